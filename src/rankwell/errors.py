@@ -1,0 +1,51 @@
+"""Every error that rankwell raises on purpose. Each carries the exit code that the command line returns for it."""
+
+
+class RankwellError(Exception):
+    """An error with a message for the user; `exit_code` is what the command line returns for it."""
+
+    exit_code = 2
+
+
+class BadInput(RankwellError):
+    """A file, table or array that cannot be read as what it should be."""
+
+
+class BadLine(BadInput):
+    """A line of a text file that does not have the form its format demands; the message names file, line and text."""
+
+
+class BadScore(BadInput):
+    """A score that is not a finite number."""
+
+
+class DuplicateItem(BadInput):
+    """An item that stands twice where it may stand once; the message names the query, the item and both places."""
+
+
+class TieRefused(BadInput):
+    """Items with equal scores where the tie rule `error` forbids them."""
+
+
+class BadUsage(RankwellError):
+    """Options or arguments that cannot be understood or do not go together."""
+
+
+class UnknownName(BadUsage):
+    """A measure, format, convention or option value that does not exist; the message offers the nearest names."""
+
+
+class MissingExtra(RankwellError):
+    """An optional package that a command needs is not installed; the message says how to install it."""
+
+
+class NothingToEvaluate(RankwellError):
+    """Valid input without anything to evaluate, such as a run and judgments that share no query."""
+
+    exit_code = 4
+
+
+class GateFailed(RankwellError):
+    """A requirement that the user stated does not hold."""
+
+    exit_code = 1

@@ -1,0 +1,357 @@
+"""What can be named: entries that files add to their folder by a decorator, and the text of a measure, `nDCG@10`, as a value.
+
+A folder is loaded by importing every file in it, so that adding an entry is adding a file.
+"""
+
+import ast
+import difflib
+import importlib
+import inspect
+import math
+import pkgutil
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from types import NoneType
+from typing import Any, Generic, Literal, Self, TypeVar, get_args, get_origin, get_type_hints
+
+from rankwell.errors import BadUsage, UnknownName
+
+Entry = TypeVar("Entry")
+Function = TypeVar("Function", bound=Callable[..., Any])
+Summary = Literal["mean", "sum", "median", "geometric"]
+Unit = Literal["share", "percent", "rank", "count", "score"]
+Better = Literal["higher", "lower", "neither"]
+
+
+class Catalogue(Generic[Entry]):
+    """The entries of one folder of the package, by name; the folder is read when an entry is first asked for."""
+
+    def __init__(self, folder: str, kind: str) -> None:
+        self._folder, self._kind = folder, kind
+        self._entries: dict[str, Entry] = {}
+        self._loaded = False
+
+    def add(self, name: str, entry: Entry) -> None:
+        """Files an entry. Raises ValueError when two files claim one name: a mistake of the package, not of its user."""
+        if name in self._entries:
+            raise ValueError(f"two entries in {self._folder} are called {name!r}")
+        self._entries[name] = entry
+
+    def _load(self) -> None:
+        if not self._loaded:
+            self._loaded = True
+            package = importlib.import_module(f"rankwell.{self._folder}")
+            for module in pkgutil.iter_modules(package.__path__):
+                importlib.import_module(f"rankwell.{self._folder}.{module.name}")
+
+    def __getitem__(self, name: str) -> Entry:
+        self._load()
+        if name not in self._entries:
+            raise UnknownName(f"no {self._kind} is called {name!r}; {suggest(name, self._entries)}")
+        return self._entries[name]
+
+    def __contains__(self, name: str) -> bool:
+        self._load()
+        return name in self._entries
+
+    def __iter__(self) -> Iterator[str]:
+        self._load()
+        return iter(sorted(self._entries, key=lambda name: (name.lower(), name)))
+
+
+def suggest(name: str, known: Iterable[str]) -> str:
+    """The end of an error message: the nearest known names, or all of them where nothing is near."""
+    names = sorted(known)
+    near = difflib.get_close_matches(name, names, n=3, cutoff=0.6)
+    folded = [each for each in names if each.lower() == name.lower()]
+    chosen = list(dict.fromkeys(folded + near))
+    return f"did you mean {' or '.join(map(repr, chosen))}?" if chosen else f"known are {', '.join(names)}."
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One keyword parameter of a measure; `default` is `inspect.Parameter.empty` where it must be given."""
+
+    name: str
+    default: Any
+    kind: Any
+
+    @property
+    def required(self) -> bool:
+        """Whether the measure has no value without this parameter."""
+        return self.default is inspect.Parameter.empty
+
+
+@dataclass(frozen=True)
+class MeasureEntry:
+    """A measure as its file declares it: the function and the facts that documentation and tests read.
+
+    view: the type of view it reads. at: the parameter that `@` sets, or None. empty: the value of a query with an empty ranking;
+    NaN where such a query is not counted. expected: the closed form under random order of tied items, where there is one.
+    aliases: other tools' words for it with the parameters that they imply. exempt: common laws that do not hold, with the reason.
+    """
+
+    name: str
+    function: Callable[..., Any]
+    view: type
+    parameters: Mapping[str, Parameter]
+    at: str | None
+    bounds: tuple[float, float]
+    better: Better
+    empty: float
+    source: str
+    summary: Summary
+    unit: Unit
+    aliases: Mapping[str, str]
+    expected: Callable[..., Any] | None
+    exempt: Mapping[str, str]
+
+    @property
+    def module(self) -> str:
+        """The name of the file that declares it, without folder and suffix."""
+        return self.function.__module__.rpartition(".")[2]
+
+
+MEASURES: Catalogue[MeasureEntry] = Catalogue("measures", "measure")
+
+
+def measure(
+    name: str,
+    *,
+    source: str,
+    bounds: tuple[float, float] = (0.0, 1.0),
+    better: Better = "higher",
+    empty: float = 0.0,
+    at: str | None = "k",
+    summary: Summary = "mean",
+    unit: Unit = "share",
+    aliases: Mapping[str, str] | Iterable[str] = (),
+    expected: Callable[..., Any] | None = None,
+    exempt: Mapping[str, str] | None = None,
+) -> Callable[[Function], Function]:
+    """Registers a function `(view, *, parameters) -> (queries,) float64` under a name and returns it unchanged.
+
+    aliases: other tools' words for it, each with the parameters that the word implies (`{"ndcg_burges": "dcg='exp-log2'"}`).
+    exempt: common law -> the reason why it does not hold for this measure (see tests/test_measures.py).
+    """
+
+    def register(function: Function) -> Function:
+        signature = list(inspect.signature(function).parameters.values())
+        hints = get_type_hints(function)
+        parameters = {each.name: Parameter(each.name, each.default, hints[each.name]) for each in signature[1:]}
+        named = dict(aliases) if isinstance(aliases, Mapping) else dict.fromkeys(aliases, "")
+        entry = MeasureEntry(
+            name=name,
+            function=function,
+            view=hints[signature[0].name],
+            parameters=parameters,
+            at=at if at in parameters else None,
+            bounds=bounds,
+            better=better,
+            empty=empty,
+            source=source,
+            summary=summary,
+            unit=unit,
+            aliases=named,
+            expected=expected,
+            exempt=dict(exempt or {}),
+        )
+        MEASURES.add(name, entry)
+        return function
+
+    return register
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A measure with its parameters, as a value: `parse_measure(str(m)) == m`, and equal measures have equal text.
+
+    given: the parameters that differ from their defaults, in the order of the function's signature.
+    """
+
+    name: str
+    given: tuple[tuple[str, Any], ...] = ()
+
+    @property
+    def entry(self) -> MeasureEntry:
+        """What the measure's file declares."""
+        return MEASURES[self.name]
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """Every parameter with its value, defaults included."""
+        return {each.name: each.default for each in self.entry.parameters.values()} | dict(self.given)
+
+    @property
+    def cutoff(self) -> int | None:
+        """The number of ranks that it looks at, or None where it has no cut-off."""
+        return self.parameters.get("k")
+
+    def __call__(self, view: Any) -> Any:
+        """(queries,) float64: the value of each query of the view; NaN where a query is not counted."""
+        return self.entry.function(view, **dict(self.given))
+
+    def __str__(self) -> str:
+        at = self.entry.at
+        inner = ",".join(f"{name}={_write(value)}" for name, value in self.given if name != at)
+        ends = {name: value for name, value in self.given if name == at}
+        return self.name + (f"({inner})" if inner else "") + "".join(f"@{_write(value)}" for value in ends.values())
+
+    def with_parameters(self, **changes: Any) -> "Measure":
+        """The same measure with some parameters set. Raises UnknownName for a parameter that it does not have."""
+        return _measure(self.entry, self.parameters | changes, str(self))
+
+    def accepts(self, parameter: str) -> bool:
+        """Whether the measure has a parameter of this name."""
+        return parameter in self.entry.parameters
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """The measure that a text names; see `parse_measure`."""
+        found = parse_measure(text)
+        return cls(found.name, found.given)
+
+
+_TEXT = re.compile(r"(?P<name>[^()@\s]+)(\((?P<inner>.*)\))?(@(?P<at>[^()@\s]+))?", re.DOTALL)
+_CUT_IN_NAME = re.compile(r"(?P<name>.+?)(?:_at_|[._])(?P<at>\d+(?:\.\d+)?)")
+_LEVEL = re.compile(r"(?P<text>.+)-l(?P<level>\d+)")
+_PREFIX = re.compile(r"(?:cosine|dot|euclidean|manhattan|max)_(?P<text>.+)")
+
+
+def parse_measure(text: str) -> Measure:
+    """The measure that a text names: `nDCG@10`, `AP(rel=2)@100`, or another tool's word for it (`ndcg_cut.10`, `ndcg@10-l2`, `map`).
+
+    Raises UnknownName for a name or a parameter that does not exist, BadUsage for a value that it cannot have.
+    """
+    stripped = text.strip()
+    match = _TEXT.fullmatch(stripped)
+    if match is None:
+        raise BadUsage(f"{text!r} is not a measure; the form is Name, Name@cutoff or Name(parameter=value,…)@cutoff.")
+    if match["name"] in MEASURES:
+        return _assemble(MEASURES[match["name"]], "", match["inner"], match["at"], text)
+    level = _LEVEL.fullmatch(stripped)
+    if level is not None:
+        return parse_measure(level["text"]).with_parameters(rel=int(level["level"]))
+    aliases = _aliases()
+    for name, at in _spellings(match["name"], match["at"]):
+        for key in (name, name.lower()):
+            if key in aliases:
+                entry, implied = aliases[key]
+                return _assemble(entry, implied, match["inner"], at, text)
+    known = [*MEASURES, *(alias for alias in aliases if alias != alias.lower() or alias not in MEASURES)]
+    raise UnknownName(f"no measure is called {match['name']!r} (in {text!r}); {_near(match['name'], known)}")
+
+
+def _near(name: str, known: list[str]) -> str:
+    advice = suggest(name, known)
+    return advice if advice.startswith("did") else "`rankwell measures` lists them all."
+
+
+def _spellings(name: str, at: str | None) -> Iterator[tuple[str, str | None]]:
+    """The ways to read a foreign name: as it stands, without a similarity's prefix, with the cut-off written into the name."""
+    bare = _PREFIX.fullmatch(name)
+    for each in (name, bare["text"]) if bare else (name,):
+        yield each, at
+        cut = _CUT_IN_NAME.fullmatch(each)
+        if cut is not None and at is None:
+            yield cut["name"], cut["at"]
+
+
+def _aliases() -> dict[str, tuple[MeasureEntry, str]]:
+    """Every other word for a measure; the lower-case form of its own name is one unless another measure claims it."""
+    entries = [MEASURES[name] for name in MEASURES]
+    table = {alias: (entry, implied) for entry in entries for alias, implied in entry.aliases.items()}
+    for entry in entries:
+        table.setdefault(entry.name.lower(), (entry, ""))
+    return table
+
+
+def _assemble(entry: MeasureEntry, implied: str, inner: str | None, at: str | None, text: str) -> Measure:
+    values: dict[str, Any] = {}
+    for part in [*_split(implied), *_split(inner or "")]:
+        name, equals, value = part.partition("=")
+        if not equals:
+            raise BadUsage(f"{part!r} in {text!r} is not of the form parameter=value.")
+        values[name.strip()] = _read(value.strip())
+    if at is not None:
+        if entry.at is None:
+            raise BadUsage(f"{entry.name} takes no cut-off (in {text!r}).")
+        values[entry.at] = _read(at)
+    return _measure(entry, values, text)
+
+
+def _measure(entry: MeasureEntry, values: Mapping[str, Any], text: str) -> Measure:
+    for name in values:
+        if name not in entry.parameters:
+            raise UnknownName(f"{entry.name} has no parameter {name!r} (in {text!r}); {suggest(name, entry.parameters)}")
+    for parameter in entry.parameters.values():
+        if parameter.required and parameter.name not in values:
+            how = f"{entry.name}@5" if parameter.name == entry.at else f"{entry.name}({parameter.name}=…)"
+            raise BadUsage(f"{entry.name} needs {parameter.name} (in {text!r}): write it as {how}.")
+    checked = {name: _check(entry, entry.parameters[name], values[name], text) for name in entry.parameters if name in values}
+    return Measure(entry.name, tuple((name, value) for name, value in checked.items() if value != entry.parameters[name].default))
+
+
+def _check(entry: MeasureEntry, parameter: Parameter, value: Any, text: str) -> Any:
+    """The value as the parameter's type has it. Raises BadUsage."""
+    options = get_args(parameter.kind) if get_origin(parameter.kind) not in (Literal, tuple) else (parameter.kind,)
+    for kind in options or (parameter.kind,):
+        if kind is NoneType and value is None:
+            return None
+        if get_origin(kind) is Literal and value in get_args(kind):
+            return value
+        if kind is bool and isinstance(value, bool):
+            return value
+        if kind is int and isinstance(value, (int, float)) and not isinstance(value, bool) and value == int(value):
+            if parameter.name != "k" or value >= 1:
+                return int(value)
+        elif kind is float and isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value):
+            return float(value)
+        elif get_origin(kind) is tuple and isinstance(value, tuple):
+            return value
+    wanted = "a whole number from 1" if parameter.name == "k" else _describe(options or (parameter.kind,))
+    raise BadUsage(f"{parameter.name}={value!r} in {text!r}: {entry.name} wants {wanted}.")
+
+
+def _describe(kinds: Iterable[Any]) -> str:
+    words = {int: "a whole number", float: "a number", bool: "True or False", NoneType: "None"}
+    return " or ".join(
+        " or ".join(map(repr, get_args(kind))) if get_origin(kind) is Literal else words.get(kind, "pairs as in {1:3,2:9}")
+        for kind in kinds
+    )
+
+
+def _split(text: str) -> list[str]:
+    """The parts between commas that stand outside brackets and quotes."""
+    parts, depth, quote, start = list[str](), 0, "", 0
+    for place, letter in enumerate(text):
+        if quote:
+            quote = "" if letter == quote else quote
+        elif letter in "'\"":
+            quote = letter
+        else:
+            depth += (letter in "{[(") - (letter in ")]}")
+            if letter == "," and depth == 0:
+                parts.append(text[start:place])
+                start = place + 1
+    return [part for part in [*parts, text[start:]] if part.strip()]
+
+
+def _read(text: str) -> Any:
+    """A parameter's value from its text: a number, True, False, None, a quoted or bare word, a mapping or a list as a tuple."""
+    try:
+        value = ast.literal_eval(text)
+    except (ValueError, SyntaxError):
+        return text
+    if isinstance(value, dict):
+        return tuple(sorted(value.items()))
+    return tuple(value) if isinstance(value, (list, tuple)) else value
+
+
+def _write(value: Any) -> str:
+    if isinstance(value, tuple):
+        pairs = all(isinstance(each, tuple) for each in value)
+        inner = ",".join(f"{_write(each[0])}:{_write(each[1])}" if pairs else _write(each) for each in value)
+        return f"{{{inner}}}" if pairs else f"[{inner}]"
+    return repr(int(value)) if isinstance(value, float) and value.is_integer() else repr(value)

@@ -1,0 +1,130 @@
+"""Bytes in and out: sources that may be compressed or standard input, files written whole or not at all, content hashes."""
+
+import gzip
+import hashlib
+import io
+import os
+import sys
+import tempfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cached_property
+from pathlib import Path
+from typing import BinaryIO
+
+from rankwell.errors import BadInput
+
+_GZIP, _ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
+
+
+class Source:
+    """A file to read, or `-` for standard input; gzip and zstd are recognised by their first bytes, whatever the name says.
+
+    name: as it appears in messages. path: the file, or None where its plain bytes cannot be read from disk at any place.
+    """
+
+    def __init__(self, place: str | Path) -> None:
+        self.name = "standard input" if str(place) == "-" else str(place)
+        self._place = None if str(place) == "-" else Path(place)
+        self._piped = b""
+        if self._place is None:
+            self._piped = sys.stdin.buffer.read()
+        elif not self._place.exists():
+            raise BadInput(f"{self.name}: no such file.")
+        elif self._place.is_dir():
+            raise BadInput(f"{self.name} is a folder; name a file.")
+        elif not self._place.is_file():
+            # A pipe (as in `<(zcat run.gz)`) can be read only once, and what it holds is looked at before it is read.
+            self._piped, self._place = self._place.read_bytes(), None
+
+    @cached_property
+    def compression(self) -> str:
+        """`gzip`, `zstd` or the empty text."""
+        with self._raw() as stream:
+            first = stream.read(4)
+        return "gzip" if first[:2] == _GZIP else "zstd" if first == _ZSTD else ""
+
+    @property
+    def path(self) -> Path | None:
+        """The file whose bytes are the content itself; None for standard input and compressed files."""
+        return None if self.compression else self._place
+
+    @property
+    def file(self) -> Path | None:
+        """The file on disk, compressed or not; None for standard input and pipes."""
+        return self._place
+
+    @property
+    def stem(self) -> str:
+        """The file's name without folder and suffixes, `stdin` for standard input."""
+        if self._place is None:
+            return "stdin"
+        name = self._place.name
+        for suffix in (".gz", ".zst"):
+            name = name.removesuffix(suffix)
+        return name.rpartition(".")[0] or name
+
+    def _raw(self) -> BinaryIO:
+        return io.BytesIO(self._piped) if self._place is None else self._place.open("rb")
+
+    @contextmanager
+    def open(self) -> Iterator[BinaryIO]:
+        """The content as a stream of bytes, decompressed. Raises BadInput where the compressed data ends early or is damaged."""
+        try:
+            with self._raw() as raw:
+                if self.compression == "gzip":
+                    with gzip.open(raw) as stream:
+                        yield stream  # pyright: ignore[reportReturnType]
+                elif self.compression == "zstd":
+                    import zstandard
+
+                    with zstandard.ZstdDecompressor().stream_reader(raw, read_across_frames=True) as stream:
+                        yield stream
+                else:
+                    yield raw
+        except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+            raise BadInput(f"{self.name}: the gzip data is damaged or ends early ({error}); fetch or compress it again.") from error
+
+    def read(self) -> bytes:
+        """The whole content, decompressed."""
+        with self.open() as stream:
+            return stream.read()
+
+    def head(self, size: int = 65536) -> bytes:
+        """The first bytes of the content, decompressed, for telling formats apart."""
+        with self.open() as stream:
+            return stream.read(size)
+
+    def digest(self) -> str:
+        """The SHA-256 of the file as it lies on disk, or of what came through standard input."""
+        with self._raw() as stream:
+            return "sha256:" + hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """A path beside the wanted one to write to; it takes its place when the block ends, and vanishes when the block fails."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=path.suffix, dir=path.parent)
+    os.close(handle)
+    draft = Path(name)
+    try:
+        yield draft
+        umask = os.umask(0)
+        os.umask(umask)
+        draft.chmod(0o666 & ~umask)
+        draft.replace(path)
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def write_bytes(path: Path, content: bytes) -> None:
+    """Writes a file whole or not at all; folders on the way are made."""
+    with replacing(path) as draft:
+        draft.write_bytes(content)
+
+
+def write_text(path: Path, text: str) -> None:
+    """Writes a text file in UTF-8 whole or not at all; ids that are not UTF-8 keep their bytes."""
+    write_bytes(path, text.encode("utf-8", "surrogateescape"))

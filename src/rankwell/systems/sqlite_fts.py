@@ -1,0 +1,74 @@
+"""SQLite's full-text search as a system: BM25 over any documents, in memory, with nothing to install."""
+
+import re
+import sqlite3
+from collections.abc import Iterable
+from types import TracebackType
+from typing import Self
+
+from rankwell.errors import RankwellError
+
+
+class SqliteFts:
+    """An FTS5 index of (id, text) documents, ranked by SQLite's own BM25 (k1 = 1.2, b = 0.75).
+
+    tokenizer: any tokenizer of FTS5 with its arguments; the default stems English and ignores case and accents.
+    Close it, or use it in a `with` statement: it holds a database in memory.
+    Raises RankwellError if this interpreter's SQLite was built without FTS5, or does not know the tokenizer.
+    Source: sqlite.org/fts5.html, section 5.1.1.
+
+    >>> with SqliteFts([("argparse", "command line parsing"), ("sched", "event scheduler")]) as index:
+    ...     [id for id, _ in index.search("parse a command line", k=10)]
+    ['argparse']
+    """
+
+    def __init__(self, documents: Iterable[tuple[str, str]], tokenizer: str = "porter unicode61") -> None:
+        self._database = sqlite3.connect(":memory:")
+        quoted = tokenizer.replace("'", "''")
+        try:
+            self._database.execute(f"CREATE VIRTUAL TABLE documents USING fts5(id UNINDEXED, text, tokenize = '{quoted}')")
+        except sqlite3.OperationalError as error:
+            self.close()
+            raise _not_created(error, tokenizer) from error
+        with self._database:
+            self._database.executemany("INSERT INTO documents VALUES (?, ?)", documents)
+
+    def search(self, query: str, k: int) -> list[tuple[str, float]]:
+        """The best `k` documents that hold any word of the query, by score descending and then by id.
+
+        The query is words, never FTS5's query language: operators, quotes and stars in it mean nothing.
+        """
+        match = _any_word(query)
+        if not match:
+            return []
+        # bm25() is smaller for better documents, so that ORDER BY rank needs no DESC; a score here is higher for better.
+        rows = self._database.execute(
+            "SELECT id, -bm25(documents) AS score FROM documents WHERE documents MATCH ? ORDER BY score DESC, id LIMIT ?",
+            (match, max(k, 0)),
+        )
+        return [(str(id), float(score)) for id, score in rows]
+
+    def close(self) -> None:
+        """Gives the database's memory back; the index cannot be searched afterwards."""
+        self._database.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+
+def _any_word(query: str) -> str:
+    """The query's different words, each quoted, joined by OR; empty where there is none."""
+    words = dict.fromkeys(re.findall(r"[^\W_]+", query.lower()))
+    return " OR ".join(f'"{word}"' for word in words)
+
+
+def _not_created(error: sqlite3.OperationalError, tokenizer: str) -> RankwellError:
+    if "tokenizer" in str(error):
+        return RankwellError(f"SQLite {sqlite3.sqlite_version} knows no tokenizer {tokenizer!r}; try 'porter unicode61'.")
+    return RankwellError(
+        f"SQLite {sqlite3.sqlite_version} of this interpreter has no full-text search ({error}); "
+        "use a Python whose sqlite3 is built with FTS5, as those of python.org, conda-forge and uv are."
+    )
