@@ -127,12 +127,13 @@ def measure(
     summary: Summary = "mean",
     unit: Unit = "share",
     aliases: Mapping[str, str] | Iterable[str] = (),
-    expected: Callable[..., Any] | None = None,
+    expected: Callable[..., Any] | Literal["same"] | None = None,
     exempt: Mapping[str, str] | None = None,
 ) -> Callable[[Function], Function]:
     """Registers a function `(view, *, parameters) -> (queries,) float64` under a name and returns it unchanged.
 
     aliases: other tools' words for it, each with the parameters that the word implies (`{"ndcg_burges": "dcg='exp-log2'"}`).
+    expected: the mean under random order of tied items, as a function of the same form; `same` where no order of them matters.
     exempt: common law -> the reason why it does not hold for this measure (see tests/test_measures.py).
     """
 
@@ -154,7 +155,7 @@ def measure(
             summary=summary,
             unit=unit,
             aliases=named,
-            expected=expected,
+            expected=function if expected == "same" else expected,
             exempt=dict(exempt or {}),
         )
         MEASURES.add(name, entry)
@@ -219,20 +220,26 @@ _LEVEL = re.compile(r"(?P<text>.+)-l(?P<level>\d+)")
 _PREFIX = re.compile(r"(?:cosine|dot|euclidean|manhattan|max)_(?P<text>.+)")
 
 
-def parse_measure(text: str) -> Measure:
-    """The measure that a text names: `nDCG@10`, `AP(rel=2)@100`, or another tool's word for it (`ndcg_cut.10`, `ndcg@10-l2`, `map`).
+def parse_measure(text: str, words: Mapping[str, str] | None = None) -> Measure:
+    """The measure that a text names: `nDCG@10`, `AP(rel=2)@100`, or another tool's word (`ndcg_cut.10`, `ndcg@10-l2`, `map`).
 
+    words: a convention's words, each with the measure that it means there; they go before every other reading.
     Raises UnknownName for a name or a parameter that does not exist, BadUsage for a value that it cannot have.
     """
     stripped = text.strip()
     match = _TEXT.fullmatch(stripped)
     if match is None:
         raise BadUsage(f"{text!r} is not a measure; the form is Name, Name@cutoff or Name(parameter=value,…)@cutoff.")
-    if match["name"] in MEASURES:
-        return _assemble(MEASURES[match["name"]], "", match["inner"], match["at"], text)
     level = _LEVEL.fullmatch(stripped)
     if level is not None:
-        return parse_measure(level["text"]).with_parameters(rel=int(level["level"]))
+        return parse_measure(level["text"], words).with_parameters(rel=int(level["level"]))
+    meanings = {word.lower(): meaning for word, meaning in (words or {}).items()}
+    for name, at in _spellings(match["name"], match["at"]):
+        if name.lower() in meanings:
+            meant = parse_measure(meanings[name.lower()])
+            return _assemble(meant.entry, "", match["inner"], at, text, dict(meant.given))
+    if match["name"] in MEASURES:
+        return _assemble(MEASURES[match["name"]], "", match["inner"], match["at"], text)
     aliases = _aliases()
     for name, at in _spellings(match["name"], match["at"]):
         for key in (name, name.lower()):
@@ -267,8 +274,10 @@ def _aliases() -> dict[str, tuple[MeasureEntry, str]]:
     return table
 
 
-def _assemble(entry: MeasureEntry, implied: str, inner: str | None, at: str | None, text: str) -> Measure:
-    values: dict[str, Any] = {}
+def _assemble(
+    entry: MeasureEntry, implied: str, inner: str | None, at: str | None, text: str, given: Mapping[str, Any] | None = None
+) -> Measure:
+    values: dict[str, Any] = dict(given or {})
     for part in [*_split(implied), *_split(inner or "")]:
         name, equals, value = part.partition("=")
         if not equals:

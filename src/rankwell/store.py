@@ -4,22 +4,25 @@ import gzip
 import hashlib
 import io
 import os
+import shutil
 import sys
 import tempfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from rankwell.errors import BadInput
 
-_GZIP, _ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
+_GZIP, _ZSTD, _MARK = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"\xef\xbb\xbf"
 
 
 class Source:
     """A file to read, or `-` for standard input; gzip and zstd are recognised by their first bytes, whatever the name says.
+
+    A UTF-8 byte order mark at the very beginning is no content: it is passed over, and `marked` says so.
 
     name: as it appears in messages. path: the file, or None where its plain bytes cannot be read from disk at any place.
     """
@@ -45,10 +48,16 @@ class Source:
             first = stream.read(4)
         return "gzip" if first[:2] == _GZIP else "zstd" if first == _ZSTD else ""
 
+    @cached_property
+    def marked(self) -> bool:
+        """Whether the content begins with a UTF-8 byte order mark, which is not read as content."""
+        with self._content() as stream:
+            return stream.read(3) == _MARK
+
     @property
     def path(self) -> Path | None:
-        """The file whose bytes are the content itself; None for standard input and compressed files."""
-        return None if self.compression else self._place
+        """The file whose bytes are the content itself; None for standard input, compressed files and behind a byte order mark."""
+        return None if self.compression or self.marked else self._place
 
     @property
     def file(self) -> Path | None:
@@ -65,22 +74,26 @@ class Source:
             name = name.removesuffix(suffix)
         return name.rpartition(".")[0] or name
 
-    def _raw(self) -> BinaryIO:
+    def _raw(self) -> io.BytesIO | io.BufferedReader:
         return io.BytesIO(self._piped) if self._place is None else self._place.open("rb")
 
     @contextmanager
-    def open(self) -> Iterator[BinaryIO]:
+    def open(self) -> Generator[BinaryIO]:
         """The content as a stream of bytes, decompressed. Raises BadInput where the compressed data ends early or is damaged."""
+        with self._content() as stream:
+            if self.marked:
+                stream.read(len(_MARK))
+            yield stream
+
+    @contextmanager
+    def _content(self) -> Generator[BinaryIO]:
         try:
             with self._raw() as raw:
                 if self.compression == "gzip":
                     with gzip.open(raw) as stream:
                         yield stream  # pyright: ignore[reportReturnType]
                 elif self.compression == "zstd":
-                    import zstandard
-
-                    with zstandard.ZstdDecompressor().stream_reader(raw, read_across_frames=True) as stream:
-                        yield stream
+                    yield io.BufferedReader(_Zstd(raw, self.name), 1 << 20)
                 else:
                     yield raw
         except (EOFError, gzip.BadGzipFile, zlib.error) as error:
@@ -102,8 +115,48 @@ class Source:
             return "sha256:" + hashlib.file_digest(stream, "sha256").hexdigest()
 
 
+class _Zstd(io.RawIOBase):
+    """The bytes in one or more zstd frames; unlike the library's own stream it refuses a frame that ends early."""
+
+    def __init__(self, raw: BinaryIO, name: str) -> None:
+        import zstandard
+
+        self._raw, self._name, self._ready = raw, name, b""
+        self._new, self._failure = zstandard.ZstdDecompressor().decompressobj, zstandard.ZstdError
+        self._frame, self._rest = self._new(), b""
+
+    def readable(self) -> bool:
+        """Always."""
+        return True
+
+    def readinto(self, buffer: Any, /) -> int:
+        """Fills the buffer as far as one step of decompression goes; 0 at the end."""
+        while not self._ready and self._step():
+            pass
+        size = min(len(buffer), len(self._ready))
+        buffer[:size], self._ready = self._ready[:size], self._ready[size:]
+        return size
+
+    def _step(self) -> bool:
+        """Decompresses one more piece; False at the end of the last frame."""
+        if self._frame.eof:
+            self._rest = self._frame.unused_data or self._raw.read(1 << 17)
+            if not self._rest:
+                return False
+            self._frame = self._new()
+        else:
+            self._rest = self._raw.read(1 << 17)
+            if not self._rest:
+                raise BadInput(f"{self._name}: the zstd data ends early; fetch or compress it again.")
+        try:
+            self._ready = self._frame.decompress(self._rest)
+        except self._failure as error:
+            raise BadInput(f"{self._name}: the zstd data is damaged ({error}); fetch or compress it again.") from error
+        return True
+
+
 @contextmanager
-def replacing(path: Path) -> Iterator[Path]:
+def replacing(path: Path) -> Generator[Path]:
     """A path beside the wanted one to write to; it takes its place when the block ends, and vanishes when the block fails."""
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=path.suffix, dir=path.parent)
@@ -117,6 +170,32 @@ def replacing(path: Path) -> Iterator[Path]:
         draft.replace(path)
     finally:
         draft.unlink(missing_ok=True)
+
+
+@contextmanager
+def packing(path: Path) -> Generator[Path]:
+    """As `replacing`; what was written is compressed where the path ends in `.gz` or `.zst`, to the same bytes every time."""
+    with replacing(path) as packed:
+        if path.suffix not in (".gz", ".zst"):
+            yield packed
+            return
+        draft = packed.with_name(packed.name + Path(path.stem).suffix)
+        try:
+            yield draft
+            with draft.open("rb") as plain, packed.open("wb") as target:
+                _compress(plain, target, path.suffix)
+        finally:
+            draft.unlink(missing_ok=True)
+
+
+def _compress(plain: BinaryIO, target: BinaryIO, suffix: str) -> None:
+    if suffix == ".gz":
+        with gzip.GzipFile(filename="", fileobj=target, mode="wb", mtime=0) as stream:
+            shutil.copyfileobj(plain, stream, 1 << 20)
+    else:
+        import zstandard
+
+        zstandard.ZstdCompressor().copy_stream(plain, target)
 
 
 def write_bytes(path: Path, content: bytes) -> None:

@@ -18,7 +18,7 @@ class SqliteFts:
     Source: sqlite.org/fts5.html, section 5.1.1.
 
     >>> with SqliteFts([("argparse", "command line parsing"), ("sched", "event scheduler")]) as index:
-    ...     [id for id, _ in index.search("parse a command line", k=10)]
+    ...     [item for item, _ in index.search("parse a command line", k=10)]
     ['argparse']
     """
 
@@ -41,12 +41,12 @@ class SqliteFts:
         match = _any_word(query)
         if not match:
             return []
-        # bm25() is smaller for better documents, so that ORDER BY rank needs no DESC; a score here is higher for better.
+        # bm25() is the smaller the better a document is, the opposite of a score.
         rows = self._database.execute(
             "SELECT id, -bm25(documents) AS score FROM documents WHERE documents MATCH ? ORDER BY score DESC, id LIMIT ?",
             (match, max(k, 0)),
         )
-        return [(str(id), float(score)) for id, score in rows]
+        return [(str(item), float(score)) for item, score in rows]
 
     def close(self) -> None:
         """Gives the database's memory back; the index cannot be searched afterwards."""
@@ -66,7 +66,7 @@ def _any_word(query: str) -> str:
 
 
 def _not_created(error: sqlite3.OperationalError, tokenizer: str) -> RankwellError:
-    if "tokenizer" in str(error):
+    if "token" in str(error):
         return RankwellError(f"SQLite {sqlite3.sqlite_version} knows no tokenizer {tokenizer!r}; try 'porter unicode61'.")
     return RankwellError(
         f"SQLite {sqlite3.sqlite_version} of this interpreter has no full-text search ({error}); "

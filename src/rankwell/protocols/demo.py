@@ -1,20 +1,81 @@
-"""A real retrieval experiment with nothing to download: two searches of the standard library's documentation.
+"""Run a real retrieval experiment with nothing to download: two searches of the standard library's documentation, compared.
 
 The questions and their graded judgments are written by hand and ship with the package; the documents are read from the
 interpreter that runs. One system searches all that a module says, the other only its name and its first sentence.
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
+import numpy as np
+from cyclopts import Parameter
+
+from rankwell import report
+from rankwell.evaluation import Evaluation, evaluate
 from rankwell.files import python_docs
+from rankwell.protocols import Output, Progress
+from rankwell.protocols.evaluate import write
+from rankwell.stats.summaries import summarise
 from rankwell.store import write_text
 from rankwell.systems import System
 from rankwell.systems.sqlite_fts import SqliteFts
 
 DEPTH = 100
+
+
+MEASURES = ("nDCG@10", "AP", "RR", "P@5", "R@100", "Judged@5")
+
+
+def demo(
+    *,
+    output: Annotated[Path, Parameter(name=["--output", "-o"])] = Path("rankwell-demo"),
+    seed: int = 0,
+    progress: Progress = None,
+) -> Output:
+    """Run a real retrieval experiment with nothing to download: two searches of the standard library's documentation, compared.
+
+    Parameters
+    ----------
+    output
+        Folder for the judgments, the runs and the results.
+    seed
+        Seed of the bootstrap.
+    """
+    experiment = prepare(output, progress=None if progress is None else lambda done, total: progress("searching", done, total))
+    result = evaluate(
+        experiment.qrels, list(experiment.runs), MEASURES, seed=seed, details=True, texts=experiment.queries, progress=progress
+    )
+    write(result, output / "results")
+    described = result.describe()
+    tables = [
+        f"{len(read_needs())} questions about the Python standard library, two systems: BM25 over whole_docs (all that a module\n"
+        "says) and over first_sentences (its name and first sentence only).\n",
+        report.render(result.summary, None, described, result.notes, "table"),
+        difference(result, seed=seed),
+        f"The judgments, the runs and the results lie in {output}/. The same table from the files:\n\n"
+        f"  rankwell evaluate {experiment.qrels} {experiment.runs[0]} {experiment.runs[1]} -m '{' '.join(MEASURES)}'\n",
+    ]
+    return Output(text="\n".join(tables))
+
+
+def difference(result: Evaluation, *, seed: int = 0) -> str:
+    """What the first run has over the second, question by question, as one line for each measure."""
+    half = len(result.values) // 2
+    pairs = list(zip(result.values[:half], result.values[half:], strict=True))
+    gaps = [replace(first, run=f"{first.run} - {second.run}", values=first.values - second.values) for first, second in pairs]
+    lines = [f"{gaps[0].run}, per question:"]
+    for row, gap in zip(summarise(gaps, intervals="bootstrap", seed=seed), gaps, strict=True):
+        better, worse = int(np.sum(gap.values > 0)), int(np.sum(gap.values < 0))
+        certain = row.ci_low is not None and row.ci_high is not None and (row.ci_low > 0 or row.ci_high < 0)
+        interval = "" if row.ci_low is None else f" [{row.ci_low:+.4f}, {row.ci_high:+.4f}]"
+        lines.append(
+            f"  {row.measure:<9} {row.mean:+.4f}, 95 % interval{interval}; better on {better}, worse on {worse}, "
+            f"equal on {len(gap.values) - better - worse}{'' if certain else '; not decisive'}"
+        )
+    return "\n".join(lines) + "\n"
 
 
 class DemoFiles(NamedTuple):
@@ -41,12 +102,12 @@ class Judgment(NamedTuple):
     grade: int
 
 
-def needs() -> list[Need]:
+def read_needs() -> list[Need]:
     """The hand-written questions, in the order of their ids."""
     return [Need(*line.split("\t")) for line in _data("needs.tsv").splitlines()]
 
 
-def judgments() -> list[Judgment]:
+def read_judgments() -> list[Judgment]:
     """All judgments that ship with the package, those of modules that this interpreter does not have included."""
     rows = (line.split() for line in _data("qrels.txt").splitlines())
     return [Judgment(need, module, int(grade)) for need, _, module, grade in rows]
@@ -61,7 +122,7 @@ def prepare(folder: Path, *, progress: Callable[[int, int], None] | None = None)
     """
     entries = python_docs.modules()
     present = {entry.id for entry in entries}
-    qrels = [f"{need} 0 {module} {grade}" for need, module, grade in judgments() if module in present]
+    qrels = [f"{need} 0 {module} {grade}" for need, module, grade in read_judgments() if module in present]
     folder.mkdir(parents=True, exist_ok=True)
     paths = DemoFiles(
         qrels=folder / "qrels.txt",
@@ -70,12 +131,12 @@ def prepare(folder: Path, *, progress: Callable[[int, int], None] | None = None)
         runs=(folder / "whole_docs.run", folder / "first_sentences.run"),
     )
     write_text(paths.qrels, _lines(qrels))
-    write_text(paths.queries, _lines(["\t".join(need) for need in needs()]))
+    write_text(paths.queries, _lines(["\t".join(need) for need in read_needs()]))
     write_text(paths.documents, _lines([f"{entry.id}\t{entry.title}" for entry in entries]))
     texts = ([(entry.id, f"{entry.title}\n\n{entry.text}") for entry in entries], [(entry.id, entry.title) for entry in entries])
     for step, (path, documents) in enumerate(zip(paths.runs, texts, strict=True)):
         with SqliteFts(documents) as system:
-            write_text(path, _run(system, path.stem, needs(), _shifted(progress, step, len(texts))))
+            write_text(path, _run(system, path.stem, read_needs(), _shifted(progress, step, len(texts))))
     return paths
 
 

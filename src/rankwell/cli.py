@@ -1,0 +1,153 @@
+"""The command line: finds the commands, prints what they return, draws progress, and turns errors into exit codes."""
+
+import os
+import sys
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from cyclopts import App
+
+_DESCRIPTION = "Measures how well anything retrieves: exact, explained, with uncertainty."
+
+
+def main() -> int:
+    """Runs the command that the process's arguments name and returns its exit code."""
+    arguments = sys.argv[1:]
+    try:
+        code = _dispatch(arguments)
+        sys.stdout.flush()
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:
+        # Whoever read our output has seen enough; a second error while Python closes the pipe would only confuse.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    return code
+
+
+def _dispatch(arguments: list[str]) -> int:
+    if arguments in (["--version"], ["-V"]):
+        from rankwell import __version__
+
+        print(f"rankwell {__version__}\nreader: numpy")  # noqa: T201
+        return 0
+    from rankwell.errors import RankwellError
+
+    try:
+        if arguments[:1] == ["trec-eval"]:
+            from rankwell.compat import trec_eval
+
+            return trec_eval.main(arguments[1:], sys.stdout)
+        return _run(arguments)
+    except RankwellError as error:
+        _say(f"rankwell: {error}")
+        return error.exit_code
+    except (KeyboardInterrupt, BrokenPipeError):
+        raise
+    except MemoryError:
+        _say("rankwell: out of memory.")
+        return 3
+    except Exception:
+        import traceback
+
+        _say(traceback.format_exc() + "rankwell: internal error; the lines above help to mend it, please report them.")
+        return 3
+
+
+def _run(arguments: list[str]) -> int:
+    from cyclopts import CycloptsError
+
+    app = build()
+    try:
+        command, bound, injected = app.parse_args(arguments, print_error=False, exit_on_error=False)
+    except CycloptsError as error:
+        _say(f"rankwell: {' '.join(str(error).split())}\nTry `rankwell {' '.join(arguments[:1])} --help`.".replace("  ", " "))
+        return 2
+    with _Bars() as bars:
+        output: Any = command(*bound.args, **bound.kwargs, **({"progress": bars.update} if "progress" in injected else {}))
+    if output is None:
+        return 0
+    for note in output.notes:
+        _say(note)
+    if output.text:
+        sys.stdout.write(output.text if output.text.endswith("\n") else output.text + "\n")
+    return output.exit_code
+
+
+def _say(text: str) -> None:
+    sys.stderr.write(text + "\n")
+
+
+def build() -> "App":
+    """The application: one command per file of `protocols/`, none of them imported before it is called."""
+    from cyclopts import App
+
+    app = App(name="rankwell", help=_DESCRIPTION, version_flags=["--version", "-V"], help_format="plaintext")
+    groups: dict[str, App] = {}
+    for words, line in commands():
+        target = f"rankwell.protocols.{'_'.join(words)}:{words[-1]}"
+        if len(words) == 1:
+            app.command(target, name=words[0], help=line)
+        else:
+            group = groups.setdefault(words[0], App(name=words[0]))
+            group.command(target, name=words[1].replace("_", "-"), help=line)
+    for name, group in groups.items():
+        app.command(group, name=name)
+    app.command(_trec_eval, name="trec-eval")
+    return app
+
+
+def _trec_eval() -> None:
+    """Print what trec_eval prints, byte for byte, so that a script changes one word."""
+
+
+def commands() -> list[tuple[tuple[str, ...], str]]:
+    """The words of every command with its one line of help, in alphabetical order; read from the files without importing them."""
+    import ast
+    from pathlib import Path
+
+    found: list[tuple[tuple[str, ...], str]] = []
+    for path in sorted(Path(__file__).with_name("protocols").glob("[a-z]*.py")):
+        doc = ast.get_docstring(ast.parse(path.read_bytes())) or ""
+        found.append((tuple(path.stem.split("_", 1)), doc.split("\n", 1)[0]))
+    return found
+
+
+class _Bars:
+    """Progress bars on standard error: only on a terminal, and only for work that has taken a second."""
+
+    def __init__(self) -> None:
+        self._started: float | None = None
+        self._progress: Any = None
+        self._tasks: dict[str, Any] = {}
+
+    def __enter__(self) -> "_Bars":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._progress is not None:
+            self._progress.stop()
+
+    def update(self, name: str, done: int, total: int) -> None:
+        """Moves the bar of one piece of work."""
+        if not sys.stderr.isatty():
+            return
+        import time
+
+        now = time.monotonic()
+        self._started = now if self._started is None else self._started
+        if self._progress is None and now - self._started < 1.0:
+            return
+        if self._progress is None:
+            from rich.console import Console
+            from rich.progress import Progress
+
+            self._progress = Progress(console=Console(stderr=True), transient=True)
+            self._progress.start()
+        if name not in self._tasks:
+            self._tasks[name] = self._progress.add_task(name, total=total)
+        self._progress.update(self._tasks[name], completed=done, total=total)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,21 @@
+"""trec_eval 9.0.8: the rules behind most published numbers."""
+
+from rankwell.conventions import Convention, convention
+
+TREC_EVAL9 = convention(
+    Convention(
+        name="trec_eval9",
+        title="trec_eval 9.0.8, pytrec_eval and what is built on them",
+        source="NIST, trec_eval 9.0.8, 2020",
+        single_precision=True,
+        queries="both",
+        words={
+            "iprec_at_recall": "IPrec(rounding='floor')",
+            "IPrec": "IPrec(rounding='floor')",
+            "11pt_avg": "IPrecAvg(rounding='floor')",
+            "IPrecAvg": "IPrecAvg(rounding='floor')",
+        },
+        defaults=("map", "Rprec", "bpref", "recip_rank", "P_5", "P_10", "P_30", "ndcg_cut_10", "recall_100"),
+        notes=("scores are rounded to single precision; queries that the run lacks are left out.",),
+    )
+)

@@ -1,0 +1,338 @@
+"""Views x measures -> values: reads truth and runs, joins them, applies every measure, and says by which rules."""
+
+import inspect
+import itertools
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from math import isnan
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from rankwell import __version__, files
+from rankwell.conventions import Asked, Convention, Rules, choose_measures
+from rankwell.errors import BadInput, BadUsage, NothingToEvaluate
+from rankwell.registry import Measure
+from rankwell.stats.summaries import Intervals, SummaryRow, summarise
+from rankwell.store import Source
+from rankwell.tables import Bools, Floats
+from rankwell.tables.hits import Hits
+from rankwell.tables.judgments import Judgments
+from rankwell.tables.values import Values
+from rankwell.views.details import Details, details_of
+from rankwell.views.judged import JudgedRankings
+
+Progress = Callable[[str, int, int], None]
+DETAIL_DEPTH = 20
+
+
+@dataclass(frozen=True)
+class Counts:
+    """What became of the queries of one run. tied: measure -> queries in which a judged item is tied across its cut-off."""
+
+    counted: int
+    missing: tuple[str, ...]
+    unknown: tuple[str, ...]
+    without_relevant: int
+    tied: Mapping[str, int]
+
+    def as_dict(self) -> dict[str, Any]:
+        """The counts for JSON; of the query lists only their lengths."""
+        return {
+            "counted": self.counted,
+            "missing": len(self.missing),
+            "unknown": len(self.unknown),
+            "without_relevant": self.without_relevant,
+            "tied": dict(self.tied),
+        }
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """The values of every run and measure, with their rules; summaries and intervals are computed when first read."""
+
+    values: tuple[Values, ...]
+    measures: tuple[Asked, ...]
+    rules: Rules
+    counts: Mapping[str, Counts]
+    notes: tuple[str, ...]
+    formats: Mapping[str, str] = field(default_factory=dict[str, str])
+    sources: Mapping[str, Source] = field(default_factory=dict[str, Source])
+    details: Mapping[str, Details] = field(default_factory=dict[str, Details])
+    texts: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, Mapping[str, Any]])
+    intervals: Intervals = "bootstrap"
+    seed: int = 0
+
+    @cached_property
+    def summary(self) -> list[SummaryRow]:
+        """One row per run and measure: mean, sd, interval and number of queries."""
+        return summarise(self.values, intervals=self.intervals, seed=self.seed, population_sd=self.rules.convention.population_sd)
+
+    def per_query(self) -> Iterator[dict[str, Any]]:
+        """One row per run, query and measure; `value` is None where the query is not counted."""
+        for _, group in itertools.groupby(self.values, key=lambda each: each.run):
+            columns = list(group)
+            numbers = [each.values.tolist() for each in columns]
+            for position, query in enumerate(columns[0].queries):
+                for each, values in zip(columns, numbers, strict=True):
+                    value = values[position]
+                    yield {
+                        "run": each.run,
+                        "query": query,
+                        "measure": each.measure,
+                        "label": each.label,
+                        "value": None if isnan(value) else value,
+                        "unit": each.unit,
+                    }
+
+    def describe(self) -> dict[str, Any]:
+        """The rules for JSON: choices, counts per run, the definition of each measure, version."""
+        return {
+            "convention": self.rules.convention.name,
+            "ties": self.rules.ties,
+            "scores": "float32" if self.rules.convention.single_precision else "float64",
+            "queries": self.rules.queries,
+            "no_relevant": self.rules.no_relevant,
+            "unjudged": self.rules.unjudged,
+            "exclude_self": self.rules.exclude_self,
+            "intervals": self.intervals,
+            "seed": self.seed,
+            "sd": "population" if self.rules.convention.population_sd else "sample",
+            "counts": {run: counts.as_dict() for run, counts in self.counts.items()},
+            "measures": {str(asked.measure): definition(asked.measure) for asked in self.measures},
+            "version": __version__,
+        }
+
+    def manifest(self) -> dict[str, Any]:
+        """The rules with the content hash of every input file and the names of the queries left out."""
+        inputs = {name: {"file": each.name, "digest": each.digest()} for name, each in self.sources.items()}
+        left_out = {run: {"missing": list(each.missing), "unknown": list(each.unknown)} for run, each in self.counts.items()}
+        return {"schema_version": 1, "rules": self.describe(), "inputs": inputs, "left_out": left_out, "notes": list(self.notes)}
+
+
+def definition(measure: Measure) -> dict[str, str]:
+    """The measure's own sentence, its direction and its source."""
+    sentence = (inspect.getdoc(measure.entry.function) or "").split("\n\n")[0].replace("\n", " ")
+    return {"definition": sentence, "better": measure.entry.better, "source": measure.entry.source}
+
+
+def evaluate(
+    judgments: Any,
+    runs: Any,
+    measures: Sequence[str] | str | None = None,
+    *,
+    convention: str = "rankwell",
+    ties: str | None = None,
+    queries: str | None = None,
+    no_relevant: str | None = None,
+    unjudged: str = "nonrelevant",
+    exclude_self: bool | None = None,
+    min_grade: float | None = None,
+    duplicates: str = "error",
+    intervals: Intervals = "bootstrap",
+    seed: int = 0,
+    details: bool = False,
+    texts: Any = None,
+    progress: Progress | None = None,
+) -> Evaluation:
+    """The values of every run on every measure.
+
+    judgments: a file, a mapping query -> item -> grade, a dataframe, or Judgments. runs: one run of any such kind, a list of
+    files, or a mapping name -> run. measures: their names (`nDCG@10`), in the convention's words; its defaults where None.
+    details: keep the first items and every judged item of each query for a page. texts: what the queries say, for the same page.
+    Raises NothingToEvaluate where no query is left to average over, and the reader's errors for bad input.
+    """
+    rules = Rules.resolve(
+        convention, ties=ties, queries=queries, no_relevant=no_relevant, unjudged=unjudged, exclude_self=exclude_self
+    )
+    texts = [measures] if isinstance(measures, str) else measures
+    asked = choose_measures(texts, rules.convention, min_grade)
+    named = name_runs(runs)
+    if not named:
+        raise BadUsage("no run is given; name at least one run after the judgments.")
+    truth, flat, truth_format = _read_truth(judgments, asked, rules)
+    outcome = _Outcome(rules=rules, asked=asked)
+    for name, run in named.items():
+        report = None if progress is None else _named(progress, name)
+        hits, form = files.find_hits(
+            run,
+            flat,
+            ties=rules.ties,
+            single_precision=rules.convention.single_precision,
+            keep=DETAIL_DEPTH if details else 0,
+            duplicates=duplicates,
+            progress=report,
+        )
+        outcome.formats[name] = form
+        outcome.add(name, truth, flat, hits)
+    return Evaluation(
+        values=tuple(outcome.values),
+        measures=asked,
+        rules=rules,
+        counts=outcome.counts,
+        notes=tuple(dict.fromkeys([*rules.convention.notes, *outcome.notes])),
+        formats={"judgments": truth_format, **outcome.formats},
+        sources=_sources(judgments, named),
+        details=outcome.details,
+        texts={} if texts is None else files.read_texts(texts),
+        intervals=intervals,
+        seed=seed,
+    )
+
+
+@dataclass
+class _Outcome:
+    """What has been computed so far, run by run."""
+
+    rules: Rules
+    asked: tuple[Asked, ...]
+    values: list[Values] = field(default_factory=list[Values])
+    counts: dict[str, Counts] = field(default_factory=dict[str, Counts])
+    notes: list[str] = field(default_factory=list[str])
+    formats: dict[str, str] = field(default_factory=dict[str, str])
+    details: dict[str, Details] = field(default_factory=dict[str, Details])
+
+    def add(self, run: str, truth: Any, flat: Judgments, hits: Hits) -> None:
+        """Measures one run."""
+        judged = JudgedRankings.join(flat, hits).resolve(self.rules.ties)
+        if hits.top is not None:
+            self.details[run] = details_of(flat, hits, judged)
+        if self.rules.unjudged == "skip":
+            judged = judged.condensed
+        if self.rules.queries == "run":
+            judged = judged.with_unknown(hits.unknown)
+        chosen = self._choose(run, judged, hits)
+        views: dict[type, Any] = {JudgedRankings: judged}
+        for asked in self.asked:
+            kind = asked.measure.entry.view
+            if kind not in views:
+                views[kind] = self._other_view(kind, truth, hits, judged)
+            values = self._measure(asked.measure, views[kind], judged)
+            shown, unit = _in_unit(values, asked.measure, self.rules.convention)
+            self.values.append(
+                Values(
+                    run=run,
+                    measure=str(asked.measure),
+                    label=asked.label,
+                    unit=unit,
+                    summary=asked.measure.entry.summary,
+                    queries=tuple(itertools.compress(judged.queries, chosen.tolist())),
+                    values=shown[chosen],
+                )
+            )
+
+    def _choose(self, run: str, judged: JudgedRankings, hits: Hits) -> Bools:
+        """Which queries of the view count, and the book-keeping of those that do not."""
+        missing = tuple(itertools.compress(judged.queries, (~judged.present).tolist()))
+        chosen = np.ones(len(judged.queries), dtype=np.bool_) if self.rules.queries == "truth" else judged.present.copy()
+        lowest = min((asked.measure.parameters.get("rel") or 1 for asked in self.asked), default=1)
+        bare = judged.n_relevant(lowest) == 0
+        if bare.any() and self.rules.no_relevant == "error":
+            query = judged.queries[int(np.flatnonzero(bare)[0])]
+            raise BadInput(f"query {query!r} has nothing relevant; leave it out, or choose --no-relevant empty or skip.")
+        if self.rules.no_relevant == "skip":
+            chosen &= ~bare
+        if not hits.present.any() or not chosen.any():
+            both = int(hits.present.sum())
+            raise NothingToEvaluate(
+                f"{run}: no query to evaluate: the run has {both + len(hits.unknown)} queries, the judgments {len(hits.present)}, "
+                f"{both} are in both{_examples(judged.queries, tuple(hits.unknown))}."
+            )
+        self.counts[run] = Counts(
+            counted=int(chosen.sum()),
+            missing=missing,
+            unknown=tuple(sorted(hits.unknown)),
+            without_relevant=int((bare & (chosen | (self.rules.no_relevant == "skip"))).sum()),
+            tied={str(asked.measure): _tied_queries(judged, asked.measure.cutoff) for asked in self.asked},
+        )
+        return chosen
+
+    def _other_view(self, kind: type, truth: Any, hits: Hits, judged: JudgedRankings) -> Any:
+        if self.rules.unjudged == "skip" or self.rules.queries == "run" or self.rules.ties in ("optimistic", "pessimistic"):
+            raise BadUsage(
+                f"measures of {kind.__name__} are computed with --unjudged nonrelevant, --queries truth or both, and a tie rule "
+                "that names an order; ask for them in a call of their own."
+            )
+        view = kind.join(truth, hits)  # pyright: ignore[reportAttributeAccessIssue]
+        if tuple(view.queries) != tuple(judged.queries):
+            raise BadInput(f"{kind.__name__} and the plain judgments do not list the same queries.")
+        return view
+
+    def _measure(self, measure: Measure, view: Any, judged: JudgedRankings) -> Floats:
+        if self.rules.ties == "expected" and (judged.tied > 1).any():
+            if measure.entry.expected is not None:
+                return measure.entry.expected(view, **dict(measure.given))
+            self.notes.append(f"{measure} has no closed form under random order of ties; tied items keep the order of the input.")
+        return measure(view)
+
+
+def _read_truth(judgments: Any, asked: Sequence[Asked], rules: Rules) -> tuple[Any, Judgments, str]:
+    """The truth as the measures' views want it, the same flat, and the name of its format."""
+    kinds = {asked_for.measure.entry.view.__name__ for asked_for in asked}
+    special = sorted(kinds - {"JudgedRankings"})
+    if len(special) > 1 or (special == ["PreferenceRankings"] and len(kinds) > 1):
+        raise BadUsage(f"one call reads the judgments one way; ask for measures of {' and '.join(sorted(kinds))} separately.")
+    if special == ["PreferenceRankings"]:
+        preferences, form = files.read_preferences(judgments)
+        return preferences, preferences.judgments, form
+    aspects: Literal["none", "group", "intent"] = "none"
+    if special:
+        aspects = "intent" if special == ["IntentRankings"] else "group"
+    truth, form = files.read_judgments(judgments, aspects=aspects)
+    flat = truth.flat
+    if rules.exclude_self:
+        flat = flat.with_junk({query: [query] for query in flat.queries})
+    if not flat.queries:
+        raise NothingToEvaluate("the judgments hold no query.")
+    return truth, flat, form
+
+
+def _examples(truth: Sequence[str], unknown: Sequence[str]) -> str:
+    return f" (judged: {truth[0]!r}, …; in the run: {sorted(unknown)[0]!r}, …)" if truth and unknown else ""
+
+
+def _tied_queries(judged: JudgedRankings, cutoff: int | None) -> int:
+    """Queries where the tie rule decides on which side of the cut-off a judged item falls; without one, which rank it has."""
+    across = judged.tied > 1 if cutoff is None else (judged.above < cutoff) & (judged.above + judged.tied > cutoff)
+    return len(np.unique(judged.query_of_row[across]))
+
+
+def _in_unit(values: Floats, measure: Measure, convention: Convention) -> tuple[Floats, Any]:
+    if convention.unit == "percent" and measure.entry.unit == "share":
+        return values * 100.0, "percent"
+    return values, measure.entry.unit
+
+
+def _named(progress: Progress, name: str) -> Callable[[int, int], None]:
+    return lambda done, total: progress(name, done, total)
+
+
+def name_runs(runs: Any) -> dict[str, Any]:
+    """Runs by name: a mapping name -> run as it is; files by their stem, with the parent folder where two stems are equal."""
+    if isinstance(runs, Mapping) and runs and not _is_run(runs):
+        return dict(runs)
+    listed: list[Any] = list(runs) if isinstance(runs, (list, tuple)) else [runs]
+    stems = [Source(each).stem if isinstance(each, (str, Path)) and str(each) != "-" else "run" for each in listed]
+    stems = ["stdin" if str(each) == "-" else stem for each, stem in zip(listed, stems, strict=True)]
+    if len(set(stems)) < len(stems):
+        stems = [
+            f"{Path(each).parent.name}/{stem}" if stems.count(stem) > 1 and isinstance(each, (str, Path)) else stem
+            for each, stem in zip(listed, stems, strict=True)
+        ]
+    if len(set(stems)) < len(stems):
+        double = next(stem for stem in stems if stems.count(stem) > 1)
+        raise BadUsage(f"two runs are called {double!r}; rename a file, or give a mapping name -> run.")
+    return dict(zip(stems, listed, strict=True))
+
+
+def _is_run(runs: Mapping[str, Any]) -> bool:
+    """Whether a mapping is one run (query -> item -> score) rather than runs by name."""
+    inner = next(iter(runs.values()))
+    return isinstance(inner, Mapping) and not any(isinstance(value, Mapping) for value in itertools.islice(inner.values(), 1))
+
+
+def _sources(judgments: Any, named: Mapping[str, Any]) -> dict[str, Source]:
+    places = {"judgments": judgments, **named}
+    return {name: Source(place) for name, place in places.items() if isinstance(place, (str, Path)) and str(place) != "-"}

@@ -1,0 +1,146 @@
+"""Evaluate runs against judgments: a number per measure with its interval, per query if asked.
+
+Judgments and runs may be TREC, BEIR, MS MARCO, JSON, CSV, TSV, JSONL or Parquet files, also .gz and .zst; `-` is standard input.
+"""
+
+from math import isnan
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from cyclopts import Parameter
+
+from rankwell import report
+from rankwell.errors import BadUsage
+from rankwell.evaluation import Evaluation
+from rankwell.evaluation import evaluate as evaluate_runs
+from rankwell.protocols import Output, Progress
+from rankwell.views.details import Details
+
+
+def evaluate(
+    qrels: str,
+    /,
+    *runs: str,
+    measure: Annotated[list[str] | None, Parameter(name=["--measure", "-m"], consume_multiple=False)] = None,
+    per_query: Annotated[bool, Parameter(name=["--per-query", "-q"], negative=())] = False,
+    format: Annotated[report.Format, Parameter(name=["--format", "-f"])] = "table",  # noqa: A002
+    output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
+    convention: Annotated[str, Parameter(name=["--convention", "-c"])] = "rankwell",
+    intervals: Literal["bootstrap", "t", "none"] = "bootstrap",
+    ties: str | None = None,
+    queries: Literal["truth", "run", "both"] | None = None,
+    no_relevant: Literal["empty", "skip", "error"] | None = None,
+    unjudged: Literal["nonrelevant", "skip"] = "nonrelevant",
+    exclude_self: bool | None = None,
+    duplicates: Literal["error", "first", "best"] = "error",
+    min_grade: Annotated[float | None, Parameter(name=["--min-grade", "-l"])] = None,
+    query_texts: str | None = None,
+    seed: int = 0,
+    progress: Progress = None,
+) -> Output:
+    """Evaluate runs against judgments: a number per measure with its interval, per query if asked.
+
+    Without -m the convention's own set is reported. The line under the table says by which rules the numbers hold.
+
+    Parameters
+    ----------
+    qrels
+        File of judgments; `-` is standard input.
+    runs
+        Files of rankings.
+    measure
+        A measure such as nDCG@10, AP(rel=2)@100 or a convention's word for one; repeat it for more, or separate names by blanks.
+    per_query
+        Also one row per query.
+    format
+        How to print.
+    output
+        Folder for summary.csv, summary.json, per_query.parquet, details.parquet, queries.parquet, manifest.json and charts.
+    convention
+        Whose words and rules: rankwell, trec_eval9, trec_eval10, ranx, beir, mteb, st.
+    intervals
+        95 % intervals by the bootstrap over queries, by Student's t, or none.
+    ties
+        Order of items with equal scores: id-desc, id-asc, input, expected, optimistic, pessimistic, error.
+    queries
+        Which queries count: all of the judgments (one without a ranking counts as empty), all of the run, or those in both.
+    no_relevant
+        A query without anything relevant: counts as for an empty ranking, is left out, or is an error.
+    unjudged
+        Items that nobody judged: count as not relevant, or are taken out of the ranking.
+    exclude_self
+        Take the item whose id is the query's own out of every ranking.
+    duplicates
+        An item that a query lists twice: an error, or keep the first or the best-scored.
+    min_grade
+        The lowest grade that counts as relevant.
+    query_texts
+        File of what the queries say (BEIR queries.jsonl, a table with an id column), kept with -o for pages and groups.
+    seed
+        Seed of the bootstrap.
+    """
+    if not runs:
+        raise BadUsage("name at least one run after the judgments: rankwell evaluate QRELS RUN...")
+    result = evaluate_runs(
+        qrels,
+        list(runs),
+        [name for text in measure or [] for name in text.split()] or None,
+        convention=convention,
+        ties=ties,
+        queries=queries,
+        no_relevant=no_relevant,
+        unjudged=unjudged,
+        exclude_self=exclude_self,
+        min_grade=min_grade,
+        duplicates=duplicates,
+        intervals=intervals,
+        seed=seed,
+        details=output is not None,
+        texts=query_texts,
+        progress=progress,
+    )
+    notes = [f"{name}: read as {form}" for name, form in result.formats.items()]
+    if output is not None:
+        write(result, output)
+        notes.append(f"wrote {output}/")
+    return Output(text=render(result, format, per_query=per_query), notes=tuple(notes))
+
+
+def render(result: Evaluation, format: report.Format, *, per_query: bool = False) -> str:  # noqa: A002
+    """The result as text in one of the report's formats."""
+    rows = list(result.per_query()) if per_query else None
+    return report.render(result.summary, rows, result.describe(), [*result.notes, *result.interval_notes], format)
+
+
+def write(result: Evaluation, folder: Path) -> None:
+    """Writes everything a comparison or a page needs later; each file whole or not at all."""
+    report.write_folder(
+        folder,
+        summary=result.summary,
+        values=result.values,
+        rules=result.describe(),
+        notes=[*result.notes, *result.interval_notes],
+        manifest=result.manifest(),
+        details=detail_columns(result),
+        queries=query_columns(result),
+    )
+
+
+def detail_columns(result: Evaluation) -> dict[str, list[Any]]:
+    """The columns of details.parquet: run, query, item, rank, score, grade, state, detail."""
+    columns: dict[str, list[Any]] = {name: [] for name in ("run", *Details._fields, "detail")}
+    for run, details in result.details.items():
+        columns["run"] += [run] * len(details.query)
+        columns["detail"] += [None] * len(details.query)
+        for name, values in details._asdict().items():
+            columns[name] += (
+                values if isinstance(values, list) else [None if isnan(value) else value for value in values.tolist()]
+            )
+    return columns
+
+
+def query_columns(result: Evaluation) -> dict[str, list[Any]]:
+    """The columns of queries.parquet: every query, its text and what else its file says of it, as far as they are known."""
+    queries = list(dict.fromkeys(query for values in result.values for query in values.queries))
+    names = list(dict.fromkeys(["text", *(name for known in result.texts.values() for name in known)]))
+    return {"query": queries} | {name: [result.texts.get(query, {}).get(name) for query in queries] for name in names}

@@ -1,0 +1,27 @@
+"""What every test shares: the real data where it is present, and skips that may not hide a missing extra."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+SHARED = Path(__file__).resolve().parent.parent.parent / "shared" / "data"
+
+
+@pytest.fixture
+def shared() -> Path:
+    """The folder of real data; the test is skipped where it is absent."""
+    if not SHARED.is_dir():
+        pytest.skip("the real data of ../shared/data is not here")
+    return SHARED
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Iterator[None]:
+    """With RANKWELL_REQUIRE_ALL a test that skips for a missing package fails."""
+    report = yield
+    if report.skipped and os.environ.get("RANKWELL_REQUIRE_ALL") and "could not import" in str(report.longrepr):
+        report.outcome = "failed"
+        report.longrepr = f"skipped for a missing package, and RANKWELL_REQUIRE_ALL is set: {report.longrepr}"
+    return report

@@ -1,0 +1,47 @@
+"""Writes docs/measures.md and docs/commands.md from the code; with --check it only says whether they are up to date."""
+
+import io
+import sys
+from pathlib import Path
+
+from rich.console import Console
+
+from rankwell.cli import build, commands
+from rankwell.protocols.measures import measures
+
+DOCS = Path(__file__).resolve().parent.parent / "docs"
+
+
+def command_page() -> str:
+    """Every command with its help, as a terminal of 100 columns shows it."""
+    app = build()
+    parts = ["# Commands\n\nWritten by `make docs` from the code; do not edit.\n"]
+    for words, _ in commands():
+        names = [word.replace("_", "-") for word in words]
+        stream = io.StringIO()
+        app.help_print(names, console=Console(file=stream, width=100, force_terminal=False, color_system=None))
+        text = "\n".join(line.rstrip() for line in stream.getvalue().strip().splitlines())
+        parts.append(f"## rankwell {' '.join(names)}\n\n```text\n{text}\n```\n")
+    return "\n".join(parts)
+
+
+def main() -> int:
+    """Writes or checks both pages."""
+    pages = {"measures.md": measures(format="md").text.rstrip() + "\n", "commands.md": command_page().rstrip() + "\n"}
+    stale = [
+        name
+        for name, text in pages.items()
+        if not (DOCS / name).exists() or (DOCS / name).read_text(encoding="utf-8") != text
+    ]
+    if "--check" in sys.argv[1:]:
+        for name in stale:
+            sys.stderr.write(f"docs/{name} is not what the code says; run `make docs`.\n")
+        return bool(stale)
+    for name in stale:
+        (DOCS / name).write_text(pages[name], encoding="utf-8")
+        sys.stderr.write(f"wrote docs/{name}\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
