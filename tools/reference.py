@@ -29,9 +29,7 @@ def main() -> int:
     """Writes or checks both pages."""
     pages = {"measures.md": measures(format="md").text.rstrip() + "\n", "commands.md": command_page().rstrip() + "\n"}
     stale = [
-        name
-        for name, text in pages.items()
-        if not (DOCS / name).exists() or (DOCS / name).read_text(encoding="utf-8") != text
+        name for name, text in pages.items() if not (DOCS / name).exists() or (DOCS / name).read_text(encoding="utf-8") != text
     ]
     if "--check" in sys.argv[1:]:
         for name in stale:

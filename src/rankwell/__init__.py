@@ -3,24 +3,56 @@
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from rankwell.files.mapping import judged_rankings
+    from rankwell.evaluation import Evaluation, evaluate
+    from rankwell.files import find_hits, read_judgments, read_ranking, write_judgments, write_run
+    from rankwell.files.mapping import group_rankings, intent_rankings, judged_rankings, preference_rankings
     from rankwell.registry import Measure, parse_measure
     from rankwell.tables.judgments import Judgments
     from rankwell.tables.ranking import Ranking
+    from rankwell.tables.values import Values
     from rankwell.views.judged import JudgedRankings
 
 __version__ = "0.1.0"
 
-__all__ = ["JudgedRankings", "Judgments", "Measure", "Ranking", "__version__", "judged_rankings", "parse_measure"]
-
 _HOME = {
+    "read_judgments": "rankwell.files",
+    "read_ranking": "rankwell.files",
     "Judgments": "rankwell.tables.judgments",
     "Ranking": "rankwell.tables.ranking",
+    "find_hits": "rankwell.files",
     "judged_rankings": "rankwell.files.mapping",
+    "group_rankings": "rankwell.files.mapping",
+    "intent_rankings": "rankwell.files.mapping",
+    "preference_rankings": "rankwell.files.mapping",
     "JudgedRankings": "rankwell.views.judged",
     "Measure": "rankwell.registry",
     "parse_measure": "rankwell.registry",
+    "evaluate": "rankwell.evaluation",
+    "Evaluation": "rankwell.evaluation",
+    "Values": "rankwell.tables.values",
+    "write_run": "rankwell.files",
+    "write_judgments": "rankwell.files",
 }
+__all__ = [
+    "Evaluation",
+    "JudgedRankings",
+    "Judgments",
+    "Measure",
+    "Ranking",
+    "Values",
+    "__version__",
+    "evaluate",
+    "find_hits",
+    "group_rankings",
+    "intent_rankings",
+    "judged_rankings",
+    "parse_measure",
+    "preference_rankings",
+    "read_judgments",
+    "read_ranking",
+    "write_judgments",
+    "write_run",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from math import isnan
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -15,7 +15,8 @@ from rankwell import __version__, files
 from rankwell.conventions import Asked, Convention, Rules, choose_measures
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate
 from rankwell.registry import Measure
-from rankwell.stats.summaries import Intervals, SummaryRow, summarise
+from rankwell.stats import Intervals
+from rankwell.stats.summaries import SummaryRow, summarise, summary_notes
 from rankwell.store import Source
 from rankwell.tables import Bools, Floats
 from rankwell.tables.hits import Hits
@@ -61,7 +62,7 @@ class Evaluation:
     formats: Mapping[str, str] = field(default_factory=dict[str, str])
     sources: Mapping[str, Source] = field(default_factory=dict[str, Source])
     details: Mapping[str, Details] = field(default_factory=dict[str, Details])
-    texts: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, Mapping[str, Any]])
+    texts: files.Texts | None = None
     intervals: Intervals = "bootstrap"
     seed: int = 0
 
@@ -69,6 +70,11 @@ class Evaluation:
     def summary(self) -> list[SummaryRow]:
         """One row per run and measure: mean, sd, interval and number of queries."""
         return summarise(self.values, intervals=self.intervals, seed=self.seed, population_sd=self.rules.convention.population_sd)
+
+    @property
+    def interval_notes(self) -> list[str]:
+        """What the summary leaves undefined, in words."""
+        return summary_notes(self.values, intervals=self.intervals)
 
     def per_query(self) -> Iterator[dict[str, Any]]:
         """One row per run, query and measure; `value` is None where the query is not counted."""
@@ -113,9 +119,10 @@ class Evaluation:
 
 
 def definition(measure: Measure) -> dict[str, str]:
-    """The measure's own sentence, its direction and its source."""
+    """The measure's own sentence, its direction, how queries are summarised, and its source."""
     sentence = (inspect.getdoc(measure.entry.function) or "").split("\n\n")[0].replace("\n", " ")
-    return {"definition": sentence, "better": measure.entry.better, "source": measure.entry.source}
+    facts = measure.entry
+    return {"definition": sentence, "better": facts.better, "summary": facts.summary, "source": facts.source}
 
 
 def evaluate(
@@ -130,7 +137,7 @@ def evaluate(
     unjudged: str = "nonrelevant",
     exclude_self: bool | None = None,
     min_grade: float | None = None,
-    duplicates: str = "error",
+    duplicates: files.Duplicates = "error",
     intervals: Intervals = "bootstrap",
     seed: int = 0,
     details: bool = False,
@@ -147,16 +154,16 @@ def evaluate(
     rules = Rules.resolve(
         convention, ties=ties, queries=queries, no_relevant=no_relevant, unjudged=unjudged, exclude_self=exclude_self
     )
-    texts = [measures] if isinstance(measures, str) else measures
-    asked = choose_measures(texts, rules.convention, min_grade)
+    names = [measures] if isinstance(measures, str) else measures
+    asked = choose_measures(names, rules.convention, min_grade)
     named = name_runs(runs)
     if not named:
         raise BadUsage("no run is given; name at least one run after the judgments.")
-    truth, flat, truth_format = _read_truth(judgments, asked, rules)
-    outcome = _Outcome(rules=rules, asked=asked)
+    truth, flat, truth_format, truth_notes = _read_truth(judgments, asked, rules)
+    outcome = _Outcome(rules=rules, asked=asked, notes=[*truth_notes])
     for name, run in named.items():
         report = None if progress is None else _named(progress, name)
-        hits, form = files.find_hits(
+        found = files.find_hits(
             run,
             flat,
             ties=rules.ties,
@@ -165,8 +172,9 @@ def evaluate(
             duplicates=duplicates,
             progress=report,
         )
-        outcome.formats[name] = form
-        outcome.add(name, truth, flat, hits)
+        outcome.formats[name] = found.format
+        outcome.notes += found.notes
+        outcome.add(name, truth, flat, found.hits)
     return Evaluation(
         values=tuple(outcome.values),
         measures=asked,
@@ -176,7 +184,7 @@ def evaluate(
         formats={"judgments": truth_format, **outcome.formats},
         sources=_sources(judgments, named),
         details=outcome.details,
-        texts={} if texts is None else files.read_texts(texts),
+        texts=None if texts is None else files.read_texts(texts),
         intervals=intervals,
         seed=seed,
     )
@@ -237,7 +245,7 @@ class _Outcome:
         if not hits.present.any() or not chosen.any():
             both = int(hits.present.sum())
             raise NothingToEvaluate(
-                f"{run}: no query to evaluate: the run has {both + len(hits.unknown)} queries, the judgments {len(hits.present)}, "
+                f"{run}: no query to evaluate: the run has {both + len(hits.unknown)} queries, the truth {len(hits.present)}, "
                 f"{both} are in both{_examples(judged.queries, tuple(hits.unknown))}."
             )
         self.counts[run] = Counts(
@@ -268,25 +276,25 @@ class _Outcome:
         return measure(view)
 
 
-def _read_truth(judgments: Any, asked: Sequence[Asked], rules: Rules) -> tuple[Any, Judgments, str]:
-    """The truth as the measures' views want it, the same flat, and the name of its format."""
+def _read_truth(judgments: Any, asked: Sequence[Asked], rules: Rules) -> tuple[Any, Judgments, str, tuple[str, ...]]:
+    """The truth as the measures' views want it, the same flat, the name of its format, and what its reader noted."""
     kinds = {asked_for.measure.entry.view.__name__ for asked_for in asked}
     special = sorted(kinds - {"JudgedRankings"})
     if len(special) > 1 or (special == ["PreferenceRankings"] and len(kinds) > 1):
         raise BadUsage(f"one call reads the judgments one way; ask for measures of {' and '.join(sorted(kinds))} separately.")
     if special == ["PreferenceRankings"]:
-        preferences, form = files.read_preferences(judgments)
-        return preferences, preferences.judgments, form
-    aspects: Literal["none", "group", "intent"] = "none"
+        preferences = files.read_preferences(judgments)
+        return preferences, preferences.judgments, "TREC preferences", ()
+    aspects: files.Aspects = "none"
     if special:
-        aspects = "intent" if special == ["IntentRankings"] else "group"
-    truth, form = files.read_judgments(judgments, aspects=aspects)
-    flat = truth.flat
+        aspects = "intents" if special == ["IntentRankings"] else "groups"
+    truth = files.find_judgments(judgments, aspects=aspects)
+    flat = truth.table.flat
     if rules.exclude_self:
         flat = flat.with_junk({query: [query] for query in flat.queries})
     if not flat.queries:
         raise NothingToEvaluate("the judgments hold no query.")
-    return truth, flat, form
+    return truth.table, flat, truth.format, truth.notes
 
 
 def _examples(truth: Sequence[str], unknown: Sequence[str]) -> str:

@@ -16,11 +16,10 @@ from types import NoneType
 from typing import Any, Generic, Literal, Self, TypeVar, get_args, get_origin, get_type_hints
 
 from rankwell.errors import BadUsage, UnknownName
+from rankwell.tables.values import Summary, Unit
 
 Entry = TypeVar("Entry")
 Function = TypeVar("Function", bound=Callable[..., Any])
-Summary = Literal["mean", "sum", "median", "geometric"]
-Unit = Literal["share", "percent", "rank", "count", "score"]
 Better = Literal["higher", "lower", "neither"]
 
 
@@ -236,8 +235,10 @@ def parse_measure(text: str, words: Mapping[str, str] | None = None) -> Measure:
     meanings = {word.lower(): meaning for word, meaning in (words or {}).items()}
     for name, at in _spellings(match["name"], match["at"]):
         if name.lower() in meanings:
-            meant = parse_measure(meanings[name.lower()])
-            return _assemble(meant.entry, "", match["inner"], at, text, dict(meant.given))
+            meant = _TEXT.fullmatch(meanings[name.lower()])
+            if meant is None:
+                raise ValueError(f"a convention's word means {meanings[name.lower()]!r}, which is not a measure")
+            return _assemble(MEASURES[meant["name"]], meant["inner"] or "", match["inner"], at or meant["at"], text)
     if match["name"] in MEASURES:
         return _assemble(MEASURES[match["name"]], "", match["inner"], match["at"], text)
     aliases = _aliases()
@@ -274,10 +275,8 @@ def _aliases() -> dict[str, tuple[MeasureEntry, str]]:
     return table
 
 
-def _assemble(
-    entry: MeasureEntry, implied: str, inner: str | None, at: str | None, text: str, given: Mapping[str, Any] | None = None
-) -> Measure:
-    values: dict[str, Any] = dict(given or {})
+def _assemble(entry: MeasureEntry, implied: str, inner: str | None, at: str | None, text: str) -> Measure:
+    values: dict[str, Any] = {}
     for part in [*_split(implied), *_split(inner or "")]:
         name, equals, value = part.partition("=")
         if not equals:

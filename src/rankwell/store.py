@@ -10,13 +10,28 @@ import tempfile
 import zlib
 from collections.abc import Generator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, Self
 
 from rankwell.errors import BadInput
 
 _GZIP, _ZSTD, _MARK = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"\xef\xbb\xbf"
+
+_FOREIGN = {
+    b"PK\x03\x04": "a zip archive (or a spreadsheet); unpack it, or save it as CSV",
+    b"BZh91AY&SY": "compressed with bzip2; unpack it first (bunzip2)",
+    b"\xfd7zXZ": "compressed with xz; unpack it first (unxz)",
+    b"\x04\x22\x4d\x18": "compressed with lz4; unpack it first (lz4 -d), or save it as JSON from ranx",
+    b"7z\xbc\xaf": "a 7-Zip archive; unpack it first",
+    b"SQLite format 3": "an SQLite database; export the table as CSV or Parquet",
+    b"\x89HDF": "an HDF5 file; export the table as CSV or Parquet",
+    b"ARROW1": "an Arrow (Feather) file; save it as Parquet",
+    b"\xff\xfe": "UTF-16 text; save it as UTF-8",
+    b"\xfe\xff": "UTF-16 text; save it as UTF-8",
+    b"\x80\x04\x95": "a Python pickle, which is never opened; save it as JSON, CSV or Parquet",
+}
 
 
 class Source:
@@ -97,7 +112,8 @@ class Source:
                 else:
                     yield raw
         except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-            raise BadInput(f"{self.name}: the gzip data is damaged or ends early ({error}); fetch or compress it again.") from error
+            what = f"{self.name}: the gzip data is damaged or ends early ({error})"
+            raise BadInput(f"{what}; fetch or compress it again.") from error
 
     def read(self) -> bytes:
         """The whole content, decompressed."""
@@ -113,6 +129,59 @@ class Source:
         """The SHA-256 of the file as it lies on disk, or of what came through standard input."""
         with self._raw() as stream:
             return "sha256:" + hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+@dataclass(frozen=True)
+class Head:
+    """The first bytes of a source, by which formats are told apart.
+
+    whole: whether there is nothing after them. path: the file, where its plain bytes can be read from disk at any place.
+    """
+
+    name: str
+    raw: bytes
+    whole: bool
+    path: Path | None = None
+
+    @classmethod
+    def of(cls, source: Source, size: int = 65536) -> Self:
+        """The head of a source. Raises BadInput where it is empty."""
+        raw = source.head(size + 1)
+        if not raw.strip():
+            raise BadInput(f"{source.name} is empty; a file with content is wanted.")
+        return cls(source.name, raw[:size], whole=len(raw) <= size, path=source.path)
+
+    @cached_property
+    def lines(self) -> list[bytes]:
+        """The lines that are there to their end, without line ends, blank lines and lines that begin with `#`."""
+        parts = self.raw.replace(b"\r\n", b"\n").replace(b"\r", b"\n").split(b"\n")
+        complete = parts if self.whole or len(parts) == 1 else parts[:-1]
+        return [line for line in complete if line.strip() and not line.startswith(b"#")]
+
+    @cached_property
+    def fields(self) -> list[list[bytes]]:
+        """The white-space-separated fields of the first lines, twenty at most."""
+        return [line.split() for line in self.lines[:20]]
+
+    @cached_property
+    def text(self) -> str:
+        """The bytes as text without white space at the beginning."""
+        return self.raw.decode("utf-8", "replace").lstrip()
+
+    @property
+    def seen(self) -> str:
+        """The beginning, for messages: 60 characters, escaped."""
+        return repr(self.text[:60])
+
+    def refuse_foreign(self) -> None:
+        """Raises BadInput for content that is neither text nor Parquet, and for web pages, saying what it is."""
+        for mark, what in _FOREIGN.items():
+            if self.raw.startswith(mark):
+                raise BadInput(f"{self.name} is {what}.")
+        if self.text[:200].lower().startswith(("<!doctype", "<html", "<?xml")):
+            raise BadInput(f"{self.name}:1: {self.seen}: a web page or XML; did a download return an error or a login page?")
+        if b"\0" in self.raw[:4096] and not self.raw.startswith(b"PAR1"):
+            raise BadInput(f"{self.name} is no text file, it begins with {self.raw[:16]!r}; name a file in a known format.")
 
 
 class _Zstd(io.RawIOBase):

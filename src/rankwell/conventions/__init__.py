@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, get_args
 
 from rankwell.errors import BadUsage, UnknownName
-from rankwell.registry import Catalogue, Measure, Unit, parse_measure
+from rankwell.registry import Catalogue, Measure, parse_measure
 from rankwell.tables.order import TieRule, tie_rule
+from rankwell.tables.values import Unit
 
 QueryRule = Literal["truth", "run", "both"]
 NoRelevantRule = Literal["empty", "skip", "error"]
@@ -98,12 +99,11 @@ def choose_measures(texts: Sequence[str] | None, convention: Convention, min_gra
     asked: dict[str, Asked] = {}
     for text in texts or convention.defaults:
         measure = parse_measure(text, convention.words)
-        label = str(measure) if measure == _plain(text) else text.strip()
-        parameter = measure.entry.parameters.get("rel")
-        if min_grade is not None and parameter is not None and parameter.default is not None and "rel" not in dict(measure.given):
+        is_exact = measure == _plain(text)
+        rel = measure.entry.parameters.get("rel")
+        if min_grade is not None and rel is not None and rel.default is not None and "rel" not in dict(measure.given):
             measure = measure.with_parameters(rel=min_grade)
-            label = label if texts is None or label != str(measure) else str(measure)
-        asked.setdefault(str(measure), Asked(measure, label))
+        asked.setdefault(str(measure), Asked(measure, str(measure) if is_exact else text.strip()))
     return tuple(asked.values())
 
 

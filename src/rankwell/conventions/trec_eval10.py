@@ -8,7 +8,7 @@ TREC_EVAL10 = convention(
         title="trec_eval 10 (June 2026)",
         source="NIST, trec_eval 10.0, 2026",
         queries="both",
-        words={"rbp": "RBP(p=0.9,scale='topic')", "rbp_resid": "RBPResid(p=0.9,scale='topic',quirk=True)"},
+        words={"rbp": "RBP(p=0.9,scale='topic')", "rbp_resid": "RBPResid(p=0.9,quirk=True)"},
         defaults=("map", "Rprec", "bpref", "recip_rank", "P_5", "P_10", "P_30", "ndcg_cut_10", "recall_100"),
         notes=("trec_eval 10 stops when the run lacks a judged query; here such queries are left out and counted.",),
     )

@@ -1,15 +1,28 @@
 """Judgments and runs that are already Python mappings: query -> item -> grade or score."""
 
-from collections.abc import Mapping
+import struct
+from collections.abc import Iterable, Mapping
+from math import isfinite
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from rankwell.errors import BadScore
-from rankwell.tables import Bools, Floats, Ints, encode_id
+from rankwell.errors import BadInput, BadScore
+from rankwell.files import Request, file_format
+from rankwell.kernels.rows import hits_of_ranking
+from rankwell.tables import Bools, Floats, encode_id
 from rankwell.tables.hits import Hits
 from rankwell.tables.judgments import Judgments
-from rankwell.tables.order import Counts, TieRule, count
+from rankwell.tables.order import Counts, TieRule
+from rankwell.tables.preferences import Preferences
+from rankwell.tables.ranking import Ranking
+from rankwell.views.groups import GroupRankings
+from rankwell.views.intents import IntentRankings
 from rankwell.views.judged import JudgedRankings
+from rankwell.views.preferences import PreferenceRankings
+
+# Queries whose scores are unpacked together: enough to spread NumPy's cost per call, few enough to stay in the cache.
+_BLOCK = 64
 
 
 def judged_rankings(
@@ -20,66 +33,217 @@ def judged_rankings(
     return JudgedRankings.join(truth.flat, find_hits(run, truth.flat, ties=ties)).resolve(ties)
 
 
+Aspects = Mapping[str, Mapping[str, Mapping[str, float]]]
+
+
+def _with_aspects(judgments: Aspects) -> Judgments:
+    rows = [
+        (query, aspect, item, grade)
+        for query, aspects in judgments.items()
+        for aspect, graded in aspects.items()
+        for item, grade in graded.items()
+    ]
+    queries, aspects, items, grades = zip(*rows, strict=True) if rows else ((),) * 4
+    return Judgments.from_rows(queries, items, np.array(grades, dtype=np.float64), aspects=aspects, all_queries=judgments)
+
+
+def group_rankings(
+    judgments: Aspects | Judgments, run: Mapping[str, Mapping[str, float]], *, ties: TieRule = "id-desc"
+) -> GroupRankings:
+    """The rankings of a run under the judgments of several groups, given as a mapping query -> group -> item -> grade."""
+    truth = judgments if isinstance(judgments, Judgments) else _with_aspects(judgments)
+    return GroupRankings.join(truth, find_hits(run, truth.flat, ties=ties))
+
+
+def intent_rankings(
+    judgments: Aspects | Judgments, run: Mapping[str, Mapping[str, float]], *, ties: TieRule = "id-desc"
+) -> IntentRankings:
+    """The rankings of a run under judgments for several intents, given as a mapping query -> intent -> item -> grade."""
+    truth = judgments if isinstance(judgments, Judgments) else _with_aspects(judgments)
+    return IntentRankings.join(truth, find_hits(run, truth.flat, ties=ties))
+
+
+def preference_rankings(
+    preferences: Mapping[str, Mapping[str, Mapping[str, Mapping[str, float]]]] | Preferences,
+    run: Mapping[str, Mapping[str, float]],
+    *,
+    ties: TieRule = "id-asc",
+) -> PreferenceRankings:
+    """The rankings of a run under preferences, given as a mapping query -> group -> subgroup -> item -> level.
+
+    ties: trec_eval breaks them by id ascending here, and descending for all other measures.
+    """
+    stated = preferences if isinstance(preferences, Preferences) else Preferences.from_dict(preferences)
+    return PreferenceRankings.join(stated, find_hits(run, stated.judgments, ties=ties))
+
+
 def find_hits(
     run: Mapping[str, Mapping[str, float]], judgments: Judgments, *, ties: TieRule = "id-desc", single_precision: bool = False
 ) -> Hits:
     """The hits of a mapping query -> item -> score; only judged items are looked up, the rest is counted.
 
-    Raises BadScore for a score that is NaN or infinite.
+    Raises BadScore for a score that is no number, NaN or infinite.
     """
-    found: list[tuple[Ints, Ints, Floats, Counts]] = []
+    asked = list[_Asked]()
     retrieved = np.zeros(len(judgments.queries), dtype=np.int64)
     present: Bools = np.zeros(len(judgments.queries), dtype=np.bool_)
-    bounds = judgments.offsets.tolist()
+    bounds: list[int] = judgments.offsets.tolist()
+    items = judgments.items
     for position, query in enumerate(judgments.queries):
         scored = run.get(query)
-        if scored is None:
-            continue
-        present[position], retrieved[position] = True, len(scored)
-        scores = _scores(query, scored, single_precision)
-        rows = [row for row in range(bounds[position], bounds[position + 1]) if judgments.items[row] in scored]
-        if rows:
-            own = np.array([scored[judgments.items[row]] for row in rows], dtype=np.float64)
-            if single_precision:
-                own = own.astype(np.float32).astype(np.float64)
-            counts = _count(scored, scores, own, [judgments.items[row] for row in rows], ties)
-            found.append((np.full(len(rows), position), np.array(rows, dtype=np.int64), own, counts))
+        if scored is not None:
+            present[position], retrieved[position] = True, len(scored)
+            rows = [row for row in range(bounds[position], bounds[position + 1]) if items[row] in scored]
+            asked.append(_Asked(query, position, scored, rows, [items[row] for row in rows]))
+    blocks = [asked[start : start + _BLOCK] for start in range(0, len(asked), _BLOCK)]
+    found = [_count(block, ties, single_precision) for block in blocks]
+    counts = Counts(*map(_join, zip(*(counts for counts, _ in found), strict=True))) if found else Counts(*[_join([])] * 3)
     known = judgments.index
     return Hits(
-        query=_join([query for query, _, _, _ in found], np.int64),
-        row=_join([row for _, row, _, _ in found], np.int64),
-        score=_join([score for _, _, score, _ in found], np.float64),
-        above=_join([counts.above for _, _, _, counts in found], np.int64),
-        tied=_join([counts.tied for _, _, _, counts in found], np.int64),
-        before=_join([counts.before for _, _, _, counts in found], np.int64),
+        query=np.repeat([each.position for each in asked], [len(each.rows) for each in asked]).astype(np.int64),
+        row=np.array([row for each in asked for row in each.rows], dtype=np.int64),
+        score=_join([own for _, own in found]).astype(np.float64),
+        above=counts.above,
+        tied=counts.tied,
+        before=counts.before,
         retrieved=retrieved,
         present=present,
         unknown={query: len(scored) for query, scored in run.items() if query not in known},
     )
 
 
-def _join(parts: list[Ints] | list[Floats], kind: type) -> np.ndarray:
-    return np.concatenate(parts) if parts else np.zeros(0, dtype=kind)
+class _Asked(NamedTuple):
+    """A query that both sides have: its index and scores, and the rows and ids of its judged items that are scored."""
+
+    query: str
+    position: int
+    scored: Mapping[str, float]
+    rows: list[int]
+    items: list[str]
 
 
-def _scores(query: str, scored: Mapping[str, float], single_precision: bool) -> Floats:
-    scores = np.fromiter(scored.values(), dtype=np.float64, count=len(scored))
+def _join(parts: Iterable[np.ndarray]) -> np.ndarray:
+    return np.concatenate([np.zeros(0, dtype=np.int64), *parts])
+
+
+def _count(block: list[_Asked], ties: TieRule, single_precision: bool) -> tuple[Counts, np.ndarray]:
+    """The counts of the judged items of some queries, and their scores in the precision in which they are compared."""
+    kind = np.float32 if single_precision else np.float64
+    with np.errstate(over="ignore"):
+        scores = _scores(block).astype(kind)
+        own = np.array([each.scored[item] for each in block for item in each.items], dtype=np.float64).astype(kind)
+    above, tied = np.zeros(len(own), dtype=np.int64), np.zeros(len(own), dtype=np.int64)
+    start = first = 0
+    for each in block:
+        stop, last = start + len(each.scored), first + len(each.items)
+        ordered = scores[start:stop]
+        ordered.sort()
+        until = ordered.searchsorted(own[first:last], "right")
+        above[first:last] = len(ordered) - until
+        tied[first:last] = until - ordered.searchsorted(own[first:last])
+        start, first = stop, last
+    before = np.zeros(len(own), dtype=np.int64)
+    if (tied > 1).any():
+        first = 0
+        for each in block:
+            last = first + len(each.items)
+            if (tied[first:last] > 1).any():
+                before[first:last] = _places(each, kind, own[first:last], ties)
+            first = last
+    return Counts(above, tied, before), own
+
+
+def _places(asked: _Asked, kind: type, own: np.ndarray, ties: TieRule) -> list[int]:
+    """The place of each judged item of a query, from 0, among the items that share its score."""
+    with np.errstate(over="ignore"):
+        scores = np.array(list(asked.scored.values()), dtype=np.float64).astype(kind).tolist()
+    groups: dict[float, list[str]] = {score: [] for score in own.tolist()}
+    for item, score in zip(asked.scored, scores, strict=True):
+        if score in groups:
+            groups[score].append(item)
+    if ties in ("id-desc", "id-asc"):
+        for group in groups.values():
+            group.sort(key=encode_id, reverse=ties == "id-desc")
+    place = {item: position for group in groups.values() for position, item in enumerate(group)}
+    return [place[item] for item in asked.items]
+
+
+def _scores(block: list[_Asked]) -> Floats:
+    """The scores of all items of some queries, one query after the other. Raises BadScore."""
+    try:
+        # Twice as fast as np.fromiter, and a text that looks like a number is refused.
+        scores = np.frombuffer(b"".join([struct.pack(f"{len(each.scored)}d", *each.scored.values()) for each in block]))
+    except (struct.error, TypeError):
+        scores = np.full(1, np.nan)
     if not np.isfinite(scores).all():
-        item = list(scored)[int(np.flatnonzero(~np.isfinite(scores))[0])]
-        raise BadScore(f"query {query!r}, item {item!r}: the score is {scored[item]}; scores are finite numbers.")
-    return scores.astype(np.float32).astype(np.float64) if single_precision else scores
+        for each in block:
+            for item, score in each.scored.items():
+                if not _is_finite(score):
+                    raise BadScore(f"query {each.query!r}, item {item!r}: the score is {score!r}; scores are finite numbers.")
+    return scores
 
 
-def _count(scored: Mapping[str, float], scores: Floats, own: Floats, items: list[str], ties: TieRule) -> Counts:
-    above = np.count_nonzero(scores[None, :] > own[:, None], axis=1)
-    tied = np.count_nonzero(scores[None, :] == own[:, None], axis=1)
-    if not (tied > 1).any():
-        return Counts(above, tied, np.zeros(len(own), dtype=np.int64))
-    names = list(scored)
-    place = {name: position for position, name in enumerate(names)}
-    asked = np.array([place[item] for item in items], dtype=np.int64)
-    order = np.argsort(asked)
-    counts = count(scores, np.array([0, len(scores)]), asked[order], lambda row: encode_id(names[row]), ties)
-    back = np.empty_like(order)
-    back[order] = np.arange(len(order))
-    return Counts(counts.above[back], counts.tied[back], counts.before[back])
+def _is_finite(score: object) -> bool:
+    try:
+        return isfinite(struct.unpack("d", struct.pack("d", score))[0])
+    except (struct.error, TypeError):
+        return False
+
+
+def _is_mapping(thing: Any) -> bool:
+    return isinstance(thing, Mapping)
+
+
+def _requested_hits(run: Any, judgments: Judgments, request: Request) -> Hits:
+    if request.keep:
+        ranking = read_ranking(run, request)
+        return hits_of_ranking(
+            ranking, judgments, ties=request.ties, single_precision=request.single_precision, keep=request.keep
+        )
+    return find_hits(with_text_ids(run), judgments, ties=request.ties, single_precision=request.single_precision)
+
+
+@file_format("python mapping", "run", accepts=_is_mapping, find_hits=_requested_hits)
+def read_ranking(run: Any, request: Request) -> Ranking:  # noqa: ARG001 - a mapping leaves nothing to ask for
+    """The ranking in a mapping query -> item -> score."""
+    clean = with_text_ids(run)
+    _scores([_Asked(query, 0, scored, [], []) for query, scored in clean.items()])
+    return Ranking.from_dict(clean)
+
+
+@file_format("python mapping", "judgments", accepts=_is_mapping)
+def read_judgments(judgments: Any, request: Request) -> Judgments:
+    """The judgments in a mapping query -> item -> grade."""
+    if request.aspects != "none":
+        raise BadInput("a mapping query -> item -> grade has no groups or intents; use a qrels file or a table.")
+    clean = with_text_ids(judgments)
+    for query, graded in clean.items():
+        for item, grade in graded.items():
+            if not _is_finite(grade):
+                raise BadScore(f"query {query!r}, item {item!r}: the grade is {grade!r}; grades are finite numbers.")
+    return Judgments.from_dict(clean)
+
+
+def with_text_ids(mapping: Mapping[Any, Any]) -> Mapping[str, Mapping[str, float]]:
+    """The mapping with whole-number ids as text; the mapping itself where its ids are text.
+
+    A query's items are of one kind: the first is looked at. Raises BadInput for ids that are neither, and for another shape.
+    """
+    for query, scored in mapping.items():
+        if not isinstance(scored, Mapping):
+            what = f"query {query!r} has {str(scored)[:40]!r}, a {type(scored).__name__}"
+            raise BadInput(f"{what}; a mapping query -> item -> number is wanted.")
+    if all(type(query) is str and (not scored or type(next(iter(scored))) is str) for query, scored in mapping.items()):
+        return mapping
+    clean = {_text_id(query): {_text_id(item): score for item, score in scored.items()} for query, scored in mapping.items()}
+    if len(clean) < len(mapping) or any(len(clean[_text_id(query)]) < len(scored) for query, scored in mapping.items()):
+        raise BadInput("two ids are the same once numbers are read as text, such as 7 and '7'; give ids of one type.")
+    return clean
+
+
+def _text_id(thing: Any) -> str:
+    if isinstance(thing, str):
+        return str(thing)
+    if isinstance(thing, (int, np.integer)) and not isinstance(thing, bool):
+        return str(int(thing))
+    raise BadInput(f"the id {thing!r} is a {type(thing).__name__}; ids are text or whole numbers.")

@@ -1,7 +1,10 @@
 """Check judgments and runs before trusting a number: what is missing, tied, contradictory, duplicated or retrieved by itself."""
 
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from cyclopts import Parameter
@@ -17,7 +20,8 @@ from rankwell.tables.ranking import Ranking
 CUTS = (1, 5, 10, 20, 100, 1000)
 
 
-class Finding(NamedTuple):
+@dataclass(frozen=True)
+class Finding:
     """One thing that a user should know. level: `note` for facts, `warning` for what changes numbers."""
 
     file: str
@@ -47,17 +51,20 @@ def check(
     format
         How to print.
     """
-    truth, form = files.read_judgments(qrels)
-    notes = [f"judgments: read as {form}"]
-    findings = [*_about_truth(truth.flat), *(_about_corpus(truth.flat, corpus) if corpus else ())]
+    truth = files.find_judgments(qrels)
+    notes = [f"judgments: read as {truth.format}", *truth.notes]
+    findings = [*_about_truth(truth.table.flat), *(_about_corpus(truth.table.flat, corpus) if corpus else ())]
     named = name_runs(list(runs))
     if not named and not findings:
         raise BadUsage("name at least one run after the judgments: rankwell check QRELS RUN...")
     for name, place in named.items():
-        ranking, form = files.read_ranking(place, duplicates="keep")
-        notes.append(f"{name}: read as {form}")
-        findings += _about_run(name, truth.flat, ranking)
-    return Output(text=report.render_rows([each._asdict() for each in findings], format), notes=tuple(notes))
+        ranking = files.check_ranking(place)
+        notes += [f"{name}: read as {ranking.format}", *ranking.notes]
+        findings += _about_run(name, truth.table.flat, ranking)
+    return Output(
+        text=report.render_rows([asdict(each) for each in findings], format, terminal=report.terminal_of(sys.stdout)),
+        notes=tuple(notes),
+    )
 
 
 def _about_truth(truth: Judgments) -> list[Finding]:
@@ -103,7 +110,7 @@ def _about_run(name: str, truth: Judgments, ranking: files.CheckedRanking) -> li
     return found + [_finding(name, f"queries with a tie across rank {cut}", queries) for cut, queries in tied.items() if queries]
 
 
-def _finding(file: str, what: str, names: list[str]) -> Finding:
+def _finding(file: str, what: str, names: Sequence[str]) -> Finding:
     shown = ", ".join(names[:5]) + (", …" if len(names) > 5 else "")
     return Finding(file, what, "warning" if names else "note", len(names), shown)
 

@@ -16,7 +16,8 @@ def convert(
     *,
     source_format: Annotated[str | None, Parameter(name=["--from"])] = None,
     target_format: Annotated[str | None, Parameter(name=["--to"])] = None,
-    kind: Literal["run", "judgments"] | None = None,
+    holds: Literal["run", "judgments"] | None = None,
+    duplicates: files.Duplicates = "error",
 ) -> Output:
     """Convert a run or judgments from one format to another; the target's suffix says which.
 
@@ -30,8 +31,14 @@ def convert(
         Name of the source's format, where its content does not tell.
     target_format
         Name of the target's format, where its suffix does not tell.
-    kind
-        Whether the source is a run or judgments, where its content does not tell.
+    holds
+        Whether the source holds a run or judgments, where its content does not tell.
+    duplicates
+        An item that a query lists twice: an error, or keep the first or the best-scored.
     """
-    done = files.convert(source, target, source_format=source_format, target_format=target_format, kind=kind)
-    return Output(notes=(f"{source}: read as {done.source_format}", f"wrote {target} ({done.rows} rows, {done.target_format})"))
+    done = files.convert(
+        source, target, holds=holds, source_format=source_format, target_format=target_format, duplicates=duplicates
+    )
+    lost = [f"{done.lost} queries without rows are not in {target}: the format cannot hold them"] if done.lost else []
+    written = f"wrote {target} ({done.rows} rows, {done.target})"
+    return Output(notes=(f"{source}: {done.holds} read as {done.source}", *done.notes, written, *lost))

@@ -7,17 +7,17 @@ interpreter that runs. One system searches all that a module says, the other onl
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from importlib.resources import files
+from itertools import compress
 from pathlib import Path
 from typing import Annotated, NamedTuple
 
 import numpy as np
 from cyclopts import Parameter
 
-from rankwell import report
 from rankwell.evaluation import Evaluation, evaluate
 from rankwell.files import python_docs
 from rankwell.protocols import Output, Progress
-from rankwell.protocols.evaluate import write
+from rankwell.protocols.evaluate import render, write
 from rankwell.stats.summaries import summarise
 from rankwell.store import write_text
 from rankwell.systems import System
@@ -49,11 +49,10 @@ def demo(
         experiment.qrels, list(experiment.runs), MEASURES, seed=seed, details=True, texts=experiment.queries, progress=progress
     )
     write(result, output / "results")
-    described = result.describe()
     tables = [
         f"{len(read_needs())} questions about the Python standard library, two systems: BM25 over whole_docs (all that a module\n"
         "says) and over first_sentences (its name and first sentence only).\n",
-        report.render(result.summary, None, described, result.notes, "table"),
+        render(result, "table"),
         difference(result, seed=seed),
         f"The judgments, the runs and the results lie in {output}/. The same table from the files:\n\n"
         f"  rankwell evaluate {experiment.qrels} {experiment.runs[0]} {experiment.runs[1]} -m '{' '.join(MEASURES)}'\n",
@@ -64,7 +63,8 @@ def demo(
 def difference(result: Evaluation, *, seed: int = 0) -> str:
     """What the first run has over the second, question by question, as one line for each measure."""
     half = len(result.values) // 2
-    pairs = list(zip(result.values[:half], result.values[half:], strict=True))
+    judging = [asked.measure.entry.better != "neither" for asked in result.measures]
+    pairs = list(compress(zip(result.values[:half], result.values[half:], strict=True), judging))
     gaps = [replace(first, run=f"{first.run} - {second.run}", values=first.values - second.values) for first, second in pairs]
     lines = [f"{gaps[0].run}, per question:"]
     for row, gap in zip(summarise(gaps, intervals="bootstrap", seed=seed), gaps, strict=True):

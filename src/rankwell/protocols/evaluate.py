@@ -3,6 +3,7 @@
 Judgments and runs may be TREC, BEIR, MS MARCO, JSON, CSV, TSV, JSONL or Parquet files, also .gz and .zst; `-` is standard input.
 """
 
+import sys
 from math import isnan
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -14,6 +15,7 @@ from rankwell.errors import BadUsage
 from rankwell.evaluation import Evaluation
 from rankwell.evaluation import evaluate as evaluate_runs
 from rankwell.protocols import Output, Progress
+from rankwell.stats import Intervals
 from rankwell.views.details import Details
 
 
@@ -26,7 +28,7 @@ def evaluate(
     format: Annotated[report.Format, Parameter(name=["--format", "-f"])] = "table",  # noqa: A002
     output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
     convention: Annotated[str, Parameter(name=["--convention", "-c"])] = "rankwell",
-    intervals: Literal["bootstrap", "t", "none"] = "bootstrap",
+    intervals: Intervals = "bootstrap",
     ties: str | None = None,
     queries: Literal["truth", "run", "both"] | None = None,
     no_relevant: Literal["empty", "skip", "error"] | None = None,
@@ -100,6 +102,7 @@ def evaluate(
         progress=progress,
     )
     notes = [f"{name}: read as {form}" for name, form in result.formats.items()]
+    notes += [*result.notes, *result.interval_notes] if format != "json" else []
     if output is not None:
         write(result, output)
         notes.append(f"wrote {output}/")
@@ -109,7 +112,8 @@ def evaluate(
 def render(result: Evaluation, format: report.Format, *, per_query: bool = False) -> str:  # noqa: A002
     """The result as text in one of the report's formats."""
     rows = list(result.per_query()) if per_query else None
-    return report.render(result.summary, rows, result.describe(), [*result.notes, *result.interval_notes], format)
+    notes = [*result.notes, *result.interval_notes]
+    return report.render(result.summary, rows, result.describe(), notes, format, terminal=report.terminal_of(sys.stdout))
 
 
 def write(result: Evaluation, folder: Path) -> None:
@@ -142,5 +146,7 @@ def detail_columns(result: Evaluation) -> dict[str, list[Any]]:
 def query_columns(result: Evaluation) -> dict[str, list[Any]]:
     """The columns of queries.parquet: every query, its text and what else its file says of it, as far as they are known."""
     queries = list(dict.fromkeys(query for values in result.values for query in values.queries))
-    names = list(dict.fromkeys(["text", *(name for known in result.texts.values() for name in known)]))
-    return {"query": queries} | {name: [result.texts.get(query, {}).get(name) for query in queries] for name in names}
+    texts, attributes = (result.texts.texts, result.texts.attributes) if result.texts else ({}, {})
+    names = dict.fromkeys(name for known in attributes.values() for name in known)
+    told = {name: [attributes.get(query, {}).get(name) for query in queries] for name in names if name not in ("query", "text")}
+    return {"query": queries, "text": [texts.get(query) for query in queries]} | told

@@ -1,6 +1,7 @@
 """List every measure with what it says, its bounds, its direction and the words that other tools have for it."""
 
 import inspect
+import sys
 from typing import Annotated, Any, Literal
 
 from cyclopts import Parameter
@@ -28,7 +29,10 @@ def measures(
     if format == "json":
         return Output(text=report.render_rows(rows, "json"))
     shown = [{"measure": each["form"], "value": each["says"], "aliases": ", ".join(each["aliases"])} for each in rows]
-    return Output(text=report.render_rows(shown, "table"), notes=("`rankwell explain NAME` says more about each.",))
+    return Output(
+        text=report.render_rows(shown, "table", terminal=report.terminal_of(sys.stdout)),
+        notes=("`rankwell explain NAME` says more about each.",),
+    )
 
 
 def facts(entry: MeasureEntry) -> dict[str, Any]:

@@ -48,7 +48,7 @@ class Judgments:
             row = int(np.flatnonzero(~np.isfinite(grade))[0])
             raise BadInput(f"query {queries[row]!r}, item {items[row]!r}: the grade is {grade[row]}; grades are finite numbers.")
         order = order_ids(queries, items) if aspects is None else order_ids(queries, aspects, items)
-        rows = order.tolist()
+        rows: list[int] = order.tolist()
         names = sort_ids({*queries, *all_queries})
         index = {name: position for position, name in enumerate(names)}
         counts = np.bincount([index[query] for query in queries], minlength=len(names)).astype(np.int64)
@@ -113,6 +113,16 @@ class Judgments:
             junk=None if self.junk is None else [bad for _, bad in best.values()],
             all_queries=self.queries,
         )
+
+    @cached_property
+    def row_in_flat(self) -> Ints:
+        """(rows,) the row of `flat` that holds each row's query and item."""
+        if self.aspects is None:
+            return np.arange(len(self.items), dtype=np.int64)
+        flat = self.flat
+        place = {pair: row for row, pair in enumerate(zip(flat.query_of_row.tolist(), flat.items, strict=True))}
+        pairs = zip(self.query_of_row.tolist(), self.items, strict=True)
+        return np.fromiter((place[pair] for pair in pairs), dtype=np.int64, count=len(self.items))
 
     def with_junk(self, excluded: Mapping[str, Iterable[str]]) -> "Judgments":
         """The same truth with further items of some queries marked as junk, whether they are judged or not.

@@ -16,7 +16,7 @@ TIE_RULES: tuple[TieRule, ...] = get_args(TieRule)
 
 
 class Counts(NamedTuple):
-    """For each asked item: how many score strictly higher, how many the same (itself included), how many of those come before it."""
+    """For each asked item: how many score higher, how many the same (itself included), how many of those come before it."""
 
     above: Ints
     tied: Ints

@@ -15,7 +15,8 @@ from rankwell.tables import Floats, Ints, offsets_of, sort_ids
 class Ranking:
     """Scored items by query; queries in the order of their bytes, the items of a query in the order they were given.
 
-    queries: every query, also one without items. offsets: (queries + 1,). items: (rows,) ids. scores: (rows,) finite, higher is better.
+    queries: every query, also one without items. offsets: (queries + 1,). items: (rows,) ids.
+    scores: (rows,) finite, higher is better.
     """
 
     queries: tuple[str, ...]
@@ -41,7 +42,7 @@ class Ranking:
         index = {name: position for position, name in enumerate(names)}
         owner = np.fromiter((index[query] for query in queries), dtype=np.int64, count=len(queries))
         order = np.argsort(owner, kind="stable")
-        rows = order.tolist()
+        rows: list[int] = order.tolist()
         table = cls(
             queries=tuple(names),
             offsets=offsets_of(np.bincount(owner, minlength=len(names)).astype(np.int64)),

@@ -1,0 +1,174 @@
+"""pytrec_eval's interface: change `import pytrec_eval` to `from rankwell.compat import pytrec_eval`.
+
+The rules are those of pytrec-eval-terrier 0.5.11, and so of trec_eval 9: scores in single precision, ties by item id
+descending, a value for each query that both sides have. What differs on purpose: a score that is NaN or infinite, and
+parameters that a measure does not take (`ndcg.5`), are errors here, where pytrec_eval gives a meaningless figure or ends the
+process; and the coefficients of `utility` stay in the order given, where pytrec_eval sorts them as texts.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from rankwell.compat.trec_measures import GROUPS, MEASURES, Line, lines_of, values_of
+from rankwell.compat.trec_options import Options
+from rankwell.errors import BadScore, RankwellError
+from rankwell.files.mapping import find_hits
+from rankwell.tables.judgments import Judgments
+from rankwell.views.judged import JudgedRankings
+
+__all__ = [
+    "RelevanceEvaluator",
+    "aggregate",
+    "compute_aggregated_measure",
+    "parse_qrel",
+    "parse_run",
+    "supported_measures",
+    "supported_nicknames",
+]
+
+Grades = Mapping[str, Mapping[str, int]]
+Scores = Mapping[str, Mapping[str, float]]
+
+_NEW = {trec.name for trec in MEASURES if trec.since > 9}
+supported_measures: set[str] = set(GROUPS["all_trec"]) - _NEW
+supported_nicknames: dict[str, set[str]] = {name: set(names) - _NEW for name, names in GROUPS.items()}
+_PARAMETRISED = re.compile(r"(?P<name>\w+?)[._](?P<text>\d+(\.\d+)?(,\d+(\.\d+)?)*)")
+
+
+class RelevanceEvaluator:
+    """Evaluates runs against judgments, both as mappings query -> item -> number.
+
+    query_relevance: whole-number grades; queries without items are left out. measures: trec_eval's names and nicknames, with
+    parameters as `ndcg_cut.5,10` or `P_5`. relevance_level: the lowest relevant grade. judged_docs_only_flag: unjudged items
+    are taken out of runs.
+    Raises TypeError for keys, grades or levels of the wrong type, ValueError for measures that pytrec_eval does not have.
+    """
+
+    def __init__(
+        self, query_relevance: Grades, measures: Iterable[str], relevance_level: int = 1, judged_docs_only_flag: bool = False
+    ) -> None:
+        _check_level(relevance_level)
+        self._lines = _lines(measures, relevance_level)
+        self._level = relevance_level
+        judged = {query: grades for query, grades in query_relevance.items() if len(grades) > 0}
+        _check_grades(judged)
+        self._judgments = Judgments.from_dict(judged)
+        self._judged_only = judged_docs_only_flag
+
+    def evaluate(self, scores: Scores) -> dict[str, dict[str, float]]:
+        """query -> measure -> value, for the queries of the run that are judged, in the run's order.
+
+        Raises TypeError for a run that is no mapping of ids to numbers, BadScore for a score that is NaN or infinite.
+        """
+        if not scores:
+            return {}
+        _check_run(scores)
+        try:
+            hits = find_hits(scores, self._judgments, single_precision=True)
+        except BadScore as error:
+            if _holds_numbers(scores):
+                raise
+            raise TypeError("Unable to extract query/object scores.") from error
+        view = JudgedRankings.join(self._judgments, hits)
+        view = view.condensed if self._judged_only else view
+        table = values_of(self._lines, view, self._level).T.tolist()
+        names = [line.trec.name if line.trec.kind in ("plain", "pairs", "numbers") else line.name for line in self._lines]
+        index = self._judgments.index
+        return {query: dict(zip(names, table[index[query]], strict=True)) for query in scores if query in index}
+
+
+def _lines(measures: Iterable[str], level: int) -> list[Line]:
+    """What the texts ask for, in trec_eval's order; parameters of one measure are put together and go before its defaults."""
+    asked: dict[str, list[str]] = {}
+    for text in {name: None for measure in measures for name in sorted(supported_nicknames.get(measure, {measure}))}:
+        name, parameters = _parse(text)
+        asked.setdefault(name, []).extend(each for each in parameters if each not in asked.get(name, ()))
+    options = Options(old=True, rel=level, parameters=tuple((name, ",".join(given)) for name, given in asked.items() if given))
+    try:
+        return [line for trec in MEASURES if trec.name in asked for line in lines_of(trec, options)]
+    except RankwellError as error:
+        raise ValueError(str(error)) from error
+
+
+def _parse(text: str) -> tuple[str, list[str]]:
+    if text in supported_measures:
+        return text, []
+    match = _PARAMETRISED.fullmatch(text)
+    if match is None or match["name"] not in supported_measures:
+        raise ValueError(f"unsupported measure {text}")
+    return match["name"], match["text"].split(",")
+
+
+def _check_level(level: Any) -> None:
+    if not isinstance(level, int):
+        raise TypeError("Expected object_relevance_per_qid dictionary and measures set.")
+    if level < 1:
+        raise TypeError("Argument relevance_level should be positive.")
+
+
+def _check_grades(judged: Mapping[Any, Any]) -> None:
+    for query, grades in judged.items():
+        if not isinstance(query, str):
+            raise TypeError("Expected string as key.")
+        if not isinstance(grades, dict):
+            raise TypeError("Expected dictionary as value.")
+        for item, grade in grades.items():
+            if not isinstance(item, str):
+                raise TypeError("Expected mapping of document id to query relevance or matching score.")
+            if not isinstance(grade, int):
+                raise TypeError("Expected relevance to be integer.")
+
+
+def _check_run(scores: Any) -> None:
+    if not isinstance(scores, Mapping):
+        raise TypeError("Argument object scores should be of type dictionary.")
+    for query, scored in scores.items():
+        # Of the items only the first is looked at: asking each for its type would take longer than the evaluation.
+        if not isinstance(query, str) or not isinstance(scored, Mapping) or not isinstance(next(iter(scored), ""), str):
+            raise TypeError("Unable to extract query/object scores.")
+
+
+def _holds_numbers(scores: Mapping[str, Mapping[str, Any]]) -> bool:
+    return all(isinstance(score, (float, int)) for scored in scores.values() for score in scored.values())
+
+
+def parse_run(f_run: Iterable[str]) -> dict[str, dict[str, float]]:
+    """query -> item -> score from the lines of a TREC run; an item that stands twice in a query is an AssertionError."""
+    run: dict[str, dict[str, float]] = defaultdict(dict)
+    for line in f_run:
+        query, _, item, _, score, _ = line.split()
+        _enter(run, query, item, float(score))
+    return run
+
+
+def parse_qrel(f_qrel: Iterable[str]) -> dict[str, dict[str, int]]:
+    """query -> item -> grade from the lines of a qrels file; an item that stands twice in a query is an AssertionError."""
+    judged: dict[str, dict[str, int]] = defaultdict(dict)
+    for line in f_qrel:
+        query, _, item, grade = line.split()
+        _enter(judged, query, item, int(grade))
+    return judged
+
+
+def _enter(table: dict[str, dict[str, Any]], query: str, item: str, number: float) -> None:
+    row = table[query]
+    if item in row:
+        raise AssertionError(f"query {query!r} lists item {item!r} twice; keep one of them.")
+    row[item] = number
+
+
+def compute_aggregated_measure(measure: str, values: Sequence[float]) -> float:
+    """The figure over queries: a sum for `num_…`, exp of the mean for `gm_…` (whose values are logarithms), else the mean."""
+    if measure.startswith("num_"):
+        return float(np.sum(values))
+    return float(np.exp(np.sum(values) / len(values))) if measure.startswith("gm_") else float(np.mean(values))
+
+
+def aggregate(results: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
+    """measure -> its figure over all queries of what `evaluate` returned; empty where there is none."""
+    measures = next(iter(results.values()), {})
+    return {name: compute_aggregated_measure(name, [values[name] for values in results.values()]) for name in measures}

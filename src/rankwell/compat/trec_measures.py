@@ -1,0 +1,251 @@
+"""trec_eval's measures in its order: under which name rankwell has each, with which parameters, and how its lines look."""
+
+import importlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from rankwell.compat.trec_options import Options, number, whole_number
+from rankwell.errors import BadUsage, UnknownName
+from rankwell.registry import Measure, suggest
+from rankwell.tables import Bools, Floats
+
+Summary = Literal["mean", "sum", "geometric", "none"]
+Kind = Literal["plain", "ranks", "shares", "numbers", "pairs"]
+View = Literal["judged", "groups", "preferences", "any"]
+
+LEAST_FOR_GEOMETRIC = 0.00001
+RANKS = (5, 10, 15, 20, 30, 100, 200, 500, 1000)
+RECALLS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
+MULTIPLES = (0.2, 0.4, 0.6, 0.8, 1.0, 1.2, 1.4, 1.6, 1.8, 2.0)
+
+
+@dataclass(frozen=True)
+class TrecMeasure:
+    """A measure of trec_eval.
+
+    home: the file of rankwell.measures and the name there, `precision.P`; empty where no measure is behind it (runid, relstring).
+    kind: what may follow the dot: nothing, ranks or shares (a line for each), numbers or `level=gain` pairs (one line).
+    parameter: what a rank or share is called there. by_level: whether -l decides what it counts as relevant.
+    given: further parameters there. whole: printed without decimals. single: printed for single queries.
+    """
+
+    name: str
+    home: str = ""
+    kind: Kind = "plain"
+    defaults: tuple[float, ...] = ()
+    parameter: str = "k"
+    given: tuple[tuple[str, Any], ...] = ()
+    by_level: bool = True
+    summary: Summary = "mean"
+    whole: bool = False
+    single: bool = True
+    view: View = "judged"
+    since: int = 9
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line of output: the name as printed, what computes it (None for runid and relstring), and how it is printed."""
+
+    name: str
+    trec: TrecMeasure
+    measure: Measure | None
+    numbers: tuple[float, ...] = ()
+
+
+def _counted(name: str, home: str, *, single: bool = True, by_level: bool = True, view: View = "judged") -> TrecMeasure:
+    return TrecMeasure(name, home, summary="sum", whole=True, single=single, by_level=by_level, view=view)
+
+
+def _preferred(name: str, home: str) -> TrecMeasure:
+    return TrecMeasure(name, f"preferences.{home}", by_level=False, view="preferences")
+
+
+MEASURES: tuple[TrecMeasure, ...] = (
+    TrecMeasure("runid", summary="none", single=False, view="any"),
+    TrecMeasure("num_q", summary="sum", whole=True, single=False, view="any"),
+    _counted("num_ret", "counts.NumRet", by_level=False),
+    _counted("num_rel", "counts.NumRel"),
+    _counted("num_rel_ret", "counts.NumRelRet"),
+    TrecMeasure("map", "average_precision.AP"),
+    TrecMeasure("gm_map", "average_precision.GMAP", summary="geometric", single=False),
+    TrecMeasure("Rprec", "precision.Rprec"),
+    TrecMeasure("bpref", "incomplete.Bpref"),
+    TrecMeasure("recip_rank", "reciprocal_rank.RR"),
+    TrecMeasure("iprec_at_recall", "average_precision.IPrec", "shares", RECALLS, "recall"),
+    TrecMeasure("P", "precision.P", "ranks", RANKS),
+    TrecMeasure("relstring", kind="numbers", defaults=(10,), summary="none"),
+    TrecMeasure("recall", "precision.R", "ranks", RANKS),
+    TrecMeasure("infAP", "incomplete.infAP"),
+    TrecMeasure("gm_bpref", "incomplete.GMBpref", summary="geometric", single=False),
+    TrecMeasure("Rprec_mult", "precision.RprecMult", "shares", MULTIPLES, "x"),
+    TrecMeasure("utility", "precision.Utility", "numbers", (1.0, -1.0, 0.0, 0.0)),
+    TrecMeasure("11pt_avg", "average_precision.IPrecAvg", "numbers", RECALLS),
+    TrecMeasure("binG", "gain.BinG"),
+    TrecMeasure("G", "gain.G", "pairs", by_level=False),
+    TrecMeasure("dcg", "gain.DCG", "pairs", by_level=False, since=10),
+    TrecMeasure("ideal_dcg", "gain.IDCG", "pairs", by_level=False, since=10),
+    TrecMeasure("ndcg", "gain.nDCG", "pairs", by_level=False),
+    TrecMeasure("ndcg_rel", "gain.nDCGrel", "pairs", by_level=False),
+    TrecMeasure("Rndcg", "gain.RnDCG", "pairs", by_level=False),
+    TrecMeasure("ndcg_cut", "gain.nDCG", "ranks", RANKS, by_level=False),
+    TrecMeasure("map_cut", "average_precision.AP", "ranks", RANKS),
+    TrecMeasure("relative_P", "precision.R", "ranks", RANKS, given=(("denom", "min"),)),
+    TrecMeasure("success", "precision.Success", "ranks", (1, 5, 10)),
+    TrecMeasure("set_P", "precision.SetP"),
+    TrecMeasure("set_relative_P", "precision.SetP", given=(("relative", True),)),
+    TrecMeasure("set_recall", "precision.SetR"),
+    TrecMeasure("set_map", "average_precision.SetAP"),
+    TrecMeasure("set_F", "precision.SetF", "numbers", (1.0,)),
+    _counted("num_nonrel_judged_ret", "counts.NumNonrelJudgedRet"),
+    _counted("prefs_num_prefs_poss", "preferences.PrefsNumPoss", by_level=False, view="preferences"),
+    _counted("prefs_num_prefs_ful", "preferences.PrefsNumFul", by_level=False, view="preferences"),
+    _counted("prefs_num_prefs_ful_ret", "preferences.PrefsNumFulRet", by_level=False, view="preferences"),
+    _preferred("prefs_simp", "PrefsSimp"),
+    _preferred("prefs_pair", "PrefsPair"),
+    _preferred("prefs_avgjg", "PrefsAvgjg"),
+    _preferred("prefs_avgjg_Rnonrel", "PrefsAvgjgRnonrel"),
+    _preferred("prefs_simp_ret", "PrefsSimpRet"),
+    _preferred("prefs_pair_ret", "PrefsPairRet"),
+    _preferred("prefs_avgjg_ret", "PrefsAvgjgRet"),
+    _preferred("prefs_avgjg_Rnonrel_ret", "PrefsAvgjgRnonrelRet"),
+    _preferred("prefs_simp_imp", "PrefsSimpImp"),
+    _preferred("prefs_pair_imp", "PrefsPairImp"),
+    _preferred("prefs_avgjg_imp", "PrefsAvgjgImp"),
+    TrecMeasure("map_avgjg", "groups.AP_avgjg", view="groups"),
+    TrecMeasure("P_avgjg", "groups.P_avgjg", "ranks", RANKS, view="groups"),
+    TrecMeasure("Rprec_mult_avgjg", "groups.RprecMult_avgjg", "shares", MULTIPLES, "x", view="groups"),
+    TrecMeasure("yaap", "average_precision.Yaap"),
+    TrecMeasure("rbp", "user_models.RBP", "pairs", given=(("p", 0.9), ("scale", "topic")), by_level=False, since=10),
+    TrecMeasure("rbp_resid", "user_models.RBPResid", "pairs", given=(("p", 0.9), ("quirk", True)), by_level=False, since=10),
+    TrecMeasure("unj", "incomplete.Unj", "ranks", (5, 10, 20), by_level=False, since=10),
+)
+
+_OFFICIAL = tuple(trec.name for trec in MEASURES[: [trec.name for trec in MEASURES].index("P") + 1])
+_SETS = ("set_P", "set_recall", "set_relative_P", "set_map", "set_F")
+_PREFERENCES = tuple(trec.name for trec in MEASURES if trec.view == "preferences")
+GROUPS: dict[str, tuple[str, ...]] = {
+    "official": _OFFICIAL,
+    "set": ("runid", "num_q", "num_ret", "num_rel", "num_rel_ret", "utility", *_SETS),
+    "all_trec": tuple(
+        trec.name for trec in MEASURES if trec.view in ("judged", "any") and trec.name not in ("dcg", "ideal_dcg", "yaap")
+    ),
+    "all_prefs": ("runid", "num_q", *_PREFERENCES),
+    "prefs": ("runid", "num_q", *_PREFERENCES[:6]),
+    "qrels_jg": ("runid", "num_q", *(trec.name for trec in MEASURES if trec.view == "groups")),
+}
+
+
+def plan(options: Options) -> list[Line]:
+    """The lines that the options ask for, in trec_eval's order. Raises UnknownName, BadUsage."""
+    marked = set[str]()
+    offered = {trec.name: trec for trec in MEASURES if trec.since == 9 or not options.old}
+    for name in options.marked or ("official",):
+        if name not in GROUPS and name not in offered:
+            raise UnknownName(f"trec_eval: illegal measure {name!r}; {suggest(name, [*GROUPS, *offered])}")
+        marked.update(GROUPS.get(name, (name,)))
+    return [line for trec in offered.values() if trec.name in marked for line in lines_of(trec, options)]
+
+
+def lines_of(trec: TrecMeasure, options: Options) -> Iterator[Line]:
+    """The lines of one measure under its parameters: one per rank or share, else one. Raises BadUsage."""
+    text = dict(options.parameters).get(trec.name)
+    if trec.kind in ("ranks", "shares"):
+        cuts = trec.defaults if text is None else _cuts(trec, text)
+        for cut in cuts:
+            name = f"{trec.name}_{cut:d}" if trec.kind == "ranks" else f"{trec.name}_{cut:3.2f}"
+            yield Line(name, trec, _measure(trec, options, ((trec.parameter, cut),)))
+        return
+    if trec.kind == "plain" or text is None:
+        yield Line(trec.name, trec, _measure(trec, options, _named(trec, trec.defaults, options)), trec.defaults)
+        return
+    name = f"{trec.name}_{text}"
+    if trec.kind == "pairs":
+        yield Line(name, trec, _measure(trec, options, _pairs(trec, text)))
+    else:
+        numbers = tuple(number(part) for part in text.split(","))
+        yield Line(name, trec, _measure(trec, options, _named(trec, numbers, options)), numbers)
+
+
+def _cuts(trec: TrecMeasure, text: str) -> list[float]:
+    """The ranks or shares of a list such as `5,7,3`, in ascending order."""
+    cuts = sorted((whole_number if trec.kind == "ranks" else number)(part) for part in text.split(","))
+    if trec.kind == "ranks" and cuts[0] < 1:
+        raise BadUsage(f"{trec.name}.{text}: {cuts[0]} is no rank; ranks are whole numbers from 1.")
+    if len(set(cuts)) < len(cuts):
+        raise BadUsage(f"{trec.name}.{text}: a cut-off stands there twice (duplicate cutoffs); name each once.")
+    return list(cuts)
+
+
+def _named(trec: TrecMeasure, numbers: tuple[float, ...], options: Options) -> tuple[tuple[str, Any], ...]:
+    """The numbers behind a measure's dot as the parameters that rankwell's measure has for them."""
+    if trec.name == "utility":
+        if len(numbers) != 4:
+            raise BadUsage(f"utility takes 4 coefficients, {len(numbers)} were given.")
+        return (*zip("abcd", numbers, strict=True), ("n_items", options.collection))
+    if trec.name == "11pt_avg":
+        return (("recalls", numbers),)
+    return (("beta", numbers[0]),) if trec.name == "set_F" else ()
+
+
+def _pairs(trec: TrecMeasure, text: str) -> tuple[tuple[str, Any], ...]:
+    """`1=3,2=9` as a gain per grade; rbp and rbp_resid take `p=0.8` as well."""
+    found = [part.partition("=") for part in text.split(",")]
+    if not all(name and equals for name, equals, _ in found):
+        raise BadUsage(f"{trec.name}.{text}: parameters of this measure are pairs such as 1=3,2=9.")
+    persistence = [("p", number(value)) for name, _, value in found if name == "p"] if trec.name.startswith("rbp") else []
+    gains: dict[float, float] = {}
+    for name, _, value in found:
+        if name.lstrip("+-").isdigit():
+            gains.setdefault(float(name), number(value))
+    has_gains = bool(gains) and trec.name != "rbp_resid"
+    return (*persistence[-1:], *([("gains", tuple(sorted(gains.items())))] if has_gains else []))
+
+
+def _measure(trec: TrecMeasure, options: Options, parameters: tuple[tuple[str, Any], ...]) -> Measure | None:
+    if not trec.home:
+        return None
+    folder, _, name = trec.home.partition(".")
+    importlib.import_module(f"rankwell.measures.{folder}")
+    given = dict((*trec.given, *parameters))
+    if trec.by_level and options.rel != 1:
+        given["rel"] = options.rel
+    if options.old and trec.name in ("iprec_at_recall", "11pt_avg"):
+        given["rounding"] = "floor"
+    return Measure(name, tuple(given.items()))
+
+
+def values_of(lines: Sequence[Line], view: Any, rel: int) -> Floats:
+    """(lines, queries) the values before summing: 1 for num_q, 0 for runid and relstring, logarithms for gm_map and gm_bpref.
+
+    rel: the lowest relevant grade, which the lines' measures know already where they look at it.
+    """
+    values = np.zeros((len(lines), len(view.queries)))
+    for row, line in zip(values, lines, strict=True):
+        if line.name == "num_q":
+            row[:] = 1
+        elif line.measure is not None:
+            row[:] = line.measure(view)
+            if line.trec.summary == "geometric":
+                np.log(np.maximum(row, LEAST_FOR_GEOMETRIC), out=row)
+            elif line.trec.name in ("iprec_at_recall", "11pt_avg"):
+                # On x86 what 0 / 0 gives has a minus sign, which trec_eval prints.
+                row[_undefined(line, view)] = -np.nan
+            elif line.trec.name == "Rndcg":
+                # Of all gain-based measures this one alone asks -l whether a query has anything relevant.
+                row[view.n_relevant(rel) == 0] = 0
+    return values
+
+
+def _undefined(line: Line, view: Any) -> Bools:
+    """(queries,) where trec_eval divides 0 by 0: -J left nothing of the ranking, and a recall level asks for no item at all."""
+    empty: Bools = view.retrieved == 0
+    if not empty.any() or line.measure is None:
+        return empty
+    parameters = line.measure.parameters
+    recalls = parameters["recalls"] if line.trec.name == "11pt_avg" else (parameters["recall"],)
+    asked = min(recalls) * view.n_relevant(parameters["rel"])
+    return empty & (asked + 0.9 < 1 if parameters["rounding"] == "floor" else asked < 0.5)

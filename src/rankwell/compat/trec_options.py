@@ -1,0 +1,216 @@
+"""trec_eval's command line, read as GNU getopt reads it: `-qc`, `-mP.5`, `--meas=P.5`, options after the files."""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from rankwell.errors import BadUsage
+
+USAGE = "usage: rankwell trec-eval [-h] [-q] [-m measure]... qrels run; `rankwell trec-eval --help` lists all options."
+
+HELP = """\
+rankwell trec-eval [-h] [-v] [-q] [-n] [-c] [-J] [-o] [-m measure[.parameters]]... [-l grade] [-M items] [-N items]
+                   [-D 0.query] [-R format] [-T format] [-Z file] [--v9 | --v10] qrels run
+
+Prints what trec_eval prints, byte for byte. A run `-` is read from standard input; both files may be gzip or zstd.
+
+  -q, --query_eval_wanted            every query's values before the summary
+  -n, --nosummary                    no summary
+  -m, --measure NAME[.PARAMETERS]    a measure or a group of them: official (default), all_trec, set, prefs, all_prefs, qrels_jg
+  -c, --complete_rel_info_wanted     average over all queries of the qrels; those without results count as nothing found
+  -l, --level_for_rel GRADE          the lowest grade that is relevant (default 1)
+  -M, --Max_retrieved_per_topic N    the first N items of each query only
+  -J, --Judged_docs_only             unjudged items are taken out of the results, after -M
+  -N, --Number_docs_in_coll N        items in the collection, for utility (default 0)
+  -R, --Rel_info_format FORMAT       qrels (default), qrels_jg, prefs or qrels_prefs
+  -T, --Results_format FORMAT        trec_results
+  -Z, --Zscore FILE                  deviations from the mean in standard deviations; lines `query measure mean deviation`
+  -D, --Debug_level 0.QUERY          this query only (debug output, levels from 1, is not offered)
+  -o                                 accepted and without effect, as in trec_eval
+  -v, --version                      the version that is imitated, on standard error
+  --v9                               the rules of version 9.0.8: scores in single precision, recall levels rounded by + 0.9,
+                                     queries without results left out, no rbp, unj or dcg, no comment lines
+  --v10                              the rules of version 10.0 (default); a query without results ends it with code 4, unless -c
+  -h, --help                         this page, with the definitions of the measures that -m names
+
+Exit codes: 0 done, 2 bad usage or bad input, 4 nothing to evaluate or, under version 10's rules, a query without results.
+"""
+
+
+@dataclass(frozen=True)
+class Options:
+    """What a command line asks for. Both files are empty texts where only help or the version is wanted.
+
+    marked: measures and groups of them by name, in the order given. parameters: a name's text after its first dot; the first
+    that is given for it counts.
+    single_query: the only query to evaluate, or None for all.
+    """
+
+    qrels: str = ""
+    run: str = ""
+    help: bool = False
+    version: bool = False
+    queries: bool = False
+    summary: bool = True
+    complete: bool = False
+    judged_only: bool = False
+    old: bool = False
+    rel: int = 1
+    depth: int | None = None
+    collection: int = 0
+    marked: tuple[str, ...] = ()
+    parameters: tuple[tuple[str, str], ...] = ()
+    truth_format: str = "qrels"
+    zscores: str | None = None
+    single_query: str | None = None
+
+
+_LONG = {
+    "help": "h",
+    "version": "v",
+    "query_eval_wanted": "q",
+    "measure": "m",
+    "complete_rel_info_wanted": "c",
+    "level_for_rel": "l",
+    "nosummary": "n",
+    "Debug_level": "D",
+    "Judged_docs_only": "J",
+    "Number_docs_in_coll": "N",
+    "Max_retrieved_per_topic": "M",
+    "Rel_info_format": "R",
+    "Results_format": "T",
+    "Output_old_results_format": "o",
+    "Zscore": "Z",
+}
+_FLAGS: dict[str, Callable[[Options], Options]] = {
+    "h": lambda options: replace(options, help=True),
+    "v": lambda options: replace(options, version=True),
+    "q": lambda options: replace(options, queries=True),
+    "c": lambda options: replace(options, complete=True),
+    "n": lambda options: replace(options, summary=False),
+    "J": lambda options: replace(options, judged_only=True),
+    "o": lambda options: options,
+}
+
+
+def parse(arguments: list[str]) -> Options:
+    """The options that the arguments ask for. Raises BadUsage."""
+    options, files, left = Options(), list[str](), list(arguments)
+    while left:
+        word = left.pop(0)
+        if word == "--":
+            files += left
+            break
+        if word in ("--v9", "--v10"):
+            options = replace(options, old=word == "--v9")
+        elif word.startswith("--"):
+            options = _long(options, word, left)
+        elif word.startswith("-") and word != "-":
+            options = _short(options, word, left)
+        else:
+            files.append(word)
+        if options.version:
+            return options
+    if options.help:
+        return options
+    if len(files) != 2:
+        raise BadUsage(f"{len(files)} files were given ({', '.join(files) or 'none'}), not qrels and run. {USAGE}")
+    return replace(options, qrels=files[0], run=files[1])
+
+
+def _short(options: Options, word: str, left: list[str]) -> Options:
+    """One or more letters behind a dash; the last may take the rest of the word, or the next one, as its value."""
+    for place, letter in enumerate(word[1:], start=2):
+        if letter in _FLAGS:
+            options = _FLAGS[letter](options)
+        elif letter in _VALUES:
+            if place == len(word) and not left:
+                raise BadUsage(f"-{letter} needs a value. {USAGE}")
+            return _VALUES[letter](options, word[place:] or left.pop(0))
+        else:
+            raise BadUsage(f"trec_eval has no option -{letter} (in {word!r}). {USAGE}")
+    return options
+
+
+def _long(options: Options, word: str, left: list[str]) -> Options:
+    """A name behind two dashes, as short as it is unique, its value behind `=` or in the next word."""
+    given, equals, value = word[2:].partition("=")
+    found = [given] if given in _LONG else [name for name in _LONG if name.startswith(given)]
+    if len(found) != 1:
+        raise BadUsage(f"{word!r} {'may mean ' + ' or '.join(found) if found else 'is no option of trec_eval'}. {USAGE}")
+    name = found[0]
+    if _LONG[name] in _FLAGS and name != "Output_old_results_format":
+        if equals:
+            raise BadUsage(f"--{name} takes no value. {USAGE}")
+        return _FLAGS[_LONG[name]](options)
+    if not equals and not left:
+        raise BadUsage(f"--{name} needs a value. {USAGE}")
+    value = value if equals else left.pop(0)
+    return options if name == "Output_old_results_format" else _VALUES[_LONG[name]](options, value)
+
+
+def _measure(options: Options, text: str) -> Options:
+    name, dot, parameters = text.partition(".")
+    if dot and not parameters:
+        raise BadUsage(f"nothing stands behind the dot of {text!r}; write the measure as {name} or {name}.5")
+    known = dict(options.parameters)
+    if dot:
+        known.setdefault(name, parameters)
+    return replace(options, marked=(*options.marked, name), parameters=tuple(known.items()))
+
+
+def _level(options: Options, text: str) -> Options:
+    level = whole_number(text)
+    if level < 0:
+        raise BadUsage(f"-l {text}: negative grades mean pooled but not judged, so the lowest relevant grade is 0 or more.")
+    return replace(options, rel=level)
+
+
+def _depth(options: Options, text: str) -> Options:
+    depth = whole_number(text)
+    if depth < 1:
+        raise BadUsage(f"-M {text}: at least one item of each query must be kept.")
+    return replace(options, depth=depth)
+
+
+def _debug(options: Options, text: str) -> Options:
+    level, dot, query = text.partition(".")
+    if whole_number(level) > 0:
+        raise BadUsage(f"-D {text}: debug output is trec_eval's alone; -D 0.QUERY evaluates one query.")
+    return replace(options, single_query=query) if dot else options
+
+
+def _truth_format(options: Options, text: str) -> Options:
+    if text not in ("qrels", "qrels_jg", "prefs", "qrels_prefs"):
+        raise BadUsage(f"-R {text}: the formats are qrels, qrels_jg, prefs and qrels_prefs.")
+    return replace(options, truth_format=text)
+
+
+def _run_format(options: Options, text: str) -> Options:
+    if text != "trec_results":
+        raise BadUsage(f"-T {text}: the only format is trec_results.")
+    return options
+
+
+_VALUES: dict[str, Callable[[Options, str], Options]] = {
+    "m": _measure,
+    "l": _level,
+    "M": _depth,
+    "N": lambda options, text: replace(options, collection=whole_number(text)),
+    "D": _debug,
+    "R": _truth_format,
+    "T": _run_format,
+    "Z": lambda options, text: replace(options, zscores=text),
+}
+
+
+def whole_number(text: str) -> int:
+    """The whole number that a text begins with, 0 without one: C's `atol`, which trec_eval applies to what it is given."""
+    match = re.match(r"\s*([+-]?\d+)", text)
+    return int(match[1]) if match else 0
+
+
+def number(text: str) -> float:
+    """The number that a text begins with, 0 without one: C's `atof`."""
+    match = re.match(r"\s*([+-]?((\d+\.?\d*|\.\d+)(e[+-]?\d+)?|nan|inf))", text, re.IGNORECASE)
+    return float(match[1]) if match else 0.0

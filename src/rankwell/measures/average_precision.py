@@ -1,0 +1,245 @@
+"""Average precision, and what is made of precision at the relevant items."""
+
+import math
+from typing import Literal
+
+import numpy as np
+
+from rankwell.registry import measure
+from rankwell.tables import Bools, Floats
+from rankwell.views import ratio
+from rankwell.views.judged import Depth, JudgedRankings
+
+Denominator = Literal["relevant", "found", "min"]
+Rounding = Literal["nearest", "floor"]
+
+_SOURCE = "Buckley and Voorhees 2005, Retrieval system evaluation, in TREC: experiment and evaluation in information retrieval"
+_INTERPOLATED = "Manning, Raghavan and Schütze 2008, Introduction to information retrieval, section 8.4; trec_eval, Buckley 2008"
+ELEVEN_POINTS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
+
+
+def _shown(judged: JudgedRankings, judged_only: bool) -> JudgedRankings:
+    return judged.condensed if judged_only else judged
+
+
+def _precisions(view: JudgedRankings, rel: float, depth: Depth = None) -> Floats:
+    """(queries,) the sum of the precision at each relevant item down to the depth."""
+    hit = view.relevant(rel)
+    return view.sum_rows(np.where(hit & view.within(depth), view.count_so_far(hit) / view.ranks, 0.0))
+
+
+def _findable(view: JudgedRankings, rel: float, k: int | None, denom: Denominator) -> Floats:
+    if denom == "found":
+        return view.sum_rows(view.relevant(rel) & view.within(k))
+    relevant = view.n_relevant(rel)
+    return np.minimum(relevant, k) if denom == "min" and k is not None else relevant
+
+
+def _ties(view: JudgedRankings, hit: Bools) -> tuple[Floats, Floats]:
+    """(rows,) the relevant items of the tie that each row belongs to, and those above that tie."""
+    inside = np.bincount(view.tie_of_row, weights=hit).astype(np.float64)[view.tie_of_row]
+    first = np.searchsorted(view.tie_of_row, view.tie_of_row)
+    return inside, (view.count_so_far(hit) - hit)[first].astype(np.float64)
+
+
+def _expected_precisions(view: JudgedRankings, rel: float, depth: Depth, counted: Bools | None = None) -> Floats:
+    """The mean of `_precisions` under random order of tied items (McSherry and Najork 2008), for the counted rows.
+
+    A relevant item at the j-th of t tied places has above + j items to itself and those before it, of which the tie gives
+    1 + (m - 1)(j - 1)/(t - 1) relevant ones, m being its relevant items, and the ties above all of theirs.
+    """
+    hit = view.relevant(rel)
+    inside, earlier = _ties(view, hit)
+    share = ratio(inside - 1, view.tied - 1)
+    inverse = view.mean_over_ties(lambda rank: 1.0 / rank, depth)
+    mean = share * view.chance_within(depth) + (earlier + 1 - share * (view.above + 1)) * inverse
+    return view.sum_rows(np.where(hit if counted is None else hit & counted, mean, 0.0))
+
+
+def _expected_over_found(view: JudgedRankings, rel: float, k: int) -> Floats:
+    """The mean of AP over what is found: both sides of the quotient vary with the relevant items of the tie at the cut."""
+    hit = view.relevant(rel)
+    whole = view.above + view.tied <= k
+    certain = view.sum_rows(hit & whole)
+    total = _expected_precisions(view, rel, k, whole)
+    value = ratio(total, certain)
+    inside, _ = _ties(view, hit)
+    cut = np.flatnonzero(hit & ~whole & (view.above < k))
+    for row in cut[np.diff(view.query_of_row[cut], prepend=-1) != 0].tolist():
+        query, above, m = int(view.query_of_row[row]), int(view.above[row]), int(inside[row])
+        places, tied = k - above, int(view.tied[row])
+        inverse = float((1.0 / np.arange(above + 1, k + 1)).mean())
+        mean = 0.0
+        for found in range(max(0, places - (tied - m)), min(m, places) + 1):
+            chance = math.comb(m, found) * math.comb(tied - m, places - found) / math.comb(tied, places)
+            share = (found - 1) / (places - 1) if places > 1 else 0.0
+            extra = found * (share + (certain[query] + 1 - share * (above + 1)) * inverse)
+            mean += chance * (total[query] + extra) / max(certain[query] + found, 1)
+        value[query] = mean
+    return value
+
+
+def _expected_ap(
+    judged: JudgedRankings, *, rel: float = 1, judged_only: bool = False, denom: Denominator = "relevant", k: int | None = None
+) -> Floats:
+    view = _shown(judged, judged_only)
+    if denom == "found" and k is not None:
+        return _expected_over_found(view, rel, k)
+    return ratio(_expected_precisions(view, rel, k), _findable(view, rel, k, denom))
+
+
+@measure(
+    "AP",
+    source=_SOURCE + "; denom='found': torchmetrics; denom='min': sentence-transformers",
+    aliases={
+        "map": "",
+        "map_cut": "",
+        "average_precision": "",
+        "mean_average_precision": "",
+        "retrieval_average_precision": "denom='found'",
+        "RetrievalMAP": "denom='found'",
+    },
+    expected=_expected_ap,
+)
+def ap(
+    judged: JudgedRankings, *, rel: float = 1, judged_only: bool = False, denom: Denominator = "relevant", k: int | None = None
+) -> Floats:
+    """The sum of the precision at each item with grade `rel` or more in the first `k` places, over the number of such items.
+
+    0 if there are none. denom: over all `relevant` items (trec_eval), only those `found` in the first `k` places, or `min`(k,
+    relevant), so that a perfect list reaches 1 at every cut-off.
+    judged_only: unjudged items are taken out before ranks are counted.
+
+    >>> from rankwell import judged_rankings
+    >>> view = judged_rankings({"q": {"a": 1, "b": 1, "c": 1}}, {"q": {"a": 3.0, "x": 2.0, "b": 1.0}})
+    >>> ap(view).round(4).tolist(), ap(view, denom="found").round(4).tolist(), ap(view, k=1, denom="min").tolist()
+    ([0.5556], [0.8333], [1.0])
+    """
+    view = _shown(judged, judged_only)
+    return ratio(_precisions(view, rel, k), _findable(view, rel, k, denom))
+
+
+def _expected_ap_at_r(judged: JudgedRankings, *, rel: float = 1) -> Floats:
+    relevant = judged.n_relevant(rel)
+    return ratio(_expected_precisions(judged, rel, relevant.astype(np.int64)), relevant)
+
+
+@measure(
+    "APatR",
+    source="Musgrave, Belongie and Lim 2020, A metric learning reality check",
+    aliases=("map_at_r", "mean_average_precision_at_r"),
+    expected=_expected_ap_at_r,
+)
+def ap_at_r(judged: JudgedRankings, *, rel: float = 1) -> Floats:
+    """The sum of the precision at each relevant item in the first R places, over R, the number of relevant items; 0 if R is 0.
+
+    >>> from rankwell import judged_rankings
+    >>> ap_at_r(judged_rankings({"q": {"a": 1, "b": 1}}, {"q": {"a": 3.0, "x": 2.0, "b": 1.0}})).tolist()
+    [0.5]
+    """
+    relevant = judged.n_relevant(rel)
+    return ratio(_precisions(judged, rel, relevant.astype(np.int64)), relevant)
+
+
+@measure(
+    "SetAP",
+    source="trec_eval set_map, Buckley 2008",
+    aliases=("set_map",),
+    expected="same",
+    exempt={"unjudged tail": "it divides by the length of the list, so that a longer list is a worse one"},
+)
+def set_ap(judged: JudgedRankings, *, rel: float = 1, judged_only: bool = False) -> Floats:
+    """Precision times recall of the retrieved set; 0 for an empty list or where nothing is relevant.
+
+    judged_only: unjudged items are taken out first.
+
+    >>> from rankwell import judged_rankings
+    >>> set_ap(judged_rankings({"q": {"a": 1, "b": 1}}, {"q": {"a": 3.0, "x": 2.0}})).tolist()
+    [0.25]
+    """
+    view = _shown(judged, judged_only)
+    return ratio(view.sum_rows(view.relevant(rel)) ** 2, view.retrieved * view.n_relevant(rel))
+
+
+@measure(
+    "Yaap",
+    source="trec_eval yaap, Buckley 2008, after Robertson",
+    bounds=(-np.inf, np.inf),
+    unit="score",
+    aliases=("yaap",),
+    exempt={"empty": "it falls with the number of relevant items that an empty ranking misses"},
+)
+def yaap(judged: JudgedRankings, *, rel: float = 1) -> Floats:
+    """log((1 + S) / (1 + R - S)), S being the sum of the precision at the R relevant items; -log(1 + R) for an empty list.
+
+    trec_eval -c gives 0 to a query that the run lacks; here it has the value of an empty list.
+
+    >>> from rankwell import judged_rankings
+    >>> yaap(judged_rankings({"q": {"a": 1}}, {"q": {"a": 2.0}})).round(4).tolist()
+    [0.6931]
+    """
+    total = _precisions(judged, rel)
+    return np.log((1 + total) / (1 + judged.n_relevant(rel) - total))
+
+
+def _interpolated(view: JudgedRankings, recall: float, rel: float, rounding: Rounding) -> Floats:
+    hit, target = view.relevant(rel), recall * view.n_relevant(rel)
+    whole = np.floor(target)
+    needed = whole + (target - whole >= 0.5) if rounding == "nearest" else np.floor(target + 0.9)
+    so_far = view.count_so_far(hit)
+    return view.max_rows(np.where(hit & (so_far >= needed[view.query_of_row]), so_far / view.ranks, 0.0))
+
+
+@measure("IPrec", source=_INTERPOLATED, at="recall", aliases=("iprec_at_recall",))
+def interpolated_precision(
+    judged: JudgedRankings, *, recall: float, rel: float = 1, judged_only: bool = False, rounding: Rounding = "nearest"
+) -> Floats:
+    """The highest precision at any rank from the one on that reaches the recall; 0 if none does.
+
+    rounding: how many of R relevant items a recall asks for: `nearest` to recall R (trec_eval 10), or the `floor` of recall
+    R + 0.9 (trec_eval 9 and what wraps it). judged_only: unjudged items are taken out before ranks are counted.
+
+    >>> from rankwell import judged_rankings
+    >>> view = judged_rankings({"q": {"a": 1, "b": 1}}, {"q": {"a": 3.0, "x": 2.0, "b": 1.0}})
+    >>> interpolated_precision(view, recall=0.5).tolist(), interpolated_precision(view, recall=1.0).round(4).tolist()
+    ([1.0], [0.6667])
+    """
+    return _interpolated(_shown(judged, judged_only), recall, rel, rounding)
+
+
+@measure("IPrecAvg", source=_INTERPOLATED, aliases=("11pt_avg", "11pt"))
+def interpolated_average(
+    judged: JudgedRankings, *, rel: float = 1, rounding: Rounding = "nearest", recalls: tuple[float, ...] = ELEVEN_POINTS
+) -> Floats:
+    """The mean of the interpolated precision (`IPrec`) over recall levels, by default 0, 0.1, … 1.
+
+    >>> from rankwell import judged_rankings
+    >>> view = judged_rankings({"q": {"a": 1, "b": 1}}, {"q": {"a": 3.0, "x": 2.0, "b": 1.0}})
+    >>> interpolated_average(view, recalls=(0.5, 1.0)).round(4).tolist()
+    [0.8333]
+    """
+    total = np.zeros(len(judged.queries))
+    for recall in recalls:
+        total += _interpolated(judged, recall, rel, rounding)
+    return ratio(total, len(recalls))
+
+
+def _expected_gmap(judged: JudgedRankings, *, rel: float = 1) -> Floats:
+    return _expected_ap(judged, rel=rel)
+
+
+@measure(
+    "GMAP",
+    source="Robertson 2006, On GMAP",
+    summary="geometric",
+    aliases=("gm_map",),
+    expected=_expected_gmap,
+)
+def gmap(judged: JudgedRankings, *, rel: float = 1) -> Floats:
+    """AP; the summary over queries is the geometric mean, with values below 0.00001 raised to it.
+
+    >>> from rankwell import judged_rankings
+    >>> gmap(judged_rankings({"q": {"b": 1}}, {"q": {"a": 2.0, "b": 1.0}})).tolist()
+    [0.5]
+    """
+    return ap(judged, rel=rel)

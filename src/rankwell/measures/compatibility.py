@@ -1,0 +1,62 @@
+"""Compatibility: how much a ranking overlaps with the ideal one that is nearest to it."""
+
+import numpy as np
+
+from rankwell.errors import BadUsage
+from rankwell.registry import measure
+from rankwell.tables import Floats, Ints
+from rankwell.views import position_in_segment, ratio
+from rankwell.views.judged import JudgedRankings
+
+
+def _ideal_ranks(judged: JudgedRankings, positive: Ints) -> Ints:
+    """(positive,) the rank of each row in the ideal list: higher grades first, ties in the order of the ranking."""
+    codes = np.unique(-judged.judged_grades)
+    stride = len(codes) + 1
+    query, grade = judged.query_of_row[positive], np.searchsorted(codes, -judged.grades[positive])
+    truth = judged.query_of_judged * stride + np.searchsorted(codes, -judged.judged_grades)
+    better = np.searchsorted(truth, query * stride + grade) - judged.judged_offsets[query]
+    order = np.lexsort((judged.ranks[positive], grade, query))
+    edges = np.flatnonzero(np.diff((query * stride + grade)[order], prepend=-1, append=-1))
+    place = np.empty_like(order)
+    place[order] = position_in_segment(edges if len(edges) else np.zeros(1, dtype=np.int64))
+    return better + place + 1
+
+
+@measure(
+    "Compat",
+    source="Clarke, Vtyurina and Smucker 2021, Assessing top-k preferences",
+    aliases=("compat", "compatibility"),
+    exempt={"unjudged tail": "the overlap is looked at as deep as the list goes"},
+)
+def compat(judged: JudgedRankings, *, p: float = 0.95, normalize: bool = True, k: int | None = None) -> Floats:
+    """The rank-biased overlap of the ranking with the nearest ideal one, as deep as the longer of them; 0 if nothing is relevant.
+
+    The ideal holds every item of a grade above 0, higher grades first, ties in the order of the ranking. The overlap is the mean
+    of the shared part at each depth with weights p^(depth - 1), down to `k` at most. normalize: divides by the ideal's own value.
+
+    >>> from rankwell import judged_rankings
+    >>> view = judged_rankings({"q": {"a": 1, "b": 1}}, {"q": {"b": 3.0, "x": 2.0}})
+    >>> compat(view, p=0.5).tolist(), compat(view, p=0.5, k=1).tolist()
+    ([0.8333333333333334], [1.0])
+    """
+    if not 0 < p <= 1:
+        raise BadUsage(f"p={p!r}: the persistence of compatibility is above 0 and at most 1.")
+    ideal = judged.sum_judged(judged.judged_grades > 0).astype(np.int64)
+    depth = np.maximum(judged.retrieved, ideal)
+    depth = depth if k is None else np.minimum(depth, k)
+    weights = p ** np.arange(int(depth.max(initial=0)), dtype=np.float64)
+    # worth[d] is what an item adds that both lists have in every prefix from the first to the d-th.
+    worth = np.concatenate([[0.0], np.cumsum(weights / np.arange(1, len(weights) + 1))])
+    positive = np.flatnonzero(judged.grades > 0)
+    shared = np.maximum(judged.ranks[positive], _ideal_ranks(judged, positive))
+    last = depth[judged.query_of_row[positive]]
+    added = np.zeros(len(judged.grades))
+    added[positive] = np.where(shared <= last, worth[last] - worth[np.minimum(shared, last) - 1], 0.0)
+    overlap = judged.sum_rows(added)
+    if normalize:
+        place = judged.judged_positions
+        last = depth[judged.query_of_judged]
+        own = (judged.judged_grades > 0) & (place <= last)
+        return ratio(overlap, judged.sum_judged(np.where(own, worth[last] - worth[np.minimum(place, last) - 1], 0.0)))
+    return ratio(overlap, np.concatenate([[0.0], np.cumsum(weights)])[depth])

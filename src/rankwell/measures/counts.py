@@ -1,0 +1,123 @@
+"""Counts per query, summed over queries: how much was asked, found and judged."""
+
+import numpy as np
+
+from rankwell.registry import measure
+from rankwell.tables import Floats
+from rankwell.views.judged import JudgedRankings
+
+_SOURCE = "trec_eval, Buckley 1991-2008"
+_OF_THE_LIST = "it counts what is in the list, whatever it is"
+
+
+@measure(
+    "NumQ",
+    source=_SOURCE,
+    bounds=(1.0, 1.0),
+    better="neither",
+    empty=1.0,
+    summary="sum",
+    unit="count",
+    aliases=("num_q",),
+    expected="same",
+)
+def num_q(judged: JudgedRankings) -> Floats:
+    """One for every query, also for one without a ranking.
+
+    >>> from rankwell import judged_rankings
+    >>> num_q(judged_rankings({"q": {"a": 1}, "r": {}}, {"q": {"a": 2.0}})).tolist()
+    [1.0, 1.0]
+    """
+    return np.ones(len(judged.queries))
+
+
+def _expected_num_ret(judged: JudgedRankings, *, rel: float | None = None, k: int | None = None) -> Floats:
+    if rel is None:
+        return num_ret(judged, k=k)
+    return judged.sum_rows(judged.relevant(rel) * judged.chance_within(k))
+
+
+@measure(
+    "NumRet",
+    source=_SOURCE + "; with rel: ir_measures, MacAvaney 2022",
+    bounds=(0.0, np.inf),
+    better="neither",
+    summary="sum",
+    unit="count",
+    aliases={"num_ret": "", "hits": "rel=1"},
+    expected=_expected_num_ret,
+    exempt={"unjudged tail": _OF_THE_LIST},
+)
+def num_ret(judged: JudgedRankings, *, rel: float | None = None, k: int | None = None) -> Floats:
+    """How many items stand in the first `k` places; with `rel` only those with grade `rel` or more, as ranx counts hits.
+
+    >>> from rankwell import judged_rankings
+    >>> view = judged_rankings({"q": {"a": 1}}, {"q": {"a": 3.0, "b": 2.0, "c": 1.0}})
+    >>> num_ret(view).tolist(), num_ret(view, rel=1, k=2).tolist()
+    ([3.0], [1.0])
+    """
+    if rel is None:
+        return judged.n_shown(k).astype(np.float64)
+    return judged.sum_rows(judged.relevant(rel) & judged.within(k))
+
+
+@measure(
+    "NumRel",
+    source=_SOURCE,
+    bounds=(0.0, np.inf),
+    better="neither",
+    summary="sum",
+    unit="count",
+    aliases=("num_rel",),
+    expected="same",
+    exempt={"empty": "what is relevant does not depend on the ranking"},
+)
+def num_rel(judged: JudgedRankings, *, rel: float = 1) -> Floats:
+    """How many items are judged with grade `rel` or more, retrieved or not, also for a query without a ranking.
+
+    trec_eval's total under -c counts every grade above 0 even where -l asks for more; this one never does.
+
+    >>> from rankwell import judged_rankings
+    >>> num_rel(judged_rankings({"q": {"a": 1, "b": 2, "c": 0}}, {"q": {"a": 1.0}})).tolist()
+    [2.0]
+    """
+    return judged.n_relevant(rel)
+
+
+@measure(
+    "NumRelRet",
+    source=_SOURCE,
+    bounds=(0.0, np.inf),
+    summary="sum",
+    unit="count",
+    aliases=("num_rel_ret",),
+    expected="same",
+)
+def num_rel_ret(judged: JudgedRankings, *, rel: float = 1) -> Floats:
+    """How many items with grade `rel` or more were retrieved.
+
+    >>> from rankwell import judged_rankings
+    >>> num_rel_ret(judged_rankings({"q": {"a": 1, "b": 2}}, {"q": {"a": 2.0, "c": 1.0}})).tolist()
+    [1.0]
+    """
+    return judged.sum_rows(judged.relevant(rel))
+
+
+@measure(
+    "NumNonrelJudgedRet",
+    source=_SOURCE,
+    bounds=(0.0, np.inf),
+    better="neither",
+    summary="sum",
+    unit="count",
+    aliases=("num_nonrel_judged_ret",),
+    expected="same",
+)
+def num_nonrel_judged_ret(judged: JudgedRankings, *, rel: float = 1) -> Floats:
+    """How many retrieved items are judged with a grade from 0 to below `rel`; unjudged items do not count.
+
+    >>> from rankwell import judged_rankings
+    >>> num_nonrel_judged_ret(judged_rankings({"q": {"a": 1, "b": 0}}, {"q": {"a": 3.0, "b": 2.0, "c": 1.0}})).tolist()
+    [1.0]
+    """
+    return judged.sum_rows(judged.relevant(0) & ~judged.relevant(rel))

@@ -1,0 +1,182 @@
+"""The C/W/L family: the gain per item looked at of a user who goes on with a chance that depends on rank and gain.
+
+Source: Moffat, Bailey, Scholer and Thomas 2017, Incorporating user expectations and behavior into the measurement of search
+effectiveness; Azzopardi, Thomas and Moffat 2019, cwl_eval. Rankings are padded with gain 0 to 1,000 ranks, as cwl-eval and so
+ir_measures do; the slow users (NERR11, INST, INSQ) have weights like 1 / rank^2, so that this depth shows in the third decimal.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from rankwell.errors import BadUsage
+from rankwell.registry import measure
+from rankwell.tables import Floats
+from rankwell.views.judged import JudgedRankings
+
+_DEPTH = 1000
+# Queries are computed together up to this many gains, 1 MiB, whatever the depth is.
+_CELLS = 1 << 17
+_NERR = "Azzopardi, Mackenzie and Moffat 2021, ERR is not C/W/L, equation "
+
+# (ranks, gains) -> the chance of going on past each rank; ranks (depth,) from 1, gains (queries, depth).
+GoesOn = Callable[[Floats, Floats], Floats]
+
+
+def _gain_per_item(judged: JudgedRankings, goes_on: GoesOn, *, k: int | None, min_rel: float, max_rel: float) -> Floats:
+    """(queries,) the mean gain of the items looked at in the first `k` ranks, weighed by the chance that each is reached."""
+    if not max_rel > min_rel:
+        raise BadUsage(f"min_rel={min_rel!r}, max_rel={max_rel!r}: the highest grade of the scale must be above the lowest.")
+    depth = _DEPTH if k is None else k
+    ranks = np.arange(1.0, depth + 1)
+    values = np.empty(len(judged.queries))
+    size = max(1, _CELLS // depth)
+    for start in range(0, len(values), size):
+        stop = min(start + size, len(values))
+        gains = _gains(judged, start, stop, depth, min_rel, max_rel)
+        reached = np.ones_like(gains)
+        np.cumprod(goes_on(ranks, gains)[:, :-1], axis=1, out=reached[:, 1:])
+        values[start:stop] = (reached * gains).sum(axis=1) / reached.sum(axis=1)
+    return values
+
+
+def _gains(judged: JudgedRankings, start: int, stop: int, depth: int, min_rel: float, max_rel: float) -> Floats:
+    """(queries, depth) the gain at each rank; 0 for what is not judged and beyond the list."""
+    rows = np.arange(judged.offsets[start], judged.offsets[stop])
+    rows = rows[(judged.ranks[rows] <= depth) & (judged.grades[rows] >= 0)]
+    gains = np.zeros((stop - start, depth))
+    scaled = (np.clip(judged.grades[rows], min_rel, max_rel) - min_rel) / (max_rel - min_rel)
+    gains[judged.query_of_row[rows] - start, judged.ranks[rows] - 1] = scaled
+    return gains
+
+
+def _goal(t: float) -> float:
+    if not t > 0:
+        raise BadUsage(f"T={t!r}: the gain that a user wants is above 0.")
+    return t
+
+
+@measure("NERR8", source=_NERR + "8", aliases=("nERR8",))
+def nerr8(judged: JudgedRankings, *, k: int, max_rel: float, min_rel: float = 0) -> Floats:
+    """The gain per item looked at of a user who goes on with chance 1 - gain, never past `k`.
+
+    min_rel, max_rel: grades are clipped to this range and scaled to gains from 0 to 1; unjudged items have gain 0.
+
+    >>> from rankwell import judged_rankings
+    >>> nerr8(judged_rankings({"q": {"a": 1, "b": 2}}, {"q": {"a": 3.0, "b": 2.0}}), k=2, max_rel=2).tolist()
+    [0.6666666666666666]
+    """
+    return _gain_per_item(judged, lambda _, gains: 1 - gains, k=k, min_rel=min_rel, max_rel=max_rel)
+
+
+@measure("NERR9", source=_NERR + "9", aliases=("nERR9",))
+def nerr9(judged: JudgedRankings, *, k: int, max_rel: float, min_rel: float = 0) -> Floats:
+    """The gain per item looked at of a user who goes on with chance (1 - gain) rank / (rank + 1), never past `k`.
+
+    min_rel, max_rel: grades are clipped to this range and scaled to gains from 0 to 1; unjudged items have gain 0.
+
+    >>> from rankwell import judged_rankings
+    >>> nerr9(judged_rankings({"q": {"a": 1, "b": 2}}, {"q": {"a": 3.0, "b": 2.0}}), k=2, max_rel=2).tolist()
+    [0.6]
+    """
+    return _gain_per_item(judged, lambda ranks, gains: ranks / (ranks + 1) * (1 - gains), k=k, min_rel=min_rel, max_rel=max_rel)
+
+
+@measure("NERR10", source=_NERR + "10", aliases=("nERR10",))
+def nerr10(judged: JudgedRankings, *, p: float = 0.9, max_rel: float, min_rel: float = 0, k: int | None = None) -> Floats:
+    """The gain per item looked at of a user who goes on with chance p (1 - gain).
+
+    min_rel, max_rel: grades are clipped to this range and scaled to gains from 0 to 1; unjudged items have gain 0.
+    k: the ranks looked at, also where the list is shorter; 1,000 without it.
+
+    >>> from rankwell import judged_rankings
+    >>> nerr10(judged_rankings({"q": {"a": 1}}, {"q": {"a": 3.0}}), p=0.5, max_rel=1).tolist()
+    [1.0]
+    """
+    if not 0 <= p <= 1:
+        raise BadUsage(f"p={p!r}: the chance of going on to the next item is from 0 to 1.")
+    return _gain_per_item(judged, lambda _, gains: p * (1 - gains), k=k, min_rel=min_rel, max_rel=max_rel)
+
+
+@measure("NERR11", source=_NERR + "11", aliases=("nERR11",))
+def nerr11(judged: JudgedRankings, *, T: float = 1.0, max_rel: float, min_rel: float = 0, k: int | None = None) -> Floats:  # noqa: N803 - as in the papers
+    """The gain per item looked at of a user who goes on with chance (1 - gain) ((rank + 2T - 1) / (rank + 2T))^2.
+
+    T: the gain that the user wants. min_rel, max_rel: grades are clipped to this range and scaled to gains from 0 to 1; unjudged
+    items have gain 0. k: the ranks looked at, also where the list is shorter; 1,000 without it.
+
+    >>> from rankwell import judged_rankings
+    >>> nerr11(judged_rankings({"q": {"a": 1}}, {"q": {"a": 3.0}}), max_rel=1).tolist()
+    [1.0]
+    """
+    twice = 2 * _goal(T)
+    return _gain_per_item(
+        judged,
+        lambda ranks, gains: ((ranks + twice - 1) / (ranks + twice)) ** 2 * (1 - gains),
+        k=k,
+        min_rel=min_rel,
+        max_rel=max_rel,
+    )
+
+
+@measure("INST", source="Bailey, Moffat, Scholer and Thomas 2015, User variability and IR system evaluation", aliases=("inst",))
+def inst(judged: JudgedRankings, *, T: float = 1.0, max_rel: float, min_rel: float = 0, k: int | None = None) -> Floats:  # noqa: N803 - as in the papers
+    """The gain per item looked at of a user who goes on with chance ((rank + 2T - G - 1) / (rank + 2T - G))^2, G the gain so far.
+
+    T: the gain that the user wants. min_rel, max_rel: grades are clipped to this range and scaled to gains from 0 to 1; unjudged
+    items have gain 0. k: the ranks looked at, also where the list is shorter; 1,000 without it.
+
+    >>> from rankwell import judged_rankings
+    >>> inst(judged_rankings({"q": {"a": 1}}, {"q": {"a": 3.0}}), max_rel=1, k=2).tolist()
+    [0.8]
+    """
+    twice = 2 * _goal(T)
+
+    def goes_on(ranks: Floats, gains: Floats) -> Floats:
+        wanted = ranks + twice - np.cumsum(gains, axis=1)
+        return ((wanted - 1) / wanted) ** 2
+
+    return _gain_per_item(judged, goes_on, k=k, min_rel=min_rel, max_rel=max_rel)
+
+
+@measure("INSQ", source="Moffat, Scholer and Thomas 2012, Models and metrics: IR evaluation as a user process", aliases=("insq",))
+def insq(judged: JudgedRankings, *, T: float = 1.0, max_rel: float, min_rel: float = 0, k: int | None = None) -> Floats:  # noqa: N803 - as in the papers
+    """The gain per item looked at of a user who goes on with chance ((rank + 2T - 1) / (rank + 2T))^2.
+
+    T: the gain that the user wants. min_rel, max_rel: grades are clipped to this range and scaled to gains from 0 to 1; unjudged
+    items have gain 0. k: the ranks looked at, also where the list is shorter; 1,000 without it.
+
+    >>> from rankwell import judged_rankings
+    >>> insq(judged_rankings({"q": {"a": 1}}, {"q": {"a": 3.0}}), max_rel=1, k=2).round(4).tolist()
+    [0.6923]
+    """
+    twice = 2 * _goal(T)
+    return _gain_per_item(
+        judged,
+        lambda ranks, gains: np.broadcast_to(((ranks + twice - 1) / (ranks + twice)) ** 2, gains.shape),
+        k=k,
+        min_rel=min_rel,
+        max_rel=max_rel,
+    )
+
+
+@measure(
+    "BPM", source="Zhang, Liu, Li, Zhang, Xu and Ma 2017, Evaluating web search with a bejeweled player model", aliases=("bpm",)
+)
+def bpm(judged: JudgedRankings, *, k: int, T: float = 1.0, max_rel: float, min_rel: float = 0) -> Floats:  # noqa: N803
+    """The gain per item looked at of a user who goes on while the gain so far is below `T`, never past `k`.
+
+    The static player of the paper. min_rel, max_rel: grades are clipped to this range and scaled to gains from 0 to 1; unjudged
+    items have gain 0.
+
+    >>> from rankwell import judged_rankings
+    >>> bpm(judged_rankings({"q": {"b": 1}}, {"q": {"a": 3.0, "b": 2.0}}), k=5, max_rel=1).tolist()
+    [0.5]
+    """
+    return _gain_per_item(
+        judged,
+        lambda _, gains: (np.cumsum(gains, axis=1) < _goal(T)).astype(np.float64),
+        k=k,
+        min_rel=min_rel,
+        max_rel=max_rel,
+    )

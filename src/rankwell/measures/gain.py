@@ -1,0 +1,310 @@
+"""Discounted cumulative gain and its relatives: graded relevance, worth less further down."""
+
+from typing import Literal
+
+import numpy as np
+
+from rankwell.errors import BadInput, BadUsage
+from rankwell.registry import measure
+from rankwell.tables import Bools, Floats, Ints
+from rankwell.views import ratio, running_sum
+from rankwell.views.judged import JudgedRankings
+
+Gain = Literal["log2", "exp-log2", "binary-log2"]
+Gains = tuple[tuple[float, float], ...] | None
+
+_JARVELIN = "Järvelin and Kekäläinen 2002, Cumulated gain-based evaluation of IR techniques"
+_SOURCE = _JARVELIN + "; dcg='exp-log2': Burges and others 2005, Learning to rank using gradient descent"
+
+
+def _worth(grades: Floats, dcg: Gain, gains: Gains, rel: float | None) -> Floats:
+    """The gain of each grade; 0 for a negative grade, which is no judgment, and below `rel`."""
+    if dcg == "exp-log2":
+        if grades.max(initial=0.0) > 1023:
+            raise BadInput(
+                f"grade {grades.max():g} has no gain 2^grade - 1 in float64; use dcg='log2', or name its gain in gains."
+            )
+        worth = np.exp2(np.maximum(grades, 0.0)) - 1.0
+    elif dcg == "binary-log2":
+        worth = (grades >= (1 if rel is None else rel)).astype(np.float64)
+    else:
+        worth = grades.copy()
+    for grade, gain in gains or ():
+        worth[grades == grade] = gain
+    worth[grades < max(0.0, 0.0 if rel is None else rel)] = 0.0
+    return worth
+
+
+def _discount(rank: Ints) -> Floats:
+    return np.log2(rank + 1.0)
+
+
+def _discounted(worth: Floats, rank: Ints, shown: Bools) -> Floats:
+    """The gain over its discount where it is shown, else 0; logarithms are taken only where they count."""
+    rows = np.flatnonzero(shown & (worth != 0))
+    terms = np.zeros(len(worth))
+    terms[rows] = worth[rows] / _discount(rank[rows])
+    return terms
+
+
+def _ideal(judged: JudgedRankings, dcg: Gain, gains: Gains, rel: float | None) -> Floats:
+    """(judged,) the positive gains of all judged items, highest first within each query, then zeros."""
+    worth = np.maximum(_worth(judged.judged_grades, dcg, gains, rel), 0.0)
+    # Only a table of gains can order items otherwise than their grades do.
+    return worth if gains is None else worth[np.lexsort((-worth, judged.query_of_judged))]
+
+
+def _expected_dcg(
+    judged: JudgedRankings,
+    *,
+    dcg: Gain = "log2",
+    gains: Gains = None,
+    rel: float | None = None,
+    judged_only: bool = False,
+    k: int | None = None,
+) -> Floats:
+    """The mean under random order of tied items (McSherry and Najork 2008)."""
+    view = judged.condensed.levelled if judged_only else judged.levelled
+    return view.sum_rows(_worth(view.grades, dcg, gains, rel) * view.mean_over_ties(lambda rank: 1.0 / _discount(rank), k))
+
+
+@measure(
+    "DCG", source=_SOURCE, bounds=(0.0, np.inf), unit="score", aliases={"dcg_burges": "dcg='exp-log2'"}, expected=_expected_dcg
+)
+def discounted_gain(
+    judged: JudgedRankings,
+    *,
+    dcg: Gain = "log2",
+    gains: Gains = None,
+    rel: float | None = None,
+    judged_only: bool = False,
+    k: int | None = None,
+) -> Floats:
+    """The sum over the first `k` places of the item's gain over log2(rank + 1); unjudged items gain 0.
+
+    dcg: the gain is the grade (`log2`), 2^grade - 1 (`exp-log2`), or 1 for grades from `rel` on, by default 1 (`binary-log2`).
+    gains: pairs of a grade and its gain, which go before that. rel: lower grades gain 0. judged_only: unjudged items are taken
+    out before ranks are counted. Raises BadInput for a grade whose exponential gain is no float64.
+
+    >>> from rankwell import judged_rankings
+    >>> view = judged_rankings({"q": {"a": 3, "b": 1}}, {"q": {"a": 3.0, "x": 2.0, "b": 1.0}})
+    >>> discounted_gain(view).tolist(), discounted_gain(view, dcg="exp-log2").tolist()
+    ([3.5], [7.5])
+    """
+    view = judged.condensed if judged_only else judged
+    return view.sum_rows(_discounted(_worth(view.grades, dcg, gains, rel), view.ranks, view.within(k)))
+
+
+@measure(
+    "IDCG",
+    source=_SOURCE,
+    bounds=(0.0, np.inf),
+    better="neither",
+    unit="score",
+    aliases={"ideal_dcg": "", "idcg_burges": "dcg='exp-log2'"},
+    expected="same",
+    exempt={"empty": "the ideal does not depend on the ranking"},
+)
+def ideal_gain(
+    judged: JudgedRankings,
+    *,
+    dcg: Gain = "log2",
+    gains: Gains = None,
+    rel: float | None = None,
+    k: int | None = None,
+) -> Floats:
+    """The DCG of the best possible first `k` places, of all judged items whether retrieved or not.
+
+    Parameters as for `DCG`.
+
+    >>> from rankwell import judged_rankings
+    >>> view = judged_rankings({"q": {"a": 3, "b": 1, "c": 2}}, {"q": {}})
+    >>> ideal_gain(view, k=1).tolist()
+    [3.0]
+    """
+    ideal, place = _ideal(judged, dcg, gains, rel), judged.judged_positions
+    return judged.sum_judged(_discounted(ideal, place, place <= (np.inf if k is None else k)))
+
+
+def _expected_ndcg(
+    judged: JudgedRankings,
+    *,
+    dcg: Gain = "log2",
+    gains: Gains = None,
+    rel: float | None = None,
+    judged_only: bool = False,
+    k: int | None = None,
+) -> Floats:
+    mean = _expected_dcg(judged, dcg=dcg, gains=gains, rel=rel, judged_only=judged_only, k=k)
+    return ratio(mean, ideal_gain(judged, dcg=dcg, gains=gains, rel=rel, k=k))
+
+
+@measure(
+    "nDCG",
+    source=_SOURCE,
+    aliases={
+        "ndcg_cut": "",
+        "normalized_dcg": "",
+        "retrieval_normalized_dcg": "",
+        "RetrievalNormalizedDCG": "",
+        "ndcg_burges": "dcg='exp-log2'",
+        "ndcg_exp": "dcg='exp-log2'",
+    },
+    expected=_expected_ndcg,
+)
+def ndcg(
+    judged: JudgedRankings,
+    *,
+    dcg: Gain = "log2",
+    gains: Gains = None,
+    rel: float | None = None,
+    judged_only: bool = False,
+    k: int | None = None,
+) -> Floats:
+    """DCG over the DCG of the best possible list of all judged items, both cut at `k`; 0 if nothing has a gain.
+
+    Parameters as for `DCG`.
+
+    >>> from rankwell import judged_rankings
+    >>> view = judged_rankings({"q": {"a": 1, "b": 2, "c": 3, "d": 2}}, {"q": {"a": 4.0, "b": 3.0, "c": 2.0, "x": 1.0}})
+    >>> ndcg(view, k=3).round(5).tolist(), ndcg(view, k=3, dcg="exp-log2").round(5).tolist()
+    ([0.71493], [0.61512])
+    """
+    found = discounted_gain(judged, dcg=dcg, gains=gains, rel=rel, judged_only=judged_only, k=k)
+    return ratio(found, ideal_gain(judged, dcg=dcg, gains=gains, rel=rel, k=k))
+
+
+def _ideal_sums(judged: JudgedRankings, ideal: Floats) -> Floats:
+    """(judged,) the ideal DCG down to each rank of the ideal list."""
+    return running_sum(ideal / _discount(judged.judged_positions), judged.judged_offsets)
+
+
+@measure(
+    "RnDCG",
+    source="trec_eval Rndcg, Buckley 2008",
+    aliases=("Rndcg",),
+    exempt={
+        "unjudged tail": "a list longer than the ideal one is looked at once more at its end",
+    },
+)
+def rndcg(judged: JudgedRankings, *, gains: Gains = None) -> Floats:
+    """The mean of nDCG at each rank where the ideal gain changes, its drop to 0 included; 0 if nothing has a gain.
+
+    The end of the list is one more such rank if the list has at least two items more than have a gain.
+    gains: pairs of a grade and its gain; the gain of others is their grade.
+
+    >>> from rankwell import judged_rankings
+    >>> rndcg(judged_rankings({"q": {"a": 1, "b": 2}}, {"q": {"b": 3.0, "a": 2.0}})).tolist()
+    [1.0]
+    """
+    ideal = _ideal(judged, "log2", gains, None)
+    owner, place = judged.query_of_judged, judged.judged_positions
+    following = np.append(ideal[1:], 0.0)
+    following[judged.judged_offsets[1:][np.diff(judged.judged_offsets) > 0] - 1] = 0.0
+    turns = np.flatnonzero((ideal > 0) & (following != ideal))
+    worth = _worth(judged.grades, "log2", gains, None) / _discount(judged.ranks)
+    best = _ideal_sums(judged, ideal)[turns]
+    reached = judged.sum_until(worth, owner[turns], place[turns]) / best
+    n_ideal = judged.sum_judged(ideal > 0)
+    at_end = (n_ideal > 0) & (judged.retrieved > n_ideal + 1)
+    whole = ratio(judged.sum_rows(worth), judged.sum_judged(ideal / _discount(place)))
+    total = np.bincount(owner[turns], weights=reached, minlength=len(judged.queries)) + np.where(at_end, whole, 0.0)
+    return ratio(total, np.bincount(owner[turns], minlength=len(judged.queries)) + at_end)
+
+
+@measure(
+    "nDCGrel",
+    source="trec_eval ndcg_rel, Buckley 2008",
+    aliases=("ndcg_rel",),
+    exempt={"swap for the better": "it looks at the ranks of the relevant items, and moving one up moves where it looks"},
+)
+def ndcg_rel(judged: JudgedRankings, *, gains: Gains = None) -> Floats:
+    """The mean over all items with a gain of nDCG at their rank, and of nDCG of the whole list for those not retrieved.
+
+    0 if nothing has a gain. gains: pairs of a grade and its gain; the gain of others is their grade.
+
+    >>> from rankwell import judged_rankings
+    >>> ndcg_rel(judged_rankings({"q": {"a": 1, "b": 1}}, {"q": {"a": 3.0, "x": 2.0, "b": 1.0}})).round(4).tolist()
+    [0.9599]
+    """
+    ideal = _ideal(judged, "log2", gains, None)
+    n_ideal = judged.sum_judged(ideal > 0).astype(np.int64)
+    worth = _worth(judged.grades, "log2", gains, None)
+    gained = (worth > 0) & (n_ideal > 0)[judged.query_of_row]
+    rows, owner = np.flatnonzero(gained), judged.query_of_row[gained]
+    reached = running_sum(worth / _discount(judged.ranks), judged.offsets)[rows]
+    best = _ideal_sums(judged, ideal)[judged.judged_offsets[owner] + np.minimum(judged.ranks[rows], n_ideal[owner]) - 1]
+    at_items = np.bincount(owner, weights=reached / best, minlength=len(judged.queries))
+    whole = ratio(judged.sum_rows(worth / _discount(judged.ranks)), judged.sum_judged(ideal / _discount(judged.judged_positions)))
+    return ratio(np.maximum(at_items + (n_ideal - judged.sum_rows(gained)) * whole, 0.0), n_ideal)
+
+
+@measure(
+    "G",
+    source="trec_eval G, Buckley 2008",
+    exempt={
+        "swap for the better": "the discount of an item depends on the gains above it, so that one item's rise may cost another"
+    },
+)
+def graded_g(judged: JudgedRankings, *, gains: Gains = None) -> Floats:
+    """The sum of gain / log2(2 + cost - gain so far) over the sum of all gains; 0 if nothing has a gain.
+
+    The cost grows at each rank by the ideal gain there, and by at least 1.
+    gains: pairs of a grade and its gain; the gain of others is their grade.
+
+    >>> from rankwell import judged_rankings
+    >>> graded_g(judged_rankings({"q": {"a": 1, "b": 2}}, {"q": {"b": 3.0, "a": 2.0}})).tolist()
+    [1.0]
+    """
+    ideal = _ideal(judged, "log2", gains, None)
+    n_ideal = judged.sum_judged(ideal > 0).astype(np.int64)
+    worth, owner = _worth(judged.grades, "log2", gains, None), judged.query_of_row
+    costs = np.concatenate([[0.0], running_sum(np.maximum(ideal, 1.0), judged.judged_offsets)])
+    depth = np.minimum(judged.ranks, n_ideal[owner])
+    cost = np.where(depth > 0, costs[judged.judged_offsets[owner] + depth], 0.0) + (judged.ranks - depth)
+    total = judged.sum_rows(worth / np.log2(2.0 + cost - running_sum(worth, judged.offsets)))
+    return ratio(total, judged.sum_judged(ideal))
+
+
+@measure("BinG", source="trec_eval binG, Buckley 2008", aliases=("binG",))
+def binary_g(judged: JudgedRankings, *, rel: float = 1) -> Floats:
+    """The mean over all items with grade `rel` or more of 1 / log2(2 + items above that are not); 0 if there are none.
+
+    >>> from rankwell import judged_rankings
+    >>> binary_g(judged_rankings({"q": {"a": 1, "b": 1}}, {"q": {"a": 4.0, "x": 3.0, "y": 2.0, "b": 1.0}})).tolist()
+    [0.75]
+    """
+    hit = judged.relevant(rel)
+    above = np.where(hit, judged.ranks - judged.count_so_far(hit), 0)
+    return ratio(judged.sum_rows(hit / np.log2(2.0 + above)), judged.n_relevant(rel))
+
+
+def _scaled(judged: JudgedRankings, max_rel: float, min_rel: float) -> Floats:
+    if not max_rel > min_rel:
+        raise BadUsage(f"SDCG with max_rel={max_rel:g} and min_rel={min_rel:g} has no scale; max_rel is the larger one.")
+    return np.where(judged.grades < 0, 0.0, (np.clip(judged.grades, min_rel, max_rel) - min_rel) / (max_rel - min_rel))
+
+
+def _perfect(k: int) -> float:
+    return float(np.cumsum(1.0 / _discount(np.arange(1, k + 1)))[-1])
+
+
+def _expected_sdcg(judged: JudgedRankings, *, k: int, max_rel: float, min_rel: float = 0.0) -> Floats:
+    view = judged.levelled
+    mean = view.mean_over_ties(lambda rank: 1.0 / _discount(rank), k)
+    return view.sum_rows(_scaled(view, max_rel, min_rel) * mean) / _perfect(k)
+
+
+@measure("SDCG", source="Azzopardi, Thomas and Moffat 2019, cwl_eval; " + _JARVELIN, aliases=("sdcg",), expected=_expected_sdcg)
+def sdcg(judged: JudgedRankings, *, k: int, max_rel: float, min_rel: float = 0.0) -> Floats:
+    """DCG of the grades scaled to 0…1 by their declared range, over that of `k` perfect items, judged or not.
+
+    Grades outside the range count as its ends, unjudged items as 0. Raises BadUsage unless max_rel is above min_rel.
+
+    >>> from rankwell import judged_rankings
+    >>> view = judged_rankings({"q": {"a": 1, "b": 2, "c": 3, "d": 2}}, {"q": {"a": 4.0, "b": 3.0, "c": 2.0, "x": 1.0}})
+    >>> sdcg(view, k=3, max_rel=3.0).round(5).tolist()
+    [0.58845]
+    """
+    scaled = _scaled(judged, max_rel, min_rel) / _discount(judged.ranks)
+    return judged.sum_rows(np.where(judged.within(k), scaled, 0.0)) / _perfect(k)

@@ -1,0 +1,137 @@
+"""Measures that tell judged from unjudged items, for judgments that are not complete."""
+
+import numpy as np
+
+from rankwell.registry import measure
+from rankwell.tables import Floats
+from rankwell.views import position_in_segment, ratio
+from rankwell.views.judged import JudgedRankings
+
+# trec_eval's own smoothing of infAP: without it no judged item above would be 0 / 0.
+_EPSILON = 0.00001
+_BPREF = "Buckley and Voorhees 2004, Retrieval evaluation with incomplete information, as corrected in trec_eval"
+
+
+@measure("Bpref", source=_BPREF, aliases=("bpref",))
+def bpref(judged: JudgedRankings, *, rel: float = 1) -> Floats:
+    """The mean over the R items with grade `rel` or more of 1 - min(b, R) / min(N, R); 0 if R is 0.
+
+    b: judged non-relevant items above it, N: all of them; the term is 1 where b is 0, and 0 for an item not retrieved.
+    Unjudged items are passed over.
+
+    >>> from rankwell import judged_rankings
+    >>> truth, run = {"q": {"a": 1, "b": 1, "x": 0, "y": 0}}, {"q": {"a": 4.0, "x": 3.0, "b": 2.0}}
+    >>> bpref(judged_rankings(truth, run)).tolist()
+    [0.75]
+    """
+    relevant = judged.n_relevant(rel)
+    hit = judged.relevant(rel)
+    below = np.minimum(judged.n_relevant(0) - relevant, relevant)[judged.query_of_row]
+    worse = np.minimum(judged.count_so_far(judged.relevant(0) & ~hit), relevant[judged.query_of_row])
+    return ratio(judged.sum_rows(np.where(hit, 1.0 - ratio(worse, below), 0.0)), relevant)
+
+
+@measure("GMBpref", source=_BPREF + "; Robertson 2006, On GMAP", summary="geometric", aliases=("gm_bpref",))
+def gm_bpref(judged: JudgedRankings, *, rel: float = 1) -> Floats:
+    """Bpref; the summary over queries is the geometric mean, with values below 0.00001 raised to it.
+
+    >>> from rankwell import judged_rankings
+    >>> gm_bpref(judged_rankings({"q": {"a": 1, "x": 0}}, {"q": {"a": 2.0, "x": 1.0}})).tolist()
+    [1.0]
+    """
+    return bpref(judged, rel=rel)
+
+
+@measure(
+    "infAP",
+    source="Yilmaz and Aslam 2006, Estimating average precision with incomplete and imperfect judgments",
+    exempt={"swap for the better": "an unjudged item of the pool is worth something above a relevant one, and nothing below it"},
+)
+def inferred_ap(judged: JudgedRankings, *, rel: float = 1) -> Floats:
+    """The mean over the items with grade `rel` or more of the precision to expect there if only a sample of the pool is judged.
+
+    A negative grade marks an item of the pool that nobody judged. 0 if nothing is relevant.
+
+    >>> from rankwell import judged_rankings
+    >>> view = judged_rankings({"q": {"a": 1, "b": 1, "x": -1}}, {"q": {"a": 3.0, "x": 2.0, "b": 1.0}})
+    >>> inferred_ap(view).round(4).tolist()
+    [1.0]
+    """
+    hit = judged.relevant(rel)
+    pooled = position_in_segment(judged.offsets)
+    seen = judged.count_so_far(judged.relevant(0)) - 1
+    good = judged.count_so_far(hit) - 1
+    precision = (1 + pooled * (good + _EPSILON) / (seen + 2 * _EPSILON)) / judged.ranks
+    return ratio(judged.sum_rows(np.where(hit, precision, 0.0)), judged.n_relevant(rel))
+
+
+def _expected_judged(judged: JudgedRankings, *, k: int | None = None) -> Floats:
+    return ratio(judged.sum_rows(judged.relevant(0) * judged.chance_within(k)), judged.n_shown(k))
+
+
+@measure(
+    "Judged",
+    source="ir_measures, MacAvaney, Macdonald and Ounis 2022",
+    better="neither",
+    aliases=("judged",),
+    expected=_expected_judged,
+    exempt={"unjudged tail": "it counts the unjudged items"},
+)
+def judged_share(judged: JudgedRankings, *, k: int | None = None) -> Floats:
+    """The share of the first `k` places, as far as the list goes, that hold a judged item; 0 for an empty list.
+
+    A negative grade is no judgment.
+
+    >>> from rankwell import judged_rankings
+    >>> judged_share(judged_rankings({"q": {"a": 0}}, {"q": {"a": 2.0, "b": 1.0}}), k=10).tolist()
+    [0.5]
+    """
+    return ratio(judged.sum_rows(judged.relevant(0) & judged.within(k)), judged.n_shown(k))
+
+
+def _expected_unjudged(judged: JudgedRankings, *, k: int) -> Floats:
+    return (judged.n_shown(k) - judged.sum_rows(judged.relevant(0) * judged.chance_within(k))) / k
+
+
+@measure(
+    "Unj",
+    source="trec_eval 10 unj, 2026",
+    better="neither",
+    aliases=("unj",),
+    expected=_expected_unjudged,
+    exempt={"unjudged tail": "it counts the unjudged items"},
+)
+def unjudged_share(judged: JudgedRankings, *, k: int) -> Floats:
+    """The share of the first `k` places that hold an unjudged item; places that the list lacks hold none.
+
+    >>> from rankwell import judged_rankings
+    >>> unjudged_share(judged_rankings({"q": {"a": 0}}, {"q": {"a": 2.0, "b": 1.0}}), k=10).tolist()
+    [0.1]
+    """
+    return (judged.n_shown(k) - judged.sum_rows(judged.relevant(0) & judged.within(k))) / k
+
+
+@measure(
+    "Accuracy",
+    source="ir_measures, MacAvaney, Macdonald and Ounis 2022",
+    empty=float("nan"),
+    aliases=("pairwise_accuracy",),
+    exempt={
+        "unjudged tail": "an unjudged item below a relevant one is one more pair in the right order",
+        "swap for the better": "a relevant item that comes in from below the cut-off brings pairs of its own, most of them lost",
+    },
+)
+def pairwise_accuracy(judged: JudgedRankings, *, rel: float = 1, k: int | None = None) -> Floats:
+    """The share of the pairs of a relevant and another item in the first `k` places that have the relevant one first.
+
+    Unjudged items are others. NaN, so not counted, for a query without both kinds there.
+
+    >>> from rankwell import judged_rankings
+    >>> pairwise_accuracy(judged_rankings({"q": {"a": 1}}, {"q": {"x": 3.0, "a": 2.0, "y": 1.0}})).tolist()
+    [0.5]
+    """
+    hit = judged.relevant(rel) & judged.within(k)
+    found, shown = judged.sum_rows(hit), judged.n_shown(k)
+    later = (shown - found)[judged.query_of_row] - (judged.ranks - judged.count_so_far(hit))
+    pairs = found * (shown - found)
+    return np.divide(judged.sum_rows(np.where(hit, later, 0.0)), pairs, out=np.full(len(pairs), np.nan), where=pairs > 0)

@@ -1,0 +1,256 @@
+"""Novelty and diversity: a query may mean several things, and an item is worth less for an intent that is served already.
+
+All follow ndeval 4.5 (TREC Web track, Clarke 2013) as packed in pyndeval 0.0.8, without its limit of 20 ranks. An intent to which
+nothing is relevant is left out; S is the number of the others, and every measure is 0 where S is 0.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from rankwell.errors import BadUsage
+from rankwell.registry import measure
+from rankwell.tables import Bools, Floats, Ints
+from rankwell.views import ratio
+from rankwell.views.intents import IntentRankings
+
+_ALPHA = "Clarke and others 2008, Novelty and diversity in information retrieval evaluation"
+_ERR = "Chapelle, Metzler, Zhang and Grinspan 2009, Expected reciprocal rank for graded relevance"
+_NRBP = "Clarke, Kolla and Vechtomova 2009, An effectiveness measure for ambiguous and underspecified queries"
+_AGRAWAL = "Agrawal, Gollapudi, Halverson and Ieong 2009, Diversifying search results"
+
+# rank -> what novelty at that rank is worth.
+Discount = Callable[[Ints], Floats]
+
+
+def _by_log(rank: Ints) -> Floats:
+    return 1.0 / np.log2(rank + 1.0)
+
+
+def _by_rank(rank: Ints) -> Floats:
+    return 1.0 / rank
+
+
+def _share(name: str, value: float) -> float:
+    if not 0 <= value <= 1:
+        raise BadUsage(f"{name}={value!r} is a share from 0 to 1.")
+    return value
+
+
+def _shown(intents: IntentRankings, judged_only: bool) -> IntentRankings:
+    return intents.condensed if judged_only else intents
+
+
+def _live(intents: IntentRankings, rel: float) -> Floats:
+    """(queries,) S: how many intents something is relevant to."""
+    return intents.sum_aspects((intents.by_aspect.n_relevant(rel) > 0).astype(np.float64))
+
+
+def _novelty(intents: IntentRankings, discount: Discount, *, alpha: float, rel: float, k: int | None) -> Floats:
+    """(queries,) the sum over the first `k` items and the intents of each of (1 - alpha)^(times served above), discounted."""
+    view = intents.by_aspect
+    hit = view.relevant(rel)
+    served = view.count_so_far(hit) - 1
+    worth = (1 - _share("alpha", alpha)) ** np.maximum(served, 0).astype(np.float64) * discount(view.ranks)
+    return intents.sum_aspects(view.sum_rows(np.where(hit & view.within(k), worth, 0.0)))
+
+
+def _over_perfect(
+    intents: IntentRankings, discount: Discount, *, k: int, alpha: float, rel: float, judged_only: bool, quirk: bool
+) -> Floats:
+    """Discounted novelty over that of k items which serve every intent; undivided at k = 1 with `quirk`."""
+    value = _novelty(_shown(intents, judged_only), discount, alpha=alpha, rel=rel, k=k)
+    if quirk and k == 1:
+        return value
+    perfect = ((1 - alpha) ** np.arange(k, dtype=np.float64) * discount(np.arange(1, k + 1))).sum()
+    return ratio(value, _live(intents, rel) * perfect)
+
+
+def _over_ideal(
+    intents: IntentRankings, discount: Discount, *, k: int | None, alpha: float, rel: float, judged_only: bool = False
+) -> Floats:
+    """Discounted novelty over that of the greedy ideal list."""
+    value = _novelty(_shown(intents, judged_only), discount, alpha=alpha, rel=rel, k=k)
+    best = np.zeros(len(value))
+    for query, serves in intents.serving(rel):
+        gains = _greedy_gains(serves, alpha, len(serves) if k is None else k)
+        best[query] = (gains * discount(np.arange(1, len(gains) + 1))).sum()
+    return ratio(value, best)
+
+
+def _greedy_gains(serves: Bools, alpha: float, depth: int) -> Floats:
+    """(ranks,) the novelty at each rank of the list that takes the most novel item each time, the first where several are.
+
+    The true optimum may be higher; ndeval's ideal is this one.
+    """
+    worth = np.ones(serves.shape[1])
+    left = np.ones(len(serves), dtype=np.bool_)
+    gains = np.zeros(min(depth, len(serves)))
+    for rank in range(len(gains)):
+        # Added intent by intent, so that items which serve the same ones tie exactly.
+        novelty = np.zeros(len(serves))
+        for intent, each in enumerate(worth.tolist()):
+            novelty += np.where(serves[:, intent], each, 0.0)
+        best = int(np.argmax(np.where(left, novelty, -1.0)))
+        gains[rank], left[best] = novelty[best], False
+        worth[serves[best]] *= 1 - alpha
+    return gains
+
+
+@measure(
+    "alpha_DCG",
+    source=_ALPHA + "; ndeval, Clarke 2013",
+    bounds=(0.0, np.inf),
+    aliases=("alpha-DCG", "α_DCG", "αDCG", "α-DCG", "alphaDCG"),
+)
+def alpha_dcg(
+    intents: IntentRankings, *, k: int, alpha: float = 0.5, rel: float = 1, judged_only: bool = False, quirk: bool = True
+) -> Floats:
+    """The novelty of the first `k` items, discounted by log2(rank + 1), over that of k items which serve all S intents.
+
+    Novelty: for each intent that an item serves, (1 - alpha)^(times it was served above). judged_only: items judged for no intent
+    are taken out first. quirk: ndeval and pyndeval do not divide at k = 1, so that the value there is the number of intents which
+    the first item serves, and may exceed 1; False divides by S there too.
+
+    >>> from rankwell import intent_rankings
+    >>> view = intent_rankings({"q": {"1": {"a": 1}, "2": {"a": 1, "b": 1}}}, {"q": {"a": 3.0, "b": 2.0}})
+    >>> alpha_dcg(view, k=1).tolist(), alpha_dcg(view, k=1, quirk=False).tolist()
+    ([2.0], [1.0])
+    """
+    return _over_perfect(intents, _by_log, k=k, alpha=alpha, rel=rel, judged_only=judged_only, quirk=quirk)
+
+
+@measure(
+    "alpha_nDCG",
+    source=_ALPHA + "; ndeval, Clarke 2013",
+    bounds=(0.0, np.inf),
+    aliases=("alpha-nDCG", "α_nDCG", "αnDCG", "α-nDCG", "alphanDCG"),
+)
+def alpha_ndcg(intents: IntentRankings, *, k: int, alpha: float = 0.5, rel: float = 1, judged_only: bool = False) -> Floats:
+    """The novelty of the first `k` items, discounted by log2(rank + 1), over that of the greedy ideal list.
+
+    Novelty: for each intent that an item serves, (1 - alpha)^(times it was served above). The ideal takes the most novel item
+    each time, ties by id descending; a better order may exist, so that more than 1 is possible. judged_only: items judged for no
+    intent are taken out first.
+
+    >>> from rankwell import intent_rankings
+    >>> view = intent_rankings({"q": {"1": {"a": 1, "b": 1}, "2": {"c": 1}}}, {"q": {"a": 3.0, "b": 2.0, "c": 1.0}})
+    >>> alpha_ndcg(view, k=2, alpha=1.0).round(4).tolist()
+    [0.6131]
+    """
+    return _over_ideal(intents, _by_log, k=k, alpha=alpha, rel=rel, judged_only=judged_only)
+
+
+@measure("ERR_IA", source=_ERR + "; ndeval, Clarke 2013", bounds=(0.0, np.inf), aliases=("ERR-IA",))
+def err_ia(
+    intents: IntentRankings, *, k: int, alpha: float = 0.5, rel: float = 1, judged_only: bool = False, quirk: bool = True
+) -> Floats:
+    """The novelty of the first `k` items, discounted by the rank, over that of k items which serve all S intents.
+
+    Novelty and the parameters are those of `alpha_DCG`; as there, ndeval does not divide at k = 1, and quirk=False does.
+
+    >>> from rankwell import intent_rankings
+    >>> view = intent_rankings({"q": {"1": {"a": 1}, "2": {"b": 1}}}, {"q": {"a": 3.0, "b": 2.0}})
+    >>> err_ia(view, k=1).tolist(), err_ia(view, k=2).tolist()
+    ([1.0], [0.6])
+    """
+    return _over_perfect(intents, _by_rank, k=k, alpha=alpha, rel=rel, judged_only=judged_only, quirk=quirk)
+
+
+@measure("nERR_IA", source=_ERR + "; ndeval, Clarke 2013", bounds=(0.0, np.inf), aliases=("nERR-IA",))
+def nerr_ia(intents: IntentRankings, *, k: int, alpha: float = 0.5, rel: float = 1, judged_only: bool = False) -> Floats:
+    """The novelty of the first `k` items, discounted by the rank, over that of the greedy ideal list of `alpha_nDCG`.
+
+    >>> from rankwell import intent_rankings
+    >>> view = intent_rankings({"q": {"1": {"a": 1}, "2": {"b": 1}}}, {"q": {"x": 4.0, "a": 3.0, "b": 2.0}})
+    >>> nerr_ia(view, k=2).round(4).tolist()
+    [0.3333]
+    """
+    return _over_ideal(intents, _by_rank, k=k, alpha=alpha, rel=rel, judged_only=judged_only)
+
+
+def _by_persistence(beta: float) -> Discount:
+    _share("beta", beta)
+
+    def worth(rank: Ints) -> Floats:
+        return np.power(beta, rank.astype(np.float64) - 1.0)
+
+    return worth
+
+
+@measure("NRBP", source=_NRBP + "; ndeval, Clarke 2013")
+def nrbp(intents: IntentRankings, *, alpha: float = 0.5, beta: float = 0.5, rel: float = 1) -> Floats:
+    """(1 - (1 - alpha) beta) / S times the sum over the whole list of novelty times beta^(rank - 1).
+
+    Novelty: for each intent that an item serves, (1 - alpha)^(times it was served above). beta: the user's persistence.
+
+    >>> from rankwell import intent_rankings
+    >>> view = intent_rankings({"q": {"1": {"a": 1}, "2": {"b": 1}}}, {"q": {"a": 3.0, "b": 2.0}})
+    >>> nrbp(view).tolist()
+    [0.5625]
+    """
+    value = _novelty(intents, _by_persistence(beta), alpha=alpha, rel=rel, k=None)
+    return (1 - (1 - alpha) * beta) * ratio(value, _live(intents, rel))
+
+
+@measure("nNRBP", source=_NRBP + "; ndeval, Clarke 2013", bounds=(0.0, np.inf))
+def nnrbp(intents: IntentRankings, *, alpha: float = 0.5, beta: float = 0.5, rel: float = 1) -> Floats:
+    """NRBP over that of the greedy ideal list of `alpha_nDCG`; 0 where nothing is relevant to any intent (pyndeval: NaN).
+
+    >>> from rankwell import intent_rankings
+    >>> view = intent_rankings({"q": {"1": {"a": 1}, "2": {"b": 1}}}, {"q": {"a": 3.0, "x": 2.0, "b": 1.0}})
+    >>> nnrbp(view).round(4).tolist()
+    [0.8333]
+    """
+    return _over_ideal(intents, _by_persistence(beta), k=None, alpha=alpha, rel=rel)
+
+
+@measure("AP_IA", source=_AGRAWAL + "; ndeval, Clarke 2013", aliases=("AP-IA", "MAP_IA", "MAP-IA"))
+def ap_ia(intents: IntentRankings, *, rel: float = 1, judged_only: bool = False) -> Floats:
+    """The mean over the S intents of average precision for that intent alone.
+
+    judged_only: items judged for no intent are taken out first.
+
+    >>> from rankwell import intent_rankings
+    >>> view = intent_rankings({"q": {"1": {"a": 1}, "2": {"b": 1}}}, {"q": {"a": 3.0, "b": 2.0}})
+    >>> ap_ia(view).tolist()
+    [0.75]
+    """
+    view = _shown(intents, judged_only).by_aspect
+    hit = view.relevant(rel)
+    precision = np.where(hit, view.count_so_far(hit) / view.ranks, 0.0)
+    return ratio(intents.sum_aspects(ratio(view.sum_rows(precision), view.n_relevant(rel))), _live(intents, rel))
+
+
+@measure("P_IA", source=_AGRAWAL + "; ndeval, Clarke 2013", aliases=("P-IA",))
+def p_ia(intents: IntentRankings, *, k: int, rel: float = 1, judged_only: bool = False) -> Floats:
+    """The mean over the S intents of the share of the first `k` places that hold an item relevant to that intent.
+
+    judged_only: items judged for no intent are taken out first.
+
+    >>> from rankwell import intent_rankings
+    >>> view = intent_rankings({"q": {"1": {"a": 1, "b": 1}, "2": {"b": 1}}}, {"q": {"a": 3.0, "b": 2.0}})
+    >>> p_ia(view, k=2).tolist()
+    [0.75]
+    """
+    view = _shown(intents, judged_only).by_aspect
+    found = view.sum_rows(view.relevant(rel) & view.within(k))
+    return ratio(intents.sum_aspects(found), k * _live(intents, rel))
+
+
+@measure(
+    "StRecall",
+    source="Zhai, Cohen and Lafferty 2003, Beyond independent relevance; ndeval strec, Clarke 2013",
+    aliases=("strec", "subtopic_recall", "S-recall"),
+)
+def subtopic_recall(intents: IntentRankings, *, k: int, rel: float = 1) -> Floats:
+    """The share of the S intents that at least one of the first `k` items serves.
+
+    >>> from rankwell import intent_rankings
+    >>> view = intent_rankings({"q": {"1": {"a": 1}, "2": {"b": 1}}}, {"q": {"a": 3.0, "b": 2.0}})
+    >>> subtopic_recall(view, k=1).tolist()
+    [0.5]
+    """
+    view = intents.by_aspect
+    served = view.sum_rows(view.relevant(rel) & view.within(k)) > 0
+    return ratio(intents.sum_aspects(served.astype(np.float64)), _live(intents, rel))

@@ -1,0 +1,325 @@
+"""Precision and recall at a cut-off and of the whole list, and what is made of the two."""
+
+from typing import Literal
+
+import numpy as np
+
+from rankwell.registry import measure
+from rankwell.tables import Floats, Ints
+from rankwell.views import ratio
+from rankwell.views.judged import Depth, JudgedRankings
+
+_CRANFIELD = "Cleverdon, Mills and Keen 1966, Factors determining the performance of indexing systems"
+_SETS = "van Rijsbergen 1979, Information Retrieval, chapter 7"
+_LENGTH = "it divides by the length of the list, so that a longer list is a worse one"
+
+
+def _shown(judged: JudgedRankings, judged_only: bool) -> JudgedRankings:
+    return judged.condensed if judged_only else judged
+
+
+def _found(view: JudgedRankings, rel: float, depth: Depth = None) -> Floats:
+    return view.sum_rows(view.relevant(rel) & view.within(depth))
+
+
+def _expected_found(view: JudgedRankings, rel: float, depth: Depth) -> Floats:
+    return view.sum_rows(view.relevant(rel) * view.chance_within(depth))
+
+
+def _expected_p(
+    judged: JudgedRankings,
+    *,
+    k: int,
+    rel: float = 1,
+    judged_only: bool = False,
+    denom: Literal["cutoff", "retrieved"] = "cutoff",
+) -> Floats:
+    view = _shown(judged, judged_only)
+    return ratio(_expected_found(view, rel, k), k if denom == "cutoff" else view.n_shown(k))
+
+
+@measure(
+    "P",
+    source=_CRANFIELD + "; denom='retrieved': torchmetrics adaptive_k, Detlefsen and others 2022",
+    aliases=("precision", "precision_at", "retrieval_precision", "RetrievalPrecision"),
+    expected=_expected_p,
+)
+def precision_at(
+    judged: JudgedRankings,
+    *,
+    k: int,
+    rel: float = 1,
+    judged_only: bool = False,
+    denom: Literal["cutoff", "retrieved"] = "cutoff",
+) -> Floats:
+    """The share of the first `k` places that hold an item with grade `rel` or more; places that the list lacks hold none.
+
+    denom: `retrieved` divides by the number of places that the list has, where those are fewer than `k`.
+    judged_only: unjudged items are taken out before places are counted.
+
+    >>> from rankwell import judged_rankings
+    >>> view = judged_rankings({"q": {"a": 1, "c": 1}}, {"q": {"a": 3.0, "b": 2.0}})
+    >>> precision_at(view, k=5).tolist(), precision_at(view, k=5, denom="retrieved").tolist()
+    ([0.2], [0.5])
+    """
+    view = _shown(judged, judged_only)
+    return ratio(_found(view, rel, k), k if denom == "cutoff" else view.n_shown(k))
+
+
+def _findable(view: JudgedRankings, rel: float, k: int | None, denom: str) -> Floats:
+    relevant = view.n_relevant(rel)
+    return np.minimum(relevant, k) if denom == "min" and k is not None else relevant
+
+
+def _expected_r(
+    judged: JudgedRankings,
+    *,
+    rel: float = 1,
+    judged_only: bool = False,
+    denom: Literal["relevant", "min"] = "relevant",
+    k: int | None = None,
+) -> Floats:
+    view = _shown(judged, judged_only)
+    return ratio(_expected_found(view, rel, k), _findable(view, rel, k, denom))
+
+
+@measure(
+    "R",
+    source=_CRANFIELD + "; denom='min': trec_eval relative_P, Buckley 2008, and BEIR R_cap, Thakur and others 2021",
+    aliases={
+        "recall": "",
+        "recall_at": "",
+        "retrieval_recall": "",
+        "RetrievalRecall": "",
+        "relative_P": "denom='min'",
+        "R_cap": "denom='min'",
+        "recall_cap": "denom='min'",
+        "cap_recall": "denom='min'",
+    },
+    expected=_expected_r,
+)
+def recall(
+    judged: JudgedRankings,
+    *,
+    rel: float = 1,
+    judged_only: bool = False,
+    denom: Literal["relevant", "min"] = "relevant",
+    k: int | None = None,
+) -> Floats:
+    """The share of the items with grade `rel` or more that stand in the first `k` places; 0 if there are none.
+
+    denom: `min` divides by `k` where more are relevant than `k`, so that a perfect list reaches 1 at every cut-off.
+    judged_only: unjudged items are taken out before places are counted.
+
+    >>> from rankwell import judged_rankings
+    >>> view = judged_rankings({"q": {"a": 1, "b": 1}}, {"q": {"a": 3.0, "x": 2.0, "b": 1.0}})
+    >>> recall(view, k=1).tolist(), recall(view, k=1, denom="min").tolist(), recall(view).tolist()
+    ([0.5], [1.0], [1.0])
+    """
+    view = _shown(judged, judged_only)
+    return ratio(_found(view, rel, k), _findable(view, rel, k, denom))
+
+
+def _expected_success(judged: JudgedRankings, *, k: int, rel: float = 1, judged_only: bool = False) -> Floats:
+    view = _shown(judged, judged_only)
+    hit = np.flatnonzero(view.relevant(rel))
+    group, tied = view.tie_of_row[hit], view.tied[hit]
+    # Within a tie of t items that has s places above the cut, the i-th of its relevant items (from 0) misses all of them with
+    # chance (t - s - i) / (t - i), given that those before it do.
+    above_cut = np.clip(k - view.above[hit], 0, tied)
+    index = np.arange(len(hit)) - np.searchsorted(group, group)
+    missed = np.ones(len(view.queries))
+    np.multiply.at(missed, view.query_of_row[hit], np.maximum(tied - above_cut - index, 0) / (tied - index))
+    return 1.0 - missed
+
+
+@measure(
+    "Success",
+    source="trec_eval success, Buckley 2008",
+    aliases=(
+        "hit_rate",
+        "hitrate",
+        "hit_rate_at",
+        "accuracy",
+        "accuracy_at",
+        "top_k_accuracy",
+        "retrieval_hit_rate",
+        "RetrievalHitRate",
+    ),
+    expected=_expected_success,
+)
+def success(judged: JudgedRankings, *, k: int, rel: float = 1, judged_only: bool = False) -> Floats:
+    """1 if an item with grade `rel` or more stands in the first `k` places, else 0.
+
+    judged_only: unjudged items are taken out before places are counted.
+
+    >>> from rankwell import judged_rankings
+    >>> view = judged_rankings({"q": {"b": 1}}, {"q": {"a": 3.0, "b": 2.0}})
+    >>> success(view, k=1).tolist(), success(view, k=2).tolist()
+    ([0.0], [1.0])
+    """
+    view = _shown(judged, judged_only)
+    return (_found(view, rel, k) > 0).astype(np.float64)
+
+
+def _f(found: Floats, judged: JudgedRankings, rel: float, beta: float, k: int | None) -> Floats:
+    shown = judged.retrieved if k is None else np.full(len(judged.queries), k)
+    # (1 + b^2) P R / (b^2 P + R) with P = found / shown and R = found / relevant; the bound is 0 only where found is.
+    return ratio((1 + beta**2) * found, np.where(found > 0, beta**2 * judged.n_relevant(rel) + shown, 0))
+
+
+def _expected_f(judged: JudgedRankings, *, rel: float = 1, beta: float = 1.0, k: int | None = None) -> Floats:
+    return _f(_expected_found(judged, rel, k), judged, rel, beta, k)
+
+
+@measure("F", source=_SETS, aliases=("f1",), expected=_expected_f, exempt={"unjudged tail": _LENGTH})
+def f_at(judged: JudgedRankings, *, rel: float = 1, beta: float = 1.0, k: int | None = None) -> Floats:
+    """The harmonic mean of precision and recall in the first `k` places, recall `beta` times as important; 0 without a hit.
+
+    Precision divides by `k`, and by the length of the list without a cut-off. The weight is van Rijsbergen's beta squared,
+    which differs from `SetF` (trec_eval) for every beta but 1.
+
+    >>> from rankwell import judged_rankings
+    >>> f_at(judged_rankings({"q": {"a": 1, "b": 1}}, {"q": {"a": 3.0, "x": 2.0}}), k=2).tolist()
+    [0.5]
+    """
+    return _f(_found(judged, rel, k), judged, rel, beta, k)
+
+
+def _expected_rprec(judged: JudgedRankings, *, rel: float = 1, judged_only: bool = False) -> Floats:
+    view, relevant = _shown(judged, judged_only), judged.n_relevant(rel)
+    return ratio(_expected_found(view, rel, relevant.astype(np.int64)), relevant)
+
+
+@measure(
+    "Rprec",
+    source="Buckley and Voorhees 2005, Retrieval system evaluation, in TREC: experiment and evaluation in information retrieval",
+    aliases=("r-precision", "r_precision", "rprecision", "retrieval_r_precision", "RetrievalRPrecision"),
+    expected=_expected_rprec,
+)
+def r_precision(judged: JudgedRankings, *, rel: float = 1, judged_only: bool = False) -> Floats:
+    """Precision in the first R places, where R is the number of items with grade `rel` or more; 0 if R is 0.
+
+    judged_only: unjudged items are taken out before places are counted.
+
+    >>> from rankwell import judged_rankings
+    >>> r_precision(judged_rankings({"q": {"a": 1, "b": 1}}, {"q": {"a": 3.0, "x": 2.0, "b": 1.0}})).tolist()
+    [0.5]
+    """
+    view, relevant = _shown(judged, judged_only), judged.n_relevant(rel)
+    return ratio(_found(view, rel, relevant.astype(np.int64)), relevant)
+
+
+def _multiple(judged: JudgedRankings, x: float, rel: float) -> Ints:
+    return np.floor(x * judged.n_relevant(rel) + 0.9).astype(np.int64)
+
+
+def _expected_rprec_mult(judged: JudgedRankings, *, x: float = 1.0, rel: float = 1) -> Floats:
+    depth = _multiple(judged, x, rel)
+    return ratio(_expected_found(judged, rel, depth), depth)
+
+
+@measure(
+    "RprecMult",
+    source="trec_eval Rprec_mult, Buckley 2008",
+    at="x",
+    aliases=("Rprec_mult",),
+    expected=_expected_rprec_mult,
+)
+def r_precision_multiple(judged: JudgedRankings, *, x: float = 1.0, rel: float = 1) -> Floats:
+    """Precision in the first `x` R places, rounded by floor(x R + 0.9), R being the number of relevant items; 0 for no place.
+
+    >>> from rankwell import judged_rankings
+    >>> view = judged_rankings({"q": {"a": 1, "b": 1}}, {"q": {"a": 3.0, "x": 2.0, "b": 1.0}})
+    >>> r_precision_multiple(view, x=0.5).tolist(), r_precision_multiple(view, x=2.0).tolist()
+    ([1.0], [0.5])
+    """
+    depth = _multiple(judged, x, rel)
+    return ratio(_found(judged, rel, depth), depth)
+
+
+@measure(
+    "SetP",
+    source=_SETS + "; trec_eval set_P and set_relative_P, Buckley 2008",
+    aliases={"set_P": "", "set_relative_P": "relative=True"},
+    expected="same",
+    exempt={"unjudged tail": _LENGTH},
+)
+def set_precision(judged: JudgedRankings, *, rel: float = 1, relative: bool = False, judged_only: bool = False) -> Floats:
+    """The share of the retrieved items that have grade `rel` or more; 0 for an empty list.
+
+    relative: divides by the number relevant where that is smaller, so that a perfect list reaches 1 at every length.
+    judged_only: unjudged items are taken out first.
+
+    >>> from rankwell import judged_rankings
+    >>> view = judged_rankings({"q": {"a": 1}}, {"q": {"a": 3.0, "x": 2.0}})
+    >>> set_precision(view).tolist(), set_precision(view, relative=True).tolist()
+    ([0.5], [1.0])
+    """
+    view = _shown(judged, judged_only)
+    return ratio(_found(view, rel), np.minimum(view.retrieved, view.n_relevant(rel)) if relative else view.retrieved)
+
+
+@measure("SetR", source=_SETS, aliases=("set_recall",), expected="same")
+def set_recall(judged: JudgedRankings, *, rel: float = 1) -> Floats:
+    """The share of the items with grade `rel` or more that were retrieved; 0 if there are none.
+
+    >>> from rankwell import judged_rankings
+    >>> set_recall(judged_rankings({"q": {"a": 1, "b": 1}}, {"q": {"a": 3.0, "x": 2.0}})).tolist()
+    [0.5]
+    """
+    return ratio(_found(judged, rel), judged.n_relevant(rel))
+
+
+@measure(
+    "SetF",
+    source="trec_eval set_F, Buckley 2008, after " + _SETS,
+    aliases=("set_F",),
+    expected="same",
+    exempt={"unjudged tail": _LENGTH},
+)
+def set_f(judged: JudgedRankings, *, rel: float = 1, beta: float = 1.0, judged_only: bool = False) -> Floats:
+    """(beta + 1) P R / (beta P + R) of the retrieved set; 0 if nothing with grade `rel` or more was retrieved.
+
+    beta weighs linearly, as in trec_eval and ir_measures: it is not van Rijsbergen's beta squared (that is `F`).
+    judged_only: unjudged items are taken out first.
+
+    >>> from rankwell import judged_rankings
+    >>> set_f(judged_rankings({"q": {"a": 1, "b": 1}}, {"q": {"a": 3.0, "x": 2.0}}), beta=2.0).tolist()
+    [0.5]
+    """
+    view = _shown(judged, judged_only)
+    found = _found(view, rel)
+    return ratio((beta + 1) * found, np.where(found > 0, beta * view.n_relevant(rel) + view.retrieved, 0))
+
+
+@measure(
+    "Utility",
+    source="trec_eval utility, Buckley 2008, after Lewis 1995, The TREC-4 filtering track",
+    bounds=(-np.inf, np.inf),
+    unit="score",
+    aliases=("utility",),
+    expected="same",
+    exempt={"unjudged tail": "every item that is not relevant costs"},
+)
+def utility(
+    judged: JudgedRankings,
+    *,
+    a: float = 1.0,
+    b: float = -1.0,
+    c: float = 0.0,
+    d: float = 0.0,
+    rel: float = 1,
+    n_items: int = 0,
+) -> Floats:
+    """The sum over items of their worth: `a` relevant and retrieved, `b` retrieved only, `c` relevant only, `d` neither.
+
+    n_items: the size of the collection, which only `d` looks at (trec_eval -N).
+
+    >>> from rankwell import judged_rankings
+    >>> utility(judged_rankings({"q": {"a": 1, "b": 1}}, {"q": {"a": 3.0, "x": 2.0}}), a=2.0).tolist()
+    [1.0]
+    """
+    found, relevant = _found(judged, rel), judged.n_relevant(rel)
+    other, missed = judged.retrieved - found, relevant - found
+    return a * found + b * other + c * missed + d * (n_items - judged.retrieved - missed)

@@ -1,0 +1,283 @@
+"""Preference measures: how many of the stated preferences a ranking fulfils.
+
+A preference of one item over another is fulfilled if the better item is retrieved, and above the other if that is retrieved too.
+Measures end in Ret where only preferences between two retrieved items count, in Imp where one retrieved item is enough; the
+others count all. trec_eval breaks equal scores by id ascending here, and descending everywhere else.
+"""
+
+from typing import Literal
+
+import numpy as np
+
+from rankwell.registry import measure
+from rankwell.tables import Bools, Floats
+from rankwell.views import ratio
+from rankwell.views.preferences import PlacedGroup, PreferenceRankings, Tally, count_true, tally
+
+Kind = Literal["all", "one", "both"]
+
+_SOURCE = "Carterette, Bennett, Chickering and Dumais 2008, Here or there; trec_eval "
+
+
+def _of(counts: Tally, kind: Kind) -> Floats:
+    """The counts of the preferences that a kind of measure looks at: all, with one item retrieved or more, with both."""
+    return counts.both + (counts.one if kind != "both" else 0.0) + (counts.none if kind == "all" else 0.0)
+
+
+def _pooled(stated: PreferenceRankings, kind: Kind) -> Floats:
+    fulfilled, possible = stated.tallies
+    return ratio(stated.sum_groups(_of(fulfilled, kind)), stated.sum_groups(_of(possible, kind)))
+
+
+def _over_groups(stated: PreferenceRankings, kind: Kind) -> Floats:
+    fulfilled, possible = stated.tallies
+    return ratio(stated.sum_groups(ratio(_of(fulfilled, kind), _of(possible, kind))), np.diff(stated.group_offsets))
+
+
+def _over_pairs(stated: PreferenceRankings, kind: Kind) -> Floats:
+    fulfilled, pairs = stated.pairs
+    return ratio(_of(fulfilled, kind), _of(pairs, kind))
+
+
+@measure(
+    "PrefsNumPoss",
+    source=_SOURCE + "prefs_num_prefs_poss, Buckley 2008",
+    bounds=(0.0, np.inf),
+    better="neither",
+    summary="sum",
+    unit="count",
+    aliases=("prefs_num_prefs_poss",),
+    exempt={"empty": "what is preferred does not depend on the ranking"},
+)
+def prefs_num_poss(stated: PreferenceRankings) -> Floats:
+    """How many preferences the groups state, retrieved or not.
+
+    >>> from rankwell import preference_rankings
+    >>> view = preference_rankings({"q": {"ann": {"0": {"a": 2, "b": 1, "c": 0}}}}, {"q": {"b": 2.0, "a": 1.0}})
+    >>> prefs_num_poss(view).tolist()
+    [3.0]
+    """
+    return stated.sum_groups(_of(stated.tallies[1], "all"))
+
+
+@measure(
+    "PrefsNumFul",
+    source=_SOURCE + "prefs_num_prefs_ful, Buckley 2008",
+    bounds=(0.0, np.inf),
+    summary="sum",
+    unit="count",
+    aliases=("prefs_num_prefs_ful",),
+)
+def prefs_num_ful(stated: PreferenceRankings) -> Floats:
+    """How many preferences of the groups are fulfilled.
+
+    >>> from rankwell import preference_rankings
+    >>> view = preference_rankings({"q": {"ann": {"0": {"a": 2, "b": 1, "c": 0}}}}, {"q": {"b": 2.0, "a": 1.0}})
+    >>> prefs_num_ful(view).tolist()
+    [2.0]
+    """
+    return stated.sum_groups(_of(stated.tallies[0], "all"))
+
+
+@measure(
+    "PrefsNumFulRet",
+    source=_SOURCE + "prefs_num_prefs_ful_ret, Buckley 2008",
+    bounds=(0.0, np.inf),
+    summary="sum",
+    unit="count",
+    aliases=("prefs_num_prefs_ful_ret",),
+)
+def prefs_num_ful_ret(stated: PreferenceRankings) -> Floats:
+    """How many preferences between two retrieved items are fulfilled.
+
+    >>> from rankwell import preference_rankings
+    >>> view = preference_rankings({"q": {"ann": {"0": {"a": 2, "b": 1, "c": 0}}}}, {"q": {"a": 2.0, "b": 1.0}})
+    >>> prefs_num_ful_ret(view).tolist()
+    [1.0]
+    """
+    return stated.sum_groups(_of(stated.tallies[0], "both"))
+
+
+@measure("PrefsSimp", source=_SOURCE + "prefs_simp, Buckley 2008", aliases=("prefs_simp",))
+def prefs_simp(stated: PreferenceRankings) -> Floats:
+    """The share of all preferences that are fulfilled, the groups taken together; 0 without preferences.
+
+    >>> from rankwell import preference_rankings
+    >>> view = preference_rankings({"q": {"ann": {"0": {"a": 2, "b": 1}}}}, {"q": {"b": 2.0, "a": 1.0}})
+    >>> prefs_simp(view).tolist()
+    [0.0]
+    """
+    return _pooled(stated, "all")
+
+
+@measure("PrefsSimpImp", source=_SOURCE + "prefs_simp_imp, Buckley 2008", aliases=("prefs_simp_imp",))
+def prefs_simp_imp(stated: PreferenceRankings) -> Floats:
+    """The share that is fulfilled of the preferences with at least one item retrieved, the groups taken together.
+
+    >>> from rankwell import preference_rankings
+    >>> view = preference_rankings({"q": {"ann": {"0": {"a": 2, "b": 1, "c": 0}}}}, {"q": {"b": 1.0}})
+    >>> prefs_simp_imp(view).tolist()
+    [0.5]
+    """
+    return _pooled(stated, "one")
+
+
+@measure("PrefsSimpRet", source=_SOURCE + "prefs_simp_ret, Buckley 2008", aliases=("prefs_simp_ret",))
+def prefs_simp_ret(stated: PreferenceRankings) -> Floats:
+    """The share that is fulfilled of the preferences between two retrieved items, the groups taken together.
+
+    >>> from rankwell import preference_rankings
+    >>> view = preference_rankings({"q": {"ann": {"0": {"a": 2, "b": 1, "c": 0}}}}, {"q": {"a": 2.0, "b": 1.0}})
+    >>> prefs_simp_ret(view).tolist()
+    [1.0]
+    """
+    return _pooled(stated, "both")
+
+
+@measure("PrefsAvgjg", source=_SOURCE + "prefs_avgjg, Buckley 2008", aliases=("prefs_avgjg",))
+def prefs_over_groups(stated: PreferenceRankings) -> Floats:
+    """The mean over the groups of the share of their preferences that is fulfilled; a group without any counts as 0.
+
+    >>> from rankwell import preference_rankings
+    >>> two = {"ann": {"0": {"a": 1, "b": 0}}, "bob": {"0": {"b": 1, "a": 0}}}
+    >>> prefs_over_groups(preference_rankings({"q": two}, {"q": {"a": 2.0, "b": 1.0}})).tolist()
+    [0.5]
+    """
+    return _over_groups(stated, "all")
+
+
+@measure("PrefsAvgjgImp", source=_SOURCE + "prefs_avgjg_imp, Buckley 2008", aliases=("prefs_avgjg_imp",))
+def prefs_over_groups_imp(stated: PreferenceRankings) -> Floats:
+    """The mean over the groups of the share that is fulfilled of their preferences with at least one item retrieved.
+
+    >>> from rankwell import preference_rankings
+    >>> two = {"ann": {"0": {"a": 1, "b": 0}}, "bob": {"0": {"c": 1, "a": 0}}}
+    >>> prefs_over_groups_imp(preference_rankings({"q": two}, {"q": {"a": 2.0}})).tolist()
+    [0.5]
+    """
+    return _over_groups(stated, "one")
+
+
+@measure("PrefsAvgjgRet", source=_SOURCE + "prefs_avgjg_ret, Buckley 2008", aliases=("prefs_avgjg_ret",))
+def prefs_over_groups_ret(stated: PreferenceRankings) -> Floats:
+    """The mean over the groups of the share that is fulfilled of their preferences between two retrieved items.
+
+    >>> from rankwell import preference_rankings
+    >>> two = {"ann": {"0": {"a": 1, "b": 0}}, "bob": {"0": {"c": 1, "a": 0}}}
+    >>> prefs_over_groups_ret(preference_rankings({"q": two}, {"q": {"a": 2.0, "b": 1.0}})).tolist()
+    [0.5]
+    """
+    return _over_groups(stated, "both")
+
+
+@measure("PrefsPair", source=_SOURCE + "prefs_pair, Buckley 2008", aliases=("prefs_pair",))
+def prefs_pair(stated: PreferenceRankings) -> Floats:
+    """The mean over the pairs of items that somebody prefers one of, of the share of groups whose preference is fulfilled.
+
+    >>> from rankwell import preference_rankings
+    >>> three = {name: {"0": {"a": 1, "b": 0}} for name in ("ann", "bob")} | {"eve": {"0": {"b": 1, "a": 0}}}
+    >>> prefs_pair(preference_rankings({"q": three}, {"q": {"b": 2.0, "a": 1.0}})).round(4).tolist()
+    [0.3333]
+    """
+    return _over_pairs(stated, "all")
+
+
+@measure("PrefsPairImp", source=_SOURCE + "prefs_pair_imp, Buckley 2008", aliases=("prefs_pair_imp",))
+def prefs_pair_imp(stated: PreferenceRankings) -> Floats:
+    """The mean over the stated pairs with at least one item retrieved, of the share of groups whose preference is fulfilled.
+
+    >>> from rankwell import preference_rankings
+    >>> view = preference_rankings({"q": {"ann": {"0": {"a": 2, "b": 1, "c": 0}}}}, {"q": {"b": 1.0}})
+    >>> prefs_pair_imp(view).tolist()
+    [0.5]
+    """
+    return _over_pairs(stated, "one")
+
+
+@measure("PrefsPairRet", source=_SOURCE + "prefs_pair_ret, Buckley 2008", aliases=("prefs_pair_ret",))
+def prefs_pair_ret(stated: PreferenceRankings) -> Floats:
+    """The mean over the stated pairs of retrieved items, of the share of groups whose preference is fulfilled.
+
+    >>> from rankwell import preference_rankings
+    >>> view = preference_rankings({"q": {"ann": {"0": {"a": 2, "b": 1, "c": 0}}}}, {"q": {"a": 2.0, "b": 1.0}})
+    >>> prefs_pair_ret(view).tolist()
+    [1.0]
+    """
+    return _over_pairs(stated, "both")
+
+
+def _counted(better: Bools, retrieved: int, ret: bool) -> tuple[int, int]:
+    fulfilled, possible = tally(better, retrieved)
+    return (fulfilled[0], possible[0]) if ret else (sum(fulfilled), sum(possible))
+
+
+def _balanced(group: PlacedGroup, *, ret: bool, quirk: bool) -> tuple[int, int]:
+    """Fulfilled and possible preferences of a group as if it had as many items of level 0 as of higher ones."""
+    in_list = np.arange(len(group.levels)) < group.retrieved
+    shown = in_list if ret else np.ones_like(in_list)
+    relevant, other = (group.levels > 0) & shown, (group.levels <= 0) & shown
+    missing = count_true(relevant) - count_true(other)
+    n_relevant = count_true(group.levels > 0)
+    if missing >= 0:
+        fulfilled, possible = _counted(group.better, group.retrieved, ret)
+        owed = n_relevant if quirk else count_true(relevant)
+        return fulfilled + count_true(relevant & in_list) * missing, possible + owed * missing
+    if quirk and not group.chained:
+        return _as_trec_eval(group, shown, relevant, other, ret)
+    # trec_eval keeps as many as there are relevant items, retrieved or not, and drops items of level 0 only.
+    chosen, enough = ((group.levels == 0) & shown, n_relevant) if quirk else (other, count_true(relevant))
+    kept = np.flatnonzero(~(chosen & (np.cumsum(chosen) > enough)))
+    return _counted(group.better[np.ix_(kept, kept)], count_true(in_list[kept]), ret)
+
+
+def _as_trec_eval(group: PlacedGroup, shown: Bools, relevant: Bools, other: Bools, ret: bool) -> tuple[int, int]:
+    """What trec_eval counts where a group has more non-relevant items than relevant ones.
+
+    It holds *every* item against the non-relevant ones that it keeps: those among themselves, and each against itself too.
+    """
+    lowest = group.levels.min()
+    kept = np.flatnonzero(other & (group.levels == lowest))[: count_true(relevant)]
+    above = group.better & (group.levels > lowest)[None, :]
+    fulfilled, possible = _counted(above, group.retrieved, ret)
+    return fulfilled + int(np.minimum(kept, group.retrieved).sum()), possible + count_true(shown) * len(kept)
+
+
+def _balanced_mean(stated: PreferenceRankings, *, ret: bool, quirk: bool) -> Floats:
+    counts = [_balanced(stated.placed(group), ret=ret, quirk=quirk) for group in range(len(stated.groups))]
+    fulfilled, possible = np.array(counts, dtype=np.float64).reshape(-1, 2).T
+    value = ratio(stated.sum_groups(ratio(fulfilled, possible)), np.diff(stated.group_offsets))
+    if quirk:
+        # 0 / 0 in C makes the sum no number, which is not above 0, so that the value stays 0.
+        value[stated.sum_groups((possible == 0).astype(np.float64)) > 0] = 0.0
+    return value
+
+
+@measure("PrefsAvgjgRnonrel", source=_SOURCE + "prefs_avgjg_Rnonrel, Buckley 2008", aliases=("prefs_avgjg_Rnonrel",))
+def prefs_balanced(stated: PreferenceRankings, *, quirk: bool = True) -> Floats:
+    """PrefsAvgjg as if each group had as many items that are not relevant (level 0) as relevant ones.
+
+    Missing ones count as ranked last; of too many, only the first in rank order count. quirk: as trec_eval computes it. There,
+    with too many in a group without subgroups, each kept one is held against all others of level 0 and against itself, and a
+    group without preferences makes the value 0.
+
+    >>> from rankwell import preference_rankings
+    >>> view = preference_rankings({"q": {"ann": {"0": {"a": 1, "b": 0, "c": 0}}}}, {"q": {"b": 3.0, "a": 2.0, "c": 1.0}})
+    >>> prefs_balanced(view, quirk=False).tolist(), prefs_over_groups(view).tolist()
+    ([0.0], [0.5])
+    """
+    return _balanced_mean(stated, ret=False, quirk=quirk)
+
+
+@measure("PrefsAvgjgRnonrelRet", source=_SOURCE + "prefs_avgjg_Rnonrel_ret, Buckley 2008", aliases=("prefs_avgjg_Rnonrel_ret",))
+def prefs_balanced_ret(stated: PreferenceRankings, *, quirk: bool = True) -> Floats:
+    """PrefsAvgjgRnonrel among the retrieved items.
+
+    quirk: as trec_eval computes it; besides what it does in PrefsAvgjgRnonrel, missing items that are not relevant are owed to
+    all relevant items there, not only to the retrieved ones.
+
+    >>> from rankwell import preference_rankings
+    >>> view = preference_rankings({"q": {"ann": {"0": {"a": 1, "b": 1, "c": 0}}}}, {"q": {"c": 2.0, "a": 1.0}})
+    >>> prefs_balanced_ret(view).tolist()
+    [0.0]
+    """
+    return _balanced_mean(stated, ret=True, quirk=quirk)

@@ -1,0 +1,182 @@
+"""Measures of a user who looks at one item after the other and stops some day: RBP with its residual, and ERR."""
+
+from collections.abc import Callable
+from typing import Literal
+
+import numpy as np
+
+from rankwell.errors import BadInput, BadUsage
+from rankwell.registry import measure
+from rankwell.tables import Floats, Ints
+from rankwell.views.judged import JudgedRankings
+
+Scale = Literal["grade", "topic", "max"]
+Gains = tuple[tuple[float, float], ...] | None
+
+_RBP = "Moffat and Zobel 2008, Rank-biased precision for measurement of retrieval effectiveness"
+# The highest grade of gdeval.pl, which refuses higher ones and divides by 2 to its power, whatever the scale in use.
+_TOP_GRADE = 4
+
+
+def _persistence(p: float) -> float:
+    if not 0 <= p < 1:
+        raise BadUsage(f"p={p!r}: the chance of going on to the next item is at least 0 and below 1.")
+    return p
+
+
+def _gain(judged: JudgedRankings, rel: float | None, scale: Scale, max_rel: float | None, gains: Gains) -> Floats:
+    """(rows,) what each item is worth to the user."""
+    if rel is not None and (scale != "grade" or gains is not None):
+        raise BadUsage("with rel every relevant item has gain 1; leave out scale and gains, or rel.")
+    if (scale == "max") != (max_rel is not None):
+        raise BadUsage(
+            f"scale={scale!r} with max_rel={max_rel!r}: max_rel is the highest grade of the scale that scale='max' divides by."
+        )
+    if rel is not None:
+        return judged.relevant(rel).astype(np.float64)
+    worth = _worth(judged.grades, gains)
+    if max_rel is not None:
+        if max_rel <= 0:
+            raise BadUsage(f"max_rel={max_rel!r}: the highest grade of the scale is above 0.")
+        return np.minimum(worth / max_rel, 1.0)
+    if scale == "topic":
+        low, high = (bound[judged.query_of_row] for bound in _range_in_topic(judged, gains))
+        return np.where(
+            (low < 0) | (high > 1), np.where(judged.grades >= 0, worth - low, 0.0) / np.maximum(high - low, 1e-300), worth
+        )
+    return worth
+
+
+def _worth(grades: Floats, gains: Gains) -> Floats:
+    worth = np.maximum(grades, 0.0)
+    for grade, gain in gains or ():
+        worth[grades == grade] = gain
+    worth[grades < 0] = 0.0
+    return worth
+
+
+def _range_in_topic(judged: JudgedRankings, gains: Gains) -> tuple[Floats, Floats]:
+    """(queries,) the least and the greatest gain in trec_eval's table of a query: that of every whole grade up to its highest, of
+    every judged grade, and whatever `gains` names; 0 is always among them."""
+    high = np.zeros(len(judged.queries))
+    mapped = [grade for grade, _ in gains or ()]
+    plain = ~np.isin(judged.judged_grades, mapped)
+    np.maximum.at(high, judged.query_of_judged[plain], judged.judged_grades[plain])
+    top = np.zeros(len(judged.queries))
+    np.maximum.at(top, judged.query_of_judged, np.floor(judged.judged_grades))
+    for grade in sorted(mapped, reverse=True):
+        top[top == grade] -= 1
+    values = [gain for _, gain in gains or ()]
+    low = np.full(len(judged.queries), min([0.0, *values]))
+    return low, np.maximum(np.maximum(high, top), max([0.0, *values]))
+
+
+def _expected_rbp(
+    judged: JudgedRankings,
+    *,
+    p: float = 0.8,
+    rel: float | None = None,
+    scale: Scale = "grade",
+    max_rel: float | None = None,
+    gains: Gains = None,
+    k: int | None = None,
+) -> Floats:
+    gain = _gain(judged, rel, scale, max_rel, gains)
+    return (1 - p) * judged.sum_rows(gain * judged.mean_over_ties(_reach(_persistence(p)), k))
+
+
+def _reach(p: float) -> Callable[[Ints], Floats]:
+    """The chance that the user comes as far as a rank."""
+
+    def reach(rank: Ints) -> Floats:
+        return np.power(p, rank.astype(np.float64) - 1.0)
+
+    return reach
+
+
+@measure(
+    "RBP",
+    source=_RBP,
+    bounds=(0.0, np.inf),
+    aliases={"rbp": "", "rank_biased_precision": ""},
+    expected=_expected_rbp,
+)
+def rbp(
+    judged: JudgedRankings,
+    *,
+    p: float = 0.8,
+    rel: float | None = None,
+    scale: Scale = "grade",
+    max_rel: float | None = None,
+    gains: Gains = None,
+    k: int | None = None,
+) -> Floats:
+    """(1 - p) times the sum of gain times p^(rank - 1) over the first `k` places, for a user who goes on with chance p.
+
+    rel: every item with this grade or more has gain 1, others 0 (ir_measures). Without it the gain is the grade, and scale says
+    how: `grade` takes it as it is, so that the value may exceed 1 (ranx); `topic` divides by the highest grade judged in the
+    query where that exceeds 1 (trec_eval 10, where p is 0.9); `max` divides by `max_rel`, the highest grade there is, and caps
+    at 1. gains: pairs of a grade and its gain, for grades that are not their own.
+
+    >>> from rankwell import judged_rankings
+    >>> view = judged_rankings({"q": {"a": 1, "b": 2}}, {"q": {"a": 3.0, "x": 2.0, "b": 1.0}})
+    >>> rbp(view, p=0.5, rel=1).tolist(), rbp(view, p=0.5).tolist(), rbp(view, p=0.5, scale="max", max_rel=4).tolist()
+    ([0.625], [0.75], [0.1875])
+    """
+    gain = _gain(judged, rel, scale, max_rel, gains)
+    shown = judged.within(k)
+    return (1 - p) * judged.sum_rows(np.where(shown, gain * _reach(_persistence(p))(judged.ranks), 0.0))
+
+
+@measure(
+    "RBPResid",
+    source=_RBP,
+    better="neither",
+    empty=1.0,
+    aliases=("rbp_resid", "rbp_residual"),
+    exempt={"unjudged tail": "it measures what unjudged items may add"},
+)
+def rbp_residual(judged: JudgedRankings, *, p: float = 0.8, quirk: bool = False, k: int | None = None) -> Floats:
+    """How much RBP could still rise: p^n for what follows n places, (1 - p) p^(rank - 1) for each unjudged item in them.
+
+    n is the length of the list, `k` at most; 1 for an empty ranking. quirk: 0 where nothing in the list is unjudged, the part
+    that follows included, as in trec_eval 10 (where p is 0.9).
+
+    >>> from rankwell import judged_rankings
+    >>> view = judged_rankings({"q": {"a": 1, "b": 2}}, {"q": {"a": 3.0, "x": 2.0, "b": 1.0}})
+    >>> rbp_residual(view, p=0.5).tolist(), rbp_residual(view.condensed, p=0.5, quirk=True).tolist()
+    ([0.375], [0.0])
+    """
+    known = judged.relevant(0) & judged.within(k)
+    # The weights of all places and of the tail sum to 1, so what is not judged is what the judged places leave.
+    left = np.maximum(1.0 - (1 - p) * judged.sum_rows(np.where(known, _reach(_persistence(p))(judged.ranks), 0.0)), 0.0)
+    if not quirk:
+        return left
+    return np.where(judged.sum_rows(known) == judged.n_shown(k), 0.0, left)
+
+
+@measure(
+    "ERR",
+    source="Chapelle, Metzler, Zhang and Grinspan 2009, Expected reciprocal rank for graded relevance; gdeval.pl 2010",
+    aliases=("err", "err_cut"),
+)
+def err(judged: JudgedRankings, *, k: int | None = None) -> Floats:
+    """The expected reciprocal rank of the item that satisfies, each with chance (2^grade - 1) / 2^4, in the first `k` places.
+
+    The 4 is fixed as in gdeval.pl, whatever the scale in use; raises BadInput for a higher grade, as gdeval.pl does.
+
+    >>> from rankwell import judged_rankings
+    >>> err(judged_rankings({"q": {"a": 1, "b": 4}}, {"q": {"a": 3.0, "b": 2.0}})).tolist()
+    [0.501953125]
+    """
+    highest = judged.judged_grades.max(initial=0.0)
+    if highest > _TOP_GRADE:
+        raise BadInput(
+            f"grade {highest:g} is above {_TOP_GRADE}, the top of ERR's scale; map the grades to 0 … {_TOP_GRADE}, or use NERR8."
+        )
+    chance = (np.exp2(np.maximum(judged.grades, 0.0)) - 1) / 2**_TOP_GRADE
+    still_reading = np.ones(len(chance))
+    for start, stop in zip(judged.offsets[:-1].tolist(), judged.offsets[1:].tolist(), strict=True):
+        if stop > start + 1:
+            np.cumprod(1 - chance[start : stop - 1], out=still_reading[start + 1 : stop])
+    return judged.sum_rows(np.where(judged.within(k), still_reading * chance / judged.ranks, 0.0))

@@ -1,0 +1,91 @@
+"""Charts as Vega-Lite specs, one file per chart. Here is what they share: the theme, the panels, names that fit."""
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from rankwell.report import visible
+
+SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
+INK, QUIET, FAINT, ACCENT = "#1c2733", "#5b6773", "#e6eaee", "#1f6fb2"
+FONT = "Liberation Sans, Arial, Helvetica, sans-serif"
+_LONGEST = 34
+
+
+def page(title: str, subtitle: str, panels: Sequence[dict[str, Any]], *, columns: int) -> dict[str, Any]:
+    """A whole chart: panels in rows of `columns`, under one title."""
+    return {
+        "$schema": SCHEMA,
+        "background": "white",
+        "padding": 20,
+        "title": {"text": title, "subtitle": subtitle, "fontSize": 16, "offset": 22, "frame": "bounds"},
+        "concat": list(panels),
+        "columns": columns,
+        "spacing": {"row": 30, "column": 36},
+        "config": _THEME,
+    }
+
+
+_THEME: dict[str, Any] = {
+    "font": FONT,
+    "view": {"stroke": None},
+    "axis": {
+        "labelColor": QUIET,
+        "labelFontSize": 11,
+        "titleColor": QUIET,
+        "titleFontSize": 11,
+        "titleFontWeight": "normal",
+        "gridColor": FAINT,
+        "domain": False,
+        "ticks": False,
+        "labelPadding": 6,
+    },
+    "axisY": {"labelColor": INK, "labelFontSize": 12, "labelLimit": 300, "labelPadding": 8},
+    "title": {
+        "anchor": "start",
+        "frame": "group",
+        "color": INK,
+        "fontSize": 13,
+        "fontWeight": "bold",
+        "offset": 10,
+        "subtitleColor": QUIET,
+        "subtitleFontSize": 12,
+        "subtitlePadding": 5,
+    },
+    "header": {"labelColor": INK, "labelFontSize": 12, "title": None},
+}
+
+
+def columns_for(panels: int) -> int:
+    """How many panels stand side by side: up to three, and no last row with a single one where two columns would fill it."""
+    return panels if panels <= 3 else 2 if panels == 4 else 3
+
+
+def panel_title(label: str, measure: str, unit: str) -> str:
+    """The convention's word, the exact name where it is another, the unit where it is not a share."""
+    name = label if label == measure else f"{label} = {measure}"
+    return name if unit == "share" else f"{name}, {unit}"
+
+
+def short_names(names: Sequence[str]) -> dict[str, str]:
+    """Names that fit beside a panel: long ones lose their middle, as runs differ at their ends; all stay different."""
+    half = (_LONGEST - 1) // 2
+    whole = {name: visible(name) for name in names}
+    short = {name: text if len(text) <= _LONGEST else f"{text[:half]}…{text[-half:]}" for name, text in whole.items()}
+    return short if len(set(short.values())) == len(short) else whole
+
+
+def nice_domain(low: float, high: float) -> tuple[float, float]:
+    """A range with some room around it, never empty."""
+    room = 0.06 * (high - low) or 0.05 * abs(high) or 0.5
+    return low - room, high + room
+
+
+def nice_edges(low: float, high: float, bins: int) -> list[float]:
+    """Edges of about so many equal bins at round numbers, which cover the range."""
+    raw = (high - low) / bins or 1.0
+    power = 10.0 ** math.floor(math.log10(raw))
+    step = next(power * factor for factor in (1, 2, 2.5, 5, 10) if power * factor >= raw * (1 - 1e-9))
+    first = math.floor(low / step + 1e-9)
+    last = max(math.ceil(high / step - 1e-9), first + 1)
+    return [place * step for place in range(first, last + 1)]

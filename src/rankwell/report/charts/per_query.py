@@ -1,0 +1,140 @@
+"""How the values of single queries are spread, every run and measure on one page."""
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from rankwell.report import ChartData, chart, figure, visible
+from rankwell.report.charts import ACCENT, FAINT, INK, QUIET, columns_for, nice_edges, page, panel_title, short_names
+from rankwell.tables import Floats
+from rankwell.tables.values import Values
+
+_WIDTH, _BINS = 250, 20
+
+
+@chart("per_query")
+def per_query(data: ChartData) -> dict[str, Any] | None:
+    """Histograms of the values per query, a panel per measure and a row per run, with a mark at the mean.
+
+    Shares run from 0 to 1 and percentages from 0 to 100 where the values do; ranks stand on a logarithmic scale.
+    Queries that are not counted are left out. None where no query is counted.
+    """
+    values = [each for each in data.values if each.counted.any()]
+    if not values:
+        return None
+    names = short_names(list(dict.fromkeys(each.run for each in values)))
+    titles = list(dict.fromkeys(map(_title, values)))
+    columns = columns_for(len(titles))
+    panels = [
+        _panel([each for each in values if _title(each) == title], names, named=place % columns == 0 and len(names) > 1)
+        for place, title in enumerate(titles)
+    ]
+    run = "" if len(names) > 1 else f"{visible(values[0].run)}: "
+    subtitle = f"{run}share of the queries with values in each range; the line marks their centre"
+    return page("Values of single queries", subtitle, panels, columns=columns)
+
+
+def _title(values: Values) -> str:
+    return panel_title(values.label, values.measure, values.unit)
+
+
+def _panel(values: Sequence[Values], names: dict[str, str], *, named: bool) -> dict[str, Any]:
+    """A row for every run, so that the rows of neighbouring panels line up. named: whether the runs' names stand beside it."""
+    first = values[0]
+    columns = [each.values[each.counted] for each in values]
+    logarithmic = first.unit == "rank" and min(float(column.min()) for column in columns) >= 1
+    edges = _edges(columns, first.unit, logarithmic=logarithmic)
+    bars: list[dict[str, Any]] = []
+    for each, column in zip(values, columns, strict=True):
+        word, centre = _centre(each, column)
+        bars += [
+            {"run": names[each.run], "from": low, "to": high, "share": share}
+            for low, high, share in zip(edges, edges[1:], _shares(column, edges), strict=False)
+        ]
+        bars.append({"run": names[each.run], "centre": centre, "shown": f"{word} {figure(centre, first.unit)}"})
+    bars += [{"run": name} for name in sorted(set(names.values()) - {bar["run"] for bar in bars})]
+    scale: dict[str, Any] = {"domain": [edges[0], edges[-1]], "nice": False, "zero": False}
+    axis: dict[str, Any] = {
+        "title": None,
+        "tickCount": 5,
+        "grid": False,
+        "labelFlush": False,
+        "domain": True,
+        "domainColor": FAINT,
+    }
+    if logarithmic:
+        scale["type"] = "log"
+        axis["format"] = ",.0f"
+        axis["values"] = [10**power for power in range(math.ceil(math.log10(edges[-1])) + 1)]
+    x = {"field": "from", "type": "quantitative", "scale": scale, "axis": axis}
+    header = {"labelAngle": 0, "labelAlign": "left", "labelPadding": 14} if named else {"labels": False}
+    return {
+        "title": _title(first),
+        "data": {"values": bars},
+        "facet": {"row": {"field": "run", "type": "nominal", "sort": list(names.values()), "header": header}},
+        "spacing": 20,
+        "spec": {
+            "width": _WIDTH,
+            "height": 56 if len(names) <= 3 else 36,
+            "layer": _layers(x, max(bar.get("share", 0.0) for bar in bars)),
+        },
+    }
+
+
+def _centre(values: Values, column: Floats) -> tuple[str, float]:
+    """Where the line stands, and its name: the summary where it lies among the values, the mean where it is a sum."""
+    if values.summary == "median":
+        return "median", float(np.median(column))
+    if values.summary == "geometric":
+        return "geometric mean", float(np.exp(np.log(np.maximum(column, 1e-5)).mean()))
+    if values.weights is not None and values.weights[values.counted].any():
+        return "weighted mean", float(np.average(column, weights=values.weights[values.counted]))
+    return "mean", float(column.mean())
+
+
+def _layers(x: dict[str, Any], highest: float) -> list[dict[str, Any]]:
+    y = {
+        "field": "share",
+        "type": "quantitative",
+        "scale": {"domain": [0, highest], "nice": False},
+        "axis": {"title": None, "format": ".0%", "values": [highest], "grid": False, "labelFontSize": 10, "labelColor": QUIET},
+    }
+    centre = {**x, "field": "centre"}
+    return [
+        {
+            "mark": {"type": "rect", "color": ACCENT, "opacity": 0.75, "stroke": "white", "strokeWidth": 0.5},
+            "transform": [{"filter": "isValid(datum.share)"}],
+            "encoding": {"x": x, "x2": {"field": "to"}, "y": y, "y2": {"datum": 0}},
+        },
+        {
+            "mark": {"type": "rule", "color": INK, "strokeWidth": 1.5},
+            "transform": [{"filter": "isValid(datum.centre)"}],
+            "encoding": {"x": centre},
+        },
+        {
+            "mark": {"type": "text", "align": "right", "fontSize": 10, "color": QUIET, "baseline": "bottom"},
+            "transform": [{"filter": "isValid(datum.centre)"}],
+            "encoding": {"x": {"value": _WIDTH}, "y": {"value": -2}, "text": {"field": "shown", "type": "nominal"}},
+        },
+    ]
+
+
+def _edges(columns: Sequence[Floats], unit: str, *, logarithmic: bool) -> list[float]:
+    low, high = min(float(column.min()) for column in columns), max(float(column.max()) for column in columns)
+    if logarithmic:
+        steps = max(math.ceil(math.log10(max(high, 10)) * 6), 1)
+        return [10 ** (step / 6) for step in range(steps + 1)]
+    whole = {"share": 1.0, "percent": 100.0}.get(unit)
+    if whole is not None and low >= 0 and high <= whole:
+        low, high = 0.0, whole
+    return nice_edges(low, high, _BINS)
+
+
+def _shares(column: Floats, edges: Sequence[float]) -> list[float]:
+    """The share of values in each bin; a value on an edge belongs to the bin above, on the last edge to the last bin."""
+    # A value such as 0.6 may lie a rounding error below its edge.
+    places = np.searchsorted(np.array(edges), column + 1e-9 * (edges[-1] - edges[0]), side="right") - 1
+    counts = np.bincount(np.clip(places, 0, len(edges) - 2), minlength=len(edges) - 1)
+    return (counts / len(column)).tolist()

@@ -1,0 +1,43 @@
+"""Comma- and tab-separated tables, for spreadsheets and scripts."""
+
+import csv
+import io
+from typing import Any
+
+from rankwell.report import Document, output, plain
+
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+
+
+@output("csv")
+def render_csv(document: Document) -> str:
+    """One table with a header, floats in full, undefined figures empty; with values of single queries, these and not the summary.
+
+    A text that a spreadsheet would run as a formula (it begins with = + - @ or a control character) gets a leading apostrophe;
+    numbers never do.
+    """
+    return _delimited(document, ",", guarded=True)
+
+
+@output("tsv")
+def render_tsv(document: Document) -> str:
+    """As `csv`, but separated by tabs and with every text as it is: this one is for scripts."""
+    return _delimited(document, "\t", guarded=False)
+
+
+def _delimited(document: Document, delimiter: str, *, guarded: bool) -> str:
+    rows, names = document.single
+    text = io.StringIO()
+    writer = csv.writer(text, delimiter=delimiter, lineterminator="\n")
+    writer.writerow(names)
+    writer.writerows([_cell(row.get(name), guarded=guarded) for name in names] for row in rows)
+    return text.getvalue()
+
+
+def _cell(value: Any, *, guarded: bool) -> str:
+    simple = plain(value)
+    if simple is None:
+        return ""
+    if isinstance(simple, str):
+        return "'" + simple if guarded and simple.startswith(_FORMULA) else simple
+    return repr(simple)

@@ -1,0 +1,170 @@
+"""The folder that `-o` asks for: everything a comparison, a page or another tool needs later."""
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rankwell.errors import BadInput
+from rankwell.report import CHARTS, PER_QUERY_COLUMNS, ChartData, Row, as_rows, draw, plain, render
+from rankwell.stats.summaries import SummaryRow
+from rankwell.store import replacing, write_bytes, write_text
+from rankwell.tables.values import Values
+
+Column = Sequence[Any] | np.ndarray
+Columns = Mapping[str, Column]
+DETAIL_TYPES = {
+    "run": "VARCHAR",
+    "query": "VARCHAR",
+    "item": "VARCHAR",
+    "rank": "BIGINT",
+    "score": "DOUBLE",
+    "grade": "DOUBLE",
+    "state": "VARCHAR",
+    "detail": "VARCHAR",
+}
+_PER_QUERY_TYPES = {name: "DOUBLE" if name == "value" else "VARCHAR" for name in PER_QUERY_COLUMNS}
+
+
+def write_folder(
+    directory: Path,
+    *,
+    summary: Sequence[SummaryRow | Row],
+    values: Sequence[Values],
+    rules: Mapping[str, Any],
+    notes: Sequence[str],
+    manifest: Mapping[str, Any],
+    details: Columns | None = None,
+    queries: Columns | None = None,
+    charts: bool = True,
+) -> list[Path]:
+    """Writes the files of a result into a folder, made if need be, and returns their paths; the same input gives the same bytes.
+
+    summary.csv, summary.json: the summary rows. per_query.parquet: run, query, measure, label, value, unit; null is not counted.
+    details.parquet: columns of `DETAIL_TYPES`, NaN or None for a rank, score or grade that does not exist. queries.parquet:
+    `query`, `text` and any further columns. A PNG and an SVG of every registered chart that has something to draw.
+    manifest.json comes last and holds, besides what is given, the SHA-256 of every other file.
+    Each file is written beside its place and renamed: a killed run leaves whole files only. Raises BadInput for columns of
+    different length or a missing column.
+    """
+    rows = as_rows(summary)
+    paths = [directory / "summary.csv", directory / "summary.json"]
+    write_text(paths[0], render(rows, None, rules, notes, "csv"))
+    write_text(paths[1], render(rows, None, rules, notes, "json"))
+    tables: list[tuple[str, Columns, Mapping[str, str]]] = [("per_query.parquet", _per_query(values), _PER_QUERY_TYPES)]
+    if details is not None:
+        tables.append(("details.parquet", {"detail": [None] * _height(details), **details}, DETAIL_TYPES))
+    if queries is not None:
+        tables.append(("queries.parquet", *_query_table(queries)))
+    for name, columns, types in tables:
+        write_parquet(directory / name, columns, types)
+        paths.append(directory / name)
+    if charts:
+        paths += _write_charts(directory, ChartData(rows, values, rules))
+    listed = {path.name: f"sha256:{hashlib.sha256(path.read_bytes()).hexdigest()}" for path in paths}
+    whole = json.dumps(plain({**manifest, "files": listed}), indent=2, allow_nan=False) + "\n"
+    write_text(directory / "manifest.json", whole)
+    return [*paths, directory / "manifest.json"]
+
+
+def _write_charts(directory: Path, data: ChartData) -> list[Path]:
+    paths: list[Path] = []
+    for name in CHARTS:
+        spec = CHARTS[name](data)
+        if spec is None:
+            continue
+        picture = draw(spec)
+        write_bytes(directory / f"{name}.png", picture.png)
+        write_text(directory / f"{name}.svg", picture.svg)
+        paths += [directory / f"{name}.png", directory / f"{name}.svg"]
+    return paths
+
+
+def write_parquet(path: Path, columns: Columns, types: Mapping[str, str]) -> None:
+    """Writes columns as a Parquet file, whole or not at all, with DuckDB's name of each column's type.
+
+    None, NaN and masked entries become null. A text that is not UTF-8 is written with its odd bytes as escapes (`\\udcff`).
+    Raises BadInput where a column of `types` is missing or the columns differ in length.
+    """
+    import duckdb
+
+    missing = [name for name in types if name not in columns]
+    if missing:
+        raise BadInput(f"{path.name}: no column {missing[0]!r}; found are {', '.join(map(repr, columns))}.")
+    sizes = {name: len(columns[name]) for name in types}
+    if len(set(sizes.values())) > 1:
+        raise BadInput(f"{path.name}: the columns differ in length: {sizes}.")
+    ready = {name: _texts(columns[name]) if kind == "VARCHAR" else _numbers(columns[name]) for name, kind in types.items()}
+    picked = ", ".join(f"CAST({_source(name, kind)} AS {kind}) AS {_quoted(name)}" for name, kind in types.items())
+    with duckdb.connect(":memory:", config={"threads": 1}) as base, replacing(path) as draft:
+        # Without this, DuckDB guesses the type of text columns from a sample of their cells.
+        base.execute("SET pandas_analyze_sample = 0; SET enable_progress_bar = false")
+        base.register("columns", ready)
+        target = str(draft).replace("'", "''")
+        base.execute(f"COPY (SELECT {picked} FROM columns) TO '{target}' (FORMAT parquet, COMPRESSION zstd)")  # noqa: S608
+
+
+def _source(name: str, kind: str) -> str:
+    return _quoted(name) if kind in ("VARCHAR", "BOOLEAN") else f"nullif({_quoted(name)}, 'nan'::DOUBLE)"
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _texts(column: Column) -> np.ndarray:
+    """The column as objects; what UTF-8 cannot hold is escaped."""
+    cells: list[Any] = list(column)
+    try:
+        "".join(cell for cell in cells if cell is not None).encode()
+    except UnicodeEncodeError:
+        cells = [None if cell is None else cell.encode("utf-8", "backslashreplace").decode() for cell in cells]
+    ready = np.empty(len(cells), dtype=object)
+    ready[:] = cells
+    return ready
+
+
+def _numbers(column: Column) -> np.ndarray:
+    if isinstance(column, np.ndarray) and column.dtype != object:
+        return column
+    return np.array([np.nan if cell is None else cell for cell in column], dtype=np.float64)
+
+
+def _per_query(values: Sequence[Values]) -> dict[str, Column]:
+    sizes = [len(each.queries) for each in values]
+
+    def spread(texts: list[str]) -> Column:
+        return np.repeat(np.array(texts, dtype=object), sizes)
+
+    return {
+        "run": spread([each.run for each in values]),
+        "query": [query for each in values for query in each.queries],
+        "measure": spread([each.measure for each in values]),
+        "label": spread([each.label for each in values]),
+        "value": np.concatenate([each.values for each in values]) if values else np.zeros(0),
+        "unit": spread([each.unit for each in values]),
+    }
+
+
+def _height(columns: Columns) -> int:
+    return len(next(iter(columns.values()), ()))
+
+
+def _query_table(columns: Columns) -> tuple[Columns, Mapping[str, str]]:
+    """The columns with their types: numbers where all cells are, else text; what is no text is written as JSON."""
+    table: dict[str, Column] = {"text": [None] * _height(columns), **columns}
+    types = {"query": "VARCHAR", "text": "VARCHAR"}
+    for name, column in columns.items():
+        if name in types:
+            continue
+        cells: list[Any] = column.tolist() if isinstance(column, np.ndarray) else list(column)
+        known = [cell for cell in cells if cell is not None]
+        if known and all(isinstance(cell, (int, float)) and not isinstance(cell, bool) for cell in known):
+            types[name], table[name] = "DOUBLE", cells
+        else:
+            texts = [cell if cell is None or isinstance(cell, str) else json.dumps(plain(cell)) for cell in cells]
+            types[name], table[name] = "VARCHAR", texts
+    return table, types

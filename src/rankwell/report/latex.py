@@ -1,0 +1,51 @@
+r"""LaTeX tables with booktabs' rules, to be put between `\begin{table}` and `\caption`."""
+
+from rankwell.report import MISSING, Document, Grid, grids, output, rules_line
+
+_ESCAPES = str.maketrans(
+    {
+        "\\": r"\textbackslash{}",
+        "{": r"\{",
+        "}": r"\}",
+        "$": r"\$",
+        "&": r"\&",
+        "#": r"\#",
+        "%": r"\%",
+        "_": r"\_",
+        "^": r"\textasciicircum{}",
+        "~": r"\textasciitilde{}",
+        "<": r"\textless{}",
+        ">": r"\textgreater{}",
+        "|": r"\textbar{}",
+        '"': r"\textquotedbl{}",
+        # After a line break LaTeX would take a bracket for the length of a gap.
+        "[": "{[}",
+        "]": "{]}",
+        MISSING: "--",
+    }
+)
+
+
+@output("latex")
+def render_latex(document: Document) -> str:
+    """A `tabular` (it needs the package booktabs), a rule between runs, the rules of evaluation in a comment above."""
+    rules = rules_line(document.rules)
+    parts = [f"% rules: {rules}"] if rules else []
+    return "\n".join([*parts, *("\n".join(_lines(grid)) for grid in grids(document))]) + "\n"
+
+
+def _lines(grid: Grid) -> list[str]:
+    kinds = "".join("r" if number else "l" for number in grid.numeric)
+    lines = [rf"\begin{{tabular}}{{{kinds}}}", r"\toprule", _line(grid.headers), r"\midrule"]
+    last = grid.rows[0][0] if grid.rows else ""
+    for place, row in enumerate(grid.rows):
+        repeated = grid.grouped and place > 0 and row[0] == last
+        if grid.grouped and row[0] != last:
+            lines.append(r"\midrule")
+        last = row[0]
+        lines.append(_line(["", *row[1:]] if repeated else row))
+    return [*lines, r"\bottomrule", r"\end{tabular}"]
+
+
+def _line(cells: list[str]) -> str:
+    return " & ".join(cell.translate(_ESCAPES) for cell in cells) + r" \\"

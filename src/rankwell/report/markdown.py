@@ -1,0 +1,32 @@
+"""Markdown tables, as GitHub reads them."""
+
+import re
+
+from rankwell.report import Document, Grid, grids, output, rules_line
+
+_SPECIAL = re.compile(r"[\\|*<>`\[\]~]|(?<![^\W_])_|_(?![^\W_])")
+
+
+@output("md")
+def render_markdown(document: Document) -> str:
+    """Pipe tables with the rules below; what Markdown would read as markup is escaped."""
+    parts = ["\n".join(_lines(grid)) for grid in grids(document)]
+    rules = rules_line(document.rules)
+    return "\n\n".join([*parts, *([f"rules: {_escape(rules)}"] if rules else [])]) + "\n"
+
+
+def _lines(grid: Grid) -> list[str]:
+    rows = [[_escape(cell) if not number else cell for cell, number in zip(row, grid.numeric, strict=True)] for row in grid.rows]
+    headers = [_escape(cell) for cell in grid.headers]
+    widths = [max(3, *map(len, column)) for column in zip(headers, *rows, strict=True)]
+    marks = ["-" * (width - 1) + ":" if number else "-" * width for width, number in zip(widths, grid.numeric, strict=True)]
+    lines = [headers, marks, *rows]
+    return ["| " + " | ".join(_pad(*cell) for cell in zip(line, widths, grid.numeric, strict=True)) + " |" for line in lines]
+
+
+def _pad(cell: str, width: int, number: bool) -> str:
+    return cell.rjust(width) if number else cell.ljust(width)
+
+
+def _escape(text: str) -> str:
+    return _SPECIAL.sub(r"\\\g<0>", text)

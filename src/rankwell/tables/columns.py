@@ -1,0 +1,135 @@
+"""What the columns of other people's tables are called, and which of them make a ranking, judgments or texts."""
+
+import re
+from collections.abc import Sequence
+from typing import Literal, NamedTuple
+
+from rankwell.errors import BadInput
+
+Holds = Literal["run", "judgments", "texts", "preferences"]
+Duplicates = Literal["error", "first", "best"]
+
+# In order of preference: PyTerrier's tables have `qid` beside the text `query`, and `docno` beside an internal number `docid`.
+_QUERY: tuple[str, ...] = ("queryid", "qid", "topicid", "topic", "query")
+_ITEM: tuple[str, ...] = (
+    "docno",
+    "docid",
+    "did",
+    "corpusid",
+    "pid",
+    "passageid",
+    "itemid",
+    "item",
+    "documentid",
+    "document",
+    "doc",
+)
+_SCORE: tuple[str, ...] = ("score", "sim", "similarity", "rsv")
+_RANK: tuple[str, ...] = ("rank",)
+_GRADE: tuple[str, ...] = ("relevance", "rel", "grade", "label", "judgment", "judgement")
+_ASPECT: tuple[str, ...] = ("aspect", "intent", "subtopic", "group", "iteration", "iter")
+_ID: tuple[str, ...] = ("id", *_QUERY[:-1], *_ITEM)
+_TEXT: tuple[str, ...] = ("text", "query", "contents", "content", "passage", "body")
+
+
+class Columns(NamedTuple):
+    """The columns of a table that matter, by the names they have there.
+
+    owner: the query, or the id of a text. value: score, rank, grade or text. rank: the rank, where a run has it.
+    """
+
+    owner: str
+    item: str
+    value: str
+    aspect: str | None = None
+    rank: str | None = None
+
+    @property
+    def by_rank(self) -> bool:
+        """Whether the value is a rank, of which small is good."""
+        return self.value == self.rank
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[\s_-]", "", name.lower())
+
+
+def _find(found: Sequence[str], words: Sequence[str]) -> str | None:
+    """The column that goes by the earliest of the words. Raises BadInput where two columns share it."""
+    for word in words:
+        named = [name for name in found if _plain(name) == word]
+        if len(named) > 1:
+            raise BadInput(f"columns {named[0]!r} and {named[1]!r} mean the same; rename or drop one of them.")
+        if named:
+            return named[0]
+    return None
+
+
+def known_columns(found: Sequence[str]) -> int:
+    """How many of the columns have a name that means something here."""
+    words = {*_QUERY, *_ITEM, *_SCORE, *_RANK, *_GRADE, *_ID, *_TEXT}
+    return sum(_plain(name) in words for name in found)
+
+
+def likelihood(found: Sequence[str], holds: Holds, *, whole: bool) -> float:
+    """How surely a table with these columns is what is wanted, from 0 to 1; from 0.5 on it can be read as that.
+
+    whole: whether the column `score` holds whole numbers, as grades are. BEIR's judgments call the grade `score`.
+    """
+    query, item, score = _find(found, _QUERY), _find(found, _ITEM), _find(found, _SCORE)
+    if holds == "texts":
+        fits = bool(_find(found, _ID) and _find(found, _TEXT)) and not (query and item)
+        return 0.9 if fits else 0.2 * bool(known_columns(found))
+    run, graded = bool(score or _find(found, _RANK)), bool(_find(found, _GRADE))
+    beir = whole and {_plain(name) for name in found} == {"queryid", "corpusid", "score"}
+    if not (query and item) or holds == "preferences":
+        return 0.2 * bool(known_columns(found) > 1 and holds != "preferences")
+    if holds == "run":
+        return (0.3 if beir else 0.9) if run else 0.3
+    if graded:
+        return 0.8 if run else 0.9
+    return (0.95 if beir else 0.6) if score and whole else 0.3
+
+
+def choose_columns(found: Sequence[str], holds: Holds, *, aspects: bool = False) -> Columns:
+    """The columns to read. Raises BadInput that names what is missing and what was found.
+
+    A run without a score is read by its rank; judgments without a grade by the column `score`, as in BEIR.
+    """
+    owner = _find(found, _ID if holds == "texts" else _QUERY)
+    item = owner if holds == "texts" else _find(found, _ITEM)
+    words = {"run": _SCORE, "judgments": (*_GRADE, "score"), "texts": _TEXT}[holds]
+    rank = _find(found, _RANK) if holds == "run" else None
+    value = _find(found, words) or rank
+    aspect = _find(found, _ASPECT) if aspects else None
+    wanted: dict[str, tuple[str | None, tuple[str, ...]]]
+    wanted = {"query": (owner, _QUERY), "item": (item, _ITEM), "value": (value, words + (_RANK if holds == "run" else ()))}
+    if holds == "texts":
+        wanted = {"id": (owner, _ID), "text": (value, _TEXT)}
+    if aspects:
+        wanted["aspect"] = (aspect, _ASPECT)
+    missing = [f"{what} ({', '.join(names)})" for what, (name, names) in wanted.items() if name is None]
+    if missing or owner is None or item is None or value is None:
+        listed = ", ".join(map(repr, found)) or "none"
+        raise BadInput(f"no column for {' and '.join(missing)}; found are {listed}; rename the columns to one of the names.")
+    return Columns(owner, item, value, aspect, rank)
+
+
+def unique_rows(
+    queries: Sequence[str], items: Sequence[str], values: Sequence[float], duplicates: Duplicates, twice: set[str] | None = None
+) -> tuple[Sequence[str], Sequence[str], Sequence[float]]:
+    """The rows without repeated items of a query: the `first` or the `best` of each stays in place; `error` changes nothing.
+
+    twice: where to note the queries that repeat an item.
+    """
+    if duplicates == "error":
+        return queries, items, values
+    chosen: dict[tuple[str, str], int] = {}
+    for row, pair in enumerate(zip(queries, items, strict=True)):
+        known = chosen.setdefault(pair, row)
+        if known != row and twice is not None:
+            twice.add(pair[0])
+        if duplicates == "best" and values[row] > values[known]:
+            chosen[pair] = row
+    rows = sorted(chosen.values())
+    return [queries[row] for row in rows], [items[row] for row in rows], [values[row] for row in rows]

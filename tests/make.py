@@ -1,0 +1,143 @@
+"""Awkward inputs, the same for the same seed: what real runs and judgments hold and careful code forgets.
+
+A world is one run with its truth as plain mappings. `MAKERS` says for each type of view how the truth of a query looks (that is
+what the oracles of its measures read as `grades`), how a view comes of a world, and how the oracles break ties.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from random import Random
+from typing import Any
+
+from rankwell import judged_rankings
+from rankwell.files.mapping import find_hits
+from rankwell.tables.judgments import Judgments
+from rankwell.tables.preferences import Preferences
+from rankwell.views.groups import GroupRankings
+from rankwell.views.intents import IntentRankings
+from rankwell.views.preferences import PreferenceRankings
+
+Run = dict[str, dict[str, float]]
+KINDS = ("absent", "empty", "nothing judged", "nothing relevant", "constant", "single", "long", "all unjudged") + 8 * ("mixed",)
+
+
+@dataclass(frozen=True)
+class World:
+    """A run and what is true of each of its queries; some queries have no ranking, some rankings no item."""
+
+    truth: dict[str, Any]
+    run: Run
+
+
+@dataclass(frozen=True)
+class Maker:
+    """How worlds of one type of view are made.
+
+    truth: (random, judged items, whether anything may be relevant) -> the truth of one query. nothing: the truth without rows.
+    """
+
+    truth: Callable[[Random, list[str], bool], Any]
+    nothing: Callable[[], Any]
+    join: Callable[[Mapping[str, Any], Run], Any]
+    ids_descend: bool = True
+
+    def world(self, seed: int) -> World:
+        """Two queries or more of every kind, their ids out of order."""
+        random = Random(seed)
+        names = [f"q{number}" for number in range(len(KINDS))]
+        random.shuffle(names)
+        truth, run = {}, {}
+        for name, kind in zip(names, KINDS, strict=True):
+            truth[name], ranking = self._query(random, kind)
+            if ranking is not None:
+                run[name] = ranking
+        return World(truth, run)
+
+    def _query(self, random: Random, kind: str) -> tuple[Any, dict[str, float] | None]:
+        pool = items(random, 150 if kind == "long" else 30)
+        judged = random.sample(pool, {"single": 1, "long": 25}.get(kind, random.randint(6, 16)))
+        listed = random.sample(pool, {"single": 1, "long": 130}.get(kind, random.randint(4, 24)))
+        if kind == "all unjudged":
+            listed = [item for item in pool if item not in judged]
+        truth = self.nothing() if kind == "nothing judged" else self.truth(random, judged, kind != "nothing relevant")
+        if kind in ("absent", "empty"):
+            return truth, None if kind == "absent" else {}
+        levels = 1 if kind == "constant" else random.choice((4, 12, 10**6))
+        return truth, {item: random.randrange(levels) / 4 for item in listed}
+
+    def rankings(self, world: World) -> dict[str, list[str]]:
+        """The final order of every query's items by the tie rule that these measures are computed with."""
+        return {query: final_order(world.run.get(query, {}), ids_descend=self.ids_descend) for query in world.truth}
+
+
+def items(random: Random, number: int) -> list[str]:
+    """Ids whose byte order is not their numeric order, with letters beyond ASCII and a byte that is not UTF-8 among them."""
+    ids = [f"d{each}" for each in range(number - 4)] + ["D1", "ähnlich", "文書", "\udcff"]
+    random.shuffle(ids)
+    return ids
+
+
+def final_order(scored: Mapping[str, float], *, ids_descend: bool = True) -> list[str]:
+    """Score descending, ties by the bytes of the id; written without anything of rankwell's."""
+    by_id = sorted(scored, key=lambda item: item.encode("utf-8", "surrogateescape"), reverse=ids_descend)
+    return sorted(by_id, key=lambda item: -scored[item])
+
+
+def shuffled(written: Any, random: Random) -> Any:
+    """The same mapping or list of rows written down in another order, its inner mappings and lists too."""
+    if isinstance(written, Mapping):
+        keys = random.sample(list(written), len(written))
+        return {key: shuffled(written[key], random) for key in keys}
+    return random.sample(written, len(written)) if isinstance(written, list) else written
+
+
+def grades(random: Random, judged: list[str], relevant: bool) -> dict[str, float]:
+    """Grades of one query: whole, fractional, and below 0 for pooled but not judged."""
+    scale = [-2, -1, 0, 0, 0, 1, 1, 2, 3, 0.5, 1.5] if relevant else [-1, 0, 0, 0.25]
+    return {item: float(random.choice(scale)) for item in judged}
+
+
+def aspects(random: Random, judged: list[str], relevant: bool) -> dict[str, dict[str, float]]:
+    """One to four groups or intents, each with its own grades of some of the items."""
+    names = random.sample(["1", "2", "10", "ä"], random.randint(1, 4))
+    return {name: grades(random, random.sample(judged, random.randint(1, len(judged))), relevant) for name in names}
+
+
+def preferences(random: Random, judged: list[str], relevant: bool) -> list[tuple[str, str, str, float]]:
+    """Rows (group, subgroup, item, level); an item has one level in its group, so that no preferences contradict each other."""
+    rows = []
+    for group in random.sample(["1", "2", "ä"], random.randint(1, 3)):
+        levels = {item: float(random.choice((0, 0, 1, 2, 3) if relevant else (0,))) for item in judged}
+        for subgroup in random.sample(["1", "2"], random.randint(1, 2)):
+            ranked = random.sample(judged, random.randint(1, len(judged)))
+            rows += [(group, subgroup, item, levels[item]) for item in ranked]
+    return rows
+
+
+def _join_aspects(view: type[Any]) -> Callable[[Mapping[str, Any], Run], Any]:
+    def join(truth: Mapping[str, dict[str, dict[str, float]]], run: Run) -> Any:
+        rows = [
+            (query, item, grade, name)
+            for query, named in truth.items()
+            for name, graded in named.items()
+            for item, grade in graded.items()
+        ]
+        queries, judged, levels, names = map(list, zip(*rows, strict=True))
+        judgments = Judgments.from_rows(queries, judged, levels, aspects=names, all_queries=truth)
+        return view.join(judgments, find_hits(run, judgments.flat))
+
+    return join
+
+
+def _join_preferences(truth: Mapping[str, list[tuple[str, str, str, float]]], run: Run) -> Any:
+    rows = [(query, *row) for query, each in truth.items() for row in each]
+    table = Preferences.from_rows(*map(list, zip(*rows, strict=True)), all_queries=truth)
+    return PreferenceRankings.join(table, find_hits(run, table.judgments, ties="id-asc"))
+
+
+MAKERS: dict[str, Maker] = {
+    "JudgedRankings": Maker(truth=grades, nothing=dict, join=judged_rankings),
+    "GroupRankings": Maker(truth=aspects, nothing=dict, join=_join_aspects(GroupRankings)),
+    "IntentRankings": Maker(truth=aspects, nothing=dict, join=_join_aspects(IntentRankings)),
+    "PreferenceRankings": Maker(truth=preferences, nothing=list, join=_join_preferences, ids_descend=False),
+}

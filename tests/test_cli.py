@@ -1,0 +1,159 @@
+"""The command line: exit codes, one clear line for every mistake, nothing half-written."""
+
+import gzip
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from rankwell import __version__, cli
+
+QRELS = "q1 0 a 1\nq1 0 b 0\nq2 0 c 2\n"
+RUN = "q1 Q0 a 1 2.5 t\nq1 Q0 x 2 1.5 t\nq2 Q0 y 1 9 t\nq2 Q0 c 2 8 t\n"
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "qrels.txt").write_text(QRELS)
+    (tmp_path / "a.run").write_text(RUN)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def run(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
+    monkeypatch.setattr("sys.argv", ["rankwell", *arguments])
+    return cli.main()
+
+
+def test_the_version_is_printed_without_loading_anything_heavy():
+    code = "import sys; from rankwell.cli import main; sys.argv = ['rankwell', '--version']; main(); print(sorted(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+    assert done.stdout.startswith(f"rankwell {__version__}\n")
+    assert not {"numpy", "cyclopts", "rich", "duckdb"} & set(done.stdout.split("'"))
+
+
+def test_the_trec_eval_drop_in_does_not_load_the_command_line_library(folder: Path):
+    code = (
+        "import sys; from rankwell.cli import main; sys.argv = ['rankwell', 'trec-eval', 'qrels.txt', 'a.run']; main();"
+        "print(sorted(sys.modules))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+    assert "map" in done.stdout
+    assert not {"cyclopts", "rich", "duckdb"} & set(done.stdout.split("'"))
+
+
+def test_evaluate_prints_numbers_on_stdout_and_notes_on_stderr(folder: Path, monkeypatch, capsys):
+    assert run(monkeypatch, "evaluate", "qrels.txt", "a.run", "-m", "RR", "-m", "nDCG@10") == 0
+    out, err = capsys.readouterr()
+
+    assert "0.7500" in out
+    assert "rules:" in out
+    assert "a: read as" in err
+
+
+def test_json_has_exactly_the_promised_shape(folder: Path, monkeypatch, capsys):
+    assert run(monkeypatch, "evaluate", "qrels.txt", "a.run", "-m", "RR", "--format", "json") == 0
+    found = json.loads(capsys.readouterr().out)
+
+    assert list(found) == ["schema_version", "rows", "rules", "notes"]
+    assert found["schema_version"] == 1
+    assert list(found["rows"][0]) == ["run", "measure", "label", "mean", "sd", "ci_low", "ci_high", "n", "unit"]
+    assert found["rows"][0] | {"sd": None} == {
+        "run": "a", "measure": "RR", "label": "RR", "mean": 0.75, "sd": None, "ci_low": None, "ci_high": None, "n": 2, "unit": "share",
+    }  # fmt: skip
+    assert run(monkeypatch, "evaluate", "qrels.txt", "a.run", "-m", "RR", "--format", "json", "-q") == 0
+    found = json.loads(capsys.readouterr().out)
+    assert list(found["per_query"][0]) == ["run", "query", "measure", "label", "value", "unit"]
+    assert [row["value"] for row in found["per_query"]] == [1.0, 0.5]
+
+
+def test_the_output_folder_holds_every_file_of_the_design(folder: Path, monkeypatch, capsys):
+    assert run(monkeypatch, "evaluate", "qrels.txt", "a.run", "-o", "out") == 0
+    names = {path.name for path in (folder / "out").iterdir()}
+
+    assert {
+        "summary.csv", "summary.json", "per_query.parquet", "manifest.json", "details.parquet", "queries.parquet",
+    } <= names  # fmt: skip
+    assert {path.suffix for path in (folder / "out").iterdir()} >= {".png", ".svg"}
+    manifest = json.loads((folder / "out" / "manifest.json").read_text())
+    assert manifest["inputs"]["a"]["digest"].startswith("sha256:")
+
+
+BAD = {
+    "five columns": ("bad.run", b"q1 Q0 a 1 2.5\n", ["bad.run:1", "5 fields", "6"]),
+    "text for a number": ("bad.run", b"q1 Q0 a 1 2.5 t\nq1 Q0 b 2 high t\n", ["bad.run:2", "'high'"]),
+    "not a number": ("bad.run", b"q1 Q0 a 1 2.5 t\nq1 Q0 b 2 nan t\n", ["bad.run:2", "nan"]),
+    "an item twice": ("bad.run", b"q1 Q0 a 1 2.5 t\nq1 Q0 b 2 2 t\nq1 Q0 a 3 1 t\n", ["bad.run", "'q1'", "'a'", "1", "3"]),
+    "judgments as a run": ("bad.run", QRELS.encode(), ["bad.run:1", "judgments", "a run is wanted"]),
+    "an empty file": ("bad.run", b"", ["bad.run", "empty"]),
+    "a truncated gzip": ("bad.run", gzip.compress(RUN.encode() * 50)[:-12], ["bad.run", "gzip"]),
+    "a missing file": ("bad.run", None, ["bad.run", "no such file"]),
+}
+
+
+@pytest.mark.parametrize("case", list(BAD))
+def test_bad_input_is_one_line_exit_code_2_and_nothing_written(case: str, folder: Path, monkeypatch, capsys):
+    name, content, wanted = BAD[case]
+    if content is not None:
+        (folder / name).write_bytes(content)
+
+    assert run(monkeypatch, "evaluate", "qrels.txt", name, "-o", "out") == 2
+    out, err = capsys.readouterr()
+
+    assert out == ""
+    assert len(err.strip().splitlines()) == 1, err
+    for part in wanted:
+        assert part in err, err
+    assert not (folder / "out").exists()
+
+
+def test_no_common_query_is_exit_code_4(folder: Path, monkeypatch, capsys):
+    (folder / "b.run").write_text("7 Q0 a 1 1 t\n")
+
+    assert run(monkeypatch, "evaluate", "qrels.txt", "b.run") == 4
+    assert "'q1'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("evaluate", "qrels.txt"),
+        ("evaluate", "qrels.txt", "a.run", "--frobnicate"),
+        ("evaluate", "qrels.txt", "a.run", "-m", "nDGC@10"),
+        ("evaluate", "qrels.txt", "a.run", "--convention", "treceval"),
+        ("evaluate", "qrels.txt", "a.run", "--ties", "random"),
+        ("explain", "Recal@5"),
+        ("frobnicate",),
+    ],
+)
+def test_bad_usage_is_exit_code_2_with_a_short_message(arguments: tuple[str, ...], folder: Path, monkeypatch, capsys):
+    assert run(monkeypatch, *arguments) == 2
+    out, err = capsys.readouterr()
+
+    assert out == ""
+    assert 1 <= len(err.strip().splitlines()) <= 2, err
+    assert "Traceback" not in err
+
+
+def test_explain_lists_the_meanings_of_a_word_with_formula_source_and_example(monkeypatch, capsys):
+    assert run(monkeypatch, "explain", "map@10") == 0
+    out = capsys.readouterr().out
+
+    assert "AP@10" in out
+    assert "AP(denom='min')@10" in out
+    assert "source:" in out
+    assert ">>>" in out
+
+
+def test_the_same_command_gives_the_same_bytes(folder: Path, monkeypatch, capsys):
+    outputs = set()
+    for target in ("one", "two"):
+        assert run(monkeypatch, "evaluate", "qrels.txt", "a.run", "--format", "json", "-o", target) == 0
+        outputs.add(capsys.readouterr().out)
+    assert len(outputs) == 1
+    for path in sorted((folder / "one").iterdir()):
+        assert path.read_bytes() == (folder / "two" / path.name).read_bytes(), path.name

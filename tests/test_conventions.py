@@ -1,0 +1,57 @@
+"""Conventions: every word leads to a measure, every rule to a choice that exists."""
+
+from collections.abc import Mapping
+
+import pytest
+
+import rankwell as rw
+from rankwell.conventions import CONVENTIONS, Rules, choose_measures
+from rankwell.errors import BadUsage, UnknownName
+from rankwell.registry import parse_measure
+from rankwell.tables.order import TIE_RULES
+
+
+@pytest.mark.parametrize("name", list(CONVENTIONS))
+def test_every_word_and_default_of_a_convention_is_a_measure(name: str):
+    entry = CONVENTIONS[name]
+
+    for word in entry.words:
+        assert _parses(word, entry.words) or _parses(f"{word}@5", entry.words), word
+    assert choose_measures(None, entry)
+    assert entry.ties in TIE_RULES
+    assert entry.source
+    assert entry.title
+
+
+def _parses(text: str, words: Mapping[str, str]) -> bool:
+    try:
+        parse_measure(text, words)
+    except BadUsage:
+        return False
+    return True
+
+
+def test_an_unknown_convention_names_the_nearest():
+    with pytest.raises(UnknownName, match="trec_eval9"):
+        CONVENTIONS["trec_eval"]
+
+
+def test_what_the_user_says_goes_before_the_convention():
+    rules = Rules.resolve("beir", ties="id-asc", queries="truth", no_relevant=None, unjudged="nonrelevant", exclude_self=False)
+
+    assert (rules.ties, rules.queries, rules.exclude_self, rules.no_relevant) == ("id-asc", "truth", False, "empty")
+
+
+def test_the_label_is_the_word_and_the_measure_the_exact_name():
+    result = rw.evaluate({"q": {"a": 1}}, {"q": {"a": 1.0}}, ["map@10"], convention="st", intervals="none")
+
+    assert (result.values[0].label, result.values[0].measure) == ("map@10", "AP(denom='min')@10")
+
+
+def test_single_precision_makes_close_scores_tie():
+    truth, run = {"q": {"a": 1}}, {"q": {"a": 1.00000001, "b": 1.0}}
+
+    double = rw.evaluate(truth, run, "RR", intervals="none").values[0].values[0]
+    single = rw.evaluate(truth, run, "RR", convention="trec_eval9", intervals="none").values[0].values[0]
+
+    assert (double, single) == (1.0, 0.5)

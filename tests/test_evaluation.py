@@ -1,0 +1,161 @@
+"""Evaluation: which queries count, which rules hold, and that both are said."""
+
+import math
+from pathlib import Path
+
+import pytest
+
+import rankwell as rw
+from rankwell.errors import BadInput, BadUsage, NothingToEvaluate, TieRefused, UnknownName
+from rankwell.evaluation import name_runs
+
+TRUTH = {"q1": {"a": 1, "b": 0}, "q2": {"c": 2}, "q3": {"d": 0}, "q4": {"e": 1}}
+RUN = {"q1": {"a": 2.0, "b": 1.0}, "q2": {"x": 2.0, "c": 1.0}, "q3": {"d": 1.0}, "q9": {"a": 1.0}}
+
+
+def values(result: rw.Evaluation) -> dict[str, float]:
+    [column] = result.values
+    return dict(zip(column.queries, column.values.tolist(), strict=True))
+
+
+def test_a_query_without_a_ranking_counts_as_empty_and_is_reported():
+    result = rw.evaluate(TRUTH, RUN, "RR", intervals="none")
+
+    assert values(result) == {"q1": 1.0, "q2": 0.5, "q3": 0.0, "q4": 0.0}
+    counts = result.counts["run"]
+    assert (counts.counted, counts.missing, counts.unknown, counts.without_relevant) == (4, ("q4",), ("q9",), 1)
+
+
+@pytest.mark.parametrize(("rule", "queries"), [("truth", "q1 q2 q3 q4"), ("both", "q1 q2 q3"), ("run", "q1 q2 q3 q9")])
+def test_the_query_rule_names_the_queries_that_count(rule: str, queries: str):
+    assert list(values(rw.evaluate(TRUTH, RUN, "RR", queries=rule, intervals="none"))) == queries.split()
+
+
+def test_a_query_of_the_run_alone_has_what_an_empty_truth_gives():
+    result = rw.evaluate(TRUTH, RUN, ["RR", "NumRet"], queries="run", intervals="none")
+
+    rank, number = (dict(zip(each.queries, each.values.tolist(), strict=True)) for each in result.values)
+    assert rank["q9"] == 0.0
+    assert number["q9"] == 1.0
+
+
+def test_queries_without_anything_relevant_are_left_out_on_request_or_refused():
+    assert "q3" not in values(rw.evaluate(TRUTH, RUN, "RR", no_relevant="skip", intervals="none"))
+    with pytest.raises(BadInput, match="'q3' has nothing relevant"):
+        rw.evaluate(TRUTH, RUN, "RR", no_relevant="error")
+
+
+def test_no_common_query_is_nothing_to_evaluate_and_shows_an_id_of_each_side():
+    with pytest.raises(NothingToEvaluate, match=r"0 are in both.*'q1'.*'7'"):
+        rw.evaluate(TRUTH, {"7": {"a": 1.0}}, "RR")
+
+
+def test_the_minimum_grade_reaches_every_measure_that_has_one():
+    result = rw.evaluate(TRUTH, RUN, ["RR", "nDCG@10", "AP(rel=1)"], min_grade=2, intervals="none")
+
+    assert [each.measure for each in result.values] == ["RR(rel=2)", "nDCG@10", "AP(rel=2)"]
+    assert values(rw.evaluate(TRUTH, RUN, "RR", min_grade=2, intervals="none"))["q1"] == 0.0
+
+
+def test_unjudged_items_can_be_taken_out():
+    assert values(rw.evaluate(TRUTH, RUN, "RR", unjudged="skip", intervals="none"))["q2"] == 1.0
+
+
+def test_the_query_itself_can_be_taken_out_by_id():
+    truth, run = {"a": {"b": 1}, "b": {"a": 1}}, {"a": {"a": 9.0, "b": 8.0}, "b": {"b": 9.0, "a": 9.0}}
+
+    assert values(rw.evaluate(truth, run, "RR", intervals="none")) == {"a": 0.5, "b": 0.5}
+    assert values(rw.evaluate(truth, run, "RR", exclude_self=True, intervals="none")) == {"a": 1.0, "b": 1.0}
+
+
+TIED = {"q": {"a": 1.0, "b": 1.0, "c": 1.0, "d": 0.5}}
+
+
+@pytest.mark.parametrize(
+    ("rule", "value"),
+    [
+        ("id-desc", 1 / 2),
+        ("id-asc", 1 / 2),
+        ("input", 1 / 2),
+        ("optimistic", 1.0),
+        ("pessimistic", 1 / 3),
+        ("expected", (1 + 1 / 2 + 1 / 3) / 3),
+    ],
+)
+def test_every_tie_rule_has_its_own_value(rule: str, value: float):
+    assert values(rw.evaluate({"q": {"b": 1}}, TIED, "RR", ties=rule, intervals="none"))["q"] == pytest.approx(value, abs=1e-15)
+
+
+def test_a_tie_with_a_judged_item_is_refused_when_asked():
+    with pytest.raises(TieRefused, match=r"'q': 3 items share the score 1.0 at rank 1"):
+        rw.evaluate({"q": {"b": 1}}, TIED, "RR", ties="error")
+    assert values(rw.evaluate({"q": {"d": 1}}, TIED, "RR", ties="error", intervals="none"))["q"] == 0.25
+
+
+def test_ties_across_the_cut_are_counted_for_each_measure():
+    result = rw.evaluate({"q": {"b": 1}}, TIED, ["P@1", "P@3", "RR"], intervals="none")
+
+    assert dict(result.counts["run"].tied) == {"P@1": 1, "P@3": 0, "RR": 1}
+
+
+def test_a_measure_without_a_closed_form_says_so_under_expected():
+    result = rw.evaluate({"q": {"b": 1}}, TIED, "Bpref", ties="expected", intervals="none")
+
+    assert any("Bpref has no closed form" in note for note in result.notes)
+
+
+def test_runs_are_named_by_file_with_the_folder_where_names_are_equal(tmp_path: Path):
+    for folder in ("one", "two"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "bm25.run").write_text("q1 Q0 a 1 2 t\n")
+    (tmp_path / "dense.run.gz").write_bytes(b"")
+
+    assert list(name_runs([tmp_path / "one" / "bm25.run", tmp_path / "dense.run.gz"])) == ["bm25", "dense"]
+    assert list(name_runs([tmp_path / "one" / "bm25.run", tmp_path / "two" / "bm25.run"])) == ["one/bm25", "two/bm25"]
+    with pytest.raises(BadUsage, match="two runs are called"):
+        name_runs([tmp_path / "one" / "bm25.run", tmp_path / "one" / "bm25.run"])
+
+
+def test_many_runs_in_one_call_equal_one_call_each():
+    other = {query: dict(reversed(items.items())) for query, items in RUN.items()}
+    together = rw.evaluate(TRUTH, {"a": RUN, "b": other}, ["RR", "AP"])
+    alone = rw.evaluate(TRUTH, {"b": other}, ["RR", "AP"])
+
+    assert [row for row in together.summary if row.run == "b"] == alone.summary
+
+
+def test_the_result_does_not_depend_on_the_order_of_rows():
+    backwards = {query: dict(reversed(items.items())) for query, items in reversed(RUN.items())}
+    truth = {query: dict(reversed(items.items())) for query, items in reversed(TRUTH.items())}
+
+    assert list(rw.evaluate(truth, backwards).per_query()) == list(rw.evaluate(TRUTH, RUN).per_query())
+    assert rw.evaluate(truth, backwards).summary == rw.evaluate(TRUTH, RUN).summary
+
+
+def test_details_hold_the_first_items_and_every_judged_one():
+    result = rw.evaluate(TRUTH, RUN, "RR", details=True, exclude_self=True, intervals="none")
+    rows = result.details["run"]
+
+    listed = list(zip(rows.query, rows.item, rows.state, strict=True))
+    assert ("q2", "x", "unjudged") in listed
+    assert ("q4", "e", "relevant") in listed
+    place = listed.index(("q4", "e", "relevant"))
+    assert math.isnan(rows.rank[place])
+    assert rows.rank[listed.index(("q2", "c", "relevant"))] == 2.0
+
+
+def test_the_rules_name_every_choice_and_every_definition():
+    rules = rw.evaluate(TRUTH, RUN, ["RR", "AP"]).describe()
+
+    assert rules["ties"] == "id-desc"
+    assert rules["queries"] == "truth"
+    assert set(rules["measures"]) == {"RR", "AP"}
+    assert rules["measures"]["RR"]["source"]
+    assert rules["counts"]["run"]["missing"] == 1
+
+
+def test_a_choice_that_does_not_exist_lists_those_that_do():
+    with pytest.raises(UnknownName, match="truth, run, both"):
+        rw.evaluate(TRUTH, RUN, queries="all")
+    with pytest.raises(UnknownName, match="id-desc, id-asc"):
+        rw.evaluate(TRUTH, RUN, ties="random")

@@ -1,0 +1,123 @@
+"""The text of measures: one canonical form, and everybody else's words."""
+
+import pytest
+
+from rankwell.conventions import CONVENTIONS
+from rankwell.errors import BadUsage, UnknownName
+from rankwell.registry import MEASURES, Catalogue, measure, parse_measure
+from rankwell.tables import Floats
+from rankwell.views.judged import JudgedRankings
+
+
+@pytest.mark.parametrize(
+    ("text", "canonical"),
+    [
+        ("nDCG@10", "nDCG@10"),
+        (" nDCG @10", None),
+        ("nDCG(dcg='exp-log2')@10", "nDCG(dcg='exp-log2')@10"),
+        ("nDCG(dcg=exp-log2)@10", "nDCG(dcg='exp-log2')@10"),
+        ("nDCG(gains={1:3, 2:9})@5", "nDCG(gains={1:3,2:9})@5"),
+        ("AP(rel=2)@100", "AP(rel=2)@100"),
+        ("AP(rel=1)", "AP"),
+        ("P(judged_only=True)@5", "P(judged_only=True)@5"),
+        ("RBP(p=0.5)", "RBP(p=0.5)"),
+        ("IPrec@0.1", "IPrec@0.1"),
+        # trec_eval
+        ("map", "AP"),
+        ("map_cut.100", "AP@100"),
+        ("map_cut_100", "AP@100"),
+        ("ndcg_cut.10", "nDCG@10"),
+        ("ndcg_cut_10", "nDCG@10"),
+        ("P_5", "P@5"),
+        ("P.5", "P@5"),
+        ("recall_1000", "R@1000"),
+        ("success_5", "Success@5"),
+        ("recip_rank", "RR"),
+        ("iprec_at_recall_0.10", "IPrec@0.1"),
+        ("relative_P_10", "R(denom='min')@10"),
+        ("bpref", "Bpref"),
+        ("gm_map", "GMAP"),
+        ("num_rel_ret", "NumRelRet"),
+        ("Rprec_mult_0.20", "RprecMult@0.2"),
+        # ranx
+        ("ndcg@10", "nDCG@10"),
+        ("ndcg_burges@10", "nDCG(dcg='exp-log2')@10"),
+        ("precision@5", "P@5"),
+        ("hit_rate@5", "Success@5"),
+        ("map@100-l2", "AP(rel=2)@100"),
+        # MTEB
+        ("ndcg_at_10", "nDCG@10"),
+        ("mrr_at_10", "RR@10"),
+        ("recall_at_100", "R@100"),
+        # sentence-transformers
+        ("cosine_ndcg@10", "nDCG@10"),
+        ("dot_mrr@10", "RR@10"),
+        ("cosine_accuracy@1", "Success@1"),
+    ],
+)
+def test_every_spelling_leads_to_one_canonical_text(text: str, canonical: str | None):
+    if canonical is None:
+        with pytest.raises(BadUsage, match="is not a measure"):
+            parse_measure(text)
+        return
+    parsed = parse_measure(text)
+
+    assert str(parsed) == canonical
+    assert parse_measure(str(parsed)) == parsed
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("nDGC@10", "did you mean 'nDCG'"),
+        ("nDCG@0", "a whole number from 1"),
+        ("nDCG@ten", "a whole number from 1"),
+        ("P", "write it as P@5"),
+        ("AP(level=2)", "AP has no parameter 'level'"),
+        ("AP(denom='all')", "'relevant' or 'found' or 'min'"),
+        ("AP(2)", "not of the form parameter=value"),
+        ("NumQ@5", "takes no cut-off"),
+        ("AP(rel=", "is not a measure"),
+    ],
+)
+def test_a_name_that_cannot_be_understood_says_what_would_be(text: str, message: str):
+    with pytest.raises((UnknownName, BadUsage)) as caught:
+        parse_measure(text)
+
+    assert message in str(caught.value)
+    assert text in str(caught.value)
+
+
+def test_a_convention_gives_its_own_meaning_to_a_word():
+    assert str(parse_measure("map@10", CONVENTIONS["st"].words)) == "AP(denom='min')@10"
+    assert str(parse_measure("accuracy", CONVENTIONS["mteb"].words)) == "R@1"
+    assert str(parse_measure("NDCG@10", CONVENTIONS["beir"].words)) == "nDCG@10"
+
+
+def test_no_two_measures_claim_the_same_word():
+    claimed: dict[str, str] = {}
+    for name in MEASURES:
+        for alias in MEASURES[name].aliases:
+            assert claimed.setdefault(alias, name) == name, alias
+            assert alias not in MEASURES or alias == name, alias
+
+
+def test_two_entries_of_one_name_are_refused():
+    catalogue: Catalogue[int] = Catalogue("measures", "measure")
+    catalogue.add("x", 1)
+
+    with pytest.raises(ValueError, match="called 'x'"):
+        catalogue.add("x", 2)
+
+
+def test_the_decorator_returns_the_function_itself():
+    def constant(judged: JudgedRankings) -> Floats:
+        """Zero."""
+        return judged.sum_rows(judged.grades) * 0.0
+
+    name = "OnlyForThisTest"
+    try:
+        assert measure(name, source="this test")(constant) is constant
+        assert MEASURES[name].function is constant
+    finally:
+        MEASURES._entries.pop(name, None)

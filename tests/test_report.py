@@ -1,0 +1,425 @@
+"""Outputs: what each format prints, and that what it prints can be read back."""
+
+import csv
+import io
+import json
+import re
+from typing import get_args
+
+import numpy as np
+import pytest
+
+from rankwell import report
+from rankwell.errors import UnknownName
+from rankwell.report import CHARTS, OUTPUTS, ChartData, Terminal, draw, render, render_rows, rules_line
+from rankwell.stats.summaries import SummaryRow, summarise
+from rankwell.tables.values import Values
+
+THIRD = 1 / 3
+ONE_RUN = [
+    SummaryRow("bm25", "nDCG@10", "nDCG@10", 0.41269999, 0.247, 0.389, 0.436, 412, "share"),
+    SummaryRow("bm25", "AP", "AP", THIRD, 0.2, 0.3, 0.35, 412, "share"),
+]
+TWO_RUNS = [*ONE_RUN, SummaryRow("dense", "nDCG@10", "nDCG@10", 0.5, 0.1, 0.45, 0.55, 412, "share")]
+WORDS = [
+    SummaryRow("r", "P@5", "Recall@5", 54.8, 34.9, 45.2, 64.4, 50, "percent"),
+    SummaryRow("r", "MedR", "MedR", 12.5, 3.0, 10.0, 15.0, 50, "rank"),
+    SummaryRow("r", "NumRel", "NumRel", 745.0, 8.9, 622.0, 865.5, 50, "count"),
+    SummaryRow("r", "AP", "AP", None, None, None, None, 0, "share"),
+]
+RULES = {
+    "counts": {
+        "bm25": {"counted": 412, "missing": 0, "without_relevant": 1, "tied": {"nDCG@10": 3, "AP": 7}},
+        "dense": {"counted": 412, "missing": 2, "without_relevant": 1, "tied": {"nDCG@10": 0, "AP": 0}},
+    },
+    "ties": "id-desc",
+    "exclude_self": False,
+    "seed": 0,
+    "measures": {"MedR": {"summary": "median"}, "NumRel": {"summary": "sum"}, "AP": {"definition": "…"}},
+}
+PER_QUERY = [
+    {"run": "bm25", "query": query, "measure": measure, "label": measure, "value": value, "unit": "share"}
+    for query, measure, value in [("q1", "nDCG@10", 0.5), ("q1", "AP", THIRD), ("q2", "nDCG@10", None), ("q2", "AP", 0.25)]
+]
+
+
+def awkward(run="r", **extra):
+    return {**SummaryRow(run, "AP", "AP", 0.5, 0.1, None, None, 3, "share").as_row(), **extra}
+
+
+def printed(rows=ONE_RUN, per_query=None, rules=None, form="table", **terminal):
+    return render(rows, per_query, rules or {}, [], form, terminal=Terminal(**terminal))
+
+
+def test_the_formats_are_those_of_the_design_one_file_each():
+    assert set(OUTPUTS) == set(get_args(report.Format)) == {"table", "csv", "tsv", "json", "jsonl", "md", "latex"}
+
+
+def test_an_unknown_format_is_named():
+    with pytest.raises(UnknownName, match="'yaml'"):
+        printed(form="yaml")
+
+
+def test_the_table_of_one_run_has_a_line_per_measure_and_names_every_figure():
+    assert printed() == (
+        "measure    mean     95 % interval      sd    n\n"
+        "──────────────────────────────────────────────\n"
+        "nDCG@10  0.4127  [0.3890, 0.4360]  0.2470  412\n"
+        "AP       0.3333  [0.3000, 0.3500]  0.2000  412\n"
+    )
+
+
+def test_the_table_of_several_runs_names_each_run_once():
+    lines = printed(TWO_RUNS).splitlines()
+
+    assert lines[0].split()[:2] == ["run", "measure"]
+    assert [line[:6].strip() for line in lines[2:]] == ["bm25", "", "dense"]
+
+
+def test_the_exact_name_the_unit_and_the_kind_of_summary_stand_beside_the_word():
+    lines = printed(WORDS, rules=RULES).splitlines()
+
+    assert lines[0].split() == ["measure", "exact", "name", "unit", "mean", "95", "%", "interval", "sd", "n"]
+    assert lines[2].split() == ["Recall@5", "P@5", "percent", "54.80", "[45.20,", "64.40]", "34.90", "50"]
+    assert lines[3].split() == ["MedR", "(median)", "MedR", "rank", "12.50", "[10.00,", "15.00]", "3.00", "50"]
+    assert lines[4].split() == ["NumRel", "(sum)", "NumRel", "count", "745", "[622.00,", "865.50]", "8.90", "50"]
+    assert lines[5].split() == ["AP", "AP", "share", "–", "–", "–", "0"]
+
+
+def test_without_any_interval_there_is_no_column_for_it():
+    assert "interval" not in printed([awkward()])
+    assert "90 % interval" in printed(rules={"level": 0.9})
+
+
+def test_columns_of_a_protocol_follow_the_fixed_ones():
+    rows = [awkward(group="animals", k=5)]
+
+    assert printed(rows, form="csv").splitlines()[0] == "run,measure,label,mean,sd,ci_low,ci_high,n,unit,group,k"
+    assert printed(rows).splitlines()[0].split() == ["measure", "group", "k", "mean", "sd", "n"]
+
+
+def test_figures_stand_under_each_other_also_beside_wide_letters():
+    from rich.cells import cell_len
+
+    lines = printed([awkward("漢字"), awkward("a")]).splitlines()
+
+    assert len({cell_len(line) for line in lines}) == 1
+
+
+def test_values_of_single_queries_come_before_the_summary_a_column_per_measure():
+    above, below = printed(per_query=PER_QUERY).split("\n\n")
+
+    assert [line.split() for line in above.splitlines()] == [
+        ["query", "nDCG@10", "AP"],
+        ["─" * 22],
+        ["q1", "0.5000", "0.3333"],
+        ["q2", "–", "0.2500"],
+    ]
+    assert below == printed()
+
+
+def test_values_of_single_queries_with_a_protocols_columns_are_a_line_each():
+    lines = printed(per_query=[{**PER_QUERY[0], "direction": "t2v"}]).splitlines()
+
+    assert lines[0].split() == ["query", "measure", "direction", "value"]
+    assert lines[2].split() == ["q1", "nDCG@10", "t2v", "0.5000"]
+
+
+@pytest.mark.parametrize("width", [32, 40, 60])
+def test_a_narrow_terminal_gets_every_figure_and_no_line_too_long(width):
+    text = printed(WORDS, rules={}, width=width)
+
+    assert max(map(len, text.splitlines())) <= width
+    for figure in ("54.80", "[45.20, 64.40]", "34.90", "745", "Recall@5", "P@5"):
+        assert figure in text
+
+
+def test_colour_changes_nothing_but_colour():
+    coloured = printed(TWO_RUNS, PER_QUERY, RULES, colour=True)
+
+    assert coloured != printed(TWO_RUNS, PER_QUERY, RULES)
+    assert re.sub(r"\x1b\[\d+m", "", coloured) == printed(TWO_RUNS, PER_QUERY, RULES)
+
+
+class Screen(io.StringIO):
+    def isatty(self):
+        return True
+
+
+def test_colour_is_for_terminals_that_want_it(monkeypatch):
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setenv("TERM", "xterm")
+
+    assert report.terminal_of(io.StringIO()) == Terminal(None, colour=False)
+    assert report.terminal_of(Screen()) == Terminal(80, colour=True)
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert report.terminal_of(Screen()) == Terminal(80, colour=False)
+    monkeypatch.delenv("NO_COLOR")
+    monkeypatch.setenv("TERM", "dumb")
+    assert not report.terminal_of(Screen()).colour
+
+
+def test_the_rules_line_says_counts_once_where_runs_agree_and_by_run_where_they_do_not():
+    assert rules_line(RULES) == (
+        "412 queries counted, missing from the run: dense 2, 1 without anything relevant, tied at the cut: bm25 at most 7; "
+        "ties=id-desc exclude-self=no seed=0"
+    )
+    assert printed(rules=RULES).splitlines()[-1] == "rules: " + rules_line(RULES)
+    assert rules_line({}) == ""
+    assert "rules" not in printed()
+
+
+def test_a_terminal_is_never_sent_what_an_id_tries_to_say_to_it():
+    text = printed([awkward("a\x1b[31m\nb"), awkward("c\udcff\u202e")])
+
+    assert "\x1b" not in text
+    assert r"a\x1b[31m\nb" in text
+    assert r"c\udcff\u202e" in text
+
+
+@pytest.mark.parametrize(("form", "delimiter"), [("csv", ","), ("tsv", "\t")])
+def test_delimited_floats_read_back_to_the_last_bit(form, delimiter):
+    first, second = csv.DictReader(io.StringIO(printed(form=form)), delimiter=delimiter)
+
+    assert list(first) == ["run", "measure", "label", "mean", "sd", "ci_low", "ci_high", "n", "unit"]
+    assert float(second["mean"]) == THIRD
+    assert first["n"] == "412"
+
+
+def test_an_undefined_figure_is_an_empty_cell():
+    assert printed([WORDS[3]], form="csv").splitlines()[1] == "r,AP,AP,,,,,0,share"
+
+
+def test_with_values_of_single_queries_a_delimited_file_holds_only_these():
+    assert printed(per_query=PER_QUERY, form="tsv").splitlines() == [
+        "run\tquery\tmeasure\tlabel\tvalue\tunit",
+        "bm25\tq1\tnDCG@10\tnDCG@10\t0.5\tshare",
+        f"bm25\tq1\tAP\tAP\t{THIRD!r}\tshare",
+        "bm25\tq2\tnDCG@10\tnDCG@10\t\tshare",
+        "bm25\tq2\tAP\tAP\t0.25\tshare",
+    ]
+
+
+@pytest.mark.parametrize("text", ["=cmd()", "+1", "-x", "@sum", "\tx"])
+def test_a_text_that_a_spreadsheet_would_run_is_disarmed_and_a_number_is_not(text):
+    (row,) = csv.DictReader(io.StringIO(printed([{**awkward(text), "mean": -0.5}], form="csv")))
+
+    assert row["run"] == "'" + text
+    assert row["mean"] == "-0.5"
+    (raw,) = csv.DictReader(io.StringIO(printed([awkward(text)], form="tsv")), delimiter="\t")
+    assert raw["run"] == text
+
+
+def strict(text):
+    def refuse(word):
+        raise AssertionError(f"{word} is not JSON")
+
+    return json.loads(text, parse_constant=refuse)
+
+
+def test_the_json_document_is_exactly_the_schema():
+    text = render(TWO_RUNS, None, RULES, ["a note"], "json")
+
+    assert strict(text) == {"schema_version": 1, "rows": [row.as_row() for row in TWO_RUNS], "rules": RULES, "notes": ["a note"]}
+    assert list(strict(text)) == ["schema_version", "rows", "rules", "notes"]
+    assert list(strict(text)["rows"][0]) == list(report.SUMMARY_COLUMNS)
+
+
+def test_json_keeps_the_summary_in_rows_beside_per_query():
+    document = strict(printed(per_query=PER_QUERY, form="json"))
+
+    assert document["rows"] == [row.as_row() for row in ONE_RUN]
+    assert document["per_query"] == PER_QUERY
+
+
+def test_json_never_says_nan_and_takes_numpys_numbers():
+    row = awkward(a=float("nan"), b=np.float64(0.5), c=np.int64(3), d=float("inf"), e=np.array([1.0, np.nan]), f={2, 1})
+
+    (read,) = strict(printed([row], form="json"))["rows"]
+
+    assert [read[name] for name in "abcdef"] == [None, 0.5, 3, None, [1.0, None], [1, 2]]
+
+
+def test_json_keeps_odd_bytes_of_an_id_and_stays_utf_8():
+    text = printed([awkward("q\udcff"), awkward("é")], form="json")
+
+    assert [row["run"] for row in strict(text.encode().decode())["rows"]] == ["q\udcff", "é"]
+    assert "é" in text
+
+
+def test_json_lines_are_a_row_each():
+    assert [strict(line) for line in printed(form="jsonl").splitlines()] == [row.as_row() for row in ONE_RUN]
+    assert [strict(line) for line in printed(per_query=PER_QUERY, form="jsonl").splitlines()] == PER_QUERY
+
+
+def test_markdown_is_a_pipe_table_with_the_rules_below():
+    assert printed(rules={"ties": "id-desc"}, form="md") == (
+        "| measure |   mean |    95 % interval |     sd |   n |\n"
+        "| ------- | -----: | ---------------: | -----: | --: |\n"
+        "| nDCG@10 | 0.4127 | [0.3890, 0.4360] | 0.2470 | 412 |\n"
+        "| AP      | 0.3333 | [0.3000, 0.3500] | 0.2000 | 412 |\n"
+        "\n"
+        "rules: ties=id-desc\n"
+    )
+
+
+def test_markdown_markup_in_a_name_is_escaped_and_a_plain_name_is_left_readable():
+    text = printed([awkward("a|b*c_d_<i>\\"), awkward("alpha_nDCG")], form="md")
+
+    assert r"a\|b\*c_d\_\<i\>\\ " in text
+    assert "alpha_nDCG " in text
+
+
+def test_latex_has_booktabs_rules_and_a_rule_between_runs():
+    assert printed(TWO_RUNS, rules={"ties": "id-desc"}, form="latex") == (
+        "% rules: ties=id-desc\n"
+        "\\begin{tabular}{llrrrr}\n"
+        "\\toprule\n"
+        "run & measure & mean & 95 \\% interval & sd & n \\\\\n"
+        "\\midrule\n"
+        "bm25 & nDCG@10 & 0.4127 & {[}0.3890, 0.4360{]} & 0.2470 & 412 \\\\\n"
+        " & AP & 0.3333 & {[}0.3000, 0.3500{]} & 0.2000 & 412 \\\\\n"
+        "\\midrule\n"
+        "dense & nDCG@10 & 0.5000 & {[}0.4500, 0.5500{]} & 0.1000 & 412 \\\\\n"
+        "\\bottomrule\n"
+        "\\end{tabular}\n"
+    )
+
+
+def test_latex_says_its_special_letters():
+    text = printed([awkward("a_b&c%d#e$f{g}h~i^j\\k[l]"), awkward("other")], form="latex")
+
+    assert r"a\_b\&c\%d\#e\$f\{g\}h\textasciitilde{}i\textasciicircum{}j\textbackslash{}k{[}l{]} & AP" in text
+
+
+def test_a_line_break_in_an_id_cannot_leave_the_comment_of_latex():
+    text = printed(rules={"convention": "a\n\\input{x}"}, form="latex")
+
+    assert text.splitlines()[0].startswith("% rules: ")
+    assert "\\input" not in "\n".join(text.splitlines()[1:])
+
+
+def test_rows_of_any_kind_are_printed_in_every_format():
+    rows = [{"file": "a.run", "what": "ties", "count": 3}, {"file": "b.run", "what": None, "count": 0.5}]
+
+    assert render_rows(rows) == "file   what   count\n───────────────────\na.run  ties       3\nb.run  –     0.5000\n"
+    assert render_rows(rows, "csv") == "file,what,count\na.run,ties,3\nb.run,,0.5\n"
+    assert strict(render_rows(rows, "json"))["rows"] == rows
+    assert [strict(line) for line in render_rows(rows, "jsonl").splitlines()] == rows
+    assert render_rows(rows, "md").count("|") == 16
+    assert render_rows(rows, "latex").count("&") == 6
+
+
+@pytest.mark.parametrize("form", get_args(report.Format))
+def test_no_rows_are_printed_without_an_error(form):
+    assert isinstance(render_rows([], form), str)
+    assert isinstance(printed([], form=form), str)
+    assert isinstance(printed([], [], form=form), str)
+
+
+def values(runs, measures, *, n=40):
+    rng = np.random.default_rng(5)
+    queries = tuple(f"q{place}" for place in range(n))
+    units = {"MedR": ("rank", "median", 1, 900), "NumRet": ("count", "sum", 0, 40), "E": ("score", "mean", -3, 3)}
+    made = []
+    for run in runs:
+        for measure in measures:
+            unit, summary, low, high = units.get(measure, ("share", "mean", 0, 1))
+            made.append(Values(run, measure, measure, unit, summary, queries, low + (high - low) * rng.random(n)))
+    return made
+
+
+def chart_data(made):
+    return ChartData([row.as_row() for row in summarise(made, resamples=50)], made, {})
+
+
+def leaves(spec):
+    """Every mapping inside a spec."""
+    if isinstance(spec, dict):
+        yield spec
+        for each in spec.values():
+            yield from leaves(each)
+    elif isinstance(spec, list):
+        for each in spec:
+            yield from leaves(each)
+
+
+def test_there_are_charts_of_intervals_and_of_values_per_query():
+    assert {"intervals", "per_query"} <= set(CHARTS)
+
+
+@pytest.mark.parametrize("name", ["intervals", "per_query"])
+@pytest.mark.parametrize("runs", [["a"], ["a", "b" * 80, "b" * 79 + "c", "漢字\udcff"]])
+def test_a_chart_is_drawn_as_png_and_svg_and_the_same_each_time(name, runs):
+    data = chart_data(values(runs, ["nDCG@10", "MedR", "NumRet", "E"]))
+
+    picture = draw(CHARTS[name](data))
+
+    assert picture.png.startswith(b"\x89PNG")
+    assert picture.svg.startswith("<svg")
+    assert picture == draw(CHARTS[name](data))
+    assert "NaN" not in picture.svg
+    assert "undefined" not in picture.svg
+
+
+def test_the_interval_chart_has_a_panel_per_measure_and_the_rows_means_in_it():
+    data = chart_data(values(["a", "b"], ["nDCG@10", "AP", "MedR"]))
+
+    spec = CHARTS["intervals"](data)
+
+    assert [panel["title"] for panel in spec["concat"]] == ["nDCG@10", "AP", "MedR, rank"]
+    drawn = [mark for panel in spec["concat"] for mark in panel["data"]["values"]]
+    assert sorted((mark["low"], mark["mean"], mark["high"]) for mark in drawn) == sorted(
+        (row["ci_low"], row["mean"], row["ci_high"]) for row in data.rows
+    )
+
+
+def test_measures_of_different_units_never_share_a_scale():
+    spec = CHARTS["intervals"](chart_data(values(["a"], ["nDCG@10", "MedR", "AP"])))
+
+    assert [[mark["name"] for mark in panel["data"]["values"]] for panel in spec["concat"]] == [["nDCG@10", "AP"], ["MedR, rank"]]
+
+
+def test_the_bars_of_every_histogram_hold_all_counted_queries():
+    made = values(["a", "b"], ["nDCG@10", "MedR", "E"])
+    made.append(Values("a", "P@5", "P@5", "share", "mean", ("q1", "q2", "q3", "q4"), np.array([0.6, 0.2 + 0.4, np.nan, 1.0])))
+
+    spec = CHARTS["per_query"](chart_data(made))
+
+    for panel in spec["concat"]:
+        totals = {}
+        for bar in panel["data"]["values"]:
+            totals[bar["run"]] = totals.get(bar["run"], 0) + bar.get("share", 0)
+        assert all(total == pytest.approx(1) or (run, panel["title"]) == ("b", "P@5") for run, total in totals.items())
+    bars = {round(bar["from"], 6): bar["share"] for bar in spec["concat"][-1]["data"]["values"] if bar.get("share")}
+    assert bars == {0.6: pytest.approx(2 / 3), 0.95: pytest.approx(1 / 3)}
+
+
+def test_names_that_differ_only_in_the_middle_stay_different():
+    names = ["x" * 40 + "1" + "y" * 40, "x" * 40 + "2" + "y" * 40]
+
+    spec = CHARTS["intervals"](chart_data(values(names, ["AP"])))
+
+    assert len({mark["name"] for mark in spec["concat"][0]["data"]["values"]}) == 2
+
+
+def test_nothing_to_draw_gives_no_chart():
+    empty = [Values("a", "AP", "AP", "share", "mean", ("q",), np.array([np.nan]))]
+
+    assert CHARTS["intervals"](chart_data(empty)) is None
+    assert CHARTS["per_query"](chart_data(empty)) is None
+
+
+@pytest.mark.parametrize("name", ["intervals", "per_query"])
+@pytest.mark.parametrize("number", [0.0, 1.0, 3.0])
+def test_a_constant_is_drawn_on_a_scale_that_is_not_empty(name, number):
+    made = [
+        Values("a", unit, unit, unit, "mean", ("q1", "q2"), np.array([number, number]))
+        for unit in ("share", "percent", "rank", "count", "score")
+    ]
+
+    spec = CHARTS[name](chart_data(made))
+
+    domains = [each["domain"] for each in leaves(spec) if isinstance(each.get("domain"), (list, tuple))]
+    assert all(domain[0] < domain[-1] for domain in domains if not isinstance(domain[0], str))
+    assert draw(spec).png

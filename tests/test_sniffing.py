@@ -1,0 +1,174 @@
+"""Formats are told by content, never by a file's name, and what is told is reported."""
+
+import json
+
+import pandas as pd
+import pytest
+
+from rankwell import files
+from rankwell.errors import BadInput, UnknownName
+from rankwell.store import Head, Source
+from rankwell.tables.columns import choose_columns, likelihood
+from rankwell.tables.judgments import Judgments
+
+TREC = "q1 Q0 d1 1 2.5 t\nq1 Q0 d2 2 -1e-3 t\n"
+LONG_JSON = json.dumps({f"q{number}": {f"d{item}": item / 7 for item in range(200)} for number in range(100)}, indent=1)
+
+RUNS = {
+    "TREC": (TREC, "trec"),
+    "TREC with tabs": (TREC.replace(" ", "\t"), "trec"),
+    "TREC with mixed white space and blank lines": ("\n  q1\tQ0  d1 1\t2.5 t\r\n\n", "trec"),
+    "TREC with commas in its ids": ("q,1 Q0 d,score 1 2.5 t\n", "trec"),
+    "TREC whose query is a word for a column": ("query\tQ0\titem\t1\t2.5\tscore\n", "trec"),
+    "TREC with a bad line further down": (TREC + "q1 Q0 d3\n", "trec"),
+    "MS MARCO": ("q1\td1\t1\nq1\td2\t2\n", "msmarco"),
+    "MS MARCO in another order": ("q1\td2\t2\nq1\td1\t1\n", "msmarco"),
+    "JSON": ('{"q": {"d": 1}}', "json"),
+    "JSON on many lines": ('{\n  "q": {\n    "d": -0.5\n  }\n}', "json"),
+    "JSON of which the head is a part": (LONG_JSON, "json"),
+    "JSON whose first query is empty": ('{"q": {}, "p": {"d": 1}}', "json"),
+    "MTEB": ('{"mteb_model_meta": {"model_name": "m"}, "en": {"test": {"q": {"d": 0.5}}}}', "mteb"),
+    "sentence-transformers": (
+        '{"query_id": "q", "query": "?", "results": [{"corpus_id": "d", "score": 0.5}]}\n',
+        "sentence-transformers",
+    ),
+    "sentence-transformers without results": ('{"query_id": "q", "query": "?", "results": []}\n', "sentence-transformers"),
+    "CSV": ("qid,docno,score\nq,d,1\n", "csv"),
+    "CSV with semicolons": ("qid;docno;score\nq;d;1\n", "csv"),
+    "CSV with quoted names": ('"query_id","doc_id","similarity"\n"q","d","0.5"\n', "csv"),
+    "CSV of PyTerrier": ("qid,docid,docno,rank,score,query\nq,5,d,0,1.5,some words\n", "csv"),
+    "TSV": ("query-id\tcorpus-id\tscore\nq\td\t0.5\n", "tsv"),
+    "TSV with commas in its header": ("qid\tdocno\tscore\tnote, free\nq\td\t0.5\tx\n", "tsv"),
+    "JSON lines": ('{"qid": "q", "docno": "d", "score": 1}\n', "jsonl"),
+    "a list of objects": ('[{"qid": "q", "docno": "d", "score": 1}]', "jsonl"),
+}
+
+
+@pytest.mark.parametrize("case", RUNS)
+@pytest.mark.parametrize("name", ["x", "x.csv", "x.json.gz"])
+def test_a_run_is_told_by_its_content(case, name, tmp_path):
+    content, form = RUNS[case]
+    (tmp_path / name).write_text(content, newline="")
+
+    if "bad line" in case:
+        with pytest.raises(BadInput, match=":3:"):
+            files.find_hits(tmp_path / name, Judgments.from_dict({"q1": {"d1": 1}}))
+    else:
+        assert files.find_hits(tmp_path / name, Judgments.from_dict({"q1": {"d1": 1}})).format == form
+        assert len(files.read_ranking(tmp_path / name).queries) >= 1
+
+
+JUDGMENTS = {
+    "TREC": ("q1 0 d1 1\n", "trec"),
+    "TREC with tabs, as MS MARCO has them": ("q1\t0\td1\t1\n", "trec"),
+    "BEIR": ("query-id\tcorpus-id\tscore\nq\td\t1\n", "beir"),
+    "CSV": ("query_id,doc_id,relevance\nq,d,1\n", "csv"),
+    "CSV of ranx": ("q_id,doc_id,score\nq,d,1\n", "csv"),
+    "CSV with fractions": ("qid,docno,label\nq,d,0.5\n", "csv"),
+    "JSON": ('{"q": {"d": 1}}', "json"),
+    "JSON lines": ('{"query-id": "q", "corpus-id": "d", "score": 1}\n', "jsonl"),
+}
+
+
+@pytest.mark.parametrize("case", JUDGMENTS)
+def test_judgments_are_told_by_their_content(case, tmp_path):
+    content, form = JUDGMENTS[case]
+    (tmp_path / "x").write_text(content)
+
+    found = files.find_judgments(tmp_path / "x")
+
+    assert (found.format, len(found.table.items), found.notes) == (form, 1, ())
+
+
+def test_parquet_is_told_by_its_columns(tmp_path):
+    pd.DataFrame({"qid": ["q"], "docno": ["d"], "score": [0.5]}).to_parquet(tmp_path / "run")
+    pd.DataFrame({"query-id": ["q"], "corpus-id": ["d"], "score": [1]}).to_parquet(tmp_path / "beir")
+    pd.DataFrame({"qid": ["q"], "docno": ["d"], "label": [1]}).to_parquet(tmp_path / "judgments")
+
+    assert files.convert(tmp_path / "run", tmp_path / "a.json").holds == "run"
+    assert files.convert(tmp_path / "beir", tmp_path / "b.json").holds == "judgments"
+    assert files.convert(tmp_path / "judgments", tmp_path / "c.json").holds == "judgments"
+    with pytest.raises(BadInput, match=r"judgments \(parquet\), a run is wanted"):
+        files.read_ranking(tmp_path / "judgments")
+    with pytest.raises(BadInput, match=r"a run \(parquet\), judgments is wanted|a run \(parquet\), judgments are wanted"):
+        files.read_judgments(tmp_path / "run")
+
+
+def test_what_comes_before_the_first_line_does_not_matter(tmp_path):
+    (tmp_path / "mark").write_text("\ufeff" + TREC)
+    (tmp_path / "comment").write_text("# made by hand\n" + TREC)
+    judgments = Judgments.from_dict({"q1": {"d1": 1, "d2": 1}})
+
+    marked = files.find_hits(tmp_path / "mark", judgments)
+
+    assert (marked.format, marked.hits.above.tolist()) == ("trec", [0, 1])
+    assert "byte order mark" in marked.notes[0]
+    assert files.find_hits(tmp_path / "comment", judgments, comments=True).hits.above.tolist() == [0, 1]
+    with pytest.raises(BadInput, match="comment:1: "):
+        files.find_hits(tmp_path / "comment", judgments)
+
+
+FOREIGN = {
+    "zip": (b"PK\x03\x04" + bytes(30), "zip archive"),
+    "bzip2": (b"BZh91AY&SY" + bytes(30), "bzip2"),
+    "xz": (b"\xfd7zXZ\0" + bytes(30), "unxz"),
+    "lz4": (b"\x04\x22\x4d\x18" + bytes(30), "lz4"),
+    "UTF-16": ("q1 Q0 d1 1 2.5 t\n".encode("utf-16"), "UTF-16 text; save it as UTF-8"),
+    "HDF5": (b"\x89HDF\r\n\x1a\n" + bytes(30), "HDF5"),
+    "binary": (bytes(range(256)), "no text file"),
+    "a web page": (b"\n<html><body>404</body></html>", "web page"),
+    "XML": (b"<?xml version='1.0'?><a/>", "XML"),
+    "prose": ("Schöne Grüße,\nKöln\n".encode() * 3, "'Schöne Grüße,'"),
+    "other JSON": (b'{"a": 1, "b": [2]}', "no column|wanted"),
+}
+
+
+@pytest.mark.parametrize("case", FOREIGN)
+def test_what_is_no_known_format_is_named(case, tmp_path):
+    content, pattern = FOREIGN[case]
+    (tmp_path / "x").write_bytes(content)
+
+    for read in (files.read_ranking, files.read_judgments):
+        with pytest.raises(BadInput, match=pattern) as caught:
+            read(tmp_path / "x")
+        assert "\n" not in str(caught.value)
+
+
+def test_a_named_format_is_taken_at_its_word(tmp_path):
+    (tmp_path / "x").write_text("query-id\tcorpus-id\tscore\nq\td\t1\n")
+
+    assert files.find_hits(tmp_path / "x", Judgments.from_dict({"q": {"d": 1}}), format="tsv").format == "tsv"
+    with pytest.raises(UnknownName, match=r"no format of runs is called 'tvs'; did you mean 'tsv'"):
+        files.read_ranking(tmp_path / "x", format="tvs")
+    with pytest.raises(UnknownName, match=r"no format of runs is called 'beir'"):
+        files.read_ranking(tmp_path / "x", format="beir")
+
+
+def test_a_line_that_the_head_cuts_is_not_judged(tmp_path):
+    (tmp_path / "x").write_text("q1 Q0 d1 1 2.5 t\n" * 10)
+
+    assert Head.of(Source(tmp_path / "x"), size=20).lines == [b"q1 Q0 d1 1 2.5 t"]
+    assert Head.of(Source(tmp_path / "x")).whole
+
+
+@pytest.mark.parametrize(
+    ("found", "holds", "expected"),
+    [
+        (["qid", "docid", "docno", "rank", "score", "query"], "run", ("qid", "docno", "score")),
+        (["Query-ID", "Doc ID", "Relevance"], "judgments", ("Query-ID", "Doc ID", "Relevance")),
+        (["topic", "pid", "rsv"], "run", ("topic", "pid", "rsv")),
+        (["query", "item", "rank"], "run", ("query", "item", "rank")),
+        (["query_id", "corpus-id", "score"], "judgments", ("query_id", "corpus-id", "score")),
+        (["qid", "query"], "texts", ("qid", "qid", "query")),
+        (["docno", "title", "text"], "texts", ("docno", "docno", "text")),
+    ],
+)
+def test_columns_go_by_many_names(found, holds, expected):
+    assert choose_columns(found, holds)[:3] == expected
+    assert likelihood(found, holds, whole=True) >= 0.5
+
+
+def test_a_format_that_nobody_can_tell_is_listed():
+    held = {entry.name: entry.holds for kind in ("run", "judgments", "texts") for entry in files.formats(kind)}
+
+    assert {"trec", "csv", "tsv", "parquet", "jsonl", "json", "msmarco", "mteb", "sentence-transformers", "beir"} <= set(held)

@@ -1,0 +1,70 @@
+"""Sources and atomic files."""
+
+import gzip
+import io
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+import zstandard
+
+from rankwell.errors import BadInput
+from rankwell.store import Source, replacing, write_text
+
+
+def test_gzip_and_zstd_are_recognised_by_content_whatever_the_name(tmp_path: Path):
+    for name, content in {"a.txt": b"plain", "b.txt": gzip.compress(b"plain"), "c.txt": zstandard.compress(b"plain")}.items():
+        (tmp_path / name).write_bytes(content)
+
+        assert Source(tmp_path / name).read() == b"plain"
+
+
+def test_several_compressed_members_read_as_one(tmp_path: Path):
+    (tmp_path / "a").write_bytes(gzip.compress(b"one ") + gzip.compress(b"two"))
+    (tmp_path / "b").write_bytes(zstandard.compress(b"one ") + zstandard.compress(b"two"))
+
+    assert Source(tmp_path / "a").read() == Source(tmp_path / "b").read() == b"one two"
+
+
+@pytest.mark.parametrize("compress", [gzip.compress, zstandard.compress])
+def test_compressed_data_that_ends_early_is_an_error_that_names_the_file(tmp_path: Path, compress):
+    path = tmp_path / "cut.run"
+    path.write_bytes(compress(bytes(range(256)) * 500)[:-9])
+
+    with pytest.raises(BadInput, match=r"cut\.run.*ends early"):
+        Source(path).read()
+
+
+def test_a_missing_file_and_a_folder_are_named(tmp_path: Path):
+    with pytest.raises(BadInput, match="no such file"):
+        Source(tmp_path / "absent")
+    with pytest.raises(BadInput, match="is a folder"):
+        Source(tmp_path)
+
+
+def test_standard_input_can_be_looked_at_and_then_read(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(gzip.compress(b"q Q0 d 1 2 t\n"))))
+    source = Source("-")
+
+    assert source.head(3) == b"q Q"
+    assert source.read() == b"q Q0 d 1 2 t\n"
+    assert (source.name, source.stem, source.path) == ("standard input", "stdin", None)
+
+
+def test_the_stem_loses_one_suffix_beside_that_of_the_compression(tmp_path: Path):
+    for name, stem in {"bm25.run.gz": "bm25", "bm25.v2.run": "bm25.v2", "plain": "plain", ".hidden": ".hidden"}.items():
+        (tmp_path / name).write_bytes(b"")
+
+        assert Source(tmp_path / name).stem == stem
+
+
+def test_a_write_that_fails_leaves_the_old_file_and_no_draft(tmp_path: Path):
+    path = tmp_path / "out.txt"
+    write_text(path, "old")
+
+    with pytest.raises(RuntimeError), replacing(path) as draft:
+        draft.write_text("half")
+        raise RuntimeError
+
+    assert path.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [path]

@@ -1,0 +1,114 @@
+"""What the contracts of measures try: every measure with many settings of its parameters, on the worlds that its view needs."""
+
+from collections.abc import Mapping
+from functools import cache
+from random import Random
+from types import NoneType
+from typing import Any, Literal, get_args, get_origin
+
+from make import MAKERS, Maker, World
+from rankwell import judged_rankings
+from rankwell.errors import BadUsage
+from rankwell.registry import MEASURES, Measure, MeasureEntry, Parameter
+
+NAMES = list(MEASURES)
+JUDGED = [name for name in NAMES if MEASURES[name].view.__name__ == "JudgedRankings"]
+
+# What to try for parameters that have a usual name; others are tried by their type.
+CHOICES: dict[str, tuple[Any, ...]] = {
+    "k": (3, 1, 10, 100, None),
+    "rel": (1.0, 0.5, 2.0),
+    "recall": (0.5, 0.0, 0.1, 0.35, 1.0),
+    "x": (0.3, 1.0, 2.0),
+    "max_rel": (3.0, 4.0),
+    "min_rel": (0.0, 1.0),
+    "p": (0.5, 0.95),
+    "gains": (((0.0, 0.5), (1.0, 3.0), (2.0, 2.0)),),
+    "recalls": ((0.0, 0.35, 1.0),),
+    "n_items": (1000,),
+}
+
+
+def entry_of(name: str) -> MeasureEntry:
+    return MEASURES[name]
+
+
+def maker_of(name: str) -> Maker:
+    view = MEASURES[name].view.__name__
+    assert view in MAKERS, f"tests/make.py has no maker for {view}, which {name} reads"
+    return MAKERS[view]
+
+
+@cache
+def world_of(name: str, seed: int) -> tuple[World, Any]:
+    """The world of this seed for the view that the measure reads, and the view; made once for all measures of that view."""
+    return _world(MEASURES[name].view.__name__, seed)
+
+
+@cache
+def _world(view: str, seed: int) -> tuple[World, Any]:
+    world = MAKERS[view].world(seed)
+    return world, MAKERS[view].join(world.truth, world.run)
+
+
+def options(parameter: Parameter) -> list[Any]:
+    """Values to try for a parameter."""
+    kinds = get_args(parameter.kind) if get_origin(parameter.kind) not in (Literal, tuple) else (parameter.kind,)
+    kinds = kinds or (parameter.kind,)
+    if parameter.name in CHOICES:
+        return [value for value in CHOICES[parameter.name] if value is not None or NoneType in kinds]
+    found: list[Any] = [None] if NoneType in kinds else []
+    for kind in kinds:
+        if get_origin(kind) is Literal:
+            found += get_args(kind)
+        elif kind is bool:
+            found += [False, True]
+        elif kind is int:
+            found += [1, 2, 5]
+        elif kind is float:
+            found += [0.5, 2.0]
+    return found
+
+
+def simplest(entry: MeasureEntry) -> Measure:
+    """The measure with what it must be given and nothing else."""
+    given = {each.name: options(each)[0] for each in entry.parameters.values() if each.required}
+    return Measure(entry.name, tuple(given.items()))
+
+
+@cache
+def variants(name: str) -> tuple[Measure, ...]:
+    """The simplest measure, each parameter varied alone, and some that vary several; without those that the measure refuses."""
+    entry, base = MEASURES[name], simplest(MEASURES[name])
+    random = Random(name)
+    changes: list[dict[str, Any]] = [{}]
+    changes += [{each.name: value} for each in entry.parameters.values() for value in options(each)]
+    changes += [
+        {each.name: random.choice(options(each)) for each in entry.parameters.values() if options(each)} for _ in range(8)
+    ]
+    found = dict.fromkeys(base.with_parameters(**change) for change in changes)
+    view = world_of(name, 0)[1]
+    return tuple(each for each in found if each == base or accepted(each, view))
+
+
+def accepted(measure: Measure, view: Any) -> bool:
+    try:
+        measure(view)
+    except BadUsage:
+        return False
+    return True
+
+
+def by_query(view: Any, values: Any) -> dict[str, bytes]:
+    """The bytes of each query's value."""
+    return {query: value.tobytes() for query, value in zip(view.queries, values, strict=True)}
+
+
+Pairs = Mapping[str, tuple[dict[str, float], dict[str, float] | None]]
+
+
+def join(pairs: Pairs, ties: Any = "id-desc") -> Any:
+    """The view of queries with their grades and, where there is one, their ranking."""
+    truth = {query: graded for query, (graded, _) in pairs.items()}
+    run = {query: scored for query, (_, scored) in pairs.items() if scored is not None}
+    return judged_rankings(truth, run, ties=ties)
