@@ -63,7 +63,8 @@ def test_json_has_exactly_the_promised_shape(folder: Path, monkeypatch, capsys):
     assert found["schema_version"] == 1
     assert list(found["rows"][0]) == ["run", "measure", "label", "mean", "sd", "ci_low", "ci_high", "n", "unit"]
     assert found["rows"][0] | {"sd": None} == {
-        "run": "a", "measure": "RR", "label": "RR", "mean": 0.75, "sd": None, "ci_low": None, "ci_high": None, "n": 2, "unit": "share",
+        "run": "a", "measure": "RR", "label": "RR", "mean": 0.75, "sd": None, "ci_low": None, "ci_high": None, "n": 2,
+        "unit": "share",
     }  # fmt: skip
     assert run(monkeypatch, "evaluate", "qrels.txt", "a.run", "-m", "RR", "--format", "json", "-q") == 0
     found = json.loads(capsys.readouterr().out)

@@ -582,3 +582,24 @@ def test_standard_input_is_read(monkeypatch):
     monkeypatch.setattr(sys, "stdin", Piped)
 
     assert files.read_ranking("-").items == ["a"]
+
+
+@pytest.mark.parametrize("ties", ["id-desc", "id-asc", "input"])
+def test_a_real_run_with_many_ties_is_the_same_in_every_format(ties, shared, tmp_path):
+    judgments = files.read_judgments(shared / "trec" / "robust03" / "qrels.txt.gz")
+    place = shared / "trec" / "robust03" / "pircRBa1.run.gz"
+    ranking = files.read_ranking(place)
+
+    def seen(run):
+        hits = files.find_hits(run, judgments, ties=ties, keep=20).hits
+        order = np.lexsort((hits.row, hits.query))
+        columns = [getattr(hits, name)[order] for name in ("query", "row", "score", "above", "tied", "before")]
+        top = (hits.top.queries, hits.top.offsets.tolist(), list(hits.top.items), hits.top.scores.tolist())
+        return [(column.dtype, column.tolist()) for column in [*columns, hits.retrieved, hits.present]], top
+
+    expected = seen(place)
+
+    assert seen(ranking) == expected
+    for suffix in ("csv", "parquet", "jsonl", "json", "tsv.zst"):
+        files.write_run(ranking, tmp_path / f"a.{suffix}")
+        assert seen(tmp_path / f"a.{suffix}") == expected, suffix

@@ -62,9 +62,12 @@ def test_a_write_that_fails_leaves_the_old_file_and_no_draft(tmp_path: Path):
     path = tmp_path / "out.txt"
     write_text(path, "old")
 
-    with pytest.raises(RuntimeError), replacing(path) as draft:
-        draft.write_text("half")
-        raise RuntimeError
+    def fail() -> None:
+        with replacing(path) as draft:
+            draft.write_text("half")
+            raise RuntimeError
 
+    with pytest.raises(RuntimeError):
+        fail()
     assert path.read_text() == "old"
     assert list(tmp_path.iterdir()) == [path]

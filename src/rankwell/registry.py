@@ -4,7 +4,6 @@ A folder is loaded by importing every file in it, so that adding an entry is add
 """
 
 import ast
-import difflib
 import importlib
 import inspect
 import math
@@ -45,7 +44,9 @@ class Catalogue(Generic[Entry]):
                 importlib.import_module(f"rankwell.{self._folder}.{module.name}")
 
     def __getitem__(self, name: str) -> Entry:
-        self._load()
+        if name not in self._entries:
+            # Whoever imported one file of the folder gets its entries without waiting for the others.
+            self._load()
         if name not in self._entries:
             raise UnknownName(f"no {self._kind} is called {name!r}; {suggest(name, self._entries)}")
         return self._entries[name]
@@ -61,6 +62,8 @@ class Catalogue(Generic[Entry]):
 
 def suggest(name: str, known: Iterable[str]) -> str:
     """The end of an error message: the nearest known names, or all of them where nothing is near."""
+    import difflib
+
     names = sorted(known)
     near = difflib.get_close_matches(name, names, n=3, cutoff=0.6)
     folded = [each for each in names if each.lower() == name.lower()]

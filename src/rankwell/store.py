@@ -1,13 +1,8 @@
 """Bytes in and out: sources that may be compressed or standard input, files written whole or not at all, content hashes."""
 
-import gzip
-import hashlib
 import io
 import os
-import shutil
 import sys
-import tempfile
-import zlib
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -102,18 +97,14 @@ class Source:
 
     @contextmanager
     def _content(self) -> Generator[BinaryIO]:
-        try:
-            with self._raw() as raw:
-                if self.compression == "gzip":
-                    with gzip.open(raw) as stream:
-                        yield stream  # pyright: ignore[reportReturnType]
-                elif self.compression == "zstd":
-                    yield io.BufferedReader(_Zstd(raw, self.name), 1 << 20)
-                else:
-                    yield raw
-        except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-            what = f"{self.name}: the gzip data is damaged or ends early ({error})"
-            raise BadInput(f"{what}; fetch or compress it again.") from error
+        with self._raw() as raw:
+            if self.compression == "gzip":
+                with _gunzipped(raw, self.name) as stream:
+                    yield stream
+            elif self.compression == "zstd":
+                yield io.BufferedReader(_Zstd(raw, self.name), 1 << 20)
+            else:
+                yield raw
 
     def read(self) -> bytes:
         """The whole content, decompressed."""
@@ -127,6 +118,8 @@ class Source:
 
     def digest(self) -> str:
         """The SHA-256 of the file as it lies on disk, or of what came through standard input."""
+        import hashlib
+
         with self._raw() as stream:
             return "sha256:" + hashlib.file_digest(stream, "sha256").hexdigest()
 
@@ -184,6 +177,20 @@ class Head:
             raise BadInput(f"{self.name} is no text file, it begins with {self.raw[:16]!r}; name a file in a known format.")
 
 
+@contextmanager
+def _gunzipped(raw: BinaryIO, name: str) -> Generator[BinaryIO]:
+    # These modules, and those for writing below, are loaded when they are needed: reading a small plain file takes less time.
+    import gzip
+    import zlib
+
+    try:
+        with gzip.open(raw) as stream:
+            yield stream  # pyright: ignore[reportReturnType]
+    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+        what = f"{name}: the gzip data is damaged or ends early ({error})"
+        raise BadInput(f"{what}; fetch or compress it again.") from error
+
+
 class _Zstd(io.RawIOBase):
     """The bytes in one or more zstd frames; unlike the library's own stream it refuses a frame that ends early."""
 
@@ -227,6 +234,8 @@ class _Zstd(io.RawIOBase):
 @contextmanager
 def replacing(path: Path) -> Generator[Path]:
     """A path beside the wanted one to write to; it takes its place when the block ends, and vanishes when the block fails."""
+    import tempfile
+
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=path.suffix, dir=path.parent)
     os.close(handle)
@@ -259,6 +268,9 @@ def packing(path: Path) -> Generator[Path]:
 
 def _compress(plain: BinaryIO, target: BinaryIO, suffix: str) -> None:
     if suffix == ".gz":
+        import gzip
+        import shutil
+
         with gzip.GzipFile(filename="", fileobj=target, mode="wb", mtime=0) as stream:
             shutil.copyfileobj(plain, stream, 1 << 20)
     else:

@@ -80,9 +80,11 @@ def _block_by_block(task: Task, lookup: Lookup) -> Outcome:
 def _read(block: Block, task: Task, lookup: Lookup) -> _Read:
     fields = read_fields(block.text, task.layout, task.reading)
     starts = np.flatnonzero(changes(fields.query))
-    names = [fields.query.bytes_of(row) for row in starts.tolist()]
-    if len(set(names)) < len(names):
+    heads = fields.query.take(starts)
+    # Two queries of one hash would only cost time.
+    if len(np.unique(hashes(heads))) < len(starts):
         raise Scattered
+    names = [heads.bytes_of(row) for row in range(len(starts))]
     queries = np.array([lookup.queries.get(name, -1) for name in names], dtype=np.int64)
     sizes = np.diff(starts, append=len(fields.score))
     known = queries >= 0

@@ -48,7 +48,8 @@ def count(scores: Floats, offsets: Ints, asked: Ints, item_bytes: Callable[[int]
     climbs = np.concatenate([[0], np.cumsum(~falls)]) if len(scores) else np.zeros(1, dtype=np.int64)
     is_sorted = climbs[np.maximum(stop - 1, 0)] == climbs[start]
     above, tied = _counts_in_sorted(scores, offsets, asked, start)
-    for each in np.unique(query[~is_sorted]).tolist():
+    unsorted = query[~is_sorted]
+    for each in unsorted[np.diff(unsorted, prepend=-1) != 0].tolist():
         mine = slice(*np.searchsorted(query, [each, each + 1]).tolist())
         ordered = np.sort(scores[offsets[each] : offsets[each + 1]])
         left = np.searchsorted(ordered, scores[asked[mine]], side="left")

@@ -276,6 +276,8 @@ def _offsets(owner: Ints, queries: int) -> Ints:
 
 def _without_junk(hits: Hits, is_junk: Bools, queries: int) -> tuple[Ints, Ints, Ints, Ints]:
     """The counts of all hits with junk taken out of them, and the number retrieved without junk."""
+    if not is_junk.any():
+        return hits.above, hits.tied, hits.before, hits.retrieved
     above, tied, before = hits.above.copy(), hits.tied.copy(), hits.before.copy()
     retrieved = hits.retrieved - np.bincount(hits.query[is_junk], minlength=queries).astype(np.int64)
     affected = np.isin(hits.query, np.unique(hits.query[is_junk]))

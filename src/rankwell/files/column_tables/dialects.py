@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from rankwell.files.column_tables.session import connected, parquet, parquet_schema, quoted
+from rankwell.files.column_tables.session import glimpse
 from rankwell.store import Head
 from rankwell.tables.columns import Holds, known_columns, likelihood
 
@@ -26,7 +26,7 @@ class Dialect:
     def names(self, head: Head) -> list[str]:
         """The names of the columns as far as the head shows them; none where the content is of another kind."""
         if self.name == "parquet":
-            return [name for name, _ in parquet_schema(head.path)] if head.path and head.raw.startswith(b"PAR1") else []
+            return list(glimpse(head.path).types) if head.path and head.raw.startswith(b"PAR1") else []
         if self.name == "jsonl":
             return list(dict.fromkeys(key for record in records(head) for key in record))
         return _split(head, self.delimiter(head))[0] if head.lines else []
@@ -48,9 +48,7 @@ class Dialect:
         if score is None:
             return False
         if self.name == "parquet":
-            with connected() as session:
-                found = session.execute(f"SELECT {quoted(score)} FROM {parquet(head.path)} LIMIT 1000").fetchall()
-            return all(_WHOLE.fullmatch(str(value)) for (value,) in found)
+            return head.path is not None and all(_WHOLE.fullmatch(str(value)) for value in glimpse(head.path).scores)
         if self.name == "jsonl":
             return all(_WHOLE.fullmatch(str(record.get(score))) for record in records(head))
         rows = _split(head, self.delimiter(head))[1:]

@@ -5,8 +5,9 @@ import shutil
 import tempfile
 from collections.abc import Generator
 from contextlib import contextmanager
+from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from rankwell.errors import BadInput
 from rankwell.store import Source
@@ -17,12 +18,12 @@ def quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
-def text(path: Path | str | None) -> str:
+def text(path: Path | str) -> str:
     """A text as SQL wants it."""
     return "'" + str(path).replace("'", "''") + "'"
 
 
-def parquet(path: Path | None) -> str:
+def parquet(path: Path) -> str:
     """SQL for the rows of a Parquet file; no column comes from the names of its folders."""
     return f"read_parquet({text(path)}, hive_partitioning=false, binary_as_string=true)"
 
@@ -39,21 +40,38 @@ def connected() -> Generator[Any]:
             yield session
 
 
-def parquet_schema(path: Path | None) -> list[tuple[str, str]]:
-    """Names and types of the columns. Raises BadInput for a damaged file."""
+class Glimpse(NamedTuple):
+    """What a Parquet file says of itself: names and types of its columns, and the first values of the column `score`."""
+
+    types: dict[str, str]
+    scores: tuple[Any, ...]
+
+
+def glimpse(path: Path) -> Glimpse:
+    """Names and types of the columns, and a few scores. Raises BadInput for a damaged file."""
+    state = path.stat()
+    return _glimpse(path, state.st_mtime_ns, state.st_size)
+
+
+@lru_cache(maxsize=8)
+def _glimpse(path: Path, *_: int) -> Glimpse:
+    """The same, once for a file as it lies on disk: every kind of table asks while formats are told apart."""
     import duckdb
 
     try:
         with plain_path(path) as plain, connected() as session:
-            return [(row[0], row[1]) for row in session.execute(f"DESCRIBE SELECT * FROM {parquet(plain)}").fetchall()]
+            types = {row[0]: row[1] for row in session.execute(f"DESCRIBE SELECT * FROM {parquet(plain)}").fetchall()}
+            score = next((name for name in types if name.lower() == "score"), None)
+            sample = "" if score is None else f"SELECT {quoted(score)} FROM {parquet(plain)} LIMIT 1000"
+            return Glimpse(types, tuple(row[0] for row in session.execute(sample).fetchall()) if sample else ())
     except duckdb.Error as error:
         raise BadInput(f"{path}: the Parquet data is damaged or ends early ({first_line(error)}); fetch it again.") from error
 
 
 @contextmanager
-def plain_path(path: Path | None) -> Generator[Path | None]:
+def plain_path(path: Path) -> Generator[Path]:
     """The path, or a link to it where its name has characters that DuckDB takes for a pattern."""
-    if path is None or not re.search(r"[*?\[\]{}]", str(path)):
+    if not re.search(r"[*?\[\]{}]", str(path)):
         yield path
         return
     with tempfile.TemporaryDirectory(prefix="rankwell-") as folder:
@@ -71,7 +89,7 @@ def on_disk(source: Source, *, lines: bool) -> Generator[Path]:
     mixed = lines and _has_mixed_line_ends(source)
     if source.path is not None and not mixed:
         with plain_path(source.path) as path:
-            yield path or source.path
+            yield path
         return
     with tempfile.TemporaryDirectory(prefix="rankwell-") as folder:
         copy = Path(folder, "table")

@@ -9,7 +9,7 @@ from typing import Any
 
 from rankwell.errors import BadInput, BadLine, BadScore
 from rankwell.files.column_tables.dialects import Dialect
-from rankwell.files.column_tables.session import connected, first_line, on_disk, parquet, parquet_schema, quoted, text
+from rankwell.files.column_tables.session import connected, first_line, glimpse, on_disk, parquet, quoted, text
 from rankwell.store import Head, Source
 from rankwell.tables.columns import Columns, Holds, choose_columns
 
@@ -26,7 +26,7 @@ class Table:
         self.types: dict[str, str] = {}
         head = Head.of(source)
         if dialect.name == "parquet":
-            self.types = dict(parquet_schema(path))
+            self.types = glimpse(path).types
             self.source = parquet(path)
             return
         names = dialect.names(head)
