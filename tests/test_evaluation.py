@@ -159,3 +159,28 @@ def test_a_choice_that_does_not_exist_lists_those_that_do():
         rw.evaluate(TRUTH, RUN, queries="all")
     with pytest.raises(UnknownName, match="id-desc, id-asc"):
         rw.evaluate(TRUTH, RUN, ties="random")
+
+
+def test_preferences_are_read_from_a_file_and_break_ties_as_trec_eval_does(shared: Path):
+    folder = shared / "trec" / "trec_eval_v10"
+    result = rw.evaluate(
+        folder / "prefs.test", folder / "prefs.results.test", ["prefs_simp", "prefs_pair"], queries="both", intervals="none"
+    )
+    golden = {
+        (fields[1], fields[0]): float(fields[2])
+        for fields in (line.split() for line in (folder / "out.test.prefs").read_text().splitlines())
+        if fields[0] in ("prefs_simp", "prefs_pair") and fields[1] != "all"
+    }
+
+    found = {(row["query"], row["label"]): round(row["value"], 4) for row in result.per_query()}
+    assert found == golden
+    assert result.rules.ties == "id-asc"
+
+
+def test_intents_are_read_from_the_second_field_of_the_judgments(tmp_path: Path):
+    (tmp_path / "intents.txt").write_text("q 1 a 1\nq 2 b 1\nq 2 c 0\n")
+    (tmp_path / "a.run").write_text("q Q0 a 1 3 t\nq Q0 c 2 2 t\nq Q0 b 3 1 t\n")
+
+    result = rw.evaluate(tmp_path / "intents.txt", tmp_path / "a.run", ["StRecall@2", "StRecall@3", "P@3"], intervals="none")
+
+    assert [each.values.tolist() for each in result.values] == [[0.5], [1.0], [2 / 3]]

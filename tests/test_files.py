@@ -483,6 +483,7 @@ def test_a_wrong_frame_is_refused_with_row_and_column(columns, kind, pattern, ma
     [
         ({"q": {"a": math.nan}}, BadScore, "query 'q', item 'a': the score is nan"),
         ({"q": {"a": "1.5"}}, BadScore, "query 'q', item 'a': the score is '1.5'"),
+        ({"q": {"a": 1.0, "b": 10**400}}, BadScore, "query 'q', item 'b': the score is 1000"),
         ({"q": ["a"]}, BadInput, r"query 'q' has \"\['a'\]\", a list"),
         ({1.5: {"a": 1.0}}, BadInput, "the id 1.5 is a float"),
         ({7: {"a": 1.0}, "7": {"b": 1.0}}, BadInput, "7 and '7'"),
@@ -539,6 +540,7 @@ def test_a_part_of_an_mteb_file_is_named(tmp_path):
     with pytest.raises(BadInput, match="several rankings: en/test, de/test; name one, as in format 'mteb:en/test'"):
         files.read_ranking(place)
     assert files.read_ranking(place, format="mteb:de/test").items == ["b"]
+    assert files.convert(place, tmp_path / "b.csv", source_format="mteb:de/test").holds == "run"
     with pytest.raises(UnknownName, match="no part 'fr/test'"):
         files.read_ranking(place, format="mteb:fr/test")
 
@@ -563,6 +565,14 @@ def test_texts_are_read_by_id_with_their_attributes(form, tmp_path):
         assert texts.attributes["007"]["title"] == "T"
         assert "title" not in texts.attributes["8"]
     assert files.read_ids(place) == {"007", "8"}
+
+
+@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, pa.table])
+def test_texts_are_read_from_frames_and_mappings(make):
+    texts = files.read_texts(make({"qid": [7, 8], "query": ["one", "two"], "kind": ["short", None]}))
+
+    assert texts[:2] == ({"7": "one", "8": "two"}, {"7": {"kind": "short"}, "8": {}})
+    assert files.read_texts({7: "one", "8": "two"}).texts == texts.texts
 
 
 def test_an_id_of_a_text_that_comes_twice_is_refused(tmp_path):

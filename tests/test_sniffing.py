@@ -88,9 +88,9 @@ def test_parquet_is_told_by_its_columns(tmp_path):
     assert files.convert(tmp_path / "run", tmp_path / "a.json").holds == "run"
     assert files.convert(tmp_path / "beir", tmp_path / "b.json").holds == "judgments"
     assert files.convert(tmp_path / "judgments", tmp_path / "c.json").holds == "judgments"
-    with pytest.raises(BadInput, match=r"judgments \(parquet\), a run is wanted"):
+    with pytest.raises(BadInput, match=r"judgments \(parquet\); a run is wanted"):
         files.read_ranking(tmp_path / "judgments")
-    with pytest.raises(BadInput, match=r"a run \(parquet\), judgments is wanted|a run \(parquet\), judgments are wanted"):
+    with pytest.raises(BadInput, match=r"a run \(parquet\); judgments are wanted"):
         files.read_judgments(tmp_path / "run")
 
 
@@ -140,8 +140,10 @@ def test_a_named_format_is_taken_at_its_word(tmp_path):
     assert files.find_hits(tmp_path / "x", Judgments.from_dict({"q": {"d": 1}}), format="tsv").format == "tsv"
     with pytest.raises(UnknownName, match=r"no format of runs is called 'tvs'; did you mean 'tsv'"):
         files.read_ranking(tmp_path / "x", format="tvs")
-    with pytest.raises(UnknownName, match=r"no format of runs is called 'beir'"):
-        files.read_ranking(tmp_path / "x", format="beir")
+    with pytest.raises(UnknownName, match=r"the format 'tsv' has no parts"):
+        files.read_ranking(tmp_path / "x", format="tsv:en")
+    with pytest.raises(UnknownName, match=r"no format of judgments is called 'mteb'"):
+        files.read_judgments(tmp_path / "x", format="mteb")
 
 
 def test_a_line_that_the_head_cuts_is_not_judged(tmp_path):

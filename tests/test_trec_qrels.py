@@ -80,6 +80,8 @@ WRONG = {
     "too few": (b"1 0 a\n", BadLine, r"qrels:1: '1 0 a' has 3 fields"),
     "cut off": (b"1 0 a 1\n1 0", BadLine, r"qrels:2: '1 0' has 2 fields"),
     "text": (b"1 0 a 1\n1 0 b one\n", BadLine, r"qrels:2: grade 'one' in '1 0 b one' is not a finite number"),
+    "text further down": (b"1 0 a 1\n1 0 b 1\n1 0 c 1\n1 0 d 1\n1 0 e 1\n1 0 f x\n", BadLine, r"qrels:6: grade 'x'"),
+    "width further down": (b"1 0 a 1\n1 0 b 1\n1 0 c 1\n1 0 d 1\n1 0 e 1\n1 0 f\n", BadLine, r"qrels:6: '1 0 f' has 3"),
     "nan": (b"1 0 a nan\n", BadLine, r"qrels:1: grade 'nan'"),
     "infinite": (b"1 0 a 1\n1 0 b 1e999\n", BadLine, r"qrels:2: grade '1e999'"),
     "underscores": (b"1 0 a 1_0\n", BadLine, r"qrels:1: grade '1_0'"),

@@ -73,6 +73,19 @@ def test_gains_and_the_top_of_the_topic_go_together_as_in_trec_eval() -> None:
     assert found.tolist() == [0.5 * (1.0 * 1 + 0.5 * 0 + 0.25 * 0.25)]
 
 
+def test_the_top_of_the_topic_is_the_highest_whole_grade_that_keeps_its_own_gain() -> None:
+    # trec_eval 10, `-m rbp.p=0.5,4=1`: 0.2500, because grade 3, which nothing has, would be worth 3.
+    view = judged_rankings({"q": {"a": 1, "b": 4, "c": 0}}, {"q": {"a": 4.0, "b": 3.0, "c": 2.0, "x": 1.0}})
+
+    assert parse_measure("RBP(p=0.5,scale='topic',gains={4:1})")(view).tolist() == [0.25]
+
+
+def test_an_item_that_was_pooled_but_not_judged_gains_nothing_on_a_scale_that_goes_below_zero() -> None:
+    view = judged_rankings({"q": {"a": -1.0, "b": 0.0}}, {"q": {"a": 2.0, "b": 1.0}})
+
+    assert parse_measure("NERR8(max_rel=2,min_rel=-2)@1")(view).tolist() == [0.0]
+
+
 def test_a_user_who_gains_nothing_looks_at_a_thousand_ranks() -> None:
     view = judged_rankings({"q": {"a": 1}}, {"q": {f"x{rank}": -float(rank) for rank in range(999)} | {"a": -2000.0}})
 

@@ -92,11 +92,11 @@ def test_without_aspects_a_query_has_one() -> None:
 
 def test_the_ideal_list_takes_the_higher_id_where_items_are_as_novel() -> None:
     # With alpha 1 an item adds what is not yet served. a, b and c serve two intents each; the ideal begins with c, after which b
-    # serves one new intent and a two: 2, then 2 / log2(3), then nothing. Begun with b, a would add one and c one.
-    serving = {"1": "ab", "2": "a", "3": "bc", "4": "c"}
+    # serves two new ones and a one: 2, then 2 / log2(3), then nothing. Begun with a, both b and c would add one.
+    serving = {"1": "ab", "2": "b", "3": "ac", "4": "c"}
     truth = {"q": {intent: dict.fromkeys(items, 1.0) for intent, items in serving.items()}}
-    perfect = intent_rankings(truth, {"q": {"c": 3.0, "a": 2.0}})
-    worse = intent_rankings(truth, {"q": {"b": 3.0, "a": 2.0, "c": 1.0}})
+    perfect = intent_rankings(truth, {"q": {"c": 3.0, "b": 2.0}})
+    worse = intent_rankings(truth, {"q": {"a": 3.0, "b": 2.0, "c": 1.0}})
     ideal = 2 + 2 / np.log2(3)
 
     assert intents.alpha_ndcg(perfect, k=3, alpha=1.0).tolist() == [1.0]

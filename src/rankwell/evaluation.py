@@ -3,7 +3,7 @@
 import inspect
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import isnan
 from pathlib import Path
@@ -156,6 +156,9 @@ def evaluate(
     )
     names = [measures] if isinstance(measures, str) else measures
     asked = choose_measures(names, rules.convention, min_grade)
+    if ties is None and any(each.measure.entry.view.__name__ == "PreferenceRankings" for each in asked):
+        # trec_eval breaks ties by ascending id for preference measures, and only there.
+        rules = replace(rules, ties="id-asc")
     named = name_runs(runs)
     if not named:
         raise BadUsage("no run is given; name at least one run after the judgments.")

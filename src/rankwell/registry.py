@@ -91,6 +91,7 @@ class MeasureEntry:
 
     view: the type of view it reads. at: the parameter that `@` sets, or None. empty: the value of a query with an empty ranking;
     NaN where such a query is not counted. expected: the closed form under random order of tied items, where there is one.
+    chance: the mean over all orders that a candidate's list may have, where measures of two lists have a closed form for it.
     aliases: other tools' words for it with the parameters that they imply. exempt: common laws that do not hold, with the reason.
     """
 
@@ -108,6 +109,7 @@ class MeasureEntry:
     aliases: Mapping[str, str]
     expected: Callable[..., Any] | None
     exempt: Mapping[str, str]
+    chance: Callable[..., Any] | None = None
 
     @property
     def module(self) -> str:
@@ -131,11 +133,13 @@ def measure(
     aliases: Mapping[str, str] | Iterable[str] = (),
     expected: Callable[..., Any] | Literal["same"] | None = None,
     exempt: Mapping[str, str] | None = None,
+    chance: Callable[..., Any] | None = None,
 ) -> Callable[[Function], Function]:
     """Registers a function `(view, *, parameters) -> (queries,) float64` under a name and returns it unchanged.
 
     aliases: other tools' words for it, each with the parameters that the word implies (`{"ndcg_burges": "dcg='exp-log2'"}`).
     expected: the mean under random order of tied items, as a function of the same form; `same` where no order of them matters.
+    chance: the mean over lists in random order, as a function of the same form, for measures that compare two lists.
     exempt: common law -> the reason why it does not hold for this measure (see tests/test_measures.py).
     """
 
@@ -159,6 +163,7 @@ def measure(
             aliases=named,
             expected=function if expected == "same" else expected,
             exempt=dict(exempt or {}),
+            chance=chance,
         )
         MEASURES.add(name, entry)
         return function

@@ -85,7 +85,12 @@ class Source:
         return name.rpartition(".")[0] or name
 
     def _raw(self) -> io.BytesIO | io.BufferedReader:
-        return io.BytesIO(self._piped) if self._place is None else self._place.open("rb")
+        if self._place is None:
+            return io.BytesIO(self._piped)
+        try:
+            return self._place.open("rb")
+        except OSError as error:
+            raise BadInput(f"{self.name} cannot be opened ({error.strerror}); check who may read it.") from error
 
     @contextmanager
     def open(self) -> Generator[BinaryIO]:

@@ -23,7 +23,7 @@ from rankwell.tables.ranking import Ranking
 Place = str | Path
 Aspects = Literal["none", "groups", "intents"]
 Read = TypeVar("Read", bound=Callable[..., Any])
-_MEANT: dict[Holds, str] = {"run": "a run", "judgments": "judgments", "texts": "texts", "preferences": "preferences"}
+_MEANT: dict[str, str] = {each: each for each in get_args(Holds)} | {"run": "a run", "column": "a column"}
 
 
 class Oddities(NamedTuple):
@@ -61,6 +61,7 @@ class Format:
     sniff: how surely content has this form, from 0 to 1; below 0.5 it is tried only when nothing else fits, for its message.
     accepts: whether a Python object has it. read: (source or object, request) -> table. find_hits: (source or object, judgments,
     request) -> Hits, where there is a faster way than the table. write: (table, path). suffixes: file names that ask for it.
+    parts: whether a file may hold several, of which the format's name says one (`mteb:en/test`).
     """
 
     name: str
@@ -71,6 +72,7 @@ class Format:
     find_hits: Callable[[Any, Judgments, Request], Hits] | None = None
     write: Callable[[Any, Path], None] | None = None
     suffixes: tuple[str, ...] = ()
+    parts: bool = False
 
 
 FORMATS: Catalogue[Format] = Catalogue("files", "format")
@@ -85,11 +87,12 @@ def file_format(
     find_hits: Callable[[Any, Judgments, Request], Hits] | None = None,
     write: Callable[[Any, Path], None] | None = None,
     suffixes: tuple[str, ...] = (),
+    parts: bool = False,
 ) -> Callable[[Read], Read]:
     """Registers the function that reads a format and returns it unchanged; see `Format` for the other parts."""
 
     def register(read: Read) -> Read:
-        FORMATS.add(f"{name} {holds}", Format(name, holds, read, sniff, accepts, find_hits, write, suffixes))
+        FORMATS.add(f"{name} {holds}", Format(name, holds, read, sniff, accepts, find_hits, write, suffixes, parts))
         return read
 
     return register
@@ -330,13 +333,16 @@ def _identify(place: Any, holds: Holds, name: str | None, request: Request) -> t
     if name is None:
         return source, _recognised(head, holds), request
     bare, _, part = name.partition(":")
-    return source, _format(bare, holds), replace(request, part=part)
+    entry = _format(bare, holds)
+    if part and not entry.parts:
+        raise UnknownName(f"the format {bare!r} has no parts, so {name!r} names nothing; write {bare!r}.")
+    return source, entry, replace(request, part=part)
 
 
 def _format(name: str, holds: Holds) -> Format:
     known = [entry.name for entry in formats(holds) if not entry.name.startswith("python")]
     if name not in known:
-        raise UnknownName(f"no format of {_MEANT[holds].removeprefix('a ')}s is called {name!r}; {suggest(name, known)}")
+        raise UnknownName(f"no format of {'runs' if holds == 'run' else holds} is called {name!r}; {suggest(name, known)}")
     return FORMATS[f"{name} {holds}"]
 
 
@@ -354,11 +360,11 @@ def _recognised(head: Head, holds: Holds) -> Format:
     if wanted and wanted[0][0] >= 0.5:
         return wanted[0][1]
     line = head.lines[0][:60].decode("utf-8", "replace") if head.lines else head.text[:60]
+    where = head.name if head.raw.startswith(b"PAR1") else f"{head.name}:1: {line!r}"
     for sure, entry in scored:
-        if sure >= 0.5:
-            what = (
-                f"{head.name}:1: {line!r}: this has the form of {_MEANT[entry.holds]} ({entry.name}), {_MEANT[holds]} is wanted"
-            )
+        if sure >= 0.5 and entry.holds != "column":  # every table has columns
+            be = "is" if _MEANT[holds].startswith("a ") else "are"
+            what = f"{where}: this has the form of {_MEANT[entry.holds]} ({entry.name}); {_MEANT[holds]} {be} wanted"
             raise BadInput(f"{what}; are two files swapped? If it is right, name its format.")
     if wanted:
         return wanted[0][1]
@@ -373,7 +379,7 @@ def _kind(head: Head, name: str | None) -> Literal["run", "judgments"]:
     head.refuse_foreign()
     sure: dict[Holds, float] = {"run": 0.0, "judgments": 0.0}
     for each, entry in _scored(head):
-        if name in (None, entry.name):
+        if name is None or name.partition(":")[0] == entry.name:
             sure[entry.holds] = max(each, sure.get(entry.holds, 0.0))
     if sure["run"] == sure["judgments"]:
         raise BadUsage(f"{head.name}: {head.seen} may be a run or judgments; say which of them it is.")

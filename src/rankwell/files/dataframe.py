@@ -49,10 +49,10 @@ def read_texts(frame: Any, request: Request) -> Texts:
     told = [table[name].to_list() for name in others]
     rows = zip(*told, strict=True) if told else ((),) * len(names)
     attributes = {
-        name: {key: str(value) for key, value in zip(others, row, strict=True) if value is not None}
+        name: {key: str(value) for key, value in zip(others, row, strict=True) if not _is_missing(value)}
         for name, row in zip(names, rows, strict=True)
     }
-    texts = ["" if text is None else str(text) for text in table[columns.value].to_list()]
+    texts = ["" if _is_missing(text) else str(text) for text in table[columns.value].to_list()]
     return Texts(dict(zip(names, texts, strict=True)), attributes)
 
 
@@ -109,7 +109,7 @@ def _id(value: Any, row: int, name: str) -> str:
         return str(value)
     if isinstance(value, (int, np.integer)) and not isinstance(value, bool):
         return str(int(value))
-    shown = "nothing" if value is None or value != value else repr(value)
+    shown = "nothing" if _is_missing(value) else repr(value)
     raise BadInput(f"row {row}, column {name!r}: {shown} where an id belongs, text or a whole number; mend or drop the row.")
 
 
@@ -135,6 +135,11 @@ def _numbers(table: Any, name: str) -> Floats:
         shown = "nothing" if value is None else repr(value)
         raise BadScore(f"row {int(wrong[0]) + 1}, column {name!r}: {shown} where a finite number belongs; mend or drop the row.")
     return values
+
+
+def _is_missing(value: Any) -> bool:
+    """Whether a cell is empty, as None or as the NaN that pandas puts there."""
+    return value is None or (isinstance(value, float) and value != value)
 
 
 def _number(value: Any) -> float:

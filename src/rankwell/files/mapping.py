@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rankwell.errors import BadInput, BadScore
-from rankwell.files import Request, file_format
+from rankwell.files import Request, Texts, file_format
 from rankwell.kernels.rows import hits_of_ranking
 from rankwell.tables import Bools, Floats, encode_id
 from rankwell.tables.hits import Hits
@@ -173,7 +173,7 @@ def _scores(block: list[_Asked]) -> Floats:
     try:
         # Twice as fast as np.fromiter, and a text that looks like a number is refused.
         scores = np.frombuffer(b"".join([struct.pack(f"{len(each.scored)}d", *each.scored.values()) for each in block]))
-    except (struct.error, TypeError):
+    except (struct.error, TypeError, OverflowError):
         scores = np.full(1, np.nan)
     if not np.isfinite(scores).all():
         for each in block:
@@ -186,7 +186,7 @@ def _scores(block: list[_Asked]) -> Floats:
 def _is_finite(score: object) -> bool:
     try:
         return isfinite(struct.unpack("d", struct.pack("d", score))[0])
-    except (struct.error, TypeError):
+    except (struct.error, TypeError, OverflowError):
         return False
 
 
@@ -222,6 +222,16 @@ def read_judgments(judgments: Any, request: Request) -> Judgments:
             if not _is_finite(grade):
                 raise BadScore(f"query {query!r}, item {item!r}: the grade is {grade!r}; grades are finite numbers.")
     return Judgments.from_dict(clean)
+
+
+def _is_texts(thing: Any) -> bool:
+    return isinstance(thing, Mapping) and all(isinstance(text, str) for text in thing.values())
+
+
+@file_format("python mapping", "texts", accepts=_is_texts)
+def read_texts(texts: Any, request: Request) -> Texts:  # noqa: ARG001 - a mapping leaves nothing to ask for
+    """The texts in a mapping id -> text."""
+    return Texts({_text_id(name): text for name, text in texts.items()}, {_text_id(name): {} for name in texts})
 
 
 def with_text_ids(mapping: Mapping[Any, Any]) -> Mapping[str, Mapping[str, float]]:

@@ -26,7 +26,7 @@ def _find_hits(source: Source, judgments: Judgments, request: Request) -> Hits:
     return found(_load(source, request), judgments, request)
 
 
-@file_format("mteb", "run", sniff=_sniff, find_hits=_find_hits)
+@file_format("mteb", "run", sniff=_sniff, find_hits=_find_hits, parts=True)
 def read_run(source: Source, request: Request) -> Ranking:
     """The ranking of one subset and split; the format's name carries them, `mteb:en/test`, where the file has several.
 

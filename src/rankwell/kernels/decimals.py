@@ -15,7 +15,10 @@ _EIGHT = 0x0101010101010101
 _ZEROS, _DOTS, _TOPS = (np.uint64(each * _EIGHT) for each in (0x30, 0x2E, 0x80))
 _ONES = np.uint64(_EIGHT)
 _TOO_MUCH = np.uint64(0x76 * _EIGHT)
-# _LAST[n] keeps the last n of the eight bytes of a word.
+# The most that _short reads: eight digits, a dot, seven digits. Where numbers are longer on the whole, it is not tried.
+_SHORT = 16
+# _FIRST[n] and _LAST[n] keep the first and the last n of the eight bytes of a word.
+_FIRST = np.array([(1 << 8 * n) - 1 for n in range(9)], dtype=np.uint64)
 _LAST = np.array([(1 << 64) - (1 << 8 * (8 - n)) for n in range(9)], dtype=np.uint64)
 _POWERS = np.array([float(10**n) for n in range(20)])
 _WHOLE_POWERS = np.array([10**n for n in range(20)], dtype=np.uint64)
@@ -24,14 +27,16 @@ _EXACT = np.uint64(1 << 53)
 
 def parse(spans: Spans) -> tuple[Floats, Ints]:
     """(spans,) the numbers, and the rows that are none: no number at all, NaN, infinite, hexadecimal or with underscores."""
-    values, good = _short(spans)
-    if good.all():
-        return values, np.zeros(0, dtype=np.int64)
-    rows = np.flatnonzero(~good)
-    values[rows], good = _long(spans.take(rows))
-    rows = rows[~good]
+    length = spans.stop - spans.start
+    if len(length) and int(length.sum()) > _SHORT * len(length):
+        values, good = _long(spans)
+    else:
+        values, good = _short(spans)
+        rows = np.flatnonzero(~good)
+        if len(rows):
+            values[rows], good[rows] = _long(spans.take(rows))
     bad = list[int]()
-    for row in rows.tolist():
+    for row in np.flatnonzero(~good).tolist():
         values[row] = _by_python(spans.bytes_of(row))
         if not math.isfinite(values[row]):
             bad.append(row)
@@ -112,17 +117,21 @@ def _long(spans: Spans) -> tuple[Floats, Bools]:
 
 
 def _dot_places(spans: Spans) -> Ints:
-    """(spans,) the place of the last dot in the last 24 bytes of each span; its end where there is none."""
+    """(spans,) the place of a dot in the first eight or the last 24 bytes of each span; its end where there is none."""
     text, start, stop = spans
-    places = stop.copy()
+    dot = _dot(text.words[start] & _FIRST.take(stop - start, mode="clip"))
+    places = np.where(dot != 0, start + _byte_of(dot), stop)
+    rows = np.flatnonzero((dot == 0) & (stop - start > 8))
     for step in range(3):
-        end = stop - 8 * step
-        words = text.words[end - 8] & _LAST.take(end - start, mode="clip")
-        dot = _dot(words)
-        # Where two bits are set the digits around the place that comes out are refused.
-        place = end - 8 + (np.bitwise_count(dot - np.uint64(1)) >> np.uint8(3)).astype(np.int64)
-        places = np.where((dot != 0) & (places == stop), place, places)
+        end = stop[rows] - 8 * step
+        dot = _dot(text.words[end - 8] & _LAST.take(end - start[rows], mode="clip"))
+        places[rows] = np.where(dot != 0, end - 8 + _byte_of(dot), places[rows])
     return places
+
+
+def _byte_of(dot: Words) -> Ints:
+    """Which of eight bytes is the dot; where more are marked, a byte for which what stands before it has a dot and is refused."""
+    return (np.bitwise_count(dot - np.uint64(1)) >> np.uint8(3)).astype(np.int64)
 
 
 def _digits(text: Text, start: Ints, stop: Ints) -> tuple[Words, Bools]:

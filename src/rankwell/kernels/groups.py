@@ -138,6 +138,8 @@ def _twice(groups: Groups) -> list[tuple[int, int]]:
     same = ordered[1:] == ordered[:-1]
     same[groups.offsets[1:-1] - 1] = False
     pairs = np.flatnonzero(same)
+    if not len(pairs):
+        return []
     found = list[tuple[int, int]]()
     owner = np.searchsorted(groups.offsets, pairs, side="right") - 1
     for group in np.unique(owner).tolist():

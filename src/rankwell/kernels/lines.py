@@ -10,7 +10,7 @@ from rankwell.kernels.decimals import parse
 from rankwell.kernels.spans import Bytes, Spans, Text
 from rankwell.tables import Floats, Ints
 
-_BLANK, _TAB, _NEWLINE, _HASH = b" \t\n#"
+_BLANK, _TAB, _NEWLINE, _RETURN, _HASH = b" \t\n\r#"
 # What C's isspace holds for white space, and so trec_eval.
 _WHITE = np.isin(np.arange(256), list(b" \t\n\v\f\r"))
 _SHOWN = 60
@@ -68,6 +68,9 @@ def read_fields(block: Text, layout: Layout, reading: Reading) -> Fields:
     content, numbers, text = block.content, None, block
     has_comments = reading.comments and bool((content == _HASH).any())
     ends = None if has_comments else _field_ends(content, layout)
+    if ends is None and not has_comments and (content == _RETURN).any():
+        text = Text.of(content.tobytes().replace(b"\r\n", b"\n"))
+        ends = _field_ends(text.content, layout)
     if ends is None:
         tidied, numbers = _tidy(content, has_comments)
         tidied, ends = _of_width(tidied, numbers, layout, reading, content)

@@ -8,7 +8,15 @@ from typing import Literal
 import numpy as np
 
 from rankwell.errors import BadUsage
-from rankwell.stats import MIN_QUERIES, Intervals, check_level, on_exact_grid, resampled_counts, rounded, student_quantile
+from rankwell.stats import (
+    MIN_QUERIES,
+    Intervals,
+    check_level,
+    on_exact_grid,
+    percentile_interval,
+    resampled_counts,
+    student_quantile,
+)
 from rankwell.tables import Floats
 from rankwell.tables.values import Values
 
@@ -171,7 +179,7 @@ def _bootstrap(
         width = len(each.columns())
         drawn = middle[place] if place in middle else _statistic(each, sums[:, at : at + width])
         at += width
-        found.append(_percentiles(drawn, level))
+        found.append(percentile_interval(drawn, level))
     return found
 
 
@@ -184,13 +192,6 @@ def _statistic(counted: _Counted, sums: Floats) -> Floats:
         return sums[:, 0]
     means = sums[:, 0] / counted.n
     return np.exp(means) if counted.summary == "geometric" else means
-
-
-def _percentiles(drawn: Floats, level: float) -> tuple[float, float] | None:
-    if np.isnan(drawn).any():
-        return None
-    low, high = np.quantile(drawn, [(1 - level) / 2, (1 + level) / 2]).tolist()
-    return rounded(low), rounded(high)
 
 
 class _Median:

@@ -6,7 +6,7 @@ from typing import Literal, NamedTuple
 
 from rankwell.errors import BadInput
 
-Holds = Literal["run", "judgments", "texts", "preferences"]
+Holds = Literal["run", "judgments", "texts", "preferences", "embeddings", "column", "numbers"]
 Duplicates = Literal["error", "first", "best"]
 
 # In order of preference: PyTerrier's tables have `qid` beside the text `query`, and `docno` beside an internal number `docid`.
@@ -113,6 +113,17 @@ def choose_columns(found: Sequence[str], holds: Holds, *, aspects: bool = False)
         listed = ", ".join(map(repr, found)) or "none"
         raise BadInput(f"no column for {' and '.join(missing)}; found are {listed}; rename the columns to one of the names.")
     return Columns(owner, item, value, aspect, rank)
+
+
+def choose_column(found: Sequence[str], name: str = "") -> str:
+    """The one column to read: the named one, else the only one, else the one of ids. Raises BadInput that lists what was found."""
+    listed = ", ".join(map(repr, found)) or "none"
+    if name and name not in found:
+        raise BadInput(f"no column {name!r}; found are {listed}.")
+    chosen = name or (found[0] if len(found) == 1 else _find(found, _ID))
+    if chosen is None:
+        raise BadInput(f"no column for ids ({', '.join(_ID)}); found are {listed}; name one, as in table.csv:{found[0]}.")
+    return chosen
 
 
 def unique_rows(

@@ -10,8 +10,10 @@ from rankwell.errors import BadInput
 from rankwell.files import Request, Texts, file_format
 from rankwell.files.column_tables.dialects import CSV, JSONL, PARQUET, TSV, Dialect
 from rankwell.files.column_tables.hits import drop_duplicates, hits_of_table
+from rankwell.files.column_tables.numbers import read_numbers, sniff_numbers
 from rankwell.files.column_tables.session import connected, quoted, text
 from rankwell.files.column_tables.table import opened
+from rankwell.files.column_tables.vectors import read_column, read_vectors, sniff_column, sniff_vectors
 from rankwell.store import Head, Source
 from rankwell.tables.hits import Hits
 from rankwell.tables.judgments import Judgments
@@ -130,7 +132,10 @@ def _register(dialect: Dialect) -> None:
     judged = file_format(name, "judgments", sniff=sniff_as("judgments"), write=bind(write_judgments), suffixes=suffixes)
     judged(bind(read_judgments))
     file_format(name, "texts", sniff=sniff_as("texts"))(bind(read_texts))
+    file_format(name, "column", sniff=bind(sniff_column))(bind(read_column))
+    file_format(name, "numbers", sniff=bind(sniff_numbers))(bind(read_numbers))
 
 
 for _dialect in (CSV, TSV, PARQUET, JSONL):
     _register(_dialect)
+file_format("parquet", "embeddings", sniff=sniff_vectors)(read_vectors)

@@ -1,0 +1,380 @@
+"""Exact search: the nearest items of each query, and where given items stand among all of them; one file per backend.
+
+Whatever the backend, block sizes or threads, the results are the same to the last bit: a backend's float32 products only decide
+what is clearly above or below, and the rest is scored in float64 by `rankwell.kernels.similarity`.
+"""
+
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple, Protocol
+
+import numpy as np
+
+from rankwell.errors import BadInput, BadUsage, MissingExtra, UnknownName
+from rankwell.kernels.shortlist import Best, Shortlist, width
+from rankwell.kernels.similarity import Block, Metric, Singles, Space, metric_name, score_pairs
+from rankwell.registry import Catalogue
+from rankwell.tables import Bools, Floats, Ints
+from rankwell.tables.embeddings import Embeddings, Vectors, as_embeddings
+from rankwell.tables.ranking import Ranking
+
+# Called with the products done and the products in all.
+Progress = Callable[[int, int], None]
+Exclude = Literal["none", "self"]
+_LOWEST = -1e38  # above minus infinity, which marks who is excluded
+_QUERY_BYTES = 48 << 20
+
+
+class Groups(NamedTuple):
+    """A label per query and per item; an item is no neighbour of a query with the same label. None is no label."""
+
+    queries: Sequence[Hashable]
+    items: Sequence[Hashable]
+
+
+class Hits(NamedTuple):
+    """Pairs of a query and an item of a block with their float32 products, ascending by query and then by item."""
+
+    rows: Ints
+    columns: Ints
+    products: Singles
+
+
+class Counted(NamedTuple):
+    """above: (queries, m) items whose product is greater than `high`. rows, columns, which: the pairs from `low` to `high`."""
+
+    above: Ints
+    rows: Ints
+    columns: Ints
+    which: Ints
+
+
+class Barred(NamedTuple):
+    """Pairs of a query and an item of a block that are excluded."""
+
+    rows: Ints
+    columns: Ints
+
+
+class Engine(Protocol):
+    """What multiplies blocks of vectors; made for one set of queries."""
+
+    def load(self, items: Singles) -> None:
+        """Makes (items, width) vectors those that are multiplied; they may change once another block is loaded."""
+        ...
+
+    def hits(self, rows: slice, cut: Singles, slack: Singles, keep: int, barred: Barred) -> Hits:
+        """All pairs with a product of at least `cut` that are not barred; those that cannot be among the best may be missing.
+
+        cut, slack: (queries,). A pair may be missing if `keep` other pairs of its query have products above its own by more than
+        twice the slack.
+        """
+        ...
+
+    def counts(self, rows: slice, low: Singles, high: Singles, barred: Barred) -> Counted:
+        """How many items that are not barred are above `high`, and which lie between; low, high: (queries, m)."""
+        ...
+
+
+@dataclass(frozen=True)
+class Backend:
+    """A way to multiply. open: (queries, query block, item block, device) -> Engine. The block sizes are those that suit it."""
+
+    name: str
+    open: Callable[[Singles, int, int, str | None], Engine]
+    query_block: int
+    item_block: int
+
+
+BACKENDS: Catalogue[Backend] = Catalogue("search", "search backend")
+
+
+@dataclass(frozen=True, eq=False)
+class TopK:
+    """The best k items of each query, best first; of items with the same score the one that stands first in the table.
+
+    positions: (queries, k) rows of the items, -1 where fewer than k remain. scores: (queries, k) exact, NaN there; under `l2`
+    the negative distance, so that higher is always nearer. query_names, item_names: the names of rows.
+    """
+
+    positions: Ints
+    scores: Floats
+    query_names: Sequence[str]
+    item_names: Sequence[str]
+    metric: Metric
+
+    def ranking(self) -> Ranking:
+        """The lists as a Ranking, best first, queries in the order of their bytes; read it with the tie rule `input`."""
+        found = self.positions >= 0
+        names, items = self.query_names, self.item_names
+        owner: list[int] = np.repeat(np.arange(len(self.positions)), found.sum(axis=1)).tolist()
+        listed: list[int] = self.positions[found].tolist()
+        return Ranking.from_rows(
+            [names[row] for row in owner],
+            [items[position] for position in listed],
+            self.scores[found],
+            all_queries=names,
+        )
+
+
+class Standing(NamedTuple):
+    """Where items stand: how many items score higher, and how many the same, itself included; -1 where none was asked for."""
+
+    above: Ints
+    tied: Ints
+    scores: Floats
+
+
+def search(
+    queries: Embeddings | Vectors,
+    items: Embeddings | Vectors,
+    *,
+    k: int,
+    metric: str = "cosine",
+    exclude: Exclude = "none",
+    groups: Groups | None = None,
+    backend: str = "numpy",
+    device: str | None = None,
+    query_block: int | None = None,
+    item_block: int | None = None,
+    progress: Progress | None = None,
+) -> TopK:
+    """The k items with the highest scores of each query, exactly.
+
+    queries, items: Embeddings, or arrays (n, d) whose names are their positions; both may be memory-mapped and are read block by
+    block. metric: `cosine`, `dot`, or `l2` (negative distance). exclude: `self` bars the item whose name is the query's.
+    groups: bars items with the query's label. device: of torch; None takes a GPU where there is one.
+    Raises BadInput that names the row of a vector which is NaN, infinite, or zero under cosine, and where dimensions differ;
+    BadUsage for k below 1, UnknownName for an unknown metric or backend, MissingExtra for a backend that is not installed.
+    """
+    if k < 1:
+        raise BadUsage(f"k is {k}; a search is for one item or more.")
+    task = _Task(queries, items, metric, exclude, groups, backend, device, query_block, item_block, progress)
+    depth = min(k, task.items.n)
+    parts = [_search_part(task, start, stop, depth) for start, stop in task.parts(24 * width(depth))] if depth else []
+    shape = task.queries.n, k
+    positions, scores = np.full(shape, -1, dtype=np.int64), np.full(shape, np.nan)
+    if parts:
+        positions[:, :depth] = np.concatenate([part.positions for part in parts])
+        scores[:, :depth] = np.concatenate([part.scores for part in parts])
+    return TopK(positions, scores, task.queries.names(), task.items.names(), task.metric)
+
+
+def ranks_of(
+    queries: Embeddings | Vectors,
+    items: Embeddings | Vectors,
+    wanted: Ints,
+    *,
+    metric: str = "cosine",
+    exclude: Exclude = "none",
+    groups: Groups | None = None,
+    backend: str = "numpy",
+    device: str | None = None,
+    query_block: int | None = None,
+    item_block: int | None = None,
+    progress: Progress | None = None,
+) -> Standing:
+    """For each query and each of its wanted items: how many items score higher, how many the same; counted, never sorted.
+
+    wanted: (queries, m) positions of items, -1 for none. Excluded items are not counted; to ask for one is an error. The rank
+    of an item is `above + 1` at best and `above + tied` at worst. The other parameters and errors are those of `search`; the
+    backend `faiss` cannot count.
+    """
+    task = _Task(queries, items, metric, exclude, groups, backend, device, query_block, item_block, progress)
+    if wanted.ndim != 2 or len(wanted) != task.queries.n or wanted.max(initial=-1) >= task.items.n or wanted.min(initial=0) < -1:
+        raise BadInput(
+            f"wanted positions of shape {wanted.shape} from {wanted.min(initial=0)} to {wanted.max(initial=-1)}; there is a row "
+            f"for each of {task.queries.n} queries, of positions below {task.items.n}, or -1 for none."
+        )
+    parts = [_rank_part(task, start, stop, wanted[start:stop]) for start, stop in task.parts(64 * wanted.shape[1])]
+    if not parts:
+        return Standing(np.zeros(wanted.shape, np.int64), np.zeros(wanted.shape, np.int64), np.zeros(wanted.shape))
+    return Standing(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+
+
+class _Task:
+    """What `search` and `ranks_of` share: the checked tables, who is barred, and the tiles in which the work is done."""
+
+    def __init__(
+        self,
+        queries: Embeddings | Vectors,
+        items: Embeddings | Vectors,
+        metric: str,
+        exclude: Exclude,
+        groups: Groups | None,
+        backend: str,
+        device: str | None,
+        query_block: int | None,
+        item_block: int | None,
+        progress: Progress | None,
+    ) -> None:
+        self.queries, self.items = as_embeddings(queries), as_embeddings(items)
+        self.metric: Metric = metric_name(metric)
+        self.space = Space(self.queries, self.items, self.metric)
+        self._backend, self._device, self._progress, self._done = BACKENDS[backend], device, progress, 0
+        self.query_block = self._backend.query_block if query_block is None else query_block
+        self.item_block = self._backend.item_block if item_block is None else item_block
+        if min(self.query_block, self.item_block) < 1:
+            raise BadUsage(f"blocks of {self.query_block} queries and {self.item_block} items; a block has one or more.")
+        if exclude not in ("none", "self"):
+            raise UnknownName(f"exclude={exclude!r}; none or self.")
+        self._self = _same_name(self.queries, self.items) if exclude == "self" else None
+        self._groups = None if groups is None else _group_numbers(groups, self.queries.n, self.items.n)
+
+    def parts(self, bytes_each: int) -> Iterator[tuple[int, int]]:
+        """Ranges of queries, each so small that what is kept of it has bounded size."""
+        rows = max(self.query_block, _QUERY_BYTES // (8 * self.space.width + bytes_each))
+        for start in range(0, self.queries.n, rows):
+            yield start, min(start + rows, self.queries.n)
+
+    def open(self, block: Block) -> Engine:
+        """The engine for some queries."""
+        return self._backend.open(block.vectors, self.query_block, self.item_block, self._device)
+
+    def tiles(self, first: int, block: Block, engine: Engine) -> Iterator[tuple[slice, int, Block, Barred]]:
+        """The rows of each tile, its first item, its items, and who is barred; the items in ascending order."""
+        for start in range(0, self.items.n, self.item_block):
+            loaded = self.space.items(start, min(start + self.item_block, self.items.n))
+            engine.load(loaded.vectors)
+            for top in range(0, len(block.vectors), self.query_block):
+                rows = slice(top, min(top + self.query_block, len(block.vectors)))
+                yield rows, start, loaded, self.barred(slice(first + rows.start, first + rows.stop), start, len(loaded.reach))
+                self._done += (rows.stop - rows.start) * len(loaded.reach)
+                if self._progress is not None:
+                    self._progress(self._done, self.queries.n * self.items.n)
+
+    def barred(self, rows: slice, start: int, n: int) -> Barred:
+        """The excluded pairs of some queries with n items from `start` on; counted within both."""
+        found = [(np.empty(0, np.int64), np.empty(0, np.int64))]
+        if self._self is not None:
+            place = self._self[rows] - start
+            inside = np.flatnonzero((place >= 0) & (place < n))
+            found.append((inside, place[inside]))
+        if self._groups is not None:
+            labels, others = self._groups
+            row, column = np.nonzero(labels[rows][:, None] == others[start : start + n])
+            found.append((row, column))
+        return Barred(*(np.concatenate(column) for column in zip(*found, strict=True)))
+
+    def is_barred(self, rows: Ints, columns: Ints) -> Bools:
+        """(pairs,) whether the item is excluded for the query."""
+        barred = np.zeros(len(rows), dtype=np.bool_)
+        if self._self is not None:
+            barred |= self._self[rows] == columns
+        if self._groups is not None:
+            barred |= self._groups[0][rows] == self._groups[1][columns]
+        return barred
+
+    def score(self, rows: Ints, columns: Ints) -> Floats:
+        """(pairs,) exact scores."""
+        return score_pairs(self.queries.vectors, self.items.vectors, rows, columns, self.metric)
+
+
+def _search_part(task: _Task, first: int, stop: int, k: int) -> Best:
+    """The best k of a range of queries."""
+    block, space = task.space.queries(first, stop), task.space
+    shortlist = Shortlist(k, space, block.squares, lambda rows, columns: task.score(rows + first, columns))
+    engine = task.open(block)
+    for rows, start, loaded, barred in task.tiles(first, block, engine):
+        reach = block.reach[rows]
+        slack = space.slack(reach, loaded.reach.max())
+        cut = _down(np.maximum(shortlist.entry[rows] - slack, _LOWEST))
+        hits = engine.hits(rows, cut, _up(slack), k, barred)
+        offered = hits.rows + rows.start
+        bound = space.slack(reach[hits.rows], loaded.reach[hits.columns])
+        shortlist.offer(offered, hits.columns + start, hits.products.astype(np.float64), bound)
+        if len(offered) > (rows.stop - rows.start) * max(1, k // 4):
+            shortlist.raise_entry(rows)
+    return shortlist.best()
+
+
+def _rank_part(task: _Task, first: int, stop: int, wanted: Ints) -> Standing:
+    """Where the wanted items of a range of queries stand."""
+    block, space = task.space.queries(first, stop), task.space
+    row, column = np.nonzero(wanted >= 0)
+    barred = task.is_barred(row + first, wanted[row, column])
+    if barred.any():
+        bad = int(np.flatnonzero(barred)[0])
+        query, item = task.queries.names()[int(row[bad]) + first], task.items.names()[int(wanted[row[bad], column[bad]])]
+        raise BadInput(f"item {item!r} is asked for and excluded for query {query!r}; ask for items that take part.")
+    scores = np.full(wanted.shape, np.nan)
+    scores[row, column] = task.score(row + first, wanted[row, column])
+    place = space.place(np.where(wanted >= 0, scores, 0.0), block.squares[:, None])
+    standing = Standing(np.zeros(wanted.shape, np.int64), np.zeros(wanted.shape, np.int64), scores)
+    engine = task.open(block)
+    for rows, start, loaded, excluded in task.tiles(first, block, engine):
+        slack = space.slack(block.reach[rows], loaded.reach.max())[:, None]
+        counted = engine.counts(rows, _down(place[rows] - slack), _up(place[rows] + slack), excluded)
+        standing.above[rows] += counted.above
+        at = counted.rows + rows.start, counted.which
+        near, mine = task.score(at[0] + first, counted.columns + start), scores[at]
+        np.add.at(standing.above, at, near > mine)
+        np.add.at(standing.tied, at, near == mine)
+    standing.above[wanted < 0] = standing.tied[wanted < 0] = -1
+    return standing
+
+
+def _down(values: Floats) -> Singles:
+    return np.nextafter(values.astype(np.float32), np.float32(-np.inf))
+
+
+def _up(values: Floats) -> Singles:
+    return np.nextafter(values.astype(np.float32), np.float32(np.inf))
+
+
+def _same_name(queries: Embeddings, items: Embeddings) -> Ints:
+    """(queries,) the position of the item with the query's name, -1 where there is none."""
+    if queries.ids is None and items.ids is None:
+        place = np.arange(queries.n)
+        return np.where(place < items.n, place, -1)
+    row = {name: position for position, name in enumerate(queries.names())}
+    found = np.full(queries.n, -1, dtype=np.int64)
+    for position, name in enumerate(items.names()):
+        if name in row:
+            found[row[name]] = position
+    return found
+
+
+def _group_numbers(groups: Groups, n_queries: int, n_items: int) -> tuple[Ints, Ints]:
+    """Labels as numbers; no label is -1 on one side and -2 on the other, so that it equals nothing."""
+    if len(groups.queries) != n_queries or len(groups.items) != n_items:
+        raise BadInput(
+            f"{len(groups.queries)} and {len(groups.items)} group labels for {n_queries} queries and {n_items} items; "
+            "each has one, or None."
+        )
+    numbers: dict[Hashable, int] = {}
+    sides = ((groups.queries, -1), (groups.items, -2))
+    queries, items = (
+        np.array([none if label is None else numbers.setdefault(label, len(numbers)) for label in side], dtype=np.int64)
+        for side, none in sides
+    )
+    return queries, items
+
+
+def sift(products: Singles, cut: Singles, slack: Singles, keep: int, barred: Barred, mask: Bools) -> Hits:
+    """The hits of a block of products as `Engine.hits` wants them; writes to `products` and to `mask`, of the same shape."""
+    products[barred] = -np.inf
+    queries, items = products.shape
+    np.greater_equal(products, cut[:, None], out=mask)
+    found = np.flatnonzero(mask)
+    if len(found) > 4 * keep * queries and items > keep:
+        for top in range(0, queries, 64):
+            some = slice(top, top + 64)
+            kth = np.partition(products[some], items - keep, axis=1)[:, items - keep]
+            best = _down(kth.astype(np.float64) - 2 * slack[some].astype(np.float64))
+            np.greater_equal(products[some], np.maximum(cut[some], best)[:, None], out=mask[some])
+        found = np.flatnonzero(mask)
+    rows, columns = np.divmod(found, items)
+    return Hits(rows, columns, products[rows, columns])
+
+
+def optional(module: str, package: str, extra: str) -> Any:
+    """An optional package, imported now. Raises MissingExtra that says how to install it."""
+    import importlib
+
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        raise MissingExtra(
+            f"the backend {extra!r} needs {package}, which is not installed; pip install 'rankwell[{extra}]', or --backend numpy."
+        ) from error
