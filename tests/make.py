@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any
 
-from rankwell import judged_rankings
+from oracles.agreement import DEPTH, N_CANDIDATES
+from rankwell import judged_rankings, ranking_pairs
 from rankwell.files.mapping import find_hits
 from rankwell.tables.judgments import Judgments
 from rankwell.tables.preferences import Preferences
@@ -114,6 +115,32 @@ def preferences(random: Random, judged: list[str], relevant: bool) -> list[tuple
     return rows
 
 
+@dataclass(frozen=True)
+class PairsMaker(Maker):
+    """Worlds of two models over the same candidates; in many queries both know all of them, and many similarities are equal."""
+
+    def _query(self, random: Random, kind: str) -> tuple[Any, dict[str, float] | None]:
+        truth, run = super()._query(random, kind)
+        if kind == "mixed" and random.random() < 0.6:
+            pool = items(random, random.choice((8, 20, 50)))
+            truth, run = self.truth(random, pool, True), dict(self.truth(random, pool, True))
+        return truth, run
+
+    def rankings(self, world: World) -> Any:
+        """What the candidate knows, similarities and all."""
+        return {query: world.run.get(query, {}) for query in world.truth}
+
+
+def similarities(random: Random, listed: list[str], relevant: bool) -> dict[str, float]:
+    """Similarities of one query, from quite distinct ones to a single one."""
+    levels = random.choice((3, 12, 10**6)) if relevant else 1
+    return {item: random.randrange(levels) / 4 for item in listed}
+
+
+def _join_pairs(truth: Mapping[str, dict[str, float]], run: Run) -> Any:
+    return ranking_pairs(truth, run, depth=DEPTH, n_candidates=N_CANDIDATES)
+
+
 def _join_aspects(view: type[Any]) -> Callable[[Mapping[str, Any], Run], Any]:
     def join(truth: Mapping[str, dict[str, dict[str, float]]], run: Run) -> Any:
         rows = [
@@ -140,4 +167,5 @@ MAKERS: dict[str, Maker] = {
     "GroupRankings": Maker(truth=aspects, nothing=dict, join=_join_aspects(GroupRankings)),
     "IntentRankings": Maker(truth=aspects, nothing=dict, join=_join_aspects(IntentRankings)),
     "PreferenceRankings": Maker(truth=preferences, nothing=list, join=_join_preferences, ids_descend=False),
+    "RankingPairs": PairsMaker(truth=similarities, nothing=dict, join=_join_pairs),
 }

@@ -158,3 +158,53 @@ def test_the_same_command_gives_the_same_bytes(folder: Path, monkeypatch, capsys
     assert len(outputs) == 1
     for path in sorted((folder / "one").iterdir()):
         assert path.read_bytes() == (folder / "two" / path.name).read_bytes(), path.name
+
+
+def test_a_hyphen_is_standard_input_for_judgments_or_run(folder: Path):
+    for arguments, content in ((["qrels.txt", "-"], RUN), (["-", "a.run"], QRELS)):
+        words = [sys.executable, "-m", "rankwell", "evaluate", *arguments, "-m", "RR", "--format", "csv"]
+        done = subprocess.run(words, input=content, capture_output=True, text=True, check=False)
+
+        assert done.returncode == 0, done.stderr
+        assert ",RR,RR,0.75," in done.stdout
+
+
+def test_two_pipes_are_two_runs(folder: Path):
+    command = f"{sys.executable} -m rankwell evaluate qrels.txt <(cat a.run) <(tac a.run) -m RR --format csv"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
+
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count(",RR,RR,0.75,") == 2
+
+
+def test_a_target_that_is_no_file_is_written_into_and_a_link_stays_a_link(folder: Path):
+    done = subprocess.run(
+        [sys.executable, "-m", "rankwell", "convert", "a.run", "/dev/stdout", "--to", "csv"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("query")
+
+    (folder / "real.csv").write_text("old")
+    (folder / "link.csv").symlink_to(folder / "real.csv")
+    subprocess.run([sys.executable, "-m", "rankwell", "convert", "a.run", "link.csv"], check=True, capture_output=True)
+    assert (folder / "link.csv").is_symlink()
+    assert (folder / "real.csv").read_text().startswith("query")
+
+
+def test_an_output_folder_that_is_a_file_is_refused_before_any_work(folder: Path, monkeypatch, capsys):
+    assert run(monkeypatch, "evaluate", "qrels.txt", "a.run", "-o", "qrels.txt") == 2
+    assert "qrels.txt is a file" in capsys.readouterr().err
+    assert (folder / "qrels.txt").read_text() == QRELS
+
+
+def test_a_negative_seed_is_bad_usage(folder: Path, monkeypatch, capsys):
+    assert run(monkeypatch, "evaluate", "qrels.txt", "a.run", "--seed", "-1") == 2
+    assert "from 0" in capsys.readouterr().err
+
+
+def test_a_named_format_goes_before_the_content(folder: Path, monkeypatch, capsys):
+    assert run(monkeypatch, "evaluate", "qrels.txt", "a.run", "--run-format", "json") == 2
+    assert run(monkeypatch, "evaluate", "qrels.txt", "a.run", "--run-format", "trec", "--qrels-format", "trec") == 0

@@ -55,3 +55,16 @@ def test_single_precision_makes_close_scores_tie():
     single = rw.evaluate(truth, run, "RR", convention="trec_eval9", intervals="none").values[0].values[0]
 
     assert (double, single) == (1.0, 0.5)
+
+
+def test_ranx_writes_the_persistence_of_rbp_where_others_write_a_cut_off():
+    assert str(parse_measure("rbp.95", CONVENTIONS["ranx"].words)) == "RBP(p=0.95)"
+
+
+def test_ranx_averages_its_hits():
+    truth, run = {"a": {"x": 1}, "b": {"y": 1}}, {"a": {"x": 1.0}, "b": {"z": 1.0}}
+
+    [ours] = rw.evaluate(truth, run, "NumRet(rel=1)", intervals="none").summary
+    [theirs] = rw.evaluate(truth, run, "hits", convention="ranx", intervals="none").summary
+
+    assert (ours.mean, theirs.mean) == (1.0, 0.5)

@@ -7,7 +7,7 @@ import pytest
 
 import rankwell as rw
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate, TieRefused, UnknownName
-from rankwell.evaluation import name_runs
+from rankwell.evaluation.runs import name_runs
 
 TRUTH = {"q1": {"a": 1, "b": 0}, "q2": {"c": 2}, "q3": {"d": 0}, "q4": {"e": 1}}
 RUN = {"q1": {"a": 2.0, "b": 1.0}, "q2": {"x": 2.0, "c": 1.0}, "q3": {"d": 1.0}, "q9": {"a": 1.0}}
@@ -92,10 +92,10 @@ def test_a_tie_with_a_judged_item_is_refused_when_asked():
     assert values(rw.evaluate({"q": {"d": 1}}, TIED, "RR", ties="error", intervals="none"))["q"] == 0.25
 
 
-def test_ties_across_the_cut_are_counted_for_each_measure():
-    result = rw.evaluate({"q": {"b": 1}}, TIED, ["P@1", "P@3", "RR"], intervals="none")
+def test_queries_whose_value_hangs_on_the_order_of_ties_are_counted_for_each_measure():
+    result = rw.evaluate({"q": {"b": 1}}, TIED, ["P@1", "P@3", "RR", "NumQ"], intervals="none")
 
-    assert dict(result.counts["run"].tied) == {"P@1": 1, "P@3": 0, "RR": 1}
+    assert dict(result.counts["run"].tied) == {"P@1": 1, "P@3": 0, "RR": 1, "NumQ": 0}
 
 
 def test_a_measure_without_a_closed_form_says_so_under_expected():

@@ -161,7 +161,8 @@ def test_colour_is_for_terminals_that_want_it(monkeypatch):
 
 def test_the_rules_line_says_counts_once_where_runs_agree_and_by_run_where_they_do_not():
     assert rules_line(RULES) == (
-        "412 queries counted, missing from the run: dense 2, 1 without anything relevant, tied at the cut: bm25 at most 7; "
+        "412 queries counted, missing from the run: bm25 0 / dense 2, 1 without anything relevant, "
+        "decided by the order of ties: bm25 at most 7 / dense 0; "
         "ties=id-desc exclude-self=no seed=0"
     )
     assert printed(rules=RULES).splitlines()[-1] == "rules: " + rules_line(RULES)

@@ -14,12 +14,11 @@ DOCS = Path(__file__).resolve().parent.parent / "docs"
 
 def command_page() -> str:
     """Every command with its help, as a terminal of 100 columns shows it."""
-    app = build()
     parts = ["# Commands\n\nWritten by `make docs` from the code; do not edit.\n"]
     for words, _ in commands():
         names = [word.replace("_", "-") for word in words]
         stream = io.StringIO()
-        app.help_print(names, console=Console(file=stream, width=100, force_terminal=False, color_system=None))
+        build(names).help_print(names, console=Console(file=stream, width=100, force_terminal=False, color_system=None))
         text = "\n".join(line.rstrip() for line in stream.getvalue().strip().splitlines())
         parts.append(f"## rankwell {' '.join(names)}\n\n```text\n{text}\n```\n")
     return "\n".join(parts)

@@ -3,9 +3,11 @@
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from rankwell.evaluation import Evaluation, evaluate
+    from rankwell.evaluation import Agreement
+    from rankwell.evaluation.agreement import agree
+    from rankwell.evaluation.runs import Evaluation, evaluate
     from rankwell.files import find_hits, read_judgments, read_ranking, write_judgments, write_run
-    from rankwell.files.mapping import group_rankings, intent_rankings, judged_rankings, preference_rankings
+    from rankwell.files.mapping import group_rankings, intent_rankings, judged_rankings, preference_rankings, ranking_pairs
     from rankwell.registry import Measure, parse_measure
     from rankwell.tables.judgments import Judgments
     from rankwell.tables.ranking import Ranking
@@ -24,16 +26,20 @@ _HOME = {
     "group_rankings": "rankwell.files.mapping",
     "intent_rankings": "rankwell.files.mapping",
     "preference_rankings": "rankwell.files.mapping",
+    "ranking_pairs": "rankwell.files.mapping",
     "JudgedRankings": "rankwell.views.judged",
     "Measure": "rankwell.registry",
     "parse_measure": "rankwell.registry",
-    "evaluate": "rankwell.evaluation",
-    "Evaluation": "rankwell.evaluation",
+    "evaluate": "rankwell.evaluation.runs",
+    "Evaluation": "rankwell.evaluation.runs",
+    "agree": "rankwell.evaluation.agreement",
+    "Agreement": "rankwell.evaluation",
     "Values": "rankwell.tables.values",
     "write_run": "rankwell.files",
     "write_judgments": "rankwell.files",
 }
 __all__ = [
+    "Agreement",
     "Evaluation",
     "JudgedRankings",
     "Judgments",
@@ -41,6 +47,7 @@ __all__ = [
     "Ranking",
     "Values",
     "__version__",
+    "agree",
     "evaluate",
     "find_hits",
     "group_rankings",
@@ -48,6 +55,7 @@ __all__ = [
     "judged_rankings",
     "parse_measure",
     "preference_rankings",
+    "ranking_pairs",
     "read_judgments",
     "read_ranking",
     "write_judgments",

@@ -2,6 +2,7 @@
 
 import os
 import sys
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -19,9 +20,16 @@ def main() -> int:
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:
-        # Whoever read our output has seen enough; a second error while Python closes the pipe would only confuse.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+        return _abandon_output(0)
+    except OSError as error:
+        _say(f"rankwell: output: {error.strerror or error}.")
+        return _abandon_output(2)
+    return code
+
+
+def _abandon_output(code: int) -> int:
+    """Keeps Python from writing what is left, and failing again, when it closes standard output."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return code
 
 
@@ -44,6 +52,9 @@ def _dispatch(arguments: list[str]) -> int:
         return error.exit_code
     except (KeyboardInterrupt, BrokenPipeError):
         raise
+    except OSError as error:
+        _say(f"rankwell: {error.filename or 'output'}: {error.strerror or error}.")
+        return 2
     except MemoryError:
         _say("rankwell: out of memory.")
         return 3
@@ -57,11 +68,14 @@ def _dispatch(arguments: list[str]) -> int:
 def _run(arguments: list[str]) -> int:
     from cyclopts import CycloptsError
 
-    app = build()
+    # The parser takes a lone hyphen for an option.
+    arguments = ["/dev/stdin" if argument == "-" else argument for argument in arguments]
+    app = build(arguments)
     try:
         command, bound, injected = app.parse_args(arguments, print_error=False, exit_on_error=False)
     except CycloptsError as error:
-        _say(f"rankwell: {' '.join(str(error).split())}\nTry `rankwell {' '.join(arguments[:1])} --help`.".replace("  ", " "))
+        known = bool(arguments) and any(words[0] == arguments[0] for words, _ in commands())
+        _say(f"rankwell: {' '.join(str(error).split())}\nTry `rankwell {f'{arguments[0]} ' if known else ''}--help`.")
         return 2
     with _Bars() as bars:
         output: Any = command(*bound.args, **bound.kwargs, **({"progress": bars.update} if "progress" in injected else {}))
@@ -78,23 +92,51 @@ def _say(text: str) -> None:
     sys.stderr.write(text + "\n")
 
 
-def build() -> "App":
-    """The application: one command per file of `protocols/`, none of them imported before it is called."""
-    from cyclopts import App
+def build(arguments: Sequence[str] = ()) -> "App":
+    """The application: one command per file of `protocols/`, none of them imported before it is called.
 
-    app = App(name="rankwell", help=_DESCRIPTION, version_flags=["--version", "-V"], help_format="plaintext")
-    groups: dict[str, App] = {}
-    for words, line in commands():
-        target = f"rankwell.protocols.{'_'.join(words)}:{words[-1]}"
-        if len(words) == 1:
-            app.command(target, name=words[0], help=line)
-        else:
-            group = groups.setdefault(words[0], App(name=words[0]))
-            group.command(target, name=words[1].replace("_", "-"), help=line)
+    arguments: what is to be run. A command that has others below it (`demo`, for there is `demo agree`) can be called where they
+    begin with its word and do not go on with one of those.
+    """
+    from cyclopts import App, Parameter
+
+    app = App(
+        name="rankwell",
+        help=_DESCRIPTION,
+        version_flags=["--version", "-V"],
+        help_format="plaintext",
+        default_parameter=Parameter(negative_iterable=()),
+    )
+    found = dict(commands())
+    below = {words for words in found if len(words) > 1}
+    groups = {words[0]: App(name=words[0], help=found.get((words[0],), "")) for words in sorted(below)}
+    for words, line in found.items():
+        name = " ".join(words).replace("_", "-")
+        if name not in groups:
+            # With a blank in its name this is a line in the list of commands and no more: the words arrive one by one.
+            app.command(_target(words), name=name, help=line)
+        if len(words) > 1:
+            groups[words[0]].command(_target(words), name=name.partition(" ")[2], help=line)
     for name, group in groups.items():
+        if (name,) not in found:
+            group.show = False
+        elif tuple(word.replace("-", "_") for word in arguments[:2]) not in below and [*arguments[:1]] == [name]:
+            group.default(_load(_target((name,))))
+            group.usage = f"Usage: rankwell {name} [OPTIONS]\n       rankwell {name} COMMAND"
         app.command(group, name=name)
     app.command(_trec_eval, name="trec-eval")
     return app
+
+
+def _target(words: tuple[str, ...]) -> str:
+    return f"rankwell.protocols.{'_'.join(words)}:{words[-1]}"
+
+
+def _load(target: str) -> Callable[..., Any]:
+    import importlib
+
+    module, _, function = target.partition(":")
+    return getattr(importlib.import_module(module), function)
 
 
 def _trec_eval() -> None:

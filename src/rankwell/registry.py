@@ -259,6 +259,13 @@ def parse_measure(text: str, words: Mapping[str, str] | None = None) -> Measure:
     raise UnknownName(f"no measure is called {match['name']!r} (in {text!r}); {_near(match['name'], known)}")
 
 
+def is_word(text: str, words: Mapping[str, str]) -> bool:
+    """Whether a text names a measure by one of a convention's words."""
+    match = _TEXT.fullmatch(text.strip())
+    known = {word.lower() for word in words}
+    return match is not None and any(name.lower() in known for name, _ in _spellings(match["name"], match["at"]))
+
+
 def _near(name: str, known: list[str]) -> str:
     advice = suggest(name, known)
     return advice if advice.startswith("did") else "`rankwell measures` lists them all."

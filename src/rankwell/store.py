@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, BinaryIO, Self
 
-from rankwell.errors import BadInput
+from rankwell.errors import BadInput, BadUsage
 
 _GZIP, _ZSTD, _MARK = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"\xef\xbb\xbf"
 
@@ -29,6 +29,19 @@ _FOREIGN = {
 }
 
 
+STDIN = ("-", "/dev/stdin")
+"""What standard input is called as a place."""
+
+# A pipe (as in `<(zcat run.gz)`) can be read only once, but is looked at before it is read, and by several readers.
+_PIPED: dict[str, bytes] = {}
+
+
+def _stem(name: str) -> str:
+    for suffix in (".gz", ".zst"):
+        name = name.removesuffix(suffix)
+    return name.rpartition(".")[0] or name
+
+
 class Source:
     """A file to read, or `-` for standard input; gzip and zstd are recognised by their first bytes, whatever the name says.
 
@@ -38,18 +51,22 @@ class Source:
     """
 
     def __init__(self, place: str | Path) -> None:
-        self.name = "standard input" if str(place) == "-" else str(place)
-        self._place = None if str(place) == "-" else Path(place)
+        is_stdin = str(place) in STDIN
+        self.name = "standard input" if is_stdin else str(place)
+        self._place = None if is_stdin else Path(place)
         self._piped = b""
+        self._stem = "stdin"
         if self._place is None:
-            self._piped = sys.stdin.buffer.read()
-        elif not self._place.exists():
+            self._piped = _PIPED.get("-") or _PIPED.setdefault("-", sys.stdin.buffer.read())
+            return
+        if not self._place.exists():
             raise BadInput(f"{self.name}: no such file.")
-        elif self._place.is_dir():
+        if self._place.is_dir():
             raise BadInput(f"{self.name} is a folder; name a file.")
-        elif not self._place.is_file():
-            # A pipe (as in `<(zcat run.gz)`) can be read only once, and what it holds is looked at before it is read.
-            self._piped, self._place = self._place.read_bytes(), None
+        self._stem = _stem(self._place.name)
+        if not self._place.is_file():
+            self._piped = _PIPED.get(self.name) or _PIPED.setdefault(self.name, self._place.read_bytes())
+            self._place = None
 
     @cached_property
     def compression(self) -> str:
@@ -77,12 +94,7 @@ class Source:
     @property
     def stem(self) -> str:
         """The file's name without folder and suffixes, `stdin` for standard input."""
-        if self._place is None:
-            return "stdin"
-        name = self._place.name
-        for suffix in (".gz", ".zst"):
-            name = name.removesuffix(suffix)
-        return name.rpartition(".")[0] or name
+        return self._stem
 
     def _raw(self) -> io.BytesIO | io.BufferedReader:
         if self._place is None:
@@ -238,9 +250,20 @@ class _Zstd(io.RawIOBase):
 
 @contextmanager
 def replacing(path: Path) -> Generator[Path]:
-    """A path beside the wanted one to write to; it takes its place when the block ends, and vanishes when the block fails."""
+    """A path beside the wanted one to write to; it takes its place when the block ends, and vanishes when the block fails.
+
+    A link stays a link, and what is no file (`/dev/stdout`, a named pipe) is written into once the block has ended well.
+    Raises BadUsage where the path is a folder or lies below a file.
+    """
     import tempfile
 
+    path = path.resolve() if path.is_symlink() and not _is_special(path) else path
+    refuse_blocked(path)
+    if _is_special(path):
+        with tempfile.TemporaryDirectory() as folder:
+            yield Path(folder) / path.name
+            path.write_bytes((Path(folder) / path.name).read_bytes())
+        return
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=path.suffix, dir=path.parent)
     os.close(handle)
@@ -253,6 +276,19 @@ def replacing(path: Path) -> Generator[Path]:
         draft.replace(path)
     finally:
         draft.unlink(missing_ok=True)
+
+
+def _is_special(path: Path) -> bool:
+    return path.exists() and not path.is_file() and not path.is_dir()
+
+
+def refuse_blocked(path: Path, *, folder: bool = False) -> None:
+    """Raises BadUsage where no file (or `folder`) can be made at a path, because something of another kind is in the way."""
+    if path.is_dir() and not folder:
+        raise BadUsage(f"{path} is a folder; name a file to write.")
+    for place in (path, *path.parents) if folder else path.parents:
+        if place.exists() and not place.is_dir():
+            raise BadUsage(f"{place} is a file, so that {path} cannot be a folder; name another place.")
 
 
 @contextmanager

@@ -23,7 +23,10 @@ class Convention:
 
     words: a word of the source -> the measure that it means; cut-offs are carried over (`Recall@5` is `P@5` if `Recall` is `P`).
     defaults: what is reported when no measure is named, in the source's words. unit: `percent` multiplies shares by 100.
-    no_relevant: what becomes of a query without anything relevant. notes: what differs and cannot be reproduced, or is a trap.
+    averaged: measures that the source averages though they are counts, which are added up elsewhere.
+    no_relevant: what becomes of a query without anything relevant. gold_depth: where a reference's list is the truth, how many of
+    its first items are relevant at a cut-off: as many as the `cut`, or as the greatest of all cut-offs (`max`).
+    notes: what differs and cannot be reproduced, or is a trap.
     """
 
     name: str
@@ -38,6 +41,8 @@ class Convention:
     defaults: tuple[str, ...] = ()
     unit: Unit = "share"
     population_sd: bool = False
+    averaged: tuple[str, ...] = ()
+    gold_depth: Literal["cut", "max"] = "max"
     notes: tuple[str, ...] = ()
 
 

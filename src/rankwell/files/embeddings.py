@@ -1,5 +1,6 @@
 """Embeddings from any file or array: the format told by content, the ids from within, from beside, or from another file."""
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ from rankwell.errors import BadInput, UnknownName
 from rankwell.files import FORMATS, Format, Place, Request, file_format, formats
 from rankwell.kernels.arrays import as_real, item_ids, refuse_non_finite
 from rankwell.registry import suggest
-from rankwell.store import Head, Source
+from rankwell.store import Head, Source, write_text
 from rankwell.tables.columns import Holds
 from rankwell.tables.embeddings import Embeddings
 
@@ -33,7 +34,7 @@ def read_embeddings(
     place: a path (`data.npz:train` names one array of several, `data.parquet:emb` a column), a folder with MTEB's `vectors.npy`,
     any array (NumPy, PyTorch, what else offers `__array__` or DLPack), lists of numbers, a mapping id -> vector, Embeddings.
     ids: a file of ids (one a line, a JSON list, a column of a table: `items.csv:id`), a sequence of them, or False for positions;
-    None takes those in the file, else those in `NAME.ids.txt` or `NAME.ids.json` beside it, else positions, from 0 as all rows here.
+    None takes those in the file, else those in `NAME.ids.txt` or `NAME.ids.json` beside it, else positions. Rows count from 0.
     Whole numbers of more than 8 bits, as in `.ivecs`, become float64.
     format: a name from `formats('embeddings')`; None tells it by content. check: whether to look for NaN and infinity now.
     Raises BadInput that names file and row; BadScore for a number that is not finite; DuplicateItem for an id that comes twice.
@@ -67,13 +68,28 @@ def read_column(place: Place, *, format: str | None = None) -> list[str | None]:
     source = Source(path)
     head = Head.of(source)
     head.refuse_foreign()
-    entry = _chosen(head, "column", format)
+    entry = _chosen(head, "column", format, part)
     try:
         return entry.read(source, Request(part=part))
     except BadInput as error:
         if source.name in str(error):
             raise
         raise type(error)(f"{source.name}: {error}") from error
+
+
+def write_ids(path: Path, ids: Sequence[str] | None) -> Path | None:
+    """Writes the ids of a file of vectors beside it, so that `read_embeddings` finds them; takes away those of an earlier file.
+
+    Returns the file: one id a line, a JSON list where an id has a line break, none where there are no ids.
+    """
+    lines, listed = (path.with_suffix(suffix) for suffix in IDS_BESIDE)
+    broken = ids is not None and any("\n" in name or "\r" in name for name in ids)
+    chosen = None if ids is None else listed if broken else lines
+    if ids is not None and chosen is not None:
+        write_text(chosen, json.dumps(list(ids), ensure_ascii=False) + "\n" if broken else "".join(f"{name}\n" for name in ids))
+    for other in {lines, listed} - {chosen}:
+        other.unlink(missing_ok=True)
+    return chosen
 
 
 def split_part(place: Place) -> tuple[str, str]:
@@ -100,12 +116,20 @@ def _read(place: Any, name: str | None) -> Embeddings:
     if not raw:
         raise BadInput("the file is empty; a file of vectors is wanted.")
     # The first bytes of a file without magic are counts of rows; they may look like those of a compressed file.
-    entry = _chosen(Head(str(path), raw[:65536], whole=len(raw) <= 65536, path=source.file), "embeddings", name)
-    return entry.read(source, Request(part=part or (name or "").partition(":")[2]))
+    part = part or (name or "").partition(":")[2]
+    entry = _chosen(Head(str(path), raw[:65536], whole=len(raw) <= 65536, path=source.file), "embeddings", name, part)
+    return entry.read(source, Request(part=part))
 
 
-def _chosen(head: Head, holds: Holds, name: str | None) -> Format:
-    """The named format, or the one that the content has. Raises UnknownName or BadInput."""
+def _chosen(head: Head, holds: Holds, name: str | None, part: str) -> Format:
+    """The named format, or the one that the content has. Raises UnknownName or BadInput, also for a part of what has none."""
+    entry = _told(head, holds, name)
+    if part and not entry.parts:
+        raise BadInput(f"a file of the format {entry.name} holds one thing, {part!r} names nothing in it; leave :{part} out.")
+    return entry
+
+
+def _told(head: Head, holds: Holds, name: str | None) -> Format:
     known = [entry.name for entry in formats(holds) if not entry.name.startswith("python")]
     if name is not None:
         bare = name.partition(":")[0]

@@ -1,25 +1,27 @@
 """Judgments and runs that are already Python mappings: query -> item -> grade or score."""
 
 import struct
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from math import isfinite
+from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from rankwell.errors import BadInput, BadScore
+from rankwell.errors import BadInput, BadScore, DuplicateItem
 from rankwell.files import Request, Texts, file_format
 from rankwell.kernels.rows import hits_of_ranking
-from rankwell.tables import Bools, Floats, encode_id
+from rankwell.tables import Bools, Floats, encode_id, sort_ids
 from rankwell.tables.hits import Hits
 from rankwell.tables.judgments import Judgments
-from rankwell.tables.order import Counts, TieRule
+from rankwell.tables.order import Counts, TieRule, arrange
 from rankwell.tables.preferences import Preferences
 from rankwell.tables.ranking import Ranking
 from rankwell.views.groups import GroupRankings
 from rankwell.views.intents import IntentRankings
 from rankwell.views.judged import JudgedRankings
 from rankwell.views.preferences import PreferenceRankings
+from rankwell.views.ranking_pairs import Listed, RankingPairs
 
 # Queries whose scores are unpacked together: enough to spread NumPy's cost per call, few enough to stay in the cache.
 _BLOCK = 64
@@ -75,6 +77,64 @@ def preference_rankings(
     """
     stated = preferences if isinstance(preferences, Preferences) else Preferences.from_dict(preferences)
     return PreferenceRankings.join(stated, find_hits(run, stated.judgments, ties=ties))
+
+
+def ranking_pairs(reference: Any, candidate: Any, *, depth: int | None = None, n_candidates: int | None = None) -> RankingPairs:
+    """Two models' lists side by side, each given as a list of ids, or as a mapping query -> list of ids.
+
+    A list may also be a mapping item -> similarity: highest first, ties by id descending by bytes. A single list is of the query
+    "query"; a query that only one side has is empty on the other.
+    depth: only so many first items are the list; what follows is known by its rank and similarity, and not listed.
+    n_candidates: how many items could have been listed; by default those that either side names.
+    Raises DuplicateItem for an item that stands in a list twice, BadScore for a similarity that is not a finite number.
+    """
+    sides = [_listings(side) for side in (reference, candidate)]
+    queries = sort_ids({*sides[0], *sides[1]})
+    named = [[side.get(query, {}) for query in queries] for side in sides]
+    numbers: dict[str, int] = {}
+    for item in (item for side in named for listing in side for item in listing):
+        numbers.setdefault(item, len(numbers))
+    counts = [len({*first, *second}) if n_candidates is None else n_candidates for first, second in zip(*named, strict=True)]
+    first, second = (_listed(mine, theirs, numbers, depth) for mine, theirs in (named, named[::-1]))
+    return RankingPairs.from_top_k(queries, first, second, n_candidates=np.array(counts, dtype=np.int64))
+
+
+def _listings(side: Any) -> dict[str, dict[str, float]]:
+    """Query -> item -> similarity, from first to last; NaN for items that come without one."""
+    is_one = not isinstance(side, Mapping) or any(isinstance(each, Real) for each in side.values())
+    by_query = {"query": side} if is_one else side
+    return {_text_id(query): _listing(_text_id(query), each) for query, each in by_query.items()}
+
+
+def _listing(query: str, given: Any) -> dict[str, float]:
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        raise BadInput(f"query {query!r} has {given!r}; a list of ids or a mapping item -> similarity is wanted.")
+    items = [_text_id(item) for item in given]
+    if len(set(items)) < len(items):
+        twice = next(item for item in items if items.count(item) > 1)
+        raise DuplicateItem(f"query {query!r} lists item {twice!r} twice; keep one of them.")
+    if not isinstance(given, Mapping):
+        return dict.fromkeys(items, float("nan"))
+    _scores([_Asked(query, 0, given, [], [])])
+    scores = np.array(list(given.values()), dtype=np.float64)
+    rows = arrange(scores, lambda row: encode_id(items[row]), "id-desc")
+    return {items[row]: float(scores[row]) for row in rows.tolist()}
+
+
+def _listed(
+    mine: Sequence[Mapping[str, float]], theirs: Sequence[Mapping[str, float]], numbers: Mapping[str, int], depth: int | None
+) -> Listed:
+    """The table of one side's lists, with what the other side says of every item that it names."""
+    lists = [list(each)[:depth] for each in mine]
+    shape = (len(lists), max(map(len, lists), default=0))
+    columns = np.full(shape, -1), np.full(shape, np.nan), np.zeros(shape, dtype=np.int64), np.full(shape, np.nan)
+    for row, (items, own, other) in enumerate(zip(lists, mine, theirs, strict=True)):
+        ranks = {item: rank for rank, item in enumerate(other, 1)}
+        for place, item in enumerate(items):
+            facts = numbers[item], own[item], ranks.get(item, 0), other.get(item, np.nan)
+            for column, fact in zip(columns, facts, strict=True):
+                column[row, place] = fact
+    return Listed(*columns)
 
 
 def find_hits(

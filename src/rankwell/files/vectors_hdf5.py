@@ -20,7 +20,7 @@ def _sniff(head: Head) -> float:
     return 1.0 if head.raw.startswith(b"\x89HDF\r\n\x1a\n") else 0.0
 
 
-@file_format("hdf5", "embeddings", sniff=_sniff, suffixes=(".hdf5", ".h5"))
+@file_format("hdf5", "embeddings", sniff=_sniff, suffixes=(".hdf5", ".h5"), parts=True)
 def read(source: Source, request: Request) -> Embeddings:
     """The data set that is named, or alone in having two dimensions; a benchmark's `neighbors` and `distances` are no vectors.
 

@@ -59,7 +59,7 @@ def _sniff_npz(head: Head) -> float:
     return 0.9 if head.raw.startswith(b"PK\x03\x04") else 0.0
 
 
-@file_format("npz", "embeddings", sniff=_sniff_npz, suffixes=(".npz",))
+@file_format("npz", "embeddings", sniff=_sniff_npz, suffixes=(".npz",), parts=True)
 def read_npz(source: Source, request: Request) -> Embeddings:
     """The array in an `.npz` archive that is named, alone in having two dimensions, or called as vectors are; read whole.
 

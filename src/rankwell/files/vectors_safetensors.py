@@ -27,7 +27,7 @@ def _sniff(head: Head) -> float:
     return 0.9 if 8 + struct.unpack("<Q", head.raw[:8])[0] <= head.path.stat().st_size else 0.0
 
 
-@file_format("safetensors", "embeddings", sniff=_sniff, suffixes=(".safetensors",))
+@file_format("safetensors", "embeddings", sniff=_sniff, suffixes=(".safetensors",), parts=True)
 def read(source: Source, request: Request) -> Embeddings:
     """The tensor that is named, alone in having two dimensions, or called as vectors are; bfloat16 is read as float32.
 

@@ -26,7 +26,7 @@ class Shortlist:
     exactly: however many items tie at the cut, the memory is that of the candidates.
     """
 
-    def __init__(self, k: int, space: Space, squares: Floats, score: Scorer) -> None:
+    def __init__(self, k: int, space: Space, squares: Floats, score: Scorer, *, patience: float = np.inf) -> None:
         queries = len(squares)
         self._k, self._space, self._squares, self._score = k, space, squares, score
         self.width = width(k)
@@ -37,11 +37,17 @@ class Shortlist:
         self._floor = np.full(queries, -np.inf)
         self.entry = np.full(queries, -np.inf)
         """(queries,) the place that an item must be able to reach to be offered at all."""
+        self._settled, self._limit = 0, patience * queries * self.width
+
+    @property
+    def gave_up(self) -> bool:
+        """Whether products tell so little apart that more than `patience` times the room was scored exactly; then all is void."""
+        return self._settled > self._limit
 
     def offer(self, rows: Ints, positions: Ints, middle: Floats, slack: Floats) -> None:
         """Adds candidates, ascending by query and then by position; middle, slack: the product and how far it may be off."""
         upper, lower = middle + slack, middle - slack
-        while len(rows):
+        while len(rows) and not self.gave_up:
             inside = upper >= self.entry[rows]
             rows, positions, upper, lower = rows[inside], positions[inside], upper[inside], lower[inside]
             if not len(rows):
@@ -87,6 +93,7 @@ class Shortlist:
 
     def _settle(self, rows: Ints) -> None:
         """Keeps the exact best k: from here on an item must score higher than the k-th, not the same."""
+        self._settled += int(self._count[rows].sum())
         for part in np.array_split(rows, len(rows) * self.width // _PAIRS + 1):
             best = self._exact(part)
             found = best.positions >= 0
@@ -131,4 +138,4 @@ class Shortlist:
 
 def width(k: int) -> int:
     """How many candidates a shortlist of the best k holds."""
-    return k + max(k // 2, 48)
+    return k + max(k, 48)

@@ -1,26 +1,24 @@
-"""Similarities of vectors: exact in float64, and as float32 products whose distance from the exact ones is bounded.
+"""Similarities of vectors: exact in float64, and as matrix products whose distance from the exact ones is bounded.
 
-The float32 product only decides what is clearly above or below; whatever lies within its bound is scored again, pair by pair,
+The product only decides what is clearly above or below; whatever lies within its bound is scored again, pair by pair,
 with products and sums in float64 in an order that depends on the number of dimensions alone. So equal vectors tie exactly, and
 no figure depends on block sizes, threads, the BLAS or the device.
 """
 
-import os
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rankwell.errors import BadInput, UnknownName
+from rankwell.kernels.threads import in_threads
 from rankwell.tables import Bools, Floats, Ints
 from rankwell.tables.embeddings import Embeddings, Vectors
 
 Metric = Literal["cosine", "dot", "l2"]
-Singles = NDArray[np.float32]
+Reals = NDArray[Any]  # float32, or float64 where float32 tells too little apart
 
-_ROUNDING = 2.0**-24
 _CELLS = 1 << 17  # numbers that are worked on at a time, so that they stay in the cache
 _SHORTEST, _LONGEST = 2.0**-250, 2.0**250
 _LONGEST_UNSCALED = 1e9  # products stay far from the largest float32
@@ -35,13 +33,26 @@ def metric_name(name: str) -> Metric:
 
 
 def sum_rows(terms: Floats) -> Floats:
-    """(rows,) the sums of the rows, by adding the second half to the first until one column is left; `terms` is used up."""
-    width = terms.shape[1]
-    while width > 1:
-        half = width // 2
-        terms[:, :half] += terms[:, width - half : width]
-        width -= half
-    return terms[:, 0]
+    """(rows,) the sums of the rows, by adding the second half to the first until one column is left."""
+    # Few short rows are added as a few long columns: the same additions, with less to do around each.
+    while terms.shape[1] > 24:
+        terms = _folded(terms, 1)
+    columns = np.ascontiguousarray(terms.T)
+    while len(columns) > 1:
+        columns = _folded(columns, 0)
+    return columns[0]
+
+
+def _folded(terms: Floats, axis: int) -> Floats:
+    """The terms with the second half added to the first along an axis; the middle one of an odd number is kept."""
+    wide = terms.shape[axis]
+    half, left = wide // 2, wide - wide // 2
+    # Not in place: NumPy cannot tell that the halves are apart, and would copy one of them first.
+    first, second = (terms[:, :half], terms[:, left:]) if axis else (terms[:half], terms[left:])
+    if left == half:
+        return first + second
+    middle = terms[:, half:left] if axis else terms[half:left]
+    return np.concatenate([first + second, middle], axis=axis)
 
 
 def squared_norms(vectors: Vectors, rows: Ints) -> Floats:
@@ -94,30 +105,25 @@ def _in_parts(work: Callable[[slice], Floats], n: int, width: int) -> Floats:
     def put(part: slice) -> None:
         result[part] = work(part)
 
-    workers = min(len(parts) // 8, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
-    if workers < 2:
-        for part in parts:
-            put(part)
-    else:
-        with ThreadPoolExecutor(workers) as pool:
-            for _ in pool.map(put, parts):
-                pass
+    in_threads(put, parts, each=8)
     return result
 
 
 class Block(NamedTuple):
-    """Vectors made ready for the float32 product. vectors: (rows, width). reach: (rows,) an upper bound of each one's norm.
+    """Vectors made ready for the product. vectors: (rows, width). reach: (rows,) an upper bound of each one's norm.
 
     squares: (rows,) the squared norms, of queries under `l2` only.
     """
 
-    vectors: Singles
+    vectors: Reals
     reach: Floats
     squares: Floats
 
 
 class Space:
-    """How the vectors of two tables are multiplied in float32 under a metric, and how far a product may be from the truth.
+    """How the vectors of two tables are multiplied under a metric, and how far a product may be from the truth.
+
+    double: in float64, which is half as fast, for vectors that are nearly the same as seen from float32.
 
     Products stand in the order of scores: under `cosine` and `dot` they are scores, under `l2` they are `q.x - |x|^2 / 2` of
     vectors moved to the items' centre. `place` takes an exact score there.
@@ -125,7 +131,7 @@ class Space:
     order of summation, with or without fused multiplication.
     """
 
-    def __init__(self, queries: Embeddings, items: Embeddings, metric: Metric) -> None:
+    def __init__(self, queries: Embeddings, items: Embeddings, metric: Metric, *, double: bool = False) -> None:
         if queries.dimensions != items.dimensions:
             raise BadInput(
                 f"the queries have {queries.dimensions} dimensions, the items {items.dimensions}; both come from one model."
@@ -141,35 +147,39 @@ class Space:
             with np.errstate(all="ignore"):
                 centre = np.nan_to_num(first.mean(axis=0)).clip(-1e9, 1e9)
             self._centre = (np.rint(centre) if self._whole else centre).astype(np.float32)
-        # Roundings in a product: of both vectors, of d multiplications and additions, and of the norms that enter.
-        steps = {"cosine": 1.5 * self._d + 16, "dot": self._d + 16, "l2": 2 * self._d + 32}[metric] * _ROUNDING
+        self.double = double
+        self.dtype = np.dtype(np.float64 if double else np.float32)
+        # Roundings in a product: of both vectors, of d multiplications and additions, and of the norms that enter; beside a
+        # float64 product those in the exact score count as well.
+        steps = {"cosine": 1.5 * self._d + 16, "dot": self._d + 16, "l2": 2 * self._d + 32}[metric]
+        steps *= 2.0**-52 if double else 2.0**-24
         if steps > 0.5:
-            raise BadInput(f"{self._d} dimensions; single precision bears {int(0.25 / _ROUNDING)} at most.")
+            raise BadInput(f"{self._d} dimensions; vectors of {2**21} at most can be compared.")
         self._share = steps / (1 - steps)
-        self._out = np.empty((0, self.width), dtype=np.float32)
+        self._out = np.empty((0, self.width), dtype=self.dtype)
 
     def queries(self, start: int, stop: int) -> Block:
-        """Some queries, ready. Raises BadInput that names the first vector which is not finite, zero under cosine, or too long."""
-        return self._ready("query", start, stop, np.empty((stop - start, self.width), dtype=np.float32))
+        """Some queries, ready. Raises BadInput that names a vector which is not finite, zero under cosine, or too long."""
+        return self._ready("query", start, stop, np.empty((stop - start, self.width), dtype=self.dtype))
 
     def items(self, start: int, stop: int) -> Block:
         """Some items, ready until the next call. Raises as `queries` does."""
         if len(self._out) < stop - start:
-            self._out = np.empty((stop - start, self.width), dtype=np.float32)
+            self._out = np.empty((stop - start, self.width), dtype=self.dtype)
         return self._ready("item", start, stop, self._out[: stop - start])
 
-    def _ready(self, side: Literal["query", "item"], start: int, stop: int, out: Singles) -> Block:
+    def _ready(self, side: Literal["query", "item"], start: int, stop: int, out: Reals) -> Block:
         raw = np.asarray(self._tables[side].vectors[start:stop])
         with np.errstate(over="ignore", invalid="ignore", under="ignore"):
-            single = np.ascontiguousarray(raw, dtype=np.float32)
+            plain = np.ascontiguousarray(raw, dtype=self.dtype)
             if self.metric == "cosine":
-                return self._normalised(side, start, raw, single, out)
+                return self._normalised(side, start, raw, plain, out)
             if self.metric == "dot":
-                out = single
+                out = plain
             elif raw.dtype.itemsize == 8:
                 np.subtract(raw, self._centre, out=out[:, : self._d], casting="same_kind")
             else:
-                np.subtract(single, self._centre, out=out[:, : self._d])
+                np.subtract(plain, self._centre, out=out[:, : self._d])
             moved = out[:, : self._d]
             squares = np.vecdot(moved, moved).astype(np.float64)
             self._refuse(side, start, raw, ~(squares < _LONGEST_UNSCALED**2))
@@ -179,10 +189,10 @@ class Space:
             squares = self._moved_squares(raw) if side == "query" else squares
         return Block(out, reach, squares)
 
-    def _normalised(self, side: Literal["query", "item"], start: int, raw: Vectors, single: Singles, out: Singles) -> Block:
-        squares = np.vecdot(single, single)
+    def _normalised(self, side: Literal["query", "item"], start: int, raw: Vectors, plain: Reals, out: Reals) -> Block:
+        squares = np.vecdot(plain, plain)
         if side == "item" and ((squares > 1e-18) & (squares < 1e18)).all():
-            np.multiply(single, (1 / np.sqrt(squares.astype(np.float64))).astype(np.float32)[:, None], out=out)
+            np.multiply(plain, (1 / np.sqrt(squares.astype(np.float64))).astype(self.dtype)[:, None], out=out)
         else:
             wide = raw.astype(np.float64)
             squares = np.vecdot(wide, wide)
@@ -220,7 +230,7 @@ class Space:
         raise BadInput(f"{place}: numbers as far from 1 as {largest:.3g} cannot be compared; scale all vectors alike.")
 
     def slack(self, query_reach: Any, item_reach: Any) -> Any:
-        """How far a float32 product may be from the place of its exact score, at most; for norms up to the given ones."""
+        """How far a product may be from the place of its exact score, at most; for norms up to the given ones."""
         mass = query_reach * item_reach
         extra = 0.0
         if self.metric == "l2":

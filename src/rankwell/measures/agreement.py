@@ -99,8 +99,7 @@ def _chance_average_overlap(pairs: RankingPairs, *, k: int | None = None) -> Flo
 
 @measure(
     "AO",
-    source="Fagin, Kumar and Sivakumar 2003, Comparing top k lists; Wu and Crestani 2003, Methods for ranking information retrieval "
-    "systems without relevance judgments",
+    source="Fagin, Kumar and Sivakumar 2003, Comparing top k lists",
     aliases=("average_overlap",),
     exempt={"unjudged tail": _LONGER},
     chance=_chance_average_overlap,
@@ -133,7 +132,7 @@ def _chance_rbo(pairs: RankingPairs, *, p: float = 0.9, kind: Kind = "ext", ties
     "The treatment of ties in rank-biased overlap; kind='truncated': OpenSearch 2025, search relevance workbench",
     aliases={
         "rank_biased_overlap": "",
-        "rbo_ext": "kind='ext'",
+        "rbo_ext": "",
         "rbo_min": "kind='min'",
         "rbo_res": "kind='res'",
         "rbo50": "p=0.5,kind='truncated'",
@@ -145,9 +144,9 @@ def _chance_rbo(pairs: RankingPairs, *, p: float = 0.9, kind: Kind = "ext", ties
 def rbo(pairs: RankingPairs, *, p: float = 0.9, kind: Kind = "ext", ties: Ties = "order", k: int | None = None) -> Floats:
     """The share of common items at each depth, averaged with weights that fall by `p` per place; not counted for two empty lists.
 
-    p: of the weight, 1 - p^k and more lies on the first `k` places (86 % on the first 10 at 0.9), above 0 and below 1.
-    kind: `ext` carries the agreement seen so far on beyond the lists; `min` is the least that it can come to, with nothing more in
-    common, and `res` what is left for it to grow by; `truncated` stops at the end of the longer list and divides by the weights.
+    p: above 0 and below 1; at 0.9 the first 10 places have 86 % of the weight, at 0.98 the first 50.
+    kind: `ext` carries the agreement seen so far on beyond the lists; `min` is the least that it can come to, with nothing more
+    in common, and `res` what it can grow by; `truncated` stops at the end of the longer list and divides by the weights so far.
     ties: items of equal similarity keep the order of the list, or have the first of their ranks in common (`shared`).
     k: only the first `k` places of either list are looked at. Raises BadUsage for another `p`.
 

@@ -10,7 +10,6 @@ from rankwell.tables import Floats, Ints, offsets_of
 from rankwell.views import position_in_segment
 from rankwell.views.ranking_pairs import RankingPairs
 
-_LISTED = "a longer list has more items whose order counts"
 _SPEARMAN = "Spearman 1904, The proof and measurement of association between two things"
 
 
@@ -36,7 +35,7 @@ def _correlation(owner: Ints, first: Ints, second: Ints, queries: int) -> Floats
 
 def _chance_correlation(pairs: RankingPairs, *, k: int | None = None) -> Floats:
     """0: whatever items the lists share, no order of them is likelier than another."""
-    return pairs.mean_by_chance(lambda shared, first, second: np.where(shared >= 2, 0.0, np.nan), k)
+    return pairs.mean_by_chance(lambda shared, *_: np.where(shared >= 2, 0.0, np.nan), k)
 
 
 @measure(
@@ -79,6 +78,7 @@ def _chance_union(pairs: RankingPairs, *, k: int | None = None) -> Floats:
     bounds=(-1.0, 1.0),
     unit="score",
     empty=float("nan"),
+    exempt={"unjudged tail": "items of unknown rank that enter the first places leave the value unknown"},
     chance=_chance_union,
 )
 def spearman_union(pairs: RankingPairs, *, k: int | None = None) -> Floats:

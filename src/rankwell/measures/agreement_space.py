@@ -1,4 +1,4 @@
-"""Agreement of two spaces around a query: recall within a tolerance, neighbours that are new or lost, and the reference's margin."""
+"""Agreement of two spaces around a query: recall within a tolerance, new and lost neighbours, and the reference's margin."""
 
 import numpy as np
 
@@ -30,16 +30,17 @@ def _chance_eps_recall(pairs: RankingPairs, *, k: int, eps: float = 0.0) -> Floa
 
 @measure(
     "EpsRecall",
-    source="Aumüller, Bernhardsson and Faithfull 2020, ANN-Benchmarks: a benchmarking tool for approximate nearest neighbor algorithms",
+    source="Aumüller, Bernhardsson and Faithfull 2020, ANN-Benchmarks: a benchmarking tool for approximate nearest neighbor "
+    "algorithms",
     aliases=("epsilon_recall", "eps_recall", "recall_eps"),
+    exempt={"unjudged tail": "items of unknown similarity that enter the first places leave the value unknown"},
     chance=_chance_eps_recall,
 )
-def eps_recall(pairs: RankingPairs, *, eps: float = 0.0, k: int) -> Floats:
-    """The share of the candidate's first `k` items that are as similar to the query, under the reference, as its k-th; less `eps`.
+def eps_recall(pairs: RankingPairs, *, k: int, eps: float = 0.0) -> Floats:
+    """The share of the candidate's first `k` items that are, under the reference, as similar as its own k-th item, or `eps` less.
 
-    An item counts if its similarity under the reference is at least that of the reference's k-th item minus `eps`. Where the
-    reference's list is shorter than `k`, its length takes the place of `k`. Not counted where the reference's similarities are
-    unknown, or that of an item which its first `k` do not hold. Raises BadUsage for an `eps` below 0.
+    Where the reference's list is shorter than `k`, its length takes the place of `k`. Not counted where the reference's
+    similarities are unknown, or that of an item which its first `k` do not hold. Raises BadUsage for an `eps` below 0.
 
     >>> from rankwell import ranking_pairs
     >>> view = ranking_pairs({"a": 0.9, "b": 0.8, "c": 0.79, "d": 0.1}, ["c", "a", "d"], depth=2)
@@ -67,7 +68,7 @@ def eps_recall(pairs: RankingPairs, *, eps: float = 0.0, k: int) -> Floats:
     unit="count",
     exempt={"empty": "it looks at the reference alone, whatever the candidate lists"},
 )
-def margin(pairs: RankingPairs, *, eps: float = 0.005, k: int) -> Floats:
+def margin(pairs: RankingPairs, *, k: int, eps: float = 0.005) -> Floats:
     """How many other items of the reference lie within `eps` of the similarity of its k-th; the median over the queries.
 
     Where many do, chance decides which of them are its first `k`, and no candidate can be blamed for others. A list that ends
@@ -112,7 +113,7 @@ def _chance_kept(pairs: RankingPairs, *, k: int) -> Floats:
 
 @measure("Trustworthiness", source=_VENNA, empty=float("nan"), aliases=("trust",), chance=_chance_kept)
 def trustworthiness(pairs: RankingPairs, *, k: int) -> Floats:
-    """How near to the reference's first `k` the candidate's first `k` items are: 1 if they are the same, 0 if they are the farthest.
+    """How near to the reference's first `k` the candidate's first `k` items are: 1 if they are the same, 0 at the farthest.
 
     Each item that the reference does not hold among its first `k` costs its rank there less `k`. Not counted where a list is
     shorter than `k`, where a rank is unknown, and unless `k` is below half of the points. By chance it is near 1/2 for small `k`.
@@ -129,7 +130,8 @@ def trustworthiness(pairs: RankingPairs, *, k: int) -> Floats:
 def continuity(pairs: RankingPairs, *, k: int) -> Floats:
     """How near to the candidate's first `k` the reference's first `k` items stayed: 1 if they are the same, 0 at the farthest.
 
-    Each item that the candidate does not hold among its first `k` costs its rank there less `k`. Not counted as `Trustworthiness`.
+    Each item that the candidate does not hold among its first `k` costs its rank there less `k`. Not counted where
+    `Trustworthiness` is not, but for ranks that are unknown under the candidate.
 
     >>> from rankwell import ranking_pairs
     >>> view = ranking_pairs(["a", "b", "c", "d", "e"], ["c", "a", "b", "e", "d"], depth=2)

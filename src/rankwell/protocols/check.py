@@ -11,7 +11,7 @@ from cyclopts import Parameter
 
 from rankwell import files, report
 from rankwell.errors import BadUsage
-from rankwell.evaluation import name_runs
+from rankwell.evaluation.runs import name_runs
 from rankwell.protocols import Output
 from rankwell.tables import Ints
 from rankwell.tables.judgments import Judgments
@@ -36,6 +36,8 @@ def check(
     /,
     *runs: str,
     corpus: Path | None = None,
+    qrels_format: str | None = None,
+    run_format: str | None = None,
     format: Annotated[Literal["table", "csv", "tsv", "json", "jsonl", "md"], Parameter(name=["--format", "-f"])] = "table",  # noqa: A002
 ) -> Output:
     """Check judgments and runs before trusting a number: what is missing, tied, contradictory, duplicated or retrieved by itself.
@@ -48,17 +50,21 @@ def check(
         Files of rankings.
     corpus
         File of the collection's items (BEIR corpus.jsonl, or any table with an id column), to find judged items that it lacks.
+    qrels_format
+        Name of the judgments' format, where their content does not tell.
+    run_format
+        Name of the runs' format, where their content does not tell.
     format
         How to print.
     """
-    truth = files.find_judgments(qrels)
+    truth = files.find_judgments(qrels, format=qrels_format)
     notes = [f"judgments: read as {truth.format}", *truth.notes]
     findings = [*_about_truth(truth.table.flat), *(_about_corpus(truth.table.flat, corpus) if corpus else ())]
     named = name_runs(list(runs))
     if not named and not findings:
         raise BadUsage("name at least one run after the judgments: rankwell check QRELS RUN...")
     for name, place in named.items():
-        ranking = files.check_ranking(place)
+        ranking = files.check_ranking(place, format=run_format)
         notes += [f"{name}: read as {ranking.format}", *ranking.notes]
         findings += _about_run(name, truth.table.flat, ranking)
     return Output(

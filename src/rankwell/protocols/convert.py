@@ -6,7 +6,9 @@ from typing import Annotated, Literal
 from cyclopts import Parameter
 
 from rankwell import files
+from rankwell.errors import BadUsage
 from rankwell.protocols import Output
+from rankwell.store import STDIN
 
 
 def convert(
@@ -36,6 +38,8 @@ def convert(
     duplicates
         An item that a query lists twice: an error, or keep the first or the best-scored.
     """
+    if str(target) in STDIN:
+        raise BadUsage("the target is a file; its suffix names the format. To print, name /dev/stdout and the format with --to.")
     done = files.convert(
         source, target, holds=holds, source_format=source_format, target_format=target_format, duplicates=duplicates
     )

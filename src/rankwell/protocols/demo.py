@@ -14,12 +14,12 @@ from typing import Annotated, NamedTuple
 import numpy as np
 from cyclopts import Parameter
 
-from rankwell.evaluation import Evaluation, evaluate
+from rankwell.evaluation.runs import Evaluation, evaluate
 from rankwell.files import python_docs
 from rankwell.protocols import Output, Progress
 from rankwell.protocols.evaluate import render, write
 from rankwell.stats.summaries import summarise
-from rankwell.store import write_text
+from rankwell.store import refuse_blocked, write_text
 from rankwell.systems import System
 from rankwell.systems.sqlite_fts import SqliteFts
 
@@ -44,6 +44,7 @@ def demo(
     seed
         Seed of the bootstrap.
     """
+    refuse_blocked(output, folder=True)
     experiment = prepare(output, progress=None if progress is None else lambda done, total: progress("searching", done, total))
     result = evaluate(
         experiment.qrels, list(experiment.runs), MEASURES, seed=seed, details=True, texts=experiment.queries, progress=progress

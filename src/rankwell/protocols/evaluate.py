@@ -12,10 +12,11 @@ from cyclopts import Parameter
 
 from rankwell import report
 from rankwell.errors import BadUsage
-from rankwell.evaluation import Evaluation
-from rankwell.evaluation import evaluate as evaluate_runs
+from rankwell.evaluation.runs import Evaluation
+from rankwell.evaluation.runs import evaluate as evaluate_runs
 from rankwell.protocols import Output, Progress
 from rankwell.stats import Intervals
+from rankwell.store import refuse_blocked
 from rankwell.views.details import Details
 
 
@@ -37,6 +38,8 @@ def evaluate(
     duplicates: Literal["error", "first", "best"] = "error",
     min_grade: Annotated[float | None, Parameter(name=["--min-grade", "-l"])] = None,
     query_texts: str | None = None,
+    qrels_format: str | None = None,
+    run_format: str | None = None,
     seed: int = 0,
     progress: Progress = None,
 ) -> Output:
@@ -53,7 +56,7 @@ def evaluate(
     measure
         A measure such as nDCG@10, AP(rel=2)@100 or a convention's word for one; repeat it for more, or separate names by blanks.
     per_query
-        Also one row per query.
+        One row per query: beside the summary, or instead of it where the format holds one table (csv, tsv, jsonl).
     format
         How to print.
     output
@@ -78,9 +81,15 @@ def evaluate(
         The lowest grade that counts as relevant.
     query_texts
         File of what the queries say (BEIR queries.jsonl, a table with an id column), kept with -o for pages and groups.
+    qrels_format
+        Name of the judgments' format, where their content does not tell: trec, beir, csv, tsv, jsonl, json, parquet.
+    run_format
+        Name of the runs' format, likewise; also msmarco, mteb, sentence-transformers.
     seed
         Seed of the bootstrap.
     """
+    if output is not None:
+        refuse_blocked(output, folder=True)
     if not runs:
         raise BadUsage("name at least one run after the judgments: rankwell evaluate QRELS RUN...")
     result = evaluate_runs(
@@ -95,6 +104,8 @@ def evaluate(
         exclude_self=exclude_self,
         min_grade=min_grade,
         duplicates=duplicates,
+        judgments_format=qrels_format,
+        run_format=run_format,
         intervals=intervals,
         seed=seed,
         details=output is not None,

@@ -1,13 +1,13 @@
 """Explain a measure's name: every meaning that it has anywhere, each with formula, source and a worked example."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from rankwell.conventions import CONVENTIONS
 from rankwell.errors import BadUsage, UnknownName
 from rankwell.protocols import Output
 from rankwell.protocols.measures import form, paragraphs
-from rankwell.registry import Measure, parse_measure
+from rankwell.registry import Measure, is_word, parse_measure
 
 
 class Meaning(NamedTuple):
@@ -26,15 +26,18 @@ def explain(name: str, /) -> Output:
         A measure (nDCG@10), another tool's word for one (ndcg_cut_10), or a word that means several things (Recall@5).
     """
     found = meanings(name)
-    first = f"{name} means {len(found)} different things:\n" if len(found) > 1 else ""
-    return Output(text=first + "\n".join(_describe(meaning) for meaning in found))
+    first = f"{name} means {f'{len(found)} different things' if len(found) > 1 else 'one thing'}:\n"
+    described: dict[str, list[Meaning]] = {}
+    for meaning in found:
+        described.setdefault(meaning.measure.name, []).append(meaning)
+    return Output(text=first + "\n".join(_describe(same) for same in described.values()))
 
 
 def meanings(name: str) -> list[Meaning]:
     """The measures that a text stands for, the plain reading first. Raises UnknownName where it stands for none."""
     places: dict[Measure, list[str]] = {}
     problem: UnknownName | BadUsage | None = None
-    for where, words in _readings():
+    for where, words in _readings(name):
         try:
             measure = parse_measure(name, words)
         except (UnknownName, BadUsage) as error:
@@ -46,16 +49,19 @@ def meanings(name: str) -> list[Meaning]:
     return [Meaning(measure, tuple(where)) for measure, where in places.items()]
 
 
-def _readings() -> Iterator[tuple[str, dict[str, str]]]:
+def _readings(name: str) -> Iterator[tuple[str, dict[str, str]]]:
+    """The plain reading, then every convention that has a word of its own for the name."""
     yield "by itself", {}
     for each in CONVENTIONS:
-        if each != "rankwell":
-            yield f"--convention {each}", dict(CONVENTIONS[each].words)
+        words = dict(CONVENTIONS[each].words)
+        if is_word(name, words):
+            yield f"--convention {each}", words
 
 
-def _describe(meaning: Meaning) -> str:
-    entry = meaning.measure.entry
-    lines = [f"\n{meaning.measure}   ({', '.join(meaning.where)})", f"  {form(entry)}"]
+def _describe(meanings: Sequence[Meaning]) -> str:
+    """The measures of one function, their parameters first, then what the function says."""
+    entry = meanings[0].measure.entry
+    lines = ["", *(f"{meaning.measure}   ({', '.join(meaning.where)})" for meaning in meanings), f"  {form(entry)}"]
     for text in paragraphs(entry):
         lines += ["", *(f"  {line}" for line in text.split("\n"))]
     low, high = entry.bounds

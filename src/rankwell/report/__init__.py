@@ -188,7 +188,9 @@ def summary_grid(document: Document) -> Grid:
         texts.insert(0, ("run", lambda row: row["run"]))
     if any(row["label"] != row["measure"] for row in rows):
         texts.append(("exact name", lambda row: row["measure"]))
-    texts += [(name, lambda row, name=name: row.get(name)) for name in columns_of(rows, SUMMARY_COLUMNS)[len(SUMMARY_COLUMNS) :]]
+    texts += [
+        (name, lambda row, name=name: _short(row.get(name))) for name in columns_of(rows, SUMMARY_COLUMNS)[len(SUMMARY_COLUMNS) :]
+    ]
     if any(row["unit"] != "share" for row in rows):
         texts.append(("unit", lambda row: row["unit"]))
     numbers: list[tuple[str, Callable[[Row], str]]] = [
@@ -254,6 +256,11 @@ def _any_figure(value: Any) -> str:
     return str(value) if isinstance(value, (bool, int)) else figure(value, "score")
 
 
+def _short(value: Any) -> Any:
+    """A protocol's own figure, such as a p-value, with 4 significant digits; anything else as it is."""
+    return f"{value:.4g}" if isinstance(value, float) else value
+
+
 def _interval(row: Row) -> str:
     if row["ci_low"] is None or row["ci_high"] is None:
         return MISSING
@@ -276,14 +283,14 @@ _COUNTS = {
     "missing": "missing from the run",
     "unknown": "unknown to the judgments",
     "without_relevant": "without anything relevant",
-    "tied": "tied at the cut",
+    "tied": "decided by the order of ties",
 }
 
 
 def rules_line(rules: Mapping[str, Any]) -> str:
     """The rules in one line: how many queries were counted, missing and so on, then every plain entry as name=value.
 
-    Counts are said once where they are the same for all runs, else for each run where they are not 0.
+    Counts are said once where they are the same for all runs, else for each run.
     Nested entries (definitions, hashes) are left to the manifest. Empty where there are no rules.
     """
     counts: Mapping[str, Mapping[str, Any]] = rules.get("counts", {})
@@ -301,7 +308,7 @@ def _counted(name: str, counts: Mapping[str, Mapping[str, Any]]) -> str:
     found = {run: _how_many(own.get(name, 0)) for run, own in counts.items()}
     if len(set(found.values())) == 1:
         return f"{next(iter(found.values()))} {words}"
-    return f"{words}: " + " ".join(f"{visible(run)} {value}" for run, value in found.items() if value != "0")
+    return f"{words}: " + " / ".join(f"{visible(run)} {value}" for run, value in found.items())
 
 
 def _how_many(value: Any) -> str:

@@ -1,18 +1,19 @@
 """Exact search: the nearest items of each query, and where given items stand among all of them; one file per backend.
 
-Whatever the backend, block sizes or threads, the results are the same to the last bit: a backend's float32 products only decide
+Whatever the backend, block sizes or threads, the results are the same to the last bit: a backend's products only decide
 what is clearly above or below, and the rest is scored in float64 by `rankwell.kernels.similarity`.
 """
 
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
-from rankwell.errors import BadInput, BadUsage, MissingExtra, UnknownName
+from rankwell.errors import BadInput, BadUsage, MissingExtra
+from rankwell.kernels.exclusion import Barred, Exclude, Exclusion, Groups
 from rankwell.kernels.shortlist import Best, Shortlist, width
-from rankwell.kernels.similarity import Block, Metric, Singles, Space, metric_name, score_pairs
+from rankwell.kernels.similarity import Block, Metric, Reals, Space, metric_name, score_pairs
 from rankwell.registry import Catalogue
 from rankwell.tables import Bools, Floats, Ints
 from rankwell.tables.embeddings import Embeddings, Vectors, as_embeddings
@@ -20,24 +21,18 @@ from rankwell.tables.ranking import Ranking
 
 # Called with the products done and the products in all.
 Progress = Callable[[int, int], None]
-Exclude = Literal["none", "self"]
 _LOWEST = -1e38  # above minus infinity, which marks who is excluded
 _QUERY_BYTES = 48 << 20
-
-
-class Groups(NamedTuple):
-    """A label per query and per item; an item is no neighbour of a query with the same label. None is no label."""
-
-    queries: Sequence[Hashable]
-    items: Sequence[Hashable]
+_PATIENCE = 8
+Part = TypeVar("Part")
 
 
 class Hits(NamedTuple):
-    """Pairs of a query and an item of a block with their float32 products, ascending by query and then by item."""
+    """Pairs of a query and an item of a block with their products, ascending by query and then by item."""
 
     rows: Ints
     columns: Ints
-    products: Singles
+    products: Reals
 
 
 class Counted(NamedTuple):
@@ -49,21 +44,14 @@ class Counted(NamedTuple):
     which: Ints
 
 
-class Barred(NamedTuple):
-    """Pairs of a query and an item of a block that are excluded."""
-
-    rows: Ints
-    columns: Ints
-
-
 class Engine(Protocol):
     """What multiplies blocks of vectors; made for one set of queries."""
 
-    def load(self, items: Singles) -> None:
+    def load(self, items: Reals) -> None:
         """Makes (items, width) vectors those that are multiplied; they may change once another block is loaded."""
         ...
 
-    def hits(self, rows: slice, cut: Singles, slack: Singles, keep: int, barred: Barred) -> Hits:
+    def hits(self, rows: slice, cut: Reals, slack: Reals, keep: int, barred: Barred) -> Hits:
         """All pairs with a product of at least `cut` that are not barred; those that cannot be among the best may be missing.
 
         cut, slack: (queries,). A pair may be missing if `keep` other pairs of its query have products above its own by more than
@@ -71,7 +59,7 @@ class Engine(Protocol):
         """
         ...
 
-    def counts(self, rows: slice, low: Singles, high: Singles, barred: Barred) -> Counted:
+    def counts(self, rows: slice, low: Reals, high: Reals, barred: Barred) -> Counted:
         """How many items that are not barred are above `high`, and which lie between; low, high: (queries, m)."""
         ...
 
@@ -81,7 +69,7 @@ class Backend:
     """A way to multiply. open: (queries, query block, item block, device) -> Engine. The block sizes are those that suit it."""
 
     name: str
-    open: Callable[[Singles, int, int, str | None], Engine]
+    open: Callable[[Reals, int, int, str | None], Engine]
     query_block: int
     item_block: int
 
@@ -118,11 +106,16 @@ class TopK:
 
 
 class Standing(NamedTuple):
-    """Where items stand: how many items score higher, and how many the same, itself included; -1 where none was asked for."""
+    """Where items stand: how many items score higher, and how many the same, itself included; -1 where none was asked for.
+
+    before: how many of those with the same score stand earlier in the table, so that a list of `search` has the item at rank
+    `above + before + 1`.
+    """
 
     above: Ints
     tied: Ints
     scores: Floats
+    before: Ints
 
 
 def search(
@@ -151,7 +144,11 @@ def search(
         raise BadUsage(f"k is {k}; a search is for one item or more.")
     task = _Task(queries, items, metric, exclude, groups, backend, device, query_block, item_block, progress)
     depth = min(k, task.items.n)
-    parts = [_search_part(task, start, stop, depth) for start, stop in task.parts(24 * width(depth))] if depth else []
+    parts = [
+        task.try_again(lambda space, start=start, stop=stop: _search_part(task, space, start, stop, depth))
+        for start, stop in task.parts(24 * width(depth))
+        if depth
+    ]
     shape = task.queries.n, k
     positions, scores = np.full(shape, -1, dtype=np.int64), np.full(shape, np.nan)
     if parts:
@@ -186,9 +183,13 @@ def ranks_of(
             f"wanted positions of shape {wanted.shape} from {wanted.min(initial=0)} to {wanted.max(initial=-1)}; there is a row "
             f"for each of {task.queries.n} queries, of positions below {task.items.n}, or -1 for none."
         )
-    parts = [_rank_part(task, start, stop, wanted[start:stop]) for start, stop in task.parts(64 * wanted.shape[1])]
+    parts = [
+        task.try_again(lambda space, start=start, stop=stop: _rank_part(task, space, start, stop, wanted[start:stop]))
+        for start, stop in task.parts(64 * wanted.shape[1])
+    ]
     if not parts:
-        return Standing(np.zeros(wanted.shape, np.int64), np.zeros(wanted.shape, np.int64), np.zeros(wanted.shape))
+        none = np.zeros(wanted.shape, np.int64)
+        return Standing(none, none, np.zeros(wanted.shape), none)
     return Standing(*(np.concatenate(column) for column in zip(*parts, strict=True)))
 
 
@@ -211,19 +212,17 @@ class _Task:
         self.queries, self.items = as_embeddings(queries), as_embeddings(items)
         self.metric: Metric = metric_name(metric)
         self.space = Space(self.queries, self.items, self.metric)
+        self._double = Space(self.queries, self.items, self.metric, double=True)
         self._backend, self._device, self._progress, self._done = BACKENDS[backend], device, progress, 0
         self.query_block = self._backend.query_block if query_block is None else query_block
         self.item_block = self._backend.item_block if item_block is None else item_block
         if min(self.query_block, self.item_block) < 1:
             raise BadUsage(f"blocks of {self.query_block} queries and {self.item_block} items; a block has one or more.")
-        if exclude not in ("none", "self"):
-            raise UnknownName(f"exclude={exclude!r}; none or self.")
-        self._self = _same_name(self.queries, self.items) if exclude == "self" else None
-        self._groups = None if groups is None else _group_numbers(groups, self.queries.n, self.items.n)
+        self.exclusion = Exclusion(self.queries, self.items, exclude, groups)
 
     def parts(self, bytes_each: int) -> Iterator[tuple[int, int]]:
         """Ranges of queries, each so small that what is kept of it has bounded size."""
-        rows = max(self.query_block, _QUERY_BYTES // (8 * self.space.width + bytes_each))
+        rows = max(1, _QUERY_BYTES // (8 * self.space.width + bytes_each))
         for start in range(0, self.queries.n, rows):
             yield start, min(start + rows, self.queries.n)
 
@@ -231,68 +230,65 @@ class _Task:
         """The engine for some queries."""
         return self._backend.open(block.vectors, self.query_block, self.item_block, self._device)
 
-    def tiles(self, first: int, block: Block, engine: Engine) -> Iterator[tuple[slice, int, Block, Barred]]:
+    def try_again(self, part: Callable[[Space], Part | None]) -> Part:
+        """The result of a part of the work; where products in float32 tell too little apart, from products in float64."""
+        done = self._done
+        result = part(self.space)
+        if result is None:
+            self._done, self.space = done, self._double
+            result = part(self._double)
+        if result is None:
+            raise RuntimeError("products in float64 are never given up")
+        return result
+
+    def tiles(self, space: Space, first: int, block: Block, engine: Engine) -> Iterator[tuple[slice, int, Block, Barred]]:
         """The rows of each tile, its first item, its items, and who is barred; the items in ascending order."""
         for start in range(0, self.items.n, self.item_block):
-            loaded = self.space.items(start, min(start + self.item_block, self.items.n))
+            loaded = space.items(start, min(start + self.item_block, self.items.n))
             engine.load(loaded.vectors)
             for top in range(0, len(block.vectors), self.query_block):
                 rows = slice(top, min(top + self.query_block, len(block.vectors)))
-                yield rows, start, loaded, self.barred(slice(first + rows.start, first + rows.stop), start, len(loaded.reach))
+                asked = slice(first + rows.start, first + rows.stop)
+                yield rows, start, loaded, self.exclusion.barred(asked, start, len(loaded.reach))
                 self._done += (rows.stop - rows.start) * len(loaded.reach)
                 if self._progress is not None:
                     self._progress(self._done, self.queries.n * self.items.n)
-
-    def barred(self, rows: slice, start: int, n: int) -> Barred:
-        """The excluded pairs of some queries with n items from `start` on; counted within both."""
-        found = [(np.empty(0, np.int64), np.empty(0, np.int64))]
-        if self._self is not None:
-            place = self._self[rows] - start
-            inside = np.flatnonzero((place >= 0) & (place < n))
-            found.append((inside, place[inside]))
-        if self._groups is not None:
-            labels, others = self._groups
-            row, column = np.nonzero(labels[rows][:, None] == others[start : start + n])
-            found.append((row, column))
-        return Barred(*(np.concatenate(column) for column in zip(*found, strict=True)))
-
-    def is_barred(self, rows: Ints, columns: Ints) -> Bools:
-        """(pairs,) whether the item is excluded for the query."""
-        barred = np.zeros(len(rows), dtype=np.bool_)
-        if self._self is not None:
-            barred |= self._self[rows] == columns
-        if self._groups is not None:
-            barred |= self._groups[0][rows] == self._groups[1][columns]
-        return barred
 
     def score(self, rows: Ints, columns: Ints) -> Floats:
         """(pairs,) exact scores."""
         return score_pairs(self.queries.vectors, self.items.vectors, rows, columns, self.metric)
 
 
-def _search_part(task: _Task, first: int, stop: int, k: int) -> Best:
-    """The best k of a range of queries."""
-    block, space = task.space.queries(first, stop), task.space
-    shortlist = Shortlist(k, space, block.squares, lambda rows, columns: task.score(rows + first, columns))
+def _search_part(task: _Task, space: Space, first: int, stop: int, k: int) -> Best | None:
+    """The best k of a range of queries; None where float32 products leave too many pairs to be scored exactly."""
+    block = space.queries(first, stop)
+    patience = np.inf if space.double else _PATIENCE
+
+    def score(rows: Ints, columns: Ints) -> Floats:
+        return task.score(rows + first, columns)
+
+    shortlist = Shortlist(k, space, block.squares, score, patience=patience)
     engine = task.open(block)
-    for rows, start, loaded, barred in task.tiles(first, block, engine):
+    for rows, start, loaded, barred in task.tiles(space, first, block, engine):
         reach = block.reach[rows]
         slack = space.slack(reach, loaded.reach.max())
-        cut = _down(np.maximum(shortlist.entry[rows] - slack, _LOWEST))
-        hits = engine.hits(rows, cut, _up(slack), k, barred)
+        cut = _down(np.maximum(shortlist.entry[rows] - slack, _LOWEST), space)
+        hits = engine.hits(rows, cut, _up(slack, space), k, barred)
         offered = hits.rows + rows.start
         bound = space.slack(reach[hits.rows], loaded.reach[hits.columns])
         shortlist.offer(offered, hits.columns + start, hits.products.astype(np.float64), bound)
         if len(offered) > (rows.stop - rows.start) * max(1, k // 4):
             shortlist.raise_entry(rows)
+        if shortlist.gave_up:
+            return None
     return shortlist.best()
 
 
-def _rank_part(task: _Task, first: int, stop: int, wanted: Ints) -> Standing:
-    """Where the wanted items of a range of queries stand."""
-    block, space = task.space.queries(first, stop), task.space
+def _rank_part(task: _Task, space: Space, first: int, stop: int, wanted: Ints) -> Standing | None:
+    """Where the wanted items of a range of queries stand; None as for `_search_part`."""
+    block = space.queries(first, stop)
     row, column = np.nonzero(wanted >= 0)
-    barred = task.is_barred(row + first, wanted[row, column])
+    barred = task.exclusion.is_barred(row + first, wanted[row, column])
     if barred.any():
         bad = int(np.flatnonzero(barred)[0])
         query, item = task.queries.names()[int(row[bad]) + first], task.items.names()[int(wanted[row[bad], column[bad]])]
@@ -300,72 +296,69 @@ def _rank_part(task: _Task, first: int, stop: int, wanted: Ints) -> Standing:
     scores = np.full(wanted.shape, np.nan)
     scores[row, column] = task.score(row + first, wanted[row, column])
     place = space.place(np.where(wanted >= 0, scores, 0.0), block.squares[:, None])
-    standing = Standing(np.zeros(wanted.shape, np.int64), np.zeros(wanted.shape, np.int64), scores)
-    engine = task.open(block)
-    for rows, start, loaded, excluded in task.tiles(first, block, engine):
+    above, tied, before = (np.zeros(wanted.shape, dtype=np.int64) for _ in range(3))
+    engine, scored = task.open(block), 0
+    for rows, start, loaded, excluded in task.tiles(space, first, block, engine):
         slack = space.slack(block.reach[rows], loaded.reach.max())[:, None]
-        counted = engine.counts(rows, _down(place[rows] - slack), _up(place[rows] + slack), excluded)
-        standing.above[rows] += counted.above
+        counted = engine.counts(rows, _down(place[rows] - slack, space), _up(place[rows] + slack, space), excluded)
+        scored += len(counted.rows)
+        if scored > _PATIENCE * (len(row) + 1000) and not space.double:
+            return None
+        above[rows] += counted.above
         at = counted.rows + rows.start, counted.which
-        near, mine = task.score(at[0] + first, counted.columns + start), scores[at]
-        np.add.at(standing.above, at, near > mine)
-        np.add.at(standing.tied, at, near == mine)
-    standing.above[wanted < 0] = standing.tied[wanted < 0] = -1
-    return standing
+        columns = counted.columns + start
+        near, mine = task.score(at[0] + first, columns), scores[at]
+        np.add.at(above, at, near > mine)
+        np.add.at(tied, at, near == mine)
+        np.add.at(before, at, (near == mine) & (columns < wanted[at]))
+    for counts in (above, tied, before):
+        counts[wanted < 0] = -1
+    return Standing(above, tied, scores, before)
 
 
-def _down(values: Floats) -> Singles:
-    return np.nextafter(values.astype(np.float32), np.float32(-np.inf))
+def _down(values: Floats, space: Space) -> Reals:
+    with np.errstate(all="ignore"):  # a place beyond float32 is of a vector that is about to be refused
+        return np.nextafter(values.astype(space.dtype), space.dtype.type(-np.inf))
 
 
-def _up(values: Floats) -> Singles:
-    return np.nextafter(values.astype(np.float32), np.float32(np.inf))
+def _up(values: Floats, space: Space) -> Reals:
+    with np.errstate(all="ignore"):
+        return np.nextafter(values.astype(space.dtype), space.dtype.type(np.inf))
 
 
-def _same_name(queries: Embeddings, items: Embeddings) -> Ints:
-    """(queries,) the position of the item with the query's name, -1 where there is none."""
-    if queries.ids is None and items.ids is None:
-        place = np.arange(queries.n)
-        return np.where(place < items.n, place, -1)
-    row = {name: position for position, name in enumerate(queries.names())}
-    found = np.full(queries.n, -1, dtype=np.int64)
-    for position, name in enumerate(items.names()):
-        if name in row:
-            found[row[name]] = position
-    return found
-
-
-def _group_numbers(groups: Groups, n_queries: int, n_items: int) -> tuple[Ints, Ints]:
-    """Labels as numbers; no label is -1 on one side and -2 on the other, so that it equals nothing."""
-    if len(groups.queries) != n_queries or len(groups.items) != n_items:
-        raise BadInput(
-            f"{len(groups.queries)} and {len(groups.items)} group labels for {n_queries} queries and {n_items} items; "
-            "each has one, or None."
-        )
-    numbers: dict[Hashable, int] = {}
-    sides = ((groups.queries, -1), (groups.items, -2))
-    queries, items = (
-        np.array([none if label is None else numbers.setdefault(label, len(numbers)) for label in side], dtype=np.int64)
-        for side, none in sides
-    )
-    return queries, items
-
-
-def sift(products: Singles, cut: Singles, slack: Singles, keep: int, barred: Barred, mask: Bools) -> Hits:
+def sift(products: Reals, cut: Reals, slack: Reals, keep: int, barred: Barred, mask: Bools) -> Hits:
     """The hits of a block of products as `Engine.hits` wants them; writes to `products` and to `mask`, of the same shape."""
     products[barred] = -np.inf
     queries, items = products.shape
+
     np.greater_equal(products, cut[:, None], out=mask)
-    found = np.flatnonzero(mask)
-    if len(found) > 4 * keep * queries and items > keep:
+    # The first block has no cut, and listing all of its pairs would be in vain.
+    found = np.flatnonzero(mask) if np.count_nonzero(mask[0]) <= items // 2 or items <= keep else None
+    if found is None or (len(found) > 4 * keep * queries and items > keep):
         for top in range(0, queries, 64):
             some = slice(top, top + 64)
             kth = np.partition(products[some], items - keep, axis=1)[:, items - keep]
-            best = _down(kth.astype(np.float64) - 2 * slack[some].astype(np.float64))
+            best = np.nextafter(kth - 2 * slack[some], -np.inf, dtype=kth.dtype)
             np.greater_equal(products[some], np.maximum(cut[some], best)[:, None], out=mask[some])
         found = np.flatnonzero(mask)
     rows, columns = np.divmod(found, items)
     return Hits(rows, columns, products[rows, columns])
+
+
+def tally(products: Reals, low: Reals, high: Reals, barred: Barred, mask: Bools) -> Counted:
+    """What `Engine.counts` wants of a block of products; writes to `products` and to `mask`, of the same shape."""
+    products[barred] = -np.inf
+    above = np.empty(low.shape, dtype=np.int64)
+    empty = np.empty(0, dtype=np.int64)
+    found = [(empty, empty, empty)]
+    for which in range(low.shape[1]):
+        np.greater(products, high[:, which, None], out=mask)
+        above[:, which] = np.count_nonzero(mask, axis=1)
+        np.greater_equal(products, low[:, which, None], out=mask)
+        near = np.flatnonzero(np.count_nonzero(mask, axis=1) > above[:, which])
+        row, column = np.nonzero(mask[near] & (products[near] <= high[near, which, None]))
+        found.append((near[row], column, np.full(len(row), which)))
+    return Counted(above, *(np.concatenate(part) for part in zip(*found, strict=True)))
 
 
 def optional(module: str, package: str, extra: str) -> Any:

@@ -7,17 +7,20 @@ from typing import Any
 import numpy as np
 
 from rankwell.errors import BadUsage
-from rankwell.kernels.similarity import Singles
-from rankwell.search import BACKENDS, Backend, Barred, Counted, Hits, optional
+from rankwell.kernels.exclusion import Barred
+from rankwell.kernels.similarity import Reals
+from rankwell.search import BACKENDS, Backend, Counted, Hits, optional
 
 
 class _TorchEngine:
-    def __init__(self, queries: Singles, query_block: int, item_block: int, device: str | None) -> None:
+    def __init__(self, queries: Reals, query_block: int, item_block: int, device: str | None) -> None:
         self._torch = optional("torch", "torch", "torch")
         self._device = self._choose(device)
         self._queries = self._send(queries)
         self._items = self._queries[:0]
-        self._space = self._torch.empty(min(query_block, len(queries)) * item_block, device=self._device)
+        self._space = self._torch.empty(
+            min(query_block, len(queries)) * item_block, dtype=self._queries.dtype, device=self._device
+        )
 
     def _choose(self, device: str | None) -> Any:
         torch = self._torch
@@ -35,7 +38,7 @@ class _TorchEngine:
         # A memory map may be read-only, which torch warns of; a copy that is ours can be sent without.
         return self._torch.from_numpy(array if array.flags.writeable else array.copy()).to(self._device)
 
-    def load(self, items: Singles) -> None:
+    def load(self, items: Reals) -> None:
         self._items = self._send(items)
 
     def _products(self, rows: slice, barred: Barred) -> Any:
@@ -47,35 +50,29 @@ class _TorchEngine:
             out[self._send(barred.rows), self._send(barred.columns)] = -float("inf")
         return out
 
-    def hits(self, rows: slice, cut: Singles, slack: Singles, keep: int, barred: Barred) -> Hits:
+    def hits(self, rows: slice, cut: Reals, slack: Reals, keep: int, barred: Barred) -> Hits:
         torch, products = self._torch, self._products(rows, barred)
         lowest = self._send(cut)
         mask = products >= lowest[:, None]
         if products.shape[1] > keep and int(mask.sum()) > 4 * keep * len(products):
-            kth = torch.topk(products, keep, dim=1, sorted=True).values[:, -1].cpu().numpy().astype(np.float64)
-            best = np.nextafter((kth - 2 * slack.astype(np.float64)).astype(np.float32), np.float32(-np.inf))
+            kth = torch.topk(products, keep, dim=1, sorted=True).values[:, -1].cpu().numpy()
+            best = np.nextafter(kth - 2 * slack, -np.inf, dtype=kth.dtype)
             mask = products >= torch.maximum(lowest, self._send(best))[:, None]
         row, column = torch.nonzero(mask, as_tuple=True)
         return Hits(row.cpu().numpy(), column.cpu().numpy(), products[row, column].cpu().numpy())
 
-    def counts(self, rows: slice, low: Singles, high: Singles, barred: Barred) -> Counted:
+    def counts(self, rows: slice, low: Reals, high: Reals, barred: Barred) -> Counted:
         torch, products = self._torch, self._products(rows, barred)
         above = np.empty(low.shape, dtype=np.int64)
-        found: list[tuple[Any, Any]] = []
+        empty = np.empty(0, dtype=np.int64)
+        found = [(empty, empty, empty)]
         for which in range(low.shape[1]):
             greater = products > self._send(high[:, which].copy())[:, None]
             above[:, which] = greater.sum(dim=1).cpu().numpy()
-            inside = (products >= self._send(low[:, which].copy())[:, None]) & ~greater
-            row, column = torch.nonzero(inside, as_tuple=True)
-            found.append((row.cpu().numpy(), column.cpu().numpy()))
-        lengths = [len(row) for row, _ in found]
-        empty = np.empty(0, np.int64)
-        return Counted(
-            above,
-            np.concatenate([empty, *(row for row, _ in found)]),
-            np.concatenate([empty, *(column for _, column in found)]),
-            np.repeat(np.arange(len(lengths)), lengths),
-        )
+            between = (products >= self._send(low[:, which].copy())[:, None]) & ~greater
+            row, column = torch.nonzero(between, as_tuple=True)
+            found.append((row.cpu().numpy(), column.cpu().numpy(), np.full(len(row), which)))
+        return Counted(above, *(np.concatenate(part) for part in zip(*found, strict=True)))
 
 
 @contextmanager

@@ -51,7 +51,7 @@ def vector_panel(
     Columns: embeddings, vectors, dimensions, type, nan, infinite, zero, duplicates, norm_min, norm_median, norm_max,
     mean_similarity, effective_rank, rank_rows, same_as. Rows with a number that is not finite count in `nan` and `infinite` only.
     duplicates: vectors that equal an earlier one. mean_similarity: mean cosine of all pairs of two vectors that are not zero, by
-    the mean unit vector; null below two of them. effective_rank: exp of the entropy of the normalised singular values of the centred
+    the mean unit vector; null below two. effective_rank: exp of the entropy of the normalised singular values of the centred
     vectors, from 1 to the smaller of vectors and dimensions; null where all vectors are equal. rank_rows: how many evenly spaced
     vectors it is taken from, fewer than all where all would cost more than some seconds. same_as: an earlier model with the same
     numbers in the same rows. spectrum: without it, effective_rank is null; it costs a matrix product. block: rows at a time.

@@ -116,7 +116,7 @@ def choose_columns(found: Sequence[str], holds: Holds, *, aspects: bool = False)
 
 
 def choose_column(found: Sequence[str], name: str = "") -> str:
-    """The one column to read: the named one, else the only one, else the one of ids. Raises BadInput that lists what was found."""
+    """The one column to read: the named one, else the only one, else that of ids. Raises BadInput that lists what was found."""
     listed = ", ".join(map(repr, found)) or "none"
     if name and name not in found:
         raise BadInput(f"no column {name!r}; found are {listed}.")

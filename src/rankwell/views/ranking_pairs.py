@@ -1,4 +1,4 @@
-"""Two models' lists side by side: per query the first items of a reference and of a candidate, and where each stands in the other."""
+"""Two models' lists side by side: per query the first items of a reference and of a candidate, and their ranks in the other."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -109,7 +109,7 @@ class Side:
         return type(self)(offsets, self.items[rows], self.scores[rows], self.other_ranks[rows], self.other_scores[rows])
 
     def knowing(self, other: "Side", queries: Sequence[str], name: str) -> Self:
-        """The lists with ranks and similarities from the other list filled in. Raises BadInput where exact ranks contradict it."""
+        """The lists with ranks and similarities from the other list filled in. Raises BadInput if exact ranks contradict it."""
         stride = int(max(self.items.max(initial=0), other.items.max(initial=0))) + 1
         keys = other.query_of_row * stride + other.items
         order = np.argsort(keys, kind="stable")
@@ -134,10 +134,8 @@ class Side:
         same = (np.diff(self.items[order]) == 0) & (np.diff(self.query_of_row[order]) == 0)
         if same.any():
             first, second = order[np.flatnonzero(same)[0] :][:2].tolist()
-            raise DuplicateItem(
-                f"query {queries[int(self.query_of_row[first])]!r}: the {name} lists item {int(self.items[first])} twice, at ranks "
-                f"{int(self.ranks[first])} and {int(self.ranks[second])}; keep one of them."
-            )
+            where = f"query {queries[int(self.query_of_row[first])]!r}: the {name} lists item {int(self.items[first])} twice"
+            raise DuplicateItem(f"{where}, at ranks {int(self.ranks[first])} and {int(self.ranks[second])}; keep one of them.")
 
 
 class Prefixes(NamedTuple):
@@ -171,8 +169,8 @@ class RankingPairs:
     def from_top_k(cls, queries: Sequence[str], reference: Listed, candidate: Listed, *, n_candidates: int | Ints) -> Self:
         """The view of two top-k tables with a row per query.
 
-        Raises BadInput for tables of other shapes, for lists longer than the number of candidates and for exact ranks that
-        contradict a list, DuplicateItem for a list that holds an item twice.
+        Raises BadInput for tables of other shapes, for fewer candidates than items, and for exact ranks that contradict a list,
+        DuplicateItem for a list that holds an item twice.
         """
         for name, listed in (("reference", reference), ("candidate", candidate)):
             for column in listed:
@@ -181,13 +179,17 @@ class RankingPairs:
                     raise BadInput(f"the {name}'s table has the shape {column.shape}; one row per query is wanted, {wanted}.")
         first, second = Side.read(reference), Side.read(candidate)
         n = np.broadcast_to(np.asarray(n_candidates, dtype=np.int64), (len(queries),))
-        for name, side in (("reference", first), ("candidate", second)):
-            side.refuse_duplicates(queries, name)
-            if (side.lengths > n).any():
-                at = int(np.flatnonzero(side.lengths > n)[0])
-                what = f"query {queries[at]!r}: the {name} lists {int(side.lengths[at])} items of {int(n[at])} candidates"
-                raise BadInput(f"{what}; count every item that may be listed.")
-        return cls(tuple(queries), first.knowing(second, queries, "reference"), second.knowing(first, queries, "candidate"), n)
+        first.refuse_duplicates(queries, "reference")
+        second.refuse_duplicates(queries, "candidate")
+        view = cls(tuple(queries), first.knowing(second, queries, "reference"), second.knowing(first, queries, "candidate"), n)
+        needed = first.lengths + second.lengths - view.n_shared(None)
+        for side in (view.reference, view.candidate):
+            np.maximum.at(needed, side.query_of_row, side.other_ranks)
+        if (needed > n).any():
+            at = int(np.flatnonzero(needed > n)[0])
+            what = f"query {queries[at]!r}: the lists and ranks need {int(needed[at])} candidates, but there are {int(n[at])}"
+            raise BadInput(f"{what}; count every item that may be listed.")
+        return view
 
     def take(self, queries: Ints) -> Self:
         """The view of some queries only, in the order given by their indices."""

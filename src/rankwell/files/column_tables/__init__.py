@@ -132,10 +132,10 @@ def _register(dialect: Dialect) -> None:
     judged = file_format(name, "judgments", sniff=sniff_as("judgments"), write=bind(write_judgments), suffixes=suffixes)
     judged(bind(read_judgments))
     file_format(name, "texts", sniff=sniff_as("texts"))(bind(read_texts))
-    file_format(name, "column", sniff=bind(sniff_column))(bind(read_column))
+    file_format(name, "column", sniff=bind(sniff_column), parts=True)(bind(read_column))
     file_format(name, "numbers", sniff=bind(sniff_numbers))(bind(read_numbers))
 
 
 for _dialect in (CSV, TSV, PARQUET, JSONL):
     _register(_dialect)
-file_format("parquet", "embeddings", sniff=sniff_vectors)(read_vectors)
+file_format("parquet", "embeddings", sniff=sniff_vectors, parts=True)(read_vectors)

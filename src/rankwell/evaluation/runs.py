@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import isnan
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 
@@ -17,11 +17,11 @@ from rankwell.errors import BadInput, BadUsage, NothingToEvaluate
 from rankwell.registry import Measure
 from rankwell.stats import Intervals
 from rankwell.stats.summaries import SummaryRow, summarise, summary_notes
-from rankwell.store import Source
+from rankwell.store import STDIN, Source
 from rankwell.tables import Bools, Floats
 from rankwell.tables.hits import Hits
 from rankwell.tables.judgments import Judgments
-from rankwell.tables.values import Values
+from rankwell.tables.values import Summary, Values
 from rankwell.views.details import Details, details_of
 from rankwell.views.judged import JudgedRankings
 
@@ -31,7 +31,7 @@ DETAIL_DEPTH = 20
 
 @dataclass(frozen=True)
 class Counts:
-    """What became of the queries of one run. tied: measure -> queries in which a judged item is tied across its cut-off."""
+    """What became of the queries of one run. tied: measure -> queries whose value differs with the order of tied items."""
 
     counted: int
     missing: tuple[str, ...]
@@ -63,6 +63,7 @@ class Evaluation:
     sources: Mapping[str, Source] = field(default_factory=dict[str, Source])
     details: Mapping[str, Details] = field(default_factory=dict[str, Details])
     texts: files.Texts | None = None
+    in_input_order: tuple[str, ...] = ()
     intervals: Intervals = "bootstrap"
     seed: int = 0
 
@@ -98,6 +99,7 @@ class Evaluation:
         return {
             "convention": self.rules.convention.name,
             "ties": self.rules.ties,
+            **({"ties_in_input_order": ",".join(self.in_input_order)} if self.in_input_order else {}),
             "scores": "float32" if self.rules.convention.single_precision else "float64",
             "queries": self.rules.queries,
             "no_relevant": self.rules.no_relevant,
@@ -107,7 +109,10 @@ class Evaluation:
             "seed": self.seed,
             "sd": "population" if self.rules.convention.population_sd else "sample",
             "counts": {run: counts.as_dict() for run, counts in self.counts.items()},
-            "measures": {str(asked.measure): definition(asked.measure) for asked in self.measures},
+            "measures": {
+                str(asked.measure): definition(asked.measure) | {"summary": summary_of(asked.measure, self.rules.convention)}
+                for asked in self.measures
+            },
             "version": __version__,
         }
 
@@ -119,10 +124,14 @@ class Evaluation:
 
 
 def definition(measure: Measure) -> dict[str, str]:
-    """The measure's own sentence, its direction, how queries are summarised, and its source."""
+    """The measure's own sentence, its direction and its source."""
     sentence = (inspect.getdoc(measure.entry.function) or "").split("\n\n")[0].replace("\n", " ")
-    facts = measure.entry
-    return {"definition": sentence, "better": facts.better, "summary": facts.summary, "source": facts.source}
+    return {"definition": sentence, "better": measure.entry.better, "source": measure.entry.source}
+
+
+def summary_of(measure: Measure, convention: Convention) -> Summary:
+    """How queries become one figure: as the measure says, or by the mean where the convention averages what others add up."""
+    return "mean" if measure.name in convention.averaged else measure.entry.summary
 
 
 def evaluate(
@@ -138,6 +147,8 @@ def evaluate(
     exclude_self: bool | None = None,
     min_grade: float | None = None,
     duplicates: files.Duplicates = "error",
+    judgments_format: str | None = None,
+    run_format: str | None = None,
     intervals: Intervals = "bootstrap",
     seed: int = 0,
     details: bool = False,
@@ -148,6 +159,7 @@ def evaluate(
 
     judgments: a file, a mapping query -> item -> grade, a dataframe, or Judgments. runs: one run of any such kind, a list of
     files, or a mapping name -> run. measures: their names (`nDCG@10`), in the convention's words; its defaults where None.
+    judgments_format, run_format: names of formats, where content does not tell.
     details: keep the first items and every judged item of each query for a page. texts: what the queries say, for the same page.
     Raises NothingToEvaluate where no query is left to average over, and the reader's errors for bad input.
     """
@@ -159,16 +171,21 @@ def evaluate(
     if ties is None and any(each.measure.entry.view.__name__ == "PreferenceRankings" for each in asked):
         # trec_eval breaks ties by ascending id for preference measures, and only there.
         rules = replace(rules, ties="id-asc")
+    if intervals not in get_args(Intervals) or not isinstance(seed, int) or seed < 0:
+        raise BadUsage(
+            f"intervals={intervals!r}, seed={seed!r}: intervals are bootstrap, t or none; a seed is a whole number from 0."
+        )
     named = name_runs(runs)
     if not named:
         raise BadUsage("no run is given; name at least one run after the judgments.")
-    truth, flat, truth_format, truth_notes = _read_truth(judgments, asked, rules)
+    truth, flat, truth_format, truth_notes = _read_truth(judgments, asked, rules, judgments_format)
     outcome = _Outcome(rules=rules, asked=asked, notes=[*truth_notes])
     for name, run in named.items():
         report = None if progress is None else _named(progress, name)
         found = files.find_hits(
             run,
             flat,
+            format=run_format,
             ties=rules.ties,
             single_precision=rules.convention.single_precision,
             keep=DETAIL_DEPTH if details else 0,
@@ -187,6 +204,7 @@ def evaluate(
         formats={"judgments": truth_format, **outcome.formats},
         sources=_sources(judgments, named),
         details=outcome.details,
+        in_input_order=tuple(outcome.in_input_order),
         texts=None if texts is None else files.read_texts(texts),
         intervals=intervals,
         seed=seed,
@@ -204,17 +222,19 @@ class _Outcome:
     notes: list[str] = field(default_factory=list[str])
     formats: dict[str, str] = field(default_factory=dict[str, str])
     details: dict[str, Details] = field(default_factory=dict[str, Details])
+    in_input_order: dict[str, None] = field(default_factory=dict[str, None])
 
     def add(self, run: str, truth: Any, flat: Judgments, hits: Hits) -> None:
         """Measures one run."""
-        judged = JudgedRankings.join(flat, hits).resolve(self.rules.ties)
+        joined = JudgedRankings.join(flat, hits)
+        judged = joined.resolve(self.rules.ties)
         if hits.top is not None:
             self.details[run] = details_of(flat, hits, judged)
         if self.rules.unjudged == "skip":
-            judged = judged.condensed
+            joined, judged = joined.condensed, judged.condensed
         if self.rules.queries == "run":
             judged = judged.with_unknown(hits.unknown)
-        chosen = self._choose(run, judged, hits)
+        chosen = self._choose(run, judged, hits, _Ties(joined))
         views: dict[type, Any] = {JudgedRankings: judged}
         for asked in self.asked:
             kind = asked.measure.entry.view
@@ -228,13 +248,13 @@ class _Outcome:
                     measure=str(asked.measure),
                     label=asked.label,
                     unit=unit,
-                    summary=asked.measure.entry.summary,
+                    summary=summary_of(asked.measure, self.rules.convention),
                     queries=tuple(itertools.compress(judged.queries, chosen.tolist())),
                     values=shown[chosen],
                 )
             )
 
-    def _choose(self, run: str, judged: JudgedRankings, hits: Hits) -> Bools:
+    def _choose(self, run: str, judged: JudgedRankings, hits: Hits, ties: "_Ties") -> Bools:
         """Which queries of the view count, and the book-keeping of those that do not."""
         missing = tuple(itertools.compress(judged.queries, (~judged.present).tolist()))
         chosen = np.ones(len(judged.queries), dtype=np.bool_) if self.rules.queries == "truth" else judged.present.copy()
@@ -247,6 +267,8 @@ class _Outcome:
             chosen &= ~bare
         if not hits.present.any() or not chosen.any():
             both = int(hits.present.sum())
+            if both and bare.all():
+                raise NothingToEvaluate(f"{run}: no query has anything relevant, and --no-relevant skip leaves all of them out.")
             raise NothingToEvaluate(
                 f"{run}: no query to evaluate: the run has {both + len(hits.unknown)} queries, the truth {len(hits.present)}, "
                 f"{both} are in both{_examples(judged.queries, tuple(hits.unknown))}."
@@ -256,7 +278,7 @@ class _Outcome:
             missing=missing,
             unknown=tuple(sorted(hits.unknown)),
             without_relevant=int((bare & (chosen | (self.rules.no_relevant == "skip"))).sum()),
-            tied={str(asked.measure): _tied_queries(judged, asked.measure.cutoff) for asked in self.asked},
+            tied={str(asked.measure): ties.decide(asked.measure) for asked in self.asked},
         )
         return chosen
 
@@ -276,22 +298,28 @@ class _Outcome:
             if measure.entry.expected is not None:
                 return measure.entry.expected(view, **dict(measure.given))
             self.notes.append(f"{measure} has no closed form under random order of ties; tied items keep the order of the input.")
+            self.in_input_order[str(measure)] = None
         return measure(view)
 
 
-def _read_truth(judgments: Any, asked: Sequence[Asked], rules: Rules) -> tuple[Any, Judgments, str, tuple[str, ...]]:
+def _read_truth(
+    judgments: Any, asked: Sequence[Asked], rules: Rules, form: str | None
+) -> tuple[Any, Judgments, str, tuple[str, ...]]:
     """The truth as the measures' views want it, the same flat, the name of its format, and what its reader noted."""
     kinds = {asked_for.measure.entry.view.__name__ for asked_for in asked}
     special = sorted(kinds - {"JudgedRankings"})
+    for each in asked:
+        if not hasattr(each.measure.entry.view, "join"):
+            raise BadUsage(f"{each.measure} compares two models' lists, no list with judgments; `rankwell agree` computes it.")
     if len(special) > 1 or (special == ["PreferenceRankings"] and len(kinds) > 1):
         raise BadUsage(f"one call reads the judgments one way; ask for measures of {' and '.join(sorted(kinds))} separately.")
     if special == ["PreferenceRankings"]:
-        preferences = files.read_preferences(judgments)
+        preferences = files.read_preferences(judgments, format=form)
         return preferences, preferences.judgments, "TREC preferences", ()
     aspects: files.Aspects = "none"
     if special:
         aspects = "intents" if special == ["IntentRankings"] else "groups"
-    truth = files.find_judgments(judgments, aspects=aspects)
+    truth = files.find_judgments(judgments, format=form, aspects=aspects)
     flat = truth.table.flat
     if rules.exclude_self:
         flat = flat.with_junk({query: [query] for query in flat.queries})
@@ -304,10 +332,21 @@ def _examples(truth: Sequence[str], unknown: Sequence[str]) -> str:
     return f" (judged: {truth[0]!r}, …; in the run: {sorted(unknown)[0]!r}, …)" if truth and unknown else ""
 
 
-def _tied_queries(judged: JudgedRankings, cutoff: int | None) -> int:
-    """Queries where the tie rule decides on which side of the cut-off a judged item falls; without one, which rank it has."""
-    across = judged.tied > 1 if cutoff is None else (judged.above < cutoff) & (judged.above + judged.tied > cutoff)
-    return len(np.unique(judged.query_of_row[across]))
+class _Ties:
+    """How much hangs on the tie rule: a measure's value with tied items placed for the best, and for the worst."""
+
+    def __init__(self, joined: JudgedRankings) -> None:
+        self._joined = joined
+        self._ends = (joined.resolve("optimistic"), joined.resolve("pessimistic")) if (joined.tied > 1).any() else ()
+
+    def decide(self, measure: Measure) -> int:
+        """The number of queries in which the two differ; where a measure reads another view, those with a tied judged item."""
+        if not self._ends:
+            return 0
+        if measure.entry.view is not JudgedRankings:
+            return len(np.unique(self._joined.query_of_row[self._joined.tied > 1]))
+        best, worst = (measure(view) for view in self._ends)
+        return int(np.count_nonzero((best != worst) & ~(np.isnan(best) & np.isnan(worst))))
 
 
 def _in_unit(values: Floats, measure: Measure, convention: Convention) -> tuple[Floats, Any]:
@@ -325,25 +364,24 @@ def name_runs(runs: Any) -> dict[str, Any]:
     if isinstance(runs, Mapping) and runs and not _is_run(runs):
         return dict(runs)
     listed: list[Any] = list(runs) if isinstance(runs, (list, tuple)) else [runs]
-    stems = [Source(each).stem if isinstance(each, (str, Path)) and str(each) != "-" else "run" for each in listed]
-    stems = ["stdin" if str(each) == "-" else stem for each, stem in zip(listed, stems, strict=True)]
-    if len(set(stems)) < len(stems):
-        stems = [
-            f"{Path(each).parent.name}/{stem}" if stems.count(stem) > 1 and isinstance(each, (str, Path)) else stem
-            for each, stem in zip(listed, stems, strict=True)
-        ]
-    if len(set(stems)) < len(stems):
-        double = next(stem for stem in stems if stems.count(stem) > 1)
-        raise BadUsage(f"two runs are called {double!r}; rename a file, or give a mapping name -> run.")
-    return dict(zip(stems, listed, strict=True))
+    names = [Source(each).stem if isinstance(each, (str, Path)) else "run" for each in listed]
+    for longer in (lambda path: f"{path.parent.name}/{Source(path).stem}", lambda path: path.name, str):
+        clash = [names.count(name) > 1 and isinstance(each, (str, Path)) for each, name in zip(listed, names, strict=True)]
+        names = [longer(Path(each)) if twice else name for each, name, twice in zip(listed, names, clash, strict=True)]
+    if len(set(names)) < len(names):
+        double = next(name for name in names if names.count(name) > 1)
+        raise BadUsage(f"two runs are called {double!r}; name each run once, and rename one of two that are called the same.")
+    return dict(zip(names, listed, strict=True))
 
 
 def _is_run(runs: Mapping[str, Any]) -> bool:
     """Whether a mapping is one run (query -> item -> score) rather than runs by name."""
-    inner = next(iter(runs.values()))
-    return isinstance(inner, Mapping) and not any(isinstance(value, Mapping) for value in itertools.islice(inner.values(), 1))
+    if not all(isinstance(inner, Mapping) for inner in runs.values()):
+        return False
+    values = [value for inner in runs.values() for value in itertools.islice(inner.values(), 1)]
+    return all(isinstance(value, (int, float, np.number)) for value in values)
 
 
 def _sources(judgments: Any, named: Mapping[str, Any]) -> dict[str, Source]:
     places = {"judgments": judgments, **named}
-    return {name: Source(place) for name, place in places.items() if isinstance(place, (str, Path)) and str(place) != "-"}
+    return {name: Source(place) for name, place in places.items() if isinstance(place, (str, Path)) and str(place) not in STDIN}

@@ -1,0 +1,137 @@
+"""Exact search against the matrix product alone, faiss and scikit-learn: python benchmarks/search.py [--rounds 7] [--k 10]
+
+All candidates take turns in one process, so that only the ratios of one round count; the median and the best of the rounds are
+printed. The vectors are in memory before the clock starts. What is not installed is named and left out.
+"""
+
+import argparse
+import importlib.util
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from statistics import median
+
+import numpy as np
+
+from rankwell.search import BACKENDS, search
+
+CASES = Path(__file__).resolve().parent / "cases"
+ITEMS, DIMENSIONS, QUERIES = 100_000, 384, 5_000
+
+
+def vectors(n: int, d: int) -> np.ndarray:
+    return np.random.default_rng(11).standard_normal((n, d), dtype=np.float32)
+
+
+def product(queries: np.ndarray, items: np.ndarray) -> None:
+    """The same blocks as the search multiplies, into one buffer, and nothing else."""
+    rows, columns = BACKENDS["numpy"].query_block, BACKENDS["numpy"].item_block
+    space = np.empty(rows * columns, dtype=np.float32)
+    for start in range(0, len(items), columns):
+        some = items[start : start + columns]
+        for top in range(0, len(queries), rows):
+            asked = queries[top : top + rows]
+            np.matmul(asked, some.T, out=space[: len(asked) * len(some)].reshape(len(asked), len(some)))
+
+
+def naive(queries: np.ndarray, items: np.ndarray, k: int) -> None:
+    """scikit-learn's cosine_similarity and a whole argsort, 1,000 queries at a time or the matrix would not fit."""
+    from sklearn.metrics.pairwise import cosine_similarity
+
+    for top in range(0, len(queries), 1_000):
+        similarity = cosine_similarity(queries[top : top + 1_000], items)
+        np.argsort(similarity, axis=1)[:, ::-1][:, :k]
+
+
+def flat(queries: np.ndarray, items: np.ndarray, k: int) -> None:
+    import faiss
+
+    faiss.knn(queries, items, k, metric=faiss.METRIC_INNER_PRODUCT)
+
+
+def candidates(k: int) -> dict[str, Callable[[], object]]:
+    items = vectors(ITEMS, DIMENSIONS)
+    queries = items[:QUERIES].copy()
+    unit = items / np.linalg.norm(items, axis=1, keepdims=True)
+    asked = unit[:QUERIES].copy()
+    found: dict[str, Callable[[], object]] = {
+        "product alone": lambda: product(asked, unit),
+        "rankwell numpy": lambda: search(queries, items, k=k, exclude="self"),
+    }
+    if importlib.util.find_spec("faiss"):
+        found["faiss.knn, unit vectors, k + 1"] = lambda: flat(asked, unit, k + 1)
+        found["rankwell faiss"] = lambda: search(queries, items, k=k, exclude="self", backend="faiss")
+    if importlib.util.find_spec("torch"):
+        found["rankwell torch"] = lambda: search(queries, items, k=k, exclude="self", backend="torch")
+    if importlib.util.find_spec("sklearn"):
+        found["scikit-learn and argsort"] = lambda: naive(queries, items, k)
+    for package in ("faiss", "torch", "sklearn"):
+        if not importlib.util.find_spec(package):
+            print(f"{package} is not installed and is left out")
+    return found
+
+
+def seconds(work: Callable[[], object]) -> float:
+    start = time.perf_counter()
+    work()
+    return time.perf_counter() - start
+
+
+def race(rounds: int, k: int) -> None:
+    every = candidates(k)
+    taken: dict[str, list[float]] = {name: [] for name in every}
+    for _ in range(rounds):
+        for name, work in every.items():
+            taken[name].append(seconds(work))
+    work = 2 * ITEMS * DIMENSIONS * QUERIES
+    ours = taken["rankwell numpy"]
+    print(f"\n{ITEMS:,} x {DIMENSIONS}, {QUERIES:,} queries, k = {k}, cosine, {rounds} rounds")
+    print(f"{'':32}{'median s':>9}{'best s':>9}{'GFLOP/s':>9}  its time / ours: median, of the best")
+    for name, times in taken.items():
+        ratios = median(each / own for each, own in zip(times, ours, strict=True))
+        best = min(times)
+        print(f"{name:32}{median(times):9.2f}{best:9.2f}{work / best / 1e9:9.0f}  {ratios:6.2f} {best / min(ours):6.2f}")
+
+
+def mapped(k: int) -> None:
+    """Time and largest resident memory of a process that searches a million memory-mapped vectors."""
+    CASES.mkdir(exist_ok=True)
+    path = CASES / "million.npy"
+    if not path.exists():
+        draft = np.lib.format.open_memmap(path.with_suffix(".part"), "w+", np.float32, (1_000_000, 128))
+        for start in range(0, 1_000_000, 100_000):
+            draft[start : start + 100_000] = np.random.default_rng(start).standard_normal((100_000, 128), dtype=np.float32)
+        draft.flush()
+        path.with_suffix(".part").replace(path)
+    script = (
+        "import sys, time, numpy as np\n"
+        "from rankwell.search import search\n"
+        "items = np.load(sys.argv[1], mmap_mode='r')\n"
+        "start = time.perf_counter()\n"
+        "search(items[:1000], items, k=int(sys.argv[2]), metric=sys.argv[3], exclude='self')\n"
+        "taken = time.perf_counter() - start\n"
+        "peak = next(line for line in open('/proc/self/status') if line.startswith('VmHWM'))\n"
+        "print(taken, int(peak.split()[1]) / 1024)\n"
+    )
+    print("\n1,000,000 x 128 memory-mapped, 1,000 queries, whole process")
+    for metric in ("cosine", "dot", "l2"):
+        done = subprocess.run(
+            [sys.executable, "-c", script, str(path), str(k), metric], capture_output=True, text=True, check=True
+        )
+        taken, peak = map(float, done.stdout.split())
+        print(f"{metric:8} {taken:6.2f} s, {256e9 / taken / 1e9:4.0f} GFLOP/s, peak {peak:,.0f} MiB")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--k", type=int, default=10)
+    options = parser.parse_args()
+    race(options.rounds, options.k)
+    mapped(options.k)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,38 @@
+"""What tables that come together are called, when nobody has named them."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from rankwell.errors import BadUsage
+
+
+class Place(NamedTuple):
+    """Where a table is. name: what it was called, or the empty text. path: the file or folder, or None. part: within the file."""
+
+    name: str
+    path: Path | None
+    part: str = ""
+
+
+def name_places(places: Sequence[Place], otherwise: Sequence[str]) -> list[str]:
+    """A name for each: the given one, else the file's stem, the parent folder's name where stems are equal.
+
+    otherwise: the name of a table that has neither name nor file. Raises BadUsage for a name that comes twice.
+    """
+    stems = [place.name or _stem(place) or other for place, other in zip(places, otherwise, strict=True)]
+    names = [
+        place.path.resolve().parent.name if place.path is not None and not place.name and stems.count(stem) > 1 else stem
+        for place, stem in zip(places, stems, strict=True)
+    ]
+    double = next((name for name in names if names.count(name) > 1), None)
+    if double is not None:
+        raise BadUsage(f"two of the embeddings are called {double!r}; name them, as in teacher=a/vectors.npy.")
+    return names
+
+
+def _stem(place: Place) -> str:
+    if place.path is None:
+        return ""
+    name = place.path.resolve().name
+    return ":".join(filter(None, (name.rpartition(".")[0] or name, place.part)))

