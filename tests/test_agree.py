@@ -410,3 +410,39 @@ def test_a_folder_holds_what_a_comparison_needs(folder):
         "manifest.json",
         "metrics_vs_k.svg",
     }
+
+
+def test_a_relative_change_is_resampled_as_numpy_would_with_the_same_queries_for_both():
+    from rankwell.stats.relative_change import relative_changes
+
+    random = np.random.default_rng(3)
+    first, other = random.random(40), random.random(40)
+    first[5] = other[7] = np.nan
+    both = ~(np.isnan(first) | np.isnan(other))
+
+    (change,) = relative_changes([(first, other)], seed=9, resamples=500)
+
+    drawn = np.random.Generator(np.random.PCG64(9)).integers(0, 38, size=(500, 38))
+    ratios = other[both][drawn].mean(axis=1) / first[both][drawn].mean(axis=1) - 1
+    assert change.n == 38
+    assert change.value == pytest.approx(other[both].mean() / first[both].mean() - 1)
+    assert change.interval == pytest.approx(tuple(np.quantile(ratios, [0.025, 0.975])), rel=1e-9)
+    (undefined,) = relative_changes([(np.zeros(20), np.ones(20))])
+    assert undefined == (None, None, 20)
+
+
+def test_labels_leave_the_sources_own_figures_alone(folder):
+    (folder / "qrels.txt").write_text("".join(f"{row} 0 {(row + 6) % 120} 1\n" for row in range(120)))
+    arguments = ["--reference", "ada/holdout_embeddings.npy", "minilm/holdout_embeddings.npy", "-c", "scholar-stream"]
+    arguments += ["--samples", "all", "--intervals", "none"]
+
+    plain = command(*arguments, "-o", "plain", cwd=folder)
+    judged = command(*arguments, "-o", "judged", "--labels", "qrels.txt", cwd=folder)
+
+    assert judged.returncode == 0, judged.stderr
+    files = [folder / place / "minilm_results.csv" for place in ("plain", "judged")]
+    assert files[0].read_bytes() == files[1].read_bytes()
+    cells = [next(line for line in done.stdout.splitlines() if line.startswith("10 ")).split() for done in (plain, judged)]
+    assert cells[1][:5] == cells[0]
+    assert "Recall (labels)" in judged.stdout
+    assert "\nada:\n" in judged.stdout

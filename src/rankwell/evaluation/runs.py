@@ -171,7 +171,7 @@ def evaluate(
     if ties is None and any(each.measure.entry.view.__name__ == "PreferenceRankings" for each in asked):
         # trec_eval breaks ties by ascending id for preference measures, and only there.
         rules = replace(rules, ties="id-asc")
-    if intervals not in get_args(Intervals) or not isinstance(seed, int) or seed < 0:
+    if intervals not in get_args(Intervals) or seed < 0:
         raise BadUsage(
             f"intervals={intervals!r}, seed={seed!r}: intervals are bootstrap, t or none; a seed is a whole number from 0."
         )

@@ -183,13 +183,14 @@ def write(result: Agreement, folder: Path) -> None:
         queries=query_columns(result),
         charts=False,
     )
+    own = [row for row in result.summary if "truth='labels'" not in row["measure"]]
     cut = result.convention.gold_depth == "cut"
     if cut:
         from rankwell.report.k_tables import k_columns
 
         for run in result.candidates:
-            write_text(folder / f"{run.replace('/', '_')}_results.csv", k_columns(result.summary, run))
-    curves = [row for row in result.summary if row["k"] is not None and row["run"] != result.reference]
+            write_text(folder / f"{run.replace('/', '_')}_results.csv", k_columns(own, run))
+    curves = [row for row in own if row["k"] is not None and row["run"] != result.reference]
     labels = [row["label"].partition("@")[0] for row in curves]
     curves = [row for row, label in zip(curves, labels, strict=True) if labels.count(label) > len(result.pairs)]
     if curves:

@@ -44,14 +44,19 @@ def k_columns(rows: Sequence[Row], run: str) -> str:
 
 
 def _by_place(rows: Sequence[Row], run: str) -> dict[tuple[int, str], Row]:
-    """The rows of a run with a k, by k and by the word before the `@`."""
+    """The rows of a run with a k, by k and by the label without it."""
     own = [row for row in rows if row["run"] == run and row["k"] is not None]
-    return {(row["k"], row["label"].removeprefix("Change(").partition("@")[0]): row for row in own}
+    return {(row["k"], _word(row)): row for row in own}
+
+
+def _word(row: Row) -> str:
+    word = row["label"].replace(f"@{row['k']}", "", 1)
+    return word.removeprefix("Change(").removesuffix(")") if row["measure"].startswith("Change(") else word
 
 
 def _grid(cells: Mapping[tuple[int, str], str]) -> str:
     words = list(dict.fromkeys(word for _, word in cells))
-    width = max(_COLUMN, *(len(cell) + 2 for cell in cells.values())) if cells else _COLUMN
+    width = max(_COLUMN, *(len(text) + 2 for text in [*words, *cells.values()]))
     lines = ["k".ljust(5) + "".join(word.ljust(width) for word in words)]
     lines += [
         str(k).ljust(5) + "".join(cells.get((k, word), MISSING).ljust(width) for word in words)
