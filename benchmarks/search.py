@@ -59,6 +59,7 @@ def candidates(k: int) -> dict[str, Callable[[], object]]:
     found: dict[str, Callable[[], object]] = {
         "product alone": lambda: product(asked, unit),
         "rankwell numpy": lambda: search(queries, items, k=k, exclude="self"),
+        "rankwell numpy, unit vectors": lambda: search(asked, unit, k=k, metric="dot", exclude="self"),
     }
     if importlib.util.find_spec("faiss"):
         found["faiss.knn, unit vectors, k + 1"] = lambda: flat(asked, unit, k + 1)

@@ -327,64 +327,48 @@ def _up(values: Floats, space: Space) -> Reals:
         return np.nextafter(values.astype(space.dtype), space.dtype.type(np.inf))
 
 
-def sift(products: Reals, cut: Reals, slack: Reals, keep: int, barred: Barred) -> Hits:
-    """The hits of a block of products as `Engine.hits` wants them. products: (items, queries), written to.
-
-    The greatest of some items' products is compared, for few reach the cut: reading them once is most of the work.
-    """
-    products[barred.columns, barred.rows] = -np.inf
-    items, queries = products.shape
-    fold = _FOLD if items >= 8 * _FOLD else 1
-    height = items // fold
-    folded, rest = products[: height * fold].reshape(fold, height, queries), products[height * fold :]
-    greatest = np.maximum.reduce(folded, axis=0)
-    mask = greatest >= cut
-    if np.count_nonzero(mask) > 4 * keep * queries:
-        # Many of them are not among the best of this block: the k-th of any different pairs is a bound of the k-th of all.
-        source = greatest if keep <= height // 4 else products
-        if keep < len(source):
-            kth = np.concatenate(
-                [
-                    np.partition(source[:, left : left + 64].T, len(source) - keep, axis=1)[:, len(source) - keep]
-                    for left in range(0, queries, 64)
-                ]
-            )
-            cut = np.maximum(cut, np.nextafter(kth - 2 * slack, -np.inf, dtype=kth.dtype))
-            mask = greatest >= cut
-    place, row = np.nonzero(mask)
-    inside, which = np.nonzero(folded[:, place, row] >= cut[row])
-    last, late = np.nonzero(rest >= cut)
-    rows = np.concatenate([row[which], late])
-    columns = np.concatenate([inside * height + place[which], last + height * fold])
-    order = np.lexsort((columns, rows))
-    rows, columns = rows[order], columns[order]
-    return Hits(rows, columns, products[columns, rows])
+def sift(products: Reals, cut: Reals, slack: Reals, keep: int, barred: Barred, mask: Bools) -> Hits:
+    """The hits of a block of products as `Engine.hits` wants them; writes to `products` and to `mask`, of the same shape."""
+    products[barred] = -np.inf
+    queries, items = products.shape
+    np.greater_equal(products, cut[:, None], out=mask)
+    # The first block has no cut, and listing all of its pairs would be in vain.
+    found = np.flatnonzero(mask) if np.count_nonzero(mask[0]) <= items // 2 or items <= keep else None
+    if found is None or (len(found) > 4 * keep * queries and items > keep):
+        for top in range(0, queries, 64):
+            some = slice(top, top + 64)
+            best = np.nextafter(_kth_bound(products[some], keep) - 2 * slack[some], -np.inf, dtype=products.dtype)
+            np.greater_equal(products[some], np.maximum(cut[some], best)[:, None], out=mask[some])
+        found = np.flatnonzero(mask)
+    rows, columns = np.divmod(found, items)
+    return Hits(rows, columns, products[rows, columns])
 
 
-def tally(products: Reals, low: Reals, high: Reals, barred: Barred) -> Counted:
-    """What `Engine.counts` wants of a block of products. products: (items, queries), written to."""
-    products[barred.columns, barred.rows] = -np.inf
+def _kth_bound(products: Reals, keep: int) -> Reals:
+    """(queries,) at most the k-th greatest product of each query, and not much less."""
+    queries, items = products.shape
+    height = items // _FOLD
+    if height >= 8 * keep:
+        # The greatest of every 16 are different pairs, so their k-th is such a bound; and they are soon found.
+        products = np.maximum.reduce(products[:, : height * _FOLD].reshape(queries, _FOLD, height), axis=1)
+        items = height
+    return np.partition(products, items - keep, axis=1)[:, items - keep]
+
+
+def tally(products: Reals, low: Reals, high: Reals, barred: Barred, mask: Bools) -> Counted:
+    """What `Engine.counts` wants of a block of products; writes to `products` and to `mask`, of the same shape."""
+    products[barred] = -np.inf
     above = np.empty(low.shape, dtype=np.int64)
     empty = np.empty(0, dtype=np.int64)
     found = [(empty, empty, empty)]
-    mask = np.empty(products.shape, dtype=np.bool_)
     for which in range(low.shape[1]):
-        lowest, highest = np.ascontiguousarray(low[:, which]), np.ascontiguousarray(high[:, which])
-        np.greater(products, highest, out=mask)
-        above[:, which] = _count(mask)
-        np.greater_equal(products, lowest, out=mask)
-        near = np.flatnonzero(_count(mask) > above[:, which])
-        column, row = np.nonzero(mask[:, near] & (products[:, near] <= highest[near]))
+        np.greater(products, high[:, which, None], out=mask)
+        above[:, which] = np.count_nonzero(mask, axis=1)
+        np.greater_equal(products, low[:, which, None], out=mask)
+        near = np.flatnonzero(np.count_nonzero(mask, axis=1) > above[:, which])
+        row, column = np.nonzero(mask[near] & (products[near] <= high[near, which, None]))
         found.append((near[row], column, np.full(len(row), which)))
     return Counted(above, *(np.concatenate(part) for part in zip(*found, strict=True)))
-
-
-def _count(mask: Bools) -> Ints:
-    """(columns,) how many marks there are in each column."""
-    total = np.zeros(mask.shape[1], dtype=np.int64)
-    for top in range(0, len(mask), 255):
-        total += np.add.reduce(mask[top : top + 255].view(np.uint8), axis=0, dtype=np.uint8)
-    return total
 
 
 def optional(module: str, package: str, extra: str) -> Any:

@@ -8,18 +8,19 @@ import numpy as np
 from rankwell.kernels.exclusion import Barred
 from rankwell.kernels.similarity import Reals
 from rankwell.search import BACKENDS, Backend, Counted, Hits, optional, sift, tally
-from rankwell.tables import Ints
+from rankwell.tables import Bools, Ints
 
-_MARGIN = 16
+_MARGIN = 8
 _CELLS = 1 << 22
 
 
 class _Part(NamedTuple):
-    """Some queries by their place in a tile, with all products (items, queries), and who of them is barred."""
+    """Some queries by their place in a tile, with all their products, who of them is barred, and room for marks."""
 
     rows: Ints
     products: Reals
     barred: Barred
+    mask: Bools
 
 
 class _FaissEngine:
@@ -58,7 +59,7 @@ class _FaissEngine:
         empty = np.empty(0, dtype=np.int64)
         parts = [Hits(empty, empty, cut[:0])]
         for part in self._whole(tile, rows, barred):
-            found = sift(part.products, cut[part.rows], slack[part.rows], keep, part.barred)
+            found = sift(part.products, cut[part.rows], slack[part.rows], keep, part.barred, part.mask)
             parts.append(Hits(part.rows[found.rows], found.columns, found.products))
         row, column = np.concatenate([part.rows for part in parts]), np.concatenate([part.columns for part in parts])
         return Hits(row, column, np.concatenate([part.products for part in parts]))
@@ -69,7 +70,7 @@ class _FaissEngine:
         empty = np.empty(0, dtype=np.int64)
         found = [(empty, empty, empty)]
         for part in self._whole(rows, np.arange(rows.stop - rows.start), barred):
-            counted = tally(part.products, low[part.rows], high[part.rows], part.barred)
+            counted = tally(part.products, low[part.rows], high[part.rows], part.barred, part.mask)
             above[part.rows] = counted.above
             found.append((part.rows[counted.rows], counted.columns, counted.which))
         return Counted(above, *(np.concatenate(column) for column in zip(*found, strict=True)))
@@ -81,7 +82,8 @@ class _FaissEngine:
             some = rows[top : top + step]
             mine = np.isin(barred.rows, some)
             inner = Barred(np.searchsorted(some, barred.rows[mine]), barred.columns[mine])
-            yield _Part(some, np.matmul(self._items, self._queries[tile][some].T), inner)
+            products = np.matmul(self._queries[tile][some], self._items.T)
+            yield _Part(some, products, inner, np.empty(products.shape, dtype=np.bool_))
 
 
 BACKENDS.add("faiss", Backend("faiss", lambda queries, *_: _FaissEngine(queries), 8192, 32_768))

@@ -5,31 +5,38 @@ import numpy as np
 from rankwell.kernels.exclusion import Barred
 from rankwell.kernels.similarity import Reals
 from rankwell.search import BACKENDS, Backend, Counted, Hits, sift, tally
+from rankwell.tables import Bools
 
 
 class _NumpyEngine:
     def __init__(self, queries: Reals, query_block: int, item_block: int) -> None:
         self._queries = queries
         self._space = np.empty(min(query_block, len(queries)) * item_block, dtype=queries.dtype)
+        self._marks = np.empty(len(self._space), dtype=np.bool_)
         self._items = queries[:0]
 
     def load(self, items: Reals) -> None:
         self._items = items
 
-    def _products(self, rows: slice) -> Reals:
+    def _products(self, rows: slice) -> tuple[Reals, Bools]:
         queries = self._queries[rows]
-        shape = len(self._items), len(queries)
-        return np.matmul(self._items, queries.T, out=self._space[: shape[0] * shape[1]].reshape(shape))
+        shape = len(queries), len(self._items)
+        size = shape[0] * shape[1]
+        out = self._space[:size].reshape(shape)
+        return np.matmul(queries, self._items.T, out=out), self._marks[:size].reshape(shape)
 
     def hits(self, rows: slice, cut: Reals, slack: Reals, keep: int, barred: Barred) -> Hits:
-        return sift(self._products(rows), cut, slack, keep, barred)
+        products, mask = self._products(rows)
+        return sift(products, cut, slack, keep, barred, mask)
 
     def counts(self, rows: slice, low: Reals, high: Reals, barred: Barred) -> Counted:
-        return tally(self._products(rows), low, high, barred)
+        products, mask = self._products(rows)
+        return tally(products, low, high, barred, mask)
 
 
 def _open(queries: Reals, query_block: int, item_block: int, _: str | None) -> _NumpyEngine:
     return _NumpyEngine(queries, query_block, item_block)
 
 
-BACKENDS.add("numpy", Backend("numpy", _open, 1024, 4096))
+# NumPy compares rows with one number each half again as fast from 8,192 numbers a row on, the size of its buffers.
+BACKENDS.add("numpy", Backend("numpy", _open, 1024, 8192))
