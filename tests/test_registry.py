@@ -4,7 +4,7 @@ import pytest
 
 from rankwell.conventions import CONVENTIONS
 from rankwell.errors import BadUsage, UnknownName
-from rankwell.registry import MEASURES, Catalogue, measure, parse_measure
+from rankwell.registry import MEASURES, Catalogue, measure, parse_measure, split_names
 from rankwell.tables import Floats
 from rankwell.views.judged import JudgedRankings
 
@@ -86,6 +86,10 @@ def test_a_name_that_cannot_be_understood_says_what_would_be(text: str, message:
 
     assert message in str(caught.value)
     assert text in str(caught.value)
+
+
+def test_names_are_separated_by_blanks_outside_brackets():
+    assert split_names(" nDCG(gains={1:3, 2:9})@5  AP ") == ["nDCG(gains={1:3, 2:9})@5", "AP"]
 
 
 def test_a_convention_gives_its_own_meaning_to_a_word():

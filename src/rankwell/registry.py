@@ -345,8 +345,13 @@ def _describe(kinds: Iterable[Any]) -> str:
     )
 
 
-def _split(text: str) -> list[str]:
-    """The parts between commas that stand outside brackets and quotes."""
+def split_names(text: str) -> list[str]:
+    """The measures in a text that separates them by blanks; blanks inside brackets separate nothing."""
+    return [part.strip() for part in _split(text, " ")]
+
+
+def _split(text: str, separator: str = ",") -> list[str]:
+    """The parts between separators that stand outside brackets and quotes."""
     parts, depth, quote, start = list[str](), 0, "", 0
     for place, letter in enumerate(text):
         if quote:
@@ -355,7 +360,7 @@ def _split(text: str) -> list[str]:
             quote = letter
         else:
             depth += (letter in "{[(") - (letter in ")]}")
-            if letter == "," and depth == 0:
+            if letter == separator and depth == 0:
                 parts.append(text[start:place])
                 start = place + 1
     return [part for part in [*parts, text[start:]] if part.strip()]

@@ -7,14 +7,14 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import isnan
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, NamedTuple, get_args
 
 import numpy as np
 
 from rankwell import __version__, files
 from rankwell.conventions import Asked, Convention, Rules, choose_measures
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate
-from rankwell.registry import Measure
+from rankwell.registry import Measure, split_names
 from rankwell.stats import Intervals
 from rankwell.stats.summaries import SummaryRow, summarise, summary_notes
 from rankwell.store import STDIN, Source
@@ -166,42 +166,26 @@ def evaluate(
     rules = Rules.resolve(
         convention, ties=ties, queries=queries, no_relevant=no_relevant, unjudged=unjudged, exclude_self=exclude_self
     )
-    names = [measures] if isinstance(measures, str) else measures
-    asked = choose_measures(names, rules.convention, min_grade)
+    asked = choose_measures(split_names(measures) if isinstance(measures, str) else measures, rules.convention, min_grade)
     if ties is None and any(each.measure.entry.view.__name__ == "PreferenceRankings" for each in asked):
         # trec_eval breaks ties by ascending id for preference measures, and only there.
         rules = replace(rules, ties="id-asc")
     if intervals not in get_args(Intervals) or seed < 0:
-        raise BadUsage(
-            f"intervals={intervals!r}, seed={seed!r}: intervals are bootstrap, t or none; a seed is a whole number from 0."
-        )
+        options = f"intervals={intervals!r}, seed={seed!r}"
+        raise BadUsage(f"{options}: intervals are bootstrap, t or none; a seed is a whole number from 0.")
     named = name_runs(runs)
     if not named:
         raise BadUsage("no run is given; name at least one run after the judgments.")
-    truth, flat, truth_format, truth_notes = _read_truth(judgments, asked, rules, judgments_format)
-    outcome = _Outcome(rules=rules, asked=asked, notes=[*truth_notes])
+    outcome = _Outcome(rules, asked, _read_truth(judgments, asked, rules, judgments_format), DETAIL_DEPTH if details else 0)
     for name, run in named.items():
-        report = None if progress is None else _named(progress, name)
-        found = files.find_hits(
-            run,
-            flat,
-            format=run_format,
-            ties=rules.ties,
-            single_precision=rules.convention.single_precision,
-            keep=DETAIL_DEPTH if details else 0,
-            duplicates=duplicates,
-            progress=report,
-        )
-        outcome.formats[name] = found.format
-        outcome.notes += found.notes
-        outcome.add(name, truth, flat, found.hits)
+        outcome.read(name, run, run_format, duplicates, None if progress is None else _named(progress, name))
     return Evaluation(
         values=tuple(outcome.values),
         measures=asked,
         rules=rules,
         counts=outcome.counts,
-        notes=tuple(dict.fromkeys([*rules.convention.notes, *outcome.notes])),
-        formats={"judgments": truth_format, **outcome.formats},
+        notes=tuple(dict.fromkeys([*rules.convention.notes, *outcome.truth.notes, *outcome.notes])),
+        formats={"judgments": outcome.truth.format, **outcome.formats},
         sources=_sources(judgments, named),
         details=outcome.details,
         in_input_order=tuple(outcome.in_input_order),
@@ -211,12 +195,23 @@ def evaluate(
     )
 
 
+class _Truth(NamedTuple):
+    """The truth as the measures' views want it, the same with one row per query and item, its format and its reader's notes."""
+
+    table: Any
+    flat: Judgments
+    format: str
+    notes: tuple[str, ...] = ()
+
+
 @dataclass
 class _Outcome:
     """What has been computed so far, run by run."""
 
     rules: Rules
     asked: tuple[Asked, ...]
+    truth: _Truth
+    keep: int
     values: list[Values] = field(default_factory=list[Values])
     counts: dict[str, Counts] = field(default_factory=dict[str, Counts])
     notes: list[str] = field(default_factory=list[str])
@@ -224,12 +219,27 @@ class _Outcome:
     details: dict[str, Details] = field(default_factory=dict[str, Details])
     in_input_order: dict[str, None] = field(default_factory=dict[str, None])
 
-    def add(self, run: str, truth: Any, flat: Judgments, hits: Hits) -> None:
-        """Measures one run."""
-        joined = JudgedRankings.join(flat, hits)
+    def read(self, name: str, run: Any, form: str | None, duplicates: files.Duplicates, progress: Any) -> None:
+        """Reads and measures one run."""
+        found = files.find_hits(
+            run,
+            self.truth.flat,
+            format=form,
+            ties=self.rules.ties,
+            single_precision=self.rules.convention.single_precision,
+            keep=self.keep,
+            duplicates=duplicates,
+            progress=progress,
+        )
+        self.formats[name] = found.format
+        self.notes += found.notes
+        self._add(name, found.hits)
+
+    def _add(self, run: str, hits: Hits) -> None:
+        joined = JudgedRankings.join(self.truth.flat, hits)
         judged = joined.resolve(self.rules.ties)
         if hits.top is not None:
-            self.details[run] = details_of(flat, hits, judged)
+            self.details[run] = details_of(self.truth.flat, hits, judged)
         if self.rules.unjudged == "skip":
             joined, judged = joined.condensed, judged.condensed
         if self.rules.queries == "run":
@@ -239,7 +249,7 @@ class _Outcome:
         for asked in self.asked:
             kind = asked.measure.entry.view
             if kind not in views:
-                views[kind] = self._other_view(kind, truth, hits, judged)
+                views[kind] = self._other_view(kind, hits, judged)
             values = self._measure(asked.measure, views[kind], judged)
             shown, unit = _in_unit(values, asked.measure, self.rules.convention)
             self.values.append(
@@ -282,13 +292,13 @@ class _Outcome:
         )
         return chosen
 
-    def _other_view(self, kind: type, truth: Any, hits: Hits, judged: JudgedRankings) -> Any:
+    def _other_view(self, kind: type, hits: Hits, judged: JudgedRankings) -> Any:
         if self.rules.unjudged == "skip" or self.rules.queries == "run" or self.rules.ties in ("optimistic", "pessimistic"):
             raise BadUsage(
                 f"measures of {kind.__name__} are computed with --unjudged nonrelevant, --queries truth or both, and a tie rule "
                 "that names an order; ask for them in a call of their own."
             )
-        view = kind.join(truth, hits)  # pyright: ignore[reportAttributeAccessIssue]
+        view = kind.join(self.truth.table, hits)  # pyright: ignore[reportAttributeAccessIssue]
         if tuple(view.queries) != tuple(judged.queries):
             raise BadInput(f"{kind.__name__} and the plain judgments do not list the same queries.")
         return view
@@ -302,10 +312,7 @@ class _Outcome:
         return measure(view)
 
 
-def _read_truth(
-    judgments: Any, asked: Sequence[Asked], rules: Rules, form: str | None
-) -> tuple[Any, Judgments, str, tuple[str, ...]]:
-    """The truth as the measures' views want it, the same flat, the name of its format, and what its reader noted."""
+def _read_truth(judgments: Any, asked: Sequence[Asked], rules: Rules, form: str | None) -> _Truth:
     kinds = {asked_for.measure.entry.view.__name__ for asked_for in asked}
     special = sorted(kinds - {"JudgedRankings"})
     for each in asked:
@@ -315,7 +322,7 @@ def _read_truth(
         raise BadUsage(f"one call reads the judgments one way; ask for measures of {' and '.join(sorted(kinds))} separately.")
     if special == ["PreferenceRankings"]:
         preferences = files.read_preferences(judgments, format=form)
-        return preferences, preferences.judgments, "TREC preferences", ()
+        return _Truth(preferences, preferences.judgments, "TREC preferences")
     aspects: files.Aspects = "none"
     if special:
         aspects = "intents" if special == ["IntentRankings"] else "groups"
@@ -325,7 +332,7 @@ def _read_truth(
         flat = flat.with_junk({query: [query] for query in flat.queries})
     if not flat.queries:
         raise NothingToEvaluate("the judgments hold no query.")
-    return truth.table, flat, truth.format, truth.notes
+    return _Truth(truth.table, flat, truth.format, truth.notes)
 
 
 def _examples(truth: Sequence[str], unknown: Sequence[str]) -> str:

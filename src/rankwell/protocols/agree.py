@@ -16,6 +16,7 @@ from rankwell.errors import BadUsage
 from rankwell.evaluation import Agreement
 from rankwell.evaluation.agreement import agree as agree_models
 from rankwell.protocols import Output, Progress
+from rankwell.registry import split_names
 from rankwell.stats import Intervals
 
 
@@ -95,7 +96,7 @@ def agree(
     result = agree_models(
         reference,
         models,
-        [name for text in measure or [] for name in text.split()] or None,
+        [name for text in measure or [] for name in split_names(text)] or None,
         ids=ids,
         k=_numbers(",".join(cuts) if k_values else k),
         samples=_samples(samples),

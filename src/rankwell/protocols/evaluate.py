@@ -15,6 +15,7 @@ from rankwell.errors import BadUsage
 from rankwell.evaluation.runs import Evaluation
 from rankwell.evaluation.runs import evaluate as evaluate_runs
 from rankwell.protocols import Output, Progress
+from rankwell.registry import split_names
 from rankwell.stats import Intervals
 from rankwell.store import refuse_blocked
 from rankwell.views.details import Details
@@ -95,7 +96,7 @@ def evaluate(
     result = evaluate_runs(
         qrels,
         list(runs),
-        [name for text in measure or [] for name in text.split()] or None,
+        [name for text in measure or [] for name in split_names(text)] or None,
         convention=convention,
         ties=ties,
         queries=queries,
