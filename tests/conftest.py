@@ -6,7 +6,15 @@ from pathlib import Path
 
 import pytest
 
+from rankwell import store
+
 SHARED = Path(__file__).resolve().parent.parent.parent / "shared" / "data"
+
+
+@pytest.fixture(autouse=True)
+def fresh_standard_input() -> None:
+    """Every test has a standard input of its own, which a process keeps once it is read."""
+    store._PIPED.clear()
 
 
 @pytest.fixture

@@ -68,7 +68,9 @@ def continued(short: dict[str, int], long: dict[str, int], p: float, kind: str) 
     s, l = len(short), len(long)  # noqa: E741 - the names of the paper
     extra_short, extra_long = list[str](), list[str]()
     total = seen = at_end = weights = 0.0
-    for d in range(1, l + 1 if kind == "truncated" else 2000):
+    # What comes after the depth at which p^d falls below 1e-12 weighs less than that.
+    end = l if kind == "truncated" else max(l, math.ceil(math.log(1e-12) / math.log(p)))
+    for d in range(1, end + 1):
         a = {item for item, start in short.items() if start <= d} | set(extra_short)
         b = {item for item, start in long.items() if start <= d} | set(extra_long)
         if d > s:
