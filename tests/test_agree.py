@@ -446,3 +446,19 @@ def test_labels_leave_the_sources_own_figures_alone(folder):
     assert cells[1][:5] == cells[0]
     assert "Recall (labels)" in judged.stdout
     assert "\nada:\n" in judged.stdout
+
+
+def test_a_convention_about_judgments_is_refused():
+    with pytest.raises(BadUsage, match="rankwell and scholar-stream"):
+        rankwell.agree(vectors(1), vectors(2), convention="beir")
+
+
+def test_two_lists_of_ids_are_compared_in_the_words_of_the_source():
+    assert rankwell.compare_lists([7, 23, 156, 89, 42], [7, 89, 12, 23, 99], "Recall@5") == 0.6
+    assert rankwell.compare_lists([7, 23, 156, 89, 42], [99, 7, 23], "MRR@5") == 0.5
+    assert rankwell.compare_lists([1, 2], [2, 1], "Overlap@2") == 1.0
+
+
+def test_a_measure_says_which_view_it_reads():
+    with pytest.raises(BadUsage, match=r"RR reads JudgedRankings, this is RankingPairs; `.judged\(gold_depth\)`"):
+        rankwell.parse_measure("RR")(rankwell.ranking_pairs([1], [2]))

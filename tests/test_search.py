@@ -420,3 +420,18 @@ def test_the_command_names_a_bad_row_and_fails_with_2(tmp_path, capsys, monkeypa
     assert main() == 2
     assert "row 2: the vector is zero" in capsys.readouterr().err
     assert not (tmp_path / "run.parquet").exists()
+
+
+def test_the_command_leaves_out_the_query_itself_by_id_only_where_both_sides_have_ids(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    np.save("vectors.npy", np.random.default_rng(3).normal(size=(5, 4)))
+    Path("ids.txt").write_text("a\nb\nc\nd\ne\n")
+    words = ["rankwell", "search", "vectors.npy", "vectors.npy", "-k", "1", "-o", "out.csv", "--exclude", "self"]
+
+    monkeypatch.setattr("sys.argv", [*words, "--query-ids", "ids.txt"])
+    assert main() == 2
+    assert "only one side has ids" in capsys.readouterr().err
+    assert not Path("out.csv").exists()
+    monkeypatch.setattr("sys.argv", [*words, "--query-ids", "ids.txt", "--base-ids", "ids.txt"])
+    assert main() == 0
+    assert all(len(set(line.split(",")[:2])) == 2 for line in Path("out.csv").read_text().splitlines())

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from rankwell.evaluation import Agreement
     from rankwell.evaluation.agreement import agree
+    from rankwell.evaluation.lists import compare_lists
     from rankwell.evaluation.runs import Evaluation, evaluate
     from rankwell.files import find_hits, read_judgments, read_ranking, write_judgments, write_run
     from rankwell.files.mapping import group_rankings, intent_rankings, judged_rankings, preference_rankings, ranking_pairs
@@ -31,6 +32,7 @@ _HOME = {
     "Measure": "rankwell.registry",
     "parse_measure": "rankwell.registry",
     "evaluate": "rankwell.evaluation.runs",
+    "compare_lists": "rankwell.evaluation.lists",
     "Evaluation": "rankwell.evaluation.runs",
     "agree": "rankwell.evaluation.agreement",
     "Agreement": "rankwell.evaluation",
@@ -47,6 +49,7 @@ __all__ = [
     "Ranking",
     "Values",
     "__version__",
+    "compare_lists",
     "agree",
     "evaluate",
     "find_hits",

@@ -197,7 +197,14 @@ class Measure:
         return self.parameters.get("k")
 
     def __call__(self, view: Any) -> Any:
-        """(queries,) float64: the value of each query of the view; NaN where a query is not counted."""
+        """(queries,) float64: the value of each query of the view; NaN where a query is not counted.
+
+        Raises BadUsage for a view of another kind than the measure reads.
+        """
+        if not isinstance(view, self.entry.view):
+            known, given = self.entry.view.__name__, type(view).__name__
+            hint = "; `.judged(gold_depth)` of it makes one" if hasattr(view, "judged") else ""
+            raise BadUsage(f"{self} reads {known}, this is {given}{hint}.")
         return self.entry.function(view, **dict(self.given))
 
     def __str__(self) -> str:

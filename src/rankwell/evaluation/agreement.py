@@ -4,7 +4,7 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
@@ -76,10 +76,10 @@ def agree(
     Raises BadInput for vectors that are not finite, or zero under cosine, and tables that do not match; BadUsage for cut-offs
     that the items do not allow and for names that come twice; NothingToEvaluate where the labels know none of the queries.
     """
-    rules, ks = CONVENTIONS[convention], _cutoffs(k)
+    rules, ks = _convention(convention), _cutoffs(k)
     lean, quick = rules.gold_depth == "cut", intervals == "none"
-    if not eps >= 0:
-        raise BadUsage(f"eps={eps!r}: a tolerance of similarity is 0 or more.")
+    if not eps >= 0 or intervals not in get_args(Intervals):
+        raise BadUsage(f"eps={eps!r}, intervals={intervals!r}: eps is 0 or more; intervals are bootstrap, t or none.")
     named = _name(reference, candidates)
     world = _World.read(named, ids, metric_name(metric))
     teacher, *students = world.models
@@ -132,9 +132,18 @@ def agree(
     )
 
 
+def _convention(name: str) -> Convention:
+    """Raises BadUsage for a convention whose words are about judgments."""
+    entry = CONVENTIONS[name]
+    if name != "rankwell" and entry.gold_depth != "cut":
+        known = [each for each in CONVENTIONS if CONVENTIONS[each].gold_depth == "cut"]
+        raise BadUsage(f"the convention {name} judges runs; for agreement there are rankwell and {', '.join(known)}.")
+    return entry
+
+
 def _cutoffs(k: Sequence[int] | int) -> tuple[int, ...]:
     ks = (k,) if isinstance(k, int) else tuple(k)
-    if not ks or min(ks) < 1:
+    if not ks or not all(isinstance(each, int) and each >= 1 for each in ks):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise BadUsage(f"k={ks!r}: cut-offs are whole numbers from 1, as 1,3,5,10.")
     return tuple(sorted(set(ks)))
 

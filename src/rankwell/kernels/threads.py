@@ -19,9 +19,5 @@ def in_threads(work: Callable[[Part], Result], parts: Sequence[Part], *, each: i
     workers = min(len(parts) // each, processors())
     if workers < 2:
         return [work(part) for part in parts]
-    # The thread that calls is one of the workers: it would only wait.
-    shares = [parts[share::workers] for share in range(workers)]
-    with ThreadPoolExecutor(workers - 1) as pool:
-        others = [pool.submit(lambda share: [work(part) for part in share], share) for share in shares[1:]]
-        done = [[work(part) for part in shares[0]], *(other.result() for other in others)]
-    return [done[at % workers][at // workers] for at in range(len(parts))]
+    with ThreadPoolExecutor(workers) as pool:
+        return list(pool.map(work, parts))

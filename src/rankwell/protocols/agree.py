@@ -173,6 +173,10 @@ def write(result: Agreement, folder: Path) -> None:
 
     rows = [*result.summary, *result.changes]
     manifest = result.manifest()
+    files = [f"{run.replace('/', '_')}_results.csv" for run in result.candidates]
+    twice = next((name for name in files if [each.lower() for each in files].count(name.lower()) > 1), None)
+    if twice is not None:
+        raise BadUsage(f"two candidates would be written to {twice}; give them names that differ in more than / and _ or case.")
     report.write_folder(
         folder,
         summary=rows,
@@ -189,15 +193,17 @@ def write(result: Agreement, folder: Path) -> None:
     if cut:
         from rankwell.report.k_tables import k_columns
 
-        for run in result.candidates:
-            write_text(folder / f"{run.replace('/', '_')}_results.csv", k_columns(own, run))
+        for run, name in zip(result.candidates, files, strict=True):
+            write_text(folder / name, k_columns(own, run))
     curves = [row for row in own if row["k"] is not None and row["run"] != result.reference]
     labels = [row["label"].partition("@")[0] for row in curves]
-    curves = [row for row, label in zip(curves, labels, strict=True) if labels.count(label) > len(result.pairs)]
+    curves = [row for row, label in zip(curves, labels, strict=True) if cut or labels.count(label) > len(result.pairs)]
     if curves:
         from rankwell.report.k_curves import k_curves
 
-        picture = report.draw(k_curves(curves, bands="sd" if cut else "interval"))
+        picture = report.draw(
+            k_curves(curves, bands="sd" if cut else "interval", title=f"Agreement with {report.visible(result.reference)}")
+        )
         write_bytes(folder / "metrics_vs_k.png", picture.png)
         write_text(folder / "metrics_vs_k.svg", picture.svg)
 

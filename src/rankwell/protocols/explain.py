@@ -37,9 +37,11 @@ def meanings(name: str) -> list[Meaning]:
     """The measures that a text stands for, the plain reading first. Raises UnknownName where it stands for none."""
     places: dict[Measure, list[str]] = {}
     problem: UnknownName | BadUsage | None = None
-    for where, words in _readings(name):
+    # Whoever asks what a word means need not know that it takes a cut-off.
+    plain = name.strip().removesuffix("@k")
+    for where, words in _readings(plain):
         try:
-            measure = parse_measure(name, words)
+            measure = _with_any_cutoff(plain, words)
         except (UnknownName, BadUsage) as error:
             problem = problem or error
             continue
@@ -47,6 +49,15 @@ def meanings(name: str) -> list[Meaning]:
     if problem is not None and not places:
         raise problem
     return [Meaning(measure, tuple(where)) for measure, where in places.items()]
+
+
+def _with_any_cutoff(name: str, words: dict[str, str]) -> Measure:
+    try:
+        return parse_measure(name, words)
+    except BadUsage:
+        if "@" in name:
+            raise
+        return parse_measure(f"{name}@10", words)
 
 
 def _readings(name: str) -> Iterator[tuple[str, dict[str, str]]]:

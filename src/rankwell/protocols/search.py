@@ -71,6 +71,8 @@ def search(
         raise BadUsage("--base-groups and --query-groups go together; give both or neither.")
     items = read_embeddings(base, ids=base_ids, check=False)
     asked = read_embeddings(queries, ids=query_ids, check=False)
+    if exclude == "self" and (asked.ids is None) != (items.ids is None):
+        raise BadUsage("--exclude self goes by id, and only one side has ids; name them with --base-ids and --query-ids.")
     groups = Groups(read_column(query_groups), read_column(base_groups)) if query_groups and base_groups else None
     found = find(
         asked,

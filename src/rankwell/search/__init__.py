@@ -14,7 +14,6 @@ from rankwell.errors import BadInput, BadUsage, MissingExtra
 from rankwell.kernels.exclusion import Barred, Exclude, Exclusion, Groups
 from rankwell.kernels.shortlist import Best, Shortlist, width
 from rankwell.kernels.similarity import Block, Metric, Reals, Space, metric_name, score_pairs
-from rankwell.kernels.threads import in_threads
 from rankwell.registry import Catalogue
 from rankwell.tables import Bools, Floats, Ints
 from rankwell.tables.embeddings import Embeddings, Vectors, as_embeddings
@@ -26,7 +25,6 @@ _LOWEST = -1e38  # above minus infinity, which marks who is excluded
 _QUERY_BYTES = 48 << 20
 _PATIENCE = 8
 _FOLD = 16
-_SHARED = 1 << 20
 Part = TypeVar("Part")
 
 
@@ -333,24 +331,16 @@ def sift(products: Reals, cut: Reals, slack: Reals, keep: int, barred: Barred, m
     """The hits of a block of products as `Engine.hits` wants them; writes to `products` and to `mask`, of the same shape."""
     products[barred] = -np.inf
     queries, items = products.shape
-
-    def mark(part: slice) -> Ints | None:
-        np.greater_equal(products[part], cut[part, None], out=mask[part])
-        # The first block has no cut, and listing all of its pairs would be in vain.
-        crowded = items > keep and np.count_nonzero(mask[part.start]) > items // 2
-        return None if crowded else np.flatnonzero(mask[part]) + part.start * items
-
-    def mark_best(part: slice) -> Ints:
-        best = np.nextafter(_kth_bound(products[part], keep) - 2 * slack[part], -np.inf, dtype=products.dtype)
-        np.greater_equal(products[part], np.maximum(cut[part], best)[:, None], out=mask[part])
-        return np.flatnonzero(mask[part]) + part.start * items
-
-    half = queries if products.size < _SHARED else -(-queries // 2)
-    found = in_threads(mark, [slice(top, min(top + half, queries)) for top in range(0, queries, half)])
-    listed = [each for each in found if each is not None]
-    if len(listed) < len(found) or (sum(map(len, listed)) > 4 * keep * queries and items > keep):
-        listed = in_threads(mark_best, [slice(top, min(top + 64, queries)) for top in range(0, queries, 64)], each=4)
-    rows, columns = np.divmod(np.concatenate(listed), items)
+    np.greater_equal(products, cut[:, None], out=mask)
+    # The first block has no cut, and listing all of its pairs would be in vain.
+    found = np.flatnonzero(mask) if np.count_nonzero(mask[0]) <= items // 2 or items <= keep else None
+    if found is None or (len(found) > 4 * keep * queries and items > keep):
+        for top in range(0, queries, 64):
+            some = slice(top, top + 64)
+            best = np.nextafter(_kth_bound(products[some], keep) - 2 * slack[some], -np.inf, dtype=products.dtype)
+            np.greater_equal(products[some], np.maximum(cut[some], best)[:, None], out=mask[some])
+        found = np.flatnonzero(mask)
+    rows, columns = np.divmod(found, items)
     return Hits(rows, columns, products[rows, columns])
 
 

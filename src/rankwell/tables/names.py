@@ -20,15 +20,21 @@ def name_places(places: Sequence[Place], otherwise: Sequence[str]) -> list[str]:
 
     otherwise: the name of a table that has neither name nor file. Raises BadUsage for a name that comes twice.
     """
-    stems = [place.name or _stem(place) or other for place, other in zip(places, otherwise, strict=True)]
+    stems = [_stem(place) if not place.name else "" for place in places]
+    parents = [place.path.resolve().parent for place in places if place.path is not None and not place.name]
     names = [
-        place.path.resolve().parent.name if place.path is not None and not place.name and stems.count(stem) > 1 else stem
-        for place, stem in zip(places, stems, strict=True)
+        place.name or (place.path.resolve().parent.name if _clashes(stem, stems, parents) and place.path else stem) or other
+        for place, stem, other in zip(places, stems, otherwise, strict=True)
     ]
     double = next((name for name in names if names.count(name) > 1), None)
     if double is not None:
         raise BadUsage(f"two of the embeddings are called {double!r}; name them, as in teacher=a/vectors.npy.")
     return names
+
+
+def _clashes(stem: str, stems: Sequence[str], parents: Sequence[Path]) -> bool:
+    """Whether files in different folders have the same stem."""
+    return bool(stem) and stems.count(stem) > 1 and len(set(parents)) > 1
 
 
 def _stem(place: Place) -> str:
