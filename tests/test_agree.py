@@ -462,3 +462,10 @@ def test_two_lists_of_ids_are_compared_in_the_words_of_the_source():
 def test_a_measure_says_which_view_it_reads():
     with pytest.raises(BadUsage, match=r"RR reads JudgedRankings, this is RankingPairs; `.judged\(gold_depth\)`"):
         rankwell.parse_measure("RR")(rankwell.ranking_pairs([1], [2]))
+
+
+def test_judged_items_that_no_embedding_has_are_told(tmp_path):
+    (tmp_path / "qrels.txt").write_text("3 0 5 1\n3 0 nowhere 1\n")
+    found = rankwell.agree(vectors(1), vectors(2), k=3, samples="all", labels=tmp_path / "qrels.txt", intervals="none")
+
+    assert any("1 judged items are not among the embeddings, first 'nowhere'" in note for note in found.notes)

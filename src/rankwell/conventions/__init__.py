@@ -49,6 +49,15 @@ class Convention:
 CONVENTIONS: Catalogue[Convention] = Catalogue("conventions", "convention")
 
 
+def reference_convention(name: str) -> Convention:
+    """The convention under which one model is compared with another. Raises BadUsage for one whose words are about judgments."""
+    entry = CONVENTIONS[name]
+    if name != "rankwell" and entry.gold_depth != "cut":
+        known = [each for each in CONVENTIONS if CONVENTIONS[each].gold_depth == "cut"]
+        raise BadUsage(f"the convention {name} judges runs; for agreement there are rankwell and {', '.join(known)}.")
+    return entry
+
+
 def convention(entry: Convention) -> Convention:
     """Files a convention under its name and returns it."""
     CONVENTIONS.add(entry.name, entry)

@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple, get_args
 import numpy as np
 
 from rankwell import files
-from rankwell.conventions import CONVENTIONS, Convention
+from rankwell.conventions import Convention, reference_convention
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate
 from rankwell.evaluation import Agreement, Facts
 from rankwell.files.embeddings import read_column, read_embeddings, split_part
@@ -25,7 +25,7 @@ from rankwell.stats.similarity import Representation, hubness, linear_cka
 from rankwell.stats.summaries import SummaryRow
 from rankwell.stats.vector_panel import VectorPanel, vector_panel
 from rankwell.store import Source
-from rankwell.tables import Floats, Ints
+from rankwell.tables import Floats, Ints, sort_ids
 from rankwell.tables.alignment import align
 from rankwell.tables.embeddings import Embeddings
 from rankwell.tables.names import Place, name_places
@@ -76,7 +76,7 @@ def agree(
     Raises BadInput for vectors that are not finite, or zero under cosine, and tables that do not match; BadUsage for cut-offs
     that the items do not allow and for names that come twice; NothingToEvaluate where the labels know none of the queries.
     """
-    rules, ks = _convention(convention), _cutoffs(k)
+    rules, ks = reference_convention(convention), _cutoffs(k)
     lean, quick = rules.gold_depth == "cut", intervals == "none"
     if not eps >= 0 or intervals not in get_args(Intervals):
         raise BadUsage(f"eps={eps!r}, intervals={intervals!r}: eps is 0 or more; intervals are bootstrap, t or none.")
@@ -110,6 +110,7 @@ def agree(
         "k": ",".join(map(str, ks)),
         "gold_depth": gold_depth or ("k" if lean else max(ks)),
         "metric": metric,
+        **({"rows": "matched by position"} if world.notes else {}),
         **({"eps": eps} if found.margins else {}),
         "intervals": intervals,
         "seed": seed,
@@ -130,15 +131,6 @@ def agree(
         intervals=intervals,
         seed=seed,
     )
-
-
-def _convention(name: str) -> Convention:
-    """Raises BadUsage for a convention whose words are about judgments."""
-    entry = CONVENTIONS[name]
-    if name != "rankwell" and entry.gold_depth != "cut":
-        known = [each for each in CONVENTIONS if CONVENTIONS[each].gold_depth == "cut"]
-        raise BadUsage(f"the convention {name} judges runs; for agreement there are rankwell and {', '.join(known)}.")
-    return entry
 
 
 def _cutoffs(k: Sequence[int] | int) -> tuple[int, ...]:
@@ -308,6 +300,10 @@ class _Found:
             raise NothingToEvaluate(f"{what} (as {names[0]!r}); their queries are ids of the embeddings.")
         if len(there) < len(names):
             self.notes.append(f"{len(there)} of {len(names)} sampled queries have labels; measures against labels count these")
+        lacking = sort_ids(set(flat.items) - set(self._lists.sample.items))
+        if lacking:
+            what = f"{len(lacking)} judged items are not among the embeddings, first {lacking[0]!r}"
+            self.notes.append(f"{what}; they count as relevant items that nothing retrieves")
         flat = flat.with_junk({names[place]: [names[place]] for place in there.tolist()})
         taken = np.array(rows, dtype=np.int64)[there]
         for run, top in self._tops.items():
@@ -379,12 +375,7 @@ def _sample_notes(sample: Sample, size: int | None) -> list[str]:
     return [f"{size} samples were asked for and there are {sample.n_items} items: all are queries"]
 
 
-def _rules(
-    rules: Convention,
-    found: _Found,
-    lists: Teacher,
-    chosen: Mapping[str, Any],
-) -> dict[str, Any]:
+def _rules(rules: Convention, found: _Found, lists: Teacher, chosen: Mapping[str, Any]) -> dict[str, Any]:
     """Every choice that decided a number."""
     sample = lists.sample
     least, most = int(sample.n_candidates.min()), int(sample.n_candidates.max())
