@@ -184,3 +184,7 @@ def test_intents_are_read_from_the_second_field_of_the_judgments(tmp_path: Path)
     result = rw.evaluate(tmp_path / "intents.txt", tmp_path / "a.run", ["StRecall@2", "StRecall@3", "P@3"], intervals="none")
 
     assert [each.values.tolist() for each in result.values] == [[0.5], [1.0], [2 / 3]]
+
+
+def test_a_result_prints_what_it_is_about():
+    assert repr(rw.evaluate(TRUTH, {"mine": RUN}, ["RR", "AP"])).startswith("<Evaluation of mine by RR, AP;")

@@ -50,7 +50,7 @@ class Counts:
         }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Evaluation:
     """The values of every run and measure, with their rules; summaries and intervals are computed when first read."""
 
@@ -66,6 +66,10 @@ class Evaluation:
     in_input_order: tuple[str, ...] = ()
     intervals: Intervals = "bootstrap"
     seed: int = 0
+
+    def __repr__(self) -> str:
+        measures = ", ".join(str(asked.measure) for asked in self.measures)
+        return f"<Evaluation of {', '.join(self.counts)} by {measures}; read .summary, .per_query(), .describe() and .notes>"
 
     @cached_property
     def summary(self) -> list[SummaryRow]:
