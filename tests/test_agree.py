@@ -11,6 +11,7 @@ import pytest
 
 import rankwell
 from rankwell import ranking_pairs
+from rankwell.conventions import CONVENTIONS
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate
 from rankwell.measures.agreement_set import wanted
 from rankwell.search import BACKENDS
@@ -87,10 +88,8 @@ def test_the_source_written_naively_gives_the_same_values_for_the_same_queries()
 def test_the_worked_examples_of_the_source_hold_for_two_lists_of_ids():
     def value(word, reference, candidate, depth):
         view = ranking_pairs(reference, candidate, n_candidates=200)
-        (asked,) = wanted([word], [5], rankwell.evaluation.agreement.CONVENTIONS["scholar-stream"].words, depth)
+        (asked,) = wanted([word], [5], CONVENTIONS["scholar-stream"].words, depth)
         return asked.measure(view.judged(depth))[0]
-
-    import rankwell.evaluation.agreement
 
     assert value("Recall@5", [7, 23, 156, 89, 42], [7, 89, 12, 23, 99], 5) == pytest.approx(0.6)
     dcg, ideal = 1 + 1 / math.log2(4) + 1 / math.log2(5), 1 + 1 / math.log2(3) + 1 / math.log2(4)
