@@ -112,6 +112,17 @@ class MeasureEntry:
     chance: Callable[..., Any] | None = None
 
     @property
+    def paragraphs(self) -> list[str]:
+        """Its documentation, paragraph by paragraph; the last one is its worked example."""
+        return (inspect.getdoc(self.function) or "").split("\n\n")
+
+    @property
+    def definition(self) -> dict[str, str]:
+        """What stands in the rules of a result: its first sentence, its direction, its summary and its source."""
+        sentence = self.paragraphs[0].replace("\n", " ")
+        return {"definition": sentence, "better": self.better, "summary": self.summary, "source": self.source}
+
+    @property
     def module(self) -> str:
         """The name of the file that declares it, without folder and suffix."""
         return self.function.__module__.rpartition(".")[2]

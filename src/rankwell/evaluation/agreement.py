@@ -1,6 +1,5 @@
 """Embeddings of a reference and of candidates -> values: how many of the reference's neighbours each candidate finds."""
 
-import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -322,9 +321,7 @@ class _Found:
         names = self._lists.sample.names
         self.values.append(Values(run, each.exact, each.label, entry.unit, entry.summary, names, values))
         self.facts[run, each.exact] = Facts(each.k, None if np.isnan(chance).all() else float(np.nanmean(chance)))
-        sentence = (inspect.getdoc(entry.function) or "").split("\n\n")[0].replace("\n", " ")
-        facts = {"definition": sentence, "better": entry.better, "summary": entry.summary, "source": entry.source}
-        self.definitions[each.exact] = facts
+        self.definitions[each.exact] = entry.definition
 
     def _add_figures(self, student: Model) -> None:
         rows = _spread(self._lists.model.items.n)

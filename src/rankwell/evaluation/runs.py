@@ -1,6 +1,5 @@
 """Views x measures -> values: reads truth and runs, joins them, applies every measure, and says by which rules."""
 
-import inspect
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -114,7 +113,7 @@ class Evaluation:
             "sd": "population" if self.rules.convention.population_sd else "sample",
             "counts": {run: counts.as_dict() for run, counts in self.counts.items()},
             "measures": {
-                str(asked.measure): definition(asked.measure) | {"summary": summary_of(asked.measure, self.rules.convention)}
+                str(asked.measure): asked.measure.entry.definition | {"summary": summary_of(asked.measure, self.rules.convention)}
                 for asked in self.measures
             },
             "version": __version__,
@@ -125,12 +124,6 @@ class Evaluation:
         inputs = {name: {"file": each.name, "digest": each.digest()} for name, each in self.sources.items()}
         left_out = {run: {"missing": list(each.missing), "unknown": list(each.unknown)} for run, each in self.counts.items()}
         return {"schema_version": 1, "rules": self.describe(), "inputs": inputs, "left_out": left_out, "notes": list(self.notes)}
-
-
-def definition(measure: Measure) -> dict[str, str]:
-    """The measure's own sentence, its direction and its source."""
-    sentence = (inspect.getdoc(measure.entry.function) or "").split("\n\n")[0].replace("\n", " ")
-    return {"definition": sentence, "better": measure.entry.better, "source": measure.entry.source}
 
 
 def summary_of(measure: Measure, convention: Convention) -> Summary:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from rankwell.conventions import CONVENTIONS
 from rankwell.errors import BadUsage, UnknownName
 from rankwell.protocols import Output
-from rankwell.protocols.measures import form, paragraphs
+from rankwell.protocols.measures import form
 from rankwell.registry import Measure, is_word, parse_measure
 
 
@@ -73,7 +73,7 @@ def _describe(meanings: Sequence[Meaning]) -> str:
     """The measures of one function, their parameters first, then what the function says."""
     entry = meanings[0].measure.entry
     lines = ["", *(f"{meaning.measure}   ({', '.join(meaning.where)})" for meaning in meanings), f"  {form(entry)}"]
-    for text in paragraphs(entry):
+    for text in entry.paragraphs:
         lines += ["", *(f"  {line}" for line in text.split("\n"))]
     low, high = entry.bounds
     lines += ["", f"  from {low:g} to {high:g}; {entry.better} is better; a query without a ranking gets {entry.empty:g}"]

@@ -1,6 +1,5 @@
 """List every measure with what it says, its bounds, its direction and the words that other tools have for it."""
 
-import inspect
 import sys
 from typing import Annotated, Any, Literal
 
@@ -40,7 +39,7 @@ def facts(entry: MeasureEntry) -> dict[str, Any]:
     return {
         "name": entry.name,
         "form": form(entry),
-        "says": says(entry),
+        "says": entry.definition["definition"],
         "family": entry.module,
         "bounds": [_bound(bound) for bound in entry.bounds],
         "better": entry.better,
@@ -65,16 +64,6 @@ def form(entry: MeasureEntry) -> str:
     return f"{entry.name}({inner}){at}" if inner else f"{entry.name}{at}"
 
 
-def says(entry: MeasureEntry) -> str:
-    """The first sentence of the measure's documentation."""
-    return paragraphs(entry)[0].replace("\n", " ")
-
-
-def paragraphs(entry: MeasureEntry) -> list[str]:
-    """The documentation of a measure, paragraph by paragraph; the last one is its worked example."""
-    return (inspect.getdoc(entry.function) or "").split("\n\n")
-
-
 def page(entries: list[MeasureEntry]) -> str:
     """The page docs/measures.md: every measure by family."""
     families = sorted({entry.module for entry in entries})
@@ -94,7 +83,7 @@ def _section(entry: MeasureEntry) -> str:
     known = facts(entry)
     low, high = known["bounds"]
     lines = [f"### {entry.name}", "", f"`{form(entry)}`", ""]
-    for text in paragraphs(entry):
+    for text in entry.paragraphs:
         lines += ["```python", text, "```", ""] if text.startswith(">>>") else [text, ""]
     traits = [f"from {low} to {high}", f"{entry.better} is better", f"a query without a ranking gets {known['empty']}"]
     traits += [] if entry.summary == "mean" else [f"summary: {entry.summary}"]

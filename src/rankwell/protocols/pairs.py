@@ -21,8 +21,9 @@ from rankwell.kernels.pair_similarities import Similarity, pair_similarities, si
 from rankwell.protocols import Output, Progress
 from rankwell.stats import Intervals
 from rankwell.store import Source
-from rankwell.tables import Bools, Floats, Ints
-from rankwell.tables.embeddings import Embeddings, Positions
+from rankwell.tables import Bools, Floats
+from rankwell.tables.alignment import matching_rows
+from rankwell.tables.embeddings import Positions
 from rankwell.tables.pairs import Pairs, sample_pairs
 from rankwell.views.scored_pairs import ScoredPairs
 
@@ -156,7 +157,7 @@ def _from_models(reference: str, candidates: Sequence[str], size: int, metrics: 
     compared, notes = list[Compared](), list[str]()
     for run in others:
         table = read_embeddings(named[run])
-        rows = _matching_rows(truth, table, teacher, run)
+        rows = matching_rows(truth, table, teacher, run)
         if (truth.ids is None) != (table.ids is None):
             notes.append(f"{run}: only one side has ids, so that rows are matched by position")
         there = Pairs(rows[drawn.left], rows[drawn.right])
@@ -181,21 +182,6 @@ def _from_sides(left: str, right: str, scores: str, metrics: Sequence[Similarity
         for metric in metrics
     ]
     return World(compared, {}, [], {"left": place, "right": right, "scores": scores})
-
-
-def _matching_rows(reference: Embeddings, other: Embeddings, teacher: str, run: str) -> Ints:
-    """(n,) the row of the other table for each row of the reference."""
-    if reference.ids is None or other.ids is None:
-        if reference.n != other.n:
-            what = f"{teacher} has {reference.n} vectors, {run} has {other.n}"
-            raise BadInput(f"{what}; without ids on both sides they are matched by position, which takes as many of both.")
-        return np.arange(other.n, dtype=np.int64)
-    place = {name: row for row, name in enumerate(other.ids)}
-    for here, there, ids, known in ((teacher, run, reference.ids, place), (run, teacher, other.ids, set(reference.ids))):
-        lacking = [name for name in ids if name not in known]
-        if lacking:
-            raise BadInput(f"{len(lacking)} ids of {here} are not in {there}, first {lacking[0]!r}; embed the same items.")
-    return np.array([place[name] for name in reference.ids], dtype=np.int64)
 
 
 def _numbers(place: str) -> Floats:
