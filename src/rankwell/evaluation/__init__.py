@@ -3,11 +3,11 @@
 Here stands what comes out of the latter.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import isnan
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from rankwell import __version__
 from rankwell.conventions import Convention
@@ -23,44 +23,78 @@ if TYPE_CHECKING:
     from rankwell.views.ranking_pairs import RankingPairs
 
 
-class Facts(NamedTuple):
-    """What a row says beside its summary: the cut-off, and what a candidate would reach by chance; None where undefined."""
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Results:
+    """Values with the rules by which they hold; summaries and intervals are computed when first read.
 
-    k: int | None
-    chance: float | None
+    facts: what the summary says of each element of `values` in further columns (`direction`, `k`, `ceiling`, `chance`), one
+    mapping each, or none at all. keys: those of them that rows of single queries have too. figures: summary rows of whole
+    collections, complete, without a value per query. rules: every choice that decided a number, by name; `counts` (run -> what
+    -> how many) and `measures` (exact name -> definition) among them. details, queries: the columns of the tables of these names.
+    """
+
+    values: tuple[Values, ...]
+    rules: Mapping[str, Any]
+    notes: tuple[str, ...]
+    facts: tuple[Mapping[str, Any], ...] = ()
+    keys: tuple[str, ...] = ()
+    figures: tuple[Mapping[str, Any], ...] = ()
+    sources: Mapping[str, Source] = field(default_factory=dict[str, Source])
+    details: Mapping[str, Sequence[Any]] | None = None
+    queries: Mapping[str, Sequence[Any]] | None = None
+    intervals: Intervals = "bootstrap"
+    seed: int = 0
+    population_sd: bool = False
+
+    @cached_property
+    def summary(self) -> list[dict[str, Any]]:
+        """One row per run and measure: mean, sd, interval and number of queries, then the further columns; runs in order."""
+        rows = summarise(self.values, intervals=self.intervals, seed=self.seed, population_sd=self.population_sd)
+        order = {run: place for place, run in enumerate(dict.fromkeys(row.run for row in rows))}
+        whole = [*(row.as_row() | dict(fact) for row, fact in zip(rows, self._facts, strict=True)), *map(dict, self.figures)]
+        return sorted(whole, key=lambda row: order.get(row["run"], len(order)))
+
+    @property
+    def interval_notes(self) -> list[str]:
+        """What the summary leaves undefined, in words."""
+        return summary_notes(self.values, intervals=self.intervals)
+
+    def per_query(self) -> Iterator[dict[str, Any]]:
+        """One row per run, query and measure; `value` is None where the query is not counted."""
+        for each, fact in zip(self.values, self._facts, strict=True):
+            told = {name: fact[name] for name in self.keys}
+            for query, value in zip(each.queries, each.values.tolist(), strict=True):
+                row = {"run": each.run, "query": query, "measure": each.measure, "label": each.label}
+                yield row | {"value": None if isnan(value) else value, "unit": each.unit} | told
+
+    def describe(self) -> dict[str, Any]:
+        """The rules for JSON: every choice that decided a number, the definition of each measure, the version."""
+        return {**self.rules, "intervals": self.intervals, "seed": self.seed, "version": __version__}
+
+    def manifest(self) -> dict[str, Any]:
+        """The rules with the content hash of every input file."""
+        inputs = {name: {"file": each.name, "digest": each.digest()} for name, each in self.sources.items()}
+        return {"schema_version": 1, "rules": self.describe(), "inputs": inputs, "notes": list(self.notes)}
+
+    @property
+    def _facts(self) -> tuple[Mapping[str, Any], ...]:
+        return self.facts or ({},) * len(self.values)
 
 
-@dataclass(frozen=True)
-class Agreement:
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Agreement(Results):
     """The values of every candidate and measure with their rules; summaries and intervals are computed when first read.
 
-    reference: its name. candidates: theirs, in order. figures: rows of whole collections, without a value per query.
-    facts: (run, exact name) -> cut-off and chance level. panel: what the vectors look like. pairs: the lists side by side.
+    Every fact has `k` and `chance`, None where undefined: the cut-off, and what a candidate would reach by chance.
+    reference: its name. candidates: theirs, in order. panel: what the vectors look like. pairs: the lists side by side.
     """
 
     reference: str
     candidates: tuple[str, ...]
-    values: tuple[Values, ...]
-    figures: tuple[SummaryRow, ...]
-    facts: Mapping[tuple[str, str], Facts]
-    rules: Mapping[str, Any]
     panel: "VectorPanel"
-    notes: tuple[str, ...]
     convention: Convention
     sample: "Sample"
     pairs: "Mapping[str, RankingPairs]"
-    sources: Mapping[str, Source] = field(default_factory=dict[str, Source])
-    intervals: Intervals = "bootstrap"
-    seed: int = 42
-
-    @cached_property
-    def summary(self) -> list[dict[str, Any]]:
-        """One row per run and measure: mean, sd, interval and number of queries, then `k` and `chance`."""
-        population = self.convention.population_sd
-        rows = summarise(self.values, intervals=self.intervals, seed=self.seed, population_sd=population)
-        order = {run: place for place, run in enumerate(dict.fromkeys(row.run for row in rows))}
-        rows = sorted([*rows, *self.figures], key=lambda row: order.get(row.run, len(order)))
-        return [row.as_row() | self.facts[row.run, row.measure]._asdict() for row in rows]
 
     @cached_property
     def changes(self) -> list[dict[str, Any]]:
@@ -71,36 +105,27 @@ class Agreement:
         """
         first, *others = self.candidates
         base = {each.measure: each for each in self.values if each.run == first and each.summary == "mean"}
-        both = [(base[each.measure], each) for each in self.values if each.run in others and each.measure in base]
+        compared = [
+            (base[each.measure], each, fact)
+            for each, fact in zip(self.values, self._facts, strict=True)
+            if each.run in others and each.measure in base
+        ]
         bootstrap = self.intervals != "none"
-        found = relative_changes([(one.values, other.values) for one, other in both], bootstrap=bootstrap, seed=self.seed)
+        found = relative_changes([(one.values, other.values) for one, other, _ in compared], bootstrap=bootstrap, seed=self.seed)
         rows: list[dict[str, Any]] = []
-        for (_, each), change in zip(both, found, strict=True):
+        for (_, each, fact), change in zip(compared, found, strict=True):
             low, high = change.interval or (None, None)
             name, label = f"Change({each.measure})", f"Change({each.label})"
             row = SummaryRow(each.run, name, label, change.value, None, low, high, change.n, "share").as_row()
-            rows.append({**row, "k": self.facts[each.run, each.measure].k, "chance": None, "against": first})
+            rows.append({**row, "k": fact["k"], "chance": None, "against": first})
         return rows
 
     @property
     def interval_notes(self) -> list[str]:
         """What the summary leaves undefined, in words."""
-        told = summary_notes(self.values, intervals=self.intervals)
+        told = super().interval_notes
         return [*told, "relative changes have a bootstrap interval only"] if self.intervals == "t" and self.changes else told
 
-    def per_query(self) -> Iterator[dict[str, Any]]:
-        """One row per run, query and measure; `value` is None where the query is not counted."""
-        for each in self.values:
-            for query, value in zip(each.queries, each.values.tolist(), strict=True):
-                shown = None if isnan(value) else value
-                row = {"run": each.run, "query": query, "measure": each.measure, "label": each.label}
-                yield row | {"value": shown, "unit": each.unit}
-
     def describe(self) -> dict[str, Any]:
-        """The rules for JSON: every choice that decided a number, the definition of each measure, the panel, the version."""
-        return {**self.rules, "panel": self.panel.rows, "version": __version__}
-
-    def manifest(self) -> dict[str, Any]:
-        """The rules with the content hash of every input file."""
-        inputs = {name: {"file": each.name, "digest": each.digest()} for name, each in self.sources.items()}
-        return {"schema_version": 1, "rules": self.describe(), "inputs": inputs, "notes": list(self.notes)}
+        """The rules for JSON, with the panel of the vectors."""
+        return {**super().describe(), "panel": self.panel.rows}

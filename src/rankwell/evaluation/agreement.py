@@ -10,7 +10,7 @@ import numpy as np
 from rankwell import files
 from rankwell.conventions import Convention, reference_convention
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate
-from rankwell.evaluation import Agreement, Facts
+from rankwell.evaluation import Agreement
 from rankwell.files.embeddings import read_column, read_embeddings, split_part
 from rankwell.kernels.arrays import refuse_non_finite
 from rankwell.kernels.similarity import metric_name
@@ -111,15 +111,13 @@ def agree(
         "metric": metric,
         **({"rows": "matched by position"} if world.notes else {}),
         **({"eps": eps} if found.margins else {}),
-        "intervals": intervals,
-        "seed": seed,
     }
     return Agreement(
         reference=teacher.name,
         candidates=tuple(name for name in named if name != teacher.name),
         values=tuple(found.values),
         figures=tuple(found.figures),
-        facts=found.facts,
+        facts=tuple(found.facts),
         rules=_rules(rules, found, lists, chosen),
         panel=panel,
         notes=(*rules.notes, *panel.warnings, *world.notes, *_sample_notes(sample, size), *found.notes),
@@ -129,6 +127,7 @@ def agree(
         sources={name: _source(place) for name, place in named.items() if isinstance(place, (str, Path))},
         intervals=intervals,
         seed=seed,
+        population_sd=rules.population_sd,
     )
 
 
@@ -246,8 +245,8 @@ class _Found:
         self._space: Representation | None = None
         self._levels: dict[tuple[str, bytes], Floats] = {}
         self.values: list[Values] = []
-        self.figures: list[SummaryRow] = []
-        self.facts: dict[tuple[str, str], Facts] = {}
+        self.figures: list[dict[str, Any]] = []
+        self.facts: list[dict[str, Any]] = []
         self.pairs: dict[str, RankingPairs] = {}
         self.definitions: dict[str, dict[str, str]] = {}
         self.notes: list[str] = []
@@ -320,7 +319,7 @@ class _Found:
         entry = each.measure.entry
         names = self._lists.sample.names
         self.values.append(Values(run, each.exact, each.label, entry.unit, entry.summary, names, values))
-        self.facts[run, each.exact] = Facts(each.k, None if np.isnan(chance).all() else float(np.nanmean(chance)))
+        self.facts.append({"k": each.k, "chance": None if np.isnan(chance).all() else float(np.nanmean(chance))})
         self.definitions[each.exact] = entry.definition
 
     def _add_figures(self, student: Model) -> None:
@@ -343,8 +342,8 @@ class _Found:
         self, run: str, name: str, value: float, n: int, k: int | None, chance: float | None, unit: Unit = "score"
     ) -> None:
         shown = None if np.isnan(value) else float(value)
-        self.figures.append(SummaryRow(run, name, name, shown, None, None, None, n, unit))
-        self.facts[run, name] = Facts(k, chance)
+        row = SummaryRow(run, name, name, shown, None, None, None, n, unit).as_row()
+        self.figures.append(row | {"k": k, "chance": chance})
         definition, source = FIGURES[name.partition("@")[0]]
         better = "higher" if name.startswith("CKA") else "lower"
         self.definitions[name] = {"definition": definition, "better": better, "summary": "mean", "source": source}

@@ -4,13 +4,27 @@ A file holds a function of the command's last word; its docstring is the help, i
 line of the file's docstring is the command's line in `rankwell --help`, read without importing the file.
 """
 
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
+from rankwell import report
+from rankwell.errors import BadUsage
+
+if TYPE_CHECKING:
+    from rankwell.evaluation import Results
+
 Progress = Annotated[Callable[[str, int, int], None] | None, Parameter(parse=False)]
+MeasureOption = Annotated[list[str] | None, Parameter(name=["--measure", "-m"], consume_multiple=False)]
+ConventionOption = Annotated[str, Parameter(name=["--convention", "-c"])]
+CutoffsOption = Annotated[str, Parameter(name=["-k"])]
+PerQueryOption = Annotated[bool, Parameter(name=["--per-query", "-q"], negative=())]
+FormatOption = Annotated[report.Format, Parameter(name=["--format", "-f"])]
+OutputOption = Annotated[Path | None, Parameter(name=["--output", "-o"])]
 
 
 @dataclass(frozen=True)
@@ -20,3 +34,42 @@ class Output:
     text: str = ""
     notes: tuple[str, ...] = ()
     exit_code: int = 0
+
+
+def cutoffs(text: str) -> tuple[int, ...]:
+    """The cut-offs that an option's text names, ascending. Raises BadUsage for what is no whole number from 1."""
+    words = text.replace(",", " ").split()
+    if not words or not all(word.isdecimal() and int(word) for word in words):
+        raise BadUsage(f"-k {text!r}: cut-offs are whole numbers from 1 with commas between them, as 1,3,5,10.")
+    return tuple(sorted({int(word) for word in words}))
+
+
+def present(
+    result: "Results",
+    *,
+    format: report.Format = "table",  # noqa: A002
+    per_query: bool = False,
+    output: Path | None = None,
+    notes: Sequence[str] = (),
+) -> Output:
+    """What a command prints of a result; `output` is the folder that it is written to as well, each file whole or not at all.
+
+    notes: what the command itself has to say, before what the result says.
+    """
+    told = [*result.notes, *result.interval_notes]
+    rows = list(result.per_query()) if per_query else None
+    said = [*notes, *(told if format != "json" else [])]
+    text = report.render(result.summary, rows, result.describe(), told, format, terminal=report.terminal_of(sys.stdout))
+    if output is not None:
+        report.write_folder(
+            output,
+            summary=result.summary,
+            values=result.values,
+            rules=result.describe(),
+            notes=told,
+            manifest=result.manifest(),
+            details=result.details,
+            queries=result.queries,
+        )
+        said.append(f"wrote {output}/")
+    return Output(text=text, notes=tuple(said))

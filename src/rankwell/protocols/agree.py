@@ -15,7 +15,16 @@ from rankwell import report
 from rankwell.errors import BadUsage
 from rankwell.evaluation import Agreement
 from rankwell.evaluation.agreement import agree as agree_models
-from rankwell.protocols import Output, Progress
+from rankwell.protocols import (
+    ConventionOption,
+    FormatOption,
+    MeasureOption,
+    Output,
+    OutputOption,
+    PerQueryOption,
+    Progress,
+    cutoffs,
+)
 from rankwell.registry import split_names
 from rankwell.stats import Intervals
 
@@ -29,17 +38,17 @@ def agree(
     seed: int = 42,
     gold_depth: int | None = None,
     metric: Literal["cosine", "dot", "l2"] = "cosine",
-    measure: Annotated[list[str] | None, Parameter(name=["--measure", "-m"], consume_multiple=False)] = None,
+    measure: MeasureOption = None,
     ids: str | None = None,
     exclude: str | None = None,
     labels: str | None = None,
     ceiling: Annotated[bool, Parameter(negative=())] = False,
     eps: float = 0.005,
-    convention: Annotated[str, Parameter(name=["--convention", "-c"])] = "rankwell",
+    convention: ConventionOption = "rankwell",
     intervals: Intervals = "bootstrap",
-    per_query: Annotated[bool, Parameter(name=["--per-query", "-q"], negative=())] = False,
-    format: Annotated[report.Format, Parameter(name=["--format", "-f"])] = "table",  # noqa: A002
-    output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
+    per_query: PerQueryOption = False,
+    format: FormatOption = "table",  # noqa: A002
+    output: OutputOption = None,
     progress: Progress = None,
 ) -> Output:
     """Compare models' nearest neighbours with a reference model's: how much of its neighbourhood survives.
@@ -98,7 +107,7 @@ def agree(
         models,
         [name for text in measure or [] for name in split_names(text)] or None,
         ids=ids,
-        k=_numbers(",".join(cuts) if k_values else k),
+        k=cutoffs(",".join(cuts) if k_values else k),
         samples=_samples(samples),
         seed=seed,
         gold_depth=gold_depth,
@@ -118,13 +127,6 @@ def agree(
         write(result, output)
         notes.append(f"wrote {output}/")
     return Output(text=text, notes=tuple(notes))
-
-
-def _numbers(text: str) -> list[int]:
-    words = text.replace(",", " ").split()
-    if not words or not all(word.isdecimal() for word in words):
-        raise BadUsage(f"-k {text!r}: cut-offs are whole numbers with commas between them, as 1,3,5,10.")
-    return [int(word) for word in words]
 
 
 def _samples(text: str) -> int | Literal["all"]:
@@ -212,7 +214,7 @@ def detail_columns(result: Agreement) -> dict[str, list[Any]]:
     """The columns of details.parquet: the candidates' lists, then what they lack of the reference's first items."""
     names = ("run", "query", "item", "rank", "score", "grade", "state", "detail")
     columns: dict[str, list[Any]] = {name: [] for name in names}
-    items, deepest = result.sample.items, max(_numbers(str(result.rules["k"])))
+    items, deepest = result.sample.items, max(cutoffs(str(result.rules["k"])))
     for run, pairs in result.pairs.items():
         first, second = pairs.reference, pairs.candidate
         gold = first.within(deepest)

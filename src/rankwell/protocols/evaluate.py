@@ -14,7 +14,7 @@ from rankwell import report
 from rankwell.errors import BadUsage
 from rankwell.evaluation.runs import Evaluation
 from rankwell.evaluation.runs import evaluate as evaluate_runs
-from rankwell.protocols import Output, Progress
+from rankwell.protocols import ConventionOption, FormatOption, MeasureOption, Output, OutputOption, PerQueryOption, Progress
 from rankwell.registry import split_names
 from rankwell.stats import Intervals
 from rankwell.store import refuse_blocked
@@ -25,11 +25,11 @@ def evaluate(
     qrels: str,
     /,
     *runs: str,
-    measure: Annotated[list[str] | None, Parameter(name=["--measure", "-m"], consume_multiple=False)] = None,
-    per_query: Annotated[bool, Parameter(name=["--per-query", "-q"], negative=())] = False,
-    format: Annotated[report.Format, Parameter(name=["--format", "-f"])] = "table",  # noqa: A002
-    output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
-    convention: Annotated[str, Parameter(name=["--convention", "-c"])] = "rankwell",
+    measure: MeasureOption = None,
+    per_query: PerQueryOption = False,
+    format: FormatOption = "table",  # noqa: A002
+    output: OutputOption = None,
+    convention: ConventionOption = "rankwell",
     intervals: Intervals = "bootstrap",
     ties: str | None = None,
     queries: Literal["truth", "run", "both"] | None = None,
