@@ -1,7 +1,5 @@
 """`python -m rankwell` is the command line."""
 
-import sys
+from rankwell.cli import script
 
-from rankwell.cli import main
-
-sys.exit(main())
+script()
