@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rankwell.errors import BadInput, UnknownName
+from rankwell.kernels import native
 from rankwell.kernels.threads import in_threads
 from rankwell.tables import Bools, Floats, Ints
 from rankwell.tables.embeddings import Embeddings, Vectors
@@ -55,10 +56,25 @@ def _folded(terms: Floats, axis: int) -> Floats:
     return np.concatenate([first + second, middle], axis=axis)
 
 
+def _is_native(vectors: Vectors) -> bool:
+    return native.library is not None and vectors.dtype == np.float32 and vectors.flags.c_contiguous
+
+
+def _summed(left: Vectors, right: Vectors, rows: Ints, columns: Ints, *, distance: bool) -> Floats:
+    """(pairs,) the sums of products, or of squared differences, by the compiled kernel."""
+    scores = np.empty(len(rows))
+    one, other = (np.ascontiguousarray(each, dtype=np.int64) for each in (rows, columns))
+    native.library.score_pairs(left, right, left.shape[1], one, other, distance, scores)
+    return scores
+
+
 def squared_norms(vectors: Vectors, rows: Ints) -> Floats:
     """(rows,) the sums of squares of some vectors, in float64 in the fixed order of `sum_rows`."""
+    natively = _is_native(vectors)
 
     def work(part: slice) -> Floats:
+        if natively:
+            return _summed(vectors, vectors, rows[part], rows[part], distance=False)
         wide = vectors[rows[part]].astype(np.float64)
         with np.errstate(all="ignore"):
             wide *= wide
@@ -74,8 +90,11 @@ def score_pairs(queries: Vectors, items: Vectors, rows: Ints, columns: Ints, met
     vectors. Every score is a function of its two vectors alone. The vectors are finite, under cosine not zero.
     """
     left, right = np.asarray(queries), np.asarray(items)
+    natively = _is_native(left) and _is_native(right)
 
     def work(part: slice) -> Floats:
+        if natively:
+            return _summed(left, right, rows[part], columns[part], distance=metric == "l2")
         terms = left[rows[part]].astype(np.float64)
         with np.errstate(all="ignore"):  # what is not finite is refused by name where the vectors are made ready
             if metric == "l2":

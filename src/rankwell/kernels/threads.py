@@ -1,12 +1,14 @@
 """The same work on several parts at once. Parts share nothing, so results do not depend on how many threads there are."""
 
 import os
+import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
 Part = TypeVar("Part")
 Result = TypeVar("Result")
+_INSIDE = threading.local()
 
 
 def processors() -> int:
@@ -14,10 +16,19 @@ def processors() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def in_threads(work: Callable[[Part], Result], parts: Sequence[Part], *, each: int = 1) -> list[Result]:
-    """The results of the work on every part, in order; a thread is worth starting for `each` parts. NumPy frees the others."""
-    workers = min(len(parts) // each, processors())
-    if workers < 2:
+def in_threads(
+    work: Callable[[Part], Result], parts: Sequence[Part], *, each: int = 1, workers: int | None = None
+) -> list[Result]:
+    """The results of the work on every part, in order, by as many threads as there are processors, or workers.
+
+    each: for how many parts a thread is worth starting. What such a thread does in parts again, it does alone.
+    """
+    threads = min(len(parts) // each, workers or processors())
+    if threads < 2 or getattr(_INSIDE, "thread", False):
         return [work(part) for part in parts]
-    with ThreadPoolExecutor(workers) as pool:
+    with ThreadPoolExecutor(threads, initializer=_enter) as pool:
         return list(pool.map(work, parts))
+
+
+def _enter() -> None:
+    _INSIDE.thread = True

@@ -5,17 +5,21 @@ what is clearly above or below, and the rest is scored in float64 by `rankwell.k
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
+from threading import Lock
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
 from rankwell.errors import BadInput, BadUsage, MissingExtra
 from rankwell.kernels.exclusion import Barred, Exclude, Exclusion, Groups
+from rankwell.kernels.products import Counted, Hits
 from rankwell.kernels.shortlist import Best, Shortlist, width
 from rankwell.kernels.similarity import Block, Metric, Reals, Space, metric_name, score_pairs
+from rankwell.kernels.threads import in_threads, processors
 from rankwell.registry import Catalogue
-from rankwell.tables import Bools, Floats, Ints
+from rankwell.tables import Floats, Ints
 from rankwell.tables.embeddings import Embeddings, Vectors, as_embeddings
 from rankwell.tables.ranking import Ranking
 
@@ -24,25 +28,9 @@ Progress = Callable[[int, int], None]
 _LOWEST = -1e38  # above minus infinity, which marks who is excluded
 _QUERY_BYTES = 48 << 20
 _PATIENCE = 8
-_FOLD = 16
-Part = TypeVar("Part")
-
-
-class Hits(NamedTuple):
-    """Pairs of a query and an item of a block with their products, ascending by query and then by item."""
-
-    rows: Ints
-    columns: Ints
-    products: Reals
-
-
-class Counted(NamedTuple):
-    """above: (queries, m) items whose product is greater than `high`. rows, columns, which: the pairs from `low` to `high`."""
-
-    above: Ints
-    rows: Ints
-    columns: Ints
-    which: Ints
+_MOST_WORKERS = 16
+_WORTH_A_WORKER = 1 << 22  # products
+Found = TypeVar("Found")
 
 
 class Engine(Protocol):
@@ -67,12 +55,16 @@ class Engine(Protocol):
 
 @dataclass(frozen=True)
 class Backend:
-    """A way to multiply. open: (queries, query block, item block, device) -> Engine. The block sizes are those that suit it."""
+    """A way to multiply. open: (queries, query block, item block, device) -> Engine. The block sizes are those that suit it.
+
+    parallel: whether several engines work at once, each on a share of the processors.
+    """
 
     name: str
     open: Callable[[Reals, int, int, str | None], Engine]
     query_block: int
     item_block: int
+    parallel: bool = False
 
 
 BACKENDS: Catalogue[Backend] = Catalogue("search", "search backend")
@@ -145,11 +137,7 @@ def search(
         raise BadUsage(f"k is {k}; a search is for one item or more.")
     task = _Task(queries, items, metric, exclude, groups, backend, device, query_block, item_block, progress)
     depth = min(k, task.items.n)
-    parts = [
-        task.try_again(lambda space, start=start, stop=stop: _search_part(task, space, start, stop, depth))
-        for start, stop in task.parts(24 * width(depth))
-        if depth
-    ]
+    parts = task.run(lambda part: _search_part(task, part, depth), 24 * width(depth)) if depth else []
     shape = task.queries.n, k
     positions, scores = np.full(shape, -1, dtype=np.int64), np.full(shape, np.nan)
     if parts:
@@ -184,14 +172,21 @@ def ranks_of(
             f"wanted positions of shape {wanted.shape} from {wanted.min(initial=0)} to {wanted.max(initial=-1)}; there is a row "
             f"for each of {task.queries.n} queries, of positions below {task.items.n}, or -1 for none."
         )
-    parts = [
-        task.try_again(lambda space, start=start, stop=stop: _rank_part(task, space, start, stop, wanted[start:stop]))
-        for start, stop in task.parts(64 * wanted.shape[1])
-    ]
+    parts = task.run(lambda part: _rank_part(task, part, wanted[part.start : part.stop]), 64 * wanted.shape[1])
     if not parts:
         none = np.zeros(wanted.shape, np.int64)
         return Standing(none, none, np.zeros(wanted.shape), none)
     return Standing(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+
+
+@dataclass
+class _Part:
+    """Some of the queries, how they are multiplied, and how many of their products are done."""
+
+    start: int
+    stop: int
+    space: Space
+    done: int = 0
 
 
 class _Task:
@@ -212,57 +207,75 @@ class _Task:
     ) -> None:
         self.queries, self.items = as_embeddings(queries), as_embeddings(items)
         self.metric: Metric = metric_name(metric)
-        self.space = Space(self.queries, self.items, self.metric)
-        self._double = Space(self.queries, self.items, self.metric, double=True)
         self._backend, self._device, self._progress, self._done = BACKENDS[backend], device, progress, 0
+        self._double, self._lock = False, Lock()
         self.query_block = self._backend.query_block if query_block is None else query_block
         self.item_block = self._backend.item_block if item_block is None else item_block
         if min(self.query_block, self.item_block) < 1:
             raise BadUsage(f"blocks of {self.query_block} queries and {self.item_block} items; a block has one or more.")
         self.exclusion = Exclusion(self.queries, self.items, exclude, groups)
 
-    def parts(self, bytes_each: int) -> Iterator[tuple[int, int]]:
-        """Ranges of queries, each so small that what is kept of it has bounded size."""
-        rows = max(1, _QUERY_BYTES // (8 * self.space.width + bytes_each))
-        for start in range(0, self.queries.n, rows):
-            yield start, min(start + rows, self.queries.n)
+    def run(self, work: Callable[["_Part"], Found | None], bytes_each: int) -> list[Found]:
+        """What the work makes of every part of the queries, in order; bytes_each: what is kept of a query besides its vector.
+
+        A part is so small that what is kept of it has bounded size. Where the work gives up, because products in float32 tell too
+        little apart, it is done again with products in float64. Several parts are worked on at once, for threads that multiply
+        and compare blocks of their own do not wait for each other.
+        """
+        width, n = self.space().width, self.queries.n
+        workers = min(processors(), _MOST_WORKERS, 1 + n * self.items.n // _WORTH_A_WORKER) if self._backend.parallel else 1
+        rows = max(1, min(_QUERY_BYTES // workers // (8 * width + bytes_each), -(-n // workers)))
+
+        def done(start: int) -> Found:
+            part = _Part(start, min(start + rows, n), self.space())
+            result = work(part)
+            if result is None:
+                self.advance(part, -part.done)
+                self._double, part.space = True, self.space(double=True)
+                result = work(part)
+            if result is None:
+                raise RuntimeError("products in float64 are never given up")
+            return result
+
+        with _blas_threads(max(1, processors() // workers)):
+            return in_threads(done, range(0, n, rows), workers=workers)
+
+    def space(self, *, double: bool = False) -> Space:
+        """How vectors are multiplied; in float64 as soon as float32 was found to tell too little apart."""
+        return Space(self.queries, self.items, self.metric, double=double or self._double)
+
+    def advance(self, part: "_Part", products: int) -> None:
+        """Counts products that were done, and tells how many that makes."""
+        with self._lock:
+            part.done += products
+            self._done += products
+            if self._progress is not None:
+                self._progress(self._done, self.queries.n * self.items.n)
 
     def open(self, block: Block) -> Engine:
         """The engine for some queries."""
         return self._backend.open(block.vectors, self.query_block, self.item_block, self._device)
 
-    def try_again(self, part: Callable[[Space], Part | None]) -> Part:
-        """The result of a part of the work; where products in float32 tell too little apart, from products in float64."""
-        done = self._done
-        result = part(self.space)
-        if result is None:
-            self._done, self.space = done, self._double
-            result = part(self._double)
-        if result is None:
-            raise RuntimeError("products in float64 are never given up")
-        return result
-
-    def tiles(self, space: Space, first: int, block: Block, engine: Engine) -> Iterator[tuple[slice, int, Block, Barred]]:
+    def tiles(self, part: "_Part", block: Block, engine: Engine) -> Iterator[tuple[slice, int, Block, Barred]]:
         """The rows of each tile, its first item, its items, and who is barred; the items in ascending order."""
         for start in range(0, self.items.n, self.item_block):
-            loaded = space.items(start, min(start + self.item_block, self.items.n))
+            loaded = part.space.items(start, min(start + self.item_block, self.items.n))
             engine.load(loaded.vectors)
             for top in range(0, len(block.vectors), self.query_block):
                 rows = slice(top, min(top + self.query_block, len(block.vectors)))
-                asked = slice(first + rows.start, first + rows.stop)
+                asked = slice(part.start + rows.start, part.start + rows.stop)
                 yield rows, start, loaded, self.exclusion.barred(asked, start, len(loaded.reach))
-                self._done += (rows.stop - rows.start) * len(loaded.reach)
-                if self._progress is not None:
-                    self._progress(self._done, self.queries.n * self.items.n)
+                self.advance(part, (rows.stop - rows.start) * len(loaded.reach))
 
     def score(self, rows: Ints, columns: Ints) -> Floats:
         """(pairs,) exact scores."""
         return score_pairs(self.queries.vectors, self.items.vectors, rows, columns, self.metric)
 
 
-def _search_part(task: _Task, space: Space, first: int, stop: int, k: int) -> Best | None:
+def _search_part(task: _Task, part: _Part, k: int) -> Best | None:
     """The best k of a range of queries; None where float32 products leave too many pairs to be scored exactly."""
-    block = space.queries(first, stop)
+    space, first = part.space, part.start
+    block = space.queries(first, part.stop)
     patience = np.inf if space.double else _PATIENCE
 
     def score(rows: Ints, columns: Ints) -> Floats:
@@ -270,7 +283,7 @@ def _search_part(task: _Task, space: Space, first: int, stop: int, k: int) -> Be
 
     shortlist = Shortlist(k, space, block.squares, score, patience=patience)
     engine = task.open(block)
-    for rows, start, loaded, barred in task.tiles(space, first, block, engine):
+    for rows, start, loaded, barred in task.tiles(part, block, engine):
         reach = block.reach[rows]
         slack = space.slack(reach, loaded.reach.max())
         cut = _down(np.maximum(shortlist.entry[rows] - slack, _LOWEST), space)
@@ -285,9 +298,10 @@ def _search_part(task: _Task, space: Space, first: int, stop: int, k: int) -> Be
     return shortlist.best()
 
 
-def _rank_part(task: _Task, space: Space, first: int, stop: int, wanted: Ints) -> Standing | None:
+def _rank_part(task: _Task, part: _Part, wanted: Ints) -> Standing | None:
     """Where the wanted items of a range of queries stand; None as for `_search_part`."""
-    block = space.queries(first, stop)
+    space, first = part.space, part.start
+    block = space.queries(first, part.stop)
     row, column = np.nonzero(wanted >= 0)
     barred = task.exclusion.is_barred(row + first, wanted[row, column])
     if barred.any():
@@ -299,7 +313,7 @@ def _rank_part(task: _Task, space: Space, first: int, stop: int, wanted: Ints) -
     place = space.place(np.where(wanted >= 0, scores, 0.0), block.squares[:, None])
     above, tied, before = (np.zeros(wanted.shape, dtype=np.int64) for _ in range(3))
     engine, scored = task.open(block), 0
-    for rows, start, loaded, excluded in task.tiles(space, first, block, engine):
+    for rows, start, loaded, excluded in task.tiles(part, block, engine):
         slack = space.slack(block.reach[rows], loaded.reach.max())[:, None]
         counted = engine.counts(rows, _down(place[rows] - slack, space), _up(place[rows] + slack, space), excluded)
         scored += len(counted.rows)
@@ -317,6 +331,15 @@ def _rank_part(task: _Task, space: Space, first: int, stop: int, wanted: Ints) -
     return Standing(above, tied, scores, before)
 
 
+def _blas_threads(number: int) -> AbstractContextManager[Any]:
+    """While it is entered, a product of matrices uses so many threads."""
+    if number == processors():
+        return nullcontext()
+    from threadpoolctl import threadpool_limits
+
+    return threadpool_limits(number, user_api="blas")
+
+
 def _down(values: Floats, space: Space) -> Reals:
     with np.errstate(all="ignore"):  # a place beyond float32 is of a vector that is about to be refused
         return np.nextafter(values.astype(space.dtype), space.dtype.type(-np.inf))
@@ -325,50 +348,6 @@ def _down(values: Floats, space: Space) -> Reals:
 def _up(values: Floats, space: Space) -> Reals:
     with np.errstate(all="ignore"):
         return np.nextafter(values.astype(space.dtype), space.dtype.type(np.inf))
-
-
-def sift(products: Reals, cut: Reals, slack: Reals, keep: int, barred: Barred, mask: Bools) -> Hits:
-    """The hits of a block of products as `Engine.hits` wants them; writes to `products` and to `mask`, of the same shape."""
-    products[barred] = -np.inf
-    queries, items = products.shape
-    np.greater_equal(products, cut[:, None], out=mask)
-    # The first block has no cut, and listing all of its pairs would be in vain.
-    found = np.flatnonzero(mask) if np.count_nonzero(mask[0]) <= items // 2 or items <= keep else None
-    if found is None or (len(found) > 4 * keep * queries and items > keep):
-        for top in range(0, queries, 64):
-            some = slice(top, top + 64)
-            best = np.nextafter(_kth_bound(products[some], keep) - 2 * slack[some], -np.inf, dtype=products.dtype)
-            np.greater_equal(products[some], np.maximum(cut[some], best)[:, None], out=mask[some])
-        found = np.flatnonzero(mask)
-    rows, columns = np.divmod(found, items)
-    return Hits(rows, columns, products[rows, columns])
-
-
-def _kth_bound(products: Reals, keep: int) -> Reals:
-    """(queries,) at most the k-th greatest product of each query, and not much less."""
-    queries, items = products.shape
-    height = items // _FOLD
-    if height >= 8 * keep:
-        # The greatest of every 16 are different pairs, so their k-th is such a bound; and they are soon found.
-        products = np.maximum.reduce(products[:, : height * _FOLD].reshape(queries, _FOLD, height), axis=1)
-        items = height
-    return np.partition(products, items - keep, axis=1)[:, items - keep]
-
-
-def tally(products: Reals, low: Reals, high: Reals, barred: Barred, mask: Bools) -> Counted:
-    """What `Engine.counts` wants of a block of products; writes to `products` and to `mask`, of the same shape."""
-    products[barred] = -np.inf
-    above = np.empty(low.shape, dtype=np.int64)
-    empty = np.empty(0, dtype=np.int64)
-    found = [(empty, empty, empty)]
-    for which in range(low.shape[1]):
-        np.greater(products, high[:, which, None], out=mask)
-        above[:, which] = np.count_nonzero(mask, axis=1)
-        np.greater_equal(products, low[:, which, None], out=mask)
-        near = np.flatnonzero(np.count_nonzero(mask, axis=1) > above[:, which])
-        row, column = np.nonzero(mask[near] & (products[near] <= high[near, which, None]))
-        found.append((near[row], column, np.full(len(row), which)))
-    return Counted(above, *(np.concatenate(part) for part in zip(*found, strict=True)))
 
 
 def optional(module: str, package: str, extra: str) -> Any:

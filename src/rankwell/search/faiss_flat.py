@@ -6,8 +6,9 @@ from typing import NamedTuple
 import numpy as np
 
 from rankwell.kernels.exclusion import Barred
+from rankwell.kernels.products import Counted, Hits, sift, tally
 from rankwell.kernels.similarity import Reals
-from rankwell.search import BACKENDS, Backend, Counted, Hits, optional, sift, tally
+from rankwell.search import BACKENDS, Backend, optional
 from rankwell.tables import Bools, Ints
 
 _MARGIN = 8

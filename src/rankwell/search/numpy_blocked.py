@@ -2,9 +2,11 @@
 
 import numpy as np
 
+from rankwell.kernels import native
 from rankwell.kernels.exclusion import Barred
+from rankwell.kernels.products import Counted, Hits, sift, tally
 from rankwell.kernels.similarity import Reals
-from rankwell.search import BACKENDS, Backend, Counted, Hits, sift, tally
+from rankwell.search import BACKENDS, Backend
 from rankwell.tables import Bools
 
 
@@ -38,5 +40,6 @@ def _open(queries: Reals, query_block: int, item_block: int, _: str | None) -> _
     return _NumpyEngine(queries, query_block, item_block)
 
 
-# NumPy compares rows with one number each half again as fast from 8,192 numbers a row on, the size of its buffers.
-BACKENDS.add("numpy", Backend("numpy", _open, 1024, 8192))
+# NumPy compares rows with one number each half again as fast from 8,192 numbers a row on, the size of its buffers; the compiled
+# kernel is fastest on what is still in the cache.
+BACKENDS.add("numpy", Backend("numpy", _open, 512, 8192 if native.library is None else 2048, parallel=True))

@@ -8,8 +8,9 @@ import numpy as np
 
 from rankwell.errors import BadUsage
 from rankwell.kernels.exclusion import Barred
+from rankwell.kernels.products import Counted, Hits
 from rankwell.kernels.similarity import Reals
-from rankwell.search import BACKENDS, Backend, Counted, Hits, optional
+from rankwell.search import BACKENDS, Backend, optional
 
 
 class _TorchEngine:

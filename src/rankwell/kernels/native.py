@@ -1,0 +1,21 @@
+"""The compiled kernel, where the install could build it: `library` is None without it, and NumPy does the same work."""
+
+import os
+from types import ModuleType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rankwell.kernels import _native as library
+else:
+    library: ModuleType | None
+    try:
+        from rankwell.kernels import _native as library
+    except ImportError:
+        library = None
+    if os.environ.get("RANKWELL_KERNEL") == "numpy":
+        library = None
+
+
+def name() -> str:
+    """What does the work: `native` or `numpy`."""
+    return "numpy" if library is None else "native"  # pyright: ignore[reportUnnecessaryComparison]
