@@ -9,11 +9,17 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any
 
+import numpy as np
+
+from oracles import answers
 from oracles.agreement import DEPTH, N_CANDIDATES
 from rankwell import judged_rankings, ranking_pairs
 from rankwell.files.mapping import find_hits
+from rankwell.tables import offsets_of, sort_ids
+from rankwell.tables.answers import Predictions, Questions
 from rankwell.tables.judgments import Judgments
 from rankwell.tables.preferences import Preferences
+from rankwell.views.answer_pairs import AnswerPairs
 from rankwell.views.groups import GroupRankings
 from rankwell.views.intents import IntentRankings
 from rankwell.views.preferences import PreferenceRankings
@@ -162,7 +168,79 @@ def _join_preferences(truth: Mapping[str, list[tuple[str, str, str, float]]], ru
     return PreferenceRankings.join(table, find_hits(run, table.judgments, ties="id-asc"))
 
 
+WORDS = """the Le la a an un U.S. Paris paris, Paris 1990 1909 A+ — . «mot» l'Ouganda L’Ouganda Ouganda d'eau Café Cafe\u0301
+well-known die Katze las casas cái nhà الكتاب 北京 1,5 _ ‘x’ au\u00a0fil naïve $ ² ΑΣ ||""".replace("\n", " ")
+
+
+def text(random: Random) -> str:
+    """An answer of no to five words, with what normalisers trip over: accents, articles, elisions, punctuation, other scripts."""
+    return random.choice(["", " "]) + random.choice([" ", "  "]).join(random.choices(WORDS.split(" "), k=random.randint(0, 5)))
+
+
+@dataclass(frozen=True)
+class AnswersMaker(Maker):
+    """Worlds of questions with right answers and a system's ranked ones, written as texts; some ask for no answer."""
+
+    def _query(self, random: Random, kind: str) -> tuple[Any, dict[str, float] | None]:
+        truth = self.truth(random, [], kind not in ("absent", "empty", "nothing relevant"))
+        if kind in ("absent", "empty"):
+            return truth, None if kind == "absent" else {}
+        given = [self._answer(random, truth["golds"]) for _ in range({"single": 1, "long": 130}.get(kind, random.randint(1, 12)))]
+        return truth, {item: random.randrange(8) / 4 for item in given}
+
+    def _answer(self, random: Random, golds: list[tuple[str, str, int]]) -> str:
+        if random.random() < 0.15:
+            return answers.encode(random.choice([None, "", " "]), "d1", -1, -1)
+        said, document, start = random.choice(golds) if golds else (text(random), "d1", 3)
+        if random.random() < 0.9:
+            said = random.choice([text(random), said.lower(), "the " + said, said + " " + text(random), said[1:]])
+        first = start if random.random() < 0.5 else random.randint(-1, 30)
+        last = first + (len(said) if random.random() < 0.5 else random.randint(0, 9))
+        return answers.encode(said, random.choice([document, "d1", "d2"]), first, last if first >= 0 else -1)
+
+    def rankings(self, world: World) -> Any:
+        """The answers in order; None for a question without a prediction."""
+        ordered = super().rankings(world)
+        return {query: ordered[query] if query in world.run else None for query in world.truth}
+
+
+def right_answers(random: Random, judged: list[str], relevant: bool) -> dict[str, Any]:
+    """What is known of one question; see tests/oracles/answers.py."""
+    places = [(text(random), random.choice(["d1", "d2"]), random.choice([-1, 0, 5, 11, 20])) for _ in range(random.randint(1, 4))]
+    golds = places if relevant and random.random() < 0.8 else []
+    return {"golds": golds, "found": random.random() < 0.6, "na": random.choice([None, 0.0, 0.25, 0.75, 1.5, 3.0])}
+
+
+def _join_answers(truth: Mapping[str, dict[str, Any]], run: Run) -> Any:
+    ids, answered = tuple(sort_ids(truth)), tuple(sort_ids(run))
+    golds = [gold for each in ids for gold in truth[each]["golds"]]
+    ranked = [answers.decode(item) for each in answered for item in final_order(run[each])]
+    questions = Questions(
+        ids=ids,
+        texts=ids,
+        impossible=np.array([not truth[each]["golds"] for each in ids]),
+        documents=(None,) * len(ids),
+        offsets=offsets_of(np.array([len(truth[each]["golds"]) for each in ids])),
+        answers=tuple(gold[0] for gold in golds),
+        answer_documents=tuple(gold[1] for gold in golds),
+        starts=np.array([gold[2] for gold in golds], dtype=np.int64),
+    )
+    unlikely = [truth[each]["na"] for each in answered]
+    predictions = Predictions(
+        ids=answered,
+        offsets=offsets_of(np.array([len(run[each]) for each in answered], dtype=np.int64)),
+        texts=tuple(each[0] for each in ranked),
+        documents=tuple(each[1] for each in ranked),
+        starts=np.array([each[2] for each in ranked], dtype=np.int64),
+        ends=np.array([each[3] for each in ranked], dtype=np.int64),
+        scores=np.full(len(ranked), np.nan),
+        no_answer=np.array([np.nan if each is None else each for each in unlikely]),
+    )
+    return AnswerPairs.pair(questions, predictions, retrieved={each: truth[each]["found"] for each in ids})
+
+
 MAKERS: dict[str, Maker] = {
+    "AnswerPairs": AnswersMaker(truth=right_answers, nothing=dict, join=_join_answers),
     "JudgedRankings": Maker(truth=grades, nothing=dict, join=judged_rankings),
     "GroupRankings": Maker(truth=aspects, nothing=dict, join=_join_aspects(GroupRankings)),
     "IntentRankings": Maker(truth=aspects, nothing=dict, join=_join_aspects(IntentRankings)),

@@ -3,13 +3,19 @@
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from rankwell.compat.hgr import eval_q2m
     from rankwell.evaluation import Agreement
     from rankwell.evaluation.agreement import agree
+    from rankwell.evaluation.answers import AnswerResults, evaluate_answers
+    from rankwell.evaluation.captions import Captions, captions
+    from rankwell.evaluation.clips import ClipResults, evaluate_clips
     from rankwell.evaluation.lists import compare_lists
     from rankwell.evaluation.runs import Evaluation, evaluate
     from rankwell.files import find_hits, read_judgments, read_ranking, write_judgments, write_run
+    from rankwell.files.annotations import read_annotations
     from rankwell.files.mapping import group_rankings, intent_rankings, judged_rankings, preference_rankings, ranking_pairs
     from rankwell.registry import Measure, parse_measure
+    from rankwell.tables.annotations import Annotations
     from rankwell.tables.judgments import Judgments
     from rankwell.tables.ranking import Ranking
     from rankwell.tables.values import Values
@@ -20,7 +26,9 @@ __version__ = "0.1.0"
 _HOME = {
     "read_judgments": "rankwell.files",
     "read_ranking": "rankwell.files",
+    "read_annotations": "rankwell.files.annotations",
     "Judgments": "rankwell.tables.judgments",
+    "Annotations": "rankwell.tables.annotations",
     "Ranking": "rankwell.tables.ranking",
     "find_hits": "rankwell.files",
     "judged_rankings": "rankwell.files.mapping",
@@ -36,12 +44,23 @@ _HOME = {
     "Evaluation": "rankwell.evaluation.runs",
     "agree": "rankwell.evaluation.agreement",
     "Agreement": "rankwell.evaluation",
+    "evaluate_answers": "rankwell.evaluation.answers",
+    "AnswerResults": "rankwell.evaluation.answers",
+    "evaluate_clips": "rankwell.evaluation.clips",
+    "ClipResults": "rankwell.evaluation.clips",
+    "captions": "rankwell.evaluation.captions",
+    "Captions": "rankwell.evaluation.captions",
+    "eval_q2m": "rankwell.compat.hgr",
     "Values": "rankwell.tables.values",
     "write_run": "rankwell.files",
     "write_judgments": "rankwell.files",
 }
 __all__ = [
     "Agreement",
+    "AnswerResults",
+    "Annotations",
+    "ClipResults",
+    "Captions",
     "Evaluation",
     "JudgedRankings",
     "Judgments",
@@ -51,7 +70,11 @@ __all__ = [
     "__version__",
     "compare_lists",
     "agree",
+    "captions",
+    "eval_q2m",
     "evaluate",
+    "evaluate_answers",
+    "evaluate_clips",
     "find_hits",
     "group_rankings",
     "intent_rankings",
@@ -59,6 +82,7 @@ __all__ = [
     "parse_measure",
     "preference_rankings",
     "ranking_pairs",
+    "read_annotations",
     "read_judgments",
     "read_ranking",
     "write_judgments",

@@ -3,7 +3,7 @@
 import io
 import os
 import sys
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -139,6 +139,13 @@ class Source:
 
         with self._raw() as stream:
             return "sha256:" + hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def split_part(place: str | Path) -> tuple[str, str]:
+    """The path and the name behind the last colon, where the whole is no path and what stands before it is one."""
+    text = str(place)
+    path, colon, part = text.rpartition(":")
+    return (path, part) if colon and not Path(text).exists() and Path(path).exists() else (text, "")
 
 
 @dataclass(frozen=True)
@@ -329,3 +336,36 @@ def write_bytes(path: Path, content: bytes) -> None:
 def write_text(path: Path, text: str) -> None:
     """Writes a text file in UTF-8 whole or not at all; ids that are not UTF-8 keep their bytes."""
     write_bytes(path, text.encode("utf-8", "surrogateescape"))
+
+
+class Cache:
+    """Results that are costly to make, by the digest of what each was made from; a file each, written whole or not at all.
+
+    folder: is made, and may be shared by processes. maker: what else decides a result (model, settings, versions), as JSON;
+    results of another maker lie apart and are never returned. Raises BadUsage where no such folder can be made.
+    """
+
+    def __init__(self, folder: Path, maker: Mapping[str, Any]) -> None:
+        import hashlib
+        import json
+
+        told = json.dumps(maker, sort_keys=True)
+        refuse_blocked(folder, folder=True)
+        self._folder = folder / hashlib.sha256(told.encode()).hexdigest()[:32]
+        if not (self._folder / "maker.json").exists():
+            write_text(self._folder / "maker.json", told + "\n")
+
+    def _place(self, digest: str) -> Path:
+        bare = digest.removeprefix("sha256:")
+        return self._folder / bare[:2] / bare[2:]
+
+    def get(self, digest: str) -> bytes | None:
+        """The result, or None where there is none."""
+        try:
+            return self._place(digest).read_bytes()
+        except FileNotFoundError:
+            return None
+
+    def put(self, digest: str, content: bytes) -> None:
+        """Keeps a result."""
+        write_bytes(self._place(digest), content)

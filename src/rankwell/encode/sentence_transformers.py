@@ -28,6 +28,11 @@ class SentenceTransformers:
             _leave_out_normalisation(self._model)
 
     @property
+    def model(self) -> Any:
+        """The `SentenceTransformer` itself, for libraries that take one."""
+        return self._model
+
+    @property
     def dimensions(self) -> int:
         """How many numbers a vector has, after cutting."""
         asked, whole = self._settings.dimensions, self._model.get_embedding_dimension()

@@ -61,11 +61,15 @@ class Results:
 
     def per_query(self) -> Iterator[dict[str, Any]]:
         """One row per run, query and measure; `value` is None where the query is not counted."""
-        for each, fact in zip(self.values, self._facts, strict=True):
-            told = {name: fact[name] for name in self.keys}
+        for each, told in zip(self.values, self.key_facts, strict=True):
             for query, value in zip(each.queries, each.values.tolist(), strict=True):
                 row = {"run": each.run, "query": query, "measure": each.measure, "label": each.label}
-                yield row | {"value": None if isnan(value) else value, "unit": each.unit} | told
+                yield {**row, "value": None if isnan(value) else value, "unit": each.unit, **told}
+
+    @property
+    def key_facts(self) -> tuple[Mapping[str, Any], ...]:
+        """What rows of single queries say besides, for each element of `values`."""
+        return tuple({name: fact[name] for name in self.keys} for fact in self._facts)
 
     def describe(self) -> dict[str, Any]:
         """The rules for JSON: every choice that decided a number, the definition of each measure, the version."""

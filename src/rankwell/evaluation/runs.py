@@ -314,7 +314,8 @@ def _read_truth(judgments: Any, asked: Sequence[Asked], rules: Rules, form: str 
     special = sorted(kinds - {"JudgedRankings"})
     for each in asked:
         if not hasattr(each.measure.entry.view, "join"):
-            raise BadUsage(f"{each.measure} compares two models' lists, no list with judgments; `rankwell agree` computes it.")
+            command = {"AnswerPairs": "answers", "RankingPairs": "agree"}.get(each.measure.entry.view.__name__, "pairs")
+            raise BadUsage(f"{each.measure} compares no ranking with judgments; `rankwell {command}` computes it.")
     if len(special) > 1 or (special == ["PreferenceRankings"] and len(kinds) > 1):
         raise BadUsage(f"one call reads the judgments one way; ask for measures of {' and '.join(sorted(kinds))} separately.")
     if special == ["PreferenceRankings"]:

@@ -12,7 +12,7 @@ from rankwell.errors import BadInput, UnknownName
 from rankwell.files import FORMATS, Format, Place, Request, file_format, formats
 from rankwell.kernels.arrays import as_real, item_ids, refuse_non_finite
 from rankwell.registry import suggest
-from rankwell.store import Head, Source, write_text
+from rankwell.store import Head, Source, split_part, write_text
 from rankwell.tables.columns import Holds
 from rankwell.tables.embeddings import Embeddings
 
@@ -90,13 +90,6 @@ def write_ids(path: Path, ids: Sequence[str] | None) -> Path | None:
     for other in {lines, listed} - {chosen}:
         other.unlink(missing_ok=True)
     return chosen
-
-
-def split_part(place: Place) -> tuple[str, str]:
-    """The path and the name behind the last colon, where the whole is no path and what stands before it is one."""
-    text = str(place)
-    path, colon, part = text.rpartition(":")
-    return (path, part) if colon and not Path(text).exists() and Path(path).exists() else (text, "")
 
 
 def _read(place: Any, name: str | None) -> Embeddings:

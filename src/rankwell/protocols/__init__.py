@@ -5,7 +5,7 @@ line of the file's docstring is the command's line in `rankwell --help`, read wi
 """
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -51,15 +51,19 @@ def present(
     per_query: bool = False,
     output: Path | None = None,
     notes: Sequence[str] = (),
+    tables: Mapping[str, Sequence[report.Row]] | None = None,
+    charts: bool = True,
 ) -> Output:
     """What a command prints of a result; `output` is the folder that it is written to as well, each file whole or not at all.
 
-    notes: what the command itself has to say, before what the result says.
+    notes: what the command itself has to say, before what the result says. tables: further rows by name, after the summary.
+    charts: whether the charts of any result are drawn; a command may have better ones of its own.
     """
     told = [*result.notes, *result.interval_notes]
     rows = list(result.per_query()) if per_query else None
     said = [*notes, *(told if format != "json" else [])]
-    text = report.render(result.summary, rows, result.describe(), told, format, terminal=report.terminal_of(sys.stdout))
+    terminal = report.terminal_of(sys.stdout)
+    text = report.render(result.summary, rows, result.describe(), told, format, terminal=terminal, tables=tables)
     if output is not None:
         report.write_folder(
             output,
@@ -70,6 +74,8 @@ def present(
             manifest=result.manifest(),
             details=result.details,
             queries=result.queries,
+            facts=result.key_facts,
+            charts=charts,
         )
         said.append(f"wrote {output}/")
     return Output(text=text, notes=tuple(said))

@@ -3,7 +3,7 @@
 import math
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import chain
 from types import NoneType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TextIO, TypeVar
@@ -41,6 +41,7 @@ class Document:
 
     rules: every rule that was in force. A mapping `counts` (run -> what -> how many) and the plain entries make the rules line;
     `level` names the interval; `measures` (exact name -> facts) may tell a `summary` other than `mean`.
+    tables: further rows of any kind by name, which formats of one table (csv, tsv, jsonl) leave out.
     """
 
     rows: Sequence[Row]
@@ -49,6 +50,7 @@ class Document:
     notes: Sequence[str]
     summary: bool = True
     terminal: Terminal = PLAIN
+    tables: Mapping[str, Sequence[Row]] = field(default_factory=dict[str, Sequence[Row]])
 
     @property
     def single(self) -> tuple[Sequence[Row], list[str]]:
@@ -101,16 +103,18 @@ def render(
     format: Format = "table",  # noqa: A002
     *,
     terminal: Terminal = PLAIN,
+    tables: Mapping[str, Sequence[Row]] | None = None,
 ) -> str:
     """The text of a result in one of the formats `table, csv, tsv, json, jsonl, md, latex`, ending in a line break.
 
     rows: the summary, with a protocol's columns after `SUMMARY_COLUMNS`. per_query: rows with `PER_QUERY_COLUMNS`, likewise.
     `csv`, `tsv` and `jsonl` are one table: with `per_query` they hold its rows and not the summary; all others hold both.
     Floats have full precision there and in `json`, 4 decimals elsewhere (percentages and ranks 2, counts none where whole).
+    tables: further rows of any kind by name, for outputs that hold several tables.
     Notes stand in `json` only; elsewhere they belong on standard error. Raises UnknownName for another format.
     """
     listed = None if per_query is None else list(per_query)
-    return OUTPUTS[format](Document(as_rows(rows), listed, rules, notes, terminal=terminal))
+    return OUTPUTS[format](Document(as_rows(rows), listed, rules, notes, terminal=terminal, tables=tables or {}))
 
 
 def render_rows(rows: Sequence[Row], format: Format = "table", *, terminal: Terminal = PLAIN) -> str:  # noqa: A002
@@ -232,7 +236,8 @@ def grids(document: Document) -> list[Grid]:
     """The tables to print, values of single queries first."""
     if not document.summary:
         return [_plain_grid(document.rows)]
-    return [*([per_query_grid(document)] if document.per_query is not None else []), summary_grid(document)]
+    single = [per_query_grid(document)] if document.per_query is not None else []
+    return [*single, summary_grid(document), *(_plain_grid(rows) for rows in document.tables.values() if rows)]
 
 
 def _plain_grid(rows: Sequence[Row]) -> Grid:

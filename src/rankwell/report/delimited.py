@@ -2,6 +2,7 @@
 
 import csv
 import io
+from math import isfinite
 from typing import Any
 
 from rankwell.report import Document, output, plain
@@ -35,7 +36,8 @@ def _delimited(document: Document, delimiter: str, *, guarded: bool) -> str:
 
 
 def _cell(value: Any, *, guarded: bool) -> str:
-    simple = plain(value)
+    # A table may have hundreds of thousands of cells, nearly all of them of these two types.
+    simple = value if type(value) is str or (type(value) is float and isfinite(value)) else plain(value)
     if simple is None:
         return ""
     if isinstance(simple, str):

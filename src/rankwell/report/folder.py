@@ -39,11 +39,13 @@ def write_folder(
     manifest: Mapping[str, Any],
     details: Columns | None = None,
     queries: Columns | None = None,
+    facts: Sequence[Mapping[str, Any]] = (),
     charts: bool = True,
 ) -> list[Path]:
     """Writes the files of a result into a folder, made if need be, and returns their paths; the same input gives the same bytes.
 
     summary.csv, summary.json: the summary rows. per_query.parquet: run, query, measure, label, value, unit; null is not counted.
+    facts: one mapping per element of `values` with what per_query.parquet says of it in further columns (`direction`).
     details.parquet: columns of `DETAIL_TYPES`, NaN or None for a rank, score or grade that does not exist. queries.parquet:
     `query`, `text` and any further columns. A PNG and an SVG of every registered chart that has something to draw.
     manifest.json comes last and holds, besides what is given, the SHA-256 of every other file.
@@ -54,7 +56,7 @@ def write_folder(
     paths = [directory / "summary.csv", directory / "summary.json"]
     write_text(paths[0], render(rows, None, rules, notes, "csv"))
     write_text(paths[1], render(rows, None, rules, notes, "json"))
-    tables: list[tuple[str, Columns, Mapping[str, str]]] = [("per_query.parquet", _per_query(values), _PER_QUERY_TYPES)]
+    tables: list[tuple[str, Columns, Mapping[str, str]]] = [("per_query.parquet", *_per_query(values, facts))]
     if details is not None:
         tables.append(("details.parquet", {"detail": [None] * _height(details), **details}, DETAIL_TYPES))
     if queries is not None:
@@ -133,13 +135,14 @@ def _numbers(column: Column) -> np.ndarray:
     return np.array([np.nan if cell is None else cell for cell in column], dtype=np.float64)
 
 
-def _per_query(values: Sequence[Values]) -> dict[str, Column]:
+def _per_query(values: Sequence[Values], facts: Sequence[Mapping[str, Any]]) -> tuple[Columns, Mapping[str, str]]:
+    """The columns of single queries' values with their types."""
     sizes = [len(each.queries) for each in values]
 
-    def spread(texts: list[str]) -> Column:
-        return np.repeat(np.array(texts, dtype=object), sizes)
+    def spread(cells: list[Any]) -> Column:
+        return np.repeat(np.array(cells, dtype=object), sizes)
 
-    return {
+    columns = {
         "run": spread([each.run for each in values]),
         "query": [query for each in values for query in each.queries],
         "measure": spread([each.measure for each in values]),
@@ -147,6 +150,12 @@ def _per_query(values: Sequence[Values]) -> dict[str, Column]:
         "value": np.concatenate([each.values for each in values]) if values else np.zeros(0),
         "unit": spread([each.unit for each in values]),
     }
+    types = dict(_PER_QUERY_TYPES)
+    for name in facts[0] if facts else ():
+        cells = [each[name] for each in facts]
+        types[name] = "VARCHAR" if any(isinstance(cell, str) for cell in cells) else "DOUBLE"
+        columns[name] = spread(cells if types[name] == "DOUBLE" else [None if cell is None else str(cell) for cell in cells])
+    return columns, types
 
 
 def _height(columns: Columns) -> int:

@@ -19,6 +19,7 @@ def render_json(document: Document) -> str:
     parts = {"schema_version": str(SCHEMA_VERSION), "rows": _array(_full(document.rows, names))}
     if document.per_query is not None:
         parts["per_query"] = _array(_full(document.per_query, columns_of(document.per_query, PER_QUERY_COLUMNS)))
+    parts |= {name: _array(_full(rows, columns_of(rows, ()))) for name, rows in document.tables.items()}
     parts |= {"rules": _json(document.rules), "notes": _array(document.notes)}
     return "{" + ",\n ".join(f'"{name}": {text}' for name, text in parts.items()) + "}\n"
 

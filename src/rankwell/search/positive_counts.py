@@ -1,6 +1,7 @@
 """Where the positives of each query stand among all items: in a matrix of scores, or from embeddings, without any matrix."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -11,7 +12,7 @@ from rankwell.kernels.matrix_counts import Counts, Progress, Side, lots
 from rankwell.kernels.similarity import Block, Metric, Space, score_pairs
 from rankwell.search import ranks_of, search
 from rankwell.tables import Bools, Floats, Ints
-from rankwell.tables.embeddings import Embeddings
+from rankwell.tables.embeddings import Embeddings, Positions
 from rankwell.tables.scores import Positives, Scores
 
 _QUERIES, _ITEMS = 512, 4096
@@ -42,18 +43,34 @@ class Compared(Protocol):
         ...
 
 
-class ComparedByScores(NamedTuple):
-    """A matrix of scores. rows: the captions that take part, None for all."""
+def by_scores(scores: Scores, rows: Ints | None = None) -> Compared:
+    """Captions and videos compared by a matrix of scores. rows: the captions that take part, None for all."""
+    return _ByScores(scores, rows)
 
+
+def by_vectors(captions: Embeddings, videos: Embeddings, metric: Metric, rows: Ints | None = None) -> Compared:
+    """Captions and videos compared by embeddings. rows: the captions that take part, None for all."""
+    if rows is not None:
+        captions = Embeddings(_some(captions.names(), rows), np.asarray(captions.vectors)[rows])
+    return _ByVectors(captions, videos, metric)
+
+
+def _some(names: Sequence[str], rows: Ints | None) -> Sequence[str]:
+    """The names of some rows, all of them for None."""
+    if rows is None:
+        return names
+    listed: list[int] = rows.tolist()
+    return Positions(listed) if isinstance(names, Positions) else [names[row] for row in listed]
+
+
+@dataclass(frozen=True, eq=False)
+class _ByScores:
     scores: Scores
-    rows: Ints | None = None
+    rows: Ints | None
 
     @property
     def names(self) -> tuple[Sequence[str], Sequence[str]]:
-        captions = self.scores.query_names
-        if self.rows is not None:
-            captions = [captions[row] for row in map(int, self.rows)]
-        return captions, self.scores.item_names
+        return _some(self.scores.query_names, self.rows), self.scores.item_names
 
     def count(self, positives: Positives, *, down: bool, best: bool, order: Ints | None, progress: Progress | None) -> Counts:
         return matrix_counts.count(Side(self.scores, self.rows, down), positives, best=best, order=order, progress=progress)
@@ -71,9 +88,8 @@ class ComparedByScores(NamedTuple):
         return equal_rows(matrix.T) if down else equal_rows(matrix, self.rows)
 
 
-class ComparedByVectors(NamedTuple):
-    """Embeddings of captions and of videos."""
-
+@dataclass(frozen=True, eq=False)
+class _ByVectors:
     captions: Embeddings
     videos: Embeddings
     metric: Metric
@@ -102,14 +118,6 @@ class ComparedByVectors(NamedTuple):
 
     def copies(self, *, down: bool) -> Ints | None:
         return equal_rows(self._sides(down)[0].vectors)
-
-
-def taking_part(table: Embeddings, rows: Ints | None) -> Embeddings:
-    """The vectors of some rows, which keep their names; all of them for None."""
-    if rows is None:
-        return table
-    names = table.names()
-    return Embeddings([names[row] for row in map(int, rows)], np.asarray(table.vectors)[rows])
 
 
 def count_positives(

@@ -3,7 +3,6 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 
@@ -18,9 +17,10 @@ from rankwell.stats import (
     student_quantile,
 )
 from rankwell.tables import Floats
-from rankwell.tables.values import Values
+from rankwell.tables.values import Summary, Values
 
 _FLOOR = 1e-5
+_MEDIANS = ("median", "median_low", "median_floor")
 
 
 @dataclass(frozen=True)
@@ -57,9 +57,10 @@ def summarise(
 ) -> list[SummaryRow]:
     """The summary of each run and measure, with an interval: one row per element, in the same order.
 
-    `mean` is the arithmetic mean (with weights: the ratio of sums), the sum, the median, or the geometric mean of
-    max(value, 1e-5), which is trec_eval's gm_map; None where no query is counted. sd divides by n - 1 (`population_sd`: by n),
-    and is None where that is 0.
+    `mean` is the arithmetic mean (with weights: the ratio of sums), the sum, a median, or the geometric mean of
+    max(value, 1e-5), which is trec_eval's gm_map; None where no query is counted. Of an even number of values, `median` is the
+    mean of the two middle ones, `median_low` the lower, `median_floor` their mean cut down to a whole number. sd divides by
+    n - 1 (`population_sd`: by n), and is None where that is 0.
     intervals: `bootstrap` is the percentile interval over resampled queries (Efron and Tibshirani 1993, 13.3), seeded, with
     10 significant digits; a row's interval depends neither on the other rows nor on `block`, the resamples worked on at once.
     `t` is mean ± t · sd / √n, for arithmetic means without weights only. Below 10 counted queries there is no interval.
@@ -115,7 +116,7 @@ class _Counted:
 
     values: Floats
     weights: Floats | None
-    summary: Literal["mean", "sum", "median", "geometric"]
+    summary: Summary
 
     @classmethod
     def of(cls, source: Values) -> "_Counted":
@@ -131,8 +132,9 @@ class _Counted:
             return float(self.values.sum())
         if self.n == 0 or (self.weights is not None and not self.weights.any()):
             return None
-        if self.summary == "median":
-            return float(np.median(self.values))
+        if self.summary in _MEDIANS:
+            ordered = np.sort(self.values)
+            return float(_middle(ordered[(self.n - 1) // 2], ordered[self.n // 2], self.summary))
         if self.summary == "geometric":
             return math.exp(float(np.log(np.maximum(self.values, _FLOOR)).mean()))
         if self.weights is not None:
@@ -145,7 +147,7 @@ class _Counted:
 
     def columns(self) -> list[Floats]:
         """What is added up over a resample; a median adds nothing up."""
-        if self.summary == "median":
+        if self.summary in _MEDIANS:
             return []
         if self.summary == "geometric":
             return [np.log(np.maximum(self.values, _FLOOR))]
@@ -167,7 +169,7 @@ def _bootstrap(
     columns = [column for each in counted for column in each.columns()]
     sums = np.empty((resamples, len(columns)))
     table = on_exact_grid(np.column_stack(columns)) if columns else np.empty((n, 0))
-    medians = {place: _Median(each.values) for place, each in enumerate(counted) if each.summary == "median"}
+    medians = {place: _Median(each.values, each.summary) for place, each in enumerate(counted) if each.summary in _MEDIANS}
     middle = {place: np.empty(resamples) for place in medians}
     for first, counts in resampled_counts(n, resamples, seed=seed, block=block):
         rows = slice(first, first + len(counts))
@@ -194,10 +196,18 @@ def _statistic(counted: _Counted, sums: Floats) -> Floats:
     return np.exp(means) if counted.summary == "geometric" else means
 
 
+def _middle(lower: Floats, upper: Floats, summary: Summary) -> Floats:
+    """A median from the two middle values, which are one and the same where their number is odd."""
+    if summary == "median_low":
+        return lower
+    return np.floor((lower + upper) / 2) if summary == "median_floor" else (lower + upper) / 2
+
+
 class _Median:
     """The medians of resamples: the values are sorted once, and each resample only counts how far its middle is."""
 
-    def __init__(self, values: Floats) -> None:
+    def __init__(self, values: Floats, summary: Summary) -> None:
+        self._summary: Summary = summary
         self._order = np.argsort(values, kind="stable")
         self._sorted = values[self._order]
 
@@ -208,5 +218,5 @@ class _Median:
             reached = np.cumsum(counts[start : start + piece, self._order], axis=1)
             lower = np.count_nonzero(reached <= (n - 1) // 2, axis=1)
             upper = np.count_nonzero(reached <= n // 2, axis=1)
-            found[start : start + piece] = (self._sorted[lower] + self._sorted[upper]) / 2
+            found[start : start + piece] = _middle(self._sorted[lower], self._sorted[upper], self._summary)
         return found

@@ -6,7 +6,7 @@ from typing import Literal, NamedTuple
 
 from rankwell.errors import BadInput
 
-Holds = Literal["run", "judgments", "texts", "preferences", "embeddings", "column", "numbers"]
+Holds = Literal["run", "judgments", "texts", "preferences", "embeddings", "scores", "column", "numbers", "records"]
 Duplicates = Literal["error", "first", "best"]
 
 # In order of preference: PyTerrier's tables have `qid` beside the text `query`, and `docno` beside an internal number `docid`.
@@ -28,7 +28,7 @@ _SCORE: tuple[str, ...] = ("score", "sim", "similarity", "rsv")
 _RANK: tuple[str, ...] = ("rank",)
 _GRADE: tuple[str, ...] = ("relevance", "rel", "grade", "label", "judgment", "judgement")
 _ASPECT: tuple[str, ...] = ("aspect", "intent", "subtopic", "group", "iteration", "iter")
-_ID: tuple[str, ...] = ("id", *_QUERY[:-1], *_ITEM)
+_ID: tuple[str, ...] = ("id", *_QUERY[:-1], *_ITEM, "sliceid", "clipid", "videoid", "imageid")
 _TEXT: tuple[str, ...] = ("text", "query", "contents", "content", "passage", "body")
 
 

@@ -14,10 +14,10 @@ DTYPES: tuple[str, ...] = ("float16", "float32", "float64", "int8", "uint8")
 
 
 class Positions(Sequence[str]):
-    """The names of things that have none: `0`, `1`, and so on, made when they are asked for."""
+    """The names of things that have none: `0`, `1`, and so on, made when they are asked for; or those of some positions."""
 
-    def __init__(self, n: int) -> None:
-        self._range = range(n)
+    def __init__(self, n: int | Sequence[int]) -> None:
+        self._range = range(n) if isinstance(n, int) else n
 
     @overload
     def __getitem__(self, index: int) -> str: ...

@@ -9,7 +9,7 @@ import numpy as np
 from rankwell.errors import BadInput
 from rankwell.tables import Bools, Floats
 
-Summary = Literal["mean", "sum", "median", "geometric"]
+Summary = Literal["mean", "sum", "median", "median_low", "median_floor", "geometric"]
 Unit = Literal["share", "percent", "rank", "count", "score"]
 
 

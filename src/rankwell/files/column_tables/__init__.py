@@ -11,6 +11,8 @@ from rankwell.files import Request, Texts, file_format
 from rankwell.files.column_tables.dialects import CSV, JSONL, PARQUET, TSV, Dialect
 from rankwell.files.column_tables.hits import drop_duplicates, hits_of_table
 from rankwell.files.column_tables.numbers import read_numbers, sniff_numbers
+from rankwell.files.column_tables.records import read_records
+from rankwell.files.column_tables.scores import read_scores, sniff_scores
 from rankwell.files.column_tables.session import connected, quoted, text
 from rankwell.files.column_tables.table import opened
 from rankwell.files.column_tables.vectors import read_column, read_vectors, sniff_column, sniff_vectors
@@ -138,4 +140,9 @@ def _register(dialect: Dialect) -> None:
 
 for _dialect in (CSV, TSV, PARQUET, JSONL):
     _register(_dialect)
+for _dialect in (CSV, TSV, PARQUET):
+    file_format(_dialect.name, "scores", sniff=partial(sniff_scores, dialect=_dialect), parts=_dialect is PARQUET)(
+        partial(read_scores, dialect=_dialect)
+    )
 file_format("parquet", "embeddings", sniff=sniff_vectors, parts=True)(read_vectors)
+file_format("parquet", "records")(read_records)

@@ -29,7 +29,8 @@ class Table:
             self.types = glimpse(path).types
             self.source = parquet(path)
             return
-        names = dialect.names(head)
+        # pandas writes its index under the empty name, which SQL cannot say.
+        names = [name or f"column {place}" for place, name in enumerate(dialect.names(head))]
         double = next((name for place, name in enumerate(names) if name in names[:place]), None)
         if double is not None:
             raise BadInput(f"two columns are called {double!r}; rename or drop one of them.")

@@ -85,7 +85,7 @@ def _panel(values: Sequence[Values], names: dict[str, str], *, named: bool) -> d
 
 def _centre(values: Values, column: Floats) -> tuple[str, float]:
     """Where the line stands, and its name: the summary where it lies among the values, the mean where it is a sum."""
-    if values.summary == "median":
+    if values.summary in ("median", "median_low", "median_floor"):
         return "median", float(np.median(column))
     if values.summary == "geometric":
         return "geometric mean", float(np.exp(np.log(np.maximum(column, 1e-5)).mean()))

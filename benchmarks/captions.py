@@ -1,0 +1,159 @@
+"""Ranks of positives against sorting every row: python benchmarks/captions.py [--rounds 5] [--large]
+
+The peer is the way of most papers' code: argsort of each row, then where each positive stands; it is timed on the first rows and
+scaled to all of them. All candidates take turns in one process, so that only the ratios of one round count; the median of the
+rounds is printed. --large also compares 100,000 captions with 100,000 videos, in a process of its own with its peak of memory.
+"""
+
+import argparse
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from statistics import median
+
+import numpy as np
+
+from rankwell.kernels.matrix_counts import Side, count
+from rankwell.search import BACKENDS
+from rankwell.search.positive_counts import by_vectors
+from rankwell.tables.embeddings import Embeddings
+from rankwell.tables.scores import Positives, Scores
+
+N, DIMENSIONS, TIMED = 20_000, 512, 400
+
+
+def vectors(n: int, d: int, seed: int) -> np.ndarray:
+    return np.random.default_rng(seed).standard_normal((n, d), dtype=np.float32)
+
+
+def unit(table: np.ndarray) -> np.ndarray:
+    return table / np.linalg.norm(table, axis=1, keepdims=True)
+
+
+def positives(n: int, each: int) -> Positives:
+    items = (np.arange(n)[:, None] + np.arange(each) * 991) % n
+    return Positives.of(np.repeat(np.arange(n), each), items.ravel(), n, n)
+
+
+def sorting(scores: np.ndarray, right: Positives) -> np.ndarray:
+    """The rank of the best positive of the first rows, as eval_q2m of hgr_v2t finds it."""
+    ranks = np.empty(TIMED, dtype=np.int64)
+    for row in range(TIMED):
+        order = np.argsort(-scores[row])
+        items = right.items[right.offsets[row] : right.offsets[row + 1]]
+        ranks[row] = min(np.where(order == item)[0][0] for item in items)
+    return ranks + 1
+
+
+def counting(scores: Scores, right: Positives, *, best: bool, down: bool = False) -> np.ndarray:
+    found = count(Side(scores, None, down), right, best=best)
+    return found.above + found.before + 1
+
+
+def product(queries: np.ndarray, items: np.ndarray) -> None:
+    """The same blocks as are multiplied for the counts, into one buffer, and nothing else."""
+    rows, columns = BACKENDS["numpy"].query_block, BACKENDS["numpy"].item_block
+    space = np.empty(rows * columns, dtype=np.float32)
+    for start in range(0, len(items), columns):
+        some = items[start : start + columns]
+        for top in range(0, len(queries), rows):
+            asked = queries[top : top + rows]
+            np.matmul(asked, some.T, out=space[: len(asked) * len(some)].reshape(len(asked), len(some)))
+
+
+def seconds(work: Callable[[], object]) -> float:
+    start = time.perf_counter()
+    work()
+    return time.perf_counter() - start
+
+
+def race(candidates: dict[str, tuple[Callable[[], object], float]], rounds: int, title: str, base: str) -> None:
+    """Each candidate is its work and the factor by which its time is scaled to the whole task."""
+    taken: dict[str, list[float]] = {name: [] for name in candidates}
+    for _ in range(rounds):
+        for name, (work, scale) in candidates.items():
+            taken[name].append(scale * seconds(work))
+    print(f"\n{title}, {rounds} rounds\n{'':44}{'median s':>9}  time of {base!r} / its time: median")
+    for name, times in taken.items():
+        ratio = median(reference / own for reference, own in zip(taken[base], times, strict=True))
+        print(f"{name:44}{median(times):9.2f}  {ratio:6.2f}")
+
+
+def matrices(rounds: int) -> None:
+    table = np.empty((N, N), dtype=np.float32)
+    np.matmul(unit(vectors(N, 64, 1)), unit(vectors(N, 64, 2)).T, out=table)
+    scores = Scores(table)
+    for each in (1, 20):
+        right = positives(N, each)
+        turned = right.transposed
+        assert (sorting(table, right) == first_ranks(scores, right)).all(), "the two disagree"
+        candidates: dict[str, tuple[Callable[[], object], float]] = {
+            f"argsort and where ({TIMED} rows, scaled)": (lambda right=right: sorting(table, right), N / TIMED),
+            "rankwell, best positive, rows are queries": (lambda right=right: counting(scores, right, best=True), 1.0),
+            "rankwell, best positive, columns are queries": (
+                lambda turned=turned: counting(scores, turned, best=True, down=True),
+                1.0,
+            ),
+            "rankwell, every positive, rows are queries": (lambda right=right: counting(scores, right, best=False), 1.0),
+        }
+        title = f"{N:,} x {N:,} float32, {each} positive{'s' if each > 1 else ''} per query"
+        race(candidates, rounds, title, f"argsort and where ({TIMED} rows, scaled)")
+
+
+def first_ranks(scores: Scores, right: Positives) -> np.ndarray:
+    found = count(Side(scores, None, down=False), right, best=True)
+    ranks = np.full(right.n_queries, scores.matrix.shape[1] + 1)
+    np.minimum.at(ranks, right.owner[found.pairs], found.above + found.before + 1)
+    return ranks[:TIMED]
+
+
+def embeddings(rounds: int) -> None:
+    captions, videos = unit(vectors(N, DIMENSIONS, 3)), unit(vectors(N, DIMENSIONS, 4))
+    compared = by_vectors(Embeddings(None, captions), Embeddings(None, videos), "dot")
+    right = positives(N, 1)
+    candidates: dict[str, tuple[Callable[[], object], float]] = {
+        "product alone, same blocks": (lambda: product(captions, videos), 1.0),
+        "rankwell, ranks from embeddings": (
+            lambda: compared.count(right, down=False, best=True, order=None, progress=None),
+            1.0,
+        ),
+    }
+    race(candidates, rounds, f"{N:,} x {N:,} from embeddings of {DIMENSIONS} numbers", "product alone, same blocks")
+
+
+def alone(n: int, d: int) -> None:
+    """Time and largest resident memory of a process that ranks from embeddings."""
+    script = (
+        "import sys, time, numpy as np\n"
+        "from rankwell.search.positive_counts import by_vectors\n"
+        "from rankwell.tables.embeddings import Embeddings\n"
+        "from rankwell.tables.scores import Positives\n"
+        "n, d = map(int, sys.argv[1:])\n"
+        "tables = [Embeddings(None, np.random.default_rng(s).standard_normal((n, d), dtype=np.float32)) for s in (3, 4)]\n"
+        "start = time.perf_counter()\n"
+        "by_vectors(*tables, 'cosine').count(Positives.diagonal(n), down=False, best=True, order=None, progress=None)\n"
+        "taken = time.perf_counter() - start\n"
+        "peak = next(line for line in open('/proc/self/status') if line.startswith('VmHWM'))\n"
+        "print(taken, int(peak.split()[1]) / 1024)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script, str(n), str(d)], capture_output=True, text=True, check=True)
+    taken, peak = map(float, done.stdout.split())
+    print(f"{n:,} x {n:,} from embeddings of {d} numbers, one direction: {taken:.1f} s, peak of the process {peak:,.0f} MiB")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--large", action="store_true")
+    options = parser.parse_args()
+    matrices(options.rounds)
+    embeddings(options.rounds)
+    print()
+    alone(N, DIMENSIONS)
+    if options.large:
+        alone(100_000, 128)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,23 @@
+"""Frozen in Time: MMT's figures with ties broken in favour of the positive from text to video."""
+
+from rankwell.conventions import Convention, Direction, convention
+
+FROZEN = convention(
+    Convention(
+        name="frozen",
+        title="Frozen in Time",
+        source="Bain and others 2021, Frozen in time: a joint video and image encoder for end-to-end retrieval",
+        ties="input",
+        no_relevant="skip",
+        words={"R": "Success", "MeanR": "MnR"},
+        defaults=("R@1", "R@5", "R@10", "R@50", "MedR", "MnR"),
+        unit="percent",
+        t2v=Direction(ties="optimistic"),
+        v2t=Direction(ties="averaged"),
+        figures=("rsum", "gmean"),
+        notes=(
+            "Ties are broken in the positive's favour from text to video, and averaged from video to text.",
+            "A video without captions has an infinite rank in the source; here it is left out and counted.",
+        ),
+    )
+)

@@ -1,0 +1,24 @@
+"""HGR: text-video retrieval by the rank of the best positive."""
+
+from rankwell.conventions import Convention, Direction, convention
+
+HGR = convention(
+    Convention(
+        name="hgr",
+        title="HGR: fine-grained video-text retrieval",
+        source="Chen and others 2020, Fine-grained video-text retrieval with hierarchical graph reasoning; hgr_v2t, eval_q2m",
+        ties="input",
+        no_relevant="empty",
+        words={"R": "Success"},
+        defaults=("R@1", "R@5", "R@10", "MedR", "MnR"),
+        unit="percent",
+        t2v=Direction(ties="input"),
+        v2t=Direction(ties="input"),
+        figures=("rsum",),
+        notes=(
+            "R@K is a hit of the best positive, not the share of positives found; MedR and MnR are of the best positive too.",
+            "A query without positives misses at every K and has the rank n + 1, n being the size of the gallery.",
+            "The source's unstable sort of ties cannot be reproduced: here the lower position in the gallery comes first.",
+        ),
+    )
+)

@@ -1,0 +1,23 @@
+"""MMT and Collaborative Experts: ties are averaged, missing captions masked."""
+
+from rankwell.conventions import Convention, Direction, convention
+
+MMT = convention(
+    Convention(
+        name="mmt",
+        title="Multi-modal Transformer and Collaborative Experts",
+        source="Gabeur and others 2020, Multi-modal transformer for video retrieval; Liu and others 2019, Use what you have",
+        ties="input",
+        no_relevant="skip",
+        words={"R": "Success", "MeanR": "MnR"},
+        defaults=("R@1", "R@5", "R@10", "R@50", "MedR", "MnR"),
+        unit="percent",
+        t2v=Direction(ties="averaged"),
+        v2t=Direction(ties="averaged"),
+        figures=("rsum", "gmean"),
+        notes=(
+            "A tied positive has the mean of its places as its rank: R@1 wants exactly 1, R@K for larger K a rank below K + 1.",
+            "A video without captions has an infinite rank in the source; here it is left out and counted.",
+        ),
+    )
+)

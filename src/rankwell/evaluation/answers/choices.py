@@ -1,0 +1,134 @@
+"""What is measured: the words of a convention, or those that were asked for, by the part that they judge."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple, get_args
+
+from rankwell.conventions import Asked, Convention, Reading, answer_measures, choose_measures, reading_of, retriever_measures
+from rankwell.errors import BadUsage, UnknownName
+from rankwell.evaluation.answers.failures import Judge
+from rankwell.evaluation.answers.reading import compares_positions, whole
+from rankwell.registry import Measure, parse_measure, suggest
+from rankwell.views.answer_pairs import AnswerPairs
+
+# What is told of a retriever under conventions that judge readers only.
+_PLAIN = ("Success", "AP", "RR")
+
+
+class Wanted(NamedTuple):
+    """The measures of the retriever and of the reader, and how questions are found to be answered rightly.
+
+    notes: measures that cannot be computed without a retriever's run, and are left out.
+    """
+
+    retriever: tuple[Asked, ...]
+    reader: tuple[Asked, ...]
+    judge: Judge
+    notes: tuple[str, ...]
+
+
+class Words(NamedTuple):
+    """How words become measures of answers."""
+
+    convention: Convention
+    k: int
+    retriever_k: int
+    normalizer: str | None
+    language: str | None
+    na_threshold: float | None
+
+    @property
+    def reading(self) -> Reading:
+        """How the convention judges answers."""
+        return reading_of(self.convention.name)
+
+    def answers(self, texts: Sequence[str] | None) -> tuple[Asked, ...]:
+        """The measures of answers that words name, those of the convention's report where none are given."""
+        return answer_measures(
+            texts,
+            self.convention,
+            k=self.k,
+            normalizer=self.normalizer,
+            language=self.language,
+            na_threshold=self.na_threshold,
+        )
+
+
+def choose(words: Words, measures: Sequence[str] | None, right: str | None, *, has_run: bool, has_answers: bool) -> Wanted:
+    """The measures that are wanted and can be had. Raises BadUsage for one that was named and cannot, and where none is left."""
+    named = None if measures is None else [(text, _measure(text, words)) for text in measures]
+    strange = next((text for text, each in named or () if _part(each) is None), None)
+    if strange is not None:
+        raise BadUsage(f"{strange!r} judges neither retrieved documents nor answers; `rankwell measures` lists what does.")
+    by_part = {part: [text for text, each in named or () if _part(each) == part] for part in ("retriever", "reader")}
+    if by_part["retriever"] and not has_run:
+        raise BadUsage(f"{by_part['retriever'][0]!r} judges retrieved documents; give the retriever's run (--retrieved).")
+    if by_part["reader"] and not has_answers:
+        raise BadUsage(f"{by_part['reader'][0]!r} judges answers; give the reader's PREDICTIONS.")
+    retriever = tuple(_retriever(text, words) for text in by_part["retriever"]) if named else _default_retriever(words)
+    reader = words.answers(by_part["reader"] or None) if named is None or by_part["reader"] else ()
+    away = [each for each in reader if each.measure.parameters["retrieval"] != "ignored"] if has_answers and not has_run else []
+    labels = ", ".join(each.label for each in away)
+    if away and (named is not None or len(away) == len(reader)):
+        raise BadUsage(f"{labels}: judged with regard to what was retrieved; give the retriever's run (--retrieved).")
+    notes = (f"left out, as they ask what was retrieved (--retrieved): {labels}",) if away else ()
+    if has_answers:
+        _refuse_idle(words, reader)
+    judge = _judge(words, reader, right)
+    kept = tuple(each for each in reader if each not in away)
+    return Wanted(retriever if has_run else (), kept if has_answers else (), judge, notes)
+
+
+def _measure(text: str, words: Words) -> Measure:
+    """The measure that a word names; a cut-off is added where it needs one."""
+    text = words.reading.other_words.get(text.strip(), text)
+    try:
+        return parse_measure(f"{text}@{words.retriever_k}", words.convention.words)
+    except BadUsage:
+        return parse_measure(text, words.convention.words)
+
+
+def _part(measure: Measure) -> str | None:
+    if measure.entry.view is AnswerPairs:
+        return "reader"
+    return "retriever" if measure.entry.view.__name__ in ("JudgedRankings", "GroupRankings") else None
+
+
+def _retriever(text: str, words: Words) -> Asked:
+    return Asked(_measure(text, words), text.strip())
+
+
+def _default_retriever(words: Words) -> tuple[Asked, ...]:
+    own = retriever_measures(words.convention, words.retriever_k)
+    return own or choose_measures([f"{name}@{words.retriever_k}" for name in _PLAIN], words.convention)
+
+
+def _refuse_idle(words: Words, reader: Sequence[Asked]) -> None:
+    """Raises BadUsage for an option that no measure heeds."""
+    for option, value in (("normalizer", words.normalizer), ("na_threshold", words.na_threshold)):
+        if value is not None and reader and not any(each.measure.parameters.get(option) == value for each in reader):
+            what = f"--{option.replace('_', '-')} {value}: no measure of the convention {words.convention.name} heeds it"
+            raise BadUsage(f"{what}; it compares positions, take one that compares texts.")
+
+
+def _judge(words: Words, reader: Sequence[Asked], right: str | None) -> Judge:
+    """By which measure a question is answered rightly: the one that is named, else the first; and by which in part."""
+    if right is not None and _part(_measure(right, words)) != "reader":
+        raise BadUsage(f"--right {right!r} judges no answers; name one of {', '.join(words.reading.labels)}.")
+    everything = [each.measure for each in (reader or words.answers(None))]
+    decides = whole(words.answers([right])[0].measure) if right is not None else whole(everything[0])
+    shares = [whole(each) for each in everything if each.name == "AnswerF1" and each.parameters["over"] == "best"]
+    same = [each for each in shares if compares_positions(each) == compares_positions(decides)]
+    partial = same[0].with_parameters(k=decides.cutoff) if same else decides
+    return Judge(decides, partial, decides.with_parameters(k=max(words.k, decides.cutoff or words.k)))
+
+
+def one_of(what: str, value: str, options: Any) -> Any:
+    """The value. Raises UnknownName where it is none of the options, a Literal."""
+    if value not in get_args(options):
+        raise UnknownName(f"{what} {value!r} does not exist; {suggest(value, get_args(options))}")
+    return value
+
+
+def cut_offs(k: int) -> list[int]:
+    """Every cut-off up to ten, and round ones beyond."""
+    return sorted({each for each in (*range(1, 11), 15, 20, 30, 50, 75, 100, 200, 500, 1000) if each < k} | {k})

@@ -1,0 +1,143 @@
+"""The retriever's part: which documents are relevant to a question, and where they stand in its list."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+
+from rankwell.errors import BadInput
+from rankwell.files import find_hits
+from rankwell.files.answers import FoundRetrieved
+from rankwell.registry import Measure, parse_measure
+from rankwell.tables import Bools, Floats
+from rankwell.tables.answers import Questions
+from rankwell.tables.hits import Hits
+from rankwell.tables.judgments import Judgments
+from rankwell.tables.order import TieRule
+from rankwell.truth.answers import Vanished, by_answer, by_context, by_document
+from rankwell.views.details import Details, details_of
+from rankwell.views.groups import GroupRankings
+from rankwell.views.judged import JudgedRankings
+
+Relevance = Literal["document", "dpr", "kilt", "lower", "raw", "context"]
+DETAIL_DEPTH = 20
+
+
+@dataclass(frozen=True, eq=False)
+class Retrieval:
+    """One retriever's lists under one truth; queries are all questions, in their order.
+
+    rprec: whether a question counts as retrieved only where the first documents are just its evidence, as KILT has it.
+    """
+
+    run: str
+    questions: Questions
+    judgments: Judgments
+    hits: Hits
+    ties: TieRule
+    notes: tuple[str, ...]
+    k: int
+    rprec: bool
+
+    @cached_property
+    def view(self) -> JudgedRankings:
+        """The judged documents that were retrieved, each list in its definite order."""
+        return JudgedRankings.join(self.judgments, self.hits).resolve(self.ties)
+
+    @cached_property
+    def evidence(self) -> GroupRankings:
+        """The lists judged by sets of documents, each of which is enough to answer; without such sets, each document is one."""
+        rows: list[tuple[str, str, str]] = []
+        bounds = self.judgments.offsets.tolist()
+        for place, name in enumerate(self.questions.ids):
+            sets = self.questions.evidence.get(name) or [
+                [item] for item in self.judgments.items[bounds[place] : bounds[place + 1]]
+            ]
+            rows += [(name, item, str(number)) for number, each in enumerate(sets) for item in dict.fromkeys(each)]
+        queries, items, aspects = zip(*rows, strict=True) if rows else ((), (), ())
+        grouped = Judgments.from_rows(queries, items, [1.0] * len(rows), aspects=aspects, all_queries=self.questions.ids)
+        return GroupRankings.join(grouped, self.hits)
+
+    def values(self, measure: Measure) -> Floats:
+        """(questions,) the value of each; NaN where it is not counted."""
+        return measure(self.evidence if measure.entry.view is GroupRankings else self.view)
+
+    @cached_property
+    def found(self) -> Bools:
+        """(questions,) whether what an answer needs is among the first `k` documents."""
+        if self.rprec:
+            return self.values(parse_measure("EvidenceRprec")) >= 1
+        return self.values(parse_measure(f"Success@{self.k}")) > 0
+
+    @cached_property
+    def first_ranks(self) -> list[int | None]:
+        """The rank of each question's first relevant document, None where there is none in its list."""
+        ranks = self.view.first_rank(self.view.relevant(1))
+        return [int(rank) if np.isfinite(rank) else None for rank in ranks]
+
+    @cached_property
+    def details(self) -> Details:
+        """The first documents of each list, and every relevant one wherever it stands."""
+        return details_of(self.judgments, self.hits, self.view)
+
+    @property
+    def missing(self) -> int:
+        """How many questions have no list."""
+        return int(np.count_nonzero(~self.hits.present))
+
+    @property
+    def without_relevant(self) -> int:
+        """For how many questions no document is relevant."""
+        return int(np.count_nonzero(self.view.n_relevant(1) == 0))
+
+
+def retrieval_of(
+    found: FoundRetrieved,
+    questions: Questions,
+    *,
+    run: str,
+    relevance: Relevance,
+    frozen: bool,
+    corpus: Mapping[str, str] | None,
+    context_share: float,
+    ties: TieRule,
+    k: int,
+    rprec: bool,
+) -> Retrieval:
+    """What a retriever found, judged.
+
+    frozen: the rule for answers is as its source has it, by which an answer of nothing is in every text.
+    corpus: document id -> text, beside the texts that the questions and the retrieved documents bring.
+    Raises BadInput where relevance cannot be told: the questions name no documents, or texts are missing.
+    """
+    texts = {**questions.contexts, **(corpus or {}), **found.contexts}
+    # Where the lists bring their own texts, the rest of the collection is unknown.
+    pooled = bool(found.contexts) and corpus is None
+    lists = [found.table] if pooled else []
+    notes: list[str] = []
+    if relevance == "document":
+        judgments = by_document(questions)
+        if not judgments.items:
+            advice = "take relevance dpr or kilt, which look for the answers in the retrieved texts"
+            raise BadInput(f"no question names a document, so that retrieval cannot be judged by documents; {advice}.")
+    elif relevance == "context":
+        judgments = by_context(questions, texts, share=context_share, retrieved=lists or [found.table])
+    else:
+        vanished: Vanished = "all" if frozen else "none"
+        if not pooled:
+            _refuse_unknown(found, texts)
+        judgments = by_answer(questions, texts, rule=relevance, retrieved=lists, vanished=vanished)
+        if pooled:
+            notes.append(f"{run}: relevant are retrieved documents that hold an answer; others count nowhere, without a corpus")
+    order: TieRule = "input" if found.ordered else ties
+    hits = find_hits(found.table, judgments, ties=order, keep=DETAIL_DEPTH).hits
+    return Retrieval(run, questions, judgments, hits, order, tuple(notes), k, rprec)
+
+
+def _refuse_unknown(found: FoundRetrieved, texts: Mapping[str, Any]) -> None:
+    away = [item for item in dict.fromkeys(found.table.items) if item not in texts]
+    if away:
+        what = f"{len(away)} retrieved documents have no text (such as {min(away)!r})"
+        raise BadInput(f"{what}; relevance by answers needs the texts of all: give the corpus.")

@@ -1,0 +1,219 @@
+"""One direction of one matrix: the right items of every query with their places, and what a perfect and a blind scorer reach."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from rankwell.conventions import MatrixTies
+from rankwell.errors import BadInput, NothingToEvaluate
+from rankwell.evaluation.captions.directions import Way, sorted_queries, tie_order
+from rankwell.kernels.matrix_counts import Counts
+from rankwell.measures.best_only import reads_best_only
+from rankwell.measures.chance import expected_values
+from rankwell.measures.first_rank import averaged
+from rankwell.registry import Measure
+from rankwell.search.positive_counts import Compared
+from rankwell.tables import Bools, Floats, Ints, offsets_of
+from rankwell.tables.hits import Hits
+from rankwell.tables.judgments import Judgments
+from rankwell.tables.order import TIE_RULES, TieRule
+from rankwell.tables.ranking import Ranking
+from rankwell.tables.scores import Positives
+from rankwell.views.details import Details, details_of
+from rankwell.views.ideal import constant, ideal, ideal_among_copies, ideal_if_shared
+from rankwell.views.judged import JudgedRankings
+from rankwell.views.multiplied import multiplied
+
+Progress = Callable[[int, int], None]
+DETAIL_DEPTH = 20
+
+
+class Levels(NamedTuple):
+    """A value per counted query that a scorer without mistakes reaches (None: not known), and one that a blind scorer does."""
+
+    ceiling: Floats | None
+    chance: Floats
+
+
+class Copies(NamedTuple):
+    """For each caption and each video the first one that is the same; None where that is not known."""
+
+    captions: Ints | None
+    videos: Ints | None
+
+
+@dataclass(frozen=True, eq=False)
+class Ranked:
+    """The queries of a direction with their right items' places; how ties are placed is decided when values are asked for.
+
+    items: the names of what is ranked. n_items: how many of them take part. order: in which queries are reported, None for that
+    of the table. place: that of each item among items of equal score, likewise. copies: what no scorer can tell apart.
+    """
+
+    way: Way
+    judgments: Judgments
+    hits: Hits
+    items: Sequence[str]
+    n_items: int
+    order: Ints | None
+    place: Ints | None
+    copies: Copies
+
+    @classmethod
+    def of(
+        cls, compared: Compared, positives: Positives, way: Way, copies: Copies, *, best: bool, progress: Progress | None
+    ) -> "Ranked":
+        """Counts the right items of every query. positives: videos of each caption. best: only the best one of each query."""
+        captions, videos = compared.names
+        if way.collapsed:
+            place = tie_order(way.ties, videos)
+            groups = positives.transposed
+            counts = compared.count_groups(groups, order=place, progress=progress)
+            has_any = (groups.counts > 0).astype(np.int64)
+            right, names, items = Positives(offsets_of(has_any), counts.pairs, len(videos)), videos, videos
+            counts, n_items = counts._replace(pairs=np.arange(len(counts.pairs))), len(counts.pairs)
+        else:
+            right, names, items = (positives.transposed, videos, captions) if way.down else (positives, captions, videos)
+            place = tie_order(way.ties, items)
+            counts = compared.count(right, down=way.down, best=best, order=place, progress=progress)
+            n_items = len(items)
+        order = sorted_queries(names)
+        return cls(way, right.judgments(names, items), _hits(counts, right, n_items), items, n_items, order, place, copies)
+
+    @cached_property
+    def joined(self) -> JudgedRankings:
+        """The view in which ties are still open, queries with ids in the order of their bytes."""
+        return self._sorted(self._unsorted)
+
+    @cached_property
+    def _unsorted(self) -> JudgedRankings:
+        return JudgedRankings.join(self.judgments, self.hits)
+
+    def _sorted(self, view: JudgedRankings) -> JudgedRankings:
+        return view if self.order is None else view.take(self.order)
+
+    @cached_property
+    def without_positives(self) -> Bools:
+        """(queries,) whether a query has none."""
+        return self.joined.n_relevant(1) == 0
+
+    @cached_property
+    def tied(self) -> int:
+        """How many queries have a best positive that ties with an item that is none."""
+        view = self.joined
+        size = np.bincount(view.tie_of_row, minlength=1)[view.tie_of_row] if len(view.ranks) else view.tied
+        queries, first = np.unique(view.query_of_row, return_index=True)
+        return int((view.tied[first] > size[first]).sum()) if len(queries) else 0
+
+    def counted(self, no_relevant: str) -> Bools:
+        """(queries,) which queries count. Raises BadInput for one without positives under `error`, NothingToEvaluate."""
+        bare = self.without_positives
+        if bare.all():
+            raise NothingToEvaluate(f"{self.way.name}: none of the {len(bare)} queries has a positive; name at least one.")
+        if bare.any() and no_relevant == "error":
+            query = self.joined.queries[int(np.flatnonzero(bare)[0])]
+            raise BadInput(
+                f"{self.way.name}: query {query!r} has no positive; mask it, or choose --no-relevant skip (it is left out) or "
+                "empty (it ranks after all items)."
+            )
+        return ~bare if no_relevant == "skip" else np.ones(len(bare), dtype=np.bool_)
+
+    def values(self, measure: Measure, chosen: Bools, notes: list[str]) -> tuple[tuple[str, ...], Floats]:
+        """The queries that count and their values; under `multiplied` a query stands there once for each place of its tie."""
+        view, ties = self.joined, self.way.ties
+        source = np.arange(len(view.queries))
+        if ties == "averaged":
+            found = averaged(measure, view)
+        elif ties == "multiplied":
+            wide, source = multiplied(view)
+            found = measure(wide)
+        elif ties == "expected" and (view.tied > 1).any() and measure.entry.expected is not None:
+            found = measure.entry.expected(view, **dict(measure.given))
+        else:
+            if ties == "expected" and (view.tied > 1).any():
+                notes.append(f"{measure} has no closed form under random order of ties; tied items keep the order of the table")
+            found = measure(view.resolve(_rule(ties)))
+        kept = chosen[source]
+        return tuple(view.queries[query] for query in map(int, source[kept])), found[kept]
+
+    def levels(self, measure: Measure, chosen: Bools) -> Levels:
+        """What the measure reaches at best and by chance."""
+        chance = expected_values(measure, self._blind)[chosen]
+        best = [measure(self._perfect)]
+        if self.way.collapsed and self.copies.captions is not None and has_copies(self.copies.captions):
+            # Whether a video's captions tell it from others' depends on which of them a scorer likes best.
+            return Levels(None, chance)
+        for view in self._limited:
+            if not reads_best_only(measure):
+                return Levels(None, chance)
+            expected = measure.entry.expected
+            best.append(measure(view) if expected is None else expected(view, **dict(measure.given)))
+        # Every limit holds by itself; the figure of the tightest one is the ceiling.
+        worst = max if measure.entry.better == "lower" else min
+        return Levels(worst((each[chosen] for each in best), key=lambda values: float(values.mean())), chance)
+
+    @cached_property
+    def _all(self) -> Ints:
+        return np.full(len(self.judgments.queries), self.n_items, dtype=np.int64)
+
+    @cached_property
+    def _blind(self) -> JudgedRankings:
+        return self._sorted(constant(self.judgments, self._all))
+
+    @cached_property
+    def _perfect(self) -> JudgedRankings:
+        return self._sorted(ideal(self.judgments, self._all))
+
+    @cached_property
+    def _limited(self) -> list[JudgedRankings]:
+        """The best rankings of a scorer that cannot tell queries apart, and of one that cannot tell items apart."""
+        queries, items = (self.copies.videos, self.copies.captions) if self.way.down else self.copies
+        found: list[JudgedRankings] = []
+        if queries is not None and has_copies(queries):
+            found.append(self._sorted(ideal_if_shared(self.judgments, queries, self._all)))
+        if items is not None and has_copies(items) and not self.way.collapsed:
+            numbers = dict(zip(self.items, map(int, items), strict=True))
+            found.append(self._sorted(ideal_among_copies(self.judgments, numbers)))
+        return found
+
+    def details(self, compared: Compared) -> Details:
+        """The first items of each query, and every positive wherever it stands; of collapsed captions the positives alone."""
+        hits = self.hits
+        if not self.way.collapsed:
+            depth = min(DETAIL_DEPTH, self.n_items)
+            positions, scores = compared.first_items(depth, down=self.way.down, order=self.place)
+            queries = self.judgments.queries
+            listed = [self.items[position] for position in map(int, positions.ravel())]
+            offsets = np.arange(len(queries) + 1, dtype=np.int64) * depth
+            hits = replace(hits, top=Ranking(queries, offsets, listed, scores.ravel()))
+        return details_of(self.judgments, hits, self._unsorted.resolve(_rule(self.way.ties)))
+
+
+def has_copies(first: Ints) -> bool:
+    """Whether something is the same as another. first: as in `Copies`."""
+    return bool((first != np.arange(len(first))).any())
+
+
+def _rule(ties: MatrixTies) -> TieRule:
+    """The rule of a single ranking; the others of a matrix name an order that the counts have already."""
+    for rule in TIE_RULES:
+        if rule == ties:
+            return rule
+    return "input"
+
+
+def _hits(counts: Counts, right: Positives, n_items: int) -> Hits:
+    return Hits(
+        query=right.owner[counts.pairs],
+        row=counts.pairs,
+        score=counts.scores,
+        above=counts.above,
+        tied=counts.tied,
+        before=counts.before,
+        retrieved=np.full(right.n_queries, n_items, dtype=np.int64),
+        present=np.ones(right.n_queries, dtype=np.bool_),
+        unknown={},
+    )

@@ -1,0 +1,72 @@
+"""A matrix of scores in a table: a column per item, named after it, and one for the queries' ids; or a column of lists."""
+
+import re
+
+import numpy as np
+
+from rankwell.errors import BadInput, BadScore
+from rankwell.files import FORMATS, Request
+from rankwell.files.column_tables.dialects import Dialect
+from rankwell.files.column_tables.session import connected, glimpse, on_disk
+from rankwell.files.column_tables.table import Table
+from rankwell.kernels.arrays import item_ids
+from rankwell.store import Head, Source
+from rankwell.tables.scores import Scores
+
+_LIST = re.compile(r".*\[\d*\]")
+_REAL = re.compile(r"FLOAT|U?(TINY|SMALL)INT")
+_AT_ONCE = 1 << 24
+
+
+def sniff_scores(head: Head, dialect: Dialect) -> float:
+    """How surely a file is a table of this kind: never very, for what its columns mean is not looked at."""
+    if dialect.name == "parquet":
+        return 0.45 if head.raw.startswith(b"PAR1") else 0.0
+    names = dialect.names(head)
+    return 0.3 + 0.1 * head.name.lower().endswith(dialect.suffixes) if len(names) > 1 and len(head.lines) > 1 else 0.0
+
+
+def read_scores(source: Source, request: Request, *, dialect: Dialect) -> Scores:
+    """The first column as ids where it is called query, id or the like, or holds text; every other one as an item's scores.
+
+    Read whole into memory, a piece of the columns at a time, as float32 where all columns are that or small whole numbers, else
+    as float64. Raises BadScore naming row and column of the first cell without a number.
+    """
+    if dialect.name == "parquet" and source.path and any(map(_LIST.fullmatch, glimpse(source.path).types.values())):
+        table = FORMATS["parquet embeddings"].read(source, request)
+        return Scores(table.vectors, table.ids)
+    with on_disk(source, lines=bool(dialect.delimiters)) as path, connected() as session:
+        table = Table(session, source, path, dialect)
+        names = list(table.types)
+        has_ids = _names_rows(names[0], table.types[names[0]], dialect)
+        items = names[1:] if has_ids else names
+        if not items:
+            raise BadInput(f"{source.name}: the only column is {names[0]!r}, of ids; a column of scores per item is wanted.")
+        ids = table.run(f"SELECT {table.id(names[0])} FROM {table.source}").fetchall() if has_ids else None
+        rows: int = table.run(f"SELECT count(*) FROM {table.source}").fetchone()[0]
+        small = dialect.name == "parquet" and all(_REAL.fullmatch(table.types[name]) for name in items)
+        matrix = np.empty((rows, len(items)), dtype=np.float32 if small else np.float64)
+        step = max(1, min(256, _AT_ONCE // max(rows, 1)))
+        for start in range(0, len(items), step):
+            some = items[start : start + step]
+            listed = ", ".join(f"{table.number(name)} AS c{place}" for place, name in enumerate(some))
+            found = table.run(f"SELECT {listed} FROM {table.source}").fetchnumpy()
+            for place, name in enumerate(some):
+                # DuckDB masks what is NULL; a column that is all NULL has a type of its own.
+                column = np.ma.asarray(found[f"c{place}"])
+                numbers = np.ma.filled(column.astype(np.float64), np.nan)
+                _refuse(numbers, source, name)
+                matrix[:, start + place] = numbers
+    return Scores(matrix, None if ids is None else item_ids(name for (name,) in ids), items)
+
+
+def _names_rows(name: str, kind: str, dialect: Dialect) -> bool:
+    """Whether a table's first column holds the ids of its rows."""
+    called = re.sub(r"[\s_-]", "", name.lower()) in ("column0", "query", "queryid", "qid", "id", "caption", "captionid", "index")
+    return called or (dialect.name == "parquet" and kind == "VARCHAR")
+
+
+def _refuse(numbers: np.ndarray, source: Source, name: str) -> None:
+    wrong = np.flatnonzero(~np.isfinite(numbers))
+    if len(wrong):
+        raise BadScore(f"{source.name}: row {int(wrong[0])} (from 0), column {name!r}: no finite score; mend it or drop the row.")

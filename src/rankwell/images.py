@@ -1,0 +1,357 @@
+"""Pictures: an image file or the middle frame of a GIF or video as oriented RGB, thumbnails, and the files that belong to ids."""
+
+import base64
+import io
+import os
+import threading
+import warnings
+from collections import OrderedDict
+from collections.abc import Iterable, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from rankwell.errors import BadInput, MissingExtra
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+    from PIL.Image import Image
+
+PICTURE_SUFFIXES = (".avif", ".bmp", ".gif", ".jp2", ".jpeg", ".jpg", ".pgm", ".png", ".ppm", ".tif", ".tiff", ".webp")
+VIDEO_SUFFIXES = (".avi", ".flv", ".m2ts", ".m4v", ".mkv", ".mov", ".mp4", ".mpeg", ".mpg", ".ogv", ".ts", ".webm", ".wmv")
+
+# Named one by one: Pillow also knows formats that start another program (EPS) or cannot be decoded (the stubs).
+_FORMATS = ("AVIF", "BMP", "GIF", "JPEG", "JPEG2000", "PNG", "PPM", "TIFF", "WEBP")
+_MOVING = ("AVIF", "GIF", "PNG", "WEBP")
+_STILL_BRANDS = (b"avif", b"avis", b"heic", b"heix", b"heif", b"mif1", b"msf1", b"jp2 ")
+_VIDEO_MARKS = (
+    b"\x1a\x45\xdf\xa3",
+    b"\x00\x00\x01\xba",
+    b"\x00\x00\x01\xb3",
+    b"\x00\x00\x00\x01",
+    b"FLV\x01",
+    b"OggS",
+    b"\x30\x26\xb2\x75",
+)
+_OLD_ATOMS = (b"moov", b"mdat", b"wide", b"free", b"skip")
+
+
+def read_picture(path: str | Path, *, longest: int | None = None, grey: bool = False) -> "Image":
+    """The picture in a file as RGB, the right way up; of a GIF, another moving picture or a video the frame in its middle.
+
+    longest: pixels of the longer side at most; smaller pictures stay as they are. Large JPEGs then never unpack in full.
+    grey: brightness alone (mode L); that of a JPEG as it is stored, not computed back from its colours.
+    Turned as EXIF says; CMYK, palettes and grey become RGB; what is transparent stands on white; of 16 bits the upper 8 remain;
+    whole numbers beyond 16 bits and floats are stretched from their least to their largest value.
+    The kind is told by content. Frame n // 2 of n is the middle. Videos need OpenCV (`rankwell[vision]`).
+    Raises BadInput that names the file where it is missing, damaged, no picture, or has more pixels than Pillow opens
+    (twice `PIL.Image.MAX_IMAGE_PIXELS`: a small file can unpack to that and fill the memory);
+    MissingExtra for a video without OpenCV.
+    """
+    place = Path(path)
+    head = _head(place)
+    if _is_video(head):
+        frame = _reduced(_video_frame(place), longest)
+        return frame.convert("L") if grey else frame
+    with _decoding(place, head):
+        return _still(place, longest, grey=grey)
+
+
+def _head(path: Path) -> bytes:
+    if path.is_dir():
+        raise BadInput(f"{path} is a folder; name a picture or a video.")
+    try:
+        with path.open("rb") as stream:
+            head = stream.read(512)
+    except FileNotFoundError as error:
+        raise BadInput(f"{path}: no such file.") from error
+    except (OSError, ValueError) as error:
+        raise BadInput(
+            f"{path} cannot be opened ({getattr(error, 'strerror', None) or error}); check who may read it."
+        ) from error
+    if not head:
+        raise BadInput(f"{path} is empty; a picture or a video is wanted.")
+    if head.startswith(b"version https://git-lfs"):
+        raise BadInput(f"{path} is a pointer of Git LFS and not the picture; fetch the file itself (git lfs pull).")
+    if head[4:8] == b"ftyp" and head[8:11] in (b"hei", b"mif", b"msf"):
+        raise BadInput(f"{path} is a HEIF picture, which Pillow does not read; save it as JPEG or PNG.")
+    return head
+
+
+def _is_video(head: bytes) -> bool:
+    if head[4:8] == b"ftyp":
+        return head[8:12] not in _STILL_BRANDS
+    riff = head[:4] == b"RIFF" and head[8:12] == b"AVI "
+    stream = head[:1] == b"\x47" and head[188:189] == b"\x47" and head[376:377] == b"\x47"
+    return riff or stream or head.startswith(_VIDEO_MARKS) or head[4:8] in _OLD_ATOMS
+
+
+class _Silence:
+    """No warnings while anything is decoded: what Pillow warns of is told, or does not matter.
+
+    Python's filters are those of the process and not of a thread: the first one in changes them, the last one out puts them back.
+    """
+
+    def __init__(self) -> None:
+        self._lock, self._inside = threading.Lock(), 0
+        self._filters = warnings.catch_warnings()
+
+    def __enter__(self) -> None:
+        with self._lock:
+            if not self._inside:
+                self._filters = warnings.catch_warnings()
+                self._filters.__enter__()
+                warnings.simplefilter("ignore")
+            self._inside += 1
+
+    def __exit__(self, *_: object) -> None:
+        with self._lock:
+            self._inside -= 1
+            if not self._inside:
+                self._filters.__exit__(None, None, None)
+
+
+_SILENCE = _Silence()
+
+
+@contextmanager
+def _decoding(path: Path, head: bytes) -> "Generator[None]":
+    """Whatever a decoder raises says that the file is bad; the message names it. Pillow's warnings are about the file, too."""
+    from PIL import Image, UnidentifiedImageError
+
+    try:
+        with _SILENCE:
+            yield
+    except Image.DecompressionBombError as error:
+        most = 2 * (Image.MAX_IMAGE_PIXELS or 0)
+        raise BadInput(
+            f"{path}: more than {most:,} pixels; a small file can unpack to that and fill the memory. "
+            "Scale the picture down, or raise PIL.Image.MAX_IMAGE_PIXELS."
+        ) from error
+    except UnidentifiedImageError as error:
+        raise BadInput(
+            f"{path} begins with {head[:16]!r}: no picture or video can be made out. Is it whole? JPEG, PNG, GIF, MP4 … are read."
+        ) from error
+    except (BadInput, MemoryError):
+        raise
+    except Exception as error:
+        raise BadInput(
+            f"{path}: the picture is damaged ({str(error) or type(error).__name__}); fetch or save it again."
+        ) from error
+
+
+def _still(path: Path, longest: int | None, *, grey: bool) -> "Image":
+    from PIL import Image
+
+    Image.init()
+    with Image.open(path, formats=[name for name in _FORMATS if name in Image.OPEN]) as image:
+        if image.format in _MOVING and getattr(image, "n_frames", 1) > 1:
+            image.seek(image.n_frames // 2)  # pyright: ignore[reportAttributeAccessIssue]
+        if longest is not None or grey:
+            image.draft("L" if grey else None, image.size if longest is None else (3 * longest, 3 * longest))
+        turn = _turn(image)
+        whole = _as_rgb(image)
+        flat = _reduced(whole.convert("L") if grey else whole, longest)
+    return flat if turn is None else flat.transpose(turn)
+
+
+def _turn(image: "Image") -> Any:
+    """What turns a picture upright. Metadata that cannot be read turn nothing, as in every browser."""
+    from PIL.Image import Transpose
+
+    turns = {
+        2: Transpose.FLIP_LEFT_RIGHT,
+        3: Transpose.ROTATE_180,
+        4: Transpose.FLIP_TOP_BOTTOM,
+        5: Transpose.TRANSPOSE,
+        6: Transpose.ROTATE_270,
+        7: Transpose.TRANSVERSE,
+        8: Transpose.ROTATE_90,
+    }
+    try:
+        return turns.get(image.getexif().get(0x0112, 1))
+    except (SyntaxError, ValueError, TypeError, KeyError, OSError):
+        return None
+
+
+def _as_rgb(image: "Image") -> "Image":
+    """The decoded picture as RGB."""
+    from PIL import Image
+
+    image.load()
+    if image.mode == "F" or image.mode.startswith("I"):
+        return _eight_bits(image).convert("RGB")
+    if image.mode in ("RGBA", "LA", "La", "RGBa", "PA") or "transparency" in image.info:
+        over = image.convert("RGBA")
+        return Image.alpha_composite(Image.new("RGBA", over.size, "white"), over).convert("RGB")
+    return image.convert("RGB")
+
+
+def _eight_bits(image: "Image") -> "Image":
+    """Grey of more than 8 bits as grey of 8, which Pillow would cut off at 255."""
+    import numpy as np
+    from PIL import Image
+
+    values = np.asarray(image)
+    whole = image.mode.startswith("I")
+    if whole and int(values.min()) >= 0 and int(values.max()) <= 65535:
+        return Image.fromarray((values.astype(np.uint32) >> 8).astype(np.uint8))
+    known = np.isfinite(values)
+    low, high = (float(values[known].min()), float(values[known].max())) if known.any() else (0.0, 0.0)
+    grey = np.where(known, (values.astype(np.float64) - low) * (255 / ((high - low) or 1.0)), 0.0)
+    return Image.fromarray(np.rint(grey).astype(np.uint8))
+
+
+def _reduced(image: "Image", longest: int | None) -> "Image":
+    if longest is not None and max(image.size) > longest:
+        from PIL.Image import Resampling
+
+        image.thumbnail((longest, longest), Resampling.LANCZOS, reducing_gap=3.0)
+    return image
+
+
+def _video_frame(path: Path) -> "Image":
+    """The middle frame of a video; where the file does not tell its length, or cannot jump, its frames are counted."""
+    # What FFmpeg says of a broken file on standard error would stand among the notes; it looks once, when it is first used.
+    os.environ.setdefault("OPENCV_FFMPEG_LOGLEVEL", "-8")
+    try:
+        import cv2
+    except ImportError as error:
+        raise MissingExtra(f"{path} is a video; frames are read with OpenCV: pip install 'rankwell[vision]'.") from error
+    from PIL import Image
+
+    opencv: Any = cv2
+    level = opencv.utils.logging.setLogLevel(0)
+    try:
+        frame = _jump(opencv, path)
+        frame = _count(opencv, path) if frame is None else frame
+    except opencv.error as error:
+        raise BadInput(f"{path}: the video is damaged ({str(error).splitlines()[0]}); fetch or save it again.") from error
+    finally:
+        opencv.utils.logging.setLogLevel(level)
+    if frame is None:
+        raise BadInput(f"{path}: no frame of this video can be read; fetch it again, or save it as MP4 (H.264).")
+    return Image.fromarray(opencv.cvtColor(frame, opencv.COLOR_BGR2RGB))
+
+
+def _jump(opencv: Any, path: Path) -> Any:
+    film = opencv.VideoCapture(str(path), opencv.CAP_FFMPEG)
+    try:
+        total = int(film.get(opencv.CAP_PROP_FRAME_COUNT)) if film.isOpened() else 0
+        if total < 1 or (total > 1 and not film.set(opencv.CAP_PROP_POS_FRAMES, total // 2)):
+            return None
+        return film.read()[1]
+    finally:
+        film.release()
+
+
+def _count(opencv: Any, path: Path) -> Any:
+    total = _walk(opencv, path, None)[0]
+    return _walk(opencv, path, total // 2)[1] if total else None
+
+
+def _walk(opencv: Any, path: Path, wanted: int | None) -> tuple[int, Any]:
+    """Goes through a video frame by frame: how many it has, or the frame that is wanted."""
+    film = opencv.VideoCapture(str(path), opencv.CAP_FFMPEG)
+    try:
+        passed = 0
+        while film.isOpened() and film.grab():
+            if passed == wanted:
+                return passed, film.retrieve()[1]
+            passed += 1
+        return passed, None
+    finally:
+        film.release()
+
+
+def data_uri(image: "Image", *, longest: int = 160, quality: int = 70) -> str:
+    """The picture as a JPEG in a `data:` address, at most so many pixels on its longer side: what a page shows without a file."""
+    stream = io.BytesIO()
+    _reduced(image.copy(), longest).save(stream, "JPEG", quality=quality, optimize=True)
+    return "data:image/jpeg;base64," + base64.b64encode(stream.getvalue()).decode("ascii")
+
+
+def list_media(folder: Path) -> list[Path]:
+    """Every picture and video below a folder, by the end of its name, without hidden ones, in the order of their paths' bytes."""
+    if not folder.is_dir():
+        raise BadInput(f"{folder}: no such folder; name the folder of the pictures or videos.")
+    found: list[Path] = []
+    for place, folders, names in os.walk(folder):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        found += [Path(place, name) for name in names if not name.startswith(".") and is_media(name)]
+    return sorted(found, key=os.fsencode)
+
+
+def is_media(name: str | Path) -> bool:
+    """Whether a file's name ends as that of a picture or a video."""
+    return str(name).lower().endswith(PICTURE_SUFFIXES + VIDEO_SUFFIXES)
+
+
+def locate(ids: Iterable[str], folder: Path) -> dict[str, Path]:
+    """The picture or video of each id among the files below a folder; an id without a file is not in the result.
+
+    An id is a path within the folder or a file's name, with or without the ending; a file with the same ending comes first, then
+    pictures before videos, as a clip is often kept beside its still. Raises BadInput where files of two folders answer to one id.
+    """
+    named: dict[str, list[Path]] = {}
+    for path in list_media(folder):
+        inner = path.relative_to(folder)
+        for name in {inner.as_posix(), inner.name, inner.with_suffix("").as_posix(), inner.stem}:
+            named.setdefault(name, []).append(path)
+    return {each: found for each in ids if (found := _of_id(each, folder, named)) is not None}
+
+
+def _of_id(name: str, folder: Path, named: Mapping[str, list[Path]]) -> Path | None:
+    bare = name.rpartition(".")[0] if is_media(name) else name
+    found = named.get(name) or named.get(bare, [])
+    exact = [path for path in found if path.relative_to(folder).as_posix() == name]
+    if not exact and len({path.parent for path in found}) > 1:
+        first, second = sorted(map(str, found))[:2]
+        raise BadInput(f"{name!r} may be {first} or {second}; ids that begin with their folder tell them apart.")
+    return min(exact or found, key=lambda path: (path.name.lower().endswith(VIDEO_SUFFIXES), path.name), default=None)
+
+
+class Thumbnail(NamedTuple):
+    """A small picture, or why there is none: `problem` is a few words for a tile, `message` the whole."""
+
+    image: "Image | None"
+    problem: str = ""
+    message: str = ""
+
+
+class Thumbnails:
+    """Small pictures by id, read when asked for; one that cannot be read is told and stops nothing.
+
+    files: where the picture or video of an id lies. longest: pixels of the longer side. keep: how many stay in memory, the last
+    ones asked for. problems: id -> why it has no picture, for each that was asked for.
+    """
+
+    def __init__(self, files: Mapping[str, Path], *, longest: int = 480, keep: int = 64) -> None:
+        self._files, self._longest, self._keep = files, longest, keep
+        self._kept: OrderedDict[str, Thumbnail] = OrderedDict()
+        self.problems: dict[str, str] = {}
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._files
+
+    def __getitem__(self, name: str) -> Thumbnail:
+        if name not in self._kept:
+            self._kept[name] = self._read(name)
+            if len(self._kept) > self._keep:
+                self._kept.popitem(last=False)
+        self._kept.move_to_end(name)
+        return self._kept[name]
+
+    def _read(self, name: str) -> Thumbnail:
+        if name not in self._files:
+            found = Thumbnail(None, "no file", f"{name}: no picture or video has this name.")
+        else:
+            try:
+                return Thumbnail(read_picture(self._files[name], longest=self._longest))
+            except MissingExtra as error:
+                found = Thumbnail(None, "a video, not read", str(error))
+            except BadInput as error:
+                found = Thumbnail(None, "cannot be read" if self._files[name].exists() else "no file", str(error))
+        self.problems[name] = found.message
+        return found

@@ -1,0 +1,314 @@
+"""Evaluate search over annotated clips, by clips or by texts: relevant is a clip that carries the keywords of the query."""
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from cyclopts import Parameter
+
+from rankwell import report
+from rankwell.encode.keybert import load_keybert
+from rankwell.errors import BadUsage
+from rankwell.evaluation.clips import ClipResults, MapText, evaluate_clips
+from rankwell.evaluation.clips.choices import Mode, NoKeywords, NoRelevant, SelfRule, Unjudged, Weights
+from rankwell.files.annotations import read_annotations
+from rankwell.files.keyword_schema import read_schema
+from rankwell.images import Thumbnails, locate
+from rankwell.protocols import (
+    ConventionOption,
+    CutoffsOption,
+    FormatOption,
+    MeasureOption,
+    Output,
+    OutputOption,
+    PerQueryOption,
+    Progress,
+    cutoffs,
+)
+from rankwell.registry import split_names
+from rankwell.report.contact_sheet import sheets_of, with_thumbnails, write_sheets
+from rankwell.stats import Intervals
+from rankwell.store import refuse_blocked, write_text
+from rankwell.truth.keyword_mapping import KeywordMapper, MappedText, Strategy
+
+_SHEETS = 10
+_SHOWN_KEYWORDS = 10
+_KEYWORD_COLUMNS = ("run", "group", "keyword", "clips", "queries", "results", "missing", "by_chance", "label", "mean", "ceiling")
+
+
+def evaluate(
+    *,
+    annotations: str,
+    embeddings: str | None = None,
+    mode: Mode = "video",
+    groups: str | None = None,
+    keywords: str | None = None,
+    k: CutoffsOption = "1,3,5",
+    measure: MeasureOption = None,
+    relevance: str = "all",
+    min_similarity: float | None = None,
+    self_rule: Annotated[SelfRule, Parameter(name="--self")] = "before",
+    exclude_group: str | None = None,
+    queries: str | None = None,
+    text_embeddings: str | None = None,
+    text_encoder: str | None = None,
+    engine: str | None = None,
+    run: str | None = None,
+    encoder: str | None = None,
+    keyword_threshold: float | None = None,
+    strategy: Strategy = "cover",
+    schema: str | None = None,
+    ids: str | None = None,
+    metric: Literal["cosine", "dot", "l2"] = "cosine",
+    ties: str | None = None,
+    no_keywords: NoKeywords = "skip",
+    no_relevant: NoRelevant = "skip",
+    unjudged: Unjudged = "nonrelevant",
+    weights: Weights = "uniform",
+    convention: ConventionOption = "rankwell",
+    intervals: Intervals = "bootstrap",
+    per_query: PerQueryOption = False,
+    format: FormatOption = "table",  # noqa: A002
+    output: OutputOption = None,
+    sheets: int | None = None,
+    thumbnails: str | None = None,
+    seed: int = 0,
+    progress: Progress = None,
+) -> Output:
+    """Evaluate search over annotated clips, by clips or by texts: relevant is a clip that carries the keywords of the query.
+
+    Beside every figure stand its ceiling (a perfect ranker), its chance level, and the share of queries that it rests on.
+
+    Parameters
+    ----------
+    annotations
+        Table of clips: slice_id and a column of keywords per group, or one column keywords (CSV, TSV, JSON lines, Parquet).
+    embeddings
+        Vectors of the clips, in any format of `rankwell search`; ALFA's Parquet has slice_id and embedding.
+    mode
+        What searches: every clip for its like (video), or texts (text).
+    groups
+        Groups of keywords that count, with commas between them, as "object type,actor behavior"; all by default.
+    keywords
+        Single keywords that count in their group, likewise; "group: label" where two groups have it.
+    k
+        Cut-offs, with commas between them.
+    measure
+        A measure, at every cut-off where it needs one (P), or at one (P@10); repeat it for more, or separate names by blanks.
+    relevance
+        all: relevant clips carry every keyword of the query; any: one of them; "jaccard>=T"; graded: matched / required.
+    min_similarity
+        Results of a lower similarity are not found; it depends on the model, so that there is no default.
+    self_rule
+        The query clip is removed before the list is cut to K, or after it (Algorithm 2 to the letter, still divided by K).
+    exclude_group
+        Column of the annotations, such as the drive, or id:TEXT, the part of the id before TEXT: clips with the query's are out.
+    queries
+        Text queries: a text per line, or a table with text, and perhaps id and keywords; without it, one query per keyword.
+    text_embeddings
+        Vectors of the text queries, by their ids or in their order, in the space of the clips.
+    text_encoder
+        Model of sentence-transformers that puts the texts into the space of the clips; by default that of --encoder.
+    engine
+        A live engine as module:object with search_by_text(query, top_k), search(query, k) or, for clips, similarity_search(
+        embedding, top_k).
+    run
+        File of rankings instead of a search.
+    encoder
+        Model that maps texts to keywords by similarity; without it keywords are found by their names and aliases alone.
+    keyword_threshold
+        What a span's similarity to a keyword must exceed.
+    strategy
+        How texts become keywords: cover, or algorithm1 as ALFA has it.
+    schema
+        JSON file {group: [label, ...]} of the declared keywords; without it those in use are the vocabulary.
+    ids
+        File or column of the clips' ids, for embeddings that have none.
+    metric
+        What is near.
+    ties
+        Order of clips with equal similarities; by default the expected value over all orders (of lists their own order).
+    no_keywords
+        Queries without a keyword of the selection: left out, counted as they are, everything right (vacuous), or an error.
+    no_relevant
+        Queries for which no other clip is relevant: left out, counted as they are, or an error.
+    unjudged
+        Results without annotation: wrong, taken out before places are counted, or an error.
+    weights
+        Every query alike, or weighed by its number of relevant clips.
+    convention
+        Whose words: rankwell, or alfa (Recall@K is P@K, Precision@K is R@K).
+    intervals
+        95 % intervals by the bootstrap over queries, by Student's t, or none.
+    per_query
+        Also each query's values, keywords and results, with what was found and is missing.
+    format
+        How to print.
+    output
+        Folder for the tables, per_query.parquet, details.parquet, queries.parquet, manifest.json, charts and contact sheets.
+    sheets
+        How many contact sheets to draw, worst queries first; 10 with --thumbnails, else none. Needs -o.
+    thumbnails
+        Folder with a picture, GIF or video per clip, or a pattern such as frames/{id}.jpg.
+    seed
+        Seed of the bootstrap.
+    """
+    if output is not None:
+        refuse_blocked(output, folder=True)
+    if output is None and (sheets is not None or thumbnails is not None):
+        raise BadUsage("contact sheets are written into a folder; name one with -o.")
+    mapped: list[MappedText] = []
+    if mode == "video" and (encoder or text_encoder or keyword_threshold is not None):
+        raise BadUsage("--encoder, --text-encoder and --keyword-threshold read texts; they go with --mode text.")
+    loaded = load_keybert(encoder) if encoder is not None and queries is not None else None
+    declared = None if schema is None else read_schema(schema)
+    table = read_annotations(annotations, schema=declared, groups=_listed(groups))
+    mapper = None
+    if mode == "text" and queries is not None:
+        mapper = KeywordMapper(table.vocabulary, encode=loaded, strategy=strategy, threshold=keyword_threshold)
+    result = evaluate_clips(
+        annotations,
+        embeddings,
+        mode=mode,
+        ids=ids,
+        queries=queries,
+        map_text=None if mapper is None else _noting(mapper, mapped),
+        text_embeddings=text_embeddings,
+        text_encoder=text_encoder or (encoder if mode == "text" and not (text_embeddings or engine or run) else None),
+        engine=engine,
+        run=run,
+        schema=declared,
+        groups=_listed(groups),
+        keywords=_listed(keywords),
+        measures=[name for text in measure or [] for name in split_names(text)] or None,
+        k=cutoffs(k),
+        convention=convention,
+        relevance=relevance,
+        min_similarity=min_similarity,
+        self_rule=self_rule,
+        exclude_group=exclude_group,
+        metric=metric,
+        ties=ties,
+        no_keywords=no_keywords,
+        no_relevant=no_relevant,
+        unjudged=unjudged,
+        weights=weights,
+        intervals=intervals,
+        seed=seed,
+        details=output is not None,
+        rules={} if mapper is None else {**mapper.describe(), **(loaded.rules if loaded is not None else {})},
+        progress=None if progress is None else lambda done, total: progress("searching", done, total),
+    )
+    told = [*result.notes, *(note for each in mapped for note in each.notes), *result.interval_notes]
+    said = told if format != "json" else []
+    if output is not None:
+        number = _SHEETS * (thumbnails is not None) if sheets is None else sheets
+        said = [*said, *_write(result, output, told, thumbnails, number)]
+    return Output(text=render(result, told, format, per_query=per_query), notes=tuple(said))
+
+
+def render(result: ClipResults, notes: Sequence[str], format: report.Format, *, per_query: bool = False) -> str:  # noqa: A002
+    """The result as text: the summary, the tables by group and by keyword, and with `per_query` each query with its results."""
+    programs = format not in ("table", "md", "latex")
+    rows = (list(result.per_query()) if programs else list(result.value_rows())) if per_query else None
+    tables: dict[str, Sequence[report.Row]] = {"by_group": result.by_group, "by_keyword": result.by_keyword}
+    if not programs:
+        tables = _for_people(result, per_query=per_query)
+    terminal = report.terminal_of(sys.stdout)
+    return report.render(result.summary, rows, result.describe(), notes, format, terminal=terminal, tables=tables)
+
+
+def _for_people(result: ClipResults, *, per_query: bool) -> dict[str, Sequence[report.Row]]:
+    """The tables at the largest cut-off, of the keywords the ten that are missing most often."""
+    shown = {row["measure"] for row in result.by_keyword}
+    drop = {"measure", "unit", "sd"} | ({"run"} if len(result.answers) == 1 else set())
+    groups = [
+        {name: cell for name, cell in row.items() if name not in drop} for row in result.by_group if row["measure"] in shown
+    ]
+    keep = [name for name in _KEYWORD_COLUMNS if name not in drop]
+    keywords = [{name: row[name] for name in keep} for row in result.by_keyword]
+    several = len(result.answers) > 1
+    found = [
+        {
+            **({"run": run} if several else {}),
+            "query": query,
+            "rank": result_.rank,
+            "clip": result_.item,
+            "similarity": result_.similarity,
+            "right": "yes" if result_.is_right else "no",
+            "match": result_.match,
+            "reasons": ", ".join(result_.reasons),
+        }
+        for run, told in result.answers.items()
+        for query, answer in told.items()
+        for result_ in answer.results
+    ]
+    asked = [
+        {
+            **({"run": run} if several else {}),
+            "query": query,
+            "keywords": "; ".join(f"{group}: {', '.join(labels)}" for group, labels in answer.keywords.items()),
+            "relevant": answer.relevant,
+            "status": answer.status,
+        }
+        for run, told in result.answers.items()
+        for query, answer in told.items()
+    ]
+    tables: dict[str, Sequence[report.Row]] = {"queries": asked, "results": found} if per_query else {}
+    return tables | {"by_group": groups, "by_keyword": keywords[: _SHOWN_KEYWORDS * max(1, len(result.answers))]}
+
+
+def _write(result: ClipResults, folder: Path, notes: Sequence[str], thumbnails: str | None, sheets: int) -> list[str]:
+    """Writes everything; each file whole or not at all."""
+    said: list[str] = []
+    for name, rows in (("by_group", result.by_group), ("by_keyword", result.by_keyword)):
+        if rows:
+            write_text(folder / f"{name}.csv", report.render_rows(rows, "csv"))
+    details = result.details or {}
+    pictures = Thumbnails({} if thumbnails is None else _pictures(thumbnails, result))
+    if sheets:
+        run, titles = (
+            result.values[0].run,
+            {query: answer.text for told in result.answers.values() for query, answer in told.items()},
+        )
+        chosen = [(run, query) for query in result.worst(run)[:sheets]]
+        drawn = write_sheets(folder / "sheets", sheets_of(details, pictures, first=result.k, titles=titles, queries=chosen))
+        said.append(f"drew {len(drawn)} contact sheets into {folder / 'sheets'}/, the worst queries of {run} first")
+    report.write_folder(
+        folder,
+        summary=result.summary,
+        values=result.values,
+        rules=result.describe(),
+        notes=notes,
+        manifest=result.manifest(),
+        details=details if thumbnails is None else with_thumbnails(details, pictures, first=result.k),
+        queries=result.queries,
+    )
+    if thumbnails is not None and pictures.problems:
+        said.append(f"{len(pictures.problems)} clips have no picture, first: {next(iter(pictures.problems.values()))}")
+    return [*said, f"wrote {folder}/"]
+
+
+def _pictures(thumbnails: str, result: ClipResults) -> dict[str, Path]:
+    """The picture or video of each clip: among the files of a folder, or where a pattern with {id} or {stem} says."""
+    names = {*result.annotations.clips, *(result.details or {}).get("item", ())}
+    if "{id}" in thumbnails or "{stem}" in thumbnails:
+        places = {name: thumbnails.replace("{id}", name).replace("{stem}", name.rpartition(".")[0] or name) for name in names}
+        return {name: Path(place) for name, place in sorted(places.items())}
+    return locate(sorted(names), Path(thumbnails))
+
+
+def _listed(text: str | None) -> list[str]:
+    return [] if text is None else [part.strip() for part in text.split(",") if part.strip()]
+
+
+def _noting(mapper: KeywordMapper, mapped: list[MappedText]) -> MapText:
+    """The mapper as a function that keeps what it said of each text."""
+
+    def map_text(text: str) -> Sequence[Any]:
+        found = mapper.map_text(text)
+        mapped.append(found)
+        return found.keywords
+
+    return map_text

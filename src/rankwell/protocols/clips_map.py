@@ -1,0 +1,88 @@
+"""Show which keywords a text means: names and aliases first, then by similarity, with negations and what stays unmapped."""
+
+import sys
+from typing import Annotated, Any
+
+from cyclopts import Parameter
+
+from rankwell import __version__, report
+from rankwell.encode.keybert import load_keybert
+from rankwell.files.annotations import read_annotations
+from rankwell.files.keyword_schema import read_schema
+from rankwell.protocols import Output
+from rankwell.tables.vocabulary import Vocabulary
+from rankwell.truth.keyword_mapping import KeywordMapper, MappedText, Strategy
+
+
+def map(  # noqa: A001
+    *texts: Annotated[str, Parameter(required=True)],
+    annotations: str,
+    schema: str | None = None,
+    encoder: str | None = None,
+    strategy: Strategy = "cover",
+    keyword_threshold: float | None = None,
+    device: str | None = None,
+    format: Annotated[report.Format, Parameter(name=["--format", "-f"])] = "table",  # noqa: A002
+) -> Output:
+    """Show which keywords a text means: names and aliases first, then by similarity, with negations and what stays unmapped.
+
+    Parameters
+    ----------
+    texts
+        Texts that somebody searches with; quote each one.
+    annotations
+        Table of clips with their keywords; without --schema the labels that it uses are the vocabulary.
+    schema
+        Declared labels per group: JSON {group: [label, …]}.
+    encoder
+        Folder or name of a model of sentence-transformers; without it only names and aliases are found.
+    strategy
+        cover: every word counts once, negations stand apart; algorithm1: every 1-, 2- and 3-gram adds its best keyword.
+    keyword_threshold
+        What a similarity must exceed; by default what was calibrated with all-MiniLM-L6-v2, for algorithm1 0.5.
+    device
+        Where to compute, such as cpu or cuda; by default what the model's library chooses.
+    format
+        How to print.
+    """
+    vocabulary, rules, notes = read_vocabulary(annotations, schema)
+    loaded = None if encoder is None else load_keybert(encoder, device=device)
+    mapper = KeywordMapper(vocabulary, encode=loaded, strategy=strategy, threshold=keyword_threshold)
+    found = [mapper.map_text(text) for text in dict.fromkeys(texts)]
+    rows = [row for each in found for row in _rows(each)]
+    notes += [note for each in found for note in each.notes]
+    if loaded is None:
+        notes.append("without an encoder only names and aliases are found; name a model with --encoder")
+    rules = {**mapper.describe(), **rules, **(loaded.rules if loaded is not None else {}), "version": __version__}
+    document = report.Document(rows, None, rules, notes, summary=False, terminal=report.terminal_of(sys.stdout))
+    return Output(text=report.OUTPUTS[format](document), notes=tuple(notes if format != "json" else ()))
+
+
+def read_vocabulary(annotations: str, schema: str | None) -> tuple[Vocabulary, dict[str, Any], list[str]]:
+    """The declared keywords, else those that the annotations use; what that is for the rules; and what there is to say of it."""
+    declared = None if schema is None else read_schema(schema)
+    table = read_annotations(annotations, schema=declared)
+    vocabulary = table.vocabulary
+    notes = [*table.notes]
+    if table.undeclared:
+        used = ", ".join(f"{label} ({group})" for group, label in table.undeclared)
+        notes.append(f"used and not declared, so that no text maps to it: {used}")
+    if vocabulary.shadowing:
+        notes.append(f"aliases that read like a label, which wins: {', '.join(vocabulary.shadowing)}")
+    return vocabulary, {"labels": "used" if declared is None else "declared"}, notes
+
+
+def _rows(found: MappedText) -> list[dict[str, Any]]:
+    return [
+        {
+            "text": found.text,
+            "span": each.span,
+            "group": each.keyword.group,
+            "keyword": each.keyword.label,
+            "score": each.score,
+            "runner_up": each.runner_up,
+            "margin": each.margin,
+            "stage": each.stage,
+        }
+        for each in found.mapped
+    ]

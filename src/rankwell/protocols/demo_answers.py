@@ -1,0 +1,93 @@
+"""Answer questions about the standard library with nothing to download, and see who failed where: retriever or reader.
+
+The questions and the paragraphs that answer them are written by hand and ship with the package. SQLite's BM25 finds paragraphs, a
+reader without a model picks the answers from them; the same reader on the right paragraphs shows what is the retriever's fault.
+"""
+
+from importlib.resources import as_file, files
+from pathlib import Path
+from typing import Annotated, NamedTuple
+
+from cyclopts import Parameter
+
+from rankwell.evaluation.answering import asked, gold_passages, read_answers, retrieve
+from rankwell.evaluation.answers import evaluate_answers
+from rankwell.files import write_run
+from rankwell.files.answers import read_questions, write_predictions
+from rankwell.protocols import Output, Progress
+from rankwell.protocols.answers import show
+from rankwell.store import refuse_blocked, write_bytes
+from rankwell.systems.overlap_reader import OverlapReader
+from rankwell.systems.sqlite_fts import SqliteFts
+
+K_RETRIEVER, K_READER = 3, 5
+
+
+def answers(
+    *,
+    output: Annotated[Path, Parameter(name=["--output", "-o"])] = Path("rankwell-demo-answers"),
+    seed: int = 0,
+    progress: Progress = None,
+) -> Output:
+    """Answer questions about the standard library with nothing to download, and see who failed where: retriever or reader.
+
+    Parameters
+    ----------
+    output
+        Folder for the questions, what was retrieved, the answers and the results.
+    seed
+        Seed of the bootstrap.
+    """
+    refuse_blocked(output, folder=True)
+    made = prepare(output, progress=progress)
+    result = evaluate_answers(
+        str(made.gold),
+        str(made.predictions),
+        retrieved=str(made.retrieved),
+        isolated=str(made.isolated),
+        k=K_READER,
+        retriever_k=K_RETRIEVER,
+        seed=seed,
+        details=True,
+    )
+    done = show(result, output=output / "results")
+    begin = (
+        f"{len(read_questions(str(made.gold)).table.ids)} questions about the standard library. BM25 finds {K_RETRIEVER} "
+        f"paragraphs for each, and a\nreader without a model picks at most {K_READER} answers from them. Who fails where?\n"
+    )
+    end = (
+        "The same from the files:\n\n"
+        f"  rankwell answers {made.gold} {made.predictions} --retrieved {made.retrieved} \\\n"
+        f"    --isolated {made.isolated} -k {K_READER} --retriever-k {K_RETRIEVER}\n"
+    )
+    return Output(text="\n".join([begin, done.text, end]), notes=done.notes)
+
+
+class DemoFiles(NamedTuple):
+    """Where the experiment lies. isolated: the answers of the same reader from the right paragraphs."""
+
+    gold: Path
+    retrieved: Path
+    predictions: Path
+    isolated: Path
+
+
+def prepare(folder: Path, *, progress: Progress = None) -> DemoFiles:
+    """Runs the retriever and the reader and writes the experiment into a folder; the same bytes every time and everywhere."""
+    paths = DemoFiles(*(folder / name for name in ("questions.json", "bm25.run", "answers.jsonl", "isolated.jsonl")))
+    with as_file(files("rankwell") / "data" / "demo_answers" / "questions.json") as place:
+        write_bytes(paths.gold, place.read_bytes())
+    questions = read_questions(str(paths.gold)).table
+    contexts, texts = questions.contexts, asked(questions)
+    reader = OverlapReader(contexts.values())
+    with SqliteFts(contexts.items()) as system:
+        retrieved = retrieve(system, texts, K_RETRIEVER)
+    write_run(retrieved, paths.retrieved)
+
+    def told(done: int, total: int) -> None:
+        if progress is not None:
+            progress("answering", done, total)
+
+    write_predictions(read_answers(reader, texts, retrieved, contexts, k=K_READER, progress=told), paths.predictions)
+    write_predictions(read_answers(reader, texts, gold_passages(questions), contexts, k=K_READER), paths.isolated)
+    return paths

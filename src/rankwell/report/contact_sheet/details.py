@@ -1,0 +1,155 @@
+"""From the rows of details.parquet to contact sheets, and small pictures into those rows, for a page that has no other files."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from rankwell.images import Thumbnails
+from rankwell.report.contact_sheet.sheet import Sheet, State, Tile
+
+Columns = Mapping[str, Any]
+_STATES: dict[str, State] = {"relevant": "right", "nonrelevant": "wrong", "unjudged": "unjudged"}
+
+
+@dataclass(frozen=True)
+class _Row:
+    """One result of one query; rank None was not retrieved."""
+
+    place: int
+    item: str
+    rank: int | None
+    score: float | None
+    state: str
+    detail: Mapping[str, Any]
+
+    @property
+    def is_below(self) -> bool:
+        return "below_threshold" in self.detail.get("reasons", ())
+
+    @property
+    def is_right(self) -> bool:
+        return self.state == "relevant" and not self.is_below
+
+    def keywords(self, kind: str) -> list[str]:
+        """Keywords `found` or `missing`, of all groups in their order."""
+        groups: Mapping[str, Mapping[str, list[str]]] = self.detail.get("groups", {})
+        return [*self.detail.get(kind, ()), *(label for each in groups.values() for label in each.get(kind, ()))]
+
+    def asked(self) -> list[str]:
+        """All keywords that the query asks for, by group."""
+        groups: Mapping[str, Mapping[str, list[str]]] = self.detail.get("groups", {})
+        named = [label for each in groups.values() for kind in ("found", "missing") for label in each.get(kind, ())]
+        return [*self.detail.get("found", ()), *self.detail.get("missing", ()), *named]
+
+    def tile(self, pictures: Thumbnails) -> Tile:
+        shown = pictures[self.item]
+        notes = [str(self.detail[name]) for name in ("match", "note") if self.detail.get(name)]
+        notes += ["below the threshold"] * self.is_below + ["not annotated"] * (self.state == "unjudged")
+        state = _STATES.get(self.state, "unjudged")
+        return Tile(
+            item=self.item,
+            state="wrong" if self.is_below and state == "right" else state,
+            picture=shown.image,
+            problem=shown.problem,
+            rank=self.rank,
+            score=self.score,
+            label=str(self.detail.get("label", "")),
+            found=tuple(self.keywords("found")),
+            missing=tuple(self.keywords("missing")),
+            note=" · ".join(notes),
+        )
+
+
+def sheets_of(
+    details: Columns,
+    pictures: Thumbnails,
+    *,
+    first: int = 5,
+    titles: Mapping[str, str] | None = None,
+    facts: Mapping[tuple[str, str], Sequence[str]] | None = None,
+    queries: Sequence[tuple[str, str]] | None = None,
+    score: str = "similarity",
+) -> Iterator[Sheet]:
+    """A sheet for each run and query: its first results, then the first right one wherever it stands.
+
+    details: columns as details.parquet has them. Of `detail`, a JSON object, `found` and `missing` (lists of keywords) or
+    `groups` (group -> both), `label`, `match`, `note` and `reasons` are shown. pictures: of the items, and of queries that are
+    items. titles: query -> what is asked, where the id does not say it. facts: (run, query) -> lines below the title, before
+    that of how many are right. queries: which (run, query) to draw, in that order; by default all, in the order of the rows.
+    """
+    rows = _rows(details)
+    several, items = len({run for run, _ in rows}) > 1, set(details["item"])
+    for run, query in rows if queries is None else queries:
+        listed = sorted(rows.get((run, query), ()), key=lambda row: (row.rank is None, row.rank or 0))
+        retrieved = [row for row in listed if row.rank is not None and row.state != "junk"]
+        shown = retrieved[:first]
+        later = next((row for row in retrieved[first:] if row.is_right), None)
+        lines = [*([run] if several else []), *(facts or {}).get((run, query), ()), *_facts(listed, shown)]
+        tile = None
+        if query in pictures or query in items:
+            asked = pictures[query]
+            tile = Tile(query, "query", asked.image, asked.problem)
+        tiles = [row.tile(pictures) for row in shown]
+        if later is not None and not any(row.is_right for row in shown):
+            tiles.append(later.tile(pictures)._replace(note="the first right one"))
+        name = f"{run} {query}" if several else query
+        yield Sheet(name, (titles or {}).get(query, query), tuple(tiles), tuple(lines), tile, score)
+
+
+def with_thumbnails(details: Columns, pictures: Thumbnails, *, first: int = 20, longest: int = 160) -> dict[str, Any]:
+    """The same columns with a `thumbnail` in the `detail` of each of a query's first results, or the `problem` of its picture.
+
+    `thumbnail` holds `src`, a JPEG in a `data:` address, `width` and `height`.
+    """
+    told: list[str] = []
+    made: dict[str, dict[str, Any]] = {}
+    for found in _rows(details).values():
+        for row in found:
+            detail = dict(row.detail)
+            if row.rank is not None and row.rank <= first:
+                if row.item not in made:
+                    shown = pictures[row.item]
+                    made[row.item] = Tile(row.item, "unjudged", shown.image, shown.problem).detail(longest=longest)
+                detail |= made[row.item]
+            told.append(json.dumps(detail, ensure_ascii=True))
+    order = np.argsort([row.place for found in _rows(details).values() for row in found], kind="stable")
+    return {**details, "detail": [told[place] for place in order.tolist()]}
+
+
+def _rows(details: Columns) -> dict[tuple[str, str], list[_Row]]:
+    found: dict[tuple[str, str], list[_Row]] = {}
+    items = details["item"]
+    for place, (run, query, item, rank, score, state, detail) in enumerate(
+        zip(
+            details["run"],
+            details["query"],
+            items,
+            details["rank"],
+            details["score"],
+            details["state"],
+            details.get("detail", [None] * len(items)),
+            strict=True,
+        )
+    ):
+        known: Mapping[str, Any] = json.loads(detail) if detail else {}
+        number = None if rank is None or np.isnan(rank) else int(rank)
+        value = None if score is None or np.isnan(score) else float(score)
+        found.setdefault((run, query), []).append(_Row(place, item, number, value, state, known))
+    return found
+
+
+def _facts(listed: Sequence[_Row], shown: Sequence[_Row]) -> list[str]:
+    """What the query asks for, and how many are right."""
+    # A row that has all keywords, or none, has them in their own order.
+    whole = sorted(listed, key=lambda row: bool(row.keywords("found")) and bool(row.keywords("missing")))
+    asked = dict.fromkeys(label for row in whole for label in row.asked())
+    relevant = sum(row.state == "relevant" for row in listed)
+    right = sum(row.is_right for row in shown)
+    rank = next((row.rank for row in listed if row.is_right and row.rank is not None), None)
+    counted = f"{right} of the first {len(shown)} right" if shown else "nothing retrieved"
+    where = "" if rank is None else f" · the first right one at rank {rank}"
+    lines = [f"asks for {', '.join(asked)}"] if asked else []
+    return [*lines, f"{counted} · {relevant} relevant{where}"]

@@ -1,0 +1,155 @@
+"""Text on pictures with the font that Pillow carries: the same on every machine, wrapped, no boxes for letters it lacks."""
+
+import unicodedata
+from functools import cache
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from PIL.ImageDraw import ImageDraw
+
+_INSTEAD = dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2212", "-") | {"\u00a0": " ", "×": "x", "ß": "ss", "æ": "ae", "œ": "oe"}
+
+
+class _Mark(NamedTuple):
+    """An accent, made of a sign that the font has: its size beside that of the letter, and whether it hangs below."""
+
+    sign: str
+    size: float = 1.0
+    below: bool = False
+
+
+_MARKS = {
+    "\u0300": _Mark("`"),
+    "\u0301": _Mark("´"),
+    "\u0302": _Mark("^", 0.55),
+    "\u0303": _Mark("~", 0.65),
+    "\u0304": _Mark("-", 0.9),
+    "\u0307": _Mark("."),
+    "\u0308": _Mark("..", 0.85),
+    "\u030a": _Mark("°", 0.8),
+    "\u0327": _Mark(",", 0.7, below=True),
+}
+
+
+@cache
+def _font(size: int) -> Any:
+    from PIL import ImageFont
+
+    font: Any = ImageFont.load_default(size)
+    # The other layout engine is not in every build of Pillow and places letters differently.
+    return font.font_variant(layout_engine=ImageFont.Layout.BASIC)
+
+
+@cache
+def _ink(sign: str, size: int) -> tuple[int, int, int, int]:
+    """Left, top, right and bottom of what is drawn for a sign, from its place on the base line; `getbbox` reaches to the line."""
+    mask, offset = _font(size).getmask2(sign, mode="L", anchor="ls")
+    left, top, right, bottom = mask.getbbox() or (0, 0, 0, 0)
+    return left + offset[0], top + offset[1], right + offset[0], bottom + offset[1]
+
+
+@cache
+def _is_known(letter: str) -> bool:
+    font = _font(16)
+    return letter == " " or bytes(font.getmask(letter)) != bytes(font.getmask("\uffff"))
+
+
+@cache
+def _cluster(letter: str) -> tuple[str, str]:
+    """The signs that stand for one letter, and the accents on the last of them; an escape where the font has nothing like it."""
+    instead = _INSTEAD.get(letter, letter)
+    if instead.isprintable() and all(map(_is_known, instead)):
+        return instead, ""
+    base, *marks = unicodedata.normalize("NFD", letter)
+    if marks and _is_known(base) and all(mark in _MARKS for mark in marks):
+        return base, "".join(marks)
+    return ascii(letter)[1:-1], ""
+
+
+class Line(NamedTuple):
+    """One line of text as it is drawn: signs of the font, and the accents by the place of their sign."""
+
+    signs: str
+    accents: tuple[tuple[int, str], ...] = ()
+
+
+class Letters:
+    """Text of one size in pixels. `height` is that from line to line, `ascent` from a line's top to its base line."""
+
+    def __init__(self, size: int) -> None:
+        self._size, self._font = size, _font(size)
+        self.height, self.ascent = round(size * 1.36), round(size * 1.02)
+
+    def line(self, text: str) -> Line:
+        """The text as one line: letters with accents are put together, what the font cannot show is written as an escape."""
+        signs, accents = "", list[tuple[int, str]]()
+        for letter in unicodedata.normalize("NFC", text):
+            shown, marks = _cluster(letter)
+            signs += shown
+            if marks:
+                accents.append((len(signs) - 1, marks))
+        return Line(signs, tuple(accents))
+
+    def width(self, text: str) -> float:
+        """How many pixels the text takes on one line."""
+        return self._font.getlength(self.line(text).signs)
+
+    def wrap(self, text: str, width: float, *, lines: int = 3) -> list[str]:
+        """The text in at most so many lines of that width, broken at blanks, else after signs as `_ - / .`, else anywhere.
+
+        Where that is not enough, its middle is left out: ids differ at their ends. A text always has a line.
+        """
+        broken = self._broken(text, width)
+        if len(broken) <= lines:
+            return broken
+        low, high = 0, len(text) // 2
+        while low < high:  # as many letters on both sides as fit
+            middle = (low + high + 1) // 2
+            kept = f"{text[:middle]}…{text[-middle:]}"
+            low, high = (middle, high) if len(self._broken(kept, width)) <= lines else (low, middle - 1)
+        return self._broken(f"{text[:low]}…{text[len(text) - low :]}", width)[:lines]
+
+    def _broken(self, text: str, width: float) -> list[str]:
+        lines, rest = list[str](), " ".join(text.split(" ")).strip()
+        while rest and self.width(rest) > width:
+            low, high = 1, len(rest)
+            while low < high:
+                middle = (low + high + 1) // 2
+                low, high = (middle, high) if self.width(rest[:middle].rstrip()) <= width else (low, middle - 1)
+            cut = self._break(rest, low)
+            lines.append(rest[:cut].rstrip())
+            rest = rest[cut:].lstrip()
+        return [*lines, rest] if rest or not lines else lines
+
+    def _break(self, text: str, most: int) -> int:
+        """Where to end a line that holds at most so many letters."""
+        if text[most : most + 1] == " ":
+            return most
+        for signs, least in ((" ", 1), ("_-/", most // 3), (".,:;=)", most // 3)):
+            place = max(text.rfind(sign, 0, most) for sign in signs) + 1
+            if place > least:
+                return place
+        return most
+
+    def draw(self, canvas: "ImageDraw", place: tuple[float, float], text: str, colour: str, *, bold: bool = False) -> None:
+        """Writes one line with its upper left corner at a place. bold: the font has one weight, so the line is drawn twice."""
+        x, y = place[0], place[1] + self.ascent
+        line = self.line(text)
+        for shift in (0, max(1, self._size // 24)) if bold else (0,):
+            canvas.text((x + shift, y), line.signs, fill=colour, font=self._font, anchor="ls")
+            for position, marks in line.accents:
+                self._accent(canvas, (x + shift, y), line.signs, position, marks, colour)
+
+    def _accent(
+        self, canvas: "ImageDraw", origin: tuple[float, float], signs: str, position: int, marks: str, colour: str
+    ) -> None:
+        left, top, right, bottom = _ink(signs[position], self._size)
+        middle = origin[0] + self._font.getlength(signs[:position]) + (left + right) / 2
+        gap = max(1, self._size // 14)
+        for each in marks:
+            mark = _MARKS[each]
+            size = max(4, round(self._size * mark.size))
+            ink = _ink(mark.sign, size)
+            y = bottom + 1 - ink[1] if mark.below else top - gap - ink[3]
+            canvas.text((middle - (ink[0] + ink[2]) / 2, origin[1] + y), mark.sign, fill=colour, font=_font(size), anchor="ls")
+            top -= 0 if mark.below else gap + ink[3] - ink[1]

@@ -1,0 +1,65 @@
+"""What a contact sheet shows: a query and its results, each a tile."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from rankwell.images import data_uri
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+State = Literal["right", "wrong", "unjudged", "query"]
+
+
+class Tile(NamedTuple):
+    """One result, or the query itself.
+
+    picture: RGB, of any size; None draws a placeholder with `problem`, a few words. rank: from 1; None was not retrieved.
+    found, missing: keywords that the query asks for and the result has, or lacks. label: what it is, such as an instance.
+    note: anything else, such as `below the threshold`.
+    """
+
+    item: str
+    state: State
+    picture: "Image | None" = None
+    problem: str = "no file"
+    rank: int | None = None
+    score: float | None = None
+    label: str = ""
+    found: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+    note: str = ""
+
+    def detail(self, *, longest: int = 160) -> dict[str, Any]:
+        """What the tile shows beside rank and score as JSON has it, for the column `detail` of details.parquet.
+
+        Keys only where there is something: `label`, `found`, `missing`, `note`, `thumbnail` (`src` a `data:` address, `width`,
+        `height`, of at most `longest` pixels) or, without a picture, `problem`.
+        """
+        told = {"label": self.label, "found": list(self.found), "missing": list(self.missing), "note": self.note}
+        return {name: value for name, value in told.items() if value} | self._thumbnail(longest)
+
+    def _thumbnail(self, longest: int) -> dict[str, Any]:
+        if self.picture is None:
+            return {"problem": self.problem}
+        width, height = self.picture.size
+        share = min(1.0, longest / max(width, height))
+        size = {"width": max(1, round(width * share)), "height": max(1, round(height * share))}
+        return {"thumbnail": {"src": data_uri(self.picture, longest=longest), **size}}
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """A query with its results in order of rank; ranks may leave some out (the first five, then the first right one).
+
+    name: the query's id, by which the file is called. title: what is asked, an id or a text. facts: lines below the title.
+    query: its tile, where the query is a picture. score: what the tiles' scores are. empty: what to say where there are no tiles.
+    """
+
+    name: str
+    title: str
+    tiles: tuple[Tile, ...]
+    facts: tuple[str, ...] = ()
+    query: Tile | None = None
+    score: str = "similarity"
+    empty: str = "no results"

@@ -1,0 +1,154 @@
+"""The words that annotations may use, by group, and what people write for them."""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import product
+from typing import Literal, NamedTuple, Self
+
+from rankwell.errors import BadInput
+
+_WORD = re.compile(r"[^\W_]+(?:['’.][^\W_]+)*")
+_LONG_PLURAL = re.compile(r".*(?:ch|sh|ss|x|zz|[^aeiou]us|[^aeiou]o)es")
+
+
+class Keyword(NamedTuple):
+    """A label of a group; the same label in another group is another keyword."""
+
+    group: str
+    label: str
+
+
+class Name(NamedTuple):
+    """What a literal text stands for. entries: positions in the vocabulary. stage: whether it is a label or an alias."""
+
+    entries: tuple[int, ...]
+    stage: Literal["exact", "alias"]
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """Keywords in the order of their declaration, and other texts that stand for them.
+
+    entries: every keyword once. aliases: text -> the keywords that it stands for, one or more; a label wins over an alias.
+    Raises BadInput for an empty label, a keyword that comes twice, labels of one group that differ in case, spaces or plural
+    alone, and an alias of nothing or of what is no keyword.
+    """
+
+    entries: tuple[Keyword, ...]
+    aliases: Mapping[str, tuple[Keyword, ...]] = field(default_factory=dict[str, tuple[Keyword, ...]])
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "entries", tuple(Keyword(*entry) for entry in self.entries))
+        own = {alias: tuple(Keyword(*entry) for entry in meant) for alias, meant in self.aliases.items()}
+        object.__setattr__(self, "aliases", own)
+        seen: dict[tuple[str, tuple[str, ...]], str] = {}
+        for group, label in self.entries:
+            folded = fold(label)
+            if not folded:
+                raise BadInput(f"group {group!r} has the label {label!r}, which holds no word; give it a name or leave it out.")
+            if (group, folded) in seen:
+                first = seen[group, folded]
+                what = "twice" if first == label else f"and {first!r}, which reads the same"
+                raise BadInput(f"group {group!r} has the label {label!r} {what}; keep one of them.")
+            seen[group, folded] = label
+        known = set(self.entries)
+        for alias, meant in own.items():
+            lost = next((entry for entry in meant if entry not in known), None)
+            if not fold(alias) or not meant or lost is not None:
+                what = "holds no word" if not fold(alias) else f"stands for {lost or 'nothing'}, which is no keyword"
+                raise BadInput(f"the alias {alias!r} {what}; let it stand for labels of the vocabulary.")
+
+    @classmethod
+    def of_groups(
+        cls, groups: Mapping[str, tuple[str, ...] | list[str]], aliases: Mapping[str, tuple[Keyword, ...]] | None = None
+    ) -> Self:
+        """The vocabulary of a mapping group -> labels, as a schema has it."""
+        return cls(tuple(Keyword(group, label) for group, labels in groups.items() for label in labels), aliases or {})
+
+    @cached_property
+    def groups(self) -> tuple[str, ...]:
+        """Every group once, in the order of the entries."""
+        return tuple(dict.fromkeys(group for group, _ in self.entries))
+
+    @cached_property
+    def labels(self) -> tuple[str, ...]:
+        """Every label once, in the order of the entries, whichever groups it is in."""
+        return tuple(dict.fromkeys(label for _, label in self.entries))
+
+    @cached_property
+    def shadowing(self) -> tuple[str, ...]:
+        """Aliases that read the same as a label which they do not stand for; the label wins."""
+        own: dict[tuple[str, ...], set[Keyword]] = {}
+        for entry in self.entries:
+            own.setdefault(fold(entry.label), set()).add(entry)
+        return tuple(alias for alias, meant in self.aliases.items() if own.get(fold(alias), set()) - set(meant))
+
+    @cached_property
+    def names(self) -> dict[tuple[str, ...], Name]:
+        """Every literal text of every keyword, folded: labels, `group:label`, aliases, and what a slash in a label stands for.
+
+        An earlier kind wins: no alias hides a label. A label that several groups have is a name of all of them.
+        """
+        labels: dict[tuple[str, ...], list[int]] = {}
+        whole: dict[tuple[str, ...], list[int]] = {}
+        parts: dict[tuple[str, ...], list[int]] = {}
+        for place, (group, label) in enumerate(self.entries):
+            labels.setdefault(fold(label), []).append(place)
+            whole.setdefault(fold(f"{group} {label}"), []).append(place)
+            for form in dict.fromkeys(map(fold, _alternatives(label))):
+                parts.setdefault(form, []).append(place)
+        number = {entry: place for place, entry in enumerate(self.entries)}
+        aliases = {fold(alias): [number[entry] for entry in meant] for alias, meant in self.aliases.items()}
+        found = {form: Name(tuple(places), "exact") for form, places in parts.items()}
+        found |= {form: Name(tuple(places), "alias") for form, places in aliases.items()}
+        for forms in (whole, labels):
+            found |= {form: Name(tuple(places), "exact") for form, places in forms.items()}
+        return found
+
+    def only(self, groups: tuple[str, ...]) -> "Vocabulary":
+        """The vocabulary of some groups, with the aliases that still mean something. Raises BadInput for an unknown group."""
+        lost = next((group for group in groups if group not in self.groups), None)
+        if lost is not None:
+            raise BadInput(f"no group is called {lost!r}; there are {', '.join(self.groups)}.")
+        kept = {alias: tuple(entry for entry in meant if entry.group in groups) for alias, meant in self.aliases.items()}
+        entries = tuple(entry for entry in self.entries if entry.group in groups)
+        return Vocabulary(entries, {alias: meant for alias, meant in kept.items() if meant})
+
+
+def _alternatives(label: str) -> list[str]:
+    """What a slash in a label stands for: `parking lot/depot` is a parking lot, a depot, a parking depot."""
+    if "/" not in label:
+        return []
+    chosen = product(*(word.split("/") for word in label.split()))
+    return [form for form in (*(" ".join(words) for words in chosen), *label.split("/")) if fold(form)]
+
+
+class Token(NamedTuple):
+    """A word of a text: as it is compared, and where it stands, in characters, end exclusive."""
+
+    word: str
+    start: int
+    end: int
+
+
+def words_of(text: str) -> Iterator[Token]:
+    """The words of a text as they are compared: without case and punctuation, hyphens and underscores too, in the singular."""
+    for found in _WORD.finditer(text):
+        yield Token(singular(found.group().replace("’", "'").casefold()), found.start(), found.end())
+
+
+def fold(text: str) -> tuple[str, ...]:
+    """What two texts have in common that differ in case, spaces, punctuation, hyphens or plural alone."""
+    return tuple(token.word for token in words_of(text))
+
+
+def singular(word: str) -> str:
+    """A word without the ending of a regular English plural or possessive: `lorries` lorry, `buses` bus, `cars` car."""
+    word = word.removesuffix("'s").removesuffix("'")
+    if len(word) > 4 and word.endswith("ies"):
+        return word[:-3] + "y"
+    if _LONG_PLURAL.fullmatch(word):
+        return word[:-2]
+    return word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is")) else word

@@ -1,0 +1,322 @@
+"""Texts made comparable: normalisers by name, each a list of exact steps in order, and ways to find one text in another.
+
+The tokens of a text are what white space separates in its normal form; `dpr` and `mlqa-zh` put a blank between all of theirs.
+"""
+
+import re
+import string
+import unicodedata
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import compress
+from typing import Literal, get_args
+
+from rankwell.errors import UnknownName
+
+NormalizerName = Literal[
+    "none",
+    "strip",
+    "lower",
+    "squad",
+    "english",
+    "french",
+    "french-bench",
+    "nq-open",
+    "triviaqa",
+    "dpr",
+    "mlqa-ar",
+    "mlqa-de",
+    "mlqa-en",
+    "mlqa-es",
+    "mlqa-hi",
+    "mlqa-vi",
+    "mlqa-zh",
+]
+ContainmentName = Literal["dpr", "kilt", "lower", "raw"]
+Step = Callable[[str], str]
+
+
+@dataclass(frozen=True)
+class Normalizer:
+    """How texts are made comparable: `normalizer(text)` is the normal form.
+
+    steps: (what it does, the function), in order. source: who defined them. frozen: exactly as published. One that is not keeps
+    the last form that is not empty where a step would leave nothing, so that an answer such as `A+` or `The` does not vanish.
+    whole, batch: all steps at once, and for many texts of printable ASCII at once, where that is faster.
+    """
+
+    name: str
+    source: str
+    steps: tuple[tuple[str, Step], ...]
+    frozen: bool = True
+    whole: Step | None = None
+    batch: Callable[[Sequence[str]], list[str]] | None = None
+
+    def __call__(self, text: str) -> str:
+        """The normal form of a text."""
+        if self.whole is not None:
+            return self.whole(text)
+        for _, step in self.steps:
+            shorter = step(text)
+            if not self.frozen and not shorter.strip():
+                return collapse(text)
+            text = shorter
+        return text
+
+    @cached_property
+    def described(self) -> str:
+        """Its steps in words, in order."""
+        return " → ".join(words for words, _ in self.steps) or "nothing is changed"
+
+
+class _Letters(dict[int, str | int | None]):
+    """A table for `str.translate` that decides each character when it first comes."""
+
+    def __init__(self, decide: Callable[[str], str | None]) -> None:
+        super().__init__()
+        self._decide = decide
+
+    def __missing__(self, code: int) -> str | int | None:
+        self[code] = found = self._decide(chr(code))
+        return found
+
+
+_ASCII_PUNCTUATION = frozenset(string.punctuation)
+_TRIVIA_PUNCTUATION = _ASCII_PUNCTUATION | frozenset("‘’´`")
+_WITHOUT_ASCII = str.maketrans("", "", string.punctuation)
+_ENGLISH = re.compile(r"\b(?:a|an|the)\b")
+
+
+def _is_punctuation(letter: str) -> bool:
+    return letter in _ASCII_PUNCTUATION or unicodedata.category(letter).startswith("P")
+
+
+_WITHOUT_PUNCTUATION = _Letters(lambda letter: None if _is_punctuation(letter) else letter)
+_BLANK_FOR_PUNCTUATION = _Letters(lambda letter: " " if _is_punctuation(letter) else letter)
+_BLANK_FOR_TRIVIA = str.maketrans(dict.fromkeys(_TRIVIA_PUNCTUATION, " "))
+_APOSTROPHES = str.maketrans(dict.fromkeys("’‘ʼ", "'"))
+
+
+def collapse(text: str) -> str:
+    """Without white space at the ends, and one blank for each run of it inside; white space as Unicode has it."""
+    return " ".join(text.split())
+
+
+def _nfc(text: str) -> str:
+    return text if text.isascii() else unicodedata.normalize("NFC", text)
+
+
+def _nfd(text: str) -> str:
+    return text if text.isascii() else unicodedata.normalize("NFD", text)
+
+
+def _without(pattern: str) -> Step:
+    """Whole words replaced by a blank."""
+    words = re.compile(rf"\b(?:{pattern})\b")
+    return lambda text: words.sub(" ", text)
+
+
+def _squad(text: str) -> str:
+    """SQuAD's steps at once; words of plain text are compared whole, which a regular expression does at five times the price."""
+    text = text.lower().translate(_WITHOUT_ASCII)
+    # Control characters end a word for a regular expression and not for `split`, so only printable text takes the short way.
+    if not (text.isascii() and text.isprintable()):
+        return " ".join(_ENGLISH.sub(" ", text).split())
+    words = text.split(" ")
+    if "the" in words or "a" in words or "an" in words or "" in words:
+        return " ".join([word for word in words if word and word != "the" and word != "a" and word != "an"])
+    return text
+
+
+def _squad_batch(texts: Sequence[str]) -> list[str]:
+    """SQuAD's steps for many texts of printable ASCII, in a few passes over one long text with a line for each."""
+    joined = (" " + " \n ".join(texts) + " ").lower().translate(_WITHOUT_ASCII)
+    for word, blank in (("  ", " "), (" the ", " "), (" a ", " "), (" an ", " ")):
+        # Neighbours share a blank, of which one pass sees every other only.
+        while word in joined:
+            joined = joined.replace(word, blank)
+    return [line.strip(" ") for line in joined.split("\n")]
+
+
+_LOWER = ("lower case", str.lower)
+_COLLAPSE = ("collapse white space", collapse)
+_DELETE_ASCII = ("delete ASCII punctuation", lambda text: text.translate(_WITHOUT_ASCII))
+_DELETE_ALL = ("delete Unicode punctuation", lambda text: text.translate(_WITHOUT_PUNCTUATION))
+_BLANK_ALL = ("a blank for Unicode punctuation", lambda text: text.translate(_BLANK_FOR_PUNCTUATION))
+_NFC = ("NFC", _nfc)
+_NFD = ("NFD", _nfd)
+_ARTICLES = ("a blank for the words a, an, the", _without("a|an|the"))
+_SQUAD = (_LOWER, _DELETE_ASCII, _ARTICLES, _COLLAPSE)
+
+_FRENCH_WORDS = frozenset(("le", "la", "les", "un", "une", "des", "du", "au", "aux"))
+_ELIDED = re.compile(r"(?<!\w)[ld]'")
+
+
+def _without_french_words(text: str) -> str:
+    return " ".join(word for word in text.split() if word not in _FRENCH_WORDS)
+
+
+def _as_token(letter: str) -> str:
+    """What DPR's tokeniser makes of a character: part of a word, a blank, or a token of its own."""
+    kind = unicodedata.category(letter)[0]
+    return letter if kind in "LNM" else " " if kind in "ZC" else f" {letter} "
+
+
+_TOKENS = _Letters(_as_token)
+
+
+def _is_ideograph(letter: str) -> bool:
+    return "\u4e00" <= letter <= "\u9fa5"
+
+
+_IDEOGRAPHS = _Letters(lambda letter: f" {letter} " if _is_ideograph(letter) else letter)
+
+_SQUAD_SOURCE = "Rajpurkar and others 2016, SQuAD: 100,000+ questions for machine comprehension of text, evaluation script"
+_MLQA_SOURCE = "Lewis and others 2020, MLQA: Evaluating cross-lingual extractive question answering, evaluation script"
+_MLQA_ARTICLES = {
+    "ar": r"ال",
+    "de": "ein|eine|einen|einem|eines|einer|der|die|das|den|dem|des",
+    "en": "a|an|the",
+    "es": "un|una|unos|unas|el|la|los|las",
+    "hi": "",
+    "vi": "của|là|cái|chiếc|những",
+    "zh": "",
+}
+
+
+def _mlqa(language: str, words: str) -> Normalizer:
+    steps: list[tuple[str, Step]] = [_LOWER, _DELETE_ALL]
+    if language == "ar":
+        # The script means a prefix, but its pattern finds the two letters anywhere.
+        steps.append((f"a blank for {words} anywhere", lambda text: text.replace(words, " ")))
+    elif words:
+        steps.append((f"a blank for the words {words.replace('|', ', ')}", _without(words)))
+    if language == "zh":
+        steps.append(("a token for each CJK ideograph", lambda text: text.translate(_IDEOGRAPHS)))
+    return Normalizer(f"mlqa-{language}", _MLQA_SOURCE, (*steps, _COLLAPSE))
+
+
+NORMALIZERS: Mapping[str, Normalizer] = {
+    each.name: each
+    for each in (
+        Normalizer("none", "rankwell", ()),
+        Normalizer("strip", "KILT's strict accuracy, Petroni and others 2021", (("strip white space at both ends", str.strip),)),
+        Normalizer("lower", "rankwell", (_LOWER, _COLLAPSE)),
+        Normalizer("squad", _SQUAD_SOURCE, _SQUAD, whole=_squad, batch=_squad_batch),
+        Normalizer("english", "rankwell, after SQuAD", (_NFC, _LOWER, _DELETE_ALL, _NFC, _COLLAPSE, *_SQUAD[2:]), frozen=False),
+        Normalizer(
+            "french",
+            "rankwell; FQuAD's own rule is not published, parity with it is not claimed",
+            (
+                _NFC,
+                _LOWER,
+                ("' for ’ ‘ ʼ", lambda text: text.translate(_APOSTROPHES)),
+                ("a blank for l' and d' where a word begins", lambda text: _ELIDED.sub(" ", text)),
+                _BLANK_ALL,
+                ("delete the words le, la, les, un, une, des, du, au, aux and collapse white space", _without_french_words),
+            ),
+            frozen=False,
+        ),
+        Normalizer(
+            "french-bench",
+            "lm-evaluation-harness french_bench, Gao and others 2023",
+            (
+                _LOWER,
+                _DELETE_ASCII,
+                ("a blank for the words un, une, des, le, la, les", _without("un|une|des|le|la|les")),
+                _COLLAPSE,
+            ),
+        ),
+        Normalizer(
+            "nq-open",
+            "Lee, Chang and Toutanova 2019, Latent retrieval for weakly supervised open domain question answering",
+            (_NFD, *_SQUAD),
+        ),
+        Normalizer(
+            "triviaqa",
+            "Joshi and others 2017, TriviaQA, evaluation script",
+            (
+                ("a blank for _", lambda text: text.replace("_", " ")),
+                _LOWER,
+                ("a blank for ASCII punctuation and ‘ ’ ´", lambda text: text.translate(_BLANK_FOR_TRIVIA)),
+                _ARTICLES,
+                _COLLAPSE,
+            ),
+        ),
+        Normalizer(
+            "dpr",
+            "Karpukhin and others 2020, Dense passage retrieval for open-domain question answering",
+            (
+                _NFD,
+                ("tokens: runs of letters, numbers and marks, or one other character", lambda text: text.translate(_TOKENS)),
+                _LOWER,
+                _COLLAPSE,
+            ),
+        ),
+        *(_mlqa(language, words) for language, words in _MLQA_ARTICLES.items()),
+    )
+}
+
+
+def normalizer(name: str) -> Normalizer:
+    """The normaliser of this name. Raises UnknownName."""
+    if name not in NORMALIZERS:
+        raise UnknownName(f"no normalizer is called {name!r}; known are {', '.join(get_args(NormalizerName))}.")
+    return NORMALIZERS[name]
+
+
+def mlqa_normalizer(language: str) -> NormalizerName:
+    """The name of MLQA's normaliser for a language. Raises UnknownName for one that MLQA does not have."""
+    name = f"mlqa-{language}"
+    if name not in NORMALIZERS:
+        advice = "; French has --convention french" if language == "fr" else ""
+        raise UnknownName(f"MLQA has no rules for the language {language!r}; it has {', '.join(_MLQA_ARTICLES)}{advice}.")
+    return next(each for each in get_args(NormalizerName) if each == name)
+
+
+def normalize_all(texts: Iterable[str], how: Normalizer) -> dict[str, str]:
+    """Every distinct text with its normal form, which is worked out once."""
+    distinct = list(dict.fromkeys(texts))
+    if how.batch is None:
+        return {text: how(text) for text in distinct}
+    plain = [text.isascii() and text.isprintable() for text in distinct]
+    done = iter(how.batch([*compress(distinct, plain)]) if any(plain) else ())
+    return {text: next(done) if easy else how(text) for text, easy in zip(distinct, plain, strict=True)}
+
+
+@dataclass(frozen=True)
+class Containment:
+    """When a text holds an answer: `holds(prepare(text), prepare(answer))`; texts that are asked often are prepared once.
+
+    whole_tokens: the answer's tokens stand one after the other among the text's, so that `us` is not in `focus`.
+    """
+
+    name: str
+    source: str
+    prepare: Step
+    whole_tokens: bool
+
+    def holds(self, text: str, answer: str) -> bool:
+        """Whether the text holds the answer, both prepared; an answer of nothing is in every text, as in the sources."""
+        if self.whole_tokens:
+            return not answer or f" {answer} " in f" {text} "
+        return answer in text
+
+
+CONTAINMENTS: Mapping[str, Containment] = {
+    each.name: each
+    for each in (
+        Containment("dpr", "DPR's has_answer, Karpukhin and others 2020", NORMALIZERS["dpr"], True),
+        Containment("kilt", "KILT's answer in context, Petroni and others 2021", NORMALIZERS["squad"], False),
+        Containment("lower", "Haystack's EvalDocuments 2021, PIAF's open domain", str.lower, False),
+        Containment("raw", "Haystack 1's answer_match 2022", str, False),
+    )
+}
+
+
+def containment(name: str) -> Containment:
+    """The rule of this name by which a text holds an answer. Raises UnknownName."""
+    if name not in CONTAINMENTS:
+        raise UnknownName(f"no rule for answers in texts is called {name!r}; known are {', '.join(CONTAINMENTS)}.")
+    return CONTAINMENTS[name]

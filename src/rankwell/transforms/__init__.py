@@ -1,0 +1,355 @@
+"""Transforms: scores or descriptors to others before anything is ranked. Each declares what it looks at beyond query and item.
+
+A transform that looks at other queries answers a question of its own: its figures hold for the whole set of queries at once and
+stand beside those of plain scores only with that said. So every result names its transforms and what they look at.
+"""
+
+import ast
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from inspect import Parameter, getdoc, signature
+from typing import Any, Literal, Protocol, TypeVar, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rankwell.errors import BadInput, BadScore, BadUsage, UnknownName
+from rankwell.registry import Catalogue, suggest
+from rankwell.tables import Floats, Ints
+
+Matrix = NDArray[Any]
+Transductive = Literal["queries", "gallery", "labels", "none"]
+WorksOn = Literal["scores", "descriptors", "reranking"]
+"""`descriptors` turns vectors into vectors, `scores` scores into scores, and `reranking` vectors into scores."""
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+_LARGEST = 1e300
+BLOCK_ROWS = 256
+"""How many rows are read at once; sums go block by block from the first row, so that no caller's choice changes a bit of them."""
+
+
+@dataclass(frozen=True, eq=False)
+class Transformed:
+    """A matrix of scores that is computed when its rows are read; the one below it is never copied as a whole.
+
+    shape: (queries, gallery). read: (first row, one after the last) -> (rows, gallery) float64.
+    """
+
+    shape: tuple[int, int]
+    read: Callable[[int, int], Floats]
+
+    def rows(self, start: int, stop: int) -> Floats:
+        """(rows, gallery) the transformed scores of some queries; the same bytes whichever rows are read together."""
+        return self.read(start, min(stop, self.shape[0]))
+
+    def whole(self) -> Floats:
+        """(queries, gallery) all transformed scores."""
+        found = np.empty(self.shape)
+        for start in range(0, self.shape[0], BLOCK_ROWS):
+            found[start : start + BLOCK_ROWS] = self.rows(start, start + BLOCK_ROWS)
+        return found
+
+
+class Listed(Protocol):
+    """The nearest items of each query, best first. positions: (queries, k) their rows, -1 for none. scores: their cosines."""
+
+    @property
+    def positions(self) -> Ints: ...  # noqa: D102
+    @property
+    def scores(self) -> Floats: ...  # noqa: D102
+
+
+class Nearest(Protocol):
+    """How neighbours are found: `rankwell.search.search` is one way."""
+
+    def __call__(self, queries: Matrix, items: Matrix, /, *, k: int) -> Listed: ...  # noqa: D102
+
+
+@dataclass(frozen=True, eq=False)
+class Descriptors:
+    """The vectors of queries and references, what finds neighbours among them, and what may be learnt from instead of references.
+
+    queries: (queries, d). references: (references, d). They are compared by cosine, and never changed. own: (queries,) the row of
+    the reference that is the same image as the query, -1 where none is; None where no query is among the references.
+    learn: (n, d) other vectors that a transform is learnt on; learnt_on: what they are called in the rules of a result.
+    Raises BadInput where shapes do not go together.
+    """
+
+    queries: Matrix
+    references: Matrix
+    nearest: Nearest
+    own: Ints | None = None
+    learn: Matrix | None = None
+    learnt_on: str = "references"
+
+    def __post_init__(self) -> None:
+        check_matrix(self.queries, "queries")
+        check_matrix(self.references, "references")
+        for what, other in (("queries", self.queries), ("vectors to learn from", self.learn)):
+            if other is not None and other.shape[1] != self.references.shape[1]:
+                raise BadInput(
+                    f"{what} have {other.shape[1]} dimensions, references {self.references.shape[1]}; all come from one model."
+                )
+
+    @property
+    def same(self) -> Ints:
+        """(queries,) the row of the reference that is the query's own image, -1 where none is."""
+        return np.full(len(self.queries), -1, dtype=np.int64) if self.own is None else self.own
+
+
+@dataclass(frozen=True)
+class TransformEntry:
+    """A transform as its file declares it.
+
+    function: `(scores, *, parameters) -> Transformed`; with `needs_bank` it takes `(scores, bank, *, parameters)`; one that works
+    on descriptors takes and returns `Descriptors`, and a re-ranking takes them and returns `Transformed`.
+    parameters: name -> default, `inspect.Parameter.empty` where it must be given. transductive: what it looks at. learns: whether
+    it is learnt on `Descriptors.learn` where that is given, and then looks at nothing of what is evaluated.
+    """
+
+    name: str
+    function: Callable[..., Any]
+    parameters: Mapping[str, Any]
+    needs_bank: bool
+    transductive: Transductive
+    source: str
+    works_on: WorksOn = "scores"
+    learns: bool = False
+
+    @property
+    def says(self) -> str:
+        """Its first sentence."""
+        return (getdoc(self.function) or "").split("\n\n")[0].replace("\n", " ")
+
+
+TRANSFORMS: Catalogue[TransformEntry] = Catalogue("transforms", "transform")
+
+
+def transform(
+    name: str, *, transductive: Transductive, source: str, works_on: WorksOn = "scores", learns: bool = False
+) -> Callable[[Function], Function]:
+    """Registers a function under a name and returns it unchanged; see `TransformEntry` for what it takes and returns.
+
+    A second positional argument of one that works on scores is the bank: scores of other queries, (bank queries, gallery).
+    """
+
+    def register(function: Function) -> Function:
+        listed = list(signature(function).parameters.values())
+        TRANSFORMS.add(
+            name,
+            TransformEntry(
+                name=name,
+                function=function,
+                parameters={each.name: each.default for each in listed if each.kind is Parameter.KEYWORD_ONLY},
+                needs_bank=sum(each.kind is not Parameter.KEYWORD_ONLY for each in listed) > 1,
+                transductive=transductive,
+                source=source,
+                works_on=works_on,
+                learns=learns,
+            ),
+        )
+        return function
+
+    return register
+
+
+@dataclass(frozen=True)
+class Transform:
+    """A transform with its parameters, as a value: `dual-softmax(temperature=0.02)`."""
+
+    entry: TransformEntry
+    given: Mapping[str, Any]
+
+    def __str__(self) -> str:
+        inner = ",".join(f"{name}={value!r}" for name, value in self.given.items())
+        return self.entry.name + (f"({inner})" if inner else "")
+
+    def __call__(self, scores: Matrix, bank: Matrix | None = None) -> Transformed:
+        """The transformed scores; rows of `scores` are the queries of the direction that is evaluated.
+
+        Raises BadUsage where the transform needs a bank and has none, or has one and needs none; and where it works on vectors.
+        """
+        if self.entry.works_on != "scores":
+            raise BadUsage(
+                f"{self} works on descriptors and not on scores; give it vectors, as `rankwell instances evaluate` does."
+            )
+        if not self.entry.needs_bank:
+            if bank is not None:
+                raise BadUsage(f"{self} needs no bank of queries; leave it out.")
+            return self.entry.function(scores, **self.given)
+        if bank is None:
+            raise BadUsage(f"{self} needs a bank: the scores of other queries, of training data, with the same gallery.")
+        return self.entry.function(scores, bank, **self.given)
+
+    def describe(self, given: Descriptors | None = None) -> dict[str, Any]:
+        """What stands in the rules of a result; `given` tells what a transform that learns was learnt on."""
+        elsewhere = self.entry.learns and given is not None and given.learn is not None
+        return {
+            "transform": str(self),
+            "transductive": "none" if elsewhere else self.entry.transductive,
+            "definition": self.entry.says,
+            "source": self.entry.source,
+            **({"learnt_on": given.learnt_on if elsewhere and given is not None else "references"} if self.entry.learns else {}),
+        }
+
+
+def chain(transforms: Sequence[Transform], given: Descriptors) -> Descriptors | Transformed:
+    """What the transforms make of descriptors, one after the other: descriptors, or scores once one of them returns scores.
+
+    A transform of scores works on the cosines, or on the scores of a re-ranking before it.
+    Raises BadUsage for a transform of descriptors that follows scores.
+    """
+    state: Descriptors | Transformed = given
+    for each in transforms:
+        if each.entry.works_on == "scores":
+            state = each(cosines(state) if isinstance(state, Descriptors) else state.whole())
+        elif isinstance(state, Descriptors):
+            state = each.entry.function(state, **each.given)
+        else:
+            raise BadUsage(f"{each} works on descriptors, but what comes before it has made scores of them; name it earlier.")
+    return state
+
+
+def cosines(given: Descriptors) -> Floats:
+    """(queries, references) the cosine of each pair in float64."""
+    queries, references = unit_rows(given.queries, "queries"), unit_rows(given.references, "references")
+    found = np.empty((len(queries), len(references)))
+    for start in range(0, len(references), BLOCK_ROWS):
+        np.matmul(queries, references[start : start + BLOCK_ROWS].T, out=found[:, start : start + BLOCK_ROWS], dtype=np.float64)
+    return found
+
+
+def parse_transform(text: str) -> Transform:
+    """The transform that a text names, `dual-softmax(temperature=0.02)`.
+
+    Raises UnknownName for a name or a parameter that does not exist, BadUsage for one that is missing or has no value.
+    """
+    match = re.fullmatch(r"(?P<name>[\w-]+)(\((?P<inner>.*)\))?", text.strip())
+    if match is None:
+        raise BadUsage(f"{text!r} is not a transform; the form is name(parameter=value,…), as in dual-softmax(temperature=0.02).")
+    entry = TRANSFORMS[match["name"]]
+    given: dict[str, Any] = {}
+    for part in filter(None, (match["inner"] or "").split(",")):
+        name, equals, value = (each.strip() for each in part.partition("="))
+        if not equals:
+            raise BadUsage(f"{part!r} in {text!r} is not of the form parameter=value.")
+        if name not in entry.parameters:
+            raise UnknownName(f"{entry.name} has no parameter {name!r} (in {text!r}); {suggest(name, entry.parameters)}")
+        given[name] = _read(value, text)
+    missing = [name for name, default in entry.parameters.items() if default is Parameter.empty and name not in given]
+    if missing:
+        raise BadUsage(f"{entry.name} needs {missing[0]} (in {text!r}): write it as {entry.name}({missing[0]}=…).")
+    return Transform(entry, {name: given[name] for name in entry.parameters if name in given})
+
+
+def _read(value: str, text: str) -> Any:
+    try:
+        found = ast.literal_eval(value)
+    except (ValueError, SyntaxError):
+        found = None
+    if not isinstance(found, (bool, int, float)):
+        raise BadUsage(f"{value!r} in {text!r} is no value; a number, True or False is wanted.")
+    return found
+
+
+def blocks(scores: Matrix, what: str = "scores") -> Iterator[tuple[int, Floats]]:
+    """The rows of a matrix as float64, a block at a time, each with the number of its first row.
+
+    Raises BadScore for a number that is not finite, with row and column.
+    """
+    for start in range(0, scores.shape[0], BLOCK_ROWS):
+        yield start, wide(scores, start, start + BLOCK_ROWS, what)
+
+
+def check_matrix(scores: Matrix, what: str = "scores") -> tuple[int, int]:
+    """The numbers of rows and columns. Raises BadInput for what is no matrix or has nothing in it."""
+    if scores.ndim != 2 or 0 in scores.shape:
+        raise BadInput(f"{what}: the shape is {scores.shape}; a matrix with at least one row and one column is wanted.")
+    return scores.shape[0], scores.shape[1]
+
+
+def wide(scores: Matrix, start: int, stop: int, what: str = "scores") -> Floats:
+    """(rows, gallery) some rows as float64. Raises BadScore for a number that is not finite, with row and column."""
+    # Always a copy: the transforms work in place, and what was given stays as it is.
+    block = np.array(scores[start:stop], dtype=np.float64, order="C")
+    if not np.isfinite(block).all():
+        row, column = np.argwhere(~np.isfinite(block))[0].tolist()
+        raise BadScore(f"{what}: row {start + row}, column {column} (from 0) is {block[row, column]}; finite numbers are wanted.")
+    return block
+
+
+def log_sums(scores: Matrix, scale: float, what: str = "scores") -> Floats:
+    """(gallery,) for each column the logarithm of the sum over its rows of exp(scale · score), without overflow.
+
+    Raises BadUsage where scale · score itself is no float64.
+    """
+    highest = np.full(scores.shape[1], -np.inf)
+    total = np.zeros(scores.shape[1])
+    for _, block in blocks(scores, what):
+        if float(np.abs(block).max()) * scale > _LARGEST:
+            raise BadUsage(f"{what} up to {float(np.abs(block).max()):g} times {scale:g} are too large; name milder parameters.")
+        block *= scale
+        higher = np.maximum(highest, block.max(axis=0))
+        total *= np.exp(highest - higher)
+        block -= higher
+        total += np.exp(block, out=block).sum(axis=0)
+        highest = higher
+    return highest + np.log(total)
+
+
+def unit_rows(vectors: Matrix, what: str) -> Matrix:
+    """(n, d) the vectors divided by their length: float64 where they were, else float32.
+
+    Raises BadScore for a number that is not finite and BadInput for a vector without a direction, with their row.
+    """
+    found = np.empty(vectors.shape, dtype=np.float64 if vectors.dtype == np.float64 else np.float32)
+    for start, block in blocks(vectors, what):
+        # Squares of what is very large or very small would not fit.
+        largest = np.abs(block).max(axis=1)
+        if not largest.all():
+            row = start + int(np.flatnonzero(largest == 0)[0])
+            raise BadInput(
+                f"{what}: row {row} (from 0) is a zero vector, which has no direction; drop the image or its descriptor."
+            )
+        block /= largest[:, None]
+        block /= np.sqrt(np.vecdot(block, block))[:, None]
+        found[start : start + len(block)] = block
+    return found
+
+
+def with_neighbours(vectors: Matrix, given: Descriptors, own: Ints, k: int, alpha: float, what: str) -> Matrix:
+    """(n, d) each vector plus its k nearest references, each times its cosine to the power alpha or 0 below 0; all of length 1.
+
+    vectors: (n, d) of length 1. own: (n,) the reference that is not taken for a neighbour of the vector, -1 for none.
+    Raises BadUsage for k below 1 or alpha below 0, BadInput where a vector and its neighbours cancel out.
+    """
+    k = check_whole("k", k)
+    if not 0 <= alpha < float("inf"):
+        raise BadUsage(f"alpha={alpha!r}: a finite number from 0 is wanted.")
+    references = unit_rows(given.references, "references")
+    found = given.nearest(vectors, references, k=k + bool((own >= 0).any()))
+    other = (found.positions >= 0) & (found.positions != own[:, None])
+    # One too many were asked for, because most find themselves first; duplicates may stand before it.
+    other &= np.cumsum(other, axis=1) <= k
+    weights = np.where(other & (found.scores > 0), np.nan_to_num(found.scores).clip(0.0) ** alpha, 0.0)
+    summed = vectors.astype(np.float64)
+    for place in range(found.positions.shape[1]):
+        summed += weights[:, place, None] * references[found.positions[:, place]]
+    return unit_rows(summed, what).astype(vectors.dtype)
+
+
+def check_whole(name: str, value: float, least: int = 1) -> int:
+    """The parameter as a whole number. Raises BadUsage for what is none, or below `least`."""
+    if isinstance(value, bool) or not value >= least or value % 1 != 0:
+        raise BadUsage(f"{name}={value!r}: a whole number from {least} is wanted.")
+    return int(value)
+
+
+def check_positive(name: str, value: float) -> None:
+    """Raises BadUsage for a parameter that is not a finite number above 0."""
+    if not 0 < value < float("inf"):
+        raise BadUsage(f"{name}={value!r}: a finite number above 0 is wanted.")
+
+
+TRANSDUCTIVE: tuple[Transductive, ...] = get_args(Transductive)

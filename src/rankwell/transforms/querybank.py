@@ -1,0 +1,55 @@
+"""Querybank normalisation: items that answer to everything are held down by a bank of other queries."""
+
+import numpy as np
+
+from rankwell.errors import BadInput
+from rankwell.tables import Bools, Floats
+from rankwell.transforms import Matrix, Transformed, blocks, check_matrix, check_positive, check_whole, log_sums, transform, wide
+
+
+@transform(
+    "querybank",
+    transductive="gallery",
+    source="Bogolin and others 2022, Cross modal retrieval with querybank normalisation",
+)
+def querybank(scores: Matrix, bank: Matrix, *, beta: float = 20.0, k: int = 1, dynamic: bool = True) -> Transformed:
+    """Each score is divided by what a bank of other queries gives the item: exp(beta · score) over their sum of such terms.
+
+    bank: (bank queries, gallery) scores of queries from training data; what is found with test queries in it is transductive over
+    queries. dynamic: only queries whose first item is among the first `k` items of some query of the bank are changed, and others
+    keep their scores (the dynamic inverted softmax); False changes all (the inverted softmax).
+    Changed rows hold the logarithm of that quotient: the same order, and nothing overflows. Changed and unchanged rows are not
+    on one scale, so ranks are meant within a query only. Among equal scores the lower position in the gallery comes first.
+    Raises BadUsage for beta or k out of range, BadInput for a bank with another gallery, BadScore for scores that are not finite.
+
+    >>> import numpy as np
+    >>> scores, bank = np.array([[0.5, 0.4], [0.1, 0.9]]), np.array([[0.9, 0.1], [0.8, 0.2]])
+    >>> querybank(scores, bank).whole().round(2).tolist()
+    [[-8.13, 3.87], [0.1, 0.9]]
+    """
+    check_positive("beta", beta)
+    k = check_whole("k", k)
+    shape, known = check_matrix(scores), check_matrix(bank, "bank")
+    if known[1] != shape[1]:
+        raise BadInput(f"the bank has {known[1]} columns and the scores {shape[1]}; both have one for each item of one gallery.")
+    sums = log_sums(bank, beta, "bank")
+    hubs = _activated(bank, k) if dynamic else np.ones(shape[1], dtype=np.bool_)
+
+    def read(start: int, stop: int) -> Floats:
+        block = wide(scores, start, stop)
+        changed = hubs[block.argmax(axis=1)]
+        block[changed] = block[changed] * beta - sums
+        return block
+
+    return Transformed(shape, read)
+
+
+def _activated(bank: Matrix, k: int) -> Bools:
+    """(gallery,) whether an item is among the first `k` of any query of the bank."""
+    found = np.zeros(bank.shape[1], dtype=np.bool_)
+    for _, block in blocks(bank, "bank"):
+        if k == 1:
+            found[block.argmax(axis=1)] = True
+        else:
+            found[np.argsort(-block, axis=1, kind="stable")[:, :k].ravel()] = True
+    return found

@@ -1,0 +1,1 @@
+"""Truth, one file per way to decide what is relevant: tables in, Judgments out."""

@@ -1,0 +1,405 @@
+"""Conventions for answers: what each source's words mean, seen on the fixtures that tell the sources apart."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from rankwell import judged_rankings
+from rankwell.conventions import CONVENTIONS, answer_measures, reading_of, retriever_measures
+from rankwell.errors import BadUsage, UnknownName
+from rankwell.registry import parse_measure
+from rankwell.tables import offsets_of
+from rankwell.tables.answers import Predictions, Questions
+from rankwell.views.answer_pairs import AnswerPairs, answer_pairs
+from rankwell.views.judged import JudgedRankings
+
+JUDGES = [name for name in CONVENTIONS if CONVENTIONS[name].reading is not None]
+Row = tuple[str, int, int]
+
+# The fixture of qa-evaluation.md 1.6: right answers, relevant documents, returned documents, ranked answers (None: no answer).
+GOLDS: dict[str, list[Row]] = {
+    "q1": [("d1", 10, 20)],
+    "q2": [("d2", 0, 8), ("d3", 5, 13)],
+    "q3": [("d4", 30, 40)],
+    "q4": [],
+    "q5": [],
+}
+RELEVANT = {"q1": "d1", "q2": "d2 d3", "q3": "d4", "q4": "d5", "q5": "d6"}
+RETURNED = {"q1": "d1 d2", "q2": "d9 d3", "q3": "d7 d8", "q4": "d5", "q5": ""}
+ANSWERS: dict[str, list[Row | None]] = {
+    "q1": [("d1", 10, 20), ("d1", 50, 60)],
+    "q2": [("d9", 0, 8), ("d3", 5, 11)],
+    "q3": [("d7", 1, 5)],
+    "q4": [None, ("d1", 0, 3)],
+    "q5": [],
+}
+
+
+def retriever_view() -> JudgedRankings:
+    """What the fixture's retriever returned, against the relevant documents."""
+    truth = {query: dict.fromkeys(documents.split(), 1.0) for query, documents in RELEVANT.items()}
+    return judged_rankings(truth, {query: in_order(documents.split()) for query, documents in RETURNED.items()})
+
+
+def in_order(documents: list[str]) -> dict[str, float]:
+    return {document: -float(rank) for rank, document in enumerate(documents)}
+
+
+def reader_view(impossible: Any = "flagged") -> AnswerPairs:
+    """The fixture's answers, with what was retrieved."""
+    ids = tuple(sorted(GOLDS))
+    golds = [gold for each in ids for gold in GOLDS[each]]
+    given = [answer for each in ids for answer in ANSWERS[each]]
+    questions = Questions(
+        ids=ids,
+        texts=ids,
+        impossible=np.array([not GOLDS[each] for each in ids]),
+        documents=tuple(RELEVANT[each].split()[0] for each in ids),
+        offsets=offsets_of(np.array([len(GOLDS[each]) for each in ids])),
+        answers=tuple("x" * (end - start) for _, start, end in golds),
+        answer_documents=tuple(document for document, _, _ in golds),
+        starts=np.array([start for _, start, _ in golds]),
+    )
+    predictions = Predictions(
+        ids=ids,
+        offsets=offsets_of(np.array([len(ANSWERS[each]) for each in ids])),
+        texts=tuple(None if answer is None else "y" for answer in given),
+        documents=tuple(None if answer is None else answer[0] for answer in given),
+        starts=np.array([-1 if answer is None else answer[1] for answer in given]),
+        ends=np.array([-1 if answer is None else answer[2] for answer in given]),
+        scores=np.full(len(given), np.nan),
+    )
+    view = retriever_view()
+    found = dict(zip(view.queries, (parse_measure("Success@10")(view) > 0).tolist(), strict=True))
+    return AnswerPairs.pair(questions, predictions, impossible=impossible, retrieved=found)
+
+
+def report(name: str, view: AnswerPairs, k: int = 5, **options: Any) -> dict[str, float]:
+    """The mean of every measure that a convention reports of answers, by its label; percentages where the source has them."""
+    scale = 100 if CONVENTIONS[name].unit == "percent" else 1
+    asked = answer_measures(None, CONVENTIONS[name], k=k, **options)
+    return {label: scale * float(np.nanmean(measure(view))) for measure, label in asked}
+
+
+def of_texts(right: dict[str, list[str]], given: dict[str, list[str | None]], retrieved: str = "") -> AnswerPairs:
+    view = answer_pairs(right, given)
+    return view.with_retrieved({query: query in retrieved.split() if retrieved else True for query in right})
+
+
+# ---- PIAF and Haystack --------------------------------------------------------------------------------------------------
+
+PART = 2 * 6 / (8 + 6)  # (d3, 5, 11) against (d3, 5, 13): six characters shared, of eight and of six
+
+
+def test_piaf_divides_by_all_questions():
+    assert report("piaf", reader_view()) == pytest.approx(
+        {
+            "reader_top1_accuracy": 2 / 5,
+            "reader_top1_accuracy_has_answer": 1 / 3,
+            "reader_topk_accuracy": 3 / 5,
+            "reader_topk_accuracy_has_answer": 2 / 3,
+            "reader_top1_em": 2 / 5,
+            "reader_top1_em_has_answer": 1 / 3,
+            "reader_topk_em": 2 / 5,
+            "reader_topk_em_has_answer": 1 / 3,
+            "reader_top1_f1": 2 / 5,
+            "reader_top1_f1_has_answer": 1 / 3,
+            "reader_topk_f1": (2 + PART) / 5,
+            "reader_topk_f1_has_answer": (1 + PART) / 3,
+            "reader_top1_no_answer_accuracy": 1 / 2,
+            "reader_topk_no_answer_accuracy": 1 / 2,
+        }
+    )
+
+
+def test_haystacks_finder_divides_by_the_questions_whose_document_was_retrieved():
+    assert report("haystack-finder", reader_view()) == pytest.approx(
+        {
+            "reader_top1_accuracy": 2 / 3,
+            "reader_top1_accuracy_has_answer": 1 / 2,
+            "reader_topk_accuracy": 1,
+            "reader_topk_accuracy_has_answer": 1,
+            "reader_top1_em": 2 / 3,
+            "reader_top1_em_has_answer": 1 / 2,
+            "reader_topk_em": 2 / 3,
+            "reader_topk_em_has_answer": 1 / 2,
+            "reader_top1_f1": 2 / 3,
+            "reader_top1_f1_has_answer": 1 / 2,
+            "reader_topk_f1": (2 + PART) / 3,
+            "reader_topk_f1_has_answer": (1 + PART) / 2,
+            "reader_top1_no_answer_accuracy": 1,
+            "reader_topk_no_answer_accuracy": 1,
+        }
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "prefix", "average"), [("piaf", "", 0.45), ("haystack-finder", "retriever_", 0.45), ("piaf-article", "", 0.5)]
+)
+def test_the_retriever_is_judged_over_all_questions(name: str, prefix: str, average: float):
+    view = retriever_view()
+
+    found = {label: float(measure(view).mean()) for measure, label in retriever_measures(CONVENTIONS[name], 10)}
+
+    assert found == pytest.approx({f"{prefix}recall": 0.6, f"{prefix}map": average, f"{prefix}mrr": 0.5})
+
+
+def test_the_words_of_piafs_article_are_understood_and_reported_by_the_codes_names():
+    asked = answer_measures(["reader_top1_fk", "reader_top1_fk_has_answer"], CONVENTIONS["piaf"], k=3)
+
+    assert [(each.label, str(each.measure)) for each in asked] == [
+        ("reader_topk_f1", "AnswerF1(unit='offset',no_answer='explicit')@3"),
+        ("reader_topk_f1_has_answer", "AnswerF1(unit='offset',no_answer='explicit',population='answerable')@3"),
+    ]
+
+
+def test_piaf_gives_no_credit_for_an_empty_list_or_text():
+    texts: dict[str, list[str | None]] = {"a": [None], "b": [""], "c": []}
+    view = answer_pairs({"a": [], "b": [], "c": []}, texts)
+
+    assert parse_measure("reader_top1_no_answer_accuracy", CONVENTIONS["piaf"].words)(view).tolist() == [1, 0, 0]
+
+
+# ---- PIAF's article -----------------------------------------------------------------------------------------------------
+
+
+def test_the_articles_examples_of_the_retriever_come_out():
+    words = CONVENTIONS["piaf-article"].words
+    ranks = {"a": (1,), "b": (2,), "c": (4,), "two": (2, 4)}
+    truth = {query: {f"d{rank}": 1.0 for rank in hits} | {"never": 1.0} for query, hits in ranks.items()}
+    view = judged_rankings(truth, {query: in_order([f"d{rank}" for rank in range(1, 6)]) for query in ranks})
+
+    assert parse_measure("map@5", words)(view)[3] == pytest.approx((1 / 2 + 2 / 4) / 2)
+    assert parse_measure("map@5", CONVENTIONS["piaf"].words)(view)[3] == pytest.approx((1 / 2 + 2 / 4) / 3)
+    assert parse_measure("mrr@5", words)(view)[:3].mean() == pytest.approx((1 + 1 / 2 + 1 / 4) / 3)
+    assert parse_measure("recall@1", words)(view).mean() == 1 / 4
+
+
+def test_the_article_compares_characters_and_whole_texts():
+    dates = report("piaf-article", of_texts({"q": ["1990"]}, {"q": ["1909"]}))
+    towns = report("piaf-article", of_texts({"q": ["Paris"]}, {"q": ["Paris, France"]}))
+
+    assert (dates["reader_top1_em"], dates["reader_top1_f1"]) == (0, 1)
+    assert (towns["reader_top1_em"], towns["reader_top1_f1"]) == (0, pytest.approx(10 / 18))
+    assert (dates["reader_top1_accuracy"], towns["reader_top1_accuracy"]) == (0, 1)
+
+
+def test_the_article_counts_accuracy_and_em_over_correct_retrievals_and_f1_over_all():
+    view = of_texts({"a": ["x"], "b": ["x"], "c": []}, {"a": ["y", "x"], "b": ["x"], "c": ["x"]}, retrieved="a c")
+
+    assert report("piaf-article", view) == pytest.approx(
+        {
+            "reader_top1_accuracy": 0,
+            "reader_top1_accuracy_has_answer": 0,
+            "reader_topk_accuracy": 1 / 2,
+            "reader_topk_accuracy_has_answer": 1,
+            "reader_top1_em": 0,
+            "reader_top1_em_has_answer": 0,
+            "reader_topk_em": 1 / 2,
+            "reader_topk_em_has_answer": 1,
+            "reader_top1_f1": 1 / 3,
+            "reader_top1_f1_has_answer": 1 / 2,
+            "reader_topk_f1": 2 / 3,
+            "reader_topk_f1_has_answer": 1,
+            "reader_top1_fk": (1 / 2 + 1 + 0) / 3,
+            "reader_top1_fk_has_answer": (1 / 2 + 1) / 2,
+        }
+    )
+
+
+@pytest.mark.parametrize("nothing", [[None], [""], []])
+def test_in_the_article_none_an_empty_text_and_an_empty_list_are_no_answer(nothing: list[str | None]):
+    assert set(report("piaf-article", of_texts({"a": [], "b": ["x"]}, {"a": nothing, "b": ["x"]})).values()) == {1.0}
+
+
+# ---- PIAF's own test data -----------------------------------------------------------------------------------------------
+
+
+def test_piafs_own_test_of_the_retriever_comes_out(shared: Path):
+    document = json.loads((shared / "qa" / "piaf_tiny.json").read_text())
+    paragraphs = [paragraph for article in document["data"] for paragraph in article["paragraphs"]]
+    asked = [
+        (f"{place}-{number}", f"p{place}")
+        for place, each in enumerate(paragraphs)
+        for number, qa in enumerate(each["qas"])
+        if qa["question"]
+    ]
+    truth = {query: {paragraph: 1.0} for query, paragraph in asked}
+    # As the test's store returns them: thirteen at rank 1, two at rank 2, the question from outside the domain nowhere.
+    ranks = dict(zip(truth, [*[1] * 13, *[2] * 2, None], strict=True))
+    run = {
+        query: in_order(["other"] * (rank == 2) + [paragraph]) if rank else {}
+        for (query, paragraph), rank in zip(asked, ranks.values(), strict=True)
+    }
+    view = judged_rankings(truth, run)
+
+    found = {label: float(measure(view).mean()) for measure, label in retriever_measures(CONVENTIONS["piaf"], 10)}
+
+    assert len(asked) == 16
+    assert found == pytest.approx({"recall": 15 / 16, "map": 14 / 16, "mrr": 14 / 16})
+
+
+# ---- the others ---------------------------------------------------------------------------------------------------------
+
+
+def test_squad2_reports_both_groups_in_percent():
+    view = of_texts({"a": ["x y"], "b": ["x"], "c": [], "d": []}, {"a": ["x"], "b": ["The X!"], "c": [""], "d": ["x"]})
+
+    assert report("squad2", view) == pytest.approx(
+        {
+            "exact": 50,
+            "f1": 100 * (2 / 3 + 1 + 1) / 4,
+            "HasAns_exact": 50,
+            "HasAns_f1": 100 * (2 / 3 + 1) / 2,
+            "NoAns_exact": 50,
+            "NoAns_f1": 50,
+        }
+    )
+
+
+def test_squad2_gives_no_answer_only_above_its_threshold():
+    questions = Questions.from_texts({"a": ["x"], "b": []})
+    view = AnswerPairs.pair(questions, Predictions.from_texts({"a": ["x"], "b": ["x"]}, no_answer={"a": 0.2, "b": 1.0}))
+
+    assert report("squad2", view)["exact"] == 50
+    assert report("squad2", view, na_threshold=0.5)["exact"] == 100
+
+
+def test_squad1_and_squad2_differ_where_an_answer_vanishes():
+    view = of_texts({"q": ["The"]}, {"q": ["The"]})
+
+    assert report("squad1", view) == {"exact_match": 100, "f1": 0}
+    assert report("squad2", of_texts({"q": ["The"], "r": []}, {"q": ["The"], "r": ["x"]}))["HasAns_f1"] == 100
+
+
+def test_squad1_refuses_a_question_without_a_right_answer():
+    with pytest.raises(BadUsage, match="no right answer"):
+        report("squad1", of_texts({"q": []}, {"q": ["x"]}))
+
+
+def test_french_answers_are_equal_under_french_and_not_under_squad2():
+    view = of_texts({"a": ["Ouganda"], "b": ["L'Ouganda"], "c": []}, {"a": ["L’Ouganda"], "b": ["Ouganda"], "c": [""]})
+
+    assert report("french", view)["exact"] == 100
+    assert report("squad2", view)["HasAns_exact"] == 0
+
+
+def test_english_articles_make_french_sentences_equal_under_squad2_only():
+    view = of_texts({"a": ["il y a un an"], "b": []}, {"a": ["il y un"], "b": [""]})
+
+    assert (report("squad2", view)["HasAns_exact"], report("french", view)["HasAns_exact"]) == (100, 0)
+
+
+@pytest.mark.parametrize(
+    ("language", "right", "given"),
+    [("de", "Die Katze", "Katze"), ("es", "la casa", "casa"), ("zh", "北京。", "北京"), ("ar", "الكتاب", "كتاب")],
+)
+def test_mlqa_follows_the_language_that_is_named(language: str, right: str, given: str):
+    view = of_texts({"q": [right]}, {"q": [given]})
+
+    assert report("mlqa", view, language=language) == {"exact_match": 100, "f1": 100}
+    assert report("squad1", view)["exact_match"] == 0
+
+
+def test_mlqa_shares_characters_in_chinese():
+    # Two of the three ideographs of the right answer: P = 1, R = 2/3.
+    assert report("mlqa", of_texts({"q": ["北京市"]}, {"q": ["北京"]}), language="zh")["f1"] == pytest.approx(80)
+
+
+@pytest.mark.parametrize(
+    ("name", "language", "message"), [("mlqa", "fr", "it has en, ar.*convention french"), ("squad2", "de", "one rule for all")]
+)
+def test_a_language_that_a_convention_does_not_have_is_refused(name: str, language: str, message: str):
+    with pytest.raises(BadUsage, match=message):
+        answer_measures(None, CONVENTIONS[name], k=5, language=language)
+
+
+def test_accents_may_be_composed_or_not_in_nq_open():
+    view = of_texts({"q": ["Café"]}, {"q": ["the Cafe\u0301"]})
+
+    assert report("nq-open", view) == {"exact_match": 1}
+    assert report("dpr", view) == {"exact_match": 0}
+
+
+def test_punctuation_separates_in_triviaqa_and_joins_in_squad():
+    view = of_texts({"q": ["well_known man"]}, {"q": ["well-known man"]})
+
+    assert report("triviaqa", view)["exact_match"] == 100
+    assert report("squad1", of_texts({"q": ["wellknown"]}, {"q": ["well-known"]}))["exact_match"] == 100
+
+
+def test_kilts_unit_values_come_out():
+    right = {"1": ["suicide"], "2": ["suicide"], "3": ["it was suicide"]}
+    view = of_texts(right, {"1": ["suicide"], "2": ["a suicide"], "3": ["suicide"]}, retrieved="1")
+
+    found = report("kilt", view)
+
+    assert found == pytest.approx(
+        {"accuracy": 1 / 3, "em": 2 / 3, "f1": 0.8333333333333334, "KILT-accuracy": 1 / 3, "KILT-em": 1 / 3, "KILT-f1": 1 / 3}
+    )
+
+
+def test_kilts_long_answers_come_out():
+    right = (
+        "this page includes the show transcript use the transcript to help students with reading comprehension and     "
+        "vocabulary at the bottom of the page , comment for a chance to be mentioned on cnn student news . you must be a "
+        "teac    her or a student age # # or older to request a mention on the cnn student news roll call . the weekly "
+        "newsquiz tests     students ' knowledge of even ts in the news"
+    )
+    given = (
+        "the #### transcript is a written version of each day 's cnn student news program use this transcript to he    lp "
+        "students with reading comprehension and vocabulary use the weekly newsquiz to test your knowledge of storie s you     "
+        "saw on cnn student news"
+    )
+    found = report("kilt", of_texts({"1": [right], "2": [right]}, {"1": [given], "2": [given]}, retrieved="1"))
+
+    assert (found["em"], found["f1"], found["KILT-f1"]) == pytest.approx((0, 0.5102040816326531, 0.25510204081632654))
+
+
+def test_haystack_1_takes_an_empty_list_for_no_answer_and_reports_top_1_beside_all():
+    view = of_texts({"a": [], "b": ["x"]}, {"a": [], "b": ["y", "the x"]})
+
+    assert report("haystack-v1", view) == {"exact_match": 1, "f1": 1, "exact_match_top_1": 0.5, "f1_top_1": 0.5}
+
+
+# ---- all of them --------------------------------------------------------------------------------------------------------
+
+
+def test_the_conventions_of_the_issue_are_there():
+    wanted = "dpr french haystack-finder haystack-v1 kilt mlqa nq-open piaf piaf-article squad1 squad2 triviaqa"
+
+    assert sorted(JUDGES) == wanted.split()
+
+
+@pytest.mark.parametrize("name", JUDGES)
+def test_every_label_means_a_measure_of_answers_or_of_the_retriever(name: str):
+    entry, reading = CONVENTIONS[name], reading_of(name)
+
+    readers = answer_measures(None, entry, k=4)
+    retrievers = retriever_measures(entry, 7)
+
+    assert [each.label for each in readers] == list(reading.labels)
+    assert {each.measure.entry.view.__name__ for each in readers} == {"AnswerPairs"}
+    assert [each.label for each in retrievers] == list(reading.retriever)
+    assert {each.measure.cutoff for each in readers} <= {1, 4}
+    assert {each.measure.cutoff for each in retrievers} <= {7, None}
+    assert set(reading.other_words.values()) <= set(reading.labels)
+
+
+def test_a_normaliser_goes_into_measures_of_texts_and_not_of_positions():
+    asked = answer_measures(["reader_top1_em", "AnswerF1@1"], CONVENTIONS["piaf"], k=5, normalizer="french")
+
+    assert [str(each.measure) for each in asked] == [
+        "AnswerEM(match='offset',no_answer='explicit')@1",
+        "AnswerF1(normalizer='french')@1",
+    ]
+
+
+def test_a_convention_about_runs_judges_no_answers():
+    with pytest.raises(BadUsage, match=r"beir does not judge answers.*squad2"):
+        reading_of("beir")
+    with pytest.raises(UnknownName, match="squad2"):
+        reading_of("squad3")

@@ -1,0 +1,382 @@
+"""Search over annotated clips: the source's worked examples, every rule against plain loops, and what is said of bad input."""
+
+from collections.abc import Mapping, Sequence
+from itertools import permutations
+from pathlib import Path
+from random import Random
+from statistics import mean
+from typing import Any
+
+import numpy as np
+import pytest
+
+from oracles import keywords as oracle
+from oracles.average_precision import AP
+from oracles.gain import nDCG
+from oracles.precision import P, R
+from rankwell.errors import BadInput, BadUsage, NothingToEvaluate, UnknownName
+from rankwell.evaluation.clips import ClipResults, evaluate_clips
+from rankwell.files.annotations import TextQuery, read_annotations
+
+OBJECT, BEHAVIOUR = "pv_object_type", "pv_actor_behavior"
+BOTH = {OBJECT: ["bicyclist"], BEHAVIOUR: ["entering ego path"]}
+
+
+class Lists:
+    """An engine that knows its answers."""
+
+    def __init__(self, lists: Mapping[str, Sequence[Any]]) -> None:
+        self.lists, self.asked = lists, list[tuple[str, int]]()
+
+    def search(self, query: str, k: int) -> Sequence[Any]:
+        self.asked.append((query, k))
+        found = self.lists[query]
+        if isinstance(found, Exception):
+            raise found
+        return found
+
+
+def of(result: ClipResults, query: str) -> dict[str, float]:
+    return {each.label: float(each.values[each.queries.index(query)]) for each in result.values}
+
+
+def means(result: ClipResults, column: str = "mean") -> dict[str, float]:
+    return {row["measure"]: row[column] for row in result.summary}
+
+
+# The worked examples.
+
+
+def test_a_text_example_of_the_source():
+    clips = {f"car2cyclist_{number}.mp4": BOTH for number in range(1, 7)}
+    table = clips | {"car2pedestrian_001.mp4": {OBJECT: ["pedestrian"], BEHAVIOUR: ["entering ego path"]}}
+    names = [*list(clips)[:4], "car2pedestrian_001.mp4"]
+    text = "cyclist entering ego lane"
+    engine = Lists({text: list(zip(names, (0.92, 0.88, 0.85, 0.53, 0.12), strict=True))})
+    query = TextQuery("q", text, ("bicyclist", "entering ego path"))
+    result = evaluate_clips(
+        table, mode="text", engine=engine, queries=[query._asdict()], min_similarity=0.15, convention="alfa", intervals="none"
+    )
+
+    values = of(result, "q")
+    assert [values[f"Recall@{k}"] for k in (1, 3, 5)] == [1.0, 1.0, 0.8]
+    assert [values[f"Precision@{k}"] for k in (1, 3, 5)] == [1 / 6, 3 / 6, 4 / 6]
+    answer = result.answers["Lists"]["q"]
+    assert answer.keywords == BOTH
+    last = answer.results[4]
+    assert last.match == "Partial match (1/2 keywords)"
+    assert last.groups == {
+        OBJECT: {"found": [], "missing": ["bicyclist"]},
+        BEHAVIOUR: {"found": ["entering ego path"], "missing": []},
+    }
+    assert last.reasons == ("below_threshold", "missing:bicyclist")
+
+
+def test_a_video_example_of_the_source():
+    query = "highway_merge_002.mp4"
+    labels = {"keywords": ["highway", "lane change", "small vehicle"]}
+    table = {query: labels, **{f"r{number}": labels for number in range(8)}}
+    found = [(f"r{number}", score) for number, score in enumerate((0.95, 0.91, 0.32, 0.10, 0.09))]
+    engine = Lists({name: found if name == query else [] for name in table})
+    result = evaluate_clips(table, engine=engine, min_similarity=0.15, convention="alfa", intervals="none")
+
+    assert of(result, query)["Recall@5"] == 0.6
+    assert of(result, query)["Precision@5"] == 3 / 8
+    # The empty results of the other clips count as nothing found, never as a smaller average.
+    assert means(result)["P@5"] == pytest.approx(0.6 / 9)
+    assert result.rules["counts"]["Lists"]["abstained"] == 8
+
+
+def test_the_workflow_of_the_source():
+    query = "urban_cyclist_crossing_001.mp4"
+    table = {
+        query: BOTH | {"scene_type": ["urban"]},
+        **{f"r{number}": BOTH for number in range(5)},
+        "wrong": {OBJECT: ["bicyclist"]},
+    }
+    engine = Lists({name: ["wrong", "r0", "r1", "r2", "r3"] if name == query else [] for name in table})
+    result = evaluate_clips(table, engine=engine, groups=["object type", "actor behavior"], convention="alfa", intervals="none")
+
+    assert [of(result, query)[f"Recall@{k}"] for k in (1, 3, 5)] == [0.0, 2 / 3, 0.8]
+    assert {row["label"]: row["measure"] for row in result.summary} == {
+        **{f"Recall@{k}": f"P@{k}" for k in (1, 3, 5)},
+        **{f"Precision@{k}": f"R@{k}" for k in (1, 3, 5)},
+        "MAP": "AP",
+        **{f"NDCG@{k}": f"nDCG@{k}" for k in (1, 3, 5)},
+    }
+
+
+# The real table.
+
+
+@pytest.mark.parametrize(
+    ("groups", "rule", "n", "p1", "p5"),
+    [
+        ([], "before", 5, 1.0, 0.24),
+        (["object type", "actor behavior"], "before", 19, 1.0, 0.642),
+        (["object type", "actor behavior"], "after", 19, 0.0, 0.547),
+    ],
+)
+def test_what_a_perfect_ranker_reaches_on_the_real_table(
+    shared: Path, groups: list[str], rule: Any, n: int, p1: float, p5: float
+):
+    path = shared / "driving" / "unified_annotation.csv"
+    table = read_annotations(path)
+    mask = table.select(groups)
+    sets = {clip: frozenset(np.flatnonzero(row & mask).tolist()) for clip, row in zip(table.clips, table.given, strict=True)}
+    perfect = {
+        query: sorted(sets, key=lambda clip, query=query: (clip != query, not sets[query] <= sets[clip], clip)) for query in sets
+    }
+    result = evaluate_clips(path, engine=Lists(perfect), groups=groups, self_rule=rule, intervals="none")
+
+    assert means(result)["P@1"] == p1
+    assert round(means(result)["P@5"], 3) == p5
+    assert means(result) == pytest.approx(means(result, "ceiling"))
+    assert {row["n"] for row in result.summary} == {n}
+    counts = result.rules["counts"]["Lists"]
+    assert counts["queries"] == 29
+    assert counts["counted"] + counts["no_keywords"] + counts["without_relevant"] == 29
+
+
+@pytest.mark.parametrize(("rule", "p5"), [("vacuous", 0.704), ("skip", 0.642), ("empty", 0.530)])
+def test_what_becomes_of_queries_without_keywords(shared: Path, rule: Any, p5: float):
+    path = shared / "driving" / "unified_annotation.csv"
+    vectors = {clip: np.random.default_rng(row).normal(size=4) for row, clip in enumerate(read_annotations(path).clips)}
+    groups = ["object type", "actor behavior"]
+    result = evaluate_clips(path, vectors, groups=groups, no_keywords=rule, intervals="none")
+
+    assert round(means(result, "ceiling")["P@5"], 3) == p5
+
+
+# Against plain loops.
+
+
+def random_world(seed: int, clips: int) -> tuple[dict[str, dict[str, list[str]]], dict[str, list[float]]]:
+    random = Random(seed)
+    names = [f"c{number}" for number in random.sample(range(clips), clips)]
+    labels = ["car", "bus", "day", "rain"]
+    table = {
+        name: {"g": random.sample(labels, random.randint(0, 3)), "h": random.sample(["x", "y"], random.randint(0, 1))}
+        for name in names
+    }
+    return table, {name: [random.gauss(0, 1) for _ in range(4)] for name in names}
+
+
+def plain(table: Mapping[str, Mapping[str, list[str]]]) -> dict[str, oracle.Keywords]:
+    return {clip: frozenset((group, label) for group, each in labels.items() for label in each) for clip, labels in table.items()}
+
+
+@pytest.mark.parametrize("after", [False, True])
+@pytest.mark.parametrize("least", [None, 0.2])
+@pytest.mark.parametrize("rule", ["all", "graded"])
+def test_every_measure_agrees_with_loops_over_lists(after: bool, least: float | None, rule: str):
+    table, vectors = random_world(4, 30)
+    rows = list(table)
+    random_order = Random(1).sample(rows, len(rows))
+    result = evaluate_clips(
+        {clip: table[clip] for clip in random_order},
+        {clip: vectors[clip] for clip in random_order},
+        relevance=rule,
+        min_similarity=least,
+        self_rule="after" if after else "before",
+        no_keywords="empty",
+        no_relevant="empty",
+        intervals="none",
+    )
+    sets = plain(table)
+    for values in result.values:
+        name, _, cut = values.measure.partition("@")
+        k = int(cut) if cut else None
+        function: Any = {"P": P, "R": R, "AP": AP, "nDCG": nDCG}[name]
+        for query, value in zip(values.queries, values.values.tolist(), strict=True):
+            scored = oracle.cosine_order(vectors, query)
+            kept = [clip for clip, score in scored if least is None or score >= least]
+            listed = oracle.without_self(kept, query, k, after=after)
+            grades = oracle.truth(sets, query, sets[query], rule)
+            assert value == pytest.approx(function(listed, grades, k=k), abs=1e-12), (values.measure, query)
+
+
+@pytest.mark.parametrize("after", [False, True])
+def test_the_chance_level_is_the_mean_over_all_orders(after: bool):
+    table = {"q": {"g": ["x"]}, "a": {"g": ["x"]}, "b": {"g": ["x", "y"]}, "c": {"g": ["y"]}, "d": {"g": ["z"]}}
+    vectors = {name: [1.0, float(place)] for place, name in enumerate(table)}
+    result = evaluate_clips(table, vectors, k=(1, 2, 3, 9), self_rule="after" if after else "before", intervals="none")
+
+    sets = plain(table)
+    grades = oracle.truth(sets, "q", sets["q"], "all")
+    for values, levels in zip(result.values, result.levels, strict=True):
+        name, _, cut = values.measure.partition("@")
+        k = int(cut) if cut else None
+        function: Any = {"P": P, "R": R, "AP": AP, "nDCG": nDCG}[name]
+        expected = mean(
+            function(oracle.without_self(order, "q", k, after=after and k is not None), grades, k=k)
+            for order in permutations(table)
+        )
+        assert levels.chance[values.queries.index("q")] == pytest.approx(expected), values.measure
+
+
+def test_the_order_of_rows_changes_nothing_and_duplicates_of_a_vector_tie():
+    table, vectors = random_world(7, 20)
+    twin = {**vectors, "c1": vectors["c2"]}
+    turned = {name: twin[name] for name in reversed(list(twin))}
+    one, two = (evaluate_clips(table, each, intervals="none") for each in (twin, turned))
+
+    for first, second in zip(one.values, two.values, strict=True):
+        assert np.array_equal(first.values, second.values, equal_nan=True), first.measure
+    assert one.rules["ties"] == "expected"
+    assert one.by_keyword == two.by_keyword
+
+
+def test_clips_of_the_same_drive_are_left_out():
+    table = {f"{drive}_clip{number}": {"g": ["x"]} for drive in "AB" for number in (1, 2)}
+    engine = {clip: [clip, *(other for other in table if other[0] == clip[0] and other != clip), *table] for clip in table}
+    same = evaluate_clips(table, engine=Lists(engine), exclude_group="id:_clip", measures=["P@2", "R@2"], intervals="none")
+
+    assert [result.item for result in same.answers["Lists"]["A_clip1"].results] == ["B_clip1", "B_clip2"]
+    assert means(same) == {"P@2": 1.0, "R@2": 1.0}
+    vectors = {clip: [1.0, float(clip[0] == "A"), float(place)] for place, clip in enumerate(table)}
+    assert means(evaluate_clips(table, vectors, exclude_group="id:_clip", measures=["R@2"], intervals="none")) == {"R@2": 1.0}
+    with pytest.raises(BadUsage, match="no such column"):
+        evaluate_clips(table, vectors, exclude_group="drive")
+
+
+def test_an_engine_of_vectors_and_a_run_give_what_the_embeddings_give(tmp_path: Path):
+    table, vectors = random_world(9, 12)
+    lists = {query: [clip for clip, _ in oracle.cosine_order(vectors, query)] for query in table}
+    by_vector = {tuple(vector): query for query, vector in vectors.items()}
+
+    class Engine:
+        def similarity_search(self, embedding: Any, top_k: int) -> list[str]:
+            return lists[by_vector[tuple(embedding.tolist())]][:top_k]
+
+    (tmp_path / "kept.run").write_text(
+        "".join(f"{query} Q0 {clip} {rank} {-rank} r\n" for query, clips in lists.items() for rank, clip in enumerate(clips, 1))
+    )
+    direct = means(evaluate_clips(table, vectors, intervals="none"))
+    assert means(evaluate_clips(table, vectors, engine=Engine(), intervals="none")) == pytest.approx(direct)
+    assert means(evaluate_clips(table, run=tmp_path / "kept.run", intervals="none")) == pytest.approx(direct)
+    with pytest.raises(BadUsage, match="give the clips' embeddings"):
+        evaluate_clips(table, engine=Engine())
+
+
+def test_the_parquet_of_alfa_is_read_with_its_ids(tmp_path: Path):
+    import duckdb
+
+    place = tmp_path / "unified_embeddings.parquet"
+    rows = "(0, 'x/a', 'a', [1.0, 0.0]), (1, 'x/b', 'b', [0.9, 0.1]), (2, 'x/c', 'c', [0.0, 1.0])"
+    table = f"SELECT * REPLACE (embedding::FLOAT[] AS embedding) FROM (VALUES {rows}) t(row_id, path, slice_id, embedding)"
+    duckdb.sql(f"COPY ({table}) TO '{place}' (FORMAT parquet)")
+    result = evaluate_clips({"a": {"g": ["x"]}, "b": {"g": ["x"]}, "c": {"g": ["y"]}}, place, measures=["P@1"], intervals="none")
+
+    assert means(result) == {"P@1": 1.0}
+    assert result.summary[0]["run"] == "unified_embeddings"
+
+
+# Texts.
+
+TEXTS = {"a": {OBJECT: ["bicyclist"]}, "b": {OBJECT: ["bicyclist"], "scene_type": ["urban"]}, "c": {"scene_type": ["urban"]}}
+
+
+def test_without_queries_every_keyword_is_asked_for_once_and_may_weigh_what_it_covers():
+    vectors = {"a": [1.0, 0.0], "b": [1.0, 1.0], "c": [0.0, 1.0]}
+
+    def encode(texts: list[str]) -> list[list[float]]:
+        return [[1.0, 0.0] if text == "bicyclist" else [0.0, 1.0] for text in texts]
+
+    result = evaluate_clips(
+        TEXTS, vectors, mode="text", text_encoder=encode, measures=["P@2", "AP"], weights="relevant", intervals="none"
+    )
+    assert means(result) == {"P@2": 1.0, "AP": 1.0}
+    assert set(result.answers["embeddings"]) == {"bicyclist", "urban"}
+
+
+def test_mapped_and_given_keywords_are_told_apart():
+    queries = [TextQuery("q", "a cyclist in town", ("bicyclist", "urban"))._asdict()]
+    table = read_annotations(TEXTS)
+    engine = Lists({"a cyclist in town": ["b", "a", "c"]})
+    result = evaluate_clips(
+        TEXTS,
+        mode="text",
+        engine=engine,
+        queries=queries,
+        map_text=lambda text: table.find("urban"),
+        measures=["R@1"],
+        intervals="none",
+    )
+
+    assert {row["run"]: (row["keywords"], row["mean"]) for row in result.summary} == {
+        "Lists (given)": ("given", 1.0),
+        "Lists (mapped)": ("mapped", 0.5),
+    }
+    assert any("other than the given" in note and "'q'" in note for note in result.notes)
+    assert len(engine.asked) == 1
+
+
+def test_an_engine_is_asked_for_all_clips_only_where_a_measure_looks_at_all():
+    for measures, depth in ((["P@2"], 5), (["P@2", "AP"], 5), (["P@7"], 7)):
+        engine = Lists({name: list(TEXTS) for name in ("bicyclist", "urban")})
+        evaluate_clips(TEXTS, mode="text", engine=engine, measures=measures, intervals="none")
+        assert {k for _, k in engine.asked} == {depth if "AP" not in measures else len(TEXTS)}
+
+
+# Bad input.
+
+
+def test_clips_without_embedding_and_embeddings_without_clip_are_counted_by_name():
+    table = {name: {"g": ["x"]} for name in ("a", "b", "c")}
+    vectors = {"a": [1.0, 0.0], "b": [1.0, 0.1], "stranger": [1.0, 0.01]}
+    result = evaluate_clips(table, vectors, measures=["P@1", "R@1"], intervals="none")
+
+    assert any("'c'" in note and "no embedding" in note for note in result.notes)
+    assert any("'stranger'" in note and "no annotation" in note for note in result.notes)
+    assert {row["n"] for row in result.summary} == {3}
+    assert of(result, "c") == {"P@1": 0.0, "R@1": 0.0}
+    assert of(result, "a")["P@1"] == 0.0
+    assert result.rules["counts"]["embeddings"]["missing"] == 1
+    skipped = evaluate_clips(table, vectors, measures=["P@1"], unjudged="skip", intervals="none")
+    assert of(skipped, "a")["P@1"] == 1.0
+    with pytest.raises(BadInput, match="'stranger'"):
+        evaluate_clips(table, vectors, measures=["P@1"], unjudged="error")
+
+
+def test_an_engine_that_fails_counts_as_empty_and_unknown_ids_keep_their_places():
+    engine = Lists({"bicyclist": RuntimeError("down"), "urban": ["alien", "b", "b", "c"]})
+    result = evaluate_clips(TEXTS, mode="text", engine=engine, measures=["P@2"], intervals="none")
+
+    assert of(result, "bicyclist") == {"P@2": 0.0}
+    assert of(result, "urban") == {"P@2": 0.5}
+    assert result.rules["counts"]["Lists"]["failed"] == 1
+    for words in (("'bicyclist'", "RuntimeError: down"), ("'alien'", "nobody annotated"), ("1 result repeats",)):
+        assert any(all(word in note for word in words) for note in result.notes), words
+    with pytest.raises(BadInput, match="failed for every query"):
+        evaluate_clips(TEXTS, mode="text", engine=Lists({}))
+
+
+@pytest.mark.parametrize(
+    ("given", "error", "message"),
+    [
+        ({"groups": ["colour"]}, UnknownName, "no group is called 'colour'"),
+        ({"k": (0,)}, BadUsage, "cut-offs"),
+        ({"self_rule": "after", "exclude_group": "id:_"}, BadUsage, "Algorithm 2"),
+        ({"embeddings": {"z": [1.0]}}, BadInput, "no id is that of an annotated clip.*'z'"),
+        ({"embeddings": np.eye(3)}, BadInput, "have no ids"),
+        ({"embeddings": None}, BadUsage, "nothing to rank with"),
+        ({"no_relevant": "error", "groups": ["object type"]}, BadInput, "asks for no keyword|no relevant"),
+        (
+            {"engine": Lists({name: ["a"] for name in TEXTS}), "embeddings": None, "min_similarity": 0.5},
+            BadInput,
+            "no similarity",
+        ),
+        ({"mode": "text", "queries": ["words"]}, BadUsage, "vectors in the space of the clips"),
+    ],
+)
+def test_what_does_not_go_together_is_refused(given: dict[str, Any], error: type[Exception], message: str):
+    with pytest.raises(error, match=message):
+        evaluate_clips(
+            **{"annotations": TEXTS, "embeddings": {name: [1.0, 0.5] for name in TEXTS}, "no_keywords": "error", **given}
+        )
+
+
+def test_nothing_is_evaluated_where_no_query_counts():
+    with pytest.raises(NothingToEvaluate, match="none of 2 queries counts"):
+        evaluate_clips({"a": {"g": ["x"]}, "b": {"g": ["y"]}}, {"a": [1.0], "b": [2.0]})

@@ -1,0 +1,504 @@
+"""Grids of answering systems: what a grid file means, what is run again, and what is written."""
+
+import csv
+import json
+import math
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from rankwell.errors import BadInput, BadUsage, NothingToEvaluate
+from rankwell.evaluation.grid import Done, Runner, figures_of, package_digest, wide
+from rankwell.files.answers import read_predictions, read_questions
+from rankwell.files.grid_toml import read_grid
+from rankwell.report import draw
+from rankwell.report.parameter_chart import MOST_LINES, parameter_chart
+from rankwell.tables.answers import Predictions
+
+GOLD = {
+    "version": "v2.0",
+    "data": [
+        {
+            "title": "t",
+            "paragraphs": [
+                {
+                    "context": "The sky is blue. Grass is green.",
+                    "qas": [
+                        {"id": "q1", "question": "What is blue?", "answers": [{"text": "The sky", "answer_start": 0}]},
+                        {"id": "q2", "question": "What is green?", "answers": [{"text": "Grass", "answer_start": 17}]},
+                    ],
+                }
+            ],
+        }
+    ],
+}
+
+ENGINE = '''
+from pathlib import Path
+
+import numpy as np
+
+from rankwell.tables.answers import Predictions
+from rankwell.tables.ranking import Ranking
+
+
+def answer(questions, *, right, depth=1, note="none"):
+    """Answers the first `right` questions rightly; every call leaves a line in calls.txt."""
+    with Path("calls.txt").open("a") as log:
+        log.write(f"{right} {depth} {note}\\n")
+    n = len(questions.ids)
+    texts = tuple(questions.answers[i] if i < right else None for i in range(n))
+    offsets, unknown = np.arange(n + 1), np.full(n, -1)
+    scores = np.array([float(right)] * (n - 1) + [float("nan")])
+    predictions = Predictions(questions.ids, offsets, texts, (None,) * n, unknown, unknown, scores)
+    return Ranking.from_dict({"q1": {"t#0": 0.1}, "q2": {}}), predictions
+
+
+def wrong(questions):
+    return 3
+
+
+def fails(questions):
+    raise RuntimeError("out of cards")
+'''
+
+
+def evaluate(gold: Any, predictions: Any = None, *, retrieved: Any = None, k: int = 5, unit: str = "share") -> SimpleNamespace:
+    """Exact matches by hand, and how many questions have documents: a stand-in that shares nothing with the real evaluation."""
+    questions = read_questions(gold).table
+    rows: list[dict[str, Any]] = []
+    if predictions is not None:
+        table = predictions if isinstance(predictions, Predictions) else read_predictions(predictions).table
+        firsts = {name: table.texts[table.offsets[place]] for place, name in enumerate(table.ids)}
+        right = [firsts.get(name) == questions.answers[place] for place, name in enumerate(questions.ids)]
+        rows.append(row("em", sum(right) / len(right), unit) | {"k": k})
+    if retrieved is not None:
+        rows.append(row("recall", sum(int(size > 0) for size in retrieved.offsets[1:] - retrieved.offsets[:-1]) / 2, unit))
+    return SimpleNamespace(summary=rows, notes=("one thing to say",))
+
+
+def row(label: str, mean: float | None, unit: str = "share") -> dict[str, Any]:
+    return {"run": "x", "measure": label.upper(), "label": label, "mean": mean} | {
+        "sd": None,
+        "ci_low": None,
+        "ci_high": None,
+        "n": 2,
+        "unit": unit,
+    }
+
+
+@pytest.fixture
+def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """A folder with questions, an engine and a function that writes a grid."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [*sys.path, str(tmp_path)])
+    (tmp_path / "gold.json").write_text(json.dumps(GOLD))
+    (tmp_path / "grid_engine.py").write_text(ENGINE)
+
+    def write(text: str) -> Path:
+        (tmp_path / "grid.toml").write_text('gold = "gold.json"\n' + text)
+        return tmp_path / "grid.toml"
+
+    yield write
+    sys.modules.pop("grid_engine", None)
+
+
+Write = Callable[[str], Path]
+LIVE = """
+[evaluation]
+k = [1, 5]
+[parameters]
+right = [0, 1, 2]
+[systems.live]
+call = "grid_engine:answer"
+"""
+
+
+def run(path: Path, judge: Callable[..., Any] = evaluate) -> list[Done]:
+    return list(Runner(read_grid(path), Path("out"), judge).run())
+
+
+def calls() -> list[str]:
+    return Path("calls.txt").read_text().splitlines() if Path("calls.txt").exists() else []
+
+
+def means(done: list[Done], label: str) -> dict[str, float]:
+    return {each.point.run: next(row["mean"] for row in each.rows if row["label"] == label) for each in done}
+
+
+def test_every_combination_is_a_point_named_by_what_varies(world: Write):
+    grid = read_grid(
+        world(
+            """
+            [evaluation]
+            k = 3
+            [parameters]
+            k_reader = [1, 5]
+            [systems.a]
+            call = "m:f"
+            parameters = { fold = [true, false], model = "x" }
+            [systems.b]
+            predictions = "runs/{k_reader}.json"
+            """
+        )
+    )
+
+    assert [point.run for point in grid.points] == [
+        "a k_reader=1 fold=true",
+        "a k_reader=1 fold=false",
+        "a k_reader=5 fold=true",
+        "a k_reader=5 fold=false",
+        "b k_reader=1",
+        "b k_reader=5",
+    ]
+    assert grid.points[0].parameters == {"k_reader": 1, "fold": True, "model": "x"}
+    assert grid.points[0].settings == {"k": 3}
+    assert [Path(point.predictions).name for point in grid.points[4:]] == ["1.json", "5.json"]
+    assert Path(grid.points[4].predictions).parent.parent == Path(grid.gold).parent
+
+
+def test_what_was_answered_is_evaluated_in_every_way_and_answered_once(world: Write):
+    done = run(world(LIVE))
+
+    assert means(done, "em") == {
+        "live right=0 k=1": 0.0,
+        "live right=0 k=5": 0.0,
+        "live right=1 k=1": 0.5,
+        "live right=1 k=5": 0.5,
+        "live right=2 k=1": 1.0,
+        "live right=2 k=5": 1.0,
+    }
+    assert set(means(done, "recall").values()) == {0.5}
+    assert calls() == ["0 1 none", "1 1 none", "2 1 none"]
+
+
+def test_a_killed_run_goes_on_where_it_was(world: Write):
+    path = world(LIVE)
+    seen = 0
+
+    def dies(*arguments: Any, k: int = 5, **more: Any) -> SimpleNamespace:
+        nonlocal seen
+        seen += 1
+        if seen == 4:
+            raise KeyboardInterrupt
+        return evaluate(*arguments, k=k, **more)
+
+    with pytest.raises(KeyboardInterrupt):
+        run(path, dies)
+    first = calls()
+    done = run(path)
+
+    assert first == ["0 1 none", "1 1 none"]
+    assert calls() == [*first, "2 1 none"]
+    assert [each.kept for each in done] == [True, True, True, False, False, False]
+    whole = [(each.point.run, each.rows, each.notes) for each in done]
+    assert whole == [(each.point.run, each.rows, each.notes) for each in run(path)]
+
+
+def test_what_is_kept_comes_back_unchanged(world: Write):
+    path = world('[systems.live]\ncall = "grid_engine:answer"\nparameters = { right = 1 }\n')
+    seen: list[Any] = []
+
+    def keep(gold: Any, predictions: Any, *, retrieved: Any, note: str = "") -> SimpleNamespace:
+        seen.append((predictions, retrieved))
+        return evaluate(gold, predictions, retrieved=retrieved)
+
+    run(path, keep)
+    again = world('[evaluation]\nnote = "other"\n[systems.live]\ncall = "grid_engine:answer"\nparameters = { right = 1 }\n')
+    run(again, keep)
+    (one, found), (other, refound) = seen
+
+    assert len(calls()) == 1
+    assert (one.ids, one.texts, one.documents) == (other.ids, other.texts, other.documents)
+    assert one.offsets.tolist() == other.offsets.tolist()
+    assert other.scores[0] == 1.0
+    assert math.isnan(other.scores[1])
+    assert other.no_answer is None
+    assert (found.queries, list(found.items), found.scores.tolist()) == (refound.queries, list(refound.items), [0.1])
+
+
+@pytest.mark.parametrize("changed", ["gold", "engine", "parameter", "file", "name"])
+def test_what_decides_a_figure_decides_whether_it_is_kept(world: Write, changed: str, tmp_path: Path):
+    (tmp_path / "note.txt").write_text("first")
+    text = '[systems.live]\ncall = "grid_engine:answer"\nparameters = { right = 1, note = "note.txt" }\n'
+    run(world(text))
+
+    if changed == "gold":
+        (tmp_path / "gold.json").write_text(json.dumps(GOLD).replace("blue", "grey"))
+    elif changed == "engine":
+        (tmp_path / "grid_engine.py").write_text(ENGINE + "\n# improved\n")
+    elif changed == "parameter":
+        text = text.replace("right = 1", "right = 2")
+    elif changed == "file":
+        (tmp_path / "note.txt").write_text("second")
+    else:
+        text = text.replace("systems.live", "systems.renamed")
+    (done,) = run(world(text))
+
+    # Only a name decides nothing.
+    assert done.kept is (changed == "name")
+    assert len(calls()) == (1 if changed == "name" else 2)
+
+
+def test_the_source_of_a_package_is_all_its_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.syspath_prepend(str(tmp_path))
+    inner = tmp_path / "grid_package" / "deep"
+    inner.mkdir(parents=True)
+    (inner.parent / "__init__.py").write_text("")
+    (inner / "__init__.py").write_text("")
+    __import__("grid_package.deep")
+
+    before = package_digest("grid_package.deep")
+    (inner / "more.py").write_text("x = 1")
+
+    assert package_digest("grid_package.deep") != before
+    assert package_digest("rankwell.evaluation.grid") == package_digest("rankwell")
+
+
+def test_result_files_are_points_too(world: Write, tmp_path: Path):
+    (tmp_path / "runs").mkdir()
+    for right in (1, 2):
+        answers = {"q1": "The sky", "q2": "Grass" if right == 2 else "Moss"}
+        (tmp_path / "runs" / f"n{right}.json").write_text(json.dumps(answers))
+    path = world('[systems.old]\npredictions = "runs/n{right}.json"\nparameters = { right = [1, 2] }\n')
+
+    done = run(path)
+    (tmp_path / "runs" / "n1.json").write_text(json.dumps({"q1": "no", "q2": "no"}))
+    again = run(path)
+
+    assert means(done, "em") == {"old right=1": 0.5, "old right=2": 1.0}
+    assert means(again, "em") == {"old right=1": 0.0, "old right=2": 1.0}
+    assert [each.kept for each in again] == [False, True]
+    assert {each.seconds for each in done} == {None}
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[systems.a]\ncall = 'm:f'\n[systms.b]\n", r"grid.toml: systms: there is no such key; did you mean 'systems'"),
+        ("[parameters]\nk = 1\n", r"no \[systems.NAME\]"),
+        ("[systems.a]\n", r"systems.a has neither a call nor files; give `call`"),
+        ("[systems.a]\ncall = 'm:f'\nretrieved = 'x'\n", "systems.a has both a call and files"),
+        ("[systems.a]\ncall = 3\n", "systems.a.call is 3; a text is wanted"),
+        ("[systems.a]\ncal = 'm:f'\n", "systems.a.cal: there is no such key; did you mean 'call'"),
+        ("systems = 3\n", "systems is 3; a table is wanted"),
+        ("[systems.a]\ncall = 'm:f'\nparameters = { k = [] }\n", "systems.a.parameters.k is an empty list"),
+        ("[systems.a]\ncall = 'm:f'\nparameters = { k = [[1]] }\n", r"systems.a.parameters.k is list \[1\]; texts, numbers"),
+        ("[systems.a]\ncall = 'm:f'\nparameters = { k = [1, 2, 1] }\n", r"parameters.k lists a value twice: \[1, 2, 1\]"),
+        ("[systems.a]\ncall = 'm:f'\nparameters = { k = [1, '1'] }\n", "two points are called 'a k=1'"),
+        ("[systems.a]\ncall = 'm:f'\nparameters = { mean = 1 }\n", "a parameter cannot be called 'mean'"),
+        ("[systems.a]\ncall = 'm:f'\nparameters = { day = 2020-01-01 }\n", "systems.a.parameters.day is date"),
+        ("[systems.a]\nretrieved = 'r{kk}.run'\nparameters = { k = 1 }\n", "systems.a.retrieved: no parameter is called 'kk'"),
+        ("[systems.a]\nretrieved = 'r.run'\nparameters = { k = 1 }\n", r"the paths of systems.a do not hold {k}"),
+        (
+            "[evaluation]\nk = 1\n[systems.a]\ncall = 'm:f'\nparameters = { k = 1 }\n",
+            "'k' is a parameter of systems.a and of eval",
+        ),
+        ("[chart]\nmeasures = 'em'\n[systems.a]\ncall = 'm:f'\n", "chart.measures is 'em'; a list"),
+        ("[systems.a\n", r"grid.toml is no TOML: .*line 2"),
+    ],
+)
+def test_a_grid_that_cannot_be_understood_is_refused_by_file_and_key(world: Write, text: str, message: str):
+    with pytest.raises(BadInput, match=message):
+        read_grid(world(text))
+
+
+def test_a_grid_needs_its_questions(tmp_path: Path):
+    (tmp_path / "grid.toml").write_text("[systems.a]\ncall = 'm:f'\n")
+
+    with pytest.raises(BadInput, match="gold is missing; a text is wanted"):
+        read_grid(tmp_path / "grid.toml")
+    with pytest.raises(BadInput, match="no such file"):
+        read_grid(tmp_path / "other.toml")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[evaluation]\nkk = 1\n[systems.a]\ncall = 'grid_engine:wrong'\n", r"evaluation.kk: there is no such option; did .*'k'"),
+        ("[systems.a]\ncall = 'grid_engine:answr'\n", r"systems.a.call: .*did you mean 'answer'"),
+        ("[systems.a]\ncall = 'grid_engine:answer'\n", r"systems.a: grid_engine:answer cannot be called .*'right'"),
+        ("[systems.a]\ncall = 'grid_engine:wrong'\nparameters = { x = 1 }\n", r"cannot be called with .*'x'"),
+        (
+            "[systems.a]\npredictions = 'p{x}.json'\nparameters = { x = [1, 2] }\n",
+            r"systems.a.predictions: there is no file .*p1.json",
+        ),
+        ("[systems.a]\ncall = 'grid_engine:wrong'\n", "a: grid_engine:wrong returns a int; a Ranking, Predictions, or a pair"),
+        ("[systems.a]\ncall = 'grid_engine:fails'\n", r"a: grid_engine:fails failed \(RuntimeError: out of cards\)"),
+    ],
+)
+def test_what_cannot_be_run_is_refused_by_name(world: Write, text: str, message: str):
+    good = "\n[systems.z]\ncall = 'grid_engine:answer'\nparameters = { right = 1 }\n"
+
+    with pytest.raises((BadUsage, BadInput), match=message):
+        run(world(text + good))
+    assert calls() == []
+
+
+def test_a_row_holds_parameters_figures_and_where_and_when(world: Write):
+    rows = wide(run(world(LIVE)))
+
+    first = rows[0]
+    names = ["run", "system", "right", "k", "em", "recall", "seconds", "date", "hostname", "experiment_id"]
+    assert list(first) == names
+    assert (first["system"], first["right"], first["k"], first["em"], first["recall"]) == ("live", 0, 1, 0.0, 0.5)
+    assert len({row["experiment_id"] for row in rows}) == 6
+    assert rows == wide(run(world(LIVE)))
+    assert first["date"].endswith("+00:00")
+
+
+def test_figures_of_one_label_are_told_apart_by_what_differs():
+    rows = [row("f1", 0.1) | {"k": 1}, row("f1", 0.2) | {"k": 2}, row("em", 0.3) | {"k": None}]
+
+    assert {name: each["mean"] for name, each in figures_of(rows).items()} == {"f1 (k=1)": 0.1, "f1 (k=2)": 0.2, "em": 0.3}
+
+
+def test_a_parameter_with_the_name_of_a_figure_is_refused(world: Write, tmp_path: Path):
+    (tmp_path / "1.json").write_text(json.dumps({"q1": "The sky"}))
+    done = run(world('[systems.a]\npredictions = "{em}.json"\nparameters = { em = 1 }\n'))
+
+    with pytest.raises(BadInput, match="'em' is a parameter and a figure"):
+        wide(done)
+
+
+def chart_rows(series: int, values: tuple[Any, ...] = (1, 5), labels: Mapping[str, float] | None = None) -> list[dict[str, Any]]:
+    labels = {"em": 0.1, "recall": 0.2} if labels is None else labels
+    return [
+        row(label, step + 0.01 * place * (place + number))
+        | {"system": f"s{number % 2}", "series": f"s{number % 2} p={number}", "value": value}
+        for number in range(series)
+        for place, value in enumerate(values)
+        for label, step in labels.items()
+    ]
+
+
+def points(panel: dict[str, Any]) -> list[tuple[Any, ...]]:
+    return [(each["series"], each["value"], round(each["mean"], 6)) for each in panel["data"]["values"]]
+
+
+def test_a_chart_has_a_panel_for_each_measure_that_moves_and_says_what_it_leaves_out():
+    rows = chart_rows(2) + [row("still", 0.5) | {"system": "s0", "series": "s0 p=0", "value": value} for value in (1, 5)]
+
+    spec = parameter_chart(rows, "k_reader")
+
+    assert [panel["title"] for panel in spec["concat"]] == ["em", "recall"]
+    assert "1 measure that no run moves is left out" in spec["title"]["subtitle"]
+    assert points(spec["concat"][0]) == [("s0 p=0", 1, 0.1), ("s0 p=0", 5, 0.11), ("s1 p=1", 1, 0.1), ("s1 p=1", 5, 0.12)]
+    assert spec["concat"][0]["encoding"]["x"]["axis"]["values"] == [1, 5]
+    assert len(parameter_chart(rows[-2:], "k_reader")["concat"]) == 1
+
+
+def test_many_series_become_points_around_the_median_of_their_system():
+    few, many = parameter_chart(chart_rows(MOST_LINES), "k"), parameter_chart(chart_rows(MOST_LINES + 1), "k")
+
+    def line(spec: dict[str, Any]) -> dict[str, Any]:
+        return next(layer for layer in spec["concat"][0]["layer"] if layer["mark"]["type"] == "line")
+
+    assert "aggregate" not in line(few)["encoding"]["y"]
+    assert line(many)["encoding"]["y"]["aggregate"] == "median"
+    assert many["concat"][0]["encoding"]["color"]["scale"]["domain"] == ["s0", "s1"]
+
+
+@pytest.mark.parametrize(
+    ("values", "kind", "scale"),
+    [
+        ((1, 5), "quantitative", "linear"),
+        ((1, 5, 100), "quantitative", "log"),
+        ((0, 100), "quantitative", "linear"),
+        (("porter", "plain"), "ordinal", None),
+        ((True, False), "ordinal", None),
+        ((1, "all"), "ordinal", None),
+    ],
+)
+def test_numbers_stand_at_their_places_and_other_values_side_by_side(values: tuple[Any, ...], kind: str, scale: str | None):
+    spec = parameter_chart(chart_rows(2, values), "k")
+    x = spec["concat"][0]["encoding"]["x"]
+    picture = draw(spec)
+
+    assert (x["type"], x["scale"].get("type")) == (kind, scale)
+    assert picture.png.startswith(b"\x89PNG")
+    assert "NaN" not in picture.svg
+    for value in values:
+        assert f">{str(value).lower()}</text>" in picture.svg
+
+
+def test_a_chart_of_nothing_is_refused():
+    with pytest.raises(NothingToEvaluate, match="no run of the grid has a figure"):
+        parameter_chart([row("em", None) | {"system": "s", "series": "s", "value": 1}], "k")
+
+
+def command(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
+    from rankwell import cli
+
+    monkeypatch.setattr("sys.argv", ["rankwell", "answers", "grid", *arguments])
+    return cli.main()
+
+
+@pytest.fixture
+def judged(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The evaluation by hand in place of the real one."""
+    monkeypatch.setattr("rankwell.protocols.answers_grid.evaluate_answers", evaluate)
+
+
+def test_the_command_writes_rows_charts_and_where_they_come_from(world: Write, judged: None, monkeypatch, capsys):
+    path = world(LIVE)
+
+    assert command(monkeypatch, str(path), "-o", "out") == 0
+    out, err = capsys.readouterr()
+    rows, summary = (list(csv.DictReader(Path(f"out/{name}.csv").read_text().splitlines())) for name in ("results", "summary"))
+
+    assert "live right=1 k=5" in out
+    assert "live right=0 k=1: one thing to say" in err
+    assert [row["em"] for row in rows] == ["0.0", "0.0", "0.5", "0.5", "1.0", "1.0"]
+    assert {(row["run"], row["label"]) for row in summary} == {(row["run"], each) for row in rows for each in ("em", "recall")}
+    for name in ("right", "k"):
+        assert Path(f"out/{name}.png").read_bytes().startswith(b"\x89PNG")
+        assert Path(f"out/{name}.svg").read_text().startswith("<svg")
+    manifest = json.loads(Path("out/manifest.json").read_text())
+    assert manifest["runs"] == 6
+    assert set(manifest["inputs"]) == {"grid", "gold"}
+
+    before = {place.name: place.read_bytes() for place in Path("out").glob("*.*") if place.name != "manifest.json"}
+    assert command(monkeypatch, str(path), "-o", "out") == 0
+    assert "6 of 6 runs were done before" in capsys.readouterr().err
+    assert before == {place.name: place.read_bytes() for place in Path("out").glob("*.*") if place.name != "manifest.json"}
+
+
+def test_the_command_shows_the_measures_that_the_grid_names(world: Write, judged: None, monkeypatch, capsys):
+    path = world(LIVE + '[chart]\nmeasures = ["recall"]\n')
+
+    assert command(monkeypatch, str(path), "-o", "out") == 0
+    out = capsys.readouterr().out
+
+    assert "recall" in out
+    assert " em" not in out
+    assert ">recall</text>" in Path("out/right.svg").read_text()
+    assert ">em</text>" not in Path("out/right.svg").read_text()
+
+    assert command(monkeypatch, str(world(LIVE + '[chart]\nmeasures = ["recal"]\n')), "-o", "out") == 2
+    assert "chart.measures: no measure is called 'recal'; did you mean 'recall'?" in capsys.readouterr().err
+
+
+def test_intervals_are_drawn_for_few_series_only():
+    def bars(series: int) -> int:
+        rows = [{**each, "ci_low": each["mean"] - 0.5, "ci_high": each["mean"] + 0.5} for each in chart_rows(series)]
+        spec = parameter_chart(rows, "k")
+        domain = spec["concat"][0]["layer"][0]["encoding"]["y"]["scale"]["domain"]
+        drawn = sum(layer["mark"]["type"] == "rule" for layer in spec["concat"][0]["layer"])
+        assert ("intervals" in spec["title"]["subtitle"]) == bool(drawn) == (domain[0] < 0)
+        return drawn
+
+    assert [bars(series) for series in (1, 3, 4)] == [1, 1, 0]
+
+
+def test_a_system_alone_is_not_named_in_every_line_of_the_chart(world: Write, judged: None, monkeypatch, capsys):
+    assert command(monkeypatch, str(world(LIVE)), "-o", "out") == 0
+    assert ">k=1</text>" in Path("out/right.svg").read_text()
+
+    more = LIVE + '[systems.other]\ncall = "grid_engine:answer"\nparameters = { depth = 2 }\n'
+    assert command(monkeypatch, str(world(more)), "-o", "out") == 0
+    assert ">other k=1</text>" in Path("out/right.svg").read_text()

@@ -1,0 +1,80 @@
+"""What is relevant to a query that asks for keywords, against plain sets."""
+
+from random import Random
+
+import pytest
+
+from oracles import keywords as oracle
+from rankwell.errors import BadInput, BadUsage
+from rankwell.files.annotations import read_annotations
+from rankwell.tables.annotations import Annotations
+from rankwell.tables.judgments import Judgments
+from rankwell.tables.vocabulary import Keyword
+from rankwell.truth.keywords import Relevance, Required, judge
+
+RULES = ("all", "any", "graded", "jaccard>=0.5")
+
+
+def world(seed: int, clips: int = 25) -> dict[str, dict[str, list[str]]]:
+    random = Random(seed)
+    labels = {"object": ["car", "bus", "other"], "scene": ["day", "rain", "other"]}
+    return {
+        f"c{number}": {group: random.sample(known, random.randint(0, len(known))) for group, known in labels.items()}
+        for number in random.sample(range(clips), clips)
+    }
+
+
+def sets_of(table: dict[str, dict[str, list[str]]], groups: tuple[str, ...]) -> dict[str, oracle.Keywords]:
+    return {clip: frozenset((group, label) for group in groups for label in labels[group]) for clip, labels in table.items()}
+
+
+def as_dict(judgments: Judgments) -> dict[str, dict[str, float]]:
+    found: dict[str, dict[str, float]] = {query: {} for query in judgments.queries}
+    for query, item, grade in zip(judgments.query_of_row.tolist(), judgments.items, judgments.grades.tolist(), strict=True):
+        found[judgments.queries[query]][item] = grade
+    return found
+
+
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("groups", [("object", "scene"), ("object",)])
+@pytest.mark.parametrize("seed", range(3))
+def test_every_rule_agrees_with_sets(rule: str, groups: tuple[str, ...], seed: int):
+    raw = world(seed)
+    table = read_annotations(raw)
+    required = Required.of_clips(table, table.select(groups))
+    found = as_dict(judge(required, table, relevance=rule, barred={clip: [clip] for clip in raw}))
+
+    sets = sets_of(raw, groups)
+    kind, _, least = rule.partition(">=")
+    assert found == {clip: oracle.truth(sets, clip, sets[clip], kind, float(least or 0)) for clip in raw}
+
+
+def test_all_is_not_symmetric_and_the_same_label_of_two_groups_is_two_keywords():
+    table = read_annotations({"a": {"g": ["x"]}, "b": {"g": ["x", "y"]}, "c": {"h": ["x"]}})
+    found = as_dict(judge(Required.of_clips(table), table, barred={clip: [clip] for clip in "abc"}))
+
+    assert found == {"a": {"b": 1.0}, "b": {}, "c": {}}
+
+
+def test_a_query_that_asks_for_nothing_has_nothing_or_under_vacuous_everything():
+    table = read_annotations({"a": {"g": []}, "b": {"g": ["x"]}})
+    required = Required.of_clips(table)
+
+    assert as_dict(judge(required, table))["a"] == {}
+    assert as_dict(judge(required, table, vacuous=True))["a"] == {"a": 1.0, "b": 1.0}
+
+
+def test_texts_ask_for_what_they_are_given_and_only_in_the_selection():
+    table: Annotations = read_annotations({"a": {"g": ["x"], "h": ["z"]}, "b": {"g": ["x"]}})
+    asked = {"q": [Keyword("g", "x"), Keyword("h", "z")]}
+
+    assert as_dict(judge(Required.of_texts(table, asked), table)) == {"q": {"a": 1.0}}
+    assert as_dict(judge(Required.of_texts(table, asked, table.select(["g"])), table)) == {"q": {"a": 1.0, "b": 1.0}}
+    with pytest.raises(BadInput, match="neither declared nor used"):
+        Required.of_texts(table, {"q": [Keyword("g", "nothing")]})
+
+
+@pytest.mark.parametrize("text", ["some", "jaccard", "jaccard>=0", "jaccard>=1.5"])
+def test_an_unknown_rule_says_what_there_is(text: str):
+    with pytest.raises(BadUsage, match="all, any, graded, or jaccard"):
+        Relevance.parse(text)
