@@ -9,16 +9,21 @@ if TYPE_CHECKING:
     from rankwell.evaluation.answers import AnswerResults, evaluate_answers
     from rankwell.evaluation.captions import Captions, captions
     from rankwell.evaluation.clips import ClipResults, evaluate_clips
+    from rankwell.evaluation.instances import InstanceResults, evaluate_instances
     from rankwell.evaluation.lists import compare_lists
     from rankwell.evaluation.runs import Evaluation, evaluate
     from rankwell.files import find_hits, read_judgments, read_ranking, write_judgments, write_run
     from rankwell.files.annotations import read_annotations
+    from rankwell.files.image_sets import read_images
+    from rankwell.files.keyword_schema import read_schema
     from rankwell.files.mapping import group_rankings, intent_rankings, judged_rankings, preference_rankings, ranking_pairs
     from rankwell.registry import Measure, parse_measure
     from rankwell.tables.annotations import Annotations
+    from rankwell.tables.images import Images
     from rankwell.tables.judgments import Judgments
     from rankwell.tables.ranking import Ranking
     from rankwell.tables.values import Values
+    from rankwell.truth.keyword_mapping import KeywordMapper
     from rankwell.views.judged import JudgedRankings
 
 __version__ = "0.1.0"
@@ -27,6 +32,8 @@ _HOME = {
     "read_judgments": "rankwell.files",
     "read_ranking": "rankwell.files",
     "read_annotations": "rankwell.files.annotations",
+    "read_schema": "rankwell.files.keyword_schema",
+    "KeywordMapper": "rankwell.truth.keyword_mapping",
     "Judgments": "rankwell.tables.judgments",
     "Annotations": "rankwell.tables.annotations",
     "Ranking": "rankwell.tables.ranking",
@@ -51,11 +58,17 @@ _HOME = {
     "captions": "rankwell.evaluation.captions",
     "Captions": "rankwell.evaluation.captions",
     "eval_q2m": "rankwell.compat.hgr",
+    "read_images": "rankwell.files.image_sets",
+    "Images": "rankwell.tables.images",
+    "evaluate_instances": "rankwell.evaluation.instances",
+    "InstanceResults": "rankwell.evaluation.instances",
     "Values": "rankwell.tables.values",
     "write_run": "rankwell.files",
     "write_judgments": "rankwell.files",
 }
 __all__ = [
+    "Images",
+    "InstanceResults",
     "Agreement",
     "AnswerResults",
     "Annotations",
@@ -64,6 +77,7 @@ __all__ = [
     "Evaluation",
     "JudgedRankings",
     "Judgments",
+    "KeywordMapper",
     "Measure",
     "Ranking",
     "Values",
@@ -75,6 +89,7 @@ __all__ = [
     "evaluate",
     "evaluate_answers",
     "evaluate_clips",
+    "evaluate_instances",
     "find_hits",
     "group_rankings",
     "intent_rankings",
@@ -83,8 +98,10 @@ __all__ = [
     "preference_rankings",
     "ranking_pairs",
     "read_annotations",
+    "read_images",
     "read_judgments",
     "read_ranking",
+    "read_schema",
     "write_judgments",
     "write_run",
 ]

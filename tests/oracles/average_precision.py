@@ -17,6 +17,18 @@ def sum_of_precisions(ranking: Ranking, grades: Grades, rel: float) -> float:
     return total
 
 
+def sum_of_trapezoids(ranking: Ranking, grades: Grades, rel: float) -> float:
+    """The loop of the Oxford buildings' compute_ap: recall steps times the mean of old and new precision, recall in items."""
+    total, found, old_precision = 0.0, 0, 1.0
+    for rank, item in enumerate(ranking, start=1):
+        step = 1 if is_relevant(item, grades, rel) else 0
+        found += step
+        precision = found / rank
+        total += step * (old_precision + precision) / 2
+        old_precision = precision
+    return total
+
+
 def AP(
     ranking: Ranking,
     grades: Grades,
@@ -25,6 +37,7 @@ def AP(
     rel: float = 1,
     judged_only: bool = False,
     denom: str = "relevant",
+    area: str = "step",
 ) -> float:
     """Sum of precisions at the relevant items of the top k, over the relevant items; 0 if that number is 0.
 
@@ -38,7 +51,8 @@ def AP(
         "found": hits(top, grades, rel),
         "min": relevant if k is None else min(k, relevant),
     }[denom]
-    return sum_of_precisions(top, grades, rel) / below if below else 0.0
+    total = sum_of_precisions if area == "step" else sum_of_trapezoids
+    return total(top, grades, rel) / below if below else 0.0
 
 
 def APatR(ranking: Ranking, grades: Grades, *, rel: float = 1) -> float:

@@ -6,9 +6,17 @@ from oracles.grading import Grades, Ranking, hits, n_relevant, shown
 
 
 def P(ranking: Ranking, grades: Grades, *, k: int, rel: float = 1, judged_only: bool = False, denom: str = "cutoff") -> float:
-    """Relevant in the top k over k, or with denom 'retrieved' over min(k, retrieved); 0 for an empty list."""
-    top = shown(ranking, grades, judged_only)[:k]
-    below = {"cutoff": k, "retrieved": len(top)}[denom]
+    """Relevant in the top k over k, or with denom 'retrieved' over min(k, retrieved); 0 for an empty list.
+
+    denom 'last' is revisitop's mP@k: k gives way to the rank of the last relevant item where that is smaller.
+    """
+    seen = shown(ranking, grades, judged_only)
+    if denom == "last" and 0 < hits(seen, grades, rel) == n_relevant(grades, rel):
+        while hits(seen[:-1], grades, rel) == n_relevant(grades, rel):
+            seen = seen[:-1]
+        k = min(k, len(seen))
+    top = seen[:k]
+    below = {"cutoff": k, "retrieved": len(top), "last": k}[denom]
     return hits(top, grades, rel) / below if below else 0.0
 
 

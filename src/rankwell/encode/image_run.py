@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rankwell.encode import ImageEncoder, Singles, picture_vectors
-from rankwell.errors import BadInput, BadUsage, NothingToEvaluate
+from rankwell.errors import BadInput, BadUsage, NothingToEvaluate, RankwellError
 from rankwell.kernels.threads import in_threads
 from rankwell.store import Cache, Source
 from rankwell.tables import Floats
@@ -161,8 +161,7 @@ class _Encoding:
         except Exception as error:
             if len(paths) > 1:
                 return [each for path in paths for each in self._encode([path])]
-            told = str(error) if isinstance(error, BadInput) else f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
-            return [_Made(np.zeros(0, dtype=np.float32), math.nan, told)]
+            return [_Made(np.zeros(0, dtype=np.float32), math.nan, _said(error))]
         seconds = (time.perf_counter() - begin) / len(paths)
         return [_Made(self._of_one_width(vector), seconds, _problem(vector)) for vector in vectors]
 
@@ -174,6 +173,10 @@ class _Encoding:
                 "a network that keeps the size of a picture has to pool over it."
             )
         return vector
+
+
+def _said(error: Exception) -> str:
+    return str(error) if isinstance(error, RankwellError) else f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
 
 
 def _problem(vector: Singles) -> str:

@@ -6,12 +6,13 @@ from typing import Literal
 import numpy as np
 
 from rankwell.registry import measure
-from rankwell.tables import Bools, Floats
+from rankwell.tables import Bools, Floats, Ints
 from rankwell.views import ratio
 from rankwell.views.judged import Depth, JudgedRankings
 
 Denominator = Literal["relevant", "found", "min"]
 Rounding = Literal["nearest", "floor"]
+Area = Literal["step", "trapezoid"]
 
 _SOURCE = "Buckley and Voorhees 2005, Retrieval system evaluation, in TREC: experiment and evaluation in information retrieval"
 _INTERPOLATED = "Manning, Raghavan and Schütze 2008, Introduction to information retrieval, section 8.4; trec_eval, Buckley 2008"
@@ -22,10 +23,15 @@ def _shown(judged: JudgedRankings, judged_only: bool) -> JudgedRankings:
     return judged.condensed if judged_only else judged
 
 
-def _precisions(view: JudgedRankings, rel: float, depth: Depth = None) -> Floats:
-    """(queries,) the sum of the precision at each relevant item down to the depth."""
+def _precisions(view: JudgedRankings, rel: float, depth: Depth = None, area: Area = "step") -> Floats:
+    """(queries,) the sum of the precision at each relevant item down to the depth; of trapezoids with that just above it."""
     hit = view.relevant(rel)
-    return view.sum_rows(np.where(hit & view.within(depth), view.count_so_far(hit) / view.ranks, 0.0))
+    found = view.count_so_far(hit)
+    height = found / view.ranks
+    if area == "trapezoid":
+        # At the first place nothing is above, and the curve begins at 1.
+        height = (height + np.where(view.ranks > 1, (found - 1) / np.maximum(view.ranks - 1, 1), 1.0)) / 2
+    return view.sum_rows(np.where(hit & view.within(depth), height, 0.0))
 
 
 def _findable(view: JudgedRankings, rel: float, k: int | None, denom: Denominator) -> Floats:
@@ -42,7 +48,9 @@ def _ties(view: JudgedRankings, hit: Bools) -> tuple[Floats, Floats]:
     return inside, (view.count_so_far(hit) - hit)[first].astype(np.float64)
 
 
-def _expected_precisions(view: JudgedRankings, rel: float, depth: Depth, counted: Bools | None = None) -> Floats:
+def _expected_precisions(
+    view: JudgedRankings, rel: float, depth: Depth, counted: Bools | None = None, area: Area = "step"
+) -> Floats:
     """The mean of `_precisions` under random order of tied items (McSherry and Najork 2008), for the counted rows.
 
     A relevant item at the j-th of t tied places has above + j items to itself and those before it, of which the tie gives
@@ -51,46 +59,72 @@ def _expected_precisions(view: JudgedRankings, rel: float, depth: Depth, counted
     hit = view.relevant(rel)
     inside, earlier = _ties(view, hit)
     share = ratio(inside - 1, view.tied - 1)
+    shown = view.chance_within(depth)
     inverse = view.mean_over_ties(lambda rank: 1.0 / rank, depth)
-    mean = share * view.chance_within(depth) + (earlier + 1 - share * (view.above + 1)) * inverse
+    mean = share * shown + (earlier + 1 - share * (view.above + 1)) * inverse
+    if area == "trapezoid":
+        first = view.mean_over_ties(lambda rank: (rank == 1).astype(np.float64), depth)
+        inverse = view.mean_over_ties(_inverse_of_previous, depth)
+        mean = (mean + share * (shown - first) + (earlier - share * view.above) * inverse + first) / 2
     return view.sum_rows(np.where(hit if counted is None else hit & counted, mean, 0.0))
 
 
-def _expected_over_found(view: JudgedRankings, rel: float, k: int) -> Floats:
+def _inverse_of_previous(rank: Ints) -> Floats:
+    return np.where(rank > 1, 1.0 / np.maximum(rank - 1, 1), 0.0)
+
+
+def _height_in_cut_tie(above: int, places: int, earlier: float, found: int, area: Area) -> float:
+    """The mean height at one of `found` relevant items in random order at the next `places` places."""
+    share = (found - 1) / (places - 1) if places > 1 else 0.0
+    ranks = np.arange(above + 1, above + places + 1)
+    height = share + (earlier + 1 - share * (above + 1)) * float((1.0 / ranks).mean())
+    if area == "step":
+        return height
+    first = float((ranks == 1).mean())
+    before = share * (1 - first) + (earlier - share * above) * float(_inverse_of_previous(ranks).mean()) + first
+    return (height + before) / 2
+
+
+def _expected_over_found(view: JudgedRankings, rel: float, k: int, area: Area) -> Floats:
     """The mean of AP over what is found: both sides of the quotient vary with the relevant items of the tie at the cut."""
     hit = view.relevant(rel)
     whole = view.above + view.tied <= k
     certain = view.sum_rows(hit & whole)
-    total = _expected_precisions(view, rel, k, whole)
+    total = _expected_precisions(view, rel, k, whole, area)
     value = ratio(total, certain)
     inside, _ = _ties(view, hit)
     cut = np.flatnonzero(hit & ~whole & (view.above < k))
     for row in cut[np.diff(view.query_of_row[cut], prepend=-1) != 0].tolist():
         query, above, m = int(view.query_of_row[row]), int(view.above[row]), int(inside[row])
         places, tied = k - above, int(view.tied[row])
-        inverse = float((1.0 / np.arange(above + 1, k + 1)).mean())
         mean = 0.0
         for found in range(max(0, places - (tied - m)), min(m, places) + 1):
             chance = math.comb(m, found) * math.comb(tied - m, places - found) / math.comb(tied, places)
-            share = (found - 1) / (places - 1) if places > 1 else 0.0
-            extra = found * (share + (certain[query] + 1 - share * (above + 1)) * inverse)
+            extra = found * _height_in_cut_tie(above, places, float(certain[query]), found, area)
             mean += chance * (total[query] + extra) / max(certain[query] + found, 1)
         value[query] = mean
     return value
 
 
 def _expected_ap(
-    judged: JudgedRankings, *, rel: float = 1, judged_only: bool = False, denom: Denominator = "relevant", k: int | None = None
+    judged: JudgedRankings,
+    *,
+    rel: float = 1,
+    judged_only: bool = False,
+    denom: Denominator = "relevant",
+    area: Area = "step",
+    k: int | None = None,
 ) -> Floats:
     view = _shown(judged, judged_only)
     if denom == "found" and k is not None:
-        return _expected_over_found(view, rel, k)
-    return ratio(_expected_precisions(view, rel, k), _findable(view, rel, k, denom))
+        return _expected_over_found(view, rel, k, area)
+    return ratio(_expected_precisions(view, rel, k, area=area), _findable(view, rel, k, denom))
 
 
 @measure(
     "AP",
-    source=_SOURCE + "; denom='found': torchmetrics; denom='min': sentence-transformers",
+    source=_SOURCE + "; denom='found': torchmetrics; denom='min': sentence-transformers; area='trapezoid': compute_ap of the "
+    "Oxford buildings, Philbin and others 2007",
     aliases={
         "map": "",
         "map_cut": "",
@@ -102,21 +136,32 @@ def _expected_ap(
     expected=_expected_ap,
 )
 def ap(
-    judged: JudgedRankings, *, rel: float = 1, judged_only: bool = False, denom: Denominator = "relevant", k: int | None = None
+    judged: JudgedRankings,
+    *,
+    rel: float = 1,
+    judged_only: bool = False,
+    denom: Denominator = "relevant",
+    area: Area = "step",
+    k: int | None = None,
 ) -> Floats:
     """The sum of the precision at each item with grade `rel` or more in the first `k` places, over the number of such items.
 
     0 if there are none. denom: over all `relevant` items (trec_eval), only those `found` in the first `k` places, or `min`(k,
     relevant), so that a perfect list reaches 1 at every cut-off.
+    area: under the curve of precision over recall by steps (plain AP), or by the `trapezoid` rule: in place of the precision at
+    an item its mean with the precision just above that item, which is 1 above the first place. It is never more than plain AP,
+    and of a single relevant item below the first place it is half.
     judged_only: unjudged items are taken out before ranks are counted.
 
     >>> from rankwell import judged_rankings
     >>> view = judged_rankings({"q": {"a": 1, "b": 1, "c": 1}}, {"q": {"a": 3.0, "x": 2.0, "b": 1.0}})
     >>> ap(view).round(4).tolist(), ap(view, denom="found").round(4).tolist(), ap(view, k=1, denom="min").tolist()
     ([0.5556], [0.8333], [1.0])
+    >>> ap(view, area="trapezoid").round(4).tolist()
+    [0.5278]
     """
     view = _shown(judged, judged_only)
-    return ratio(_precisions(view, rel, k), _findable(view, rel, k, denom))
+    return ratio(_precisions(view, rel, k, area), _findable(view, rel, k, denom))
 
 
 def _expected_ap_at_r(judged: JudgedRankings, *, rel: float = 1) -> Floats:

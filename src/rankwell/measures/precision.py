@@ -1,5 +1,6 @@
 """Precision and recall at a cut-off and of the whole list, and what is made of the two."""
 
+import math
 from typing import Literal
 
 import numpy as np
@@ -26,43 +27,76 @@ def _expected_found(view: JudgedRankings, rel: float, depth: Depth) -> Floats:
     return view.sum_rows(view.relevant(rel) * view.chance_within(depth))
 
 
+PlacesRule = Literal["cutoff", "retrieved", "last"]
+
+
+def _last_relevant(view: JudgedRankings, rel: float, k: int) -> Ints:
+    """(queries,) the rank of the last relevant item, `k` at most; `k` where one is not retrieved or there is none."""
+    found = view.relevant(rel)
+    last = view.max_rows(np.where(found, view.ranks, 0.0))
+    whole = (view.sum_rows(found) == view.n_relevant(rel)) & (last > 0)
+    return np.where(whole, np.minimum(last, k), k).astype(np.int64)
+
+
+def _expected_to_last(view: JudgedRankings, rel: float, k: int) -> Floats:
+    """The mean of P@min(k, rank of the last relevant item): the last one is the last of the m in the lowest tie of t places.
+
+    It is at the j-th of them with chance C(j - 1, m - 1) / C(t, m); if it lies beyond the cut, `k` places count.
+    """
+    value = _expected_found(view, rel, k) / k
+    found = view.relevant(rel)
+    lowest = np.full(len(view.queries), -1, dtype=np.int64)
+    np.maximum.at(lowest, view.query_of_row[found], np.flatnonzero(found))
+    whole = (view.sum_rows(found) == view.n_relevant(rel)) & (lowest >= 0)
+    for query in np.flatnonzero(whole).tolist():
+        row = int(lowest[query])
+        above, tied = int(view.above[row]), int(view.tied[row])
+        m = int((found & (view.tie_of_row == view.tie_of_row[row])).sum())
+        relevant, ways = float(view.n_relevant(rel)[query]), math.comb(tied, m)
+        for place in range(m, min(tied, k - above) + 1):
+            # Here all relevant items stand above the cut: their share of k places gives way to that of the places up to them.
+            chance = math.comb(place - 1, m - 1) / ways
+            value[query] += chance * (relevant / (above + place) - relevant / k)
+    return value
+
+
 def _expected_p(
-    judged: JudgedRankings,
-    *,
-    k: int,
-    rel: float = 1,
-    judged_only: bool = False,
-    denom: Literal["cutoff", "retrieved"] = "cutoff",
+    judged: JudgedRankings, *, k: int, rel: float = 1, judged_only: bool = False, denom: PlacesRule = "cutoff"
 ) -> Floats:
     view = _shown(judged, judged_only)
+    if denom == "last":
+        return _expected_to_last(view, rel, k)
     return ratio(_expected_found(view, rel, k), k if denom == "cutoff" else view.n_shown(k))
 
 
 @measure(
     "P",
-    source=_CRANFIELD + "; denom='retrieved': torchmetrics adaptive_k, Detlefsen and others 2022",
+    source=_CRANFIELD + "; denom='retrieved': torchmetrics adaptive_k, Detlefsen and others 2022; denom='last': revisitop, "
+    "Radenović and others 2018",
     aliases=("precision", "precision_at", "retrieval_precision", "RetrievalPrecision"),
     expected=_expected_p,
 )
 def precision_at(
-    judged: JudgedRankings,
-    *,
-    k: int,
-    rel: float = 1,
-    judged_only: bool = False,
-    denom: Literal["cutoff", "retrieved"] = "cutoff",
+    judged: JudgedRankings, *, k: int, rel: float = 1, judged_only: bool = False, denom: PlacesRule = "cutoff"
 ) -> Floats:
     """The share of the first `k` places that hold an item with grade `rel` or more; places that the list lacks hold none.
 
-    denom: `retrieved` divides by the number of places that the list has, where those are fewer than `k`.
+    denom: `retrieved` divides by the number of places that the list has, where those are fewer than `k`; `last` looks no further
+    than the last relevant item, where that stands above place `k`, so that a perfect list reaches 1 at every cut-off.
     judged_only: unjudged items are taken out before places are counted.
 
     >>> from rankwell import judged_rankings
     >>> view = judged_rankings({"q": {"a": 1, "c": 1}}, {"q": {"a": 3.0, "b": 2.0}})
     >>> precision_at(view, k=5).tolist(), precision_at(view, k=5, denom="retrieved").tolist()
     ([0.2], [0.5])
+    >>> view = judged_rankings({"q": {"a": 1, "c": 1}}, {"q": {"a": 3.0, "b": 2.0, "c": 1.0}})
+    >>> precision_at(view, k=10, denom="last").round(4).tolist()
+    [0.6667]
     """
     view = _shown(judged, judged_only)
+    if denom == "last":
+        depth = _last_relevant(view, rel, k)
+        return ratio(_found(view, rel, depth), depth)
     return ratio(_found(view, rel, k), k if denom == "cutoff" else view.n_shown(k))
 
 
@@ -135,11 +169,12 @@ def _expected_success(judged: JudgedRankings, *, k: int, rel: float = 1, judged_
 
 @measure(
     "Success",
-    source="trec_eval success, Buckley 2008",
+    source="trec_eval success, Buckley 2008; cmc, the cumulative match characteristic: Gray, Brennan and Tao 2007 (VIPeR)",
     aliases=(
         "hit_rate",
         "hitrate",
         "hit_rate_at",
+        "cmc",
         "accuracy",
         "accuracy_at",
         "top_k_accuracy",

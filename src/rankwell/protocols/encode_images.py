@@ -195,7 +195,8 @@ def _told(found: EncodedImages, encoder: ImageEncoder, output: Path) -> list[str
     if said.failures:
         first = said.failures[0]
         where = output.with_suffix(".images.csv")
-        told.append(f"{len(said.failures)} images have no vector (see {where}); first {first.id}: {first.message}")
+        whole = found.embeddings.n + len(said.failures)
+        told.append(f"without a vector: {len(said.failures)} of {whole} images (see {where}); first {first.id}: {first.message}")
     median = float(np.median(said.seconds))
     if math.isfinite(median):
         told.append(f"{1000 * median:.3g} ms per image (median), {said.seconds.sum():.3g} s in all")

@@ -1,0 +1,104 @@
+"""What the user said of a search for instances, else what the convention says."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import get_args
+
+from rankwell.conventions import Asked, Convention, InstanceReading, NoRelevantRule, choose_measures
+from rankwell.errors import BadUsage, UnknownName
+from rankwell.evaluation.instances.ranked import Ties, ties_of
+from rankwell.registry import parse_measure, split_names, suggest
+from rankwell.tables.images import Images
+from rankwell.truth.instances import Excluded, Filtered, Switch, filter_images
+
+CUTOFFS = (1, 5, 10)
+NAMED = "TP/PRED"
+"""The share of queries named rightly among those that the best reference gives a name."""
+
+
+@dataclass(frozen=True)
+class Choices:
+    """Every rule, resolved. reading: the convention's."""
+
+    reading: InstanceReading
+    exclude: tuple[Excluded, ...]
+    contentless: Switch
+    absent: Switch
+    ties: Ties
+    no_relevant: str
+
+    @classmethod
+    def of(
+        cls,
+        rules: Convention,
+        exclude: Sequence[str] | str | None,
+        contentless: str,
+        absent: str | None,
+        ties: str | None,
+        no_relevant: str | None,
+        *,
+        by_id: bool,
+    ) -> "Choices":
+        """The choices. by_id: whether images are known, so that two of one id are the same. Raises UnknownName and BadUsage."""
+        reading = rules.instances or InstanceReading(exclude=("self",))
+        words = exclude.replace(",", " ").split() if isinstance(exclude, str) else None if exclude is None else list(exclude)
+        if words is not None and words != ["none"]:
+            for word in words:
+                if word not in get_args(Excluded):
+                    raise UnknownName(f"exclude {word!r}: {suggest(word, (*get_args(Excluded), 'none'))}")
+            if not by_id:
+                raise BadUsage(f"--exclude {','.join(words)}: nothing says which image is which; name the data set of images.")
+        for name, value in (("contentless", contentless), ("absent", absent)):
+            if value is not None and value not in get_args(Switch):
+                raise UnknownName(f"{name} {value!r}: filter or keep.")
+        policy = rules.no_relevant if no_relevant is None else no_relevant
+        if policy not in get_args(NoRelevantRule):
+            raise UnknownName(f"no rule is called {policy!r}; {suggest(policy, get_args(NoRelevantRule))}")
+        chosen = () if words == ["none"] or not by_id else reading.exclude if words is None else words
+        kept: dict[str, Switch] = {"filter": "filter", "keep": "keep"}
+        return cls(
+            reading,
+            tuple(rule for rule in get_args(Excluded) if rule in chosen),
+            kept[contentless],
+            kept[absent or reading.absent],
+            ties_of(reading.ties if ties is None else ties),
+            policy,
+        )
+
+    def filtered(self, images: Images) -> Filtered:
+        """The images that take part."""
+        return filter_images(images, contentless=self.contentless, absent=self.absent, junk_label=self.reading.junk_label)
+
+
+def asked_for(
+    rules: Convention, measures: Sequence[str] | str | None, ks: Sequence[int], cut: int | None
+) -> tuple[tuple[Asked, ...], bool]:
+    """The measures, and whether what the best reference names is asked for, too."""
+    reading = rules.instances or InstanceReading()
+    listed = split_names(measures) if isinstance(measures, str) else None if measures is None else list(measures)
+    named = reading.labels if listed is None else NAMED in listed
+    texts = list(rules.defaults) if listed is None else [text for text in listed if text != NAMED]
+    spelled = [each for text in texts for each in _at_each(text, ks, rules.words)]
+    asked = choose_measures(spelled, rules) if spelled else ()
+    depth = cut if cut is not None or listed is not None else reading.cut
+    if depth is not None:
+        if depth < 1:
+            raise BadUsage(f"cut {depth}; a list has one place or more.")
+        whole = ("P_q", f"P(denom='retrieved')@{depth}"), ("R_q", f"R@{depth}")
+        asked += tuple(Asked(parse_measure(text), label if "P_q" in rules.words else text) for label, text in whole)
+    if not asked:
+        raise BadUsage(f"name a measure of rankings beside {NAMED}, such as P@1.")
+    return tuple({str(each.measure): each for each in asked}.values()), named
+
+
+def _at_each(text: str, ks: Sequence[int], words: Mapping[str, str]) -> list[str]:
+    """A measure at every cut-off where it needs one and names none."""
+    try:
+        parse_measure(text, words)
+    except UnknownName:
+        raise
+    except BadUsage:
+        if "@" in text:
+            raise
+        return [f"{text}@{k}" for k in ks]
+    return [text]

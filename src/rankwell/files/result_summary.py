@@ -1,0 +1,41 @@
+"""Of folders that `-o` wrote: the rows of the summary, and what its runs took."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from rankwell.errors import BadInput
+from rankwell.store import Source
+
+_COLUMNS = ("run", "measure", "label", "mean", "sd", "ci_low", "ci_high", "n", "unit")
+
+
+def read_summary(folder: str | Path) -> list[dict[str, Any]]:
+    """The rows of summary.json, as they were written. Raises BadInput where it is missing or holds something else."""
+    path = Path(folder) / "summary.json"
+    rows: list[Any] = _object(path, "rows", list)["rows"]
+    for place, row in enumerate(rows, 1):
+        missing = next((name for name in _COLUMNS if not isinstance(row, dict) or name not in row), None)
+        if missing is not None:
+            raise BadInput(f"{path}: row {place} has no {missing!r}; a folder that a command wrote with -o is wanted.")
+    return rows
+
+
+def read_performance(folder: str | Path) -> Mapping[str, Any]:
+    """What performance.json says of runs and machine; empty where there is no such file. Raises BadInput for another content."""
+    path = Path(folder) / "performance.json"
+    return _object(path, "runs", dict) if path.is_file() else {}
+
+
+def _object(path: Path, key: str, kind: type) -> dict[str, Any]:
+    """The JSON object of a file. Raises BadInput where it has not this kind of value under the key."""
+    if not path.is_file():
+        raise BadInput(f"{path.parent}: no {path.name}; a folder that a command wrote with -o is wanted.")
+    try:
+        found = json.loads(Source(path).read())
+    except ValueError as error:
+        raise BadInput(f"{path} is no JSON: {error}.") from error
+    if not isinstance(found, dict) or not isinstance(found.get(key), kind):
+        raise BadInput(f"{path}: no {key!r}; a folder that a command wrote with -o is wanted.")
+    return found

@@ -1,0 +1,344 @@
+"""Evaluate a search for instances, such as the paintings of a museum: is the best reference right, and where do others stand."""
+
+import json
+import os
+import platform
+import resource
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from cyclopts import Parameter
+
+from rankwell import report
+from rankwell.encode import ImageSettings, Size
+from rankwell.errors import BadUsage
+from rankwell.evaluation.instances import InstanceResults, evaluate_instances
+from rankwell.evaluation.instances.made import Made, by_encoder, by_local_features
+from rankwell.files.image_sets import named_place, read_images
+from rankwell.images import Thumbnails
+from rankwell.protocols import (
+    ConventionOption,
+    CutoffsOption,
+    FormatOption,
+    MeasureOption,
+    Output,
+    OutputOption,
+    PerQueryOption,
+    Progress,
+    cutoffs,
+)
+from rankwell.registry import split_names
+from rankwell.report.contact_sheet import sheets_of, with_thumbnails, write_sheets
+from rankwell.stats import Intervals
+from rankwell.stats.granularity import granularity_of
+from rankwell.store import refuse_blocked, write_text
+from rankwell.systems.local_features import LocalFeatures
+from rankwell.tables.images import Images
+from rankwell.tables.names import Place, name_places
+
+_SHEETS, _SHOWN = 10, 5
+
+
+def evaluate(
+    images: str | None = None,
+    *,
+    query_images: str | None = None,
+    root: str | None = None,
+    pattern: str | None = None,
+    contentless_images: str | None = None,
+    encoder: str | None = None,
+    size: str | None = None,
+    weights: Path | None = None,
+    batch_size: int | None = None,
+    device: str | None = None,
+    local_features: Literal["rootsift", "sift"] | None = None,
+    score: Literal["inliers", "matches"] = "inliers",
+    longest: int | None = 640,
+    cache: Path | None = None,
+    embeddings: Annotated[list[str] | None, Parameter(consume_multiple=True, negative=())] = None,
+    queries: str | None = None,
+    references: str | None = None,
+    scores: Annotated[list[str] | None, Parameter(consume_multiple=True, negative=())] = None,
+    positives: str | None = None,
+    metric: Literal["cosine", "dot", "l2"] = "cosine",
+    ids: str | None = None,
+    query_ids: str | None = None,
+    reference_ids: str | None = None,
+    run: str | None = None,
+    exclude: str | None = None,
+    contentless: Literal["filter", "keep"] = "filter",
+    absent: Literal["filter", "keep"] | None = None,
+    measure: MeasureOption = None,
+    k: CutoffsOption = "1,5,10",
+    cut: int | None = None,
+    convention: ConventionOption = "thesis",
+    ties: str | None = None,
+    no_relevant: Literal["empty", "skip", "error"] | None = None,
+    transform: Annotated[list[str] | None, Parameter(consume_multiple=False, negative=())] = None,
+    learn: str | None = None,
+    check: Annotated[list[str] | None, Parameter(consume_multiple=False, negative=())] = None,
+    intervals: Intervals = "bootstrap",
+    seed: int = 0,
+    sheets: int | None = None,
+    per_query: PerQueryOption = False,
+    format: FormatOption = "table",  # noqa: A002
+    output: OutputOption = None,
+    progress: Progress = None,
+) -> Output:
+    """Evaluate a search for instances, such as the paintings of a museum: is the best reference right, and where do others stand.
+
+    Beside every figure stand its ceiling (a perfect ranker) and its chance level (a blind one).
+
+    Parameters
+    ----------
+    images
+        Data set as PLACE or NAME=PLACE: a folder with references/INSTANCE/… and queries/INSTANCE/…, a table with image,
+        instance, split, and perhaps camera, group and contentless, or a JSON with imlist, qimlist and gnd (easy, hard, junk).
+    query_images
+        Folder of the queries, where the data set is a folder of references alone.
+    root
+        Folder of the images that a table or a JSON lists.
+    pattern
+        What files are called, as "{instance}_{camera}_*.jpg".
+    contentless_images
+        Images that show nothing to be recognised, by a pattern of their ids, as "*wall*".
+    encoder
+        What makes vectors of the images: resnet152-im:FILE.onnx, alexnet-im:FILE.onnx, gordo:FILE.onnx, any FILE.onnx,
+        torch:module:object with --weights, module:object, a model of sentence-transformers, colour-histogram or small-grey.
+    size
+        What images are scaled to for the encoder, as 224x224, or original.
+    weights
+        File of a state dict, for torch.
+    batch_size
+        Images at a time.
+    device
+        Where the encoder computes, cpu or cuda.
+    local_features
+        Compare pictures by SIFT, or by its square roots, with the ratio test.
+    score
+        Of local features: the inliers of RANSAC's best homography, or the matches alone.
+    longest
+        Of local features: pixels of the longer side at most.
+    cache
+        Folder in which vectors or features are kept by the content of each image, so that a run goes on where it was stopped.
+    embeddings
+        Vectors of all images by id, in any format of `rankwell search`; name more to compare systems.
+    queries
+        Vectors of the queries, with --references.
+    references
+        Vectors of the references.
+    scores
+        Matrices of scores, a row per query and a column per reference; name more to compare systems.
+    positives
+        What is right, in place of labels: JSON (query -> references, by id or position), judgments in any format, or diagonal.
+    metric
+        What is near, for vectors.
+    ids
+        File or column of the images' ids, for embeddings that have none.
+    query_ids
+        Likewise of the queries, for --queries and the rows of --scores.
+    reference_ids
+        Likewise of the references, for --references and the columns of --scores.
+    run
+        What a single run is called; by default its file's name.
+    exclude
+        References that count nowhere for a query: self, camera (those of its instance by its camera), group (all of its group),
+        with commas between them, or none; by default the convention's.
+    contentless
+        References without content are left out (filter), or stay.
+    absent
+        Queries of instances that no reference shows are left out (filter), or stay; by default the convention's.
+    measure
+        A measure, at every cut-off where it needs one (P), or at one (P@10); AP, "AP(area='trapezoid')", APatR (mAP@R), cmc,
+        TP/PRED; repeat it for more.
+    k
+        Cut-offs, with commas between them.
+    cut
+        Length of a list, for its precision P_q = RR/RET and its recall R_q = RR/REL; thesis has 10.
+    convention
+        Whose words and rules: thesis, thesis-code, oxford, revisited-E, revisited-M, revisited-H, gldv2, market1501, torchreid,
+        sop, vpr; rankwell for plain names.
+    ties
+        Order of references with equal scores: expected, input, input-desc, id-asc, id-desc, optimistic, pessimistic, error.
+    no_relevant
+        A query without a right reference: counts as not found (empty), is left out (skip), or is an error.
+    transform
+        Change vectors or scores first, as "query-expansion(k=10)", "database-augmentation", "whitening" or
+        "dual-softmax(temperature=0.02)"; repeat it for more, in order. The result says what each looks at.
+    learn
+        Vectors of other images that whitening is learnt on, in place of the references.
+    check
+        A printed share such as 70.08: is it possible with as many queries? Repeat it for more.
+    intervals
+        95 % intervals by the bootstrap over queries, by Student's t, or none.
+    seed
+        Seed of the bootstrap.
+    sheets
+        How many contact sheets to draw, worst queries first; 10 where the images are there. Needs -o.
+    per_query
+        Also each query's values.
+    format
+        How to print.
+    output
+        Folder for the tables, by_instance.csv, per_query.parquet, details.parquet, queries.parquet, performance.json,
+        manifest.json, charts and contact sheets.
+    """
+    if output is not None:
+        refuse_blocked(output, folder=True)
+    elif sheets is not None:
+        raise BadUsage("contact sheets are written into a folder; name one with -o.")
+    if images is None and any((query_images, root, pattern, contentless_images)):
+        raise BadUsage("--query-images, --root, --pattern and --contentless-images belong to a data set; name it first.")
+    table, dataset = None, None
+    if images is not None:
+        dataset, place = named_place(images)
+        table = read_images(place, queries=query_images, root=root, pattern=pattern, contentless=contentless_images)
+    made, start = None, time.perf_counter()
+    if encoder is not None and local_features is not None:
+        raise BadUsage(
+            "--encoder and --local-features are two systems; evaluate one after the other, then set them side by side."
+        )
+    if encoder is not None:
+        settings = ImageSettings(size=_size(size), weights=weights, batch_size=batch_size, device=device)
+        made = by_encoder(table, encoder, settings, run=run, cache=cache, progress=progress)
+    elif any(each is not None for each in (size, weights, batch_size, device)):
+        raise BadUsage("--size, --weights, --batch-size and --device belong to an encoder; name it with --encoder.")
+    if local_features is not None:
+        features = LocalFeatures(local_features, score, longest=longest, cache=cache)
+        made = by_local_features(table, features, run=run, progress=progress)
+    result = evaluate_instances(
+        table,
+        scores=_runs(scores, made, made and made.scores),
+        embeddings=_runs(embeddings, made, made and made.vectors),
+        queries=queries,
+        references=references,
+        positives=positives,
+        metric=metric,
+        ids=ids,
+        query_ids=query_ids,
+        reference_ids=reference_ids,
+        run=None if made is not None else run,
+        exclude=exclude,
+        contentless=contentless,
+        absent=absent,
+        measures=[name for text in measure or [] for name in split_names(text)] or None,
+        k=cutoffs(k),
+        cut=cut,
+        convention=convention,
+        ties=ties,
+        no_relevant=no_relevant,
+        transforms=transform or (),
+        learn=learn,
+        intervals=intervals,
+        seed=seed,
+        details=output is not None,
+        rules=({} if dataset is None else {"dataset": dataset}) | ({} if made is None else made.rules),
+        progress=progress,
+    )
+    failures = made.failures if made is not None else ()
+    told = [*result.notes, *result.interval_notes]
+    if failures:
+        told.insert(0, f"{len(failures)} images could not be read or encoded; first {failures[0].file}: {failures[0].problem}")
+    said = [*_granularity(check or [], result), *(told if format != "json" else [])]
+    if output is not None:
+        if failures:
+            write_text(output / "encoding_errors.csv", report.render_rows([each._asdict() for each in failures], "csv"))
+        said += _write(result, output, told, sheets, _performance(result, made, time.perf_counter() - start))
+    rows = list(result.per_query()) if per_query else None
+    tables = {"by_instance": result.by_instance} if format in ("json",) and result.by_instance else {}
+    text = report.render(
+        result.summary, rows, result.describe(), told, format, terminal=report.terminal_of(sys.stdout), tables=tables
+    )
+    return Output(text=text, notes=tuple(said))
+
+
+def _size(text: str | None) -> Size | None:
+    """What images are scaled to. Raises BadUsage for what is no size."""
+    if text is None or text == "original":
+        return None if text is None else "original"
+    width, times, height = text.partition("x")
+    if not times or not width.isdecimal() or not height.isdecimal():
+        raise BadUsage(f"--size {text!r}: a size is width x height in pixels, as 224x224, or original.")
+    return int(width), int(height)
+
+
+def _runs(given: list[str] | None, made: Made | None, thing: Any) -> Any:
+    """What is compared: files, what was just made from the images, or both."""
+    if made is None or thing is None:
+        return given
+    if not given:
+        return {made.run: thing}
+    names = name_places([Place("", Path(each)) for each in given], given)
+    return {made.run: thing} | dict(zip(names, given, strict=True))
+
+
+def _granularity(figures: list[str], result: InstanceResults) -> list[str]:
+    """Whether printed figures are possible with the queries that were counted, in words."""
+    counted = dict.fromkeys(counts["counted"] for counts in result.rules["counts"].values())
+    return [str(granularity_of(figure, n)) for figure in figures for n in counted]
+
+
+def _write(result: InstanceResults, folder: Path, notes: Sequence[str], sheets: int | None, took: Any) -> list[str]:
+    """Writes everything; each file whole or not at all."""
+    said: list[str] = []
+    if result.by_instance:
+        write_text(folder / "by_instance.csv", report.render_rows(result.by_instance, "csv"))
+    write_text(folder / "performance.json", json.dumps(took, indent=2) + "\n")
+    details, files = result.details or {}, _files(result.images)
+    pictures = Thumbnails(files)
+    number = _SHEETS * bool(files) if sheets is None else sheets
+    if number:
+        drawn = write_sheets(folder / "sheets", _sheets(result, pictures, number))
+        said.append(f"drew {len(drawn)} contact sheets into {folder / 'sheets'}/, the worst queries of {_first(result)} first")
+    report.write_folder(
+        folder,
+        summary=result.summary,
+        values=result.values,
+        rules=result.describe(),
+        notes=notes,
+        manifest=result.manifest(),
+        details=with_thumbnails(details, pictures, first=_SHOWN) if files else details,
+        queries=result.queries,
+    )
+    if files and pictures.problems:
+        said.append(f"{len(pictures.problems)} images have no picture, first: {next(iter(pictures.problems.values()))}")
+    return [*said, f"wrote {folder}/"]
+
+
+def _first(result: InstanceResults) -> str:
+    return result.values[0].run
+
+
+def _files(images: Images | None) -> dict[str, Path]:
+    if images is None or images.paths is None:
+        return {}
+    return dict(zip(images.ids, images.paths, strict=True))
+
+
+def _sheets(result: InstanceResults, pictures: Thumbnails, number: int) -> Any:
+    run = _first(result)
+    labels = dict(zip(result.images.ids, result.images.instances, strict=True)) if result.images is not None else {}
+    facts = {(run, query): [f"shows {label}"] for query, label in labels.items() if label is not None}
+    chosen = [(run, query) for query in result.worst(run)[:number]]
+    return sheets_of(result.details or {}, pictures, first=_SHOWN, facts=facts, queries=chosen, score="score")
+
+
+def _performance(result: InstanceResults, made: Made | None, seconds: float) -> dict[str, Any]:
+    """What the runs took on this machine; the memory is the greatest that the process had, `seconds` the whole command's."""
+    runs = {run: dict(took) for run, took in result.performance.items()}
+    for took in runs.values():
+        took["seconds_evaluation"] = took.pop("seconds")
+    if made is not None:
+        took = runs[made.run]
+        took["seconds_evaluation"] += made.performance["seconds_making"]
+        took |= made.performance
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return {
+        "runs": runs,
+        "seconds": seconds,
+        "peak_memory_mib": round(peak / (1 << 20 if sys.platform == "darwin" else 1 << 10), 1),
+        "machine": {"system": platform.platform(), "processor": platform.machine(), "processors": os.cpu_count()},
+    }

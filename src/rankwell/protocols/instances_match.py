@@ -1,0 +1,112 @@
+"""Match local features (SIFT) of queries to those of references, as scores for `rankwell instances evaluate`."""
+
+import json
+import shlex
+from pathlib import Path
+from typing import Annotated
+
+import numpy as np
+from cyclopts import Parameter
+
+import rankwell
+from rankwell.errors import BadInput, BadUsage
+from rankwell.files.image_sets import read_images
+from rankwell.protocols import Output, Progress
+from rankwell.store import refuse_blocked, replacing, write_text
+from rankwell.systems.local_features import Descriptor, LocalFeatures, Score
+
+
+def match(
+    images: str,
+    /,
+    *,
+    output: Annotated[Path, Parameter(name=["--output", "-o"])],
+    query_images: str | None = None,
+    root: str | None = None,
+    pattern: str | None = None,
+    descriptor: Descriptor = "rootsift",
+    score: Score = "inliers",
+    longest: int = 640,
+    features: int = 800,
+    ratio: float = 0.8,
+    reprojection: float = 5.0,
+    workers: int | None = None,
+    cache: Path | None = None,
+    seed: int = 0,
+    progress: Progress = None,
+) -> Output:
+    """Match local features (SIFT) of queries to those of references, as scores for `rankwell instances evaluate`.
+
+    Beside NAME.npy, a row per query and a column per reference, lie NAME.queries.txt and NAME.references.txt with their ids, and
+    NAME.manifest.json, which says how it was made.
+
+    Parameters
+    ----------
+    images
+        Data set, as for `rankwell instances evaluate`.
+    output
+        File to write, .npy.
+    query_images
+        Folder of the queries, where the data set is a folder of references alone.
+    root
+        Folder of the images that a table or a JSON lists.
+    pattern
+        What files are called, as "{instance}_{camera}_*.jpg".
+    descriptor
+        SIFT's numbers, or the square roots of their shares.
+    score
+        Matches that the best homography explains, or all matches of the ratio test.
+    longest
+        Pixels of the longer side at most; smaller images stay as they are.
+    features
+        How many features of an image to keep, the strongest.
+    ratio
+        A match is nearer than this times the second nearest.
+    reprojection
+        Pixels by which an inlier may miss its place.
+    workers
+        Threads; by default as many as there are processors.
+    cache
+        Folder in which features are kept by the content of each image.
+    seed
+        Seed of RANSAC, the same for every pair.
+    """
+    if output.suffix != ".npy":
+        raise BadUsage(f"{output}: scores are written as .npy; name the file so.")
+    refuse_blocked(output)
+    table = read_images(images, queries=query_images, root=root, pattern=pattern)
+    queries, references = table.queries(), table.references()
+    if queries.paths is None or references.paths is None:
+        raise BadInput(f"{images}: its images are not there; name their folder with --root.")
+    system = LocalFeatures(descriptor, score, longest, features, ratio, reprojection, seed, workers, cache)
+    found = system.compare(queries.paths, references.paths, progress=progress)
+    rows = [row for row, path in enumerate(queries.paths) if path not in found.problems]
+    columns = [column for column, path in enumerate(references.paths) if path not in found.problems]
+    if not rows or not columns:
+        raise BadInput(f"no {'query' if not rows else 'reference'} could be read; first {next(iter(found.problems.values()))}")
+    sides = {
+        "queries": [queries.ids[row] for row in rows],
+        "references": [references.ids[column] for column in columns],
+    }
+    matrix = (found.inliers if score == "inliers" else found.matches)[np.ix_(rows, columns)]
+    places = {side: output.with_suffix(f".{side}.txt") for side in sides}
+    for side, ids in sides.items():
+        write_text(places[side], "".join(f"{name}\n" for name in ids))
+    manifest = {"schema_version": 1, "rankwell": rankwell.__version__, "system": system.describe()}
+    write_text(output.with_suffix(".manifest.json"), json.dumps(manifest, indent=2, sort_keys=True) + "\n")
+    with replacing(output) as draft:
+        np.save(draft, matrix, allow_pickle=False)
+    notes = [f"{len(rows)} queries × {len(columns)} references; {_times(found.feature_seconds, found.matching_seconds)}"]
+    if found.problems:
+        first = next(iter(found.problems.values()))
+        notes.append(f"left out, as they cannot be read: {len(found.problems)} of {len(table)} images; first {first}")
+    named = {"--query-images": query_images, "--root": root, "--pattern": pattern, "--scores": str(output)}
+    named |= {"--query-ids": str(places["queries"]), "--reference-ids": str(places["references"])}
+    options = [part for name, value in named.items() if value is not None for part in (name, value)]
+    told = shlex.join(["rankwell", "instances", "evaluate", images, *options])
+    return Output(text=told + "\n", notes=(*notes, f"wrote {output}"))
+
+
+def _times(features: dict[Path, float], matching: np.ndarray) -> str:
+    found = 1000 * sum(features.values()) / max(1, len(features))
+    return f"{found:.3g} ms per image for its features, {matching.mean():.3g} s per query for matching (in its thread)"

@@ -1,0 +1,83 @@
+"""Print the table of data sets of images: instances, references, queries, images per instance, before and after filtering."""
+
+import sys
+from typing import Annotated, Any, Literal
+
+from cyclopts import Parameter
+
+from rankwell import report
+from rankwell.errors import BadUsage
+from rankwell.evaluation.instances.statistics import ImageStatistics, image_statistics, statistics_rows
+from rankwell.files.image_sets import named_place, read_images
+from rankwell.files.published_instances import PublishedDataset, published_instances
+from rankwell.protocols import FormatOption, Output, OutputOption
+from rankwell.store import write_text
+
+
+def stats(
+    *images: str,
+    objects: Annotated[list[str] | None, Parameter(consume_multiple=False, negative=())] = None,
+    published: Annotated[bool, Parameter(negative=())] = False,
+    query_images: str | None = None,
+    root: str | None = None,
+    pattern: str | None = None,
+    contentless_images: str | None = None,
+    contentless: Literal["filter", "keep"] = "filter",
+    absent: Literal["filter", "keep"] = "filter",
+    format: FormatOption = "table",  # noqa: A002
+    output: OutputOption = None,
+) -> Output:
+    """Print the table of data sets of images: instances, references, queries, images per instance, before and after filtering.
+
+    Parameters
+    ----------
+    images
+        Data sets as PLACE or NAME=PLACE: a folder with references/INSTANCE/… and queries/INSTANCE/…, a table with image,
+        instance, split, and perhaps camera, group and contentless, or a JSON with imlist, qimlist and gnd.
+    objects
+        What a data set shows, as "paintings"; repeat it, in the order of the data sets.
+    published
+        The columns that the source printed (CLICIDE, GaRoFou) beside them.
+    query_images
+        Folder of the queries, where the data set is a folder of references alone.
+    root
+        Folder of the images that a table or a JSON lists.
+    pattern
+        What files are called, as "{instance}_{camera}_*.jpg".
+    contentless_images
+        Images that show nothing to be recognised, by a pattern of their ids, as "*wall*".
+    contentless
+        References without content are left out (filter), or count.
+    absent
+        Queries of instances that no reference shows are left out (filter), or count.
+    format
+        How to print.
+    output
+        Folder for statistics.csv and statistics.json.
+    """
+    if not images and not published:
+        raise BadUsage("name a data set of images: rankwell instances stats NAME=PLACE; or --published for the source's own.")
+    kinds = objects or []
+    if len(kinds) > len(images):
+        raise BadUsage(f"{len(kinds)} kinds of objects for {len(images)} data sets; --objects goes with one each, in order.")
+    if query_images is not None and len(images) != 1:
+        raise BadUsage("--query-images goes with one data set; name each with its own, one command after the other.")
+    columns: dict[str, ImageStatistics | PublishedDataset] = {}
+    notes: list[str] = []
+    for place, kind in zip(images, [*kinds, *["images"] * len(images)], strict=False):
+        name, path = named_place(place)
+        if name in columns:
+            raise BadUsage(f"two data sets are called {name!r}; name them, as in paintings={path}.")
+        table = read_images(path, queries=query_images, root=root, pattern=pattern, contentless=contentless_images)
+        columns[name], filtered = image_statistics(table, name=name, objects=kind, contentless=contentless, absent=absent)
+        notes += [f"{name}: left out {number} {what.replace('_', ' ')}" for what, number in filtered.counts.items()]
+    if published:
+        columns |= {f"{name} (published)": each for name, each in published_instances().datasets.items()}
+    rows = statistics_rows(columns)
+    if output is not None:
+        facts: list[dict[str, Any]] = [{"dataset": heading, **numbers._asdict()} for heading, numbers in columns.items()]
+        write_text(output / "statistics.csv", report.render_rows(rows, "csv"))
+        write_text(output / "statistics.json", report.render_rows(facts, "json"))
+        notes.append(f"wrote {output}/")
+    text = report.render_rows(rows, format, terminal=report.terminal_of(sys.stdout))
+    return Output(text=text, notes=tuple(notes))

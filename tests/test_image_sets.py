@@ -1,0 +1,383 @@
+"""Data sets of images: every form that they come in, what is filtered, what is refused, and the table of statistics."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from rankwell.errors import BadInput, BadLine, BadUsage, DuplicateItem, NothingToEvaluate
+from rankwell.evaluation.instances.statistics import image_statistics, statistics_rows
+from rankwell.files.image_sets import read_images
+from rankwell.files.published_instances import published_instances
+from rankwell.protocols.instances_stats import stats
+from rankwell.tables.images import Images, Marks, Picture
+from rankwell.truth.instances import filter_images, instance_truth
+
+
+def touch(folder: Path, *names: str) -> Path:
+    for name in names:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(b"no picture, but called one")
+    return folder
+
+
+def told(images: Images) -> list[tuple[str, str | None, str]]:
+    return list(zip(images.ids, images.instances, images.splits, strict=True))
+
+
+# ---- forms ----------------------------------------------------------------------------------------------------------------
+
+
+def test_a_folder_per_side_and_in_it_a_folder_per_instance(tmp_path: Path) -> None:
+    folder = touch(
+        tmp_path,
+        "references/mona/1.jpg",
+        "references/mona/deep/2.PNG",
+        "references/café/1.jpg",
+        "queries/mona/x.jpeg",
+        "references/mona/notes.txt",
+        "references/.hidden/3.jpg",
+    )
+
+    assert told(read_images(folder)) == [
+        ("queries/mona/x.jpeg", "mona", "query"),
+        ("references/café/1.jpg", "café", "reference"),
+        ("references/mona/1.jpg", "mona", "reference"),
+        ("references/mona/deep/2.PNG", "mona", "reference"),
+    ]
+    assert read_images(folder).paths == tuple(folder / name for name in read_images(folder).ids)
+
+
+@pytest.mark.parametrize("names", [("gallery", "probe"), ("database", "query"), ("ref", "queries"), ("train", "test")])
+def test_sides_go_by_the_words_of_the_field(tmp_path: Path, names: tuple[str, str]) -> None:
+    images = read_images(touch(tmp_path, f"{names[0]}/a/1.jpg", f"{names[1]}/a/2.jpg"))
+
+    assert sorted(images.splits) == ["query", "reference"]
+
+
+def test_two_folders_of_instances_with_ids_that_tell_them_apart(tmp_path: Path) -> None:
+    touch(tmp_path, "paintings/mona/1.jpg", "visitors/mona/1.jpg")
+    images = read_images(tmp_path / "paintings", queries=tmp_path / "visitors")
+
+    assert told(images) == [("paintings/mona/1.jpg", "mona", "reference"), ("visitors/mona/1.jpg", "mona", "query")]
+
+
+def test_file_names_tell_instance_and_camera_by_a_pattern(tmp_path: Path) -> None:
+    touch(tmp_path, "gallery/0001_c1_f7.jpg", "query/0001_c2_f9.jpg", "gallery/-1_c3_f2.jpg")
+    images = read_images(tmp_path, pattern="{instance}_c{camera}_*.jpg")
+
+    assert told(images) == [
+        ("gallery/-1_c3_f2.jpg", "-1", "reference"),
+        ("gallery/0001_c1_f7.jpg", "0001", "reference"),
+        ("query/0001_c2_f9.jpg", "0001", "query"),
+    ]
+    assert images.cameras == ("3", "1", "2")
+
+
+def test_a_pattern_tells_the_side_too(tmp_path: Path) -> None:
+    images = read_images(touch(tmp_path, "query-a-1.jpg", "ref-a-2.jpg"), pattern="{split}-{instance}-*")
+
+    assert told(images) == [("query-a-1.jpg", "a", "query"), ("ref-a-2.jpg", "a", "reference")]
+
+
+ROWS = [
+    ("b.jpg", "mona", "reference", "1", "s1", ""),
+    ("a.jpg", "mona", "query", "2", "", ""),
+    ("c.jpg", "", "ref", "", "", "yes"),
+]
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
+def test_a_table_of_images_in_any_order(tmp_path: Path, delimiter: str) -> None:
+    lines = [delimiter.join(row) for row in [("image", "instance", "split", "camera", "group", "contentless"), *ROWS]]
+    (tmp_path / "set.csv").write_text("\n".join(lines) + "\n")
+    images = read_images(tmp_path / "set.csv")
+
+    assert told(images) == [("a.jpg", "mona", "query"), ("b.jpg", "mona", "reference"), ("c.jpg", None, "reference")]
+    assert images.paths is None
+    assert images.cameras == ("2", "1", None)
+    assert images.groups == (None, "s1", None)
+    assert images.contentless.tolist() == [False, False, True]
+
+
+def test_a_table_as_json_lines_and_as_parquet_says_the_same(tmp_path: Path) -> None:
+    import duckdb
+
+    names = ("image", "instance", "split", "camera", "group", "contentless")
+    (tmp_path / "set.jsonl").write_text("".join(json.dumps(dict(zip(names, row, strict=True))) + "\n" for row in ROWS))
+    duckdb.sql(f"COPY (SELECT * FROM read_json('{tmp_path}/set.jsonl')) TO '{tmp_path}/set.parquet'")
+    one, other = read_images(tmp_path / "set.jsonl"), read_images(tmp_path / "set.parquet")
+
+    assert told(one) == told(other) == [("a.jpg", "mona", "query"), ("b.jpg", "mona", "reference"), ("c.jpg", None, "reference")]
+    assert one.contentless.tolist() == other.contentless.tolist() == [False, False, True]
+
+
+def test_the_images_of_a_table_are_beside_it_or_below_a_root(tmp_path: Path) -> None:
+    touch(tmp_path, "pictures/a.jpg", "pictures/b.jpg")
+    table = "image,instance,split\na.jpg,x,reference\nb.jpg,x,query\n"
+    (tmp_path / "set.csv").write_text(table)
+    (tmp_path / "pictures" / "set.csv").write_text(table)
+
+    assert read_images(tmp_path / "set.csv").paths is None
+    assert read_images(tmp_path / "set.csv", root=tmp_path / "pictures").paths == (
+        tmp_path / "pictures" / "a.jpg",
+        tmp_path / "pictures" / "b.jpg",
+    )
+    assert read_images(tmp_path / "pictures" / "set.csv").paths is not None
+
+
+def ground_truth(folder: Path, **changes: object) -> Path:
+    whole: dict[str, object] = {
+        "imlist": ["x1", "x2", "x3", "x4"],
+        "qimlist": ["q1", "q2"],
+        "gnd": [{"bbx": [1, 2, 3, 4], "easy": [0], "hard": [2], "junk": ["x4"]}, {"easy": ["x2"], "hard": [], "junk": []}],
+    }
+    path = folder / "gnd.json"
+    path.write_text(json.dumps(whole | changes))
+    return path
+
+
+def test_a_ground_truth_with_easy_hard_and_junk_by_position_or_name(tmp_path: Path) -> None:
+    images = read_images(ground_truth(tmp_path))
+
+    assert images.marks == {"q1": Marks(("x1",), ("x3",), ("x4",)), "q2": Marks(("x2",), (), ())}
+    assert [name for name, _, split in told(images) if split == "query"] == ["q1", "q2"]
+
+
+@pytest.mark.parametrize(
+    ("level", "right", "junk"), [("easy", {"x1"}, {"x3", "x4"}), ("medium", {"x1", "x3"}, {"x4"}), ("hard", {"x3"}, {"x1", "x4"})]
+)
+def test_levels_of_a_ground_truth(tmp_path: Path, level: str, right: set[str], junk: set[str]) -> None:
+    truth = instance_truth(read_images(ground_truth(tmp_path)), level=level)
+    mine = truth.owner == 0
+    found = {
+        is_junk: {truth.references[item] for item in truth.item[mine & (truth.junk == is_junk)].tolist()}
+        for is_junk in (True, False)
+    }
+
+    assert found == {False: right, True: junk}
+
+
+def test_a_query_that_is_a_reference_stands_on_both_sides(tmp_path: Path) -> None:
+    images = read_images(ground_truth(tmp_path, qimlist=["x1", "q2"]))
+
+    assert dict(zip(images.ids, images.splits, strict=True))["x1"] == "both"
+    assert images.references().ids == ("x1", "x2", "x3", "x4")
+    assert images.queries().ids == ("q2", "x1")
+
+
+# ---- refusals -------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("table", "message"),
+    [
+        ("image,instance,split\na.jpg,x,reference\na.jpg,x,query\n", "the image 'a.jpg' is listed twice"),
+        ("image,instance,split\na.jpg,x,refrence\n", "'refrence' is no split; did you mean 'reference'"),
+        ("image,instance,split\na.jpg,x,\n", "image 'a.jpg': no split; write reference, query or both"),
+        ("image,instance,split\n,x,query\n", "line 2 names no image"),
+        ("image,label\na.jpg,x\n", "no column split"),
+        ("image,instance,split\n", "lists no image"),
+        ("", "is empty"),
+        ("image,instance,split,contentless\na.jpg,x,query,perhaps\n", "'perhaps' does not say"),
+        ("image,image,split\na,b,query\n", "two columns are called 'image'"),
+    ],
+)
+def test_a_table_that_cannot_be_read_is_refused_with_its_place(tmp_path: Path, table: str, message: str) -> None:
+    (tmp_path / "set.csv").write_text(table)
+    with pytest.raises(BadInput, match=message) as told_:
+        read_images(tmp_path / "set.csv")
+    assert "set.csv" in str(told_.value)
+    assert "\n" not in str(told_.value)
+
+
+def test_a_line_with_another_number_of_fields_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "set.csv").write_text("image,instance,split\na.jpg,x\n")
+    with pytest.raises(BadLine, match=r"set.csv:2: .* has 2 fields, the header 3"):
+        read_images(tmp_path / "set.csv")
+
+
+def test_an_image_that_is_missing_among_others_is_named(tmp_path: Path) -> None:
+    touch(tmp_path, "a.jpg")
+    (tmp_path / "set.csv").write_text("image,instance,split\na.jpg,x,reference\nb.jpg,x,query\n")
+    with pytest.raises(BadInput, match=r"the image 'b.jpg' is not in"):
+        read_images(tmp_path / "set.csv")
+    with pytest.raises(BadInput, match="no such folder"):
+        read_images(tmp_path / "set.csv", root=tmp_path / "nowhere")
+
+
+def test_places_that_are_no_data_set_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="no such file or folder"):
+        read_images(tmp_path / "nothing")
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(BadInput, match="holds no image"):
+        read_images(tmp_path / "empty")
+    with pytest.raises(BadInput, match="no folder says whether this is a reference or a query"):
+        read_images(touch(tmp_path / "one", "mona/1.jpg"))
+
+
+def test_a_pattern_that_does_not_fit_is_refused(tmp_path: Path) -> None:
+    touch(tmp_path, "gallery/1.jpg")
+    with pytest.raises(BadInput, match=r"gallery/1.jpg: the name does not fit the pattern"):
+        read_images(tmp_path, pattern="{instance}_*.jpg")
+    with pytest.raises(BadUsage, match="no field"):
+        read_images(tmp_path, pattern="{person}_*.jpg")
+    with pytest.raises(BadUsage, match="does not tell the instance"):
+        read_images(tmp_path, pattern="*_{camera}.jpg")
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"gnd": [{"easy": [0]}]}, "1 entries of gnd for 2 queries"),
+        ({"gnd": [{"easy": [9]}, {"easy": []}]}, r"\$.gnd\[0\].easy: 9 is none of the 4 images"),
+        ({"gnd": [{"easy": ["x9"]}, {"easy": []}]}, "'x9' is none of the 4 images"),
+        ({"gnd": [{"easy": [0], "junk": ["x1"]}, {"easy": []}]}, "lists 'x1' twice"),
+        ({"gnd": [[], {"easy": []}]}, "is a list; an object with easy, hard and junk is wanted"),
+        ({"gnd": [{"bbx": []}, {"easy": []}]}, "none of easy, hard and junk"),
+        ({"imlist": ["x1", "x1"]}, "a second time"),
+        ({"imlist": None}, r"\$.imlist is no list"),
+    ],
+)
+def test_a_ground_truth_that_cannot_be_read_is_refused(tmp_path: Path, changes: dict[str, object], message: str) -> None:
+    with pytest.raises(BadInput, match=message):
+        read_images(ground_truth(tmp_path, **changes))
+
+
+def test_an_image_that_is_listed_twice_is_refused_in_python_too() -> None:
+    with pytest.raises(DuplicateItem, match="'a' is listed twice"):
+        Images.from_pictures([Picture("a", "x", "query"), Picture("a", "x", "reference")])
+
+
+def test_a_set_without_queries_or_without_references_is_nothing_to_evaluate() -> None:
+    for side, other in (("query", "reference"), ("reference", "query")):
+        with pytest.raises(NothingToEvaluate, match=f"there is no {other} image left"):
+            instance_truth(Images.from_pictures([Picture("a", "x", side)]))
+
+
+def test_an_exclusion_that_no_image_can_answer_is_refused() -> None:
+    images = Images.from_pictures([Picture("a", "x", "query"), Picture("b", "x", "reference")])
+    with pytest.raises(BadUsage, match="no image has a camera"):
+        instance_truth(images, exclude=("camera",))
+
+
+# ---- filters and statistics ------------------------------------------------------------------------------------------------
+
+
+def museum() -> Images:
+    """Three paintings and a wall, in the shape of CLICIDE: references without content, queries of absent instances.
+
+    mona 3 references, vase 1, oak 2 of which one shows nothing; blank 2 that both show nothing; queries of mona (2), oak, blank
+    and one that is nowhere.
+    """
+    references = [("mona1", "mona"), ("mona2", "mona"), ("mona3", "mona"), ("vase1", "vase"), ("oak1", "oak")]
+    bare = [("oak2", "oak"), ("blank1", "blank"), ("blank2", "blank")]
+    queries = [("q1", "mona"), ("q2", "mona"), ("q3", "oak"), ("q4", "blank"), ("q5", "nowhere")]
+    pictures = [Picture(name, label, "reference") for name, label in references]
+    pictures += [Picture(name, label, "reference", contentless=True) for name, label in bare]
+    return Images.from_pictures([*pictures, *(Picture(name, label, "query") for name, label in queries)])
+
+
+@pytest.mark.parametrize(
+    ("contentless", "absent", "counts", "references", "queries"),
+    [
+        ("filter", "filter", {"references_without_content": 3, "queries_of_absent_instances": 2}, 5, 3),
+        ("keep", "filter", {"queries_of_absent_instances": 1}, 8, 4),
+        ("filter", "keep", {"references_without_content": 3}, 5, 5),
+        ("keep", "keep", {}, 8, 5),
+    ],
+)
+def test_each_filter_can_be_switched_and_is_counted(
+    contentless: str, absent: str, counts: dict[str, int], references: int, queries: int
+) -> None:
+    found = filter_images(museum(), contentless=contentless, absent=absent)
+
+    assert found.counts == counts
+    assert (len(found.images.references()), len(found.images.queries())) == (references, queries)
+
+
+def test_the_table_of_statistics_has_the_rows_of_the_source() -> None:
+    found, _ = image_statistics(museum(), name="museum", objects="paintings")
+
+    assert statistics_rows({"museum": found}) == [
+        {"statistic": "Type of objects", "museum": "paintings"},
+        {"statistic": "#Instances", "museum": "3"},
+        {"statistic": "#Reference images", "museum": "5"},
+        {"statistic": "#Query images (#instances)", "museum": "3 (2)"},
+        {"statistic": "Median #images per instance", "museum": "1"},
+        {"statistic": "Min #images per instance", "museum": "1"},
+        {"statistic": "Max #images per instance", "museum": "3"},
+        {"statistic": "Total reference images (#instances)", "museum": "8 (4)"},
+        {"statistic": "Total query images (#instances)", "museum": "5 (4)"},
+    ]
+
+
+def test_a_data_set_of_the_published_numbers_gives_the_published_column() -> None:
+    wanted = published_instances().datasets["CLICIDE"]
+    sizes = [1] + [22] + [6] * 461
+    sizes += [wanted.references - sum(sizes)]
+    pictures = [Picture(f"r{i}-{n}", f"i{i}", "reference") for i, size in enumerate(sizes) for n in range(size)]
+    labels = [f"i{i}" for i in range(464)] + [f"bare{i}" for i in range(9)]
+    pictures += [Picture(f"b{n}", labels[-1 - n % 9], "reference", contentless=True) for n in range(207)]
+    pictures += [Picture(f"q{n}", f"i{n % 134}", "query") for n in range(165)]
+    pictures += [Picture(f"p{n}", f"bare{n % 9}", "query") for n in range(12)]
+    found, filtered = image_statistics(Images.from_pictures(pictures), name="CLICIDE", objects="paintings")
+
+    # The published numbers leave open how images are spread; with one instance of 22 and 461 of 6 the last one has the rest.
+    assert statistics_rows({"": found})[:6] == statistics_rows({"": wanted})[:6]
+    assert statistics_rows({"": found})[7:] == statistics_rows({"": wanted})[7:]
+    assert filtered.counts == {"references_without_content": 207, "queries_of_absent_instances": 12}
+
+
+def test_an_image_of_both_sides_loses_the_side_that_is_filtered() -> None:
+    pictures = [Picture("a", "x", "both", contentless=True), Picture("b", "x", "both"), Picture("c", "y", "both")]
+    found = filter_images(Images.from_pictures(pictures))
+
+    assert dict(zip(found.images.ids, found.images.splits, strict=True)) == {"a": "query", "b": "both", "c": "both"}
+
+
+def test_images_without_content_are_told_by_a_folder_or_by_their_ids(tmp_path: Path) -> None:
+    touch(
+        tmp_path, "references/mona/1.jpg", "references/mona/contentless/2.jpg", "references/oak/wall_3.jpg", "queries/oak/4.jpg"
+    )
+    images = read_images(tmp_path, contentless="*wall*")
+
+    assert {name for name, bare in zip(images.ids, images.contentless.tolist(), strict=True) if bare} == {
+        "references/mona/contentless/2.jpg",
+        "references/oak/wall_3.jpg",
+    }
+    with pytest.raises(BadUsage, match="fits no image"):
+        read_images(tmp_path, contentless="*floor*")
+
+
+def test_the_order_of_rows_changes_nothing(tmp_path: Path) -> None:
+    lines = [",".join(row) for row in ROWS]
+    for name, order in (("one.csv", lines), ("two.csv", lines[::-1])):
+        (tmp_path / name).write_text("\n".join(["image,instance,split,camera,group,contentless", *order]) + "\n")
+    one, two = (read_images(tmp_path / name) for name in ("one.csv", "two.csv"))
+
+    assert told(one) == told(two)
+    assert np.array_equal(one.contentless, two.contentless)
+
+
+def test_the_command_prints_a_column_per_data_set_with_the_published_ones_marked(tmp_path: Path) -> None:
+    touch(tmp_path / "museum", "references/mona/1.jpg", "references/mona/2.jpg", "queries/mona/3.jpg", "queries/none/4.jpg")
+    output = stats(f"Louvre={tmp_path / 'museum'}", objects=["paintings"], published=True, format="md", output=tmp_path / "out")
+    lines = [[cell.strip() for cell in line.strip("|").split("|")] for line in output.text.splitlines()]
+
+    assert lines[0] == ["statistic", "Louvre", "CLICIDE (published)", "GaRoFou (published)"]
+    assert lines[2] == ["Type of objects", "paintings", "paintings", "glass cabinets"]
+    assert lines[5] == ["#Query images (#instances)", "1 (1)", "165 (134)", "184 (166)"]
+    assert output.notes[0] == "Louvre: left out 1 queries of absent instances"
+    assert json.loads((tmp_path / "out" / "statistics.json").read_text())["rows"][0]["references"] == 2
+
+
+def test_the_command_refuses_what_does_not_go_together(tmp_path: Path) -> None:
+    with pytest.raises(BadUsage, match="name a data set"):
+        stats()
+    with pytest.raises(BadUsage, match="kinds of objects"):
+        stats(objects=["paintings"], published=True)
+    touch(tmp_path / "museum", "references/mona/1.jpg", "queries/mona/3.jpg")
+    with pytest.raises(BadUsage, match="two data sets are called 'museum'"):
+        stats(str(tmp_path / "museum"), str(tmp_path / "museum"))

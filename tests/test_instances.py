@@ -1,0 +1,453 @@
+"""Instance search from one end to the other: images, scores and vectors in, figures, tables and contact sheets out."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from rankwell.errors import BadInput, BadUsage, NothingToEvaluate, UnknownName
+from rankwell.evaluation.instances import InstanceResults, evaluate_instances
+from rankwell.evaluation.instances.made import by_encoder, by_local_features
+from rankwell.files.image_sets import read_images
+from rankwell.protocols.instances_evaluate import evaluate
+from rankwell.tables.embeddings import Embeddings
+from rankwell.tables.images import Images, Picture
+
+REFERENCES = [("r1", "mona", "c1"), ("r2", "mona", "c2"), ("r3", "oak", "c1"), ("r4", None, None)]
+QUERIES = [("q1", "mona", "c1"), ("q2", "oak", "c2"), ("q3", "mona", "c2")]
+SCORES = np.array([[4.0, 3.0, 2.0, 1.0], [4.0, 3.0, 2.0, 1.0], [1.0, 2.0, 3.0, 4.0]])
+
+
+def gallery() -> Images:
+    pictures = [Picture(name, label, "reference", camera=camera) for name, label, camera in REFERENCES]
+    return Images.from_pictures([*pictures, *(Picture(name, label, "query", camera=camera) for name, label, camera in QUERIES)])
+
+
+def of_gallery(scores: np.ndarray = SCORES, images: Images | None = None, **options: Any) -> InstanceResults:
+    given: dict[str, Any] = {
+        "query_ids": [name for name, _, _ in QUERIES],
+        "reference_ids": [name for name, _, _ in REFERENCES],
+        "intervals": "none",
+    }
+    return evaluate_instances(images or gallery(), scores=scores, **(given | options))
+
+
+def means(result: InstanceResults) -> dict[str, float | None]:
+    return {row["label"]: row["mean"] for row in result.summary}
+
+
+# ---- figures --------------------------------------------------------------------------------------------------------------
+
+
+def test_the_default_says_what_the_source_prints_in_its_order_and_in_percent() -> None:
+    found = means(of_gallery())
+
+    assert list(found) == ["MP@1", "MAP", "MAP-trapezoid", "P_q@10", "P_q", "R_q", "TP/PRED"]
+    # q1: right at 1 and 2. q2: right at 3. q3: right at 3 and 4 behind the distractor and the oak.
+    assert found["MP@1"] == pytest.approx(100 / 3)
+    assert found["MAP"] == pytest.approx(100 * (1 + 1 / 3 + (1 / 3 + 2 / 4) / 2) / 3)
+    assert found["MAP-trapezoid"] == pytest.approx(100 * (1 + 1 / 6 + ((0 + 1 / 3) / 2 + (1 / 3 + 2 / 4) / 2) / 2) / 3)
+    # Four references are fewer than ten places: P_q@10 divides by the places, P_q by what is there.
+    assert found["P_q@10"] == pytest.approx(100 * (2 / 10 + 1 / 10 + 2 / 10) / 3)
+    assert found["P_q"] == pytest.approx(100 * (2 / 4 + 1 / 4 + 2 / 4) / 3)
+    assert found["R_q"] == 100
+
+
+def test_precision_and_recall_of_a_list_at_a_given_cut() -> None:
+    found = of_gallery(cut=3, measures="MP@1 TP/PRED")
+
+    assert means(found)["P_q"] == pytest.approx(100 * (2 / 3 + 1 / 3 + 1 / 3) / 3)
+    assert means(found)["R_q"] == pytest.approx(100 * (1 + 1 + 1 / 2) / 3)
+    assert [row["measure"] for row in found.summary] == ["P@1", "P(denom='retrieved')@3", "R@3", "TP/PRED"]
+
+
+def test_what_the_best_reference_names_is_right_in_tp_of_pred_and_a_distractor_names_nothing() -> None:
+    result = of_gallery()
+    rows = {row["instance"]: row for row in result.by_instance}
+
+    # q1 is named mona rightly, q2 mona wrongly, q3 has a distractor without a label for its best.
+    assert means(result)["TP/PRED"] == 50
+    assert [row["n"] for row in result.summary if row["label"] == "TP/PRED"] == [2]
+    assert (rows["mona"]["named"], rows["mona"]["right"], rows["mona"]["precision"]) == (2, 1, 0.5)
+    assert (rows["oak"]["named"], rows["oak"]["queries"], rows["oak"]["precision"]) == (0, 1, None)
+
+
+def test_every_figure_has_its_ceiling_and_its_chance_level() -> None:
+    rows = {row["label"]: row for row in of_gallery().summary}
+
+    assert rows["MP@1"]["ceiling"] == 100
+    assert rows["MP@1"]["chance"] == pytest.approx(100 * (2 / 4 + 1 / 4 + 2 / 4) / 3)
+    assert rows["P_q@10"]["ceiling"] == pytest.approx(100 * (2 + 1 + 2) / 10 / 3)
+    assert (rows["TP/PRED"]["ceiling"], rows["TP/PRED"]["chance"]) == (None, None)
+
+
+def test_several_runs_stand_side_by_side() -> None:
+    result = evaluate_instances(
+        gallery(),
+        scores={"good": SCORES, "reversed": -SCORES},
+        query_ids=[name for name, _, _ in QUERIES],
+        reference_ids=[name for name, _, _ in REFERENCES],
+        measures="P@1 MedR",
+    )
+
+    assert [(row["run"], row["label"]) for row in result.summary] == [
+        ("good", "P@1"),
+        ("good", "MedR"),
+        ("reversed", "P@1"),
+        ("reversed", "MedR"),
+    ]
+    assert [row["mean"] for row in result.summary if row["label"] == "MedR"] == [3.0, 2.0]
+
+
+def test_a_measure_without_a_cut_off_is_taken_at_every_k() -> None:
+    assert list(means(of_gallery(measures="P RR cmc", k=(1, 3)))) == ["P@1", "P@3", "RR", "cmc@1", "cmc@3"]
+
+
+# ---- what is taken out ------------------------------------------------------------------------------------------------------
+
+
+def test_the_same_camera_is_taken_out_of_an_instance_and_the_rest_of_the_list_moves_up() -> None:
+    found = of_gallery(exclude="camera", measures="RR NumRel", details=True)
+    values = {(row["query"], row["measure"]): row["value"] for row in found.per_query()}
+
+    # q1 (c1) loses r1 and has r2 at the first place; q3 (c2) loses r2 and has r1 at the third; q2 loses nothing.
+    assert {query: values[query, "NumRel"] for query in ("q1", "q2", "q3")} == {"q1": 1, "q2": 1, "q3": 1}
+    assert [values[query, "RR"] for query in ("q1", "q2", "q3")] == pytest.approx([100, 100 / 3, 100 / 3])
+    details = found.details or {}
+    junk = [
+        (query, item)
+        for query, item, state in zip(details["query"], details["item"], details["state"], strict=True)
+        if state == "junk"
+    ]
+    assert junk == [("q1", "r1"), ("q3", "r2")]
+
+
+def test_the_image_itself_is_taken_out_by_its_id_wherever_it_stands() -> None:
+    pictures = [Picture(name, label, "both") for name, label in (("a1", "a"), ("a2", "a"), ("b1", "b"))]
+    images = Images.from_pictures(pictures)
+    names = ["b1", "a2", "a1"]
+    # A duplicate of a1 scores above a1 itself: taking out the first place would remove the wrong one.
+    scores = np.array([[9.0, 1.0, 2.0], [1.0, 8.0, 9.0], [0.0, 9.0, 8.0]])
+    out = evaluate_instances(
+        images, scores=scores, query_ids=names, reference_ids=names, measures="P@1", convention="sop", no_relevant="skip"
+    )
+    kept = evaluate_instances(images, scores=scores, query_ids=names, reference_ids=names, measures="P@1", exclude="none")
+
+    # b1 has nothing else of its own and does not count, where it is taken out; kept, it finds itself.
+    assert out.rules["counts"]["scores"] == {"counted": 2, "without_right_reference": 1, "best_right_reference_tied": 0}
+    assert means(out)["P@1"] == 100
+    assert [row["value"] for row in kept.per_query()] == [100, 100, 100]
+
+
+def test_all_of_a_group_are_taken_out_whatever_they_show() -> None:
+    pictures = [
+        Picture("r1", "a", "reference", group="monday"),
+        Picture("r2", "b", "reference", group="monday"),
+        Picture("r3", "a", "reference", group="friday"),
+        Picture("q", "a", "query", group="monday"),
+    ]
+    found = evaluate_instances(
+        Images.from_pictures(pictures),
+        scores=np.array([[3.0, 2.0, 1.0]]),
+        query_ids=["q"],
+        reference_ids=["r1", "r2", "r3"],
+        exclude=["group"],
+        measures="RR NumRet",
+    )
+
+    assert [row["value"] for row in found.per_query()] == [100, 1]
+
+
+def test_what_is_missing_from_a_run_counts_as_not_found_and_is_said() -> None:
+    found = of_gallery(SCORES[:2, 1:], query_ids=["q1", "q2"], reference_ids=["r2", "r3", "r4"], measures="RR R@10")
+    values = {(row["query"], row["measure"]): row["value"] for row in found.per_query()}
+
+    assert values == {
+        ("q1", "RR"): 100,
+        ("q2", "RR"): 50,
+        ("q3", "RR"): 0,
+        ("q1", "R@10"): 50,
+        ("q2", "R@10"): 100,
+        ("q3", "R@10"): 0,
+    }
+    counts = found.rules["counts"]["scores"]
+    assert (counts["queries_missing_from_the_run"], counts["references_missing_from_the_run"]) == (1, 1)
+    assert sum("not in it" in note for note in found.notes) == 2
+
+
+def test_references_without_content_are_not_searched_even_where_a_run_has_them() -> None:
+    pictures = [Picture("wall", "mona", "reference", contentless=True), Picture("r", "mona", "reference")]
+    images = Images.from_pictures([*pictures, Picture("other", "oak", "reference"), Picture("q", "mona", "query")])
+    given: dict[str, Any] = {"query_ids": ["q"], "reference_ids": ["wall", "other", "r"], "measures": "RR NumRet"}
+    scores = np.array([[3.0, 2.0, 1.0]])
+
+    assert [row["value"] for row in evaluate_instances(images, scores=scores, **given).per_query()] == [50, 2]
+    assert [row["value"] for row in evaluate_instances(images, scores=scores, contentless="keep", **given).per_query()] == [
+        100,
+        3,
+    ]
+
+
+# ---- vectors -----------------------------------------------------------------------------------------------------------------
+
+
+def vectors_of(images: Images, seed: int = 3) -> Embeddings:
+    random = np.random.default_rng(seed)
+    return Embeddings(list(images.ids), random.standard_normal((len(images), 8)).astype(np.float32))
+
+
+def test_vectors_of_all_images_of_both_sides_and_their_matrix_say_the_same() -> None:
+    images = gallery()
+    whole = vectors_of(images)
+    rows = {name: np.asarray(whole.vectors)[row].astype(np.float64) for row, name in enumerate(whole.names())}
+    sides = [
+        Embeddings(names, np.array([rows[name] for name in names])) for names in (["q3", "q1", "q2"], ["r4", "r2", "r1", "r3"])
+    ]
+    unit = [each.vectors / np.linalg.norm(each.vectors, axis=1, keepdims=True) for each in sides]
+
+    one = evaluate_instances(images, embeddings=whole, intervals="none")
+    two = evaluate_instances(images, queries=sides[0], references=sides[1], intervals="none")
+    three = evaluate_instances(
+        images, scores=unit[0] @ unit[1].T, query_ids=sides[0].ids, reference_ids=sides[1].ids, intervals="none"
+    )
+
+    assert means(one) == means(two)
+    assert {label: value for label, value in means(three).items() if value is not None} == pytest.approx(
+        {label: value for label, value in means(one).items() if value is not None}
+    )
+
+
+def test_the_order_of_vectors_and_of_images_changes_nothing() -> None:
+    images = gallery()
+    whole = vectors_of(images)
+    order = np.random.default_rng(1).permutation(whole.n)
+    names = whole.names()
+    mixed = Embeddings([names[row] for row in order.tolist()], np.asarray(whole.vectors)[order])
+
+    assert [*evaluate_instances(images, embeddings=whole).per_query()] == [
+        *evaluate_instances(images, embeddings=mixed).per_query()
+    ]
+
+
+def test_transforms_are_named_with_what_they_look_at() -> None:
+    images = gallery()
+    plain = evaluate_instances(images, embeddings=vectors_of(images), intervals="none")
+    changed = evaluate_instances(images, embeddings=vectors_of(images), transforms="query-expansion(k=2)", intervals="none")
+
+    assert "transforms" not in plain.rules
+    assert (changed.rules["transforms"], changed.rules["transductive"]) == ("query-expansion(k=2)", "gallery")
+    fewer = evaluate_instances(images, embeddings=vectors_of(images), transforms="whitening(dimensions=2)", intervals="none")
+    assert [each.performance["embeddings"]["dimensions"] for each in (plain, fewer)] == [8, 2]
+    with pytest.raises(BadUsage, match="works on vectors"):
+        of_gallery(transforms="query-expansion(k=2)")
+    with pytest.raises(BadUsage, match="compares by cosine"):
+        evaluate_instances(images, embeddings=vectors_of(images), metric="l2", transforms="query-expansion(k=2)")
+
+
+def test_a_transform_of_scores_changes_scores() -> None:
+    found = of_gallery(transforms="dual-softmax(temperature=1.0)")
+
+    assert found.rules["transductive"] == "queries"
+    # The columns of q1 and q2 are the same, and q3 likes r1 least of all: its softmax leaves r4 where it was.
+    assert means(found)["MP@1"] == pytest.approx(100 / 3)
+
+
+# ---- refusals -----------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"query_ids": ["q1", "q2", "zz"]}, BadInput, "the query 'zz' is none of the 7 images"),
+        ({"reference_ids": ["r1", "r2", "r3", "zz"]}, BadInput, "the reference 'zz' is none of the 7 images"),
+        ({"query_ids": None}, BadInput, "3 query rows have no ids"),
+        ({"exclude": "slef"}, UnknownName, "did you mean 'self'"),
+        ({"exclude": "group"}, BadUsage, "no image has a group"),
+        ({"ties": "averaged"}, UnknownName, "no tie rule of a gallery is called 'averaged'"),
+        ({"measures": "TP/PRED"}, BadUsage, "name a measure of rankings"),
+        ({"measures": "PP@1"}, UnknownName, "no measure is called 'PP'"),
+        ({"cut": 0}, BadUsage, "cut 0"),
+        ({"convention": "tehsis"}, UnknownName, "did you mean 'thesis'"),
+        ({"embeddings": "x.npy"}, BadUsage, "one of three"),
+        ({"intervals": "exact"}, BadUsage, "intervals are bootstrap, t or none"),
+    ],
+)
+def test_what_does_not_fit_is_refused_in_one_line(options: dict[str, Any], error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message) as told:
+        of_gallery(**options)
+    assert "\n" not in str(told.value)
+
+
+def test_a_score_that_is_not_finite_is_named_by_its_images() -> None:
+    scores = SCORES.copy()
+    scores[1, 2] = np.nan
+    with pytest.raises(BadInput, match=r"'q2'.*'r3'.*nan"):
+        of_gallery(scores)
+
+
+def test_nothing_says_what_is_right() -> None:
+    with pytest.raises(BadUsage, match="nothing says what is right"):
+        evaluate_instances(scores=SCORES)
+    pictures = [Picture("q", None, "query"), Picture("r", None, "reference")]
+    with pytest.raises(NothingToEvaluate, match="no image has an instance"):
+        evaluate_instances(Images.from_pictures(pictures), scores=np.ones((1, 1)), query_ids=["q"], reference_ids=["r"])
+
+
+def test_positives_go_before_labels_and_know_no_camera_without_images() -> None:
+    found = of_gallery(positives={"q1": ["r4"], "q2": ["r4"], "q3": ["r4"]}, measures="P@1")
+
+    assert means(found)["P@1"] == pytest.approx(100 / 3)
+    with pytest.raises(BadUsage, match="nothing says which image is which"):
+        evaluate_instances(scores=SCORES, positives=[[0], [1], [2]], exclude="camera")
+
+
+# ---- real pictures, from files to sheets ---------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def museum(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Regions of two photographs as paintings, badly photographed by visitors; walls that show nothing; a painting on loan."""
+    sklearn = pytest.importorskip("sklearn.datasets", reason="could not import scikit-learn")
+    from PIL import Image, ImageEnhance, ImageFilter
+
+    folder = tmp_path_factory.mktemp("museum")
+    photographs = [Image.fromarray(sklearn.load_sample_image(name)) for name in ("china.jpg", "flower.jpg")]
+    size = (190, 160)
+    for number in range(8):
+        left, top = 10 + 205 * (number // 2 % 3), 20 + 200 * (number // 6)
+        region = photographs[number % 2].crop((left, top, left + size[0], top + size[1]))
+        name = f"painting{number}"
+        for side in ("references", "queries"):
+            (folder / side / name).mkdir(parents=True)
+        if number < 7:
+            region.save(folder / "references" / name / "whole.png")
+            region.crop((10, 10, 170, 140)).save(folder / "references" / name / "part.png")
+        tilted = region.transform(size, Image.Transform.QUAD, (6, 4, 0, 158, 186, 160, 190, 0), Image.Resampling.BILINEAR)
+        dim = ImageEnhance.Brightness(tilted).enhance(0.85).filter(ImageFilter.GaussianBlur(1))
+        dim.save(folder / "queries" / name / "visitor.jpg", quality=80)
+    for number in range(3):
+        wall = Image.effect_noise(size, 12 + number).convert("RGB")
+        place = folder / "references" / f"painting{number}" / "contentless"
+        place.mkdir()
+        wall.save(place / "wall.png")
+    return folder
+
+
+def test_the_filters_of_a_museum(museum: Path) -> None:
+    result = evaluate_instances(read_images(museum), embeddings=by_encoder(read_images(museum), "small-grey:32x24").vectors)
+
+    assert result.rules["filtered"] == {"references_without_content": 3, "queries_of_absent_instances": 1}
+    assert (result.rules["images"]["references"], result.rules["images"]["queries"]) == (14, 7)
+    assert result.rules["images"]["digest"].startswith("sha256:")
+
+
+@pytest.mark.parametrize("encoder", ["small-grey:32x24", "colour-histogram"])
+def test_encoders_that_need_nothing_find_paintings_far_above_chance(museum: Path, encoder: str) -> None:
+    made = by_encoder(read_images(museum), encoder)
+    rows = {row["label"]: row for row in evaluate_instances(read_images(museum), embeddings={made.run: made.vectors}).summary}
+
+    assert rows["MP@1"]["run"] == encoder
+    assert rows["MP@1"]["mean"] > 3 * rows["MP@1"]["chance"]
+    assert made.performance["images"] == 25
+    assert made.performance["encode_seconds_per_image"] > 0
+
+
+def test_local_features_find_every_painting_that_has_edges(museum: Path) -> None:
+    pytest.importorskip("cv2", reason="could not import OpenCV")
+    from rankwell.systems.local_features import LocalFeatures
+
+    made = by_local_features(read_images(museum), LocalFeatures())
+    result = evaluate_instances(read_images(museum), scores={made.run: made.scores})
+
+    # The even paintings are parts of a temple, the odd ones of a flower before a blurred ground.
+    first = {row["query"].split("/")[1]: row["value"] for row in result.per_query() if row["label"] == "MP@1"}
+    assert {name: value for name, value in first.items() if int(name[-1]) % 2 == 0} == {f"painting{n}": 100 for n in (0, 2, 4, 6)}
+    assert result.performance["rootsift-inliers"]["queries"] == 7
+
+
+def test_the_command_writes_tables_sheets_and_what_it_took(museum: Path, tmp_path: Path) -> None:
+    import duckdb
+
+    out = tmp_path / "out"
+    (museum / "references" / "painting6" / "broken.png").write_bytes(b"\x89PNG\r\n\x1a\n")
+    try:
+        output = evaluate(
+            f"Louvre={museum}", encoder="colour-histogram", output=out, sheets=3, check=["70.08"], cache=tmp_path / "c"
+        )
+    finally:
+        (museum / "references" / "painting6" / "broken.png").unlink()
+    notes = "\n".join(output.notes)
+
+    assert "1 images could not be read or encoded" in notes
+    assert "left out: 3 references without content" in notes
+    assert "70.08 is not possible with n = 7" in notes
+    assert "references/painting6/broken.png" in (out / "encoding_errors.csv").read_text()
+    assert len(list((out / "sheets").glob("*.png"))) == 3
+    took = json.loads((out / "performance.json").read_text())["runs"]["colour-histogram"]
+    assert (took["dimensions"], took["images"], took["queries"]) == (64, 25, 7)
+    assert took["encode_seconds_per_image"] > 0
+    rules = json.loads((out / "manifest.json").read_text())["rules"]
+    assert rules["dataset"] == "Louvre"
+    assert rules["encoder"]["family"] or rules["encoder"]
+
+    rows = duckdb.sql(f"SELECT query, item, rank, state, detail FROM '{out}/details.parquet' ORDER BY query, rank").fetchall()
+    assert {state for _, _, _, state, _ in rows} == {"relevant", "nonrelevant"}
+    first = {query: rank for query, _, rank, _, detail in rows if json.loads(detail).get("first_right")}
+    assert set(first) == {query for query, *_ in rows}
+    assert all(json.loads(detail)["label"] in item for _, item, _, _, detail in rows)
+    assert "thumbnail" in json.loads(rows[0][4])
+    queries = duckdb.sql(f"SELECT query, instance, right_references FROM '{out}/queries.parquet' ORDER BY query").fetchall()
+    assert [instance for _, instance, _ in queries] == [f"painting{number}" for number in range(7)]
+
+
+def test_sheets_begin_with_the_worst_query(museum: Path, tmp_path: Path) -> None:
+    made = by_encoder(read_images(museum), "colour-histogram")
+    result = evaluate_instances(read_images(museum), embeddings={made.run: made.vectors})
+    values = {row["query"]: row["value"] for row in result.per_query() if row["label"] == "MAP"}
+    first = {row["query"]: row["value"] for row in result.per_query() if row["label"] == "MP@1"}
+    worst = result.worst(made.run)
+
+    assert set(worst) == set(values)
+    assert worst == sorted(worst, key=lambda query: (first[query], values[query]))
+
+
+def test_the_command_refuses_what_does_not_go_together(museum: Path, tmp_path: Path) -> None:
+    with pytest.raises(BadUsage, match="contact sheets are written into a folder"):
+        evaluate(str(museum), encoder="colour-histogram", sheets=2)
+    with pytest.raises(BadUsage, match="name it first"):
+        evaluate(scores=["x.npy"], pattern="{instance}_*")
+    with pytest.raises(BadUsage, match="two systems"):
+        evaluate(str(museum), encoder="colour-histogram", local_features="sift")
+    with pytest.raises(BadUsage, match="belong to an encoder"):
+        evaluate(str(museum), size="224x224", scores=["x.npy"])
+    with pytest.raises(BadUsage, match="--size '224'"):
+        evaluate(str(museum), encoder="colour-histogram", size="224")
+    (tmp_path / "set.csv").write_text("image,instance,split\na,x,reference\nb,x,query\n")
+    with pytest.raises(BadUsage, match="no image files to read"):
+        evaluate(str(tmp_path / "set.csv"), encoder="colour-histogram")
+
+
+def test_sift_on_real_photographs_lies_between_the_bounds_of_its_ties(shared: Path) -> None:
+    pytest.importorskip("cv2", reason="could not import OpenCV")
+    from rankwell.systems.local_features import LocalFeatures
+
+    images = read_images(shared / "vpr" / "corridor_images")
+    made = by_local_features(images, LocalFeatures())
+    found: dict[str, Any] = {}
+    for ties in ("pessimistic", "expected", "optimistic"):
+        result = evaluate_instances(
+            images,
+            scores=made.scores,
+            positives=shared / "vpr" / "corridor_positives.json",
+            convention="vpr",
+            ties=ties,
+            intervals="none",
+        )
+        found[ties] = means(result)["recall@1"]
+        tied = result.rules["counts"]["scores"]["best_right_reference_tied"]
+
+    assert found["pessimistic"] >= 43.2 - 0.05
+    assert found["pessimistic"] < found["expected"] < found["optimistic"] <= 73.0 + 0.05
+    assert 0 < tied < 111

@@ -1,0 +1,439 @@
+"""Systems x data sets: figures, intervals, marks, published figures, what systems took; and the command that makes the table."""
+
+import csv
+import io
+import json
+import re
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from oracles.paired_randomisation import randomisation_p
+from rankwell import cli, report
+from rankwell.errors import BadInput
+from rankwell.files.published_instances import published_instances
+from rankwell.files.system_toml import System, read_system
+from rankwell.report.system_table import SystemCost, SystemFigure, SystemTable, render_system_table
+from rankwell.stats.granularity import granularity_of
+from rankwell.stats.summaries import summarise
+from rankwell.tables.values import Values
+
+HOSTILE = "<script>alert('x')</script> & \"co\" | _a_ 100%"
+
+
+def written(folder: Path, dataset: str | None, runs: Mapping[str, Sequence[float]], **rules: Any) -> Path:
+    """A folder as `rankwell instances evaluate -o` leaves it: run -> P@1 of queries q0, q1 and so on, NaN for one left out."""
+    told = {"convention": "thesis", **({} if dataset is None else {"dataset": dataset}), **rules}
+    values = [
+        Values(run, "P@1", "MP@1", "percent", "mean", tuple(f"q{row}" for row in range(len(each))), 100 * np.array(each, float))
+        for run, each in runs.items()
+    ]
+    return written_values(folder, values, told)
+
+
+def written_values(folder: Path, values: Sequence[Values], rules: Mapping[str, Any]) -> Path:
+    summary, manifest = summarise(values), {"rules": rules, "inputs": {}}
+    report.write_folder(folder, summary=summary, values=values, rules=rules, notes=(), manifest=manifest, charts=False)
+    return folder
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str, str]]:
+    def called(*words: object) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["rankwell", "instances", "table", *map(str, words)])
+        code = cli.main()
+        printed = capsys.readouterr()
+        return code, printed.out, printed.err
+
+    return called
+
+
+def rows_of(text: str) -> dict[tuple[str, str], dict[str, Any]]:
+    return {(row["run"], row["dataset"]): row for row in json.loads(text)["rows"]}
+
+
+# ---- what is published ------------------------------------------------------------------------------------------------------
+
+
+def test_the_published_figures_are_those_of_the_source() -> None:
+    found = {(each.system, each.dataset): each.figure for each in published_instances().figures}
+
+    assert found == {
+        ("SIFT", "CLICIDE"): "70.08",
+        ("SIFT", "GaRoFou"): "78.82",
+        ("AlexNet IM", "CLICIDE"): "57.58",
+        ("AlexNet IM", "GaRoFou"): "76.63",
+        ("ResNet-152 IM", "CLICIDE"): "64.24",
+        ("ResNet-152 IM", "GaRoFou"): "75.54",
+        ("Gordo et al.", "CLICIDE"): "90.30",
+        ("Gordo et al.", "GaRoFou"): "95.65",
+    }
+
+
+def test_the_published_statistics_agree_with_what_the_filters_removed() -> None:
+    clicide, garofou = (published_instances().datasets[name] for name in ("CLICIDE", "GaRoFou"))
+
+    assert (clicide.total_references - clicide.references, clicide.total_queries - clicide.queries) == (207, 12)
+    assert clicide.total_reference_instances - clicide.instances == clicide.total_query_instances - clicide.query_instances == 9
+    assert (clicide.objects, clicide.instances, clicide.query_instances) == ("paintings", 464, 134)
+    assert (clicide.median, clicide.min, clicide.max) == (6, 1, 22)
+    assert (garofou.objects, garofou.instances, garofou.references, garofou.queries) == ("glass cabinets", 311, 1068, 184)
+    assert (garofou.median, garofou.min, garofou.max, garofou.query_instances) == (2, 1, 45, 166)
+    assert (garofou.total_references, garofou.total_queries) == (garofou.references, garofou.queries)
+    assert published_instances().dataset("clicide") is clicide
+    assert published_instances().dataset("paris") is None
+
+
+def test_only_the_sift_row_is_flagged_as_impossible(run) -> None:
+    _, out, _ = run("--published", "--format", "json")
+
+    warned = {key: row["warning"] for key, row in rows_of(out).items() if row["warning"]}
+    assert set(warned) == {("SIFT", "CLICIDE"), ("SIFT", "GaRoFou")}
+    assert warned["SIFT", "CLICIDE"] == str(granularity_of("70.08", 165))
+    assert warned["SIFT", "GaRoFou"] == str(granularity_of("78.82", 184))
+
+
+def test_published_figures_stand_as_they_were_printed_and_are_marked(run) -> None:
+    code, out, _ = run("--published")
+
+    assert code == 0
+    assert re.search(r"SIFT \(published\) +70\.08 † +78\.82 †", out)
+    assert re.search(r"Gordo et al\. \(published\) +90\.30 +95\.65", out)
+    assert "70.08 is not possible with n = 165" in out
+
+
+# ---- the command ------------------------------------------------------------------------------------------------------------
+
+
+def test_systems_stand_beside_each_other_with_their_own_figures(run, tmp_path: Path) -> None:
+    one = written(tmp_path / "one", "clicide", {"alexnet": [1, 0, 0, 1] * 5, "gordo": [1] * 20})
+    two = written(tmp_path / "two", "garofou", {"alexnet": [1, 1, 0, 1, 0]})
+
+    code, out, err = run(one, two, "--format", "json")
+
+    rows = rows_of(out)
+    assert code == 0, err
+    assert {key: (row["mean"], row["n"], row["unit"]) for key, row in rows.items()} == {
+        ("alexnet", "clicide"): (50.0, 20, "percent"),
+        ("gordo", "clicide"): (100.0, 20, "percent"),
+        ("alexnet", "garofou"): (60.0, 5, "percent"),
+    }
+    summary = json.loads((one / "summary.json").read_text())["rows"]
+    assert rows["alexnet", "clicide"]["ci_low"] == summary[0]["ci_low"] is not None
+    assert rows["alexnet", "garofou"]["ci_low"] is None
+
+
+def test_marks_are_those_of_the_exact_test_after_holm(run, tmp_path: Path) -> None:
+    columns = {
+        "weak": [0] * 12 + [1] * 2,
+        "good": [1] * 9 + [0] * 3 + [1, 1],
+        "best": [1] * 14,
+        "odd": [1, 0] * 7,
+    }
+    names = list(columns)
+    pairs = [(a, b) for place, a in enumerate(names) for b in names[place + 1 :]]
+    raw = {pair: randomisation_p(*(list(map(float, columns[name])) for name in pair)) for pair in pairs}
+    ordered = sorted(pairs, key=raw.__getitem__)
+    holds = []
+    for place, pair in enumerate(ordered):
+        if raw[pair] * (len(pairs) - place) > 0.05:
+            break
+        holds.append(pair)
+    wanted: dict[str, set[str]] = {name: set() for name in names}
+    for a, b in holds:
+        winner, loser = (a, b) if sum(columns[a]) > sum(columns[b]) else (b, a)
+        wanted[winner].add(loser)
+
+    _, out, _ = run(written(tmp_path / "r", "m", columns), "--format", "json")
+
+    assert 0 < len(holds) < len(pairs)
+    found = {key[0]: set(filter(None, row["better_than"].split(", "))) for key, row in rows_of(out).items()}
+    assert found == wanted
+
+
+def test_letters_in_the_table_name_the_systems_that_a_figure_is_better_than(run, tmp_path: Path) -> None:
+    _, out, _ = run(written(tmp_path / "r", "m", {"weak": [0] * 12, "best": [1] * 12}))
+
+    assert re.search(r"^a +weak +0\.00 \[0\.00, 0\.00\]$", out, re.M)
+    assert re.search(r"^b +best +100\.00 \[100\.00, 100\.00\] a$", out, re.M)
+    assert "letters=a system is better than those whose letters stand after its figure" in out
+
+
+def test_alpha_decides_what_is_marked(run, tmp_path: Path) -> None:
+    folder = written(tmp_path / "r", "m", {"weak": [0] * 5 + [1] * 7, "best": [1] * 12})  # p = 2 / 2 ** 5 = 0.0625
+
+    marks = {alpha: "a" in run(folder, "--alpha", alpha)[1].splitlines()[3][-2:] for alpha in (0.05, 0.0625, 0.1)}
+
+    assert marks == {0.05: False, 0.0625: True, 0.1: True}
+
+
+def test_systems_over_different_queries_are_tested_over_those_that_both_have_and_it_is_said(run, tmp_path: Path) -> None:
+    nan = float("nan")
+    folder = written(tmp_path / "r", "m", {"some": [nan] * 4 + [0] * 8, "all": [0] * 4 + [1] * 8})
+
+    _, out, err = run(folder, "--format", "json")
+
+    assert rows_of(out)["all", "m"]["better_than"] == "some"
+    assert "m: the systems have 8 and 12 queries, 8 in common" in json.loads(out)["notes"][0]
+    assert "8 in common" in run(folder)[2]
+    assert err == ""
+
+
+def test_a_system_with_other_queries_is_of_another_data_set(run, tmp_path: Path) -> None:
+    nan = float("nan")
+    folder = written(tmp_path / "r", "m", {"first": [nan] * 4 + [0] * 4, "other": [1] * 4 + [nan] * 4})
+
+    code, _, err = run(folder)
+
+    assert code == 2
+    assert "0 in common" in err
+    assert "DATASET=FOLDER" in err
+
+
+def test_a_data_set_is_named_where_the_folder_does_not_know_it(run, tmp_path: Path) -> None:
+    folder = written(tmp_path / "r", None, {"a": [1, 0]})
+
+    code, _, err = run(folder)
+    _, out, _ = run(f"corridor={folder}", "--format", "csv")
+
+    assert code == 2
+    assert f"name it, as DATASET={folder}" in err
+    assert [row["dataset"] for row in csv.DictReader(io.StringIO(out))] == ["corridor"]
+
+
+def test_the_same_system_twice_on_a_data_set_is_refused_naming_both_folders(run, tmp_path: Path) -> None:
+    one, two = (written(tmp_path / name, "m", {"a": [1, 0]}) for name in ("one", "two"))
+
+    code, _, err = run(one, two)
+
+    assert code == 2
+    assert f"{one} and {two} both have the run 'a' on 'm'" in err
+
+
+def test_what_a_system_took_and_what_its_user_states_stand_in_the_table(run, tmp_path: Path) -> None:
+    took = {"encode_seconds_per_image": 0.012, "seconds_per_query": 0.5, "seconds_evaluation": 9.0}
+    performance = {
+        "runs": {"a": {"dimensions": 512, "images": 40, **took}},
+        "peak_memory_mib": 812.4,
+        "machine": {"system": "Linux", "processor": "x86_64", "processors": 2},
+    }
+    folder = written(tmp_path / "r", "m", {"a": [1, 0]})
+    (folder / "performance.json").write_text(json.dumps(performance))
+    stated = tmp_path / "a.toml"
+    stated.write_text('name = "A net"\n[training]\ntime = "3 h"\nhardware = "one GPU"\n')
+
+    row = rows_of(run(folder, "--system", stated, "--format", "json")[1])["A net", "m"]
+    _, table, _ = run(folder, "--system", f"a={stated}")
+
+    assert (row["encode_seconds_per_image"], row["seconds_per_query"], row["evaluation_seconds"]) == (0.012, 0.5, 9.0)
+    assert (row["dimension"], row["images"], row["peak_memory_mib"]) == (512, 40, 812.4)
+    assert (row["training_time"], row["training_hardware"], row["training_data"]) == ("3 h", "one GPU", "")
+    assert row["hardware"] == "x86_64, 2 processors, Linux"
+    assert re.search(r"^A net +m +12 +500 +9 +812 +512 +40 +3 h +one GPU$", table, re.M)
+
+
+def test_what_nobody_measured_or_stated_is_empty(run, tmp_path: Path) -> None:
+    folder = written(tmp_path / "r", "m", {"a": [1, 0]})
+
+    row = rows_of(run(folder, "--format", "json")[1])["a", "m"]
+
+    assert {row[name] for name in ("encode_seconds_per_image", "peak_memory_mib", "dimension")} == {None}
+    assert {row[name] for name in ("hardware", "training_time", "training_hardware")} == {""}
+    assert re.search(r"^a +m( +–){8,}$", run(folder)[1], re.M)
+
+
+def test_another_measure_is_chosen_by_its_exact_name_or_its_label(run, tmp_path: Path) -> None:
+    folder = written(tmp_path / "r", "m", {"a": [1, 0]})
+
+    by_label, by_name = (run(folder, "-m", name, "--format", "json")[1] for name in ("MP@1", "P@1"))
+    code, _, err = run(folder, "-m", "MP@2")
+
+    assert by_label == by_name
+    assert code == 2
+    assert "a has no MP@2; did you mean 'MP@1'?" in err
+
+
+def test_transforms_are_told_with_what_they_look_at_and_where_they_were_not_used_everywhere(run, tmp_path: Path) -> None:
+    told = {"transforms": "query-expansion(k=2)", "transductive": "gallery"}
+    one, two = (written(tmp_path / name, name, {"a": [1, 0]}, **told) for name in ("m", "n"))
+    plain = written(tmp_path / "o", "o", {"a": [1, 0]})
+
+    assert "transforms=a: query-expansion(k=2) (looks at gallery) " in run(one, two)[1].replace("\n", " ")
+    assert "transforms=a on m, n: query-expansion(k=2) (looks at gallery) " in run(one, two, plain)[1].replace("\n", " ")
+
+
+def test_the_table_is_written_in_every_form(run, tmp_path: Path) -> None:
+    folder = written(tmp_path / "r", "m", {"a": [1, 0]})
+
+    _, _, err = run(folder, "-o", tmp_path / "out")
+
+    assert {path.suffix for path in (tmp_path / "out").iterdir()} == {".csv", ".html", ".json", ".md", ".tex"}
+    assert f"wrote {tmp_path / 'out'}/" in err
+    for path in (tmp_path / "out").iterdir():
+        kind = {"tex": "latex"}.get(path.suffix[1:], path.suffix[1:])
+        assert path.read_text() == run(folder, "--format", kind)[1]
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        ((), "name folders"),
+        (("{r}", "--alpha", "1"), "the level lies between 0 and 1"),
+        (("{r}", "--system", "b={toml}"), "--system b: no run is called so"),
+        (("{r}", "--system", "a={toml}", "--system", "a={toml}"), "two files tell of the system 'a'"),
+        (("{r}", "--published", "-m", "MAP"), "the published figures are P@1, the table shows AP"),
+        (("{r}/nowhere",), "is no folder"),
+    ],
+)
+def test_bad_use_is_refused_in_one_line(run, tmp_path: Path, words: tuple[str, ...], says: str) -> None:
+    values = [Values("a", name, label, "percent", "mean", ("q",), np.ones(1)) for name, label in (("P@1", "MP@1"), ("AP", "MAP"))]
+    folder = written_values(tmp_path / "r", values, {"dataset": "m"})
+    (tmp_path / "s.toml").write_text("")
+
+    code, out, err = run(*(word.format(r=folder, toml=tmp_path / "s.toml") for word in words))
+
+    assert (code, out) == (2, "")
+    assert says in err
+    assert err.count("\n") == 1
+
+
+# ---- forms ------------------------------------------------------------------------------------------------------------------
+
+
+def hostile() -> SystemTable:
+    figures = [
+        SystemFigure(HOSTILE, HOSTILE, 50.0, 12, ci_low=40.0, ci_high=60.0, better_than=("other",)),
+        SystemFigure("other", HOSTILE, 10.0, 12),
+        SystemFigure(HOSTILE, HOSTILE, 70.08, 165, printed="70.08", warning=HOSTILE),
+    ]
+    cost = SystemCost(HOSTILE, HOSTILE, hardware=HOSTILE, training_time=HOSTILE, training_data=HOSTILE)
+    return SystemTable(HOSTILE, HOSTILE, figures, [cost, SystemCost("other", HOSTILE)], {"test": HOSTILE})
+
+
+class _Page(HTMLParser):
+    """The text of a page, and every tag and attribute that opens in it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.names: set[str] = set()
+        self.text = ""
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.names |= {name for name, _ in attrs}
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+def test_a_page_holds_names_as_text_and_nothing_from_elsewhere() -> None:
+    page = _Page()
+
+    page.feed(render_system_table(hostile(), "html", notes=[HOSTILE]))
+
+    assert "script" not in page.tags
+    assert page.names <= {"lang", "charset", "name", "content", "class", "scope", "title"}
+    # The title, the heading and its exact name, the column, two rows, performance four times, the rule, the note, the warning.
+    assert page.text.count(HOSTILE) >= 12
+
+
+def test_markdown_latex_and_text_keep_names_from_becoming_markup() -> None:
+    table = hostile()
+
+    markdown, latex = render_system_table(table, "md"), render_system_table(table, "latex")
+
+    assert "<script" not in markdown.replace("\\<script", "")
+    lines = [line for line in markdown.splitlines() if line.startswith("|")]
+    assert {len(re.findall(r"(?<!\\)\|", line)) for line in lines[:5]} == {4}
+    body = [line for line in latex.splitlines() if not line.startswith("%")]
+    assert not re.search(r"(?<!\\)[%_#$]|<", "\n".join(body))
+
+
+def test_letters_go_on_after_z() -> None:
+    names = [f"s{place}" for place in range(30)]
+    figures = [SystemFigure(name, "m", 1.0, 1) for name in names[:-1]]
+    table = SystemTable("P@1", "P@1", [*figures, SystemFigure(names[-1], "m", 2.0, 1, better_than=("s0", "s27", "s25"))])
+
+    assert [table.letters[name] for name in ("s0", "s25", "s26", "s27")] == ["a", "z", "aa", "ab"]
+    assert render_system_table(table).splitlines()[31].endswith("2.00 a,z,ab")
+
+
+def test_a_system_alone_has_no_letter_and_a_missing_figure_a_dash() -> None:
+    table = SystemTable("P@1", "P@1", [SystemFigure("a", "m", 1.0, 1), SystemFigure("b", "n", 95.65, 184, printed="95.65")])
+
+    lines = render_system_table(table).splitlines()
+
+    assert lines[0].split() == ["system", "m", "n"]
+    assert lines[2].split() == ["a", "1.00", "–"]
+    assert lines[3].split() == ["b", "(published)", "–", "95.65"]
+
+
+@pytest.mark.parametrize("name", ["system", " "])
+def test_a_data_set_may_be_called_like_a_column(name: str) -> None:
+    table = SystemTable("P@1", "P@1", [SystemFigure("a", name, 1.0, 1), SystemFigure("b", name, 2.0, 1)])
+
+    assert [line.split()[-1] for line in render_system_table(table).splitlines()[2:4]] == ["1.00", "2.00"]
+
+
+# ---- a system's TOML --------------------------------------------------------------------------------------------------------
+
+
+def test_a_system_says_what_it_wants_to_and_the_rest_is_empty(tmp_path: Path) -> None:
+    path = tmp_path / "s.toml"
+    path.write_text('notes = "fine-tuned"\n[training]\nhardware = "2 GPUs"\n')
+
+    assert read_system(path) == System(notes="fine-tuned", training_hardware="2 GPUs")
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ('trianing = "x"', "trianing: there is no such key; did you mean 'training'?"),
+        ("[training]\ntiem = '1 h'", "training.tiem: there is no such key"),
+        ("[training]\ntime = 3", "training.time is 3; a text is wanted"),
+        ("training = 'long'", r"training is 'long'; a table \[training\] is wanted"),
+        ("name = ", "is no TOML"),
+    ],
+)
+def test_a_wrong_system_file_is_refused_with_its_key(tmp_path: Path, text: str, says: str) -> None:
+    path = tmp_path / "s.toml"
+    path.write_text(text)
+
+    with pytest.raises(BadInput, match=says):
+        read_system(path)
+
+
+def test_a_system_file_that_is_no_utf_8_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "s.toml"
+    path.write_bytes(b'name = "\xff"')
+
+    with pytest.raises(BadInput, match="no UTF-8"):
+        read_system(path)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "says"),
+    [
+        ("summary.json", "[]", "no 'rows'"),
+        ("summary.json", "{", "is no JSON"),
+        ("summary.json", '{"rows": [{"run": "a"}]}', "row 1 has no 'measure'"),
+        ("summary.json", None, "no summary.json"),
+        ("performance.json", "{}", "no 'runs'"),
+    ],
+)
+def test_a_damaged_folder_is_refused_naming_its_file(run, tmp_path: Path, name: str, content: str | None, says: str) -> None:
+    folder = written(tmp_path / "r", "m", {"a": [1, 0]})
+    (folder / name).unlink(missing_ok=True)
+    if content is not None:
+        (folder / name).write_text(content)
+
+    code, _, err = run(folder)
+
+    assert code == 2
+    assert says in err
