@@ -22,11 +22,9 @@ check: $(VENV)/installed-$(EXTRAS)
 docs: $(VENV)/installed-$(EXTRAS)
 	$(BIN)/python tools/reference.py
 
-bench: $(VENV)/installed-$(EXTRAS)
-	$(BIN)/python benchmarks/make_cases.py
-	$(BIN)/python benchmarks/run_files.py numeric small --dicts
-	$(BIN)/python benchmarks/search.py
-	$(BIN)/python benchmarks/agree.py
+# Against everybody, in build/bench-venv; writes benchmarks/RESULTS.md. BENCH="--cases numeric small" or "--rounds 3" for less.
+bench: $(VENV)/installed
+	$(BIN)/python benchmarks/everybody.py $(BENCH)
 
 # make embeddings, then make eval: small models against all-MiniLM-L6-v2, from texts to results/ada_eval/.
 embeddings: $(VENV)/installed-minilm

@@ -7,13 +7,14 @@ from setuptools import Extension, setup
 
 # Fused multiplication would give other last digits than NumPy.
 FLAGS = ["/O2"] if sys.platform == "win32" else ["-O3", "-ffp-contract=off", "-fno-math-errno"]
-SOURCE = Path("src/rankwell/kernels/_native.c")
+FOLDER = Path("src/rankwell/kernels")
 
 setup(
     ext_modules=[
         Extension(
             "rankwell.kernels._native",
-            [str(SOURCE)],
+            sorted(str(path) for path in FOLDER.glob("_*.c")),
+            depends=sorted(str(path) for path in FOLDER.glob("_*.h")),
             define_macros=[("Py_LIMITED_API", "0x030B0000")],
             extra_compile_args=FLAGS,
             py_limited_api=True,

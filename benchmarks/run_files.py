@@ -1,33 +1,39 @@
-"""Six measures per query, rankwell against pytrec_eval-terrier: python benchmarks/run_files.py [CASE...] [--repeats 5] [--dicts]
+"""Six measures per query of one run, rankwell against its peers as whole processes: python benchmarks/run_files.py [CASE...]
 
-Files: for rankwell the wall time of the command `rankwell evaluate QRELS RUN -q --format csv --intervals none`, its start and
-the writing of all values included; for pytrec_eval its parse_run, parse_qrel and evaluate alone. The two take turns; medians, and
-the peak memory and processor time of each process, which other work on the machine changes less. Every value is compared first.
-Dicts: `files.mapping.find_hits`, join and measures against `RelevanceEvaluator.evaluate`, both on dicts that are there already.
-Both read scores as trec_eval 9 does, as 32-bit numbers, and count queries that both files have.
+    [--rounds 5] [--peers trec_eval pytrec_eval] [--trec-eval PATH] [--dicts] [--json]
+
+All of a case take turns; the median and the best of the rounds are told, the peak memory, and how many times the time of
+`rankwell trec-eval` and of `rankwell evaluate` a peer takes, as the median over the rounds. Every process writes the value of
+every query; `agree` says how these stand to those of the reference, which is trec_eval for `rankwell trec-eval` (the same bytes)
+and pytrec_eval for all others (the largest difference). For pytrec_eval only parse_run, parse_qrel and evaluate are timed, not
+its start. --dicts compares `find_hits`, join and measures with `RelevanceEvaluator.evaluate`, on dictionaries that are there.
 """
 
 import argparse
 import csv
+import importlib.util
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 from statistics import median
 from typing import Any, NamedTuple
 
 import make_cases
 
+# What the six are called: here and in ir_measures, in trec_eval's output, in ranx.
 MEASURES = {
-    "nDCG@10": "ndcg_cut_10",
-    "AP": "map",
-    "RR": "recip_rank",
-    "P@10": "P_10",
-    "R@100": "recall_100",
-    "R@1000": "recall_1000",
+    "nDCG@10": ("ndcg_cut_10", "ndcg@10"),
+    "AP": ("map", "map"),
+    "RR": ("recip_rank", "mrr"),
+    "P@10": ("P_10", "precision@10"),
+    "R@100": ("recall_100", "recall@100"),
+    "R@1000": ("recall_1000", "recall@1000"),
 }
 CASES = dict.fromkeys(("numeric", "ties", "f64", "wshuf", "shuf"), "qrels") | {
     "d": "qrels-d",
@@ -35,85 +41,185 @@ CASES = dict.fromkeys(("numeric", "ties", "f64", "wshuf", "shuf"), "qrels") | {
     "numeric-dl": "qrels-dl",
     "small": "qrels-small",
 }
+# These take twenty seconds each on the large cases.
+SLOW = ("ir_measures", "ranx")
+OURS = ("rankwell trec-eval", "rankwell evaluate")
+
+Values = dict[str, dict[str, float]]
 
 
-class Timing(NamedTuple):
+class Turn(NamedTuple):
+    """One process: seconds and peak memory in MiB, and the processor time of it."""
+
     seconds: float
-    peak_mib: float
+    peak: float
     cpu: float
 
 
-def command(run: Path, qrels: Path) -> list[str]:
-    """The whole of what a user types."""
+class Contender(NamedTuple):
+    """command: of a run and its judgments. read: what its output says. environment: what it is given beside the usual."""
+
+    name: str
+    command: Callable[[Path, Path], list[str]]
+    read: Callable[[Path], Values] | None
+    environment: dict[str, str] = {}  # noqa: RUF012
+
+
+def evaluate_words(run: Path, qrels: Path) -> list[str]:
     options = ["-m", " ".join(MEASURES), "-q", "--format", "csv", "--intervals", "none", "--convention", "trec_eval9"]
     return [sys.executable, "-m", "rankwell", "evaluate", str(qrels), str(run), *options]
 
 
-def evaluate_theirs(run: str, qrels: str) -> dict[str, dict[str, float]]:
+def trec_words(run: Path, qrels: Path) -> list[str]:
+    names = [word for dotted, _ in MEASURES.values() for word in ("-m", dotted.replace("_cut_", "_cut.").replace("P_", "P."))]
+    names = [name.replace("recall_", "recall.") for name in names]
+    return ["-q", *names, str(qrels), str(run)]
+
+
+def child(name: str) -> Callable[[Path, Path], list[str]]:
+    return lambda run, qrels: [sys.executable, __file__, "--child", name, str(run), str(qrels)]
+
+
+def contenders(trec_eval: str | None, peers: list[str]) -> list[Contender]:
+    old = [] if trec_eval is None or "version 9" not in version_of(trec_eval) else ["--v9"]
+    ours = [sys.executable, "-m", "rankwell", "trec-eval", *old]
+    numpy = {"RANKWELL_KERNEL": "numpy"}
+    found = [
+        Contender("rankwell trec-eval", lambda run, qrels: [*ours, *trec_words(run, qrels)], None),
+        Contender("rankwell trec-eval, NumPy reader", lambda run, qrels: [*ours, *trec_words(run, qrels)], None, numpy),
+        Contender("rankwell evaluate", evaluate_words, read_rows),
+    ]
+    if trec_eval is not None and "trec_eval" in peers:
+        found.append(Contender("trec_eval", lambda run, qrels: [trec_eval, *trec_words(run, qrels)], None))
+    libraries = [name for name in ("pytrec_eval", *SLOW) if name in peers and importlib.util.find_spec(name)]
+    return found + [Contender(name, child(name), read_json) for name in libraries]
+
+
+def version_of(trec_eval: str) -> str:
+    done = subprocess.run([trec_eval, "--version"], capture_output=True, text=True, check=False)
+    return (done.stdout + done.stderr).strip()
+
+
+# The peers that are libraries; each prints the seconds that count, unless its start counts as well.
+
+
+def with_pytrec_eval(run: Path, qrels: Path) -> tuple[float | None, Values]:
     import pytrec_eval
 
     start = time.perf_counter()
-    with Path(qrels).open() as file:
+    with qrels.open() as file:
         judgments = pytrec_eval.parse_qrel(file)
-    with Path(run).open() as file:
+    with run.open() as file:
         ranking = pytrec_eval.parse_run(file)
-    found = pytrec_eval.RelevanceEvaluator(judgments, set(MEASURES.values())).evaluate(ranking)
-    print(time.perf_counter() - start)
-    return {name: {query: values[word] for query, values in found.items()} for name, word in MEASURES.items()}
+    found = pytrec_eval.RelevanceEvaluator(judgments, {word for word, _ in MEASURES.values()}).evaluate(ranking)
+    taken = time.perf_counter() - start
+    return taken, {name: {query: each[word] for query, each in found.items()} for name, (word, _) in MEASURES.items()}
 
 
-def child(which: str, run: Path, qrels: Path, values: Path) -> Timing:
-    """The time of one process and the most memory it held; it leaves every value in a file."""
-    theirs = [sys.executable, __file__, "--child", str(run), str(qrels), str(values)]
-    start = time.perf_counter()
-    with values.open("wb") as target:
-        output = target if which == "ours" else subprocess.PIPE
-        words = command(run, qrels) if which == "ours" else theirs
-        process = subprocess.Popen(words, stdout=output, stderr=subprocess.DEVNULL)
-        printed = process.stdout.read() if process.stdout else b""
-        _, status, usage = os.wait4(process.pid, 0)
-    seconds = time.perf_counter() - start
-    if status:
-        raise SystemExit(f"{which} failed on {run}")
-    return Timing(float(printed) if which == "theirs" else seconds, usage.ru_maxrss / 1024, usage.ru_utime + usage.ru_stime)
+def with_ir_measures(run: Path, qrels: Path) -> tuple[float | None, Values]:
+    import ir_measures
+
+    names = {str(ir_measures.parse_measure(name)): name for name in MEASURES}
+    found: Values = {name: {} for name in MEASURES}
+    measures = [ir_measures.parse_measure(name) for name in MEASURES]
+    rows = ir_measures.iter_calc(measures, ir_measures.read_trec_qrels(str(qrels)), ir_measures.read_trec_run(str(run)))
+    for row in rows:
+        found[names[str(row.measure)]][row.query_id] = row.value
+    return None, found
 
 
-def read_ours(values: Path) -> dict[str, dict[str, float]]:
-    found: dict[str, dict[str, float]] = {}
-    with values.open(newline="") as file:
+def with_ranx(run: Path, qrels: Path) -> tuple[float | None, Values]:
+    from ranx import Qrels, Run, evaluate
+
+    truth, ranking = Qrels.from_file(str(qrels), kind="trec"), Run.from_file(str(run), kind="trec")
+    evaluate(truth, ranking, [word for _, word in MEASURES.values()], make_comparable=True)
+    return None, {name: dict(ranking.scores[word]) for name, (_, word) in MEASURES.items()}
+
+
+def read_rows(path: Path) -> Values:
+    found: Values = {}
+    with path.open(newline="") as file:
         for row in csv.DictReader(file):
             found.setdefault(row["measure"], {})[row["query"]] = float(row["value"])
     return found
 
 
-def largest_difference(run: Path, qrels: Path) -> float:
-    with tempfile.TemporaryDirectory() as folder:
-        own, other = Path(folder) / "ours", Path(folder) / "theirs"
-        child("ours", run, qrels, own)
-        child("theirs", run, qrels, other)
-        ours, theirs = read_ours(own), json.loads(other.read_text())
-    if {name: set(values) for name, values in ours.items()} != {name: set(values) for name, values in theirs.items()}:
-        raise SystemExit("not the same queries")
-    return max(abs(ours[name][query] - value) for name, values in theirs.items() for query, value in values.items())
+def read_json(path: Path) -> Values:
+    return json.loads(path.read_text().partition("\n")[2])
 
 
-def compare_files(case: str, repeats: int) -> None:
+def take_turn(contender: Contender, run: Path, qrels: Path, output: Path) -> Turn:
+    """The time of one process and the most memory it held; its output is left in a file."""
+    start = time.perf_counter()
+    with output.open("wb") as target:
+        process = subprocess.Popen(
+            contender.command(run, qrels), stdout=target, stderr=subprocess.DEVNULL, env=os.environ | contender.environment
+        )
+        _, status, usage = os.wait4(process.pid, 0)
+    seconds = time.perf_counter() - start
+    if status:
+        raise SystemExit(f"{contender.name} failed on {run}")
+    if contender.read is read_json:
+        with output.open() as file:
+            inner = json.loads(file.readline())
+        seconds = seconds if inner is None else inner
+    return Turn(seconds, usage.ru_maxrss / 1024, usage.ru_utime + usage.ru_stime)
+
+
+def difference(values: Values, wanted: Values) -> float | None:
+    """The largest difference of any value; None where the queries are not the same."""
+    if {name: set(each) for name, each in values.items()} != {name: set(each) for name, each in wanted.items()}:
+        return None
+    return max(abs(values[name][query] - value) for name, each in wanted.items() for query, value in each.items())
+
+
+def agreements(every: list[Contender], outputs: dict[str, Path]) -> dict[str, str]:
+    said: dict[str, str] = {}
+    reference = next((each.name for each in every if each.name == "trec_eval"), "rankwell trec-eval")
+    wanted = read_json(outputs["pytrec_eval"]) if "pytrec_eval" in outputs else None
+    for each in every:
+        if each.read is None:
+            same = outputs[each.name].read_bytes() == outputs[reference].read_bytes()
+            said[each.name] = "reference" if each.name == reference else "the same bytes" if same else "OTHER BYTES"
+        elif wanted is None or each.name == "pytrec_eval":
+            said[each.name] = "reference"
+        else:
+            found = difference(each.read(outputs[each.name]), wanted)
+            said[each.name] = "other queries" if found is None else f"{found:.0e}"
+    return said
+
+
+def race(case: str, every: list[Contender], rounds: int) -> list[dict[str, Any]]:
+    """A row for every contender of a case; `times` holds how many times the time of each of ours it took."""
     run = make_cases.make(case.removesuffix("-dl"))
     qrels = make_cases.make(CASES[case])
-    difference = largest_difference(run, qrels)
-    ours, theirs = [], []
+    every = [each for each in every if each.name not in SLOW or case in ("numeric", "ties", "small")]
+    turns: dict[str, list[Turn]] = {each.name: [] for each in every}
     with tempfile.TemporaryDirectory() as folder:
-        for _ in range(repeats):
-            ours.append(child("ours", run, qrels, Path(folder) / "ours"))
-            theirs.append(child("theirs", run, qrels, Path(folder) / "theirs"))
-    own, other = median(each.seconds for each in ours), median(each.seconds for each in theirs)
-    memory = max(each.peak_mib for each in ours), max(each.peak_mib for each in theirs)
-    sides = f"{own:8.3f} s {memory[0]:6.0f} MiB   {other:8.3f} s {memory[1]:6.0f} MiB"
-    cpu = median(each.cpu for each in ours), median(each.cpu for each in theirs)
-    print(f"{case:<11} {sides}   {other / own:5.1f}x   {cpu[0]:5.2f} and {cpu[1]:5.2f} s   {difference:.0e}", flush=True)
+        outputs = {each.name: Path(folder) / f"{place}" for place, each in enumerate(every)}
+        for number in range(rounds):
+            for each in every:
+                if each.name not in SLOW or number < 3:
+                    turns[each.name].append(take_turn(each, run, qrels, outputs[each.name]))
+        said = agreements(every, outputs)
+    return [
+        {
+            "case": case,
+            "name": name,
+            "median": median(each.seconds for each in taken),
+            "best": min(each.seconds for each in taken),
+            "peak": max(each.peak for each in taken),
+            "cpu": median(each.cpu for each in taken),
+            "agree": said[name],
+            "times": {
+                own: median(each.seconds / ours.seconds for each, ours in zip(taken, turns[own], strict=False)) for own in OURS
+            },
+        }
+        for name, taken in turns.items()
+    ]
 
 
-def compare_dicts(repeats: int) -> None:
+def compare_dicts(rounds: int) -> list[dict[str, Any]]:
     import pytrec_eval
 
     from rankwell.files.mapping import find_hits
@@ -126,7 +232,7 @@ def compare_dicts(repeats: int) -> None:
     with make_cases.make("numeric").open() as file:
         ranking = dict(pytrec_eval.parse_run(file))
     measures = [parse_measure(name) for name in MEASURES]
-    evaluator = pytrec_eval.RelevanceEvaluator(judgments, set(MEASURES.values()))
+    evaluator = pytrec_eval.RelevanceEvaluator(judgments, {word for word, _ in MEASURES.values()})
 
     def evaluate() -> dict[str, Any]:
         truth = Judgments.from_dict(judgments)
@@ -135,39 +241,63 @@ def compare_dicts(repeats: int) -> None:
 
     found, wanted = evaluate(), evaluator.evaluate(ranking)
     queries = Judgments.from_dict(judgments).queries
-    difference = max(
-        abs(value - wanted[query][word])
-        for name, word in MEASURES.items()
-        for query, value in zip(queries, found[name].tolist(), strict=True)
-    )
-    ours, theirs = [], []
-    for _ in range(repeats):
-        for times, function in ((ours, evaluate), (theirs, lambda: evaluator.evaluate(ranking))):
+    ours = {name: dict(zip(queries, values.tolist(), strict=True)) for name, values in found.items()}
+    theirs = {name: {query: each[word] for query, each in wanted.items()} for name, (word, _) in MEASURES.items()}
+    far = max(abs(ours[name][query] - value) for name, each in theirs.items() for query, value in each.items())
+    taken: dict[str, list[float]] = {"rankwell, dictionaries": [], "pytrec_eval, dictionaries": []}
+    for _ in range(rounds):
+        for name, work in zip(taken, (evaluate, lambda: evaluator.evaluate(ranking)), strict=True):
             start = time.perf_counter()
-            function()
-            times.append(time.perf_counter() - start)
-    own, other = median(ours), median(theirs)
-    sides = f"{own:8.3f} s {'':10}   {other:8.3f} s {'':10}"
-    print(f"{'dicts':<11} {sides}   {other / own:5.1f}x   {'':17}   {difference:.0e}")
+            work()
+            taken[name].append(time.perf_counter() - start)
+    own = taken["rankwell, dictionaries"]
+    return [
+        {
+            "case": "dicts",
+            "name": name,
+            "median": median(each),
+            "best": min(each),
+            "peak": None,
+            "cpu": None,
+            "agree": f"{far:.0e}" if each is own else "reference",
+            "times": {"rankwell evaluate": median(a / b for a, b in zip(each, own, strict=True))},
+        }
+        for name, each in taken.items()
+    ]
+
+
+def shown(rows: list[dict[str, Any]]) -> str:
+    heads = f"{rows[0]['case']:<34}{'median s':>9}{'best s':>9}{'MiB':>7}{'cpu s':>8}"
+    lines = [f"{heads}  x trec-eval  x evaluate  agree"]
+    for row in rows:
+        times = "".join(f"{row['times'][own]:>13.1f}" if own in row["times"] else f"{'':13}" for own in OURS)
+        memory = f"{row['peak']:>7.0f}{row['cpu']:>8.2f}" if row["peak"] else f"{'':15}"
+        lines.append(f"{row['name']:<34}{row['median']:>9.3f}{row['best']:>9.3f}{memory}{times}  {row['agree']}")
+    return "\n".join(lines) + "\n"
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("cases", nargs="*", help=f"of {', '.join(CASES)}; default: numeric and small")
-    parser.add_argument("--repeats", type=int, default=5)
-    parser.add_argument("--dicts", action="store_true", help="compare evaluation of dicts as well")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--peers", nargs="+", default=["trec_eval", "pytrec_eval"], help="these, ir_measures and ranx")
+    parser.add_argument("--trec-eval", default=shutil.which("trec_eval"), help="its program; default: the one on the PATH")
+    parser.add_argument("--dicts", action="store_true", help="compare evaluation of dictionaries as well")
+    parser.add_argument("--json", action="store_true", help="print a line of JSON for each contender")
     parser.add_argument("--child", nargs=3, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.child:
-        run, qrels, values = options.child
-        Path(values).write_text(json.dumps(evaluate_theirs(run, qrels)))
+        name, run, qrels = options.child
+        with_peer = {"pytrec_eval": with_pytrec_eval, "ir_measures": with_ir_measures, "ranx": with_ranx}[name]
+        seconds, values = with_peer(Path(run), Path(qrels))
+        print(f"{json.dumps(seconds)}\n{json.dumps(values)}")
         return
-    sides = f"{'rankwell':>10} {'peak':>10}   {'pytrec_eval':>10} {'peak':>10}"
-    print(f"{'case':<11} {sides}   ratio   processor time     largest difference", flush=True)
-    for case in options.cases or ["numeric", "small"]:
-        compare_files(case, options.repeats)
-    if options.dicts:
-        compare_dicts(options.repeats)
+    every = contenders(options.trec_eval, options.peers)
+    races = [lambda case=case: race(case, every, options.rounds) for case in options.cases or ["numeric", "small"]]
+    races += [lambda: compare_dicts(options.rounds)] if options.dicts else []
+    for each in races:
+        rows = each()
+        print("\n".join(map(json.dumps, rows)) if options.json else shown(rows), flush=True)
 
 
 if __name__ == "__main__":

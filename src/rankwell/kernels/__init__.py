@@ -1,21 +1,22 @@
 """Kernels: what reads a run's bytes and keeps the judged items only. Every kernel gives the same `Hits` to the last bit."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import NamedTuple
+from __future__ import annotations
 
-from rankwell.store import Source
-from rankwell.tables import Floats, Ints
-from rankwell.tables.hits import Hits
-from rankwell.tables.judgments import Judgments
-from rankwell.tables.order import TieRule
+from collections.abc import Callable
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from rankwell.store import Source
+    from rankwell.tables import Floats, Ints
+    from rankwell.tables.hits import Hits
+    from rankwell.tables.judgments import Judgments
+    from rankwell.tables.order import TieRule
 
 # Called with the bytes done and the bytes in all; the latter is 0 where nobody knows, as for compressed files.
 Progress = Callable[[int, int], None]
 
 
-@dataclass(frozen=True)
-class Layout:
+class Layout(NamedTuple):
     """Which white-space-separated field of a line is what; `score` None means that only a rank is given, in field `rank`."""
 
     name: str
@@ -36,8 +37,7 @@ TREC_RUN = Layout("TREC run", "query Q0 item rank score tag", fields=6, query=0,
 MSMARCO_RUN = Layout("MS MARCO run", "query item rank", fields=3, query=0, item=1, score=None, rank=2)
 
 
-@dataclass(frozen=True)
-class Reading:
+class Reading(NamedTuple):
     """How a run is to be read.
 
     single_precision: scores are rounded to 32 bits first, as trec_eval 9 does. keep: how many first items of each query, judged
@@ -63,11 +63,19 @@ def scan(
 ) -> Hits:
     """The hits of a run file under judgments with one row per query and item; unjudged rows are counted, never kept.
 
-    Memory does not grow with the file unless the lines of a query are scattered over it, or one query has more than some
-    hundred thousand lines: then about 24 bytes are kept for each row of a judged query.
+    Memory does not grow with the file unless the lines of a query are scattered over it, or one query has more than some ten
+    thousand lines: then 8 bytes are kept for each row of a judged query, and about 24 without the compiled reader.
     Raises BadLine, BadScore or DuplicateItem naming the first such line of the file, BadInput for a file without a line.
     A duplicate is looked for in judged queries only; the lines of the others are checked for their form.
     """
+    from rankwell.kernels import native
+
+    if native.library is not None:
+        from rankwell.kernels import native_bytes
+
+        hits = native_bytes.scan(source, judgments, layout, reading, threads=threads, progress=progress)
+        if hits is not None:
+            return hits
     from rankwell.kernels import numpy_bytes
 
     return numpy_bytes.scan(source, judgments, layout, reading, threads=threads, progress=progress)

@@ -8,6 +8,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+#include "_reader.h"
+
 /* The same code for several processors, chosen when the library is loaded; products and sums are never fused. */
 #if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__gnu_linux__)
 #define FOR_EVERY_PROCESSOR __attribute__((target_clones("avx512f", "avx2", "default"), optimize("O3")))
@@ -222,7 +224,10 @@ static PyMethodDef functions[] = {
     {NULL, NULL, 0, NULL},
 };
 
-static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, "_native", NULL, 0, functions, NULL, NULL, NULL, NULL};
+/* C knows no conversion from a function to an object; the interpreter asks for one all the same. */
+static PyModuleDef_Slot steps[] = {{Py_mod_exec, (void *)rankwell_add_reader}, {0, NULL}};
+
+static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, "_native", NULL, 0, functions, steps, NULL, NULL, NULL};
 
 PyMODINIT_FUNC PyInit__native(void)
 {

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Iterator
-from statistics import NormalDist
 from typing import Literal
 
 import numpy as np
@@ -68,6 +67,9 @@ def student_quantile(level: float, freedom: int) -> float:
     Source: Abramowitz and Stegun 1964, 26.7.3 and 26.7.4 (the finite series), 26.7.5 (the expansion for many degrees of freedom).
     """
     check_level(level)
+    # Loading it takes longer than a small evaluation computes.
+    from statistics import NormalDist
+
     z = NormalDist().inv_cdf((1 + level) / 2)
     if freedom > 2000:
         return _expanded(z, freedom)

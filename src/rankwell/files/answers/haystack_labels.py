@@ -1,6 +1,5 @@
 """Haystack's labels as JSON, of version 0.x and 1.x: an annotation each, of which a question may have several."""
 
-import hashlib
 import json
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -25,6 +24,8 @@ def _fits(content: Content) -> float:
 
 def multilabel_id(query: str, filters: Any) -> str:
     """The id that Haystack 1.x gives all labels of one query under the same filters together."""
+    import hashlib
+
     return hashlib.md5((query + json.dumps(filters, sort_keys=True)).encode("utf-8", "surrogateescape")).hexdigest()
 
 

@@ -1,0 +1,207 @@
+"""rankwell against everybody, in an environment of its own: python benchmarks/everybody.py [--rounds 5] [--cases CASE...]
+
+    [--trec-eval PATH] [--only files|others] [--torch SPEC...] [--installed]
+
+Makes the cases, installs this checkout and the peers in build/bench-venv, lets each pair take turns, checks that the numbers
+agree, and writes benchmarks/RESULTS.md; the table between the marks `<!-- speed -->` and `<!-- /speed -->` of README.md is
+written anew where it has them. A peer that cannot be installed is named and left out. Any other number than ours, or a benchmark
+that fails, is the exit code 1. Nothing else should run on the machine meanwhile.
+"""
+
+import argparse
+import datetime
+import json
+import os
+import platform
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import make_cases
+import run_files
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent
+PYTHON = ROOT / "build" / "bench-venv" / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+PEERS = ("pytrec_eval-terrier", "ir_measures", "ranx", "scikit-learn", "faiss-cpu", "scipy")
+SHOWN = (*PEERS, "torch", "numpy")
+CASES = ("numeric", "d", "guid", "ties", "f64", "wshuf", "shuf", "numeric-dl", "small")
+MEANT = {
+    "numeric": "6.98 million lines (MS MARCO dev: 6,980 queries × 1,000), numbers as ids, 284 MB",
+    "d": "the same, ids `D123`",
+    "guid": "the same, ids of 36 characters, 488 MB",
+    "ties": "the same, scores rounded to one decimal",
+    "f64": "the same, scores of 17 digits",
+    "wshuf": "the same, each query's lines in a random order",
+    "shuf": "the same, all lines in a random order",
+    "numeric-dl": "the same run, 43 judged queries with 208 grades each",
+    "small": "50 queries × 1,000 lines",
+    "dicts": "dictionaries in memory, 6.98 million entries",
+}
+# Benchmarks with a peer of their own, each a script that prints its table.
+OTHERS = {
+    "search.py": "k nearest neighbours: 100,000 × 384, and a million memory-mapped vectors",
+    "captions.py": "Ranks of positives: 20,000 × 20,000 captions",
+    "agree.py": "Agreement of models: 5,000 papers",
+    "significance.py": "Significance tests and intervals",
+    "squad.py": "SQuAD: exact match and F1 of 100,000 answers",
+    "instances.py": "Instance search",
+}
+MARKS = "<!-- speed -->", "<!-- /speed -->"
+
+
+def install(torch: list[str]) -> list[str]:
+    """Makes the environment; the peers that could not be had."""
+    if not PYTHON.exists():
+        subprocess.run([sys.executable, "-m", "venv", str(PYTHON.parents[1])], check=True)
+    for stale in (*(ROOT / "build").glob("lib*"), *(ROOT / "build").glob("bdist*")):
+        # What an earlier build left would be installed with this one.
+        shutil.rmtree(stale)
+    pip = [str(PYTHON), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    subprocess.run([*pip, "--force-reinstall", "--no-deps", str(ROOT)], check=True)
+    subprocess.run([*pip, str(ROOT)], check=True)
+    wanted = [[peer] for peer in PEERS] + ([torch] if torch else [])
+    return [peer[0] for peer in wanted if subprocess.run([*pip, *peer], check=False).returncode]
+
+
+def files_rows(cases: list[str], rounds: int, trec_eval: str | None) -> list[dict[str, Any]]:
+    rows = []
+    for case in cases:
+        words = [case, "--rounds", str(rounds), "--json", "--peers", "trec_eval", "pytrec_eval", *run_files.SLOW]
+        words += ["--trec-eval", trec_eval] if trec_eval else []
+        words += ["--dicts"] if case == "numeric" else []
+        done = subprocess.run([str(PYTHON), str(HERE / "run_files.py"), *words], stdout=subprocess.PIPE, text=True, check=True)
+        found = [json.loads(line) for line in done.stdout.splitlines()]
+        for name in dict.fromkeys(row["case"] for row in found):
+            print(run_files.shown([row for row in found if row["case"] == name]), flush=True)
+        rows += found
+    return rows
+
+
+def other_texts() -> dict[str, str]:
+    """What each of the other benchmarks prints; empty where it failed."""
+    texts = {}
+    for script in OTHERS:
+        if not (HERE / script).exists():
+            continue
+        done = subprocess.run([str(PYTHON), script], cwd=HERE, capture_output=True, text=True, check=False)
+        texts[script] = "" if done.returncode else done.stdout.strip()
+        print(f"{script}\n{texts[script] or done.stderr}\n", flush=True)
+    return texts
+
+
+def machine() -> str:
+    model = platform.processor() or platform.machine()
+    info = Path("/proc/cpuinfo")
+    if info.exists():
+        found = re.search(r"model name\s*:\s*(.+)", info.read_text())
+        model = found[1] if found else model
+    memory = Path("/proc/meminfo")
+    total = int(re.search(r"MemTotal:\s*(\d+)", memory.read_text())[1]) / 2**20 if memory.exists() else 0
+    processors = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    return f"{model}, {processors} processors, {total:.0f} GiB, {platform.system()}, Python {platform.python_version()}"
+
+
+def versions() -> str:
+    code = (
+        "import importlib.metadata as m, sys\n"
+        "for name in sys.argv[1:]:\n"
+        "    try: print(name, m.version(name))\n"
+        "    except m.PackageNotFoundError: pass\n"
+    )
+    done = subprocess.run([str(PYTHON), "-c", code, *SHOWN], capture_output=True, text=True, check=True)
+    return ", ".join(done.stdout.split("\n")[:-1])
+
+
+def table(rows: list[dict[str, Any]]) -> str:
+    lines = ["| | median s | best s | peak MiB | processor s | × `rankwell trec-eval` | × `rankwell evaluate` | numbers |"]
+    lines.append("|---|" + "---:|" * 6 + "---|")
+    for row in rows:
+        memory = f"{row['peak']:,.0f} | {row['cpu']:.2f}" if row["peak"] else " | "
+        times = " | ".join(f"{row['times'][own]:.1f}" if own in row["times"] else "" for own in run_files.OURS)
+        lines.append(f"| {row['name']} | {row['median']:.3f} | {row['best']:.3f} | {memory} | {times} | {row['agree']} |")
+    return "\n".join(lines)
+
+
+def speed_table(rows: list[dict[str, Any]]) -> str:
+    """The table of the README: each case against trec_eval, pytrec_eval and whoever else ran."""
+    lines = ["| | rankwell | | other | | times as long |", "|---|---:|---:|---|---:|---:|"]
+    by_case: dict[str, dict[str, Any]] = {}
+    for row in rows:
+        by_case.setdefault(row["case"], {})[row["name"]] = row
+    for case, found in by_case.items():
+        own = found.get("rankwell trec-eval") or found["rankwell, dictionaries"]
+        for name in ("trec_eval", "pytrec_eval", "ir_measures", "ranx", "pytrec_eval, dictionaries"):
+            if name not in found:
+                continue
+            other = found[name]
+            times = other["times"].get("rankwell trec-eval", other["times"]["rankwell evaluate"])
+            memory = [f", {each['peak']:,.0f} MiB" if each["peak"] else "" for each in (own, other)]
+            seconds = [f"{each['median']:.2f} s{text}" for each, text in zip((own, other), memory, strict=True)]
+            lines.append(f"| {MEANT[case]} | `{own['name']}` | {seconds[0]} | {name} | {seconds[1]} | **{times:.1f}** |")
+    return "\n".join(lines)
+
+
+def write_results(
+    rows: list[dict[str, Any]], texts: dict[str, str], missing: list[str], trec_eval: str | None, rounds: int
+) -> None:
+    trec = run_files.version_of(trec_eval) if trec_eval else "trec_eval is not on the PATH and was left out"
+    parts = [
+        "# Speed\n\nWritten by `make bench`; do not edit.",
+        f"{datetime.datetime.now(datetime.UTC):%Y-%m-%d}, {machine()}.\n{versions()}; {trec}.",
+        f"Contenders take turns, {rounds} rounds; `×` is the median over the rounds of a time divided by ours in the same round. "
+        "Files: nDCG@10, AP, RR, P@10, R@100 and R@1000 of every query, as whole processes that write all values; of pytrec_eval "
+        "only parse_run, parse_qrel and evaluate are timed. `numbers`: how the values stand to those of the reference, trec_eval "
+        "for `rankwell trec-eval`, pytrec_eval for the others; ranx breaks ties in another order than trec_eval. A peak below "
+        "30 MiB is not told from one of 30.",
+    ]
+    parts += [f"Could not be installed and was left out: {', '.join(missing)}."] if missing else []
+    for case in dict.fromkeys(row["case"] for row in rows):
+        parts.append(f"## {case}: {MEANT[case]}\n\n{table([row for row in rows if row['case'] == case])}")
+    parts += [f"## {OTHERS[script]}\n\n```text\n{text}\n```" for script, text in texts.items() if text]
+    parts += [f"`benchmarks/{script}` failed." for script, text in texts.items() if not text]
+    (HERE / "RESULTS.md").write_text("\n\n".join(parts) + "\n", encoding="utf-8")
+
+
+def write_readme(rows: list[dict[str, Any]]) -> None:
+    path = ROOT / "README.md"
+    before, mark, rest = path.read_text(encoding="utf-8").partition(MARKS[0])
+    if mark and MARKS[1] in rest:
+        after = rest.partition(MARKS[1])[2]
+        path.write_text(f"{before}{MARKS[0]}\n{speed_table(rows)}\n{MARKS[1]}{after}", encoding="utf-8")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--cases", nargs="+", default=list(CASES), choices=CASES)
+    parser.add_argument("--only", choices=("files", "others"))
+    parser.add_argument("--trec-eval", default=shutil.which("trec_eval"), help="its program; default: the one on the PATH")
+    parser.add_argument("--installed", action="store_true", help="take build/bench-venv as it is")
+    parser.add_argument("--torch", nargs="+", default=[], help="what pip is told to install for torch; default: no torch")
+    options = parser.parse_args()
+    missing = [] if options.installed else install(options.torch)
+    rows: list[dict[str, Any]] = []
+    texts: dict[str, str] = {}
+    if options.only != "others":
+        for case in options.cases:
+            make_cases.make(case.removesuffix("-dl"))
+            make_cases.make(run_files.CASES[case])
+        rows = files_rows(options.cases, options.rounds, options.trec_eval)
+    if options.only != "files":
+        texts = other_texts()
+    write_results(rows, texts, missing, options.trec_eval, options.rounds)
+    if rows:
+        write_readme(rows)
+    # ranx has another order in ties, which is its own business.
+    wrong = [row for row in rows if row["name"] != "ranx" and (row["agree"].startswith("O") or row["agree"] == "other queries")]
+    far = [row for row in rows if row["name"] in (*run_files.OURS, "rankwell, dictionaries") and "e" in row["agree"][:6]]
+    far = [row for row in far if re.fullmatch(r"\de[-+]\d+", row["agree"]) and float(row["agree"]) > 1e-9]
+    sys.exit(1 if wrong or far or not all(texts.values()) else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,322 @@
+/* The reading of runs line by line: of those whose queries stand together, and both passes over the others. */
+
+#include "_scan.h"
+
+#include <float.h>
+#include <math.h>
+
+#include "_decimals.h"
+
+int rankwell_start(Worker *worker, const Table *table, const Reading *reading)
+{
+    memset(worker, 0, sizeof *worker);
+    worker->table = table;
+    worker->reading = *reading;
+    worker->retrieved = calloc(table->queries + 1, sizeof(int64_t));
+    return worker->retrieved ? DONE : NO_MEMORY;
+}
+
+void rankwell_free(Worker *worker)
+{
+    void *const all[] = {
+        worker->retrieved,     worker->unknown.text,   worker->unknown.places, worker->unknown.hashes, worker->unknown.counts,
+        worker->unknown.slots, worker->hits.row,       worker->hits.above,     worker->hits.tied,      worker->hits.before,
+        worker->hits.score,    worker->query,          worker->scores,         worker->offsets,        worker->sizes,
+        worker->seen,          worker->found,          worker->tally.over,     worker->tally.tied,     worker->tally.below,
+        worker->top_text,      worker->top_query,      worker->top_size,       worker->top_length,     worker->top_score,
+        worker->own_first_found,
+    };
+    for (size_t each = 0; each < sizeof all / sizeof *all; each++)
+        free(all[each]);
+    for (size_t part = 0; part < PARTITIONS; part++)
+        for (Chunk *chunk = worker->chunks[part]; chunk;) {
+            Chunk *const next = chunk->next;
+            free(chunk);
+            chunk = next;
+        }
+    memset(worker, 0, sizeof *worker);
+}
+
+/* The score of a line as it is compared; ODD where it is none. */
+INLINE int read_score(const Worker *worker, const Line *line, int ranked, int single, double *score)
+{
+    if (!read_number(line->value, line->value_size, score)
+        && !worker->reading.convert(worker->context, line->value, line->value_size, score))
+        return ODD;
+    if (ranked) {
+        if (*score != floor(*score) || *score < 0)
+            return ODD;
+        *score = -*score;
+    }
+    if (single) {
+        /* The conversion of a number beyond the largest is defined by IEEE 754 alone, not by C. */
+        const double most = (double)FLT_MAX + ldexp(1.0, 103);
+        *score = *score >= most ? HUGE_VAL : *score <= -most ? -HUGE_VAL : (double)(float)*score;
+    }
+    return DONE;
+}
+
+/* Makes a line's query the one that is being read. */
+static int enter_query(Worker *worker, const Line *line)
+{
+    const size_t size = line->query_size;
+    if (size > SIZE_MAX / 2 || !make_room(&worker->query, &worker->query_room, size + SLACK, 1))
+        return NO_MEMORY;
+    memcpy(worker->query, line->query, size);
+    worker->query_size = size;
+    worker->query_word = up_to_eight(line->query, size);
+    worker->position = find_query(worker->table, line->query, size);
+    worker->begun = 1;
+    if (worker->position < 0 && worker->pass != PLACE) {
+        const int64_t entry = rankwell_name_entry(&worker->unknown, line->query, size);
+        if (entry < 0)
+            return NO_MEMORY;
+        worker->entry = (size_t)entry;
+    }
+    return DONE;
+}
+
+INLINE int is_new_query(const Worker *worker, const Line *line)
+{
+    const size_t size = line->query_size;
+    return size != worker->query_size || up_to_eight(line->query, size) != worker->query_word || !worker->begun
+           || (size > 8 && memcmp(line->query, worker->query, size) != 0);
+}
+
+/* Begins the rows of a judged query. */
+static int begin_rows(Worker *worker, size_t start)
+{
+    const size_t slots = power_of_two(256, 4 * worker->rows);
+    if (worker->retrieved[worker->position])
+        return SCATTERED;
+    worker->start = start;
+    worker->rows = worker->n_found = 0;
+    worker->falling = 1;
+    if (!make_room(&worker->seen, &worker->seen_room, slots, sizeof(uint64_t)))
+        return NO_MEMORY;
+    worker->seen_mask = slots - 1;
+    memset(worker->seen, 0, slots * sizeof(uint64_t));
+    return DONE;
+}
+
+static int widen_seen(Worker *worker)
+{
+    const size_t slots = worker->seen_mask + 1, mask = 4 * slots - 1;
+    uint64_t *const wider = calloc(mask + 1, sizeof(uint64_t));
+    if (!wider)
+        return NO_MEMORY;
+    for (size_t old = 0; old < slots; old++)
+        if (worker->seen[old]) {
+            size_t slot = worker->seen[old] & mask;
+            while (wider[slot])
+                slot = (slot + 1) & mask;
+            wider[slot] = worker->seen[old];
+        }
+    free(worker->seen);
+    worker->seen = wider;
+    worker->seen_room = mask + 1;
+    worker->seen_mask = mask;
+    return DONE;
+}
+
+/* One more row of the judged query that is being read. A hash that is there already may be a duplicate. */
+INLINE int add_row(Worker *worker, const uint8_t *text, const Line *line, double score)
+{
+    const size_t row = worker->rows;
+    const uint64_t hash = hash_of(line->item, line->item_size), mark = hash ? hash : 1;
+    if (2 * row > worker->seen_mask && widen_seen(worker))
+        return NO_MEMORY;
+    size_t slot = mark & worker->seen_mask;
+    for (; worker->seen[slot]; slot = (slot + 1) & worker->seen_mask)
+        if (worker->seen[slot] == mark)
+            return ODD;
+    worker->seen[slot] = mark;
+    if (row >= worker->sizes_room
+        && (!make_room(&worker->scores, &worker->scores_room, row + 1, sizeof(double))
+            || !make_room(&worker->offsets, &worker->offsets_room, row + 1, sizeof(uint32_t))
+            || !make_room(&worker->sizes, &worker->sizes_room, row + 1, sizeof(uint32_t))))
+        return NO_MEMORY;
+    worker->falling &= row == 0 || score < worker->scores[row - 1];
+    worker->scores[row] = score;
+    worker->offsets[row] = (uint32_t)((size_t)(line->item - text) - worker->start);
+    worker->sizes[row] = (uint32_t)line->item_size;
+    worker->rows = row + 1;
+    const int64_t judged = find_item(worker->table, (size_t)worker->position, hash, line->item, line->item_size);
+    if (judged < 0)
+        return DONE;
+    if (!make_room(&worker->found, &worker->found_room, worker->n_found + 1, sizeof(Found)))
+        return NO_MEMORY;
+    worker->found[worker->n_found++] = (Found){.score = score, .place = row, .row = (size_t)judged};
+    return DONE;
+}
+
+INLINE int read_whole(Worker *worker, const uint8_t *text, size_t end, Form form)
+{
+    Cursor cursor;
+    Line line;
+    double score;
+    size_t at = worker->parsed;
+    if (at >= end)
+        return DONE;
+    point(&cursor, text, at);
+    for (; at < end; at = line.next) {
+        int status = next_line(&worker->reading, form, &cursor, text, at, end, &line);
+        if (status <= 0) {
+            if (status == 0)
+                continue;
+            return status;
+        }
+        if (is_new_query(worker, &line)
+            && ((status = rankwell_finish_query(worker, text)) || (status = enter_query(worker, &line))
+                || (worker->position >= 0 && (status = begin_rows(worker, at)))))
+            return status;
+        if (worker->position < 0) {
+            /* That there is a score must be seen; what it is need not be worked out. */
+            double unused;
+            if ((status = read_score(worker, &line, form.ranked, 0, &unused)))
+                return status;
+            worker->unknown.counts[worker->entry]++;
+        } else if ((status = read_score(worker, &line, form.ranked, worker->reading.single_precision, &score))
+                   || (status = add_row(worker, text, &line, score)))
+            return status;
+    }
+    worker->parsed = end;
+    return DONE;
+}
+
+static int is_trec(const Form *form)
+{
+    return form->fields == 6 && form->query == 0 && form->item == 2 && form->value == 4 && !form->ranked;
+}
+
+/* The lines up to `end`, which stands behind a newline; the query that is being read stays open. */
+int rankwell_read_whole(Worker *worker, const uint8_t *text, size_t end)
+{
+    if (is_trec(&worker->reading.form))
+        return read_whole(worker, text, end, (Form){6, 0, 2, 4, 0});
+    return read_whole(worker, text, end, worker->reading.form);
+}
+
+/* One line of a run whose queries do not stand together: counted, and kept where it is judged. */
+INLINE int collect(Worker *worker, const Line *line, size_t at, double score)
+{
+    const uint64_t hash = hash_of(line->item, line->item_size);
+    const size_t query = (size_t)worker->position;
+    /* Hashes of items that differ by query, so that one item may stand in several. */
+    uint64_t mark = hash + worker->table->query_hashes[query] * 0x9E3779B97F4A7C15u;
+    mark ^= mark >> 32;
+    mark *= 0xC2B2AE3D27D4EB4Fu;
+    mark ^= mark >> 29;
+    mark = mark ? mark : 1;
+    Chunk **const chunks = &worker->chunks[mark >> 56];
+    if (!*chunks || (*chunks)->size == CHUNK) {
+        Chunk *const chunk = malloc(sizeof(Chunk));
+        if (!chunk)
+            return NO_MEMORY;
+        chunk->next = *chunks;
+        chunk->size = 0;
+        *chunks = chunk;
+    }
+    (*chunks)->hashes[(*chunks)->size++] = mark;
+    worker->retrieved[query]++;
+    const int64_t judged = find_item(worker->table, query, hash, line->item, line->item_size);
+    if (judged < 0)
+        return DONE;
+    if (!make_room(&worker->found, &worker->found_room, worker->n_found + 1, sizeof(Found)))
+        return NO_MEMORY;
+    const size_t *const place = worker->table->places + worker->table->queries + judged;
+    worker->found[worker->n_found++] = (Found){
+        .score = score,
+        .name = worker->table->text + place[0],
+        .size = place[1] - place[0],
+        .place = worker->place + at,
+        .query = query,
+        .row = (size_t)judged,
+    };
+    return DONE;
+}
+
+/* One line of such a run when the judged items are known. */
+INLINE void place(Worker *worker, const Line *line, size_t at, double score)
+{
+    const size_t query = (size_t)worker->position, first = worker->first_found[query];
+    const Found row = {.score = score, .name = line->item, .size = line->item_size, .place = worker->place + at};
+    rankwell_count_row(worker->every + first, worker->first_found[query + 1] - first, &row, worker->reading.rule != BY_INPUT,
+                       worker->tally.over + first + query, worker->tally.tied + first, worker->tally.below + first);
+}
+
+INLINE int read_scattered(Worker *worker, const uint8_t *text, size_t end, Form form, int again)
+{
+    Cursor cursor;
+    Line line;
+    double score;
+    size_t at = worker->parsed;
+    if (at >= end)
+        return DONE;
+    point(&cursor, text, at);
+    for (; at < end; at = line.next) {
+        int status = next_line(&worker->reading, form, &cursor, text, at, end, &line);
+        if (status <= 0) {
+            if (status == 0)
+                continue;
+            return status;
+        }
+        if (is_new_query(worker, &line) && (status = enter_query(worker, &line)))
+            return status;
+        if (again && (worker->position < 0
+                      || worker->first_found[worker->position] == worker->first_found[worker->position + 1]))
+            continue;
+        if ((status = read_score(worker, &line, form.ranked, worker->reading.single_precision, &score)))
+            return status;
+        if (again)
+            place(worker, &line, at, score);
+        else if (worker->position < 0)
+            worker->unknown.counts[worker->entry]++;
+        else if ((status = collect(worker, &line, at, score)))
+            return status;
+    }
+    worker->parsed = end;
+    return DONE;
+}
+
+/* The lines up to `end` in the first pass over a run whose queries do not stand together. */
+int rankwell_read_scattered(Worker *worker, const uint8_t *text, size_t end)
+{
+    if (is_trec(&worker->reading.form))
+        return read_scattered(worker, text, end, (Form){6, 0, 2, 4, 0}, 0);
+    return read_scattered(worker, text, end, worker->reading.form, 0);
+}
+
+/* The same lines in the second pass. */
+int rankwell_place_scattered(Worker *worker, const uint8_t *text, size_t end)
+{
+    if (is_trec(&worker->reading.form))
+        return read_scattered(worker, text, end, (Form){6, 0, 2, 4, 0}, 1);
+    return read_scattered(worker, text, end, worker->reading.form, 1);
+}
+
+/* Where the first line begins whose query is not that of the line before, in a text that may begin within a line; -1 for nowhere.
+   Only lines that end within the text are looked at. */
+int64_t rankwell_cut(const uint8_t *text, size_t size, int comments)
+{
+    const uint8_t *const end = text + size, *name = NULL, *line = memchr(text, '\n', size);
+    size_t length = 0;
+    while (line && ++line < end) {
+        const uint8_t *const stop = memchr(line, '\n', (size_t)(end - line)), *begin = line;
+        if (!stop)
+            return -1;
+        while (begin < stop && is_white(*begin))
+            begin++;
+        const uint8_t *after = begin;
+        while (after < stop && !is_white(*after))
+            after++;
+        if (after > begin && !(comments && *begin == '#')) {
+            if (name && ((size_t)(after - begin) != length || memcmp(name, begin, length) != 0))
+                return line - text;
+            name = begin;
+            length = (size_t)(after - begin);
+        }
+        line = stop;
+    }
+    return -1;
+}

@@ -1,0 +1,212 @@
+/* Run files: the judged items of each query are looked up while the lines go by, everything else is only counted.
+
+   This is plain C and knows nothing of Python. A worker is fed the bytes of whole parts of a file, several workers may run at a
+   time on one table. What is not an ordinary run ends with ODD, and the NumPy reader says what is the matter. */
+
+#ifndef RANKWELL_SCAN_H
+#define RANKWELL_SCAN_H
+
+#include "_table.h"
+
+enum { WHOLE_QUERIES = 0, COLLECT = 1, PLACE = 2 };
+enum { BY_INPUT = 0, BY_ID = 1, BY_ID_DESCENDING = 2 };
+
+/* Which field of a line is what. ranked: the value is a rank, and its negative the score. */
+typedef struct {
+    int fields, query, item, value, ranked;
+} Form;
+
+/* rule: how ties are broken. keep: how many first items of each query are kept. convert: a number that is not read here. */
+typedef struct {
+    Form form;
+    int rule, single_precision, comments, trailing;
+    size_t keep;
+    int (*convert)(void *context, const uint8_t *text, size_t size, double *value);
+} Reading;
+
+/* A judged item that was found. key: its bytes, or its place in the file where ties are broken by that. */
+typedef struct {
+    double score;
+    const uint8_t *name;
+    size_t size;
+    uint64_t place;
+    size_t query, row;
+} Found;
+
+/* Rows counted by where they fall among the found items of their query, which are put by score and then by key. */
+typedef struct {
+    int64_t *over;  /* (items + 1,) by how many items have a lower score */
+    int64_t *tied;  /* (items,) rows with the score of an item, at the first item of that score */
+    int64_t *below; /* (items,) those of them by the first item whose key is not lower */
+    size_t over_room, tied_room, below_room;
+} Tally;
+
+typedef struct {
+    int64_t *row, *above, *tied, *before;
+    double *score;
+    size_t size, row_room, above_room, tied_room, before_room, score_room;
+} Hits;
+
+enum { PARTITIONS = 256, CHUNK = 1022 };
+
+typedef struct Chunk {
+    struct Chunk *next;
+    size_t size;
+    uint64_t hashes[CHUNK];
+} Chunk;
+
+typedef struct {
+    const Table *table;
+    Reading reading;
+    void *context;
+    int64_t *retrieved; /* (queries,) */
+    Names unknown;
+    Hits hits;
+
+    /* The query of the line before. position: -1 where nobody judged it, and then entry is its number among the unknown. */
+    uint8_t *query;
+    size_t query_size, query_room, entry;
+    uint64_t query_word;
+    int64_t position;
+    int begun;
+
+    /* The text. parsed: bytes of it that were read. start: where the query that is being read begins. place: bytes before it. */
+    size_t parsed, start;
+    uint64_t place;
+
+    /* The rows of the query that is being read. offset: of the item, from the start. */
+    double *scores;
+    uint32_t *offsets, *sizes;
+    size_t rows, scores_room, offsets_room, sizes_room;
+    int falling;
+    uint64_t *seen;
+    size_t seen_room, seen_mask;
+    Found *found;
+    size_t n_found, found_room;
+    Tally tally;
+
+    /* The first items, where they are kept. */
+    uint8_t *top_text;
+    int64_t *top_query, *top_size, *top_length;
+    double *top_score;
+    size_t top_text_size, top_text_room, top_query_room, top_size_room, top_length_room, top_score_room, tops, top_rows;
+
+    /* Scattered lines: the first and the second pass over them. first_found: (queries + 1,) where the found items of each query begin; shared in the second pass. */
+    int pass;
+    Chunk *chunks[PARTITIONS];
+    const Found *every;
+    const size_t *first_found;
+    size_t *own_first_found;
+} Worker;
+
+/* A line that says something. next: where the following one begins. */
+typedef struct {
+    const uint8_t *query, *item, *value;
+    size_t query_size, item_size, value_size, next;
+} Line;
+
+/* Where in a text the search for field ends stands. */
+typedef struct {
+    size_t base;
+    uint64_t bits;
+} Cursor;
+
+int rankwell_start(Worker *worker, const Table *table, const Reading *reading);
+void rankwell_free(Worker *worker);
+int rankwell_read_whole(Worker *worker, const uint8_t *text, size_t end);
+int rankwell_finish_query(Worker *worker, const uint8_t *text);
+int rankwell_read_scattered(Worker *worker, const uint8_t *text, size_t end);
+int rankwell_place_scattered(Worker *worker, const uint8_t *text, size_t end);
+int rankwell_absorb(Worker *worker, const Worker *other);
+int rankwell_any_twice(Worker *const *workers, size_t count, size_t part, size_t parts);
+int rankwell_gather(Worker *worker);
+int rankwell_share(Worker *worker, const Worker *first);
+int rankwell_settle_scattered(Worker *worker);
+int64_t rankwell_cut(const uint8_t *text, size_t size, int comments);
+
+int rankwell_make_tally(Tally *tally, size_t items, size_t queries);
+void rankwell_free_tally(Tally *tally);
+void rankwell_sort_found(Found *found, size_t size, int by_name);
+void rankwell_count_row(const Found *found, size_t size, const Found *row, int by_name, int64_t *over, int64_t *tied,
+                        int64_t *below);
+int rankwell_settle(const Found *found, size_t size, int descending, const int64_t *over, const int64_t *tied,
+                    const int64_t *below, Hits *hits);
+
+/* The fields of a line with any white space; 1 for a line, 0 for one that says nothing, ODD for one with another number of them. */
+static inline int split_line(const Reading *reading, const uint8_t *text, size_t at, size_t end, Line *line)
+{
+    const Form *form = &reading->form;
+    const uint8_t *const stop = memchr(text + at, '\n', end - at);
+    const uint8_t *place = text + at;
+    int fields = 0;
+    line->next = (size_t)(stop - text) + 1;
+    for (;; fields++) {
+        while (place < stop && is_white(*place))
+            place++;
+        if (place == stop)
+            break;
+        const uint8_t *const begin = place;
+        if (fields == 0 && reading->comments && *begin == '#')
+            return 0;
+        while (place < stop && !is_white(*place))
+            place++;
+        const size_t size = (size_t)(place - begin);
+        if (fields == form->query)
+            line->query = begin, line->query_size = size;
+        else if (fields == form->item)
+            line->item = begin, line->item_size = size;
+        else if (fields == form->value)
+            line->value = begin, line->value_size = size;
+    }
+    return fields == 0 ? 0 : fields == form->fields || (fields > form->fields && reading->trailing) ? 1 : ODD;
+}
+
+INLINE void point(Cursor *cursor, const uint8_t *text, size_t at)
+{
+    cursor->base = at & ~(size_t)63;
+    cursor->bits = blank_or_below(text + cursor->base) & (~(uint64_t)0 << (at & 63));
+}
+
+/* The line that begins at `at`, before `end`, which stands behind a newline; as `split_line`. */
+INLINE int next_line(const Reading *reading, Form form, Cursor *cursor, const uint8_t *text, size_t at, size_t end, Line *line)
+{
+    const uint8_t *begin = text + at;
+    if (!(reading->comments && *begin == '#')) {
+        UNROLLED
+        for (int field = 0; field < form.fields; field++) {
+            while (!cursor->bits) {
+                cursor->base += 64;
+                cursor->bits = blank_or_below(text + cursor->base);
+            }
+            const uint8_t *const stop = text + cursor->base + lowest_bit(cursor->bits);
+            cursor->bits &= cursor->bits - 1;
+            const size_t size = (size_t)(stop - begin);
+            if (size == 0)
+                goto irregular;
+            if (field == form.query)
+                line->query = begin, line->query_size = size;
+            else if (field == form.item)
+                line->item = begin, line->item_size = size;
+            else if (field == form.value)
+                line->value = begin, line->value_size = size;
+            begin = stop + 1;
+            if (field < form.fields - 1) {
+                if (*stop != ' ' && *stop != '\t')
+                    goto irregular;
+            } else if (*stop == '\n') {
+                line->next = (size_t)(begin - text);
+                return 1;
+            } else if (*stop == '\r' && *begin == '\n') {
+                line->next = (size_t)(begin - text) + 1;
+                point(cursor, text, line->next);
+                return 1;
+            }
+        }
+    }
+irregular:;
+    const int found = split_line(reading, text, at, end, line);
+    point(cursor, text, line->next);
+    return found;
+}
+
+#endif

@@ -1,0 +1,308 @@
+"""The compiled reader of runs: one pass over the file, or two where the lines of a query do not stand together.
+
+Its workers read parts of the file at the same time, each in blocks of its own. Whatever it does not understand, and every
+mistake, it leaves to the NumPy reader, whose results are the same to the last bit.
+"""
+
+from __future__ import annotations
+
+from _thread import get_ident
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
+
+import numpy as np
+
+from rankwell.kernels import native
+from rankwell.tables import Floats, Ints, decode_id, offsets_of
+from rankwell.tables.hits import Hits
+from rankwell.tables.ranking import Ranking
+
+if TYPE_CHECKING:
+    from rankwell.kernels import Layout, Progress, Reading
+    from rankwell.store import Source
+    from rankwell.tables.judgments import Judgments
+
+BLOCK = 256 << 10
+# A query whose lines take more than this is read as if they stood all over the file.
+LARGEST = 4 << 20
+# A part of a file is worth a thread from this size on; several parts a thread, for no two run equally fast.
+_PART = 1 << 20
+_EACH = 6
+_SLACK = 80
+_SCATTERED = -2
+_RULES = {"id-asc": 1, "id-desc": 2}
+
+Worker = Any
+
+
+class _Odd(Exception):
+    """Something that only the NumPy reader understands."""
+
+
+class _Scattered(Exception):
+    """A query whose lines do not stand together."""
+
+
+class _Part(NamedTuple):
+    """Bytes of the content from `start` up to `stop`, or to its end where that is None."""
+
+    start: int
+    stop: int | None
+
+
+def scan(
+    source: Source,
+    judgments: Judgments,
+    layout: Layout,
+    reading: Reading,
+    *,
+    threads: int = 2,
+    progress: Progress | None = None,
+    block_size: int = BLOCK,
+) -> Hits | None:
+    """The hits of a run file, or None where the NumPy reader has to look; see `rankwell.kernels.scan`."""
+    judgments = judgments.flat
+    run = _Run(source, judgments, layout, reading, threads, progress, block_size)
+    try:
+        try:
+            return run.whole_queries()
+        except _Scattered:
+            return None if reading.keep else run.scattered()
+    except _Odd:
+        return None
+
+
+class _Run:
+    """One reading of one file."""
+
+    def __init__(
+        self,
+        source: Source,
+        judgments: Judgments,
+        layout: Layout,
+        reading: Reading,
+        threads: int,
+        progress: Progress | None,
+        block_size: int,
+    ) -> None:
+        self._source, self._judgments, self._reading = source, judgments, reading
+        self._threads, self._block = threads, block_size
+        self._size = 0 if source.path is None else source.path.stat().st_size
+        self._progress, self._thread = progress, get_ident()
+        self._done = list[int]()
+        self._told, self._passes = 0, (0, 1)
+        self._stopped = False
+        self._form = (layout.fields, layout.query, layout.item, layout.value, layout.score is None)
+        self._table = native.library.reader_table(judgments.queries, judgments.items, judgments.offsets)
+
+    def whole_queries(self) -> Hits | None:
+        """The hits where every query's lines stand together; None for a file without a line."""
+        parts = list(self._parts(whole_queries=True))
+        workers = self._read(parts, lambda: self._worker(scattered=False))
+        return self._hits(workers[0], workers[0])
+
+    def scattered(self) -> Hits | None:
+        """The hits whatever the order of lines: the judged items first, then how the rows stand to them."""
+        parts = list(self._parts(whole_queries=False))
+        self._passes = 0, 2
+        workers = self._read(parts, lambda: self._worker(scattered=True), absorb=False)
+        pieces = 2 * self._threads if len(parts) > 1 else 1
+        if any(self._in_threads([lambda part=part: self._twice(workers, part, pieces) for part in range(pieces)])):
+            raise _Odd
+        first, *others = workers
+        for other in others:
+            _check(native.library.reader_absorb(first, other))
+        # What the others found is in the first one now; their memory is not needed any more.
+        del workers[1:], others
+        _check(native.library.reader_gather(first))
+        self._passes = 1, 2
+        found = self._read(parts, lambda: self._second(first))
+        _check(native.library.reader_settle(found[0]))
+        return self._hits(first, found[0])
+
+    def _worker(self, *, scattered: bool) -> Worker:
+        reading = self._reading
+        how = (_RULES.get(reading.ties, 0), reading.single_precision, reading.comments, reading.trailing)
+        return native.library.reader_worker(self._table, self._form, how, reading.keep, int(scattered))
+
+    def _second(self, first: Worker) -> Worker:
+        worker = self._worker(scattered=True)
+        _check(native.library.reader_share(worker, first))
+        return worker
+
+    def _twice(self, workers: list[Worker], part: int, parts: int) -> bool:
+        return native.library.reader_twice(tuple(workers), part, parts) != 0
+
+    def _parts(self, *, whole_queries: bool) -> Iterator[_Part]:
+        """The parts of the file that are read by themselves; between two of them a line begins, and a query if wanted."""
+        wanted = min(self._threads * _EACH, self._size // _PART) if self._threads > 1 else 1
+        path, start = self._source.path, 0
+        if path is not None and wanted > 1:
+            with path.open("rb", buffering=0) as file:
+                for part in range(1, wanted):
+                    place = self._size * part // wanted
+                    cut = self._cut(file, place, whole_queries=whole_queries) if place > start else -1
+                    if cut > start:
+                        yield _Part(start, cut)
+                        start = cut
+        yield _Part(start, None)
+
+    def _cut(self, file: BinaryIO, place: int, *, whole_queries: bool) -> int:
+        """Where the first line behind a place begins, or the first query; -1 where that is far away."""
+        size = self._block // 2
+        while size < LARGEST:
+            file.seek(place)
+            text = file.read(size)
+            cut = native.library.reader_cut(text, self._reading.comments) if whole_queries else text.find(b"\n") + 1 or -1
+            if cut >= 0:
+                return place + cut
+            size *= 4
+        return -1
+
+    def _read(self, parts: list[_Part], make: Callable[[], Worker], *, absorb: bool = True) -> list[Worker]:
+        """The workers that read all parts between them; what the others found is in the first one, if wanted."""
+        waiting = iter(parts)
+        workers = [make() for _ in range(min(self._threads, len(parts)))]
+        self._done, self._stopped = [0] * len(workers), False
+
+        def work(place: int) -> None:
+            room = bytearray(self._block + _SLACK)
+            # Taking the next one is one step for the interpreter, so that no two threads get the same.
+            for part in waiting:
+                room = self._feed(workers, place, part, room)
+
+        self._in_threads([lambda place=place: work(place) for place in range(len(workers))])
+        self._tell()
+        if absorb:
+            for other in workers[1:]:
+                _check(native.library.reader_absorb(workers[0], other))
+        return workers
+
+    def _feed(self, workers: list[Worker], index: int, part: _Part, room: bytearray) -> bytearray:
+        """Reads one part with one of the workers; gives back the block, which may have grown."""
+        feed = native.library.reader_feed
+        with self._open(part.start) as stream:
+            place, rest, last = part.start, 0, False
+            while not last and not self._stopped:
+                size = len(room) - _SLACK
+                if part.stop is not None:
+                    size = min(size, part.stop - place)
+                filled = _fill(stream, room, rest, size)
+                last = filled < size or place + filled == part.stop
+                self._done[index] += filled - rest
+                rest = feed(workers[index], room, filled, place, last)
+                _check(rest)
+                place += filled - rest
+                if rest == len(room) - _SLACK:
+                    if rest >= max(LARGEST, self._block):
+                        raise _Scattered
+                    room = room + bytearray(rest)
+                self._tell()
+        return room
+
+    def _open(self, start: int) -> Any:
+        path = self._source.path
+        if path is None:
+            return self._source.open()
+        file = path.open("rb", buffering=0)
+        file.seek(start)
+        return file
+
+    def _tell(self) -> None:
+        """Tells how far the reading is, from the thread that asked for it."""
+        if self._progress is None or get_ident() != self._thread:
+            return
+        done, (number, passes) = sum(self._done), self._passes
+        done = (number * self._size + done) // passes if self._size else done
+        if done > self._told:
+            self._told = done
+            self._progress(done, self._size)
+
+    def _in_threads(self, works: list[Callable[[], Any]]) -> list[Any]:
+        """What each piece of work came to; the first is done in this thread."""
+        if len(works) == 1:
+            return [works[0]()]
+        import threading
+
+        results: list[Any] = [None] * len(works)
+        failures = list[BaseException]()
+
+        def run(place: int) -> None:
+            try:
+                results[place] = works[place]()
+            except BaseException as failure:
+                failures.append(failure)
+                self._stopped = True
+
+        others = [threading.Thread(target=run, args=(place,), daemon=True) for place in range(1, len(works))]
+        for thread in others:
+            thread.start()
+        run(0)
+        for thread in others:
+            thread.join()
+        if failures:
+            raise min(failures, key=lambda each: isinstance(each, _Odd) + 2 * isinstance(each, _Scattered))
+        return results
+
+    def _hits(self, first: Worker, counted: Worker) -> Hits | None:
+        retrieved, unknown, *_ = native.library.reader_results(first)
+        _, _, row, score, above, tied, before, top = native.library.reader_results(counted)
+        judgments = self._judgments
+        sizes = _ints(retrieved).copy()
+        if not unknown and not sizes.any():
+            return None
+        rows = _ints(row)
+        order = np.argsort(rows)
+        rows = rows[order]
+        return Hits(
+            query=judgments.query_of_row[rows],
+            row=rows,
+            score=_floats(score)[order],
+            above=_ints(above)[order],
+            tied=_ints(tied)[order],
+            before=_ints(before)[order],
+            retrieved=sizes,
+            present=sizes > 0,
+            unknown={decode_id(query): unknown[query] for query in sorted(unknown)},
+            top=_ranking(top, judgments) if self._reading.keep else None,
+        )
+
+
+def _check(status: int) -> None:
+    if status == _SCATTERED:
+        raise _Scattered
+    if status < 0:
+        raise _Odd
+
+
+def _fill(stream: Any, room: bytearray, filled: int, size: int) -> int:
+    with memoryview(room) as view:
+        while filled < size:
+            got = stream.readinto(view[filled:size])
+            if not got:
+                break
+            filled += got
+    return filled
+
+
+def _ints(raw: bytes) -> Ints:
+    return np.frombuffer(raw, dtype=np.int64)
+
+
+def _floats(raw: bytes) -> Floats:
+    return np.frombuffer(raw, dtype=np.float64)
+
+
+def _ranking(top: tuple[bytes, bytes, bytes, bytes, bytes], judgments: Judgments) -> Ranking:
+    """The first items of each query, put by query."""
+    queries, sizes, lengths = map(_ints, top[:3])
+    scores, text = _floats(top[3]), top[4]
+    bounds: list[int] = offsets_of(lengths).tolist()
+    order = np.argsort(queries)
+    rows = np.argsort(np.repeat(queries, sizes), kind="stable")
+    return Ranking(
+        queries=tuple(judgments.queries[query] for query in queries[order].tolist()),
+        offsets=offsets_of(sizes[order]),
+        items=[decode_id(text[bounds[row] : bounds[row + 1]]) for row in rows.tolist()],
+        scores=scores[rows],
+    )

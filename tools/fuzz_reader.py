@@ -1,0 +1,208 @@
+"""Mutated and random run files through the compiled reader and the NumPy reader: python tools/fuzz_reader.py [--minutes 60]
+
+What the one makes of a file must be what the other makes of it, to the last bit and the last word of an error. A file for which
+that is not so is written to tests/reader_seeds/, where the tests read it ever after; --keep leaves a file there for every new
+kind of outcome as well. Judgments and options are drawn from the bytes of a file, so that these are all that must be kept.
+"""
+
+import argparse
+import hashlib
+import random
+import sys
+import tempfile
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from rankwell.errors import RankwellError
+from rankwell.kernels import MSMARCO_RUN, TREC_RUN, Layout, Reading, native, native_bytes, numpy_bytes
+from rankwell.store import Source
+from rankwell.tables import decode_id
+from rankwell.tables.hits import Hits
+from rankwell.tables.judgments import Judgments
+from rankwell.tables.order import TIE_RULES
+
+SEEDS = Path(__file__).resolve().parents[1] / "tests" / "reader_seeds"
+LARGEST = 20_000
+PIECES = (
+    *(b" ", b"  ", b"\t", b"\n", b"\r\n", b"\r", b"\v", b"\f", b"\x00", b"\x1c", b"\xff", b"#", b"\n#", b"\n\n", b"Q0"),
+    *(b"-", b"+", b".", b"e", b"E", b"_", b"inf", b"nan", b"0x1p3", b"e-5", b"e+300", b"e-400", b"-0.0", b"1e999", b"0" * 30),
+    *(
+        b"9007199254740993",
+        b"123456789012345678",
+        b"0.1",
+        b"1e22",
+        b"1e23",
+        b".5",
+        b"5.",
+        b"\xef\xbb\xbf",
+        b"\xc3\xa9",
+        b"9" * 400,
+    ),
+)
+
+WHITE = (b"\t", b"  ", b" \t ", b"\v", b"\f ", b"\r", b" \r", b"\t\t")
+
+
+class Case(NamedTuple):
+    """What a file is read with. part: the size from which a part of the file has a thread of its own."""
+
+    truth: dict[str, dict[str, float]]
+    layout: Layout
+    reading: Reading
+    block: int
+    part: int
+    threads: int
+
+
+def case_of(content: bytes) -> Case:
+    """Judgments and options for a file, the same for the same bytes."""
+    rng = random.Random(hashlib.sha256(content).digest())  # noqa: S311
+    layout = MSMARCO_RUN if rng.random() < 0.1 else TREC_RUN
+    truth: dict[str, dict[str, float]] = {"absent": {"d": 1.0}}
+    share = rng.choice((0.02, 0.3, 1.0))
+    for line in content.split(b"\n"):
+        fields = line.split()
+        if len(fields) > layout.item and rng.random() < share:
+            truth.setdefault(decode_id(fields[layout.query]), {})[decode_id(fields[layout.item])] = 1.0
+    reading = Reading(
+        ties=rng.choice(TIE_RULES),
+        single_precision=rng.random() < 0.3,
+        keep=rng.choice((0, 0, 0, 1, 10)),
+        comments=rng.random() < 0.3,
+        trailing=rng.random() < 0.3,
+    )
+    return Case(truth, layout, reading, rng.choice((64, 300, 1 << 18)), rng.choice((50, 1000, 1 << 20)), rng.choice((1, 2, 3)))
+
+
+def outcome(read: Any, source: Source, case: Case, **options: Any) -> Any:
+    """The hits in plain values, None where a reader leaves the file, or the error."""
+    try:
+        hits: Hits | None = read(source, Judgments.from_dict(case.truth), case.layout, case.reading, **options)
+    except RankwellError as error:
+        return type(error).__name__, str(error)
+    if hits is None:
+        return None
+    names = ("query", "row", "score", "above", "tied", "before", "retrieved", "present")
+    top = hits.top and (hits.top.queries, hits.top.offsets.tolist(), list(hits.top.items), hits.top.scores.tobytes())
+    return *(getattr(hits, name).tobytes() for name in names), tuple(hits.unknown.items()), top
+
+
+def compare(content: bytes, path: Path) -> tuple[str, bool]:
+    """What kind of outcome a file has, and whether both readers agree about it; the file is written to a path first."""
+    case = case_of(content)
+    path.write_bytes(content)
+    source = Source(path)
+    usual, native_bytes._PART = native_bytes._PART, case.part
+    try:
+        found = outcome(native_bytes.scan, source, case, block_size=case.block, threads=case.threads)
+    finally:
+        native_bytes._PART = usual
+    wanted = outcome(numpy_bytes.scan, source, case)
+    kind = "left" if found is None else "read"
+    error = wanted[0] if len(wanted) == 2 else f"{len(wanted[0]) > 8} {wanted[3] != wanted[5]} {len(wanted[8]) > 0}"
+    options = f"{case.reading.ties} {case.reading.keep > 0} {case.part < 99}"
+    return f"{kind} {error} {case.layout.fields}/ {options}", found is None or found == wanted
+
+
+def made(rng: random.Random) -> bytes:
+    """A run of some queries: regular or not, with many ties or none, in order or out of it."""
+    rows = list[bytes]()
+    digits, depth = rng.choice((1, 3, 6, 17)), rng.choice((1, 5, 40))
+    for query in rng.sample(range(100), rng.randint(1, 8)):
+        for item in rng.sample(range(60), depth):
+            fields = (b"%d" % query, b"Q0", b"d%d" % item, b"%d" % item, f"{rng.uniform(-2, 30):.{digits}f}".encode(), b"tag")
+            rows.append(b" ".join(fields))
+    if rng.random() < 0.3:
+        rng.shuffle(rows)
+    return b"\n".join(rows) + b"\n"
+
+
+def mutated(rng: random.Random, content: bytes, other: bytes) -> bytes:
+    """The content with a few things changed."""
+    text = bytearray(content)
+    for _ in range(rng.choice((0, 1, 1, 2, 4, 16))):
+        place = rng.randint(0, len(text))
+        stop = min(len(text), place + rng.choice((1, 1, 3, 50)))
+        # Most changes of a byte make an error; those of white space, numbers and the order of lines make other runs.
+        what = rng.choice((0, 1, 2, 3, 4, 5, 6, 6, 7, 8, 8, 9, 9, 9))
+        if what == 0:
+            text[place:stop] = b""
+        elif what == 1:
+            text[place:place] = rng.choice(PIECES)
+        elif what == 2:
+            text[place:stop] = rng.choice(PIECES)
+        elif what == 3:
+            text[place:stop] = rng.randbytes(stop - place)
+        elif what == 4:
+            text[place:place] = text[stop : stop + rng.choice((10, 100, 1000))]
+        elif what == 5:
+            lines = bytes(text).split(b"\n")
+            lines.insert(rng.randint(0, len(lines)), rng.choice(lines))
+            text = bytearray(b"\n".join(lines))
+        elif what == 6:
+            lines = bytes(text).split(b"\n")
+            one, two = rng.randrange(len(lines)), rng.randrange(len(lines))
+            lines[one], lines[two] = lines[two], lines[one]
+            text = bytearray(b"\n".join(lines))
+        elif what == 8:
+            blank = text.find(b" ", place)
+            text[blank : blank + (blank >= 0)] = rng.choice(WHITE)
+        elif what == 9:
+            text = _with_score(rng, text, place)
+        else:
+            text[place:] = other[rng.randint(0, len(other)) :]
+    return bytes(text[:LARGEST])
+
+
+def _with_score(rng: random.Random, text: bytearray, place: int) -> bytearray:
+    """The text with another score in the line behind a place."""
+    start = text.find(b"\n", place) + 1
+    fields = bytes(text[start:]).partition(b"\n")[0].split(b" ")
+    if len(fields) == 6:
+        length = len(b" ".join(fields))
+        forms = "{:.17g}", "{:.12e}", "{:.0f}", "{:+.8f}", "{:.25f}", "{:e}"
+        fields[4] = rng.choice((rng.choice(forms).format(rng.uniform(-1, 1) * 10 ** rng.randint(-30, 30)).encode(), fields[3]))
+        text[start : start + length] = b" ".join(fields)
+    return text
+
+
+def main() -> None:
+    """Compares the readers until the time is up."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--minutes", type=float, default=60)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--keep", action="store_true", help="keep a small file for every new kind of outcome")
+    options = parser.parse_args()
+    if native.library is None:
+        sys.exit("there is no compiled reader to be compared with")
+    rng = random.Random(options.seed)  # noqa: S311
+    pool = [path.read_bytes() for path in sorted(SEEDS.glob("*.run"))]
+    kinds, known, cases, wrong = Counter[str](), set[str](), 0, 0
+    stop = time.monotonic() + 60 * options.minutes
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "run"
+        while time.monotonic() < stop:
+            base, other = (rng.choice(pool) if pool and rng.random() < 0.5 else made(rng) for _ in range(2))
+            content = rng.randbytes(rng.randint(0, 200)) if rng.random() < 0.02 else mutated(rng, base, other)
+            kind, agree = compare(content, path)
+            cases += 1
+            kinds[kind] += 1
+            if kinds[kind] == 1 and len(content) < 5000:
+                pool.append(content)
+            short = kind.partition("/")[0]
+            wrong += not agree
+            kept = options.keep and len(content) < 400 and short not in known
+            if not agree or kept:
+                known.add(short)
+                SEEDS.mkdir(exist_ok=True)
+                (SEEDS / f"{hashlib.sha256(content).hexdigest()[:12]}.run").write_bytes(content)
+    left = sum(number for kind, number in kinds.items() if kind.startswith("left"))
+    said = f"{cases} cases, {len(kinds)} kinds of outcome, {left} left to NumPy, {wrong} in which the readers disagree"
+    sys.stdout.write(said + "\n")
+    sys.exit(1 if wrong else 0)
+
+
+if __name__ == "__main__":
+    main()
