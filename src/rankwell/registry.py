@@ -1,74 +1,21 @@
-"""What can be named: entries that files add to their folder by a decorator, and the text of a measure, `nDCG@10`, as a value.
-
-A folder is loaded by importing every file in it, so that adding an entry is adding a file.
-"""
+"""The measures as they can be named: entries that files add by a decorator, and the text of a measure, `nDCG@10`, as a value."""
 
 import ast
-import importlib
 import inspect
 import math
-import pkgutil
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from types import NoneType
-from typing import Any, Generic, Literal, Self, TypeVar, get_args, get_origin, get_type_hints
+from typing import Any, Literal, Self, TypeVar, get_args, get_origin, get_type_hints
 
+from rankwell.catalogue import Catalogue as Catalogue
+from rankwell.catalogue import suggest as suggest
 from rankwell.errors import BadUsage, UnknownName
 from rankwell.tables.values import Summary, Unit
 
-Entry = TypeVar("Entry")
 Function = TypeVar("Function", bound=Callable[..., Any])
 Better = Literal["higher", "lower", "neither"]
-
-
-class Catalogue(Generic[Entry]):
-    """The entries of one folder of the package, by name; the folder is read when an entry is first asked for."""
-
-    def __init__(self, folder: str, kind: str) -> None:
-        self._folder, self._kind = folder, kind
-        self._entries: dict[str, Entry] = {}
-        self._loaded = False
-
-    def add(self, name: str, entry: Entry) -> None:
-        """Files an entry. Raises ValueError when two files claim one name: a mistake of the package, not of its user."""
-        if name in self._entries:
-            raise ValueError(f"two entries in {self._folder} are called {name!r}")
-        self._entries[name] = entry
-
-    def _load(self) -> None:
-        if not self._loaded:
-            self._loaded = True
-            package = importlib.import_module(f"rankwell.{self._folder}")
-            for module in pkgutil.iter_modules(package.__path__):
-                importlib.import_module(f"rankwell.{self._folder}.{module.name}")
-
-    def __getitem__(self, name: str) -> Entry:
-        if name not in self._entries:
-            # Whoever imported one file of the folder gets its entries without waiting for the others.
-            self._load()
-        if name not in self._entries:
-            raise UnknownName(f"no {self._kind} is called {name!r}; {suggest(name, self._entries)}")
-        return self._entries[name]
-
-    def __contains__(self, name: str) -> bool:
-        self._load()
-        return name in self._entries
-
-    def __iter__(self) -> Iterator[str]:
-        self._load()
-        return iter(sorted(self._entries, key=lambda name: (name.lower(), name)))
-
-
-def suggest(name: str, known: Iterable[str]) -> str:
-    """The end of an error message: the nearest known names, or all of them where nothing is near."""
-    import difflib
-
-    names = sorted(known)
-    near = difflib.get_close_matches(name, names, n=3, cutoff=0.6)
-    folded = [each for each in names if each.lower() == name.lower()]
-    chosen = list(dict.fromkeys(folded + near))
-    return f"did you mean {' or '.join(map(repr, chosen))}?" if chosen else f"known are {', '.join(names)}."
 
 
 @dataclass(frozen=True)
