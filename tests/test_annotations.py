@@ -207,3 +207,64 @@ def test_the_real_table_uses_a_label_that_its_schema_lacks(shared: Path):
 
     assert len(table.clips) == 29
     assert table.undeclared == (Keyword("ego_behavior", "ego stationary"),)
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ('slice_id,keywords\na,"x, y\nb,x\n', 2),
+        ('slice_id,keywords\na,x\nb,"x', 3),
+        ('slice_id,keywords\na,"x, y\nb,"x"\nc,z\n', 2),
+        ('slice_id,keywords\na,x\nb,"' + "x, y\n" * 40_000, None),
+    ],
+)
+def test_a_quote_that_is_not_closed_swallows_nothing(tmp_path: Path, text: str, line: int | None):
+    with pytest.raises(BadLine, match="quote") as caught:
+        read_annotations(saved(tmp_path, text))
+    assert line is None or f"t.csv:{line}:" in str(caught.value)
+
+
+def test_a_closed_quote_may_hold_a_line_break(tmp_path: Path):
+    table = read_annotations(saved(tmp_path, 'slice_id,keywords\na,"x,\ny"\nb,x\n'))
+
+    assert carried(table) == {"a": {"keywords": ["x", "y"]}, "b": {"keywords": ["x"]}}
+
+
+@pytest.mark.parametrize("other", ["object_type", "Object-Type", "OBJECT TYPE"])
+def test_two_columns_that_read_the_same_are_refused(tmp_path: Path, other: str):
+    with pytest.raises(BadInput, match="read the same"):
+        read_annotations(saved(tmp_path, f"slice_id,object type,{other}\na,car,bus\n"))
+
+
+@pytest.mark.parametrize("column", ["actor behaviour", "pv_actor_behavior", "Actor-Behaviour"])
+@pytest.mark.parametrize("asked", ["actor behaviour", "actor behavior"])
+def test_behaviour_is_behavior_with_and_without_a_schema(tmp_path: Path, column: str, asked: str):
+    place = saved(tmp_path, f"slice_id,{column}\na,stationary\n")
+    declared = schema_of(tmp_path, {"actor_behavior": ["stationary", "turning"]})
+
+    for table in (read_annotations(place), read_annotations(place, schema=declared)):
+        assert table.select([asked]).all()
+        assert table.attributes == {"a": {}}
+        assert table.find(f"{asked}: stationary")[0].label == "stationary"
+
+
+def test_a_group_that_nearly_has_the_name_is_suggested_and_an_empty_one_is_there():
+    table = read_annotations({"a": {"pv_object_type": ["car"]}})
+
+    with pytest.raises(UnknownName, match="did you mean 'pv_object_type'"):
+        table.find_group("objct type")
+
+
+def test_an_unfilled_table_has_its_groups(tmp_path: Path):
+    table = read_annotations(saved(tmp_path, "slice_id,pv_object_type,ego_behavior\na,,\n"))
+
+    assert (table.groups, table.bare_groups) == ((), ("pv_object_type", "ego_behavior"))
+    assert table.find_group("object type") == "pv_object_type"
+
+
+def test_how_often_something_is_read_otherwise_is_said_in_words():
+    notes = read_annotations(
+        {"a": {"g": ["!"]}, "b": {"g": ["wet-road"]}, "c": {"g": ["wet road"]}, "d": {"g": ["wet road"]}}
+    ).notes
+
+    assert [note.rpartition("(")[2] for note in notes] == ["once)", "once)"]

@@ -356,6 +356,7 @@ def test_an_engine_that_fails_counts_as_empty_and_unknown_ids_keep_their_places(
     ("given", "error", "message"),
     [
         ({"groups": ["colour"]}, UnknownName, "no group is called 'colour'"),
+        ({"groups": ["object type"], "keywords": ["urban"]}, BadUsage, "'urban' is one of scene_type, which the chosen groups"),
         ({"k": (0,)}, BadUsage, "cut-offs"),
         ({"self_rule": "after", "exclude_group": "id:_"}, BadUsage, "Algorithm 2"),
         ({"embeddings": {"z": [1.0]}}, BadInput, "no id is that of an annotated clip.*'z'"),
@@ -380,3 +381,194 @@ def test_what_does_not_go_together_is_refused(given: dict[str, Any], error: type
 def test_nothing_is_evaluated_where_no_query_counts():
     with pytest.raises(NothingToEvaluate, match="none of 2 queries counts"):
         evaluate_clips({"a": {"g": ["x"]}, "b": {"g": ["y"]}}, {"a": [1.0], "b": [2.0]})
+
+
+# What a reader of the figures must be told.
+
+PARTS = {
+    "q": {"g": ["x", "y"]},
+    "a": {"g": ["x"]},
+    "b": {"g": ["x"]},
+    "c": {"g": ["y", "z"]},
+}
+
+
+def test_graded_relevance_leaves_queries_without_a_full_match_out_of_measures_that_know_no_grades():
+    lists = Lists({query: [clip for clip in PARTS if clip != query] for query in PARTS})
+    names = ["P@1", "P(rel=0.5)@1", "R@1", "AP", "nDCG@1"]
+    result = evaluate_clips(PARTS, engine=lists, relevance="graded", measures=names, k=1, intervals="none")
+
+    # Only a and b, which ask for x alone, have clips with all that they ask for; q and c have clips with half of it.
+    n = {row["measure"]: row["n"] for row in result.summary}
+    assert n == {"P@1": 2, "P(rel=0.5)@1": 4, "R@1": 2, "AP": 2, "nDCG@1": 4}
+    assert means(result)["P@1"] == means(evaluate_clips(PARTS, engine=lists, measures=["P@1"], intervals="none"))["P@1"]
+    counts = result.rules["counts"]["Lists"]
+    assert (counts["counted"], counts["without_relevant"], counts["without_full_match"]) == (4, 0, 2)
+    (note,) = [note for note in result.notes if "no clip has all the keywords" in note]
+    assert "P@1, R@1, AP," in note
+    assert "'c', 'q'" in note
+    assert set(result.worst("Lists")) == set(PARTS)
+    empty = evaluate_clips(PARTS, engine=lists, relevance="graded", measures=["P@1"], no_relevant="empty", intervals="none")
+    assert empty.summary[0]["n"] == 4
+    with pytest.raises(BadInput, match="has no clip with all its keywords, which P@1 wants"):
+        evaluate_clips(PARTS, engine=lists, relevance="graded", measures=["P@1"], no_relevant="error")
+
+
+def test_what_chance_misses_of_a_keyword_is_counted_over_the_clips_that_could_be_found():
+    table = {"a1": {"g": ["x"]}, "a2": {"g": ["x"]}, "b1": {"g": ["x"]}, "b2": {"g": ["y"]}, "c1": {"g": ["y"]}}
+    vectors = {clip: [1.0, float(place)] for place, clip in enumerate(table)}
+
+    def by_chance(**options: Any) -> dict[str, float]:
+        result = evaluate_clips(table, vectors, intervals="none", **options)
+        return {row["keyword"]: row["by_chance"] for row in result.by_keyword}
+
+    # Of the four others of a clip with x two lack it, of the four others of one with y three do.
+    assert by_chance() == {"x": 2 / 4, "y": 3 / 4}
+    assert by_chance(self_rule="after") == {"x": 2 / 4, "y": 3 / 4}
+    # Without its own drive a1 has b1, b2, c1, of which two lack x; b1 has a1, a2, c1, of which one does.
+    names = {clip[0] + "_" + clip[1]: labels for clip, labels in table.items()}
+    result = evaluate_clips(
+        names,
+        {clip: [1.0, float(place)] for place, clip in enumerate(names)},
+        exclude_group="id:_",
+        intervals="none",
+    )
+    found = {row["keyword"]: row["by_chance"] for row in result.by_keyword}
+    assert found == pytest.approx({"x": mean([2 / 3, 2 / 3, 1 / 3]), "y": mean([2 / 3, 3 / 4])})
+    texts = evaluate_clips(table, mode="text", engine=Lists({"x": ["a1"], "y": ["a1"]}), intervals="none")
+    assert {row["keyword"]: row["by_chance"] for row in texts.by_keyword} == pytest.approx({"x": 2 / 5, "y": 3 / 5})
+
+
+def test_nothing_is_removed_after_the_cut_from_lists_without_their_query():
+    table = {name: {"g": ["x"]} for name in "abc"}
+    without = {query: [clip for clip in table if clip != query] for query in table}
+    before, after = (
+        evaluate_clips(table, engine=Lists(without), self_rule=rule, convention="alfa", intervals="none")
+        for rule in ("before", "after")
+    )
+
+    for column in ("mean", "ceiling", "chance"):
+        assert means(after, column) == means(before, column)
+    assert any("3 lists do not hold the query itself" in note and "'a', 'b', 'c'" in note for note in after.notes)
+    assert not any("lists do not hold" in note for note in before.notes)
+    # Where one list lacks its query, the levels of the others are still those of Algorithm 2.
+    mixed = {**without, "a": list("abc"), "b": list("bac")}
+    result = evaluate_clips(table, engine=Lists(mixed), self_rule="after", measures=["P@1"], intervals="none")
+    assert result.levels[0].ceiling.tolist() == [0.0, 0.0, 1.0]
+    assert result.values[0].values.tolist() == [0.0, 0.0, 1.0]
+    assert any("1 list does not hold" in note and "'c'" in note for note in result.notes)
+
+
+def test_the_words_of_alfa_do_not_say_what_was_not_done():
+    table = {name: {"g": ["x"]} for name in "abc"}
+    vectors = {name: [1.0, float(place)] for place, name in enumerate(table)}
+    plain_notes = evaluate_clips(table, vectors, convention="alfa", self_rule="after", intervals="none").notes
+
+    assert not any("here the query is removed first" in note.lower() for note in plain_notes)
+    assert not any("evaluator of ALFA leaves them out" in note for note in plain_notes)
+    strict = evaluate_clips(table, vectors, convention="alfa", min_similarity=2.0, intervals="none").notes
+    assert any("of 3 of 3 queries every result is below the similarity 2" in note for note in strict)
+
+
+def test_both_readings_are_compared_over_the_queries_that_count_in_both():
+    table = read_annotations(TEXTS)
+    queries = [
+        TextQuery("one", "a cyclist", ("bicyclist",))._asdict(),
+        TextQuery("two", "in town", ("urban",))._asdict(),
+    ]
+    engine = Lists({"a cyclist": ["c", "a"], "in town": ["b", "c"]})
+    result = evaluate_clips(
+        TEXTS,
+        mode="text",
+        engine=engine,
+        queries=queries,
+        map_text=lambda text: table.find("urban") if "town" in text else (),
+        measures=["P@1"],
+        intervals="none",
+    )
+
+    assert {row["run"]: (row["n"], row["mean"]) for row in result.summary} == {
+        "Lists (given)": (2, 0.5),
+        "Lists (mapped)": (1, 1.0),
+    }
+    assert "over the 1 query that counts in both readings: P@1 1.0000 given, 1.0000 mapped" in result.notes
+    assert any(note.startswith("1 of 2 texts is mapped to other") for note in result.notes)
+
+
+def test_queries_without_ids_are_called_by_their_texts():
+    table = read_annotations(TEXTS)
+    engine = Lists({"in town": ["b"], "nothing at all": ["a"]})
+    result = evaluate_clips(
+        TEXTS,
+        mode="text",
+        engine=engine,
+        queries=["in town", "nothing at all"],
+        map_text=lambda text: table.find("urban") if "town" in text else (),
+        measures=["P@1"],
+        intervals="none",
+    )
+
+    assert "Lists: 1 of 2 queries asks for no keyword of the selection and is left out: 'nothing at all'" in result.notes
+
+
+def test_a_zero_vector_is_named_by_its_row_in_the_file(tmp_path: Path):
+    clips = [f"c{number}" for number in range(4)]
+    np.save(tmp_path / "v.npy", np.array([[1.0, 2.0], [2.0, 1.0], [1.0, 1.0], [0.0, 0.0]]))
+    (tmp_path / "v.ids.txt").write_text("stranger\nc1\nc2\nc0\n")
+
+    with pytest.raises(BadInput, match=r"v\.npy: row 3 \(from 0, id 'c0'\) is a zero vector"):
+        evaluate_clips({clip: {"g": ["x"]} for clip in clips}, tmp_path / "v.npy")
+    assert evaluate_clips({clip: {"g": ["x"]} for clip in clips}, tmp_path / "v.npy", metric="dot", intervals="none").summary
+
+
+def test_clips_without_a_drive_are_named():
+    table = {name: {"g": ["x"]} for name in ("A_1", "A_2", "B")}
+    vectors = {name: [1.0, float(place)] for place, name in enumerate(table)}
+    result = evaluate_clips(table, vectors, exclude_group="id:_", intervals="none")
+
+    assert any("1 clip has none: 'B'" in note for note in result.notes)
+
+
+def test_single_names_and_numbers_do_for_lists():
+    vectors = {name: [1.0, float(place)] for place, name in enumerate(TEXTS)}
+    one = evaluate_clips(
+        TEXTS, vectors, groups="object type,scene type", keywords="urban", measures="P@2 R@2", k=2, intervals="none"
+    )
+    two = evaluate_clips(
+        TEXTS,
+        vectors,
+        groups=["object type", "scene type"],
+        keywords=["urban"],
+        measures=["P@2", "R@2"],
+        k=[2],
+        intervals="none",
+    )
+
+    assert one.summary == two.summary
+    for wrong in (0, "5", 2.5, True, ()):
+        with pytest.raises(BadUsage, match="whole numbers from 1"):
+            evaluate_clips(TEXTS, vectors, k=wrong)
+
+
+def test_a_result_says_in_one_line_what_it_is():
+    vectors = {name: [1.0, float(place)] for place, name in enumerate(TEXTS)}
+    result = evaluate_clips(TEXTS, vectors, measures=["P@1", "AP"], groups="object type", intervals="none")
+
+    assert repr(result) == "<ClipResults of embeddings by P@1, AP; read .summary, .per_query(), .describe() and .notes>"
+
+
+@pytest.mark.parametrize(
+    ("given", "named"),
+    [
+        ({"run": "r.run", "metric": "cosine"}, "--embeddings, --metric"),
+        ({"run": "r.run", "embeddings": None, "ids": "i.txt"}, "--ids"),
+        ({"engine": Lists({}), "metric": "dot", "embeddings": None}, "--metric"),
+        ({"engine": Lists({}), "mode": "text"}, "--embeddings"),
+        ({"engine": Lists({})}, "--embeddings: Lists is asked by the clips' ids"),
+        ({"text_encoder": len}, "--text-encoder"),
+        ({"text_encoder": len, "text_embeddings": np.eye(2), "mode": "text"}, "--text-embeddings and --text-encoder"),
+    ],
+)
+def test_what_nothing_would_read_is_refused(given: dict[str, Any], named: str):
+    with pytest.raises(BadUsage, match=named):
+        evaluate_clips(**{"annotations": TEXTS, "embeddings": {name: [1.0, 0.5] for name in TEXTS}, **given})

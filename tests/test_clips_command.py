@@ -1,5 +1,7 @@
 """`rankwell clips evaluate` and `rankwell clips lint`: what they print, write and refuse."""
 
+import csv
+import io
 import json
 from pathlib import Path
 from random import Random
@@ -8,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from rankwell import report
 from rankwell.cli import main
 
 
@@ -73,8 +76,18 @@ def test_the_command_writes_everything_and_json_holds_each_result(files: dict[st
     [
         (["--groups", "g,colour"], 2, "no group is called 'colour'"),
         (["--sheets", "2"], 2, "name one with -o"),
-        (["--mode", "text", "--engine", "no_such_module_here:x"], 2, "no_such_module_here"),
+        (["--mode", "text", "--engine", "no_such_module_here:x"], 2, "--embeddings: nothing reads it"),
+        (["--engine", "no_such_module_here:x"], 2, "no_such_module_here"),
         (["--keyword-threshold", "0.5"], 2, "--mode text"),
+        (["--strategy", "cover"], 2, "--strategy: in the mode video nothing reads texts"),
+        (["--text-embeddings", "t.npy"], 2, "--text-embeddings: nothing reads it"),
+        (["--run", "r.run", "--metric", "dot"], 2, "--embeddings, --metric: nothing reads them"),
+        (["--mode", "text", "--text-embeddings", "t.npy", "--strategy", "cover"], 2, "--strategy: without --queries"),
+        (["--mode", "text", "--text-embeddings", "t.npy", "--encoder", "m"], 2, "--encoder: without --queries"),
+        (["--mode", "text", "--queries", "q.txt", "--keyword-threshold", "0.5"], 2, "name one with --encoder"),
+        (["--exclude-group", "id:ZZZ"], 2, "no clip's id holds 'ZZZ'"),
+        (["--groups", ","], 2, "--groups ',' has an empty name"),
+        (["--sheets", "-1", "-o", "nowhere"], 2, "--sheets -1"),
     ],
 )
 def test_the_command_refuses_with_a_line(
@@ -101,3 +114,75 @@ def test_lint_prints_what_is_odd_and_strict_makes_it_an_error(tmp_path: Path, ca
     assert run(*words, "--strict", capsys=capsys, monkeypatch=monkeypatch)[0] == 1
     (tmp_path / "t.csv").write_text("slice_id,scene_type\na,cloudy\n")
     assert run(*words, "--strict", capsys=capsys, monkeypatch=monkeypatch)[0] == 0
+
+
+def test_nothing_of_an_earlier_result_stays_and_the_manifest_lists_all(files: dict[str, str], capsys: Any, monkeypatch: Any):
+    words = ["clips", "evaluate", "--annotations", files["annotations"], "--embeddings", files["embeddings"], "-o", files["out"]]
+    folder = Path(files["out"])
+
+    def listed() -> tuple[set[str], set[str]]:
+        there = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
+        return there - {"manifest.json"}, set(json.loads((folder / "manifest.json").read_text())["files"])
+
+    assert run(*words, "--groups", "g,h", "--sheets", "3", capsys=capsys, monkeypatch=monkeypatch)[0] == 0
+    there, told = listed()
+    assert there == told
+    assert {"by_group.csv", "by_keyword.csv"} < told
+    (folder / "by_group.csv").write_text("my own table")
+    (folder / "mine.txt").write_text("mine")
+    assert run(*words, "--groups", "h", "--sheets", "1", capsys=capsys, monkeypatch=monkeypatch)[0] == 0
+    now, told = listed()
+    # What somebody wrote or changed since is theirs.
+    assert now - told == {"by_group.csv", "mine.txt"}
+    assert len([name for name in now if name.startswith("sheets/")]) == 1
+
+
+def test_the_csv_of_single_queries_has_their_results_once_and_as_json(files: dict[str, str], capsys: Any, monkeypatch: Any):
+    words = ["clips", "evaluate", "--annotations", files["annotations"], "--embeddings", files["embeddings"], "--groups", "g,h"]
+    _, out, _ = run(*words, "-q", "-f", "csv", capsys=capsys, monkeypatch=monkeypatch)
+    rows = list(csv.DictReader(io.StringIO(out)))
+    _, out, _ = run(*words, "-q", "-f", "json", capsys=capsys, monkeypatch=monkeypatch)
+    told = json.loads(out)["per_query"]
+
+    queries = {row["query"] for row in rows}
+    assert sum(bool(row["results"]) for row in rows) == len(queries) < len(rows)
+    for row, other in zip(rows, told, strict=True):
+        assert json.loads(row["retrieved"]) == other["retrieved"]
+        assert json.loads(row["keywords"]) == other["keywords"]
+        assert not row["results"] or json.loads(row["results"]) == other["results"]
+
+
+def test_rows_by_group_and_by_keyword_begin_with_the_columns_of_a_summary(files: dict[str, str], capsys: Any, monkeypatch: Any):
+    words = ["clips", "evaluate", "--annotations", files["annotations"], "--embeddings", files["embeddings"], "--groups", "g,h"]
+    _, out, _ = run(*words, "-f", "json", capsys=capsys, monkeypatch=monkeypatch)
+    found = json.loads(out)
+
+    fixed = list(report.SUMMARY_COLUMNS)
+    assert list(found["by_group"][0]) == [*fixed, "group", "ceiling", "chance", "coverage"]
+    assert list(found["by_keyword"][0])[: len(fixed) + 2] == [*fixed, "group", "keyword"]
+
+
+def test_what_explains_that_nothing_counts_is_said(tmp_path: Path, capsys: Any, monkeypatch: Any):
+    (tmp_path / "t.csv").write_text("slice_id,object_type,colour\na,car,red\nb,bus,red\n")
+    (tmp_path / "q.txt").write_text("tomato soup\n")
+    (tmp_path / "kept.run").write_text("0 Q0 a 1 1 r\n")
+    words = ["clips", "evaluate", "--annotations", str(tmp_path / "t.csv"), "--mode", "text", "--run", str(tmp_path / "kept.run")]
+    code, out, err = run(*words, "--queries", str(tmp_path / "q.txt"), capsys=capsys, monkeypatch=monkeypatch)
+
+    assert (code, out, len(err.splitlines())) == (4, "", 1)
+    for words_ in ("not read as keywords: 'colour'", "unmapped: 'tomato', 'soup'", "without an encoder", "what no clip has"):
+        assert words_ in err
+
+
+def test_lint_puts_labels_that_nobody_uses_last_in_a_line_per_group(tmp_path: Path, capsys: Any, monkeypatch: Any):
+    (tmp_path / "t.csv").write_text("slice_id,scene_type\na,day\nb,nihgt\n")
+    (tmp_path / "s.json").write_text(json.dumps({"scene_type": ["day", "night", "dusk", "dawn", "rain", "fog"]}))
+    words = ["clips", "lint", str(tmp_path / "t.csv"), "--schema", str(tmp_path / "s.json")]
+    _, out, _ = run(*words, capsys=capsys, monkeypatch=monkeypatch)
+    lines = [line for line in out.splitlines() if line.startswith("never used")]
+
+    assert out.splitlines()[-1:] == lines
+    assert "5 declared and on no clip: night, dusk, dawn and 2 more" in lines[0]
+    _, out, _ = run(*words, "-f", "json", capsys=capsys, monkeypatch=monkeypatch)
+    unused = [row["label"] for row in json.loads(out)["rows"] if row["kind"] == "never used"]
+    assert unused == ["night", "dusk", "dawn", "rain", "fog"]

@@ -51,7 +51,7 @@ def test_a_still_beside_its_video_has_no_row_and_is_counted(tmp_path: Path, monk
     out, err = capsys.readouterr()
 
     assert ids(out) == ["a.mp4", "b.jpg", "sub/a.jpg"]
-    assert "1 pictures beside a video of the same name" in err
+    assert "1 picture beside a video of the same name gets no row" in err
 
 
 def test_files_and_patterns_are_known_by_their_names(tmp_path: Path, monkeypatch, capsys):
@@ -140,9 +140,9 @@ def test_a_table_that_may_hold_annotations_is_not_replaced(tmp_path: Path, monke
     ("words", "code", "said"),
     [
         (("none",), 2, "no such file or folder"),
-        (("clips", "clips/a.mp4"), 2, "clip 'a.mp4' is named by clips/a.mp4 and clips/a.mp4"),
+        (("clips", "clips/a.mp4"), 2, "clip 'a.mp4' is named by the folder clips and clips/a.mp4"),
+        (("clips/a.mp4", "clips/a.mp4"), 2, "clip 'a.mp4' is named twice by clips/a.mp4"),
         (("double.txt",), 2, "named by double.txt, row 1 and double.txt, row 3"),
-        (("gap.txt",), 2, "gap.txt: row 1 has nothing where an id belongs"),
         (("bare",), 4, "no clip is in it"),
         (("clips", "-o", "table.xlsx"), 2, "written as CSV"),
         (("clips", "--groups", "a,a"), 2, "different names"),
@@ -158,7 +158,6 @@ def test_bad_input_is_refused_by_name(tmp_path: Path, monkeypatch, capsys, words
     touch(tmp_path, "clips/a.mp4")
     (tmp_path / "bare").mkdir()
     (tmp_path / "double.txt").write_text("a\nb\na\n")
-    (tmp_path / "gap.txt").write_text("a\n\nb\n")
     (tmp_path / "two.csv").write_text("left,right\n1,2\n")
     (tmp_path / "schema.json").write_text('{"g": ["x"]}')
 
@@ -180,3 +179,23 @@ def test_the_clips_of_an_annotation_table_make_a_new_one(shared: Path, monkeypat
         assert [row[0] for row in made] == [row[0] for row in csv.reader(stream)]
     assert made[0] == HEADER
     assert not any(cell for row in made[1:] for cell in row[1:])
+
+
+def test_empty_lines_of_a_list_are_passed_over_and_counted(tmp_path: Path, monkeypatch, capsys):
+    (tmp_path / "gap.txt").write_text("a\n\nb\n\n")
+
+    assert run(monkeypatch, "clips", "template", tmp_path / "gap.txt") == 0
+    out, err = capsys.readouterr()
+
+    assert [row[0] for row in table(out)] == ["slice_id", "a", "b"]
+    assert "gap.txt: row 2 holds no id and is passed over" in err
+
+
+def test_an_unfilled_template_has_its_groups_and_nothing_to_evaluate(tmp_path: Path, monkeypatch, capsys):
+    (tmp_path / "ids.txt").write_text("a\nb\n")
+    assert run(monkeypatch, "clips", "template", tmp_path / "ids.txt", "-o", tmp_path / "t.csv") == 0
+    (tmp_path / "kept.run").write_text("a Q0 b 1 1 r\n")
+    words = ("--annotations", tmp_path / "t.csv", "--run", tmp_path / "kept.run", "--groups", "actor behaviour")
+
+    assert run(monkeypatch, "clips", "evaluate", *words) == 4
+    assert "'actor behaviour' is a group without any keyword" in capsys.readouterr().err

@@ -16,6 +16,7 @@ from rankwell.errors import BadInput, BadScore, BadUsage, NothingToEvaluate, Unk
 from rankwell.evaluation.keyword_mapping import Tally, best_threshold, hold_back, tally
 from rankwell.files.keyword_schema import read_schema
 from rankwell.kernels.clauses import Words
+from rankwell.kernels.phrase_scores import ALIGNED
 from rankwell.kernels.span_cover import best_cover
 from rankwell.tables.vocabulary import Keyword, Vocabulary, fold, singular
 from rankwell.truth.keyword_mapping import ALGORITHM1_THRESHOLD, COVER_THRESHOLD, KeywordMapper
@@ -379,6 +380,10 @@ def test_a_tally_of_nothing_has_no_figures():
         tally(KeywordMapper(VOCABULARY), {})
     with pytest.raises(NothingToEvaluate):
         best_threshold({0.5: Tally(0, 0, 0, 1)})
+    with pytest.raises(NothingToEvaluate, match="no text means a keyword"):
+        best_threshold({0.3: Tally(0, 5, 0, 3), 0.5: Tally(0, 0, 0, 3)})
+    with pytest.raises(NothingToEvaluate, match="no keyword that a text means is mapped"):
+        best_threshold({0.3: Tally(0, 5, 4, 3), 0.5: Tally(0, 0, 4, 3)})
 
 
 def test_the_best_threshold_is_the_middle_of_the_best():
@@ -393,7 +398,7 @@ def test_the_best_threshold_is_the_middle_of_the_best():
     assert best_threshold(tallies) == 0.3
 
 
-def test_every_so_manieth_text_is_held_back():
+def test_one_text_of_so_many_is_held_back():
     assert hold_back(list("abcdefg"), 3) == (list("abdeg"), list("cf"))
     assert hold_back(list("abc"), 0) == (list("abc"), [])
 
@@ -550,9 +555,19 @@ def test_clips_map_prints_a_row_per_keyword_and_the_rest_as_notes(folder: Path, 
         ("bicyclists", "object_type", "bicyclist", 1.0, None, None, "exact"),
         ("highways", "scene_type", "highway", 1.0, None, None, "exact"),
     ]
-    assert found["rules"]["labels"] == "used"
+    used = {"bicyclist", "small vehicle", "rainy", "nighttime", "highway"}
+    assert (found["rules"]["vocabulary"], found["rules"]["vocabulary_size"]) == ("used", len(used))
     assert any("negated: 'rainy'" in note for note in found["notes"])
     assert any("unmapped: 'Paris'" in note for note in found["notes"])
+
+
+@pytest.mark.parametrize("form", ["table", "csv", "md"])
+def test_clips_map_prints_no_empty_line_where_nothing_is_mapped(folder: Path, monkeypatch, capsys, form: str):
+    assert run(monkeypatch, "map", "tomato soup", "--annotations", "clips.csv", "-f", form) == 0
+    out, err = capsys.readouterr()
+
+    assert out == ""
+    assert "no keyword is mapped" in err
 
 
 def test_clips_map_prints_the_threshold_in_the_rules_line(folder: Path, minilm: str, monkeypatch, capsys):
@@ -563,6 +578,8 @@ def test_clips_map_prints_the_threshold_in_the_rules_line(folder: Path, minilm: 
     first, _ = capsys.readouterr()
 
     assert f"keyword-threshold={COVER_THRESHOLD} calibrated-with=all-MiniLM-L6-v2" in cover
+    assert f"keyword-score={1 - ALIGNED:g} cosine + {ALIGNED:g} words in common" in cover
+    assert "keyword-score=cosine" in first
     assert f"keyword-threshold={ALGORITHM1_THRESHOLD}" in first
     assert "bicyclist" in cover
     assert "highway" in cover
@@ -573,7 +590,7 @@ def test_clips_map_prints_the_threshold_in_the_rules_line(folder: Path, minilm: 
     [
         (("map", ""), "holds no word"),
         (("map",), "TEXT"),
-        (("map", "x", "--keyword-threshold", "1.2"), "between -1 and 1"),
+        (("map", "x", "--keyword-threshold", "0.5"), "name one with --encoder"),
         (("map", "x", "--strategy", "algorithm1"), "name an encoder"),
         (("map", "x", "--strategy", "best"), "strategy"),
         (("calibrate", "q.csv", "--encoder", "m", "--step", "0"), "--step"),
@@ -615,6 +632,7 @@ def test_clips_calibrate_gives_precision_and_recall_at_each_threshold_and_a_char
         assert row["precision"] == (row["right"] / row["mapped"] if row["mapped"] else None)
         assert row["recall"] == row["right"] / row["meant"]
     assert any(note.startswith("best threshold") for note in found["notes"])
+    assert "a point is a threshold" in (folder / "out" / "thresholds.svg").read_text()
     assert sorted(path.name for path in (folder / "out").iterdir()) == [
         *("thresholds.csv", "thresholds.json", "thresholds.png", "thresholds.svg"),
     ]

@@ -17,9 +17,8 @@ ALFA = convention(
         ),
         notes=(
             "Recall@K is TP / K, elsewhere called precision, and Precision@K is TP / relevant, elsewhere called recall.",
-            "Algorithm 2 cuts to K and then removes the query: a perfect search has Recall@1 = 0. Here the query is removed first, "
-            "as the source's evaluator does (--self after gives the letter).",
-            "The source's evaluator leaves out queries whose best result is below the similarity threshold; here they count.",
+            "Algorithm 2 of the source cuts to K and then removes the query (--self after), so that a perfect search has "
+            "Recall@1 = 0; its evaluator removes the query first (--self before, the default).",
         ),
     )
 )

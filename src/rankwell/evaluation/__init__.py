@@ -46,6 +46,16 @@ class Results:
     seed: int = 0
     population_sd: bool = False
 
+    def __init_subclass__(cls) -> None:
+        """Keeps the short text for every kind of result, which a dataclass would replace by all its fields."""
+        if "__repr__" not in vars(cls):
+            cls.__repr__ = Results.__repr__
+
+    def __repr__(self) -> str:
+        runs = ", ".join(dict.fromkeys(each.run for each in self.values))
+        measures = ", ".join(dict.fromkeys(each.measure for each in self.values))
+        return f"<{type(self).__name__} of {runs} by {measures}; read .summary, .per_query(), .describe() and .notes>"
+
     @cached_property
     def summary(self) -> list[dict[str, Any]]:
         """One row per run and measure: mean, sd, interval and number of queries, then the further columns; runs in order."""

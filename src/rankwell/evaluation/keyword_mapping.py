@@ -44,16 +44,21 @@ def tally(mapper: KeywordMapper, meant: Mapping[str, Iterable[Keyword]], *, thre
 
 
 def best_threshold(tallies: Mapping[float, Tally]) -> float:
-    """The threshold with the highest micro F1; the middle one of those that share it. Raises NothingToEvaluate without an F1."""
+    """The threshold with the highest micro F1; the middle one of those that share it.
+
+    Raises NothingToEvaluate where no keyword is meant, or none that is meant is mapped at any threshold: then none is best.
+    """
+    if not any(each.meant for each in tallies.values()):
+        raise NothingToEvaluate("no text means a keyword, so that no threshold is best; label some texts with what they mean.")
     scored = {threshold: each.f1 for threshold, each in sorted(tallies.items()) if each.f1 is not None}
-    if not scored:
-        raise NothingToEvaluate("nothing is mapped and nothing meant at any threshold, so that none is best.")
     highest = max(scored.values())
+    if not highest:
+        raise NothingToEvaluate("no keyword that a text means is mapped at any threshold, so that none is best.")
     best = [threshold for threshold, f1 in scored.items() if f1 == highest]
     return best[(len(best) - 1) // 2]
 
 
 def hold_back(texts: Sequence[str], every: int) -> tuple[list[str], list[str]]:
-    """The texts to choose by, and every so-manieth, held back from that; none is where `every` is 0."""
+    """The texts to choose by, and those held back from that: the last of every `every` texts, none where it is 0."""
     held = set(texts[every - 1 :: every]) if every else set[str]()
     return [text for text in texts if text not in held], [text for text in texts if text in held]

@@ -4,8 +4,7 @@ import csv
 import io
 import json
 import math
-import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -14,13 +13,13 @@ from rankwell.files import FORMATS, Request
 from rankwell.store import Head, Source
 from rankwell.tables import decode_id
 from rankwell.tables.annotations import Annotations, Row, Schema
-from rankwell.tables.vocabulary import fold
+from rankwell.tables.vocabulary import fold, group_key
 
 _IDS = ("slice_id", "clip_id", "video_id", "clip", "id", "video")
 _QUERY_IDS = ("query_id", "qid", "id", "_id", "slice_id")
 _TEXTS = ("text", "query", "query_text")
 _ONE_COLUMN = ("keywords", "keyword", "labels", "tags")
-_USUAL = ("object_type", "actor_behavior", "actor_behaviour", "spatial_relation", "ego_behavior", "ego_behaviour", "scene_type")
+_USUAL = ("object_type", "actor_behavior", "spatial_relation", "ego_behavior", "scene_type")
 _NOTHING = ("", "nan", "none", "null", "<na>", "nat")
 _DELIMITERS = (",", ";", "\t", "|")
 
@@ -194,14 +193,20 @@ def _split_header(line: str) -> tuple[str, list[str]]:
 
 def _of_lines(name: str, text: str) -> list[_Record]:
     """The rows of a delimited table; quotes may stand after a space."""
-    lines = text.splitlines(keepends=True)
-    delimiter, columns = _split_header(lines[0])
+    lines = list(io.StringIO(text, newline=""))
+    if not lines:
+        return []
+    delimiter, columns = _split_header(lines[0].rstrip("\r\n"))
     double = next((column for column in columns if columns.count(column) > 1), None)
     if double is not None:
         raise BadInput(f"{name}: two columns are called {double!r}; rename or drop one of them.")
     reader = csv.reader(io.StringIO("".join(lines[1:]), newline=""), delimiter=delimiter, skipinitialspace=True)
     found: list[_Record] = []
-    for fields in reader:
+    last = 1
+    for fields in _fields(name, reader):
+        first, last = last + 1, reader.line_num + 1
+        if last > first or last == len(lines):
+            _refuse_open_quote(f"{name}:{first}", lines[first - 1 : last], delimiter)
         if len(fields) > len(columns) or (len(fields) < len(columns) and "".join(fields).strip()):
             where = f"{name}:{reader.line_num + 1}: {delimiter.join(fields)[:60]!r}"
             raise BadLine(f"{where} has {len(fields)} fields, the header {len(columns)}; put cells with commas in quotes.")
@@ -210,14 +215,28 @@ def _of_lines(name: str, text: str) -> list[_Record]:
     return found
 
 
+def _fields(name: str, reader: Any) -> Iterator[list[str]]:
+    """The rows of a reader. Raises BadLine where it gives up, as on a quote that swallows the rest of a long file."""
+    try:
+        yield from reader
+    except csv.Error as error:
+        raise BadLine(f"{name}:{reader.line_num + 1}: {error}; is a quote not closed before this line?") from error
+
+
+def _refuse_open_quote(where: str, lines: Sequence[str], delimiter: str) -> None:
+    """Raises BadLine where a quote is not closed, or only by the next cell's, so that it swallows cells and lines."""
+    try:
+        list(csv.reader(lines, delimiter=delimiter, skipinitialspace=True, strict=True))
+    except csv.Error as error:
+        if len(lines) > 1 or "unexpected end" in str(error):
+            shown = lines[0].strip()[:60]
+            raise BadLine(f"{where}: {shown!r} has a quote that is not closed on its line; close it, or leave it out.") from error
+
+
 def _column(found: Sequence[str], words: Sequence[str]) -> str | None:
     """The column that goes by the earliest of the words."""
-    plain = {_plain(name): name for name in reversed(found)}
+    plain = {group_key(name): name for name in reversed(found)}
     return next((plain[word] for word in words if word in plain), None)
-
-
-def _plain(name: str) -> str:
-    return re.sub(r"[\s-]+", "_", name.strip().casefold())
 
 
 def _group_columns(name: str, columns: list[str], schema: Schema | None, groups: Sequence[str]) -> dict[str, str]:
@@ -225,12 +244,16 @@ def _group_columns(name: str, columns: list[str], schema: Schema | None, groups:
     declared = {_bare(group): group for group in schema.vocabulary.groups} if schema is not None else {}
     wanted = {_bare(group) for group in groups}
     found: dict[str, str] = {}
+    seen: dict[str, str] = {}
     for column in columns:
         bare = _bare(column)
+        double = seen.setdefault(group_key(column), column)
         if bare in declared:
             found[column] = declared[bare]
-        elif bare in wanted or _plain(column) in _ONE_COLUMN or (schema is None and bare in _USUAL):
+        elif bare in wanted or group_key(column) in _ONE_COLUMN or (schema is None and bare in _USUAL):
             found[column] = column.strip()
+        if column in found and double != column:
+            raise BadInput(f"{name}: the columns {double!r} and {column!r} read the same; rename or drop one of them.")
     if not found:
         known = ", ".join(schema.vocabulary.groups) if schema is not None else ", ".join((*_USUAL, _ONE_COLUMN[0]))
         listed = ", ".join(map(repr, columns)) or "none"
@@ -240,7 +263,7 @@ def _group_columns(name: str, columns: list[str], schema: Schema | None, groups:
 
 
 def _bare(group: str) -> str:
-    return _plain(group).removeprefix("pv_")
+    return group_key(group).removeprefix("pv_")
 
 
 def _row(record: _Record, owner: str, chosen: Mapping[str, str], others: Sequence[str], schema: Schema | None) -> Row:
@@ -251,7 +274,7 @@ def _row(record: _Record, owner: str, chosen: Mapping[str, str], others: Sequenc
     labels: dict[str, list[str]] = {}
     for column, group in chosen.items():
         texts = _labels(record.cells.get(column))
-        if _plain(column) in _ONE_COLUMN:
+        if group_key(column) in _ONE_COLUMN:
             for each in texts:
                 own, label = _placed(each, group, schema)
                 labels.setdefault(own, []).append(label)

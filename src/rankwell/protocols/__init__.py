@@ -44,6 +44,16 @@ def cutoffs(text: str) -> tuple[int, ...]:
     return tuple(sorted({int(word) for word in words}))
 
 
+def listed(text: str | None, option: str) -> list[str]:
+    """The names in an option's text, with commas between them; none without the option. Raises BadUsage for an empty name."""
+    if text is None:
+        return []
+    names = [part.strip() for part in text.split(",")]
+    if not all(names):
+        raise BadUsage(f"{option} {text!r} has an empty name; names with commas between them are wanted.")
+    return names
+
+
 def present(
     result: "Results",
     *,
@@ -53,11 +63,13 @@ def present(
     notes: Sequence[str] = (),
     tables: Mapping[str, Sequence[report.Row]] | None = None,
     charts: bool = True,
+    others: Sequence[Path] = (),
 ) -> Output:
     """What a command prints of a result; `output` is the folder that it is written to as well, each file whole or not at all.
 
     notes: what the command itself has to say, before what the result says. tables: further rows by name, after the summary.
-    charts: whether the charts of any result are drawn; a command may have better ones of its own.
+    charts: whether the charts of any result are drawn; a command may have better ones of its own. others: files that it has
+    written into the folder already, for the manifest.
     """
     told = [*result.notes, *result.interval_notes]
     rows = list(result.per_query()) if per_query else None
@@ -76,6 +88,7 @@ def present(
             queries=result.queries,
             facts=result.key_facts,
             charts=charts,
+            others=others,
         )
         said.append(f"wrote {output}/")
     return Output(text=text, notes=tuple(said))

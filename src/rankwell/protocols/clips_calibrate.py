@@ -63,7 +63,7 @@ def calibrate(
     step
         From one threshold to the next.
     held_back
-        Hold back every so-manieth query, to see how the chosen threshold does elsewhere; 0 holds back none.
+        Hold back one query of so many, to see how the chosen threshold does elsewhere: 3 holds back every third, 0 none.
     device
         Where to compute, such as cpu or cuda; by default what the model's library chooses.
     format
@@ -73,7 +73,7 @@ def calibrate(
     """
     thresholds = _thresholds(low, high, step)
     if held_back < 0 or held_back == 1:
-        raise BadUsage(f"--held-back {held_back}; 2 or more holds back every so-manieth query, 0 none.")
+        raise BadUsage(f"--held-back {held_back}; 2 or more holds back one query of so many, 0 none.")
     declared = None if schema is None else read_schema(schema)
     table = read_annotations(annotations, schema=declared)
     meant = _meant(read_text_queries(queries), table, queries)
@@ -93,7 +93,7 @@ def calibrate(
     rows = [_row(part, threshold, each) for part, tallies in found.items() for threshold, each in tallies.items()]
     told = ", ".join(f"{part} {report.figure(tallies[best].f1, 'share')}" for part, tallies in found.items())
     notes = [*table.notes, f"best threshold: {best:g} (F1: {told}); the default is {mapper.threshold:g}"]
-    rules: dict[str, Any] = {"strategy": strategy, "labels": "used" if declared is None else "declared", **loaded.rules}
+    rules: dict[str, Any] = {"strategy": strategy, "vocabulary": "used" if declared is None else "declared", **loaded.rules}
     rules |= {"best_threshold": best, "default_threshold": mapper.threshold, "version": __version__}
     document = report.Document(rows, None, rules, notes, summary=False, terminal=report.terminal_of(sys.stdout))
     wrote: list[str] = []
@@ -140,6 +140,6 @@ def _write(folder: Path, document: report.Document, digests: dict[str, str]) -> 
         for row in document.rows
     ]
     title = f"Keywords found in texts, by threshold ({document.rules['strategy']})"
-    picture = report.draw(parameter_chart(lines, "threshold", title=title))
+    picture = report.draw(parameter_chart(lines, "threshold", title=title, point="threshold"))
     write_bytes(folder / "thresholds.png", picture.png)
     write_text(folder / "thresholds.svg", picture.svg)

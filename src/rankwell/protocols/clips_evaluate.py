@@ -1,7 +1,8 @@
 """Evaluate search over annotated clips, by clips or by texts: relevant is a clip that carries the keywords of the query."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -9,7 +10,7 @@ from cyclopts import Parameter
 
 from rankwell import report
 from rankwell.encode.keybert import load_keybert
-from rankwell.errors import BadUsage
+from rankwell.errors import BadUsage, NothingToEvaluate
 from rankwell.evaluation.clips import ClipResults, MapText, evaluate_clips
 from rankwell.evaluation.clips.choices import Mode, NoKeywords, NoRelevant, SelfRule, Unjudged, Weights
 from rankwell.files.annotations import read_annotations
@@ -25,6 +26,7 @@ from rankwell.protocols import (
     PerQueryOption,
     Progress,
     cutoffs,
+    listed,
 )
 from rankwell.registry import split_names
 from rankwell.report.contact_sheet import sheets_of, with_thumbnails, write_sheets
@@ -33,6 +35,7 @@ from rankwell.store import refuse_blocked, write_text
 from rankwell.truth.keyword_mapping import KeywordMapper, MappedText, Strategy
 
 _SHEETS = 10
+_EXPLAINED = 5
 _SHOWN_KEYWORDS = 10
 _KEYWORD_COLUMNS = ("run", "group", "keyword", "clips", "queries", "results", "missing", "by_chance", "label", "mean", "ceiling")
 
@@ -57,10 +60,10 @@ def evaluate(
     run: str | None = None,
     encoder: str | None = None,
     keyword_threshold: float | None = None,
-    strategy: Strategy = "cover",
+    strategy: Strategy | None = None,
     schema: str | None = None,
     ids: str | None = None,
-    metric: Literal["cosine", "dot", "l2"] = "cosine",
+    metric: Literal["cosine", "dot", "l2"] | None = None,
     ties: str | None = None,
     no_keywords: NoKeywords = "skip",
     no_relevant: NoRelevant = "skip",
@@ -118,15 +121,15 @@ def evaluate(
     encoder
         Model that maps texts to keywords by similarity; without it keywords are found by their names and aliases alone.
     keyword_threshold
-        What a span's similarity to a keyword must exceed.
+        What the score of a span of words with a keyword must exceed (see rankwell clips map). Needs --encoder.
     strategy
-        How texts become keywords: cover, or algorithm1 as ALFA has it.
+        How texts become keywords: cover (the default), or algorithm1 as ALFA has it.
     schema
         JSON file {group: [label, ...]} of the declared keywords; without it those in use are the vocabulary.
     ids
         File or column of the clips' ids, for embeddings that have none.
     metric
-        What is near.
+        What is near; cosine by default.
     ties
         Order of clips with equal similarities; by default the expected value over all orders (of lists their own order).
     no_keywords
@@ -142,7 +145,7 @@ def evaluate(
     intervals
         95 % intervals by the bootstrap over queries, by Student's t, or none.
     per_query
-        Also each query's values, keywords and results, with what was found and is missing.
+        Also each query's values, keywords and results, with what was found and is missing (in CSV in each query's first row).
     format
         How to print.
     output
@@ -158,49 +161,53 @@ def evaluate(
         refuse_blocked(output, folder=True)
     if output is None and (sheets is not None or thumbnails is not None):
         raise BadUsage("contact sheets are written into a folder; name one with -o.")
+    if sheets is not None and sheets < 0:
+        raise BadUsage(f"--sheets {sheets}; 0 or more sheets can be drawn.")
+    searched = text_embeddings or engine or run
+    _refuse_idle(mode, queries, encoder, text_encoder, keyword_threshold, strategy, encodes=not (searched or text_encoder))
+    chosen, single = listed(groups, "--groups"), listed(keywords, "--keywords")
     mapped: list[MappedText] = []
-    if mode == "video" and (encoder or text_encoder or keyword_threshold is not None):
-        raise BadUsage("--encoder, --text-encoder and --keyword-threshold read texts; they go with --mode text.")
     loaded = load_keybert(encoder) if encoder is not None and queries is not None else None
     declared = None if schema is None else read_schema(schema)
-    table = read_annotations(annotations, schema=declared, groups=_listed(groups))
     mapper = None
     if mode == "text" and queries is not None:
-        mapper = KeywordMapper(table.vocabulary, encode=loaded, strategy=strategy, threshold=keyword_threshold)
-    result = evaluate_clips(
-        annotations,
-        embeddings,
-        mode=mode,
-        ids=ids,
-        queries=queries,
-        map_text=None if mapper is None else _noting(mapper, mapped),
-        text_embeddings=text_embeddings,
-        text_encoder=text_encoder or (encoder if mode == "text" and not (text_embeddings or engine or run) else None),
-        engine=engine,
-        run=run,
-        schema=declared,
-        groups=_listed(groups),
-        keywords=_listed(keywords),
-        measures=[name for text in measure or [] for name in split_names(text)] or None,
-        k=cutoffs(k),
-        convention=convention,
-        relevance=relevance,
-        min_similarity=min_similarity,
-        self_rule=self_rule,
-        exclude_group=exclude_group,
-        metric=metric,
-        ties=ties,
-        no_keywords=no_keywords,
-        no_relevant=no_relevant,
-        unjudged=unjudged,
-        weights=weights,
-        intervals=intervals,
-        seed=seed,
-        details=output is not None,
-        rules={} if mapper is None else {**mapper.describe(), **(loaded.rules if loaded is not None else {})},
-        progress=None if progress is None else lambda done, total: progress("searching", done, total),
-    )
-    told = [*result.notes, *(note for each in mapped for note in each.notes), *result.interval_notes]
+        table = read_annotations(annotations, schema=declared, groups=chosen)
+        mapper = KeywordMapper(table.vocabulary, encode=loaded, strategy=strategy or "cover", threshold=keyword_threshold)
+    with _explaining(mapped, named=mapper is not None and loaded is None):
+        result = evaluate_clips(
+            annotations,
+            embeddings,
+            mode=mode,
+            ids=ids,
+            queries=queries,
+            map_text=None if mapper is None else _noting(mapper, mapped),
+            text_embeddings=text_embeddings,
+            text_encoder=text_encoder or (None if searched else encoder),
+            engine=engine,
+            run=run,
+            schema=declared,
+            groups=chosen,
+            keywords=single,
+            measures=[name for text in measure or [] for name in split_names(text)] or None,
+            k=cutoffs(k),
+            convention=convention,
+            relevance=relevance,
+            min_similarity=min_similarity,
+            self_rule=self_rule,
+            exclude_group=exclude_group,
+            metric=metric,
+            ties=ties,
+            no_keywords=no_keywords,
+            no_relevant=no_relevant,
+            unjudged=unjudged,
+            weights=weights,
+            intervals=intervals,
+            seed=seed,
+            details=output is not None,
+            rules={} if mapper is None else {**mapper.describe(), **(loaded.rules if loaded is not None else {})},
+            progress=None if progress is None else lambda done, total: progress("searching", done, total),
+        )
+    told = [*result.notes, *_mapping_notes(mapped, named=mapper is not None and loaded is None), *result.interval_notes]
     said = told if format != "json" else []
     if output is not None:
         number = _SHEETS * (thumbnails is not None) if sheets is None else sheets
@@ -208,10 +215,54 @@ def evaluate(
     return Output(text=render(result, told, format, per_query=per_query), notes=tuple(said))
 
 
+def _refuse_idle(
+    mode: Mode,
+    queries: str | None,
+    encoder: str | None,
+    text_encoder: str | None,
+    keyword_threshold: float | None,
+    strategy: Strategy | None,
+    *,
+    encodes: bool,
+) -> None:
+    """Raises BadUsage for an option about texts that nothing would read. encodes: whether the encoder makes texts' vectors."""
+    mapping = {"--keyword-threshold": keyword_threshold, "--strategy": strategy}
+    read_texts = {"--encoder": encoder, "--text-encoder": text_encoder, **mapping} if mode == "video" else {}
+    if given := [name for name, value in read_texts.items() if value is not None]:
+        raise BadUsage(f"{', '.join(given)}: in the mode video nothing reads texts; choose --mode text.")
+    of_queries = {} if queries is not None or mode == "video" else {"--encoder": None if encodes else encoder, **mapping}
+    if given := [name for name, value in of_queries.items() if value is not None]:
+        what = "without --queries every keyword is asked for by its name and none is mapped"
+        raise BadUsage(f"{', '.join(given)}: {what}; leave it out.")
+    if keyword_threshold is not None and encoder is None:
+        raise BadUsage("--keyword-threshold is for similar words, which an encoder finds; name one with --encoder.")
+
+
+def _mapping_notes(mapped: Sequence[MappedText], *, named: bool) -> list[str]:
+    """What was not mapped. named: keywords are found by their names alone."""
+    told = [note for each in mapped for note in each.notes]
+    hint = "without an encoder only names and aliases are found; name a model with --encoder"
+    return [*told, *([hint] if named and any(each.unmapped for each in mapped) else [])]
+
+
+@contextmanager
+def _explaining(mapped: Sequence[MappedText], *, named: bool) -> Generator[None]:
+    """Adds what was not mapped to the error that nothing is left to evaluate."""
+    try:
+        yield
+    except NothingToEvaluate as error:
+        notes = _mapping_notes(mapped, named=named)
+        shown = [*notes[:_EXPLAINED], *notes[-1:]] if len(notes) > _EXPLAINED else notes
+        said = "; ".join(dict.fromkeys(shown))
+        raise NothingToEvaluate(f"{str(error).rstrip('.')}; {said}." if said else str(error)) from error
+
+
 def render(result: ClipResults, notes: Sequence[str], format: report.Format, *, per_query: bool = False) -> str:  # noqa: A002
     """The result as text: the summary, the tables by group and by keyword, and with `per_query` each query with its results."""
     programs = format not in ("table", "md", "latex")
     rows = (list(result.per_query()) if programs else list(result.value_rows())) if per_query else None
+    if rows is not None and format in ("csv", "tsv"):
+        rows = _results_once(rows)
     tables: dict[str, Sequence[report.Row]] = {"by_group": result.by_group, "by_keyword": result.by_keyword}
     if not programs:
         tables = _for_people(result, per_query=per_query)
@@ -219,12 +270,25 @@ def render(result: ClipResults, notes: Sequence[str], format: report.Format, *, 
     return report.render(result.summary, rows, result.describe(), notes, format, terminal=terminal, tables=tables)
 
 
+def _results_once(rows: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """The rows with the results of a query in its first row only, as they are the same for every measure."""
+    seen: set[tuple[str, str]] = set()
+    kept: list[dict[str, Any]] = []
+    for row in rows:
+        query = row["run"], row["query"]
+        kept.append(dict(row) | ({"results": None} if query in seen else {}))
+        seen.add(query)
+    return kept
+
+
 def _for_people(result: ClipResults, *, per_query: bool) -> dict[str, Sequence[report.Row]]:
     """The tables at the largest cut-off, of the keywords the ten that are missing most often."""
     shown = {row["measure"] for row in result.by_keyword}
     drop = {"measure", "unit", "sd"} | ({"run"} if len(result.answers) == 1 else set())
     groups = [
-        {name: cell for name, cell in row.items() if name not in drop} for row in result.by_group if row["measure"] in shown
+        {"group": row["group"], **{name: cell for name, cell in row.items() if name not in drop}}
+        for row in result.by_group
+        if row["measure"] in shown
     ]
     keep = [name for name in _KEYWORD_COLUMNS if name not in drop]
     keywords = [{name: row[name] for name in keep} for row in result.by_keyword]
@@ -262,19 +326,21 @@ def _for_people(result: ClipResults, *, per_query: bool) -> dict[str, Sequence[r
 def _write(result: ClipResults, folder: Path, notes: Sequence[str], thumbnails: str | None, sheets: int) -> list[str]:
     """Writes everything; each file whole or not at all."""
     said: list[str] = []
+    others: list[Path] = []
     for name, rows in (("by_group", result.by_group), ("by_keyword", result.by_keyword)):
         if rows:
-            write_text(folder / f"{name}.csv", report.render_rows(rows, "csv"))
+            others.append(folder / f"{name}.csv")
+            write_text(others[-1], report.render_rows(rows, "csv"))
     details = result.details or {}
     pictures = Thumbnails({} if thumbnails is None else _pictures(thumbnails, result))
     if sheets:
-        run, titles = (
-            result.values[0].run,
-            {query: answer.text for told in result.answers.values() for query, answer in told.items()},
-        )
+        run = result.values[0].run
+        titles = {query: answer.text for told in result.answers.values() for query, answer in told.items()}
         chosen = [(run, query) for query in result.worst(run)[:sheets]]
         drawn = write_sheets(folder / "sheets", sheets_of(details, pictures, first=result.k, titles=titles, queries=chosen))
-        said.append(f"drew {len(drawn)} contact sheets into {folder / 'sheets'}/, the worst queries of {run} first")
+        what = "1 contact sheet" if len(drawn) == 1 else f"{len(drawn)} contact sheets"
+        said.append(f"drew {what} into {folder / 'sheets'}/, the worst queries of {run} first")
+        others += drawn
     report.write_folder(
         folder,
         summary=result.summary,
@@ -284,9 +350,12 @@ def _write(result: ClipResults, folder: Path, notes: Sequence[str], thumbnails: 
         manifest=result.manifest(),
         details=details if thumbnails is None else with_thumbnails(details, pictures, first=result.k),
         queries=result.queries,
+        others=others,
     )
     if thumbnails is not None and pictures.problems:
-        said.append(f"{len(pictures.problems)} clips have no picture, first: {next(iter(pictures.problems.values()))}")
+        count = len(pictures.problems)
+        have = "1 clip has" if count == 1 else f"{count} clips have"
+        said.append(f"{have} no picture, first: {next(iter(pictures.problems.values()))}")
     return [*said, f"wrote {folder}/"]
 
 
@@ -297,10 +366,6 @@ def _pictures(thumbnails: str, result: ClipResults) -> dict[str, Path]:
         places = {name: thumbnails.replace("{id}", name).replace("{stem}", name.rpartition(".")[0] or name) for name in names}
         return {name: Path(place) for name, place in sorted(places.items())}
     return locate(sorted(names), Path(thumbnails))
-
-
-def _listed(text: str | None) -> list[str]:
-    return [] if text is None else [part.strip() for part in text.split(",") if part.strip()]
 
 
 def _noting(mapper: KeywordMapper, mapped: list[MappedText]) -> MapText:

@@ -2,6 +2,7 @@
 
 import sys
 from collections import Counter
+from collections.abc import Sequence
 from typing import Annotated
 
 from cyclopts import Parameter
@@ -9,10 +10,12 @@ from cyclopts import Parameter
 from rankwell import report
 from rankwell.files.annotations import read_annotations
 from rankwell.files.keyword_schema import read_schema
-from rankwell.protocols import FormatOption, Output
+from rankwell.protocols import FormatOption, Output, listed
+from rankwell.truth.keyword_lint import Finding
 from rankwell.truth.keyword_lint import lint as find
 
 _HARMLESS = ("never used", "two groups")
+_SHOWN = 3
 
 
 def lint(
@@ -40,16 +43,30 @@ def lint(
         How to print.
     """
     declared = None if schema is None else read_schema(schema)
-    named = [part.strip() for part in (groups or "").split(",") if part.strip()]
+    named = listed(groups, "--groups")
     table = read_annotations(annotations, schema=declared, groups=named)
     found = find(table)
     counts = Counter(each.kind for each in found)
     size = f"{len(table.clips)} clips, {int((table.uses > 0).sum())} keywords in {len(table.groups)} groups"
     summary = ", ".join(f"{number} × {kind}" for kind, number in counts.items()) if found else "nothing odd"
-    text = (
-        report.render_rows([each._asdict() for each in found], format, terminal=report.terminal_of(sys.stdout)) if found else ""
-    )
+    shown = _for_people(found) if format in ("table", "md", "latex") else found
+    rows = [each._asdict() for each in shown]
+    text = report.render_rows(rows, format, terminal=report.terminal_of(sys.stdout)) if found else ""
     if not found and format == "json":
         text = report.render_rows([], format)
     odd = any(each.kind not in _HARMLESS for each in found)
     return Output(text=text, notes=(f"{annotations}: {size}: {summary}",), exit_code=int(strict and odd))
+
+
+def _for_people(found: Sequence[Finding]) -> list[Finding]:
+    """The findings, with the labels that nobody uses in one line per group at the end."""
+    rest = [each for each in found if each.kind != "never used"]
+    unused: dict[str, list[str]] = {}
+    for each in found:
+        if each.kind == "never used":
+            unused.setdefault(each.group, []).append(each.label)
+    for group, labels in unused.items():
+        more = f" and {len(labels) - _SHOWN} more" if len(labels) > _SHOWN else ""
+        what = f"{len(labels)} declared and on no clip: {', '.join(labels[:_SHOWN])}{more}"
+        rest.append(Finding("never used", group, "", 0, what))
+    return rest

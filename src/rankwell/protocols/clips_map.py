@@ -7,6 +7,7 @@ from cyclopts import Parameter
 
 from rankwell import __version__, report
 from rankwell.encode.keybert import load_keybert
+from rankwell.errors import BadUsage
 from rankwell.files.annotations import read_annotations
 from rankwell.files.keyword_schema import read_schema
 from rankwell.protocols import Output
@@ -26,6 +27,9 @@ def map(  # noqa: A001
 ) -> Output:
     """Show which keywords a text means: names and aliases first, then by similarity, with negations and what stays unmapped.
 
+    The score of a name is 1. By similarity it is 0.65 times the cosine of span and label, and 0.35 times how well their words
+    find each other, which is the cosine again where both are single words; under algorithm1 it is the cosine.
+
     Parameters
     ----------
     texts
@@ -39,12 +43,14 @@ def map(  # noqa: A001
     strategy
         cover: every word counts once, negations stand apart; algorithm1: every 1-, 2- and 3-gram adds its best keyword.
     keyword_threshold
-        What a similarity must exceed; by default what was calibrated with all-MiniLM-L6-v2, for algorithm1 0.5.
+        What a score must exceed; by default what was calibrated with all-MiniLM-L6-v2, for algorithm1 0.5. Needs --encoder.
     device
         Where to compute, such as cpu or cuda; by default what the model's library chooses.
     format
         How to print.
     """
+    if encoder is None and keyword_threshold is not None:
+        raise BadUsage("--keyword-threshold is for similar words, which an encoder finds; name one with --encoder.")
     vocabulary, rules, notes = read_vocabulary(annotations, schema)
     loaded = None if encoder is None else load_keybert(encoder, device=device)
     mapper = KeywordMapper(vocabulary, encode=loaded, strategy=strategy, threshold=keyword_threshold)
@@ -54,8 +60,11 @@ def map(  # noqa: A001
     if loaded is None:
         notes.append("without an encoder only names and aliases are found; name a model with --encoder")
     rules = {**mapper.describe(), **rules, **(loaded.rules if loaded is not None else {}), "version": __version__}
+    if not rows:
+        notes.append("no keyword is mapped")
     document = report.Document(rows, None, rules, notes, summary=False, terminal=report.terminal_of(sys.stdout))
-    return Output(text=report.OUTPUTS[format](document), notes=tuple(notes if format != "json" else ()))
+    text = report.OUTPUTS[format](document) if rows or format == "json" else ""
+    return Output(text=text, notes=tuple(notes if format != "json" else ()))
 
 
 def read_vocabulary(annotations: str, schema: str | None) -> tuple[Vocabulary, dict[str, Any], list[str]]:
@@ -69,7 +78,7 @@ def read_vocabulary(annotations: str, schema: str | None) -> tuple[Vocabulary, d
         notes.append(f"used and not declared, so that no text maps to it: {used}")
     if vocabulary.shadowing:
         notes.append(f"aliases that read like a label, which wins: {', '.join(vocabulary.shadowing)}")
-    return vocabulary, {"labels": "used" if declared is None else "declared"}, notes
+    return vocabulary, {"vocabulary": "used" if declared is None else "declared"}, notes
 
 
 def _rows(found: MappedText) -> list[dict[str, Any]]:

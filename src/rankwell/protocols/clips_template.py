@@ -53,8 +53,8 @@ def template(
     schema
         JSON file {group: [label, ...]}: its groups are the columns, its labels are printed.
     groups
-        Names of the groups with commas between them; by default object type, actor behaviour, spatial relation, ego behaviour and
-        scene type.
+        Names of the groups with commas between them; by default pv_object_type, pv_actor_behavior, pv_spatial_relation,
+        ego_behavior and scene_type.
     overwrite
         Replace a table that is there, and whatever is written in it.
     """
@@ -105,34 +105,49 @@ def _clips(place: str, notes: list[str]) -> list[_Clip]:
         filmed = {each.with_suffix("") for each in media if each.name.lower().endswith(VIDEO_SUFFIXES)}
         kept = [each for each in media if each.name.lower().endswith(VIDEO_SUFFIXES) or each.with_suffix("") not in filmed]
         if len(kept) < len(media):
-            notes.append(f"{place}: {len(media) - len(kept)} pictures beside a video of the same name get no row of their own")
-        return [_Clip(each.relative_to(path).as_posix(), str(each)) for each in kept]
+            count = len(media) - len(kept)
+            what = (
+                "1 picture beside a video of the same name gets"
+                if count == 1
+                else f"{count} pictures beside videos of the same name get"
+            )
+            notes.append(f"{place}: {what} no row")
+        return [_Clip(each.relative_to(path).as_posix(), f"the folder {place}") for each in kept]
     if path.exists():
-        return [_Clip(path.name, place)] if is_media(place) else _listed(place)
+        return [_Clip(path.name, place)] if is_media(place) else _listed(place, notes)
     if Path(split_part(place)[0]).is_file():
-        return _listed(place)
+        return _listed(place, notes)
     matching = sorted(glob.glob(place))  # noqa: PTH207 - a pattern may be absolute
     if not matching:
         raise BadInput(f"{place}: no such file or folder, and no file that matches it; name the clips' folder or a list of ids.")
     return [clip for each in matching for clip in _clips(each, notes)]
 
 
-def _listed(place: str) -> list[_Clip]:
-    """The ids of a list; lines without anything are not clips."""
+def _listed(place: str, notes: list[str]) -> list[_Clip]:
+    """The ids of a list; rows without anything are not clips, and a note counts those between others."""
     column = read_column(place)
     while column and not column[-1]:
         column.pop()
-    try:
-        return [_Clip(name, f"{place}, row {row}") for row, name in enumerate(item_ids(column), 1)]
-    except BadInput as error:
-        raise BadInput(f"{place}: {error}") from error
+    rows = [row for row, name in enumerate(column) if name]
+    empty = [row for row, name in enumerate(column, 1) if not name]
+    if empty:
+        what = (
+            f"row {empty[0]} holds no id and is"
+            if len(empty) == 1
+            else f"{len(empty)} rows (first {empty[0]}) hold no id and are"
+        )
+        notes.append(f"{place}: {what} passed over")
+    names = item_ids(column[row] for row in rows)
+    return [_Clip(name, f"{place}, row {row + 1}") for row, name in zip(rows, names, strict=True)]
 
 
 def _refuse_double(clips: Sequence[_Clip]) -> None:
     seen: dict[str, str] = {}
     for clip in clips:
         if clip.id in seen:
-            raise DuplicateItem(f"clip {clip.id!r} is named by {seen[clip.id]} and {clip.place}; every clip has one row.")
+            twice = clip.place == seen[clip.id]
+            named = f"twice by {clip.place}" if twice else f"by {seen[clip.id]} and {clip.place}"
+            raise DuplicateItem(f"clip {clip.id!r} is named {named}; every clip has one row.")
         seen[clip.id] = clip.place
 
 

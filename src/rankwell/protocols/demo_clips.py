@@ -152,13 +152,12 @@ def search_texts(made: DemoClips, *, seed: int = 0) -> ClipResults:
 def _write(result: ClipResults, folder: Path, pictures: Thumbnails) -> tuple[str, ...]:
     """Writes a result with small pictures, and contact sheets of its first run's worst queries; returns what is to be said."""
     details = result.details or {}
-    written = present(replace(result, details=with_thumbnails(details, pictures)), output=folder)
     run = result.values[0].run
     titles = {query: answer.text for query, answer in result.answers[run].items()}
     chosen = [(run, query) for query in result.worst(run)[:_SHEETS]]
     score = "similarity" if result.rules["mode"] == "video" else "BM25"
-    write_sheets(folder / "sheets", sheets_of(details, pictures, queries=chosen, titles=titles, score=score))
-    return written.notes
+    sheets = write_sheets(folder / "sheets", sheets_of(details, pictures, queries=chosen, titles=titles, score=score))
+    return present(replace(result, details=with_thumbnails(details, pictures)), output=folder, others=sheets).notes
 
 
 def _rows(rows: Sequence[Any], names: Sequence[str]) -> str:

@@ -21,6 +21,7 @@ Row = Mapping[str, Any]
 Format = Literal["table", "csv", "tsv", "json", "jsonl", "md", "latex"]
 SUMMARY_COLUMNS = ("run", "measure", "label", "mean", "sd", "ci_low", "ci_high", "n", "unit")
 PER_QUERY_COLUMNS = ("run", "query", "measure", "label", "value", "unit")
+_LEVELS = ("ceiling", "chance")
 MISSING = "–"
 """How an undefined figure is printed where people read; where programs read it is null or empty."""
 
@@ -61,11 +62,15 @@ class Document:
 
 
 class ChartData(NamedTuple):
-    """What a chart is drawn from: the summary rows, the values behind them, and the rules that made them."""
+    """What a chart is drawn from: the summary rows, the values behind them, and the rules that made them.
+
+    facts: what rows of single queries say besides, for each element of `values` (`direction`), or none at all.
+    """
 
     rows: Sequence[Row]
     values: Sequence[Values]
     rules: Mapping[str, Any]
+    facts: Sequence[Row] = ()
 
 
 Output = Callable[[Document], str]
@@ -184,7 +189,11 @@ class Grid(NamedTuple):
 
 
 def summary_grid(document: Document) -> Grid:
-    """The summary for people: run (where there are several), the measure's word and exact name, mean, interval, sd, n."""
+    """The summary for people: run (where there are several), the measure's word and exact name, mean, interval, sd, n.
+
+    A protocol's own columns stand before the mean where they tell rows apart (texts and whole numbers: `direction`, `k`), and
+    after n with their names where they are figures (`ceiling`, `chance`, `coverage`).
+    """
     rows = document.rows
     texts: list[tuple[str, Callable[[Row], Any]]] = [("measure", lambda row: _word(row, document.rules))]
     several = len({row["run"] for row in rows}) > 1
@@ -192,15 +201,16 @@ def summary_grid(document: Document) -> Grid:
         texts.insert(0, ("run", lambda row: row["run"]))
     if any(row["label"] != row["measure"] for row in rows):
         texts.append(("exact name", lambda row: row["measure"]))
-    texts += [
-        (name, lambda row, name=name: _short(row.get(name))) for name in columns_of(rows, SUMMARY_COLUMNS)[len(SUMMARY_COLUMNS) :]
-    ]
+    own = columns_of(rows, SUMMARY_COLUMNS)[len(SUMMARY_COLUMNS) :]
+    figures = [name for name in own if _holds_figures(rows, name)]
+    texts += [(name, lambda row, name=name: row.get(name)) for name in own if name not in figures]
     if any(row["unit"] != "share" for row in rows):
         texts.append(("unit", lambda row: row["unit"]))
     numbers: list[tuple[str, Callable[[Row], str]]] = [
         ("mean", lambda row: figure(row["mean"], row["unit"])),
         ("sd", lambda row: figure(row["sd"], row["unit"] if row["unit"] != "count" else "rank")),
         ("n", lambda row: figure(row["n"], "count")),
+        *((name, lambda row, name=name: _own_figure(name, row)) for name in figures),
     ]
     if any(row["ci_low"] is not None for row in rows):
         level = document.rules.get("level", 0.95)
@@ -261,9 +271,22 @@ def _any_figure(value: Any) -> str:
     return str(value) if isinstance(value, (bool, int)) else figure(value, "score")
 
 
-def _short(value: Any) -> Any:
-    """A protocol's own figure, such as a p-value, with 4 significant digits; anything else as it is."""
-    return f"{value:.4g}" if isinstance(value, float) else value
+def _holds_figures(rows: Sequence[Row], name: str) -> bool:
+    """Whether a protocol's column holds measured numbers, not what rows are called by."""
+    if name in _LEVELS:
+        return True
+    known = [value for value in (plain(row.get(name)) for row in rows) if value is not None]
+    return any(isinstance(value, float) for value in known) and all(
+        isinstance(value, (int, float)) and not isinstance(value, bool) for value in known
+    )
+
+
+def _own_figure(name: str, row: Row) -> str:
+    """A protocol's own figure: levels in the unit of the mean, anything else, as a share or a p-value, with 4 digits."""
+    value = plain(row.get(name))
+    if value is None or name in _LEVELS:
+        return figure(value, row["unit"])
+    return f"{value:.4g}" if 0 < abs(value) < 1e-3 or abs(value) >= 1e5 else figure(value, "share")
 
 
 def _interval(row: Row) -> str:

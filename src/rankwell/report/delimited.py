@@ -2,12 +2,14 @@
 
 import csv
 import io
+import json
 from math import isfinite
 from typing import Any
 
 from rankwell.report import Document, output, plain
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
+_IDS = ("run", "query", "item", "clip", "id")
 
 
 @output("csv")
@@ -15,7 +17,8 @@ def render_csv(document: Document) -> str:
     """One table with a header, floats in full, undefined figures empty; with values of single queries, these and not the summary.
 
     A text that a spreadsheet would run as a formula (it begins with = + - @ or a control character) gets a leading apostrophe;
-    numbers never do.
+    numbers never do, nor do names of runs, queries and items, by which tables are joined: ids of videos begin with - at times.
+    Lists and mappings are written as JSON.
     """
     return _delimited(document, ",", guarded=True)
 
@@ -31,7 +34,8 @@ def _delimited(document: Document, delimiter: str, *, guarded: bool) -> str:
     text = io.StringIO()
     writer = csv.writer(text, delimiter=delimiter, lineterminator="\n")
     writer.writerow(names)
-    writer.writerows([_cell(row.get(name), guarded=guarded) for name in names] for row in rows)
+    columns = [(name, guarded and name not in _IDS and not name.endswith("_id")) for name in names]
+    writer.writerows([_cell(row.get(name), guarded=guard) for name, guard in columns] for row in rows)
     return text.getvalue()
 
 
@@ -42,4 +46,4 @@ def _cell(value: Any, *, guarded: bool) -> str:
         return ""
     if isinstance(simple, str):
         return "'" + simple if guarded and simple.startswith(_FORMULA) else simple
-    return repr(simple)
+    return json.dumps(simple, ensure_ascii=False) if isinstance(simple, (list, dict)) else repr(simple)

@@ -1,6 +1,5 @@
 """The folder that `-o` asks for: everything a comparison, a page or another tool needs later."""
 
-import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -41,14 +40,17 @@ def write_folder(
     queries: Columns | None = None,
     facts: Sequence[Mapping[str, Any]] = (),
     charts: bool = True,
+    others: Sequence[Path] = (),
 ) -> list[Path]:
     """Writes the files of a result into a folder, made if need be, and returns their paths; the same input gives the same bytes.
 
-    summary.csv, summary.json: the summary rows. per_query.parquet: run, query, measure, label, value, unit; null is not counted.
+    summary.csv, summary.json: the summary rows. per_query.parquet: run, query, measure, label, value, unit; null is not counted;
+    weight, where queries weigh differently in a mean.
     facts: one mapping per element of `values` with what per_query.parquet says of it in further columns (`direction`).
     details.parquet: columns of `DETAIL_TYPES`, NaN or None for a rank, score or grade that does not exist. queries.parquet:
     `query`, `text` and any further columns. A PNG and an SVG of every registered chart that has something to draw.
-    manifest.json comes last and holds, besides what is given, the SHA-256 of every other file.
+    manifest.json comes last and holds, besides what is given, the SHA-256 of every other file, and of `others`, which a protocol
+    has written into the folder itself. What an earlier manifest lists and nobody wrote this time or changed since is removed.
     Each file is written beside its place and renamed: a killed run leaves whole files only. Raises BadInput for columns of
     different length or a missing column.
     """
@@ -65,11 +67,31 @@ def write_folder(
         write_parquet(directory / name, columns, types)
         paths.append(directory / name)
     if charts:
-        paths += _write_charts(directory, ChartData(rows, values, rules))
-    listed = {path.name: f"sha256:{hashlib.sha256(path.read_bytes()).hexdigest()}" for path in paths}
+        paths += _write_charts(directory, ChartData(rows, values, rules, facts))
+    listed = {path.relative_to(directory).as_posix(): _digest(path) for path in (*paths, *others)}
+    _remove_stale(directory, listed)
     whole = json.dumps(plain({**manifest, "files": listed}), indent=2, allow_nan=False) + "\n"
     write_text(directory / "manifest.json", whole)
     return [*paths, directory / "manifest.json"]
+
+
+def _digest(path: Path) -> str:
+    import hashlib
+
+    return f"sha256:{hashlib.sha256(path.read_bytes()).hexdigest()}"
+
+
+def _remove_stale(directory: Path, written: Mapping[str, str]) -> None:
+    """Removes the files of an earlier result that this one does not have, as far as they are still what was written then."""
+    try:
+        earlier: dict[str, str] = dict(json.loads((directory / "manifest.json").read_bytes())["files"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return
+    for name in sorted(set(earlier) - set(written)):
+        path = directory / name
+        inside = directory.resolve() in path.resolve().parents
+        if inside and path.is_file() and _digest(path) == earlier[name]:
+            path.unlink()
 
 
 def _write_charts(directory: Path, data: ChartData) -> list[Path]:
@@ -151,11 +173,19 @@ def _per_query(values: Sequence[Values], facts: Sequence[Mapping[str, Any]]) -> 
         "unit": spread([each.unit for each in values]),
     }
     types = dict(_PER_QUERY_TYPES)
+    if any(each.weights is not None for each in values):
+        types["weight"] = "DOUBLE"
+        columns["weight"] = np.concatenate([_weights(each) for each in values])
     for name in facts[0] if facts else ():
         cells = [each[name] for each in facts]
         types[name] = "VARCHAR" if any(isinstance(cell, str) for cell in cells) else "DOUBLE"
         columns[name] = spread(cells if types[name] == "DOUBLE" else [None if cell is None else str(cell) for cell in cells])
     return columns, types
+
+
+def _weights(values: Values) -> np.ndarray:
+    """The weights of queries in the mean, NaN where it has none."""
+    return np.full(len(values.queries), np.nan) if values.weights is None else values.weights
 
 
 def _height(columns: Columns) -> int:

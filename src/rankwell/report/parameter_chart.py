@@ -16,14 +16,14 @@ MOST_LINES = len(_COLOURS)
 _MOST_BARS = 3
 
 
-def parameter_chart(rows: Sequence[Row], parameter: str, *, title: str | None = None) -> dict[str, Any]:
+def parameter_chart(rows: Sequence[Row], parameter: str, *, title: str | None = None, point: str = "run") -> dict[str, Any]:
     """A Vega-Lite spec: for every measure a panel with the parameter's values on the x axis and a line per system.
 
     rows: mappings with `system`, `series` (the system with its other parameters), `value` (of the parameter), `label`, `mean`,
     and where known `ci_low`, `ci_high` and `unit` (else `share`). Rows without a mean are left out, and so are measures that are
     the same in all rows, as long as another is not. With more than `MOST_LINES` series a line is the median of a system's series
     at each value, and a point one series; intervals are drawn for up to three. Numbers stand at their places, on a logarithmic
-    scale where they grow 25-fold; other values stand side by side in the order of first sight.
+    scale where they grow 25-fold; other values stand side by side in the order of first sight. point: what a point is.
     Raises NothingToEvaluate where no row has a mean.
     """
     known = [row for row in rows if plain(row["mean"]) is not None]
@@ -39,7 +39,7 @@ def parameter_chart(rows: Sequence[Row], parameter: str, *, title: str | None = 
     panels = [
         _panel(label, [row for row in known if row["label"] == label], x, names, crowded=crowded, bars=bars) for label in moving
     ]
-    told = "points: single runs; lines: the medians of a system's runs" if crowded else "a point is a run"
+    told = "points: single runs; lines: the medians of a system's runs" if crowded else f"a point is a {point}"
     told += "; bars: intervals" if bars else ""
     if still:
         told += f"; {still} measure{'s' if still > 1 else ''} that no run moves {'are' if still > 1 else 'is'} left out"

@@ -1,7 +1,6 @@
 """Annotations: which clips carry which keywords, by group."""
 
 import difflib
-import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -10,9 +9,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rankwell.errors import BadInput, DuplicateItem, UnknownName
+from rankwell.errors import BadInput, BadUsage, DuplicateItem, UnknownName
 from rankwell.tables import Bools, Ints, encode_id, sort_ids
-from rankwell.tables.vocabulary import Keyword, Vocabulary, fold
+from rankwell.tables.vocabulary import Keyword, Vocabulary, fold, group_key
 
 
 class Schema(NamedTuple):
@@ -36,6 +35,7 @@ class Annotations:
 
     clips: ids. keywords: (keywords,) those that are declared, and those that are used without. given: (clips, keywords) as
     annotated. attributes: clip -> other columns. schema: what is declared, or None. notes: what was read otherwise than written.
+    bare_groups: groups for which nobody wrote or declared a keyword.
     """
 
     clips: tuple[str, ...]
@@ -44,6 +44,7 @@ class Annotations:
     attributes: Mapping[str, Mapping[str, str]] = field(default_factory=dict[str, Mapping[str, str]])
     schema: Schema | None = None
     notes: tuple[str, ...] = ()
+    bare_groups: tuple[str, ...] = ()
 
     @classmethod
     def from_rows(cls, rows: Sequence[Row], *, groups: Sequence[str] = (), schema: Schema | None = None) -> "Annotations":
@@ -71,7 +72,10 @@ class Annotations:
         clips = tuple(sort_ids(members))
         given = np.array([[entry in members[clip] for entry in keywords] for clip in clips], dtype=np.bool_)
         attributes = {row.clip: dict(row.attributes) for row in rows}
-        return cls(clips, tuple(keywords), given.reshape(len(clips), len(keywords)), attributes, schema, tuple(read.notes))
+        filled = {entry.group for entry in keywords}
+        bare = tuple(group for group in order if group not in filled)
+        given = given.reshape(len(clips), len(keywords))
+        return cls(clips, tuple(keywords), given, attributes, schema, tuple(read.notes), bare)
 
     @cached_property
     def index(self) -> dict[str, int]:
@@ -123,37 +127,56 @@ class Annotations:
         return self.given.sum(axis=0, dtype=np.int64)
 
     def find_group(self, name: str) -> str:
-        """The group of a name, whatever its case and its prefix: `object type` is `pv_object_type`. Raises UnknownName."""
-        plain = _plain(name)
-        exact = [group for group in self.groups if _plain(group) == plain]
-        near = exact or [group for group in self.groups if _plain(group).endswith(f"_{plain}")]
+        """The group of a name, whatever its case, spelling (behaviour) and prefix: `object type` is `pv_object_type`.
+
+        Groups without a keyword are found too. Raises UnknownName, which suggests the nearest.
+        """
+        plain, known = group_key(name), (*self.groups, *self.bare_groups)
+        exact = [group for group in known if group_key(group) == plain]
+        near = exact or [group for group in known if group_key(group).endswith(f"_{plain}")]
         if len(near) == 1:
             return near[0]
         if near:
             raise UnknownName(f"{name!r} may be the group {' or '.join(map(repr, near))}; write the whole name.")
-        raise UnknownName(f"no group is called {name!r}; there are {', '.join(self.groups)}.")
+        keys = {key: group for group in known for key in (group_key(group), group_key(group).removeprefix("pv_"))}
+        like = difflib.get_close_matches(plain, keys, n=1)
+        hint = f"; did you mean {keys[like[0]]!r}?" if like else ""
+        raise UnknownName(
+            f"no group is called {name!r}{hint or ';'} there are {', '.join(known) or 'none, as no column is one'}."
+        )
 
     def find(self, text: str) -> tuple[Keyword, ...]:
         """The keywords that a text names: `bicyclist`, or `group: label` where two groups have it. Raises UnknownName."""
         group, colon, label = text.partition(":")
-        plain = _plain(group)
-        named = [each for each in self.groups if _plain(each) == plain or _plain(each).endswith(f"_{plain}")] if colon else []
+        plain = group_key(group)
+        named = (
+            [each for each in self.groups if group_key(each) == plain or group_key(each).endswith(f"_{plain}")] if colon else []
+        )
         wanted = fold(label if named else text)
         found = tuple(entry for entry in self.keywords if fold(entry.label) == wanted and (not named or entry.group in named))
         if not found:
             where = f"the group {named[0]!r} has" if named else "there is"
             known = sorted({each.label for each in self.keywords if not named or each.group in named})
             near = difflib.get_close_matches((label if named else text).strip(), known, cutoff=0.6) or known
-            raise UnknownName(f"{where} no keyword {(label if named else text).strip()!r}; there are {', '.join(near)}.")
+            listed = ", ".join(near) or "none"
+            raise UnknownName(f"{where} no keyword {(label if named else text).strip()!r}; there are {listed}.")
         return found
 
     def select(self, groups: Iterable[str] = (), keywords: Iterable[str] = ()) -> Bools:
         """(keywords,) which of them count: those of the named groups, all where none is named, and of a group in which single
-        keywords are named only these; where keywords are named and no group, nothing else counts. Raises UnknownName."""
+        keywords are named only these; where keywords are named and no group, nothing else counts. Raises UnknownName, and
+        BadUsage for a keyword of a group that is left out."""
         chosen = {self.find_group(group) for group in groups}
-        single = {entry for text in keywords for entry in self.find(text)}
-        if chosen and any(entry.group not in chosen for entry in single):
-            single = {entry for entry in single if entry.group in chosen}
+        single: set[Keyword] = set()
+        for text in keywords:
+            found = self.find(text)
+            mine = [entry for entry in found if not chosen or entry.group in chosen]
+            if not mine:
+                where = " and ".join(dict.fromkeys(entry.group for entry in found))
+                raise BadUsage(
+                    f"the keyword {text!r} is one of {where}, which the chosen groups leave out; add the group to them."
+                )
+            single.update(mine)
         whole = (chosen or (set() if single else set(self.groups))) - {entry.group for entry in single}
         return np.array([entry in single or entry.group in whole for entry in self.keywords], dtype=np.bool_)
 
@@ -165,16 +188,16 @@ class Annotations:
         return found
 
 
-def _plain(name: str) -> str:
-    return re.sub(r"[\s_-]+", "_", name.strip().casefold())
-
-
 def _refuse_duplicates(rows: Sequence[Row]) -> None:
     seen: dict[str, int] = {}
     for number, row in enumerate(rows, 1):
         first = seen.setdefault(row.clip, number)
         if first != number:
             raise DuplicateItem(f"clip {row.clip!r} stands in rows {first} and {number}; keep one of them.")
+
+
+def _times(count: int) -> str:
+    return "once" if count == 1 else f"{count} times"
 
 
 class _Reader:
@@ -199,7 +222,7 @@ class _Reader:
     def _add(self, group: str, words: tuple[str, ...], counted: Counter[str]) -> None:
         if not words:
             what = ", ".join(map(repr, sorted(counted)))
-            self.notes.append(f"{group}: {what} holds no word and is read as nothing ({counted.total()} times)")
+            self.notes.append(f"{group}: {what} holds no word and is read as nothing ({_times(counted.total())})")
             return
         first = min(counted, key=lambda text: (-counted[text], encode_id(text)))
         meant = self._meant.setdefault((group, words), (Keyword(group, first),))
@@ -207,7 +230,9 @@ class _Reader:
         other = sorted(text for text in counted if text not in {label.casefold() for label in labels})
         if other:
             times = sum(counted[text] for text in other)
-            self.notes.append(f"{group}: {', '.join(map(repr, other))} read as {' and '.join(sorted(labels))!r} ({times} times)")
+            self.notes.append(
+                f"{group}: {', '.join(map(repr, other))} read as {' and '.join(sorted(labels))!r} ({_times(times)})"
+            )
 
     def meant(self, group: str, texts: Sequence[str]) -> list[Keyword]:
         """The keywords that the texts of a cell stand for."""

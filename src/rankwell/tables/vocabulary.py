@@ -10,6 +10,7 @@ from typing import Literal, NamedTuple, Self
 from rankwell.errors import BadInput
 
 _WORD = re.compile(r"[^\W_]+(?:['’.][^\W_]+)*")
+_BETWEEN = re.compile(r"[\s_-]+")
 _LONG_PLURAL = re.compile(r".*(?:ch|sh|ss|x|zz|[^aeiou]us|[^aeiou]o)es")
 
 
@@ -111,7 +112,7 @@ class Vocabulary:
         """The vocabulary of some groups, with the aliases that still mean something. Raises BadInput for an unknown group."""
         lost = next((group for group in groups if group not in self.groups), None)
         if lost is not None:
-            raise BadInput(f"no group is called {lost!r}; there are {', '.join(self.groups)}.")
+            raise BadInput(f"no group is called {lost!r}; there are {', '.join(self.groups) or 'none'}.")
         kept = {alias: tuple(entry for entry in meant if entry.group in groups) for alias, meant in self.aliases.items()}
         entries = tuple(entry for entry in self.entries if entry.group in groups)
         return Vocabulary(entries, {alias: meant for alias, meant in kept.items() if meant})
@@ -142,6 +143,11 @@ def words_of(text: str) -> Iterator[Token]:
 def fold(text: str) -> tuple[str, ...]:
     """What two texts have in common that differ in case, spaces, punctuation, hyphens or plural alone."""
     return tuple(token.word for token in words_of(text))
+
+
+def group_key(name: str) -> str:
+    """What names of a group have in common that differ in case, in what stands between words, or in spelling (behaviour)."""
+    return _BETWEEN.sub("_", name.strip().casefold()).replace("behaviour", "behavior")
 
 
 def singular(word: str) -> str:

@@ -13,7 +13,7 @@ import numpy as np
 
 from rankwell.errors import BadInput, BadUsage, UnknownName
 from rankwell.kernels.clauses import Words, content_words
-from rankwell.kernels.phrase_scores import Encode, Labels
+from rankwell.kernels.phrase_scores import ALIGNED, Encode, Labels
 from rankwell.kernels.span_cover import best_cover
 from rankwell.tables import Floats
 from rankwell.tables.vocabulary import Keyword, Vocabulary
@@ -143,7 +143,10 @@ class KeywordMapper:
         limit: dict[str, Any] = {} if self._labels is None else {"keyword_threshold": self.threshold}
         if limit and self.strategy == "cover" and self.threshold == COVER_THRESHOLD:
             limit["calibrated_with"] = "all-MiniLM-L6-v2"
-        return {"strategy": self.strategy, **limit, "vocabulary": len(self.vocabulary.entries)}
+        if limit:
+            mixed = f"{1 - ALIGNED:g} cosine + {ALIGNED:g} words in common"
+            limit["keyword_score"] = mixed if self.strategy == "cover" else "cosine"
+        return {"strategy": self.strategy, **limit, "vocabulary_size": len(self.vocabulary.entries)}
 
     def _read(self, text: str) -> _Reading:
         words = Words.of(text)

@@ -10,16 +10,18 @@ from pathlib import Path
 from typing import Any
 
 from rankwell.conventions import CONVENTIONS
-from rankwell.errors import BadInput, BadUsage, NothingToEvaluate
+from rankwell.errors import BadInput, BadUsage
 from rankwell.evaluation import Results
 from rankwell.evaluation.clips import choices
 from rankwell.evaluation.clips import sources as ways
 from rankwell.evaluation.clips.choices import Mode, NoKeywords, NoRelevant, SelfRule, Unjudged, Weights
 from rankwell.evaluation.clips.explained import DETAIL_COLUMNS, detail_columns
 from rankwell.evaluation.clips.levels import Levels
+from rankwell.evaluation.clips.notes import Reading, empty_groups, mapping_notes, refuse_empty, variant_notes
 from rankwell.evaluation.clips.variant import Answer, Task, Variant
 from rankwell.files.annotations import read_annotations
 from rankwell.files.keyword_schema import read_schema
+from rankwell.registry import split_names
 from rankwell.stats import Intervals
 from rankwell.store import STDIN, Source
 from rankwell.tables.annotations import Annotations, Schema
@@ -51,9 +53,14 @@ class ClipResults(Results):
         mine = [values for values in self.values if values.run == run]
         shown = {row["measure"] for row in self.by_keyword}
         ordered = sorted(mine, key=lambda values: values.measure not in shown)
-        queries = [query for query, counted in zip(mine[0].queries, mine[0].counted.tolist(), strict=True) if counted]
         place = {query: row for row, query in enumerate(mine[0].queries)}
-        return sorted(queries, key=lambda query: (*(float(values.values[place[query]]) for values in ordered), query))
+        queries = [query for query, answer in self.answers[run].items() if answer.status == "counted"]
+
+        def key(query: str) -> tuple[Any, ...]:
+            found = [float(values.values[place[query]]) for values in ordered]
+            return *(-1.0 if isnan(value) else value for value in found), query
+
+        return sorted(queries, key=key)
 
     def value_rows(self) -> Iterator[dict[str, Any]]:
         """One row per run, query and measure, without what the query asked for and got."""
@@ -92,16 +99,16 @@ def evaluate_clips(
     engine: Any = None,
     run: Any = None,
     schema: Any = None,
-    groups: Sequence[str] = (),
-    keywords: Sequence[str] = (),
-    measures: Sequence[str] | None = None,
-    k: Sequence[int] = (1, 3, 5),
+    groups: str | Sequence[str] = (),
+    keywords: str | Sequence[str] = (),
+    measures: str | Sequence[str] | None = None,
+    k: int | Sequence[int] = (1, 3, 5),
     convention: str = "rankwell",
     relevance: str = "all",
     min_similarity: float | None = None,
     self_rule: SelfRule = "before",
     exclude_group: str | None = None,
-    metric: str = "cosine",
+    metric: str | None = None,
     ties: str | None = None,
     no_keywords: NoKeywords = "skip",
     no_relevant: NoRelevant = "skip",
@@ -120,7 +127,8 @@ def evaluate_clips(
     queries: texts, as `read_text_queries` takes them; None asks for every keyword once. map_text: what a text means; without it
     the keywords in the file hold, with it both readings are evaluated, as the runs `NAME (mapped)` and `NAME (given)`.
     text_embeddings, text_encoder: vectors of the texts in the space of the clips, or what makes them.
-    groups, keywords: what counts of the annotations; see `Annotations.select`. measures: at every `k` where they need a cut-off.
+    groups, keywords: what counts of the annotations, in a list or one text with commas; see `Annotations.select`. measures: at
+    every `k` where they need a cut-off. metric: `cosine` where nothing is said.
     relevance: `all`, `any`, `jaccard>=T` or `graded`. min_similarity: results below it are not found.
     self_rule: the query clip is removed `before` the list is cut to k, or `after` it, as Algorithm 2 has it, still divided by k.
     exclude_group: a column of the annotations, or `id:TEXT` for the part of a clip's id before TEXT; clips with the query's value
@@ -131,17 +139,21 @@ def evaluate_clips(
     Raises BadUsage for options that do not go together, UnknownName for names that do not exist, BadInput for bad tables,
     NothingToEvaluate where no query counts.
     """
-    choices.check(mode, k, min_similarity, self_rule, exclude_group, queries, map_text)
+    choices.check(mode, min_similarity, self_rule, exclude_group, queries, map_text)
+    choices.refuse_idle(mode, embeddings, ids, text_embeddings, text_encoder, engine, run, metric)
+    groups, keywords = choices.names(groups), choices.names(keywords)
     declared = schema if schema is None or isinstance(schema, Schema) else read_schema(schema)
     table = read_annotations(annotations, schema=declared, groups=groups)
     selection = table.select(groups, keywords)
     entry = CONVENTIONS[convention]
-    ks = tuple(sorted(set(k)))
-    asked = choices.measures(measures, ks, entry)
+    ks = choices.cutoffs(k)
+    asked = choices.measures(split_names(measures) if isinstance(measures, str) else measures, ks, entry)
     labels = choices.drives(table, exclude_group) if exclude_group is not None else None
     barred = choices.barred(table, labels, self_rule) if mode == "video" else {}
     listed, given = choices.queries(table, selection, mode, queries)
+    titles = choices.titles(listed) if mode == "text" else {}
     cutoffs = [each.measure.cutoff for each in asked]
+    searched = (metric or "cosine") if engine is None and run is None else None
     order = ties or ("id-asc" if self_rule == "after" and engine is None and run is None else None)
     answered = ways.answer(
         ways.Given(embeddings, ids, text_embeddings, text_encoder, engine, run),
@@ -155,7 +167,8 @@ def evaluate_clips(
             skip_unknown=unjudged == "skip",
             depth=None if None in cutoffs else max(each or 0 for each in (*cutoffs, *ks)),
             ties=order,
-            metric=metric,
+            metric=searched,
+            titles=titles,
             progress=progress,
         ),
     )
@@ -170,6 +183,7 @@ def evaluate_clips(
         ks=ks,
         answered=answered,
         barred=barred,
+        titles=titles,
         least=min_similarity,
         after=self_rule == "after",
         no_keywords=no_keywords,
@@ -184,12 +198,14 @@ def evaluate_clips(
     chosen = {
         "self": self_rule if mode == "video" else None,
         "exclude_group": exclude_group,
-        "metric": metric if engine is None and run is None else None,
+        "metric": searched,
         "keywords": ",".join(keywords) or None,
         "unjudged": unjudged,
         **(rules or {}),
     }
-    return _results(task, variants, _rules(task, chosen), annotations, details=details)
+    said = [] if labels is None else choices.drive_notes(table, labels, str(exclude_group))
+    said += empty_groups(table.bare_groups, {name: table.find_group(name) for name in groups})
+    return _results(task, variants, _rules(task, chosen), annotations, said, details=details)
 
 
 def _rules(task: Task, chosen: Mapping[str, Any]) -> dict[str, Any]:
@@ -240,7 +256,13 @@ def _variants(task: Task, given: Mapping[str, tuple[Keyword, ...]] | None, map_t
 
 
 def _results(
-    task: Task, variants: Sequence[tuple[Variant, str]], rules: dict[str, Any], annotations: Any, *, details: bool
+    task: Task,
+    variants: Sequence[tuple[Variant, str]],
+    rules: dict[str, Any],
+    annotations: Any,
+    said: Sequence[str],
+    *,
+    details: bool,
 ) -> ClipResults:
     values: list[Values] = []
     levels: list[Levels] = []
@@ -250,10 +272,12 @@ def _results(
     by_keyword: list[Mapping[str, Any]] = []
     answers: dict[str, Mapping[str, Answer]] = {}
     columns: dict[str, list[Any]] = {name: [] for name in DETAIL_COLUMNS}
-    notes = [*task.convention.notes, *task.annotations.notes, *task.answered.notes]
+    notes = [*task.annotations.notes, *said, *task.answered.notes]
+    readings: list[Reading] = []
     for variant, how in variants:
-        _refuse_empty(variant)
+        refuse_empty(variant, notes)
         measured = variant.all_measured()
+        readings.append(Reading(how, variant, measured))
         values += [each for each, _ in measured]
         levels += [each for _, each in measured]
         facts += [{**variant.facts(each), **({"keywords": how} if how else {})} for each in measured]
@@ -261,12 +285,12 @@ def _results(
         by_group += variant.by_group()
         by_keyword += variant.by_keyword(measured)
         answers[variant.run] = variant.answers()
-        notes += _variant_notes(variant)
+        notes += variant_notes(variant, measured)
         if details:
             rows = detail_columns(variant.run, variant.explainer, task.first, variant.bench.view, variant.required.queries)
             for name, column in rows.items():
                 columns[name] += column
-    notes += _mapping_notes(variants)
+    notes = [*task.convention.notes, *notes, *mapping_notes(readings)]
     place = {"annotations": Source(annotations)} if isinstance(annotations, (str, Path)) and str(annotations) not in STDIN else {}
     definitions = {str(each.measure): each.measure.entry.definition for each in task.measures}
     return ClipResults(
@@ -287,36 +311,6 @@ def _results(
         by_keyword=tuple(by_keyword),
         k=task.k,
     )
-
-
-def _refuse_empty(variant: Variant) -> None:
-    if not variant.counted.any():
-        told = variant.status
-        raise NothingToEvaluate(
-            f"{variant.run}: none of {len(told)} queries counts: {told.count('no keywords')} ask for no keyword of the "
-            f"selection, {told.count('no relevant clip')} for what no other clip has."
-        )
-
-
-def _mapping_notes(variants: Sequence[tuple[Variant, str]]) -> list[str]:
-    """Which queries ask for something else by their text than by their file: there the mapping is wrong, not the search."""
-    found = {how: variant.required for variant, how in variants}
-    if set(found) != {"given", "mapped"}:
-        return []
-    given, mapped = found["given"], found["mapped"]
-    other = [query for row, query in enumerate(given.queries) if (given.wanted[row] != mapped.wanted[row]).any()]
-    total = len(given.queries)
-    return [f"{len(other)} of {total} texts are mapped to other than the given keywords: {ways.named(other)}"] if other else []
-
-
-def _variant_notes(variant: Variant) -> list[str]:
-    told, queries = variant.status, variant.required.queries
-    out: list[str] = []
-    for status, what in (("no keywords", "ask for no keyword of the selection"), ("no relevant clip", "have no relevant clip")):
-        mine = [query for query, each in zip(queries, told, strict=True) if each == status]
-        if mine:
-            out.append(f"{variant.run}: {len(mine)} of {len(queries)} queries {what} and are left out: {ways.named(mine)}")
-    return out
 
 
 def _query_columns(answers: Mapping[str, Mapping[str, Answer]]) -> dict[str, list[Any]]:

@@ -1,6 +1,7 @@
 """Where a search fails: the measures for one group of keywords at a time, and for every keyword how often it is missing."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,8 @@ from rankwell.evaluation.clips.levels import Levels
 from rankwell.evaluation.clips.rankings import Listed
 from rankwell.stats import Intervals
 from rankwell.stats.summaries import summarise
-from rankwell.tables import Bools, Floats
+from rankwell.tables import Bools, Floats, Ints
+from rankwell.tables.annotations import Annotations
 from rankwell.tables.values import Values
 from rankwell.truth.keywords import Required
 
@@ -51,28 +53,37 @@ def group_rows(
         found = measured(required.only(columns))
         summaries = summarise([values for values, _ in found], intervals=intervals, seed=seed)
         for (_, facts), row in zip(found, summaries, strict=True):
-            rows.append({"group": group, **row.as_row(), **facts})
+            rows.append({**row.as_row(), "group": group, **facts})
     return rows
 
 
 def keyword_rows(
-    run: str, explainer: Explainer, first: Mapping[str, Listed], values: Values, levels: Levels, k: int
+    run: str,
+    explainer: Explainer,
+    first: Mapping[str, Listed],
+    values: Values,
+    levels: Levels,
+    k: int,
+    *,
+    counted: Bools,
+    lacked_by_chance: Floats,
 ) -> list[dict[str, Any]]:
     """A row per keyword that counted queries ask for, the one that is missing most often first.
 
-    `missing`: the share of the first k results of these queries that lack it; `by_chance`: the share of all clips that do.
-    `mean`, `ceiling` and `chance` are those of one measure over these queries.
+    `missing`: the share of the first k results of these queries that lack it; `by_chance`: the share of the clips that could have
+    been found that do. The columns of a summary row, `ceiling` and `chance` are those of one measure over these queries, as far
+    as it has a value for them; a keyword has few queries and so no interval.
     """
-    counted = values.counted
     queries, results, lacking = share_of_missing(explainer, first, counted, k)
-    carried: Floats = explainer.annotations.carried.mean(axis=0)
+    places: list[int] = np.flatnonzero(queries).tolist()
+    asking = [explainer.required.wanted[:, place] & values.counted for place in places]
+    over = [replace(values, run=run, values=np.where(mine, values.values, np.nan)) for mine in asking]
     rows: list[dict[str, Any]] = []
-    for place in np.flatnonzero(queries).tolist():
-        mine = counted & explainer.required.wanted[:, place]
+    for place, mine, row in zip(places, asking, summarise(over, intervals="none"), strict=True):
         keyword = explainer.annotations.keywords[place]
         rows.append(
             {
-                "run": run,
+                **row.as_row(),
                 "group": keyword.group,
                 "keyword": keyword.label,
                 "clips": int(explainer.annotations.uses[place]),
@@ -81,12 +92,31 @@ def keyword_rows(
                 "results": int(results[place]),
                 "lacking": int(lacking[place]),
                 "missing": float(lacking[place] / results[place]) if results[place] else None,
-                "by_chance": float(1 - carried[place]),
-                "measure": values.measure,
-                "label": values.label,
-                "mean": float(values.values[mine].mean()),
-                "ceiling": float(levels.ceiling[mine].mean()),
-                "chance": None if np.isnan(levels.chance[mine]).any() else float(levels.chance[mine].mean()),
+                "by_chance": float(lacked_by_chance[place]),
+                "ceiling": _mean(levels.ceiling[mine]),
+                "chance": _mean(levels.chance[mine]),
             }
         )
     return sorted(rows, key=lambda row: (-1.0 if row["missing"] is None else -row["missing"], row["group"], row["keyword"]))
+
+
+def _mean(values: Floats) -> float | None:
+    return None if not len(values) or np.isnan(values).any() else float(values.mean())
+
+
+def lacked_by_chance(
+    required: Required, annotations: Annotations, counted: Bools, barred: Mapping[str, Collection[str]], candidates: Ints
+) -> Floats:
+    """(keywords,) of the clips that could be found for a query, the share that lacks the keyword; the mean over its queries.
+
+    barred: query -> clips that cannot be found for it, itself among them. candidates: (queries,) how many others there are; those
+    that nobody annotated lack everything.
+    """
+    everywhere = annotations.carried.sum(axis=0, dtype=np.int64)
+    shares, asking = np.zeros(len(annotations.keywords)), np.zeros(len(annotations.keywords), dtype=np.int64)
+    for row in np.flatnonzero(counted & (candidates > 0)).tolist():
+        out = [annotations.index[clip] for clip in barred.get(required.queries[row], ()) if clip in annotations.index]
+        left = everywhere - annotations.carried[out].sum(axis=0, dtype=np.int64)
+        shares += required.wanted[row] * (1 - left / candidates[row])
+        asking += required.wanted[row]
+    return np.divide(shares, asking, out=np.full(len(shares), np.nan), where=asking > 0)

@@ -23,10 +23,8 @@ Weights = Literal["uniform", "relevant"]
 _WORDS = ("P", "R", "AP", "nDCG")
 
 
-def check(mode: str, k: Sequence[int], least: Any, self_rule: str, group: str | None, queries: Any, map_text: Any) -> None:
+def check(mode: str, least: Any, self_rule: str, group: str | None, queries: Any, map_text: Any) -> None:
     """Raises BadUsage and UnknownName for options that cannot be, or do not go together."""
-    if not k or any(each < 1 for each in k):
-        raise BadUsage(f"k={tuple(k)!r}: cut-offs are whole numbers from 1, as 1,3,5.")
     if least is not None and not np.isfinite(least):
         raise BadUsage(f"the similarity {least} is no threshold; a finite number is wanted.")
     if mode not in ("video", "text"):
@@ -37,6 +35,60 @@ def check(mode: str, k: Sequence[int], least: Any, self_rule: str, group: str | 
         raise BadUsage("a text is no clip, so that neither itself nor its drive can be left out; this goes with the mode video.")
     if self_rule == "after" and group is not None:
         raise BadUsage("--self after is Algorithm 2 to the letter, which knows no drives; leave --exclude-group out.")
+
+
+def names(given: str | Sequence[str]) -> list[str]:
+    """Names that are given as a list, or as one text with commas between them."""
+    return [part.strip() for part in given.split(",")] if isinstance(given, str) else list(given)
+
+
+def cutoffs(k: int | Sequence[int]) -> tuple[int, ...]:
+    """Cut-offs, ascending, each once. Raises BadUsage for what is no whole number from 1."""
+    given: list[Any] = list(k) if isinstance(k, Sequence) else [k]
+    if not given or not all(isinstance(each, (int, np.integer)) and not isinstance(each, bool) and each >= 1 for each in given):
+        raise BadUsage(f"k={k!r}: cut-offs are whole numbers from 1, as 1,3,5.")
+    return tuple(sorted({int(each) for each in given}))
+
+
+def refuse_idle(
+    mode: str, embeddings: Any, ids: Any, text_embeddings: Any, text_encoder: Any, engine: Any, run: Any, metric: str | None
+) -> None:
+    """Raises BadUsage for something given that nothing would read."""
+    clips = {"--embeddings": embeddings, "--ids": ids, "--metric": metric}
+    texts = {"--text-embeddings": text_embeddings, "--text-encoder": text_encoder}
+    idle: dict[str, Any] = {}
+    why = ""
+    if run is not None and engine is None:
+        idle, why = {**clips, **texts}, "the run is the ranking already"
+    elif engine is not None and run is None:
+        why = "the engine is what ranks"
+        idle = {**texts, "--metric": metric, **(clips if mode == "text" else {"--ids": ids if embeddings is None else None})}
+    elif embeddings is None:
+        idle, why = {"--ids": ids}, "there are no embeddings that they would belong to"
+    elif mode == "video":
+        idle, why = texts, "in the mode video clips search, and no text"
+    found = [name for name, value in idle.items() if value is not None]
+    if found:
+        them = "it" if len(found) == 1 else "them"
+        raise BadUsage(f"{', '.join(found)}: nothing reads {them}, for {why}; leave {them} out.")
+    if text_embeddings is not None and text_encoder is not None:
+        raise BadUsage("--text-embeddings and --text-encoder both say what the texts' vectors are; leave one of them out.")
+
+
+def drive_notes(table: Annotations, labels: Mapping[str, str], column: str) -> list[str]:
+    """Which clips have no value, so that only they themselves are left out for them."""
+    bare = [clip for clip in table.clips if clip not in labels]
+    if not bare:
+        return []
+    have = "1 clip has" if len(bare) == 1 else f"{len(bare)} clips have"
+    more = f" and {len(bare) - 5} more" if len(bare) > 5 else ""
+    listed = ", ".join(map(repr, bare[:5])) + more
+    return [f"--exclude-group {column}: {have} none: {listed}; for them they alone are left out"]
+
+
+def titles(listed: Sequence[TextQuery]) -> dict[str, str]:
+    """query -> what it is called in messages: its id, or its text where the id is only its place in the list."""
+    return {query.id: query.text if query.id == str(place) else query.id for place, query in enumerate(listed)}
 
 
 def measures(texts: Sequence[str] | None, ks: Sequence[int], convention: Convention) -> tuple[Asked, ...]:
@@ -71,7 +123,13 @@ def drives(table: Annotations, column: str) -> dict[str, str]:
     """clip -> the value of a column, or the part of its id before a text. Raises BadUsage where no clip has one."""
     kind, colon, text = column.partition(":")
     if colon and kind == "id" and text:
-        return {clip: clip.rpartition(text)[0] for clip in table.clips if text in clip}
+        parts = {clip: clip.rpartition(text)[0] for clip in table.clips if text in clip}
+        if not parts:
+            example = table.clips[0]
+            raise BadUsage(
+                f"--exclude-group {column}: no clip's id holds {text!r}; an id is {example!r}, name what follows its drive."
+            )
+        return parts
     found = {clip: told[column] for clip, told in table.attributes.items() if column in told}
     if not found:
         known = sorted({name for told in table.attributes.values() for name in told})

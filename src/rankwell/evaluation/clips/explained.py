@@ -15,6 +15,8 @@ from rankwell.tables.judgments import Judgments
 from rankwell.truth.keywords import Required
 from rankwell.views.judged import JudgedRankings
 
+_Key = tuple[int, int, float, bool]
+_BELOW = ("below_threshold",)
 DETAIL_COLUMNS = ("run", "query", "item", "rank", "score", "grade", "state", "detail")
 
 
@@ -65,6 +67,15 @@ class Result(NamedTuple):
         return place | {"grade": self.grade} | self.told()
 
 
+class _Reading(NamedTuple):
+    """What clips with the same part of what is asked for are to a query. detail: JSON, once it is wanted."""
+
+    found: Mapping[str, list[str]]
+    missing: Mapping[str, list[str]]
+    reasons: tuple[str, ...]
+    detail: str = ""
+
+
 @dataclass(frozen=True, eq=False)
 class Explainer:
     """Says of a clip what a query asks for and what the clip has. least: results of a lower similarity do not count."""
@@ -78,6 +89,16 @@ class Explainer:
     @cached_property
     def _row(self) -> dict[str, int]:
         return {query: row for row, query in enumerate(self.required.queries)}
+
+    @cached_property
+    def _patterns(self) -> tuple[list[int], list[int]]:
+        """What each query asks for and each clip carries, a bit per keyword: few sets, even of thousands of clips."""
+        one, two = (np.packbits(each, axis=1) for each in (self.required.wanted, self.annotations.carried))
+        return [int.from_bytes(row.tobytes()) for row in one], [int.from_bytes(row.tobytes()) for row in two]
+
+    @cached_property
+    def _readings(self) -> dict[_Key, "_Reading"]:
+        return {}
 
     def grades(self, query: str) -> dict[str, float]:
         """clip -> grade, of the relevant clips of a query."""
@@ -100,55 +121,71 @@ class Explainer:
     def result(self, query: str, item: str, rank: int | None, similarity: float, grades: Mapping[str, float]) -> Result:
         """What one item is to the query; rank None: it was not retrieved."""
         known = None if isnan(similarity) else similarity
-        below = ["below_threshold"] if self.least is not None and known is not None and known < self.least else []
-        wanted = self.required.wanted[self._row[query]]
+        below = self.least is not None and known is not None and known < self.least
+        row = self._row[query]
         if self.clips_ask and item == query:
             return Result(item, None, known, None, "junk", {}, {}, ("query_itself",))
         if item not in self.annotations.index:
-            missing = self.annotations.named(wanted)
-            return Result(item, rank, known, None, "unjudged", {}, missing, (*below, "unannotated"))
-        carried = self.annotations.carried[self.annotations.index[item]]
-        found, missing = self.annotations.named(wanted & carried), self.annotations.named(wanted & ~carried)
+            missing = self.annotations.named(self.required.wanted[row])
+            return Result(item, rank, known, None, "unjudged", {}, missing, (*_BELOW[:below], "unannotated"))
         grade = grades.get(item, 0.0)
-        lacking = [f"missing:{label}" for labels in missing.values() for label in labels] if grade < 1 else []
+        read = self._read(row, self.annotations.index[item], grade, below)
         state = "relevant" if grade >= 1 else "nonrelevant"
-        return Result(item, rank, known, grade, state, found, missing, (*below, *lacking))
+        return Result(item, rank, known, grade, state, read.found, read.missing, read.reasons)
+
+    def detail(self, query: str, result: Result) -> str:
+        """What one protocol knows of a result, as JSON."""
+        if result.grade is None:
+            return json.dumps(result.told())
+        below = "below_threshold" in result.reasons[:1]
+        place = self.annotations.index[result.item]
+        reading = self._read(self._row[query], place, result.grade, below)
+        if not reading.detail:
+            reading = reading._replace(detail=json.dumps(result.told()))
+            self._readings[self._key(self._row[query], place, result.grade, below)] = reading
+        return reading.detail
+
+    def _key(self, row: int, place: int, grade: float, below: bool) -> _Key:
+        asked, carried = self._patterns
+        return asked[row], asked[row] & carried[place], grade, below
+
+    def _read(self, row: int, place: int, grade: float, below: bool) -> "_Reading":
+        key = self._key(row, place, grade, below)
+        known = self._readings.get(key)
+        if known is not None:
+            return known
+        wanted, carried = self.required.wanted[row], self.annotations.carried[place]
+        found, missing = self.annotations.named(wanted & carried), self.annotations.named(wanted & ~carried)
+        lacking = [f"missing:{label}" for labels in missing.values() for label in labels] if grade < 1 else []
+        return self._readings.setdefault(key, _Reading(found, missing, (*_BELOW[:below], *lacking)))
 
 
 def detail_columns(
     run: str, explainer: Explainer, first: Mapping[str, Listed], view: JudgedRankings, queries: Sequence[str]
 ) -> dict[str, list[Any]]:
     """The columns of details.parquet: the first results of each query, and every relevant clip wherever it stands."""
-    columns: dict[str, list[Any]] = {name: [] for name in DETAIL_COLUMNS}
-    stands: dict[tuple[str, str], tuple[int, float]] = {}
+    stands: dict[str, dict[str, tuple[int, float]]] = {query: {} for query in view.queries}
+    items = explainer.judgments.items
     for at, row, rank, score in zip(
         view.query_of_row.tolist(), view.items.tolist(), view.ranks.tolist(), view.scores.tolist(), strict=True
     ):
-        stands[view.queries[at], str(explainer.judgments.items[row])] = (rank, score)
+        stands[view.queries[at]][str(items[row])] = (rank, score)
+    rows: list[tuple[Any, ...]] = []
     for query in queries:
         results = explainer.results(query, first.get(query, Listed([], [])))
         shown = {result.item for result in results}
-        grades = explainer.grades(query)
+        grades, mine = explainer.grades(query), stands[query]
         later: list[Result] = []
         for item in grades:
             if item not in shown and not (explainer.clips_ask and item == query):
-                rank, score = stands.get((query, item), (None, float("nan")))
+                rank, score = mine.get(item, (None, float("nan")))
                 later.append(explainer.result(query, item, rank, score, grades))
         later.sort(key=lambda result: (result.rank is None, result.rank or 0))
-        for result in (*results, *later):
-            values = (
-                run,
-                query,
-                result.item,
-                result.rank,
-                result.similarity,
-                result.grade,
-                result.state,
-                json.dumps(result.told()),
-            )
-            for name, value in zip(DETAIL_COLUMNS, values, strict=True):
-                columns[name].append(value)
-    return columns
+        rows += [
+            (run, query, each.item, each.rank, each.similarity, each.grade, each.state, explainer.detail(query, each))
+            for each in (*results, *later)
+        ]
+    return {name: [row[place] for row in rows] for place, name in enumerate(DETAIL_COLUMNS)}
 
 
 def share_of_missing(

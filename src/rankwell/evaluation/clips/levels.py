@@ -43,7 +43,8 @@ class Bench:
         """The measure with its ceiling and its chance level.
 
         With `own_rank` the list is cut to the measure's k, then the query is removed, and no other item comes in. A perfect
-        ranker finds the query first, one without knowledge anywhere.
+        ranker finds the query first, one without knowledge anywhere. Of a list that does not hold its query nothing is removed,
+        so that the levels are those without removal.
         """
         k = measure.cutoff
         if self.own_rank is None or k is None:
@@ -55,7 +56,20 @@ class Bench:
         at_random = self._chance_of_short(measure, perfect, k)
         share = np.minimum(k / (self.candidates + 1), 1.0)
         chance = share * at_random + (1 - share) * self._chance(measure)
-        return Levels(values, measure(perfect), chance, self._tied(measure))
+        without = self.without_query
+        ceiling = np.where(without, measure(self._perfect), measure(perfect))
+        return Levels(values, ceiling, np.where(without, self._chance(measure), chance), self._tied(measure))
+
+    @cached_property
+    def without_query(self) -> Bools:
+        """(queries,) whether the list is there and does not hold the query, which is to be removed after the cut."""
+        if self.own_rank is None:
+            return np.zeros(len(self.view.queries), dtype=np.bool_)
+        return self.view.present & (self.own_rank == 0)
+
+    def unreachable(self, measure: Measure) -> Bools:
+        """(queries,) where even a perfect ranker has nothing that the measure counts, as nothing is relevant to its level."""
+        return measure(self._perfect) == 0
 
     @cached_property
     def _perfect(self) -> JudgedRankings:

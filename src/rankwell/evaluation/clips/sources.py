@@ -38,7 +38,8 @@ class Asked:
     """What is asked of a system.
 
     queries: clips, or texts. barred: query -> clips that are removed before any cut. labels: clip -> its drive. gallery: how many
-    clips there are to be found. depth: the deepest place that a measure looks at, None for all.
+    clips there are to be found. depth: the deepest place that a measure looks at, None for all. titles: query -> what it is
+    called in messages.
     """
 
     annotations: Annotations
@@ -50,8 +51,13 @@ class Asked:
     skip_unknown: bool
     depth: int | None
     ties: str | None
-    metric: str
+    metric: str | None
+    titles: Mapping[str, str]
     progress: Progress | None = None
+
+    def told(self, queries: Sequence[str]) -> str:
+        """The first queries, for notes."""
+        return named([self.titles.get(query, query) for query in queries])
 
 
 class Answered(NamedTuple):
@@ -85,7 +91,8 @@ def named(ids: Sequence[str], most: int = 5) -> str:
     return ", ".join(map(repr, ids[:most])) + (f" and {len(ids) - most} more" if len(ids) > most else "")
 
 
-def _plural(count: int, one: str, several: str) -> str:
+def plural(count: int, one: str, several: str) -> str:
+    """A count with what is counted, for notes."""
     return f"{count} {one if count == 1 else several}"
 
 
@@ -112,20 +119,34 @@ def _clip_vectors(given: Given, asked: Asked) -> tuple[Embeddings, list[str]]:
     if not both:
         examples = f"{table.ids[0]!r} there, {clips[0]!r} in the annotations"
         raise BadInput(f"{place}: no id is that of an annotated clip ({examples}); give both the same ids.")
+    _refuse_zero(table, asked.metric, place)
     notes: list[str] = []
     missing = [clip for clip in clips if clip not in known]
     if missing:
         what = "they cannot be found" + (", and as queries they have an empty result" if asked.mode == "video" else "")
         notes.append(
-            f"{_plural(len(missing), 'annotated clip has', 'annotated clips have')} no embedding: {named(missing)}; {what}"
+            f"{plural(len(missing), 'annotated clip has', 'annotated clips have')} no embedding: {named(missing)}; {what}"
         )
     extra = sorted(known - both)
     if extra:
         what = "left out" if asked.skip_unknown else "kept in the gallery, never relevant (--unjudged skip leaves them out)"
-        notes.append(f"{_plural(len(extra), 'embedding has', 'embeddings have')} no annotation: {named(extra)}; {what}")
+        notes.append(f"{plural(len(extra), 'embedding has', 'embeddings have')} no annotation: {named(extra)}; {what}")
         if asked.skip_unknown:
             table = _rows(table, [row for row, name in enumerate(table.ids) if name in both])
     return table, notes
+
+
+def _refuse_zero(table: Embeddings, metric: str | None, place: Any) -> None:
+    """Raises BadInput for a vector without direction, by its row in the file; later rows are those of a selection."""
+    if metric != "cosine":
+        return
+    zero = np.flatnonzero(~np.asarray(table.vectors).any(axis=1))
+    if len(zero):
+        row = int(zero[0])
+        who = "" if table.ids is None else f", id {table.ids[row]!r}"
+        raise BadInput(
+            f"{place}: row {row} (from 0{who}) is a zero vector, which has no direction; drop it, or take --metric dot or l2."
+        )
 
 
 def _rows(table: Embeddings, rows: Sequence[int]) -> Embeddings:
@@ -145,7 +166,7 @@ def _of_vectors(given: Given, asked: Asked) -> Answered:
     vectors = Vectors.ordered(
         queries,
         items,
-        metric=metric_name(asked.metric),
+        metric=metric_name(asked.metric or "cosine"),
         ties=rule,
         exclude_self=asked.exclude_self,
         labels=asked.labels,
@@ -166,17 +187,19 @@ def _text_vectors(given: Given, asked: Asked) -> tuple[Embeddings, list[str]]:
             )
         return Embeddings(names, _encoded(given.text_encoder, [query.text for query in asked.queries])), []
     table = read_embeddings(given.text_embeddings)
+    place = given.text_embeddings if isinstance(given.text_embeddings, (str, Path)) else "the text embeddings"
+    _refuse_zero(table, asked.metric, place)
     if table.ids is None:
         if table.n != len(names):
-            what = f"{given.text_embeddings}: {table.n} vectors without ids for {len(names)} text queries"
+            what = f"{place}: {table.n} vectors without ids for {len(names)} text queries"
             raise BadInput(f"{what}; give one each, in the order of the queries, or ids.")
         return Embeddings(names, table.vectors), []
     row = {name: place for place, name in enumerate(table.ids)}
     missing = [name for name in names if name not in row]
     if len(missing) == len(names):
-        raise BadInput(f"{given.text_embeddings}: no id is that of a query ({table.ids[0]!r} there, {names[0]!r} here).")
+        raise BadInput(f"{place}: no id is that of a query ({table.ids[0]!r} there, {names[0]!r} here).")
     notes = [
-        f"{_plural(len(missing), 'text query has', 'text queries have')} no embedding: {named(missing)}; its result is empty"
+        f"{plural(len(missing), 'text query has', 'text queries have')} no embedding: {asked.told(missing)}; its result is empty"
     ]
     return _rows(table, [row[name] for name in names if name in row]), notes if missing else []
 
@@ -203,11 +226,11 @@ def _cleaned(lists: Lists, asked: Asked) -> tuple[Lists, list[str]]:
     notes: list[str] = []
     if cleaned.doubled:
         notes.append(
-            f"{_plural(cleaned.doubled, 'result repeats', 'results repeat')} a clip of the same list; the first one counts"
+            f"{plural(cleaned.doubled, 'result repeats', 'results repeat')} a clip of the same list; the first one counts"
         )
     if cleaned.unknown:
         what = "taken out" if asked.skip_unknown else "they keep their places and are wrong (--unjudged skip takes them out)"
-        count = _plural(len(cleaned.unknown), "id", "different ids")
+        count = plural(len(cleaned.unknown), "id", "different ids")
         notes.append(f"the results have {count} that nobody annotated: {named(cleaned.unknown)}; {what}")
     return cleaned, notes
 
@@ -225,9 +248,11 @@ def _of_run(given: Given, asked: Asked) -> Answered:
     cleaned, notes = _cleaned(mine, asked)
     missing = [query.id for query in asked.queries if query.id not in mine.lists]
     if missing:
-        notes.append(f"{_plural(len(missing), 'query is', 'queries are')} not in the run: {named(missing)}; the result is empty")
+        notes.append(
+            f"{plural(len(missing), 'query is', 'queries are')} not in the run: {asked.told(missing)}; the result is empty"
+        )
     if strange:
-        notes.append(f"{_plural(len(strange), 'query', 'queries')} of the run are not asked here: {named(strange)}")
+        notes.append(f"{plural(len(strange), 'query', 'queries')} of the run are not asked here: {named(strange)}")
     return Answered(_stem(given.run, "run"), cleaned, frozenset(), {}, tuple(notes), _sources(run=given.run))
 
 
@@ -247,19 +272,19 @@ def _of_engine(given: Given, asked: Asked) -> Answered:
         try:
             found = engine.ask(question, depth + len(asked.barred.get(query, ())))
         except BadInput as error:
-            raise BadInput(f"query {query!r}: {error}") from error
+            raise BadInput(f"query {asked.titles.get(query, query)!r}: {error}") from error
         except Exception as error:
             failed[query] = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
             continue
         lists[query] = Listed([each.item for each in found], [each.similarity for each in found])
     if failed and not lists:
         query, what = next(iter(failed.items()))
-        raise BadInput(f"{name} failed for every query, first for {query!r} ({what}); mend the engine.")
+        raise BadInput(f"{name} failed for every query, first for {asked.titles.get(query, query)!r} ({what}); mend the engine.")
     cleaned, told = _cleaned(Lists(lists, failed=failed), asked)
     if failed:
-        what = "; ".join(f"{query!r} ({said})" for query, said in list(failed.items())[:3])
+        what = "; ".join(f"{asked.titles.get(query, query)!r} ({said})" for query, said in list(failed.items())[:3])
         more = f" and {len(failed) - 3} more" if len(failed) > 3 else ""
-        told.append(f"{name} failed for {_plural(len(failed), 'query', 'queries')}, whose result is empty: {what}{more}")
+        told.append(f"{name} failed for {plural(len(failed), 'query', 'queries')}, whose result is empty: {what}{more}")
     return Answered(name, cleaned, frozenset(), failed, (*notes, *told), _sources(embeddings=given.embeddings))
 
 
@@ -268,6 +293,10 @@ def _prepared(engine: LiveEngine, given: Given, asked: Asked) -> tuple[dict[str,
     if asked.mode == "text":
         return {query.id: query.text for query in asked.queries}, []
     if engine.by != "similarity_search":
+        if given.embeddings is not None:
+            raise BadUsage(
+                f"--embeddings: {engine.name} is asked by the clips' ids ({engine.by}) and reads no vectors; leave it out."
+            )
         return {query.id: query.id for query in asked.queries}, []
     if given.embeddings is None:
         raise BadUsage(f"{engine.name} takes vectors (similarity_search); give the clips' embeddings as well.")

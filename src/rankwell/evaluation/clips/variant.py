@@ -10,7 +10,7 @@ import numpy as np
 from rankwell.conventions import Asked, Convention
 from rankwell.errors import BadInput
 from rankwell.evaluation.clips import sources as ways
-from rankwell.evaluation.clips.breakdown import group_rows, keyword_rows, level_facts
+from rankwell.evaluation.clips.breakdown import group_rows, keyword_rows, lacked_by_chance, level_facts
 from rankwell.evaluation.clips.choices import Mode, NoKeywords, NoRelevant, Weights
 from rankwell.evaluation.clips.explained import Explainer, Result
 from rankwell.evaluation.clips.levels import Bench, Levels
@@ -39,7 +39,7 @@ class Answer(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """Everything that decides the figures, read and checked."""
+    """Everything that decides the figures, read and checked. titles: query -> what it is called in messages."""
 
     annotations: Annotations
     selection: Bools
@@ -51,6 +51,7 @@ class Task:
     ks: tuple[int, ...]
     answered: ways.Answered
     barred: Mapping[str, Sequence[str]]
+    titles: Mapping[str, str]
     least: float | None
     after: bool
     no_keywords: NoKeywords
@@ -94,11 +95,15 @@ class Variant:
     def judgments(self) -> Judgments:
         """The relevant clips of each query; where it is removed after the cut, the query itself is junk."""
         task = self.task
-        own = {query: [query] for query in self.required.queries} if task.mode == "video" else {}
-        barred = {query: {*task.barred.get(query, ()), *own.get(query, ())} for query in self.required.queries}
         vacuous = task.no_keywords == "vacuous"
-        truth = judge(self.required, task.annotations, relevance=task.relevance, barred=barred, vacuous=vacuous)
-        return truth.with_junk(own) if task.after else truth
+        truth = judge(self.required, task.annotations, relevance=task.relevance, barred=self._barred, vacuous=vacuous)
+        return truth.with_junk({query: [query] for query in self.required.queries}) if task.after else truth
+
+    @cached_property
+    def _barred(self) -> dict[str, set[str]]:
+        """query -> clips that cannot be found for it, itself among them."""
+        own = self.task.mode == "video"
+        return {query: {*self.task.barred.get(query, ()), *([query] if own else ())} for query in self.required.queries}
 
     @cached_property
     def bench(self) -> Bench:
@@ -121,8 +126,9 @@ class Variant:
     def status(self) -> list[str]:
         """(queries,) whether each counts, or why it does not."""
         task, told = self.task, list[str]()
-        graded = self.bench.view.sum_judged(self.bench.view.judged_grades > 0)
-        for query, asked, relevant in zip(self.required.queries, self.required.counts.tolist(), graded.tolist(), strict=True):
+        for query, asked, relevant in zip(
+            map(self.title, self.required.queries), self.required.counts.tolist(), self.n_graded.tolist(), strict=True
+        ):
             if not asked and task.no_keywords == "error":
                 raise BadInput(
                     f"query {query!r} asks for no keyword of the selection; leave it out, or choose --no-keywords skip."
@@ -139,12 +145,40 @@ class Variant:
         """(queries,) whether each counts."""
         return np.array([status == "counted" for status in self.status], dtype=np.bool_)
 
+    @cached_property
+    def n_graded(self) -> Ints:
+        """(queries,) clips with any grade above 0, which are more than `n_relevant` where relevance is graded."""
+        return self.bench.view.sum_judged(self.bench.view.judged_grades > 0).astype(np.int64)
+
+    @cached_property
+    def without_match(self) -> Bools:
+        """(queries,) which count and have no clip with all their keywords, but some with part of them."""
+        return self.counted & (self.n_relevant == 0) & (self.n_graded > 0)
+
+    def left_out(self, asked: Asked) -> Bools:
+        """(queries,) which counted ones a measure leaves out: it calls no clip relevant, as only part of the keywords is found.
+
+        Raises BadInput for the first where such queries are an error.
+        """
+        if self.task.no_relevant == "empty" or asked.measure.entry.unit != "share" or not self.without_match.any():
+            return np.zeros(len(self.counted), dtype=np.bool_)
+        out = self.without_match & self.bench.unreachable(asked.measure)
+        if self.task.no_relevant == "error" and out.any():
+            query = self.title(self.required.queries[int(np.flatnonzero(out)[0])])
+            what = f"query {query!r} has no clip with all its keywords, which {asked.label} wants"
+            raise BadInput(f"{what}; leave it out, or choose --no-relevant skip or empty.")
+        return out
+
+    def title(self, query: str) -> str:
+        """What a query is called in messages."""
+        return self.task.titles.get(query, query)
+
     def measured(self, asked: Asked) -> tuple[Values, Levels]:
-        """The values of one measure; NaN where the query is not counted."""
+        """The values of one measure; NaN where the query is not counted, or has nothing that the measure calls relevant."""
         levels = self.bench.levels(asked.measure)
         entry, percent = asked.measure.entry, self.task.convention.unit == "percent"
         scale = 100.0 if percent and entry.unit == "share" else 1.0
-        values: Floats = np.where(self.counted, levels.values * scale, np.nan)
+        values: Floats = np.where(self.counted & ~self.left_out(asked), levels.values * scale, np.nan)
         weights = self.n_relevant.astype(np.float64) if self.task.weights == "relevant" and entry.summary == "mean" else None
         unit = "percent" if scale > 1 else entry.unit
         name = str(asked.measure)
@@ -158,7 +192,7 @@ class Variant:
         """The further columns of a measure's summary row."""
         return level_facts(*measured, len(self.required.queries))
 
-    @property
+    @cached_property
     def explainer(self) -> Explainer:
         """What says of a clip what it has and lacks."""
         task = self.task
@@ -177,13 +211,14 @@ class Variant:
 
     def counts(self, measured: Sequence[tuple[Values, Levels]]) -> dict[str, Any]:
         """What became of the queries, in numbers."""
-        view, told = self.bench.view, self.status
+        task, view, told = self.task, self.bench.view, self.status
         short = {str(k): int(((view.retrieved < k) & self.counted).sum()) for k in self.task.ks}
         return {
             "queries": len(told),
             "counted": int(self.counted.sum()),
             "no_keywords": int((self.required.counts == 0).sum()),
-            "without_relevant": int(((self.n_relevant == 0) & (self.required.counts > 0)).sum()),
+            "without_relevant": int(((self.n_graded == 0) & (self.required.counts > 0)).sum()),
+            **({"without_full_match": int(self.without_match.sum())} if task.relevance.kind == "graded" else {}),
             "missing": int((~view.present).sum()),
             **({"failed": len(self.task.answered.failed)} if self.task.answered.failed else {}),
             **({"abstained": int((view.present & (view.retrieved == 0)).sum())} if self.task.least is not None else {}),
@@ -212,4 +247,15 @@ class Variant:
         """A row per keyword, with the first measure that looks as deep as the largest cut-off."""
         deep = [place for place, asked in enumerate(self.task.measures) if asked.measure.cutoff == self.task.k]
         values, levels = measured[deep[0] if deep else 0]
-        return keyword_rows(self.run, self.explainer, self.task.first, values, levels, self.task.k)
+        barred, candidates = self._barred, self.bench.candidates
+        chance = lacked_by_chance(self.required, self.task.annotations, self.counted, barred, candidates)
+        return keyword_rows(
+            self.run,
+            self.explainer,
+            self.task.first,
+            values,
+            levels,
+            self.task.k,
+            counted=self.counted,
+            lacked_by_chance=chance,
+        )
