@@ -1,10 +1,10 @@
 """Charts as Vega-Lite specs, one file per chart. Here is what they share: the theme, the panels, names that fit."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
-from rankwell.report import visible
+from rankwell.report import Row, visible
 
 SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
 INK, QUIET, FAINT, ACCENT = "#1c2733", "#5b6773", "#e6eaee", "#1f6fb2"
@@ -73,6 +73,22 @@ def short_names(names: Sequence[str]) -> dict[str, str]:
     whole = {name: visible(name) for name in names}
     short = {name: text if len(text) <= _LONGEST else f"{text[:half]}…{text[-half:]}" for name, text in whole.items()}
     return short if len(set(short.values())) == len(short) else whole
+
+
+def part_of(row: Row, keys: Iterable[str]) -> str:
+    """What part of a result a row is about, as a protocol's columns say it (`t2v`); empty where they say nothing."""
+    return ", ".join(visible(row[key]) for key in keys if row.get(key) not in (None, ""))
+
+
+def is_difference(measure: str) -> bool:
+    """Whether the name is that of a paired difference, which is drawn about 0 and against another run."""
+    return measure.startswith("Difference(")
+
+
+def difference_title(row: Row) -> str:
+    """The measure that a difference is of, as a panel's title."""
+    label = row["label"].removesuffix(f" against {row['against']}").removeprefix("Difference(").removesuffix(")")
+    return panel_title(label, row["of"], row["unit"])
 
 
 def nice_domain(low: float, high: float) -> tuple[float, float]:

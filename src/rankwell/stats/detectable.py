@@ -1,0 +1,84 @@
+"""Whether a set of queries is large enough: the smallest difference that a paired t-test would find, and the queries it needs."""
+
+import math
+from functools import lru_cache
+
+import numpy as np
+
+from rankwell.errors import BadUsage
+from rankwell.stats import check_level, student_quantile
+
+_MOST = 10**9
+
+
+def minimal_detectable_difference(sd: float, n: int, *, alpha: float = 0.05, power: float = 0.8) -> float | None:
+    """The true mean difference that a two-sided paired t-test at level alpha finds with this power; None below 2 queries.
+
+    sd: of the differences, n: how many. Raises BadUsage for alpha or a power outside (0, 1), and for a power not above alpha.
+    Source: Cohen 1988, chapter 2; Sakai 2018, Laboratory Experiments in Information Retrieval, 6.
+    """
+    _check(alpha, power)
+    return None if n < 2 else _noncentrality(n - 1, alpha, power) * sd / math.sqrt(n)
+
+
+def queries_needed(difference: float, sd: float, *, alpha: float = 0.05, power: float = 0.8) -> int | None:
+    """The smallest number of queries with which a true difference of this size is found with this power, at least 2.
+
+    None where the difference is 0, or where it would take more than a thousand million. Errors and source as for
+    `minimal_detectable_difference`.
+    """
+    _check(alpha, power)
+    if difference == 0:
+        return None
+    low, high = 1, 2
+    while _power(abs(difference) / sd * math.sqrt(high) if sd else math.inf, high - 1, alpha) < power:
+        low, high = high, high * 2
+        if high > _MOST:
+            return None
+    while high - low > 1:
+        middle = (low + high) // 2
+        enough = _power(abs(difference) / sd * math.sqrt(middle) if sd else math.inf, middle - 1, alpha) >= power
+        low, high = (low, middle) if enough else (middle, high)
+    return high
+
+
+def _check(alpha: float, power: float) -> None:
+    check_level(1 - alpha)
+    if not alpha < power < 1:
+        raise BadUsage(f"the power is {power}; it lies between the level {alpha:g} and 1, as 0.8 does.")
+
+
+@lru_cache(maxsize=4096)
+def _noncentrality(freedom: int, alpha: float, power: float) -> float:
+    """By how many standard errors the true mean has to be off for the test to have this power."""
+    low, high = 0.0, 1.0
+    while _power(high, freedom, alpha) < power:
+        low, high = high, 2 * high
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (low, middle) if _power(middle, freedom, alpha) >= power else (middle, high)
+    return (low + high) / 2
+
+
+def _power(off: float, freedom: int, alpha: float) -> float:
+    """The probability that |t| is beyond its quantile where its mean is off by so many standard errors."""
+    if math.isinf(off):
+        return 1.0
+    beyond = student_quantile(1 - alpha, freedom)
+    spread, weights = _spread(freedom)
+    root = math.sqrt(2)
+    tails = [(math.erfc((beyond * s - off) / root) + math.erfc((beyond * s + off) / root)) / 2 for s in spread]
+    return math.fsum(weight * tail for weight, tail in zip(weights, tails, strict=True))
+
+
+@lru_cache(maxsize=256)
+def _spread(freedom: int) -> tuple[list[float], list[float]]:
+    """Places and weights that integrate over a sample's standard deviation in units of the true one."""
+    reach = 9 / math.sqrt(2 * freedom)
+    low, high = max(0.0, 1 - reach), 1 + reach
+    nodes, weights = np.polynomial.legendre.leggauss(120)
+    places = (low + high) / 2 + (high - low) / 2 * nodes
+    constant = math.log(2) + freedom / 2 * math.log(freedom / 2) - math.lgamma(freedom / 2)
+    density = np.exp(constant + (freedom - 1) * np.log(places) - freedom / 2 * places**2)
+    scaled = (high - low) / 2 * weights * density
+    return places.tolist(), scaled.tolist()

@@ -1,0 +1,147 @@
+"""Orders of systems: how alike two of them are, what several add up to, and how far mean ranks must lie apart."""
+
+import math
+from collections.abc import Sequence
+from statistics import NormalDist
+from typing import NamedTuple
+
+import numpy as np
+
+from rankwell.errors import BadInput
+from rankwell.stats import check_level
+from rankwell.tables import Floats
+
+
+class Friedman(NamedTuple):
+    """ranks: (systems,) the mean rank of each over the blocks, 1 is best. chi_square, p: Friedman's test that all are alike.
+
+    critical_difference: how far apart two mean ranks are by chance at most, over all pairs of systems (Nemenyi).
+    """
+
+    ranks: Floats
+    chi_square: float
+    p: float
+    critical_difference: float
+
+
+def descending_ranks(values: Floats) -> Floats:
+    """(…, systems) the rank of each system in its row, 1 for the highest; equal values share the mean of their ranks."""
+    higher = (values[..., None, :] > values[..., :, None]).sum(axis=-1)
+    same = (values[..., None, :] == values[..., :, None]).sum(axis=-1)
+    return higher + (same + 1) / 2
+
+
+def tau_ap(reference: Floats, other: Floats) -> float | None:
+    """The correlation of two orders of systems in which the top counts more; 1 for the same, -1 for the reverse.
+
+    The mean, over the systems below the first of `other`, of the share of those above each that `reference` puts above it too,
+    scaled to ±1. reference, other: (systems,) scores, the higher the better. None for fewer than two systems and where two scores
+    of one side are equal. Source: Yilmaz, Aslam and Robertson 2008, A new rank correlation coefficient for information retrieval.
+
+    >>> round(tau_ap(np.array([4.0, 3.0, 2.0, 1.0]), np.array([3.0, 4.0, 2.0, 1.0])), 4)
+    0.3333
+    """
+    n = len(reference)
+    if n < 2 or len(np.unique(reference)) < n or len(np.unique(other)) < n:
+        return None
+    ordered = reference[np.argsort(-other)]
+    right = np.triu(ordered[:, None] > ordered[None, :], 1).sum(axis=0)
+    return float(2 * (right[1:] / np.arange(1, n)).mean() - 1)
+
+
+def rank_biased_overlap(reference: Floats, other: Floats, *, p: float = 0.9) -> float | None:
+    """How much two orders of the same systems have in common depth by depth, weighted by p to the depth; 1 for the same.
+
+    The extrapolated form, as if they agreed below their end, where both hold every system. None as for `tau_ap`.
+    Raises BadUsage for p outside (0, 1). Source: Webber, Moffat and Zobel 2010, equation 32.
+    """
+    check_level(p)
+    n = len(reference)
+    if n < 2 or len(np.unique(reference)) < n or len(np.unique(other)) < n:
+        return None
+    first, second = np.argsort(np.argsort(-reference)), np.argsort(np.argsort(-other))
+    common = np.cumsum(np.bincount(np.maximum(first, second), minlength=n))
+    depths = np.arange(1, n + 1)
+    return float((1 - p) / p * (common / depths * p**depths).sum() + common[-1] / n * p**n)
+
+
+def borda_points(values: Floats) -> Floats:
+    """(systems,) the points of each system over all tasks: a point for every system below it in a task, half of one for a tie.
+
+    values: (tasks, systems), the higher the better; NaN where a system has no value in a task, which brings no points.
+    Source: de Borda 1781; for benchmarks Colombo and others 2022.
+    """
+    below = (values[:, :, None] > values[:, None, :]).sum(axis=(0, 2))
+    equal = (values[:, :, None] == values[:, None, :]).sum(axis=(0, 2)) - (~np.isnan(values)).sum(axis=0)
+    return below + equal / 2
+
+
+def friedman(values: Floats, *, level: float = 0.95) -> Friedman | None:
+    """Mean ranks with the test that all systems are alike, and the critical difference of two of them; None where none differ.
+
+    values: (blocks, systems) finite, the higher the better: a block is a query, or a data set. Equal values share their ranks.
+    Raises BadUsage for a level outside (0, 1), BadInput for fewer than two systems.
+    Source: Friedman 1937, with the correction for ties of Conover 1999, 5.8; Nemenyi 1963; Demšar 2006.
+    """
+    check_level(level)
+    n, systems = values.shape
+    if systems < 2:
+        raise BadInput(f"{systems} systems; mean ranks are compared between two systems or more.")
+    ranks = descending_ranks(values)
+    spread = float((ranks * ranks).sum()) - n * systems * (systems + 1) ** 2 / 4
+    if n == 0 or spread <= 0:
+        return None
+    sums = ranks.sum(axis=0)
+    chi_square = (systems - 1) * float(((sums - n * (systems + 1) / 2) ** 2).sum()) / spread
+    apart = studentised_range_quantile(level, systems) / math.sqrt(2) * math.sqrt(systems * (systems + 1) / (6 * n))
+    return Friedman(sums / n, chi_square, chi_square_p(chi_square, systems - 1), apart)
+
+
+def connected_groups(ranks: Sequence[float], apart: float) -> list[tuple[int, ...]]:
+    """The largest sets of two systems or more whose mean ranks lie within `apart`, best first: the bars of a diagram."""
+    order = sorted(range(len(ranks)), key=lambda system: (ranks[system], system))
+    found: list[tuple[int, ...]] = []
+    reached = 0
+    for place, system in enumerate(order):
+        end = max(at for at in range(place, len(order)) if ranks[order[at]] - ranks[system] < apart)
+        if end > place and end >= reached + (1 if found else 0):
+            found.append(tuple(order[place : end + 1]))
+            reached = end
+    return found
+
+
+def studentised_range_quantile(level: float, systems: int) -> float:
+    """The q that the range of so many standard normal values stays below with this probability; accurate to 1e-9.
+
+    Source: Tukey 1953; with infinite degrees of freedom the distribution is a single integral.
+    """
+    check_level(level)
+    low, high = 0.0, 1.0
+    while _range_probability(high, systems) < level:
+        low, high = high, 2 * high
+    for _ in range(50):
+        middle = (low + high) / 2
+        low, high = (middle, high) if _range_probability(middle, systems) < level else (low, middle)
+    return (low + high) / 2
+
+
+def chi_square_p(value: float, freedom: int) -> float:
+    """The probability of a value at least as high under the chi-square distribution. Source: Abramowitz and Stegun 26.4.4-5."""
+    half = value / 2
+    if freedom % 2 == 0:
+        terms = [math.exp(-half + place * math.log(half) - math.lgamma(place + 1)) if half else float(not place)
+                 for place in range(freedom // 2)]  # fmt: skip
+        return min(1.0, math.fsum(terms))
+    terms = [
+        math.exp(-half + (place + 0.5) * math.log(half) - math.lgamma(place + 1.5)) if half else 0.0
+        for place in range((freedom - 1) // 2)
+    ]
+    return min(1.0, math.fsum([math.erfc(math.sqrt(half)), *terms]))
+
+
+def _range_probability(q: float, systems: int) -> float:
+    """Systems times the integral of φ(z) (Φ(z) − Φ(z − q)) ** (systems − 1), by the trapezoid rule, exact for such functions."""
+    step = 0.05
+    normal = NormalDist()
+    places = [step * place for place in range(-170, 171)]
+    return systems * step * math.fsum(normal.pdf(z) * (normal.cdf(z) - normal.cdf(z - q)) ** (systems - 1) for z in places)

@@ -1,0 +1,166 @@
+"""Verdicts: what a comparison says, in one honest sentence: the difference, how sure it is, and where it does not hold."""
+
+from collections.abc import Sequence
+from typing import Literal, NamedTuple
+
+Direction = Literal["higher", "lower", "neither"]
+_WORDS = {"holm": "Holm", "bh": "Benjamini–Hochberg", "max-t": "max-T", "tukey": "Tukey's HSD"}
+_MOST = 4
+
+
+class Found(NamedTuple):
+    """What is known of one difference, run less against; None where there are too few queries.
+
+    part: the group of queries that it is about, empty for all. decisive: whether the adjusted p-value is at most the level.
+    """
+
+    run: str
+    against: str
+    measure: str
+    unit: str
+    better: Direction
+    difference: float | None
+    interval: tuple[float, float] | None
+    p: float | None
+    n: int
+    decisive: bool
+    detectable: float | None = None
+    part: str = ""
+
+    @property
+    def ahead(self) -> bool | None:
+        """Whether the run has the better mean; None where neither has."""
+        if not self.difference:
+            return None
+        return (self.difference > 0) is (self.better != "lower")
+
+
+class Family(NamedTuple):
+    """What p-values are adjusted for: by which correction, over how many tests, called what."""
+
+    correction: str
+    tests: int
+    described: str
+    level: float = 0.95
+    power: float = 0.8
+
+    @property
+    def words(self) -> str:
+        """As it follows a p-value; empty where nothing is adjusted."""
+        if self.correction == "tukey":
+            return f"{_WORDS['tukey']} {self.described}"
+        return f"{_WORDS[self.correction]} {self.described}" if self.tests > 1 and self.correction in _WORDS else ""
+
+
+def verdict(found: Found, others: Sequence[Found] = (), parts: Sequence[Found] = (), *, family: Family, few: int = 0) -> str:
+    """One sentence: who is better, by how much, how sure, what other measures say, and in which groups it is not so.
+
+    found: by the measure that counts most. others: by the other measures. parts: by the first, for groups of the queries.
+    few: a group of fewer queries is called small.
+    """
+    if found.difference is None:
+        return f"Nothing can be said of {found.run} and {found.against}: no query counts for both by {found.measure}."
+    said = [_clause(found, family), *_others(found, others), *_parts(found, parts, few)]
+    return "; ".join(said) + "."
+
+
+def leader(ranked: Sequence[tuple[str, float]], unclear: Sequence[str], found: Found, family: Family) -> str:
+    """One sentence for many systems: which leads by the first measure, and from which of the others it is not told apart.
+
+    ranked: systems with their means, best first. unclear: those not decisively worse than the first. found: first against second.
+    """
+    name, mean = ranked[0]
+    total = len(ranked) - 1
+    head = f"{name} leads by {found.measure} ({_figure(mean, found.unit)})"
+    tail = f"; {family.words}" if family.words else ""
+    if not unclear:
+        return f"{head} and is better than all {total} others{tail}."
+    kept = _named(unclear)
+    if len(unclear) == total:
+        return f"{head} but is not told apart from any of the {total} others{tail}."
+    return f"{head} and is better than {total - len(unclear)} of {total} others; it is not told apart from {kept}{tail}."
+
+
+def p_text(p: float | None) -> str:
+    """A p-value as people read it."""
+    if p is None:
+        return "no p-value"
+    return "p < 0.0001" if p < 0.0001 else f"p = {p:.2g}" if p < 0.0995 else f"p = {p:.2f}"
+
+
+def _clause(found: Found, family: Family) -> str:
+    size = _amount(found)
+    evidence = [_interval(found, family.level), p_text(found.p), family.words]
+    sure = ", ".join(part for part in evidence if part)
+    if found.better == "neither":
+        word = "differ" if found.decisive else "do not differ decisively"
+        return f"{found.run} and {found.against} {word}: by {_signed(found)}, {sure}"
+    if found.decisive and found.ahead is not None:
+        return f"{found.run} is {'better' if found.ahead else 'worse'} than {found.against} by {size}, {sure}"
+    where = {True: "ahead", False: "behind", None: "level"}[found.ahead]
+    seen = f"{found.run} is level with {found.against}" if found.ahead is None else f"{found.run} is {where} by {size}"
+    smallest = ""
+    if found.detectable is not None:
+        size = _figure(found.detectable, found.unit)
+        smallest = f"; {found.n} queries show differences from about {size} on, {100 * family.power:g} % of the time"
+    return f"{found.run} and {found.against} are not told apart: {seen}, {sure}{smallest}"
+
+
+def _others(found: Found, others: Sequence[Found]) -> list[str]:
+    alike = [each.measure for each in others if each.decisive and each.ahead is found.ahead and found.decisive]
+    decisive = [each for each in others if each.decisive and each.measure not in alike]
+    unclear = [each.measure for each in others if not each.decisive and each.better != "neither"]
+    said = [f"so it is by {_named(alike)}"] if alike else []
+    for word, ahead in (("better", True), ("worse", False)):
+        names = [each.measure for each in decisive if each.ahead is ahead]
+        said += [f"{word} by {_named(names)}"] if names else []
+    return said + ([f"not decisive by {_named(unclear)}"] if unclear and found.decisive else [])
+
+
+def _parts(found: Found, parts: Sequence[Found], few: int) -> list[str]:
+    """What differs from the verdict over all queries."""
+    shown = [(each, f"{each.part} (n = {each.n}{', small' if each.n < few else ''})") for each in parts]
+    if not parts:
+        return []
+    said: list[str] = []
+    for word, ahead in (("better", True), ("worse", False)):
+        names = [name for each, name in shown if each.decisive and each.ahead is ahead]
+        if names and not (found.decisive and found.ahead is ahead):
+            said.append(f"{word} for {_named(names)}")
+    unclear = [name for each, name in shown if not each.decisive]
+    if found.decisive:
+        said += [f"not decisive for {_named(unclear)}"] if unclear else [] if said else [f"so it is in all {len(parts)} groups"]
+    elif len(unclear) == len(parts):
+        said.append(f"nor in any of {len(parts)} groups")
+    return said
+
+
+def _named(names: Sequence[str]) -> str:
+    if len(names) > _MOST:
+        return f"{', '.join(names[:_MOST])} and {len(names) - _MOST} more"
+    return ", ".join(names[:-1]) + (" and " if len(names) > 1 else "") + names[-1]
+
+
+def _amount(found: Found) -> str:
+    unit = {"percent": " points of", "rank": " ranks by", "count": " by"}.get(found.unit, "")
+    return f"{_figure(abs(found.difference or 0.0), found.unit)}{unit} {found.measure}"
+
+
+def _signed(found: Found) -> str:
+    return f"{_figure(found.difference or 0.0, found.unit)} {found.measure}"
+
+
+def _figure(value: float, unit: str) -> str:
+    if unit in ("percent", "rank", "count"):
+        return f"{value:.2f}"
+    return f"{value:.3f}" if abs(value) >= 0.0005 or value == 0 else f"{value:.1g}"
+
+
+def _interval(found: Found, level: float) -> str:
+    if found.interval is None:
+        return "" if found.n >= 10 else f"no interval below 10 queries (n = {found.n})"
+    low, high = found.interval
+    # The sentence names the size of the difference, and the interval is of what it names.
+    if (found.difference or 0.0) < 0 and found.better != "neither":
+        low, high = -high, -low
+    return f"{100 * level:g} % interval [{_figure(low, found.unit)}, {_figure(high, found.unit)}]"

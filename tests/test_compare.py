@@ -1,0 +1,345 @@
+"""Comparing systems: pairing by query, verdicts in words, groups, clusters, and the order of systems."""
+
+import json
+
+import numpy as np
+import pytest
+
+from rankwell.errors import BadInput, BadUsage, NothingToEvaluate, UnknownName
+from rankwell.evaluation.comparison import Attribute, Origin, compare_values
+from rankwell.stats.verdicts import Family, Found, verdict
+from rankwell.tables.values import Values
+
+
+def values_of(run, measure, values, *, queries=None, unit="share", weights=None, summary="mean"):
+    names = queries or [f"q{place:03}" for place in range(len(values))]
+    table = np.array(values, dtype=np.float64)
+    return Values(run, measure, measure, unit, summary, tuple(names), table, weights)
+
+
+def two_systems(n=120, *, lift=0.04, seed=0, measures=("nDCG@10", "RR")):
+    """A and B on the same queries, B higher by about `lift`."""
+    random = np.random.default_rng(seed)
+    found = []
+    for measure in measures:
+        base = random.beta(2, 2, n) * 0.8
+        found.append(values_of("A", measure, base.round(3)))
+        found.append(values_of("B", measure, (base + random.normal(lift, 0.08, n)).clip(0, 1).round(3)))
+    return found
+
+
+def row_of(result, measure="nDCG@10", rows="differences"):
+    return next(row for row in getattr(result, rows) if row["of"] == measure)
+
+
+def test_a_difference_is_that_of_the_queries_that_count_for_both():
+    first = values_of("A", "AP", [0.1, 0.5, np.nan, 0.2], queries=["a", "b", "c", "d"])
+    second = values_of("B", "AP", [0.9, 0.4, 0.7], queries=["d", "a", "c"])
+
+    result = compare_values([first, second], intervals="none")
+
+    row = row_of(result, "AP")
+    # d: 0.9 - 0.2, a: 0.4 - 0.1; b is missing from B, c is not counted in A.
+    assert row["mean"] == pytest.approx((0.7 + 0.3) / 2)
+    assert (row["mean_run"], row["mean_against"]) == (pytest.approx(0.65), pytest.approx(0.15))
+    assert (row["n"], row["wins"], row["ties"], row["losses"]) == (2, 2, 0, 0)
+    assert "AP: 2 queries count for one only of B and A, and are left out" in result.notes
+
+
+def test_a_rounding_error_is_neither_a_win_nor_a_loss():
+    result = compare_values([values_of("A", "AP", [0.1 + 0.2] * 3), values_of("B", "AP", [0.3] * 3)])
+
+    assert row_of(result, "AP")["ties"] == 3
+    assert row_of(result, "AP")["p"] == 1.0
+
+
+def test_lower_ranks_are_better():
+    random = np.random.default_rng(1)
+    ranks = random.integers(5, 50, 80).astype(float)
+    first, second = (values_of(run, "MnR", ranks + shift, unit="rank") for run, shift in (("A", 0), ("B", -3)))
+    noise = values_of("B", "MnR", second.values + random.normal(0, 2, 80), unit="rank")
+
+    result = compare_values([first, noise])
+
+    assert row_of(result, "MnR")["mean"] < 0
+    assert row_of(result, "MnR")["wins"] > row_of(result, "MnR")["losses"]
+    assert result.verdicts[0].startswith("B is better than A by ")
+    assert "ranks by MnR" in result.verdicts[0]
+    low, high = (float(each) for each in result.verdicts[0].split("[")[1].split("]")[0].split(", "))
+    assert 0 < low < -row_of(result, "MnR")["mean"] < high
+
+
+def test_the_verdict_names_difference_interval_p_value_and_correction():
+    result = compare_values(two_systems(measures=("nDCG@10", "RR", "AP")))
+
+    row = row_of(result)
+    assert result.verdicts == (
+        f"B is better than A by {row['mean']:.3f} nDCG@10, 95 % interval [{row['ci_low']:.3f}, {row['ci_high']:.3f}], "
+        f"p = {row['p_adjusted']:.2g}, Holm over 3 measures; so it is by RR and AP.",
+    )
+
+
+def test_a_difference_that_is_not_shown_is_not_called_one():
+    result = compare_values(two_systems(40, lift=0.0, measures=("AP",)))
+
+    row = row_of(result, "AP")
+    assert not row["decisive"]
+    assert result.verdicts[0].startswith("B and A are not told apart: B is ")
+    assert f"40 queries show differences from about {row['detectable']:.3f} on, 80 % of the time" in result.verdicts[0]
+
+
+def test_a_group_has_a_verdict_of_its_own_and_a_small_one_a_warning():
+    random = np.random.default_rng(3)
+    base = random.random(161).round(2)
+    better = base + np.where(np.arange(161) < 100, 0.2, 0.0) + random.normal(0, 0.15, 161)
+    kinds = {f"q{place:03}": "image" if place < 100 else "text" if place < 149 else "sound" for place in range(161)}
+
+    result = compare_values(
+        [values_of("A", "AP", base), values_of("B", "AP", better)], group=Attribute("type", kinds), correction="holm"
+    )
+
+    rows = {row["group"]: row for row in result.groups}
+    assert list(rows) == ["type = image", "type = sound", "type = text"]
+    assert [row["n"] for row in rows.values()] == [100, 12, 49]
+    assert [row["decisive"] for row in rows.values()] == [True, False, False]
+    assert "not decisive for type = sound (n = 12, small) and type = text (n = 49, small)" in result.verdicts[0]
+    assert any("small groups, below 50 queries" in note and "sound (n = 12)" in note for note in result.notes)
+    # The groups are a family of their own: the smallest of three p-values counts three times.
+    assert rows["type = image"]["p_adjusted"] == pytest.approx(3 * rows["type = image"]["p"])
+
+
+def test_queries_without_the_attribute_are_a_group_too():
+    result = compare_values(two_systems(60), group=Attribute("type", {f"q{place:03}": "text" for place in range(40)}))
+
+    assert {row["group"]: row["n"] for row in result.groups} == {"type = text": 40, "type not given": 20}
+
+
+def test_many_different_numbers_are_cut_in_quarters():
+    lengths = {f"q{place:03}": str(place) for place in range(100)}
+
+    result = compare_values(two_systems(100, measures=("AP",)), group=Attribute("length", lengths))
+
+    assert [(row["group"], row["n"]) for row in result.groups] == [
+        ("length at most 24", 25),
+        ("length above 24 to 49", 25),
+        ("length above 49 to 74", 25),
+        ("length above 74 to 99", 25),
+    ]
+
+
+def test_queries_of_one_cluster_count_as_one():
+    random = np.random.default_rng(4)
+    shift = np.repeat(random.normal(0.05, 0.2, 30), 10)
+    base = random.random(300)
+    values = [values_of("A", "AP", base), values_of("B", "AP", base + shift)]
+    documents = Attribute("document", {f"q{place:03}": f"d{place // 10}" for place in range(300)})
+
+    alone, together = compare_values(values), compare_values(values, cluster=documents)
+
+    width = [row["ci_high"] - row["ci_low"] for row in (row_of(alone, "AP"), row_of(together, "AP"))]
+    assert width[1] > 2.5 * width[0]
+    assert row_of(together, "AP")["p"] > row_of(alone, "AP")["p"]
+    assert row_of(together, "AP")["clusters"] == 30
+    assert row_of(together, "AP")["mean"] == pytest.approx(row_of(alone, "AP")["mean"])
+
+
+def test_a_query_without_a_cluster_is_named():
+    with pytest.raises(BadInput, match="query 'q001' has no value of 'document'"):
+        compare_values(two_systems(), cluster=Attribute("document", {"q000": "d"}))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"correction": "max-t", "test": "t"}, "max-T comes from sign flips"),
+        ({"test": "wilcoxon", "cluster": Attribute("d", {})}, "the wilcoxon test takes queries for independent"),
+        ({"correction": "tukey", "cluster": Attribute("d", {})}, "Tukey's test takes queries for independent"),
+        ({"level": 1.0}, "the confidence level is"),
+        ({"power": 0.01}, r"the power is 0\.01"),
+        ({"resamples": 0}, "resamples=0"),
+    ],
+)
+def test_options_that_do_not_go_together_are_refused(options, message):
+    with pytest.raises(BadUsage, match=message):
+        compare_values(two_systems(), **options)
+
+
+def test_what_cannot_be_compared_is_refused():
+    alone = values_of("A", "AP", [0.5])
+
+    with pytest.raises(BadUsage, match="'A' alone is compared with nothing"):
+        compare_values([alone])
+    with pytest.raises(BadInput, match="'A', 'B' have no measure in common"):
+        compare_values([alone, values_of("B", "RR", [0.5])])
+    with pytest.raises(UnknownName, match="no run is called 'C'"):
+        compare_values(two_systems(), baseline="C")
+    with pytest.raises(UnknownName, match=r"no measure 'nDCG@11' .*did you mean 'nDCG@10'"):
+        compare_values(two_systems(), measures=["nDCG@11"])
+    with pytest.raises(BadInput, match="different units"):
+        compare_values([alone, values_of("B", "AP", [50.0], unit="percent")])
+
+
+def test_runs_without_a_common_query_are_nothing_to_evaluate():
+    with pytest.raises(NothingToEvaluate, match="no query counts for two of 'A', 'B'"):
+        compare_values([values_of("A", "AP", [0.5], queries=["a"]), values_of("B", "AP", [0.5], queries=["b"])])
+
+
+def test_other_spellings_of_a_measure_choose_it_too():
+    result = compare_values(two_systems(), measures=["ndcg_cut.10"])
+
+    assert [row["of"] for row in result.differences] == ["nDCG@10"]
+
+
+@pytest.mark.parametrize("test", ["randomisation", "t", "wilcoxon", "sign", "bootstrap"])
+@pytest.mark.parametrize("correction", ["holm", "bh", "none"])
+def test_every_test_goes_with_every_correction(test, correction):
+    result = compare_values(two_systems(), test=test, correction=correction, resamples=400)
+
+    rows = result.differences
+    assert all(0 < row["p"] <= row["p_adjusted"] <= 1 for row in rows)
+    assert all(row["decisive"] == (row["p_adjusted"] <= 0.05) for row in rows)
+
+
+def test_the_baseline_is_what_all_others_are_held_against():
+    values = [values_of(run, "AP", np.random.default_rng(place).random(30)) for place, run in enumerate("ABCD")]
+
+    against = [(row["run"], row["against"]) for row in compare_values(values, baseline="C").differences]
+    every = [(row["run"], row["against"]) for row in compare_values(values).differences]
+
+    assert against == [("A", "C"), ("B", "C"), ("D", "C")]
+    assert every == [("B", "A"), ("C", "A"), ("D", "A"), ("C", "B"), ("D", "B"), ("D", "C")]
+
+
+def ladder(n=150, systems=4, step=0.05, seed=6):
+    random = np.random.default_rng(seed)
+    base = random.beta(2, 2, n) * 0.7
+    return [
+        values_of(name, measure, (base + step * place + random.normal(0, 0.08, n)).round(4))
+        for measure in ("nDCG@10", "AP")
+        for place, name in enumerate("ABCDEFGH"[:systems])
+    ]
+
+
+def test_the_leader_of_many_systems_is_named_with_those_it_is_not_told_apart_from():
+    values = [
+        *ladder(),
+        *(values_of("E", each.measure, each.values[::-1][::-1] + 0.0001) for each in ladder() if each.run == "D"),
+    ]
+
+    result = compare_values(values, correction="tukey")
+
+    (sentence,) = result.verdicts
+    assert sentence.startswith("E leads by nDCG@10 (")
+    assert "is better than 3 of 4 others; it is not told apart from D; Tukey's HSD over 5 systems." in sentence
+    letters = {row["run"]: row["letters"] for row in result.systems if row["measure"] == "nDCG@10"}
+    assert letters["D"] == letters["E"] == "a"
+    assert len(set(letters.values())) == 4
+
+
+def test_orders_of_systems_by_measures_and_groups_are_compared():
+    result = compare_values(ladder(), group=Attribute("half", {f"q{place:03}": str(place % 2) for place in range(150)}))
+
+    assert [(row["first"], row["second"]) for row in result.orders] == [
+        ("nDCG@10", "AP"),
+        ("nDCG@10", "nDCG@10, half = 0"),
+        ("nDCG@10", "nDCG@10, half = 1"),
+    ]
+    assert [row["tau"] for row in result.orders] == [1.0, 1.0, 1.0]
+    assert [(row["run"], row["points"]) for row in result.borda] == [("D", 6.0), ("C", 4.0), ("B", 2.0), ("A", 0.0)]
+    assert [list(row["mean_ranks"]) for row in result.mean_ranks] == [["A", "B", "C", "D"]] * 2
+
+
+def test_two_systems_have_no_order_of_systems():
+    result = compare_values(two_systems())
+
+    assert set(result.tables) == {"verdicts"}
+
+
+def test_the_order_of_queries_changes_no_byte():
+    values = ladder()
+    random = np.random.default_rng(0)
+
+    def shuffled(each):
+        order = random.permutation(len(each.queries))
+        return values_of(each.run, each.measure, each.values[order], queries=[each.queries[place] for place in order])
+
+    def text(result):
+        return json.dumps([result.differences, result.groups, result.verdicts, result.systems, result.orders, result.mean_ranks])
+
+    kinds = Attribute("half", {f"q{place:03}": str(place % 2) for place in range(150)})
+    options = {"correction": "max-t", "group": kinds, "resamples": 500}
+
+    assert text(compare_values([shuffled(each) for each in values], **options)) == text(compare_values(values, **options))
+    assert text(compare_values(values, **options)) != text(compare_values(values, **(options | {"seed": 1})))
+
+
+def test_weighted_means_are_compared_as_they_are_averaged():
+    weights = np.array([1.0, 4.0, 0.0, 5.0] * 10)
+    random = np.random.default_rng(1)
+    one, other = random.random(40), random.random(40)
+
+    result = compare_values([values_of("A", "R@5", one, weights=weights), values_of("B", "R@5", other, weights=weights)])
+
+    row = row_of(result, "R@5")
+    assert row["mean"] == pytest.approx(float(np.average(other - one, weights=weights)))
+    assert row["mean_run"] == pytest.approx(float(np.average(other, weights=weights)))
+
+
+def test_measures_with_other_summaries_say_what_is_compared():
+    ranks = [values_of(run, "MedR", [1.0, 5.0, 3.0], unit="rank", summary="median") for run in "AB"]
+
+    assert any("MedR sums queries up by their median" in note for note in compare_values(ranks).notes)
+
+
+def test_the_same_measure_in_two_directions_is_two():
+    values = two_systems(measures=("R@5", "R@5"))
+    facts = [{"direction": "t2v"}] * 2 + [{"direction": "v2t"}] * 2
+
+    result = compare_values(values, facts=facts)
+
+    assert [row["direction"] for row in result.differences] == ["t2v", "v2t"]
+    assert "R@5 (direction v2t)" in result.verdicts[0] or "R@5 (direction t2v)" in result.verdicts[0]
+    assert [row["direction"] for row in result.summary if row["run"] == "A"] == ["t2v", "v2t"]
+
+
+def test_a_measure_that_says_nothing_of_its_direction_is_taken_by_its_unit():
+    result = compare_values([values_of(run, "MyRank", [3.0, 4.0], unit="rank") for run in "AB"])
+
+    assert "MyRank does not say which values are better; lower ones are taken for it" in result.notes
+    told = compare_values(
+        [values_of(run, "MyRank", [3.0, 4.0], unit="rank") for run in "AB"], origin=Origin(better={"MyRank": "higher"})
+    )
+    assert row_of(told, "MyRank")["better"] == "higher"
+
+
+def found(difference=0.02, *, decisive=True, p=0.002, n=200, measure="nDCG@10", part="", interval=(0.01, 0.03)):
+    return Found("B", "A", measure, "share", "higher", difference, interval, p, n, decisive, 0.015, part)
+
+
+def test_sentences_say_where_the_verdict_does_not_hold():
+    family = Family("holm", 3, "over 3 measures")
+
+    # The sentence of the issue.
+    assert verdict(
+        found(0.021, interval=(0.008, 0.034)),
+        parts=[found(part="type = text", decisive=False, n=61), found(part="type = image")],
+        family=family,
+    ) == (
+        "B is better than A by 0.021 nDCG@10, 95 % interval [0.008, 0.034], p = 0.002, Holm over 3 measures; "
+        "not decisive for type = text (n = 61)."
+    )
+    assert verdict(found(), parts=[found(-0.02, part="type = text", n=61)], family=family).endswith(
+        "; worse for type = text (n = 61)."
+    )
+    assert verdict(found(), [found(-0.1, measure="RR")], family=family).endswith("; worse by RR.")
+    assert verdict(found(), [found(measure="RR", decisive=False)], family=family).endswith("; not decisive by RR.")
+    assert verdict(found(), parts=[found(part="x = 1"), found(part="x = 2")], family=family).endswith(
+        "; so it is in all 2 groups."
+    )
+    assert "p < 0.0001" in verdict(found(p=1e-9), family=family)
+    assert verdict(found(-0.02, interval=(-0.03, -0.01)), family=family).startswith(
+        "B is worse than A by 0.020 nDCG@10, 95 % interval [0.010, 0.030]"
+    )
+    assert verdict(found(None), family=family) == "Nothing can be said of B and A: no query counts for both by nDCG@10."
+    assert "no interval below 10 queries (n = 4)" in verdict(found(interval=None, n=4), family=family)
+    assert "Holm" not in verdict(found(), family=Family("holm", 1, ""))

@@ -1,0 +1,270 @@
+"""`rankwell compare` on folders of results and on judgments and runs: what it prints and writes."""
+
+import csv
+import json
+import subprocess
+import sys
+
+import duckdb
+import numpy as np
+import pytest
+
+from rankwell import report
+from rankwell.errors import BadInput, BadUsage, UnknownName
+from rankwell.files.result_folder import read_results
+from rankwell.protocols.compare import compare
+from rankwell.report.folder import write_folder
+from rankwell.tables.values import Values
+
+QUERIES = [f"q{place:02}" for place in range(60)]
+RULES = {
+    "convention": "rankwell",
+    "ties": "id-desc",
+    "measures": {"AP": {"better": "higher", "summary": "mean"}, "MnR": {"better": "lower", "summary": "mean"}},
+    "counts": {"run": {"counted": 60}},
+}
+
+
+def folder_of(path, *, lift=0.0, run="run", rules=RULES, digest="sha256:1", queries=QUERIES, weights=None, attributes=True):
+    """A folder as `-o` writes it: one run, two measures, what is known of the queries, and two results of each."""
+    random = np.random.default_rng(7)
+    base = random.random(60) * 0.8
+    noise = np.random.default_rng(int(1000 * lift)).normal(0, 0.05, 60)
+    values = [
+        Values(run, "AP", "AP", "share", "mean", tuple(queries), (base + lift + noise).round(4), weights),
+        Values(run, "MnR", "MnR", "rank", "mean", tuple(queries), (20 - 50 * (lift + noise)).round(2)),
+    ]
+    write_folder(
+        path,
+        summary=[],
+        values=values,
+        rules=rules,
+        notes=[],
+        manifest={"rules": rules, "inputs": {"judgments": {"file": "qrels", "digest": digest}}},
+        details={
+            "run": [run],
+            "query": ["q00"],
+            "item": ["d1"],
+            "rank": [1],
+            "score": [0.5],
+            "grade": [1.0],
+            "state": ["relevant"],
+        },
+        queries={
+            "query": list(queries),
+            "text": [f"text of {query}" for query in queries],
+            **({"type": ["a", "b"] * 30, "length": list(range(60))} if attributes else {}),
+        },
+        charts=False,
+    )
+    return str(path)
+
+
+@pytest.fixture
+def two(tmp_path):
+    return folder_of(tmp_path / "old"), folder_of(tmp_path / "new", lift=0.1)
+
+
+def test_folders_are_named_by_themselves_where_runs_are_called_the_same(two):
+    text = compare(*two).text
+
+    assert text.startswith("new is better than old by 0.1")
+    assert "so it is by MnR" in text.splitlines()[0]
+
+
+def test_a_name_before_a_folder_is_that_of_its_run(two):
+    assert compare(two[0], f"candidate={two[1]}", measure=["MnR"]).text.startswith("candidate is better than run by ")
+
+
+def test_the_same_results_give_the_same_bytes_whatever_the_order_of_rows(two, tmp_path):
+    before = compare(*two, format="json", group="type").text
+    for place in two:
+        path = f"{place}/per_query.parquet"
+        rows = duckdb.sql(f"SELECT * FROM '{path}' ORDER BY hash(query || measure)").fetchall()
+        assert len(rows) == 120
+        duckdb.sql(f"CREATE OR REPLACE TEMP TABLE shuffled AS SELECT * FROM '{path}' ORDER BY measure, hash(query)")
+        duckdb.sql(f"COPY shuffled TO '{path}' (FORMAT parquet)")
+
+    assert compare(*two, format="json", group="type").text == before
+
+
+def test_json_holds_verdicts_groups_and_rows(two):
+    document = json.loads(compare(*two, format="json", group="type", measure=["AP"]).text)
+
+    assert [row["measure"] for row in document["rows"]] == ["AP", "AP", "Difference(AP)"]
+    assert [row["group"] for row in document["groups"]] == ["type = a", "type = b"]
+    assert document["verdicts"][0]["text"].startswith("new is better than old by")
+    assert document["rules"]["test"] == "randomisation"
+    assert document["rules"]["ties"] == "id-desc"
+
+
+def test_a_column_that_is_not_there_is_named_with_those_that_are(two, tmp_path):
+    with pytest.raises(UnknownName, match=r"no query has a column 'typ'; did you mean 'type'\?"):
+        compare(*two, group="typ")
+    bare = folder_of(tmp_path / "bare", attributes=False), folder_of(tmp_path / "bare2", attributes=False, lift=0.2)
+    with pytest.raises(BadInput, match="nothing is known of the queries to take 'type' from"):
+        compare(*bare, cluster="type")
+
+
+def test_folders_that_come_of_other_judgments_or_rules_are_told(two, tmp_path):
+    other = folder_of(tmp_path / "other", lift=0.05, digest="sha256:2", rules={**RULES, "ties": "input"})
+
+    notes = " ".join(compare(two[0], other).notes)
+
+    assert "come of different judgments" in notes
+    assert "ties is id-desc in" in notes
+    assert "and input in" in notes
+
+
+def test_what_is_written_can_be_compared_again(two, tmp_path):
+    compare(*two, output=tmp_path / "out", group="type", measure=["AP"])
+
+    names = {path.name for path in (tmp_path / "out").iterdir()}
+    assert {"verdicts.txt", "groups.csv", "summary.csv", "per_query.parquet", "details.parquet", "queries.parquet"} <= names
+    assert {"deltas.png", "deltas.svg", "differences.svg", "intervals.svg", "per_query.svg"} <= names
+    again = read_results(tmp_path / "out")
+    assert [(each.run, each.measure) for each in again.values] == [("old", "AP"), ("new", "AP")]
+    assert again.attributes["type"]["q01"] == "b"
+    assert again.details()["run"] == ["old", "new"]
+    rows = duckdb.sql(
+        f"SELECT run, against, count(*) FROM '{tmp_path}/out/per_query.parquet' GROUP BY ALL ORDER BY ALL"
+    ).fetchall()
+    assert rows == [("new", "old", 60), ("new", None, 60), ("old", None, 60)]
+    with (tmp_path / "out" / "groups.csv").open(newline="") as stream:
+        assert [row["group"] for row in csv.DictReader(stream)] == ["type = a", "type = b"]
+
+
+def test_the_same_comparison_writes_the_same_bytes(two, tmp_path):
+    for name in ("one", "other"):
+        compare(*two, output=tmp_path / name, correction="max-t", resamples=500)
+
+    for path in (tmp_path / "one").iterdir():
+        assert path.read_bytes() == (tmp_path / "other" / path.name).read_bytes(), path.name
+
+
+def test_weights_come_back_from_a_folder(tmp_path):
+    weights = np.arange(60.0)
+    first, second = (folder_of(tmp_path / name, lift=lift, weights=weights) for name, lift in (("a", 0.0), ("b", 0.1)))
+    values = [read_results(place).values[0] for place in (first, second)]
+
+    row = json.loads(compare(first, second, measure=["AP"], format="json").text)["rows"][2]
+
+    assert values[0].weights.tolist() == weights.tolist()
+    assert read_results(first).values[1].weights is None
+    assert row["mean"] == pytest.approx(float(np.average(values[1].values - values[0].values, weights=weights)))
+
+
+@pytest.mark.parametrize("name", ["a[1]", "b*c", "it's", "{x,y}", "q?", "naïve ünï"])
+def test_folders_may_have_any_name(tmp_path, name):
+    place = folder_of(tmp_path / name)
+
+    assert read_results(place).values[0].queries == tuple(QUERIES)
+    assert read_results(place).details()["item"] == ["d1"]
+
+
+def test_three_systems_have_letters_orders_and_a_diagram(two, tmp_path):
+    third = folder_of(tmp_path / "third", lift=0.2)
+
+    done = compare(*two, third, output=tmp_path / "out")
+
+    assert done.text.count("\n\n") >= 4
+    assert "third  " in done.text
+    assert "Kendall's τ" in done.text
+    assert {"critical_difference.svg", "systems.csv", "orders.csv", "borda.csv"} <= {p.name for p in (tmp_path / "out").iterdir()}
+    with (tmp_path / "out" / "systems.csv").open(newline="") as stream:
+        assert [(row["run"], row["letters"]) for row in csv.DictReader(stream) if row["measure"] == "AP"] == [
+            ("old", "c"),
+            ("new", "b"),
+            ("third", "a"),
+        ]
+
+
+@pytest.mark.parametrize("form", ["table", "md", "latex", "csv", "tsv", "jsonl", "json"])
+def test_every_format_prints(two, form):
+    done = compare(*two, format=form, per_query=form != "csv", group="type", resamples=200)
+
+    assert "AP" in done.text
+    assert done.text.endswith("\n")
+
+
+def runs_in(folder):
+    (folder / "qrels").write_text("".join(f"{query} 0 d1 1\n" for query in QUERIES))
+    rows = {"first": 0, "second": 1}
+    for run, better in rows.items():
+        lines = []
+        for place, query in enumerate(QUERIES):
+            gold = 9 if better or place % 3 else 1
+            lines += [f"{query} Q0 d1 1 {gold} t\n", f"{query} Q0 d2 2 5 t\n"]
+        (folder / f"{run}.run").write_text("".join(lines))
+    (folder / "queries.csv").write_text(
+        "id,text,type\n" + "".join(f"{query},words,{'ab'[place % 2]}\n" for place, query in enumerate(QUERIES))
+    )
+    return [str(folder / name) for name in ("qrels", "first.run", "second.run")]
+
+
+def test_judgments_and_runs_are_evaluated_first(tmp_path):
+    done = compare(*runs_in(tmp_path), measure=["RR"], query_texts=str(tmp_path / "queries.csv"), group="type")
+
+    # A third of the queries has the relevant item second in the first run.
+    assert done.text.startswith("second is better than first by 0.167 RR")
+    assert "so it is in all 2 groups" in done.text.splitlines()[0]
+    assert "20/40/0" in done.text
+
+
+def test_the_command_line_runs(tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-m", "rankwell", "compare", *runs_in(tmp_path), "-m", "RR", "-f", "csv"], capture_output=True, text=True
+    )
+
+    assert done.returncode == 0, done.stderr
+    rows = list(csv.DictReader(done.stdout.splitlines()))
+    assert [row["measure"] for row in rows] == ["RR", "RR", "Difference(RR)"]
+    # 20 queries that differ all point one way: 2 · 2⁻²⁰.
+    assert float(rows[2]["p"]) == pytest.approx(2 * 2.0**-20, rel=1e-9)
+
+
+def test_places_that_do_not_go_together_are_refused(two, tmp_path):
+    files = runs_in(tmp_path)
+    (tmp_path / "empty").mkdir()
+
+    with pytest.raises(BadUsage, match="do not go together"):
+        compare(two[0], files[1], files[2])
+    with pytest.raises(BadUsage, match=r"empty has no per_query\.parquet"):
+        compare(two[0], str(tmp_path / "empty"))
+    with pytest.raises(BadUsage, match="give two folders of results or more"):
+        compare(files[0], files[1])
+    with pytest.raises(BadUsage, match="two runs are called 'old'"):
+        compare(two[0], two[0])
+    with pytest.raises(BadUsage, match="--query-texts and --convention are for judgments and runs"):
+        compare(*two, query_texts="x")
+
+
+def test_damaged_folders_are_named(two, tmp_path):
+    path = tmp_path / "old" / "per_query.parquet"
+    path.write_bytes(path.read_bytes()[:200])
+
+    with pytest.raises(BadInput, match=r"old/per_query\.parquet: the Parquet data is damaged"):
+        compare(*two)
+    (tmp_path / "new" / "manifest.json").write_text("[")
+    with pytest.raises(BadInput, match=r"new/manifest\.json is no manifest of results"):
+        read_results(two[1])
+    with pytest.raises(BadInput, match="is no folder"):
+        read_results(tmp_path / "nothing")
+
+
+def test_a_query_that_stands_twice_is_named(two):
+    path = f"{two[0]}/per_query.parquet"
+    duckdb.sql(
+        f"CREATE OR REPLACE TEMP TABLE doubled AS SELECT * FROM '{path}' UNION ALL SELECT * FROM '{path}' WHERE query = 'q03'"
+    )
+    duckdb.sql(f"COPY doubled TO '{path}' (FORMAT parquet)")
+
+    with pytest.raises(BadInput, match="run 'run' has query 'q03' twice by AP"):
+        read_results(two[0])
+
+
+def test_charts_of_differences_are_drawn_only_where_there_are_any(two, tmp_path):
+    result = read_results(two[0])
+
+    for name in ("deltas", "differences", "critical_difference"):
+        assert report.CHARTS[name](report.ChartData([], result.values, {})) is None
