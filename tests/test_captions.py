@@ -31,7 +31,7 @@ def figure(result: rankwell.Captions, measure: str, direction: str, column: str 
     return row[column]
 
 
-def ranks(result: rankwell.Captions, direction: str) -> dict[str, float]:
+def ranks(result: rankwell.Captions, direction: str) -> dict[str, float | None]:
     rows = [row for row in result.per_query() if row["measure"] == "MedR" and row["direction"] == direction]
     return {row["query"]: row["value"] for row in rows}
 
@@ -91,7 +91,8 @@ def test_queries_without_positives_are_left_out_counted_or_refused_as_the_user_s
 
     skipped = captions(scores, lists, direction="t2v", no_relevant="skip")
 
-    assert ranks(skipped, "t2v") == {"0": 2.0}
+    assert ranks(skipped, "t2v") == {"0": 2.0, "1": None}
+    assert figure(skipped, "MedR", "t2v", "n") == 1
     assert skipped.rules["counts"]["t2v"] == {"counted": 1, "without_positives": 1, "masked": 0, "best_positive_tied": 0}
     with pytest.raises(BadInput, match="query '1' has no positive"):
         captions(scores, lists, direction="t2v", no_relevant="error")
@@ -194,7 +195,7 @@ def test_a_video_without_captions_takes_no_part_among_videos():
 
     result = captions(scores, [[0], [1]], direction="v2t", protocol="among-videos", no_relevant="skip")
 
-    assert ranks(result, "v2t-videos") == {"0": 1.0, "1": 1.0}
+    assert ranks(result, "v2t-videos") == {"0": 1.0, "1": 1.0, "2": None}
     assert result.rules["counts"]["v2t-videos"]["without_positives"] == 1
 
 
@@ -331,7 +332,9 @@ def test_rsum_is_not_made_of_less_than_all_six():
 
     assert "rsum" not in {row["measure"] for row in [*few.summary, *one_way.summary]}
     assert any("ask for all three" in note for note in few.notes)
-    assert any("ask for both" in note for note in one_way.notes)
+    assert not any("rsum" in note for note in one_way.notes)
+    with pytest.raises(BadUsage, match="rsum is the sum over both directions, and only t2v is asked for"):
+        captions(scores, positives, direction="t2v", measures=["rsum"])
 
 
 def test_the_interval_of_a_sum_draws_pairs_together_and_unequal_sets_apart():
@@ -357,19 +360,6 @@ def test_captions_of_the_same_words_hold_the_ceiling_down():
     assert figure(result, "MnR", "t2v", "ceiling") == (1 + 2 + 3 + 1) / 4
     assert figure(result, "Success@1", "v2t", "ceiling") == pytest.approx(100 * (1 / 3 + 1 / 3 + 1 / 3 + 1) / 4)
     assert any("3 of 4 captions are the same as another" in note for note in result.notes)
-
-
-def test_the_ceiling_of_collapsed_captions_is_not_known_where_captions_of_videos_are_the_same():
-    texts = ["a", "b", "b", "c"]
-    scores, _ = world(19, 4, 2, 1)
-
-    alike, apart = (
-        captions(scores, [2, 2], texts=each, direction="v2t", protocol="among-videos", intervals="none")
-        for each in (texts, list("abcd"))
-    )
-
-    assert figure(alike, "Success@1", "v2t-videos", "ceiling") is None
-    assert figure(apart, "Success@1", "v2t-videos", "ceiling") == 100.0
 
 
 def test_equal_rows_and_columns_are_found_without_texts():

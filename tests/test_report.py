@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import re
+from dataclasses import replace
 from typing import get_args
 
 import numpy as np
@@ -98,6 +99,30 @@ def test_columns_of_a_protocol_follow_the_fixed_ones():
     assert printed(rows).splitlines()[0].split() == ["measure", "group", "k", "mean", "sd", "n"]
 
 
+LEVELS = [awkward(direction="t2v", k=5, ceiling=1.0, chance=0.04285714, coverage=0.655172, p=0.00001234)]
+
+
+def test_a_protocols_figures_stand_named_after_n_and_its_keys_before_the_mean():
+    header, _, line = printed(LEVELS).splitlines()
+
+    assert header.split() == ["measure", "direction", "k", "mean", "sd", "n", "ceiling", "chance", "coverage", "p"]
+    assert line.split() == ["AP", "t2v", "5", "0.5000", "0.1000", "3", "1.0000", "0.0429", "0.6552", "1.234e-05"]
+
+
+def test_levels_are_in_the_unit_of_the_mean_and_shares_are_not():
+    row = {**LEVELS[0], "unit": "percent", "mean": 50.0, "sd": 10.0, "ceiling": 100.0, "chance": None}
+
+    assert printed([row]).splitlines()[2].split()[-4:] == ["100.00", "–", "0.6552", "1.234e-05"]
+
+
+def test_on_a_narrow_terminal_every_figure_has_its_name():
+    lines = printed(LEVELS, width=32).splitlines()
+
+    assert lines[0] == "AP · t2v · 5"
+    told = ("mean 0.5000", "sd 0.1000", "n 3", "ceiling 1.0000", "chance 0.0429", "coverage 0.6552", "p 1.234e-05")
+    assert "".join(lines[1:]) == "".join(f"  {each}" for each in told)
+
+
 def test_figures_stand_under_each_other_also_beside_wide_letters():
     from rich.cells import cell_len
 
@@ -132,6 +157,36 @@ def test_a_narrow_terminal_gets_every_figure_and_no_line_too_long(width):
     assert max(map(len, text.splitlines())) <= width
     for figure in ("54.80", "[45.20, 64.40]", "34.90", "745", "Recall@5", "P@5"):
         assert figure in text
+
+
+TWO_WAYS = [
+    SummaryRow(f"{run}_with_a_long_name", measure, label, 54.8, 34.9, 45.2, 64.4, 607, unit).as_row()
+    | {"direction": way, "ceiling": 100.0, "chance": 0.16}
+    for run in ("netvlad", "densevlad")
+    for way in ("t2v", "v2t")
+    for measure, label, unit in [("Success@1", "R@1", "percent"), ("Success@10", "R@10", "percent"), ("MnR", "MnR", "rank")]
+]
+
+
+@pytest.mark.parametrize(("width", "left"), [(80, set()), (66, {"sd"}), (60, {"sd", "chance"})])
+def test_a_terminal_of_usual_width_keeps_the_table_and_says_what_it_left_out(width, left):
+    lines = printed(TWO_WAYS, width=width).splitlines()
+
+    assert max(map(len, lines)) <= width
+    assert lines[0].split() == [
+        name
+        for name in ("measure", "direction", "mean", "95", "%", "interval", "sd", "n", "ceiling", "chance")
+        if name not in left
+    ]
+    assert [line for line in lines if line.endswith("long_name")] == ["netvlad_with_a_long_name", "densevlad_with_a_long_name"]
+    assert sum(line.startswith(("R@1 ", "R@10 ", "MnR ")) for line in lines) == len(TWO_WAYS)
+    assert "percent: R@1 = Success@1, R@10 = Success@10; rank: MnR" in " ".join(lines)
+    assert ("left out for want of width: " + ", ".join(sorted(left, reverse=True)) in lines) == bool(left)
+
+
+def test_a_table_that_fits_keeps_every_column():
+    assert printed(TWO_WAYS, width=200) == printed(TWO_WAYS)
+    assert "exact name" in printed(TWO_WAYS)
 
 
 def test_colour_changes_nothing_but_colour():
@@ -203,12 +258,29 @@ def test_with_values_of_single_queries_a_delimited_file_holds_only_these():
 
 @pytest.mark.parametrize("text", ["=cmd()", "+1", "-x", "@sum", "\tx"])
 def test_a_text_that_a_spreadsheet_would_run_is_disarmed_and_a_number_is_not(text):
-    (row,) = csv.DictReader(io.StringIO(printed([{**awkward(text), "mean": -0.5}], form="csv")))
+    (row,) = csv.DictReader(io.StringIO(printed([{**awkward(text=text), "mean": -0.5}], form="csv")))
 
-    assert row["run"] == "'" + text
+    assert row["text"] == "'" + text
     assert row["mean"] == "-0.5"
-    (raw,) = csv.DictReader(io.StringIO(printed([awkward(text)], form="tsv")), delimiter="\t")
-    assert raw["run"] == text
+    (raw,) = csv.DictReader(io.StringIO(printed([awkward(text=text)], form="tsv")), delimiter="\t")
+    assert raw["text"] == text
+
+
+def test_ids_read_back_as_they_are_also_those_that_begin_like_a_formula():
+    rows = [{**each, "run": "-run", "query": "--I-TdCe2_g_clip009.mp4", "item": "=id"} for each in PER_QUERY]
+
+    for row in csv.DictReader(io.StringIO(printed(per_query=rows, form="csv"))):
+        assert (row["run"], row["query"], row["item"]) == ("-run", "--I-TdCe2_g_clip009.mp4", "=id")
+
+
+@pytest.mark.parametrize(("form", "delimiter"), [("csv", ","), ("tsv", "\t")])
+def test_lists_and_mappings_in_a_delimited_cell_are_json(form, delimiter):
+    told = {"retrieved": ["-a", "é"], "results": [{"rank": 1, "similarity": None, "right": True}]}
+    rows = [{**each, **told} for each in PER_QUERY]
+
+    first, *_ = csv.DictReader(io.StringIO(printed(per_query=rows, form=form)), delimiter=delimiter)
+
+    assert {name: json.loads(first[name]) for name in told} == told
 
 
 def strict(text):
@@ -379,6 +451,79 @@ def test_measures_of_different_units_never_share_a_scale():
     spec = CHARTS["intervals"](chart_data(values(["a"], ["nDCG@10", "MedR", "AP"])))
 
     assert [[mark["name"] for mark in panel["data"]["values"]] for panel in spec["concat"]] == [["nDCG@10", "AP"], ["MedR, rank"]]
+
+
+def two_ways(runs):
+    """Values of two directions, a sum over both, and what tells them apart."""
+    made = [each for each in values(runs, ["P@5", "MedR"]) for _ in range(2)]
+    facts = [{"direction": way} for _ in range(len(made) // 2) for way in ("t2v", "v2t")]
+    made = [
+        replace(each, values=each.values * (0.5 if fact["direction"] == "v2t" else 1))
+        for each, fact in zip(made, facts, strict=True)
+    ]
+    rows = [row.as_row() | fact for row, fact in zip(summarise(made, resamples=50), facts, strict=True)]
+    rows += [{**rows[0], "run": run, "measure": "rsum", "label": "rsum", "mean": 4.0, "direction": "t2v+v2t"} for run in runs]
+    return ChartData(rows, made, {}, facts)
+
+
+def titles(spec):
+    return [panel.get("title") for panel in spec["concat"] if panel["data"]["values"]]
+
+
+def test_directions_stand_side_by_side_on_one_scale_and_a_sum_over_both_by_itself():
+    data = two_ways(["a", "b"])
+
+    spec = CHARTS["intervals"](data)
+
+    assert spec["columns"] == 2
+    assert titles(spec) == ["t2v: P@5", "v2t: P@5", "t2v: MedR, rank", "v2t: MedR, rank", "t2v+v2t: rsum"]
+    drawn = [(mark["name"], mark["mean"]) for panel in spec["concat"] for mark in panel["data"]["values"]]
+    assert sorted(drawn) == sorted((row["run"], row["mean"]) for row in data.rows)
+    domains = [next(leaf["domain"] for leaf in leaves(panel["layer"]) if "domain" in leaf) for panel in spec["concat"]]
+    assert domains[0] == domains[1]
+    assert domains[2] == domains[3]
+    assert len({domains[0], domains[2], domains[4]}) == 3
+
+
+def test_a_single_runs_directions_are_columns_whose_rows_are_measures():
+    spec = CHARTS["intervals"](two_ways(["a"]))
+
+    assert titles(spec) == ["t2v", "v2t", "t2v, rank", "v2t, rank", "t2v+v2t: rsum"]
+    for panel in spec["concat"]:
+        names = [mark["name"] for mark in panel["data"]["values"]]
+        assert len(set(names)) == len(names)
+
+
+def test_a_measure_of_one_direction_alone_leaves_its_place_in_the_other_empty():
+    data = two_ways(["a"])
+    rows = [row for row in data.rows if (row["measure"], row["direction"]) != ("MedR", "t2v")]
+
+    spec = CHARTS["intervals"](data._replace(rows=rows))
+
+    assert [bool(panel["data"]["values"]) for panel in spec["concat"]] == [True, True, False, True, True]
+    assert draw(spec).png
+
+
+def test_medians_and_sums_are_not_called_means():
+    rules = {"measures": {"MedR": {"summary": "median"}, "P@5": {"summary": "mean"}}}
+    plain = chart_data(values(["a"], ["P@5"]))
+
+    assert CHARTS["intervals"](plain._replace(rules=rules))["title"]["text"] == "Means with 95 % intervals"
+    assert CHARTS["intervals"](two_ways(["a"])._replace(rules=rules))["title"]["text"] == "Figures with 95 % intervals"
+
+
+@pytest.mark.parametrize("runs", [["a"], ["a", "b"]])
+def test_histograms_have_a_row_for_every_run_and_direction(runs):
+    spec = CHARTS["per_query"](two_ways(runs))
+
+    wanted = [f"{way}, {run}" if len(runs) > 1 else way for way in ("t2v", "v2t") for run in runs]
+    for panel in spec["concat"]:
+        assert panel["facet"]["row"]["sort"] == wanted
+        centres = [bar["run"] for bar in panel["data"]["values"] if "centre" in bar]
+        assert sorted(centres) == sorted(wanted)
+        for name in wanted:
+            assert sum(bar.get("share", 0) for bar in panel["data"]["values"] if bar["run"] == name) == pytest.approx(1)
+    assert draw(spec).png
 
 
 def test_the_bars_of_every_histogram_hold_all_counted_queries():

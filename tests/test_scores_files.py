@@ -120,6 +120,43 @@ def test_tables_that_are_no_matrix_are_refused_by_row_and_column(content: str, e
     assert "m.csv" in str(caught.value)
 
 
+@pytest.mark.parametrize("delimiter", [",", "\t"])
+def test_a_first_row_of_plain_numbers_is_scores(delimiter: str, tmp_path: Path):
+    np.savetxt(tmp_path / "m.txt", MATRIX, delimiter=delimiter)
+
+    found = read_scores(tmp_path / "m.txt")
+
+    assert np.array_equal(found.matrix, MATRIX)
+    assert found.query_ids is None
+    assert found.item_ids is None
+
+
+@pytest.mark.parametrize("first", ["0.5,0.5", "1.0,2.0", "-1,2", "3,3", "1e-3,2", ".5,1.", "nan,1"])
+def test_whatever_is_a_number_and_no_name_is_a_score(first: str, tmp_path: Path):
+    (tmp_path / "m.csv").write_text(f"{first}\n7,8\n")
+
+    if "nan" in first:
+        with pytest.raises(BadScore, match=r"row 0 \(from 0\), column 'column 0'"):
+            read_scores(tmp_path / "m.csv")
+    else:
+        assert read_scores(tmp_path / "m.csv").matrix.tolist() == [list(map(float, first.split(","))), [7.0, 8.0]]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("0,1,2\n.9,.1,.2\n", "the first row is 0, 1, 2: names of columns, or scores?"),
+        ("7010,7011\n3,4\n", "the first row is 7010, 7011: names of columns, or scores?"),
+        ("0,.9\n1,.8\n2,.7\n", r"the first column counts the rows \(0, 1, 2, …\) and no header"),
+    ],
+)
+def test_numbers_that_may_be_names_are_refused(content: str, message: str, tmp_path: Path):
+    (tmp_path / "m.csv").write_text(content)
+
+    with pytest.raises(BadInput, match=message):
+        read_scores(tmp_path / "m.csv")
+
+
 def test_damaged_pickled_and_foreign_files_are_refused(tmp_path: Path):
     np.save(tmp_path / "whole.npy", MATRIX)
     raw = (tmp_path / "whole.npy").read_bytes()

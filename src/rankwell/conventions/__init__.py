@@ -39,10 +39,13 @@ class Reading:
     """How a source judges answers to questions.
 
     labels: its words for measures of answers, in the order of its report; those without a cut-off look at the first k answers.
-    retriever: its words for measures of what was retrieved before. relevance: what a relevant document is: one that a right
-    answer stands in (`document`), or any that holds a right answer's text by a rule of `texts.CONTAINMENTS`.
+    retriever: its words for measures of what was retrieved before, with `@` where it says the cut-off with them. relevance: what
+    a relevant document is: one that a right answer stands in (`document`), or any that holds a right answer's text by a rule of
+    `texts.CONTAINMENTS`.
     impossible: a question is so if it is `unanswered`, or only if it is `flagged` besides. missing: how a question without a
     prediction counts. other_words: another word for a label -> the label. languages: language -> its normaliser.
+    duplicates: `keep` counts a document at each place of a list. nothing_to_find: what every measure of a retriever is for an
+    impossible question: 1 (`right`), or as for any other, by the document that it was asked about (`judged`).
     """
 
     labels: tuple[str, ...]
@@ -52,6 +55,8 @@ class Reading:
     missing: Literal["zero", "empty"] = "zero"
     other_words: Mapping[str, str] = field(default_factory=dict[str, str])
     languages: Mapping[str, str] = field(default_factory=dict[str, str])
+    duplicates: Literal["error", "keep"] = "error"
+    nothing_to_find: Literal["judged", "right"] = "judged"
 
 
 Excluded = Literal["self", "camera", "group"]
@@ -90,7 +95,8 @@ class Convention:
     its first items are relevant at a cut-off: as many as the `cut`, or as the greatest of all cut-offs (`max`).
     t2v, v2t: the two directions of a score matrix, for sources that have one. figures: what they make of several measures.
     reading: how it judges answers to questions, instances: how it judges pictures of instances, for sources that do.
-    notes: what differs and cannot be reproduced, or is a trap.
+    notes: what differs and cannot be reproduced, or is a trap. rule_notes: the same of its rule for score matrices of this name
+    (`ties`, `no_relevant`, `protocol`), which is not said where a user's own rule is in force.
     """
 
     name: str
@@ -113,6 +119,7 @@ class Convention:
     reading: Reading | None = None
     instances: InstanceReading | None = None
     notes: tuple[str, ...] = ()
+    rule_notes: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
 
 
 CONVENTIONS: Catalogue[Convention] = Catalogue("conventions", "convention")
@@ -202,9 +209,10 @@ def reading_of(name: str) -> Reading:
 def retriever_measures(convention: Convention, k: int) -> tuple[Asked, ...]:
     """What a convention reports of the first k documents retrieved, under its own labels."""
     found: list[Asked] = []
-    for label in convention.reading.retriever if convention.reading else ():
+    for word in convention.reading.retriever if convention.reading else ():
+        label = f"{word}{k}" if word.endswith("@") else word
         try:
-            measure = parse_measure(f"{label}@{k}", convention.words)
+            measure = parse_measure(f"{word.removesuffix('@')}@{k}", convention.words)
         except BadUsage:
             measure = parse_measure(label, convention.words)
         found.append(Asked(measure, label))

@@ -15,9 +15,6 @@ CLIP4CLIP = convention(
         t2v=Direction(ties="multiplied"),
         v2t=Direction(ties="multiplied", protocol="among-videos"),
         figures=("rsum",),
-        notes=(
-            "A query whose positive is tied counts once for every place of the tie: n is the number of places, not of queries.",
-            "The source takes the diagonal for the positives; a query without any cannot occur in it.",
-        ),
+        rule_notes={"no_relevant": ("The source takes the diagonal for the positives; a query without any cannot occur in it.",)},
     )
 )

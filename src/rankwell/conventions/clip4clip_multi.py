@@ -15,11 +15,14 @@ CLIP4CLIP_MULTI = convention(
         t2v=Direction(ties="input", words={"MedR": "MedRLow", "MedianR": "MedRLow", "MR": "MedRLow"}),
         v2t=Direction(ties="multiplied", protocol="among-videos"),
         figures=("rsum",),
-        notes=(
-            "From text to video the median is the lower of the two middle ranks, from video to text their mean.",
-            "From video to text a video's captions are collapsed to the highest score and the video is ranked among videos.",
-            "A query from video to text whose positive is tied counts once for every place of the tie.",
-            "The source sorts ties with an unstable sort from text to video: here the lower position in the gallery comes first.",
-        ),
+        notes=("From text to video the median is the lower of the two middle ranks, from video to text their mean.",),
+        rule_notes={
+            "protocol": (
+                "From video to text a video's captions are collapsed to the highest score and the video is ranked among videos.",
+            ),
+            "ties": (
+                "The source's unstable sort of ties from text to video: here the lower position in the gallery comes first.",
+            ),
+        },
     )
 )

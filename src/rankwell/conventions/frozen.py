@@ -15,9 +15,9 @@ FROZEN = convention(
         t2v=Direction(ties="optimistic"),
         v2t=Direction(ties="averaged"),
         figures=("rsum", "gmean"),
-        notes=(
-            "Ties are broken in the positive's favour from text to video, and averaged from video to text.",
-            "A video without captions has an infinite rank in the source; here it is left out and counted.",
-        ),
+        rule_notes={
+            "ties": ("Ties are broken in the positive's favour from text to video, and averaged from video to text.",),
+            "no_relevant": ("A video without captions has an infinite rank in the source; here it is left out and counted.",),
+        },
     )
 )

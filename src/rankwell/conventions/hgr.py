@@ -17,8 +17,14 @@ HGR = convention(
         figures=("rsum",),
         notes=(
             "R@K is a hit of the best positive, not the share of positives found; MedR and MnR are of the best positive too.",
-            "A query without positives misses at every K and has the rank n + 1, n being the size of the gallery.",
-            "The source's unstable sort of ties cannot be reproduced: here the lower position in the gallery comes first.",
         ),
+        rule_notes={
+            "ties": (
+                "The source's unstable sort of ties cannot be reproduced: here the lower position in the gallery comes first.",
+            ),
+            "no_relevant": (
+                "A query without positives misses at every K and has the rank n + 1, n being the size of the gallery.",
+            ),
+        },
     )
 )

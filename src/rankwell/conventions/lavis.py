@@ -16,9 +16,14 @@ LAVIS = convention(
         v2t=Direction(ties="input-desc"),
         figures=("r_mean",),
         notes=(
-            "The source's reversed unstable sort cannot be reproduced: here the higher position in the gallery comes first.",
-            "A query without positives misses at every K; ranks are not reported.",
+            "Ranks are not reported.",
             "The source's agg_metrics is the mean recall of image-to-text retrieval alone, its r_mean that of both directions.",
         ),
+        rule_notes={
+            "ties": (
+                "The source's reversed unstable sort cannot be reproduced: here the higher position in the gallery comes first.",
+            ),
+            "no_relevant": ("A query without positives misses at every K.",),
+        },
     )
 )

@@ -15,9 +15,8 @@ MMT = convention(
         t2v=Direction(ties="averaged"),
         v2t=Direction(ties="averaged"),
         figures=("rsum", "gmean"),
-        notes=(
-            "A tied positive has the mean of its places as its rank: R@1 wants exactly 1, R@K for larger K a rank below K + 1.",
-            "A video without captions has an infinite rank in the source; here it is left out and counted.",
-        ),
+        rule_notes={
+            "no_relevant": ("A video without captions has an infinite rank in the source; here it is left out and counted.",)
+        },
     )
 )

@@ -17,8 +17,12 @@ VSE = convention(
         figures=("rsum", "r_mean"),
         notes=(
             "The median rank is cut down to a whole number.",
-            "The source's reversed unstable sort cannot be reproduced: here the higher position in the gallery comes first.",
             "Its mean over five folds prints the mean rsum times six; here rsum is the sum of six recalls in every case.",
         ),
+        rule_notes={
+            "ties": (
+                "The source's reversed unstable sort cannot be reproduced: here the higher position in the gallery comes first.",
+            )
+        },
     )
 )

@@ -1,13 +1,16 @@
 """Which items are right for each query of a matrix: lists in JSON, judgments in any format, counts, labels, the diagonal."""
 
+import csv
+import io
 import json
+import re
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from rankwell.errors import BadInput, DuplicateItem
+from rankwell.errors import BadInput, BadUsage, DuplicateItem
 from rankwell.files import find_judgments
 from rankwell.kernels.exclusion import Groups
 from rankwell.store import Source
@@ -15,6 +18,9 @@ from rankwell.tables import Ints, decode_id
 from rankwell.tables.embeddings import Positions
 from rankwell.tables.judgments import Judgments
 from rankwell.tables.scores import Positives
+
+_QUERY_WORDS = ("query", "q", "topic", "caption", "sentence", "text")
+_ITEM_WORDS = ("item", "doc", "document", "docno", "video", "clip", "image")
 
 
 class Sides(NamedTuple):
@@ -34,16 +40,21 @@ def read_positives(place: Any, sides: Sides) -> Positives:
 
     place: `diagonal`; a JSON file, a mapping query -> items, or a list of lists, one per row (an item alone may stand for its
     list); counts of queries per item (a list of whole numbers, or one number for all), where the queries of an item stand one
-    after the other; `Groups` of labels, where equal labels belong together; judgments in any format or as a table, of which
-    grades above 0 count. Queries and items are named by id where the scores have ids, or by position, from 0, where no id is a
-    number.
+    after the other; `Groups` of labels, where equal labels belong together; a table of two columns, query and item, each row a
+    positive; judgments in any format or as a table, of which grades above 0 count. Queries and items are named by id where the
+    scores have ids, or by position, from 0, where no id is a number.
     Raises BadInput that names the row and the item that is not there, and where the numbers do not fit; DuplicateItem.
     """
     if isinstance(place, Positives):
         return _fitting(place, sides)
+    if isinstance(place, (str, Path)) and not str(place):
+        raise BadUsage("positives are named by an empty text; name a file, or leave the option out for the diagonal.")
     if isinstance(place, (str, Path)) and str(place) != "diagonal":
         source = Source(place)
         try:
+            pairs = _pairs(source, sides)
+            if pairs is not None:
+                return pairs
             thing = _loaded(source)
             return _of_judgments(find_judgments(place).table, sides) if thing is None else _of(thing, sides)
         except BadInput as error:
@@ -82,6 +93,40 @@ def _mask(place: Any) -> Any:
     except (ValueError, EOFError, TypeError) as error:
         what = str(error).splitlines()[0]
         raise BadInput(f"{source.name}: {what}; a mask is an .npy array or a JSON list of 0 and 1.") from error
+
+
+def _pairs(source: Source, sides: Sides) -> Positives | None:
+    """The positives in a table of text with two columns, query and item, each row of which is a positive; None for others."""
+    head = source.head().lstrip()
+    first = head.partition(b"\n")[0]
+    delimiter = next((each for each in (",", "\t", ";") if first.count(each.encode()) == 1), None)
+    if delimiter is None or head.startswith((b"{", b"[", b"PAR1")) or (delimiter != "\t" and len(first.split()) > 2):
+        return None
+    rows = [row for row in csv.reader(io.StringIO(decode_id(source.read()).lstrip("\ufeff")), delimiter=delimiter) if row]
+    wrong = next((number for number, row in enumerate(rows, 1) if len(row) != 2), None)
+    if wrong is not None:
+        raise BadInput(f"row {wrong} has {len(rows[wrong - 1])} fields, row 1 has 2 (query and item); mend the row.")
+    queries, items = _Names(sides.queries, "row", "query"), _Names(sides.items, "column", "item")
+    named = not (queries.knows(rows[0][0]) and items.knows(rows[0][1]))
+    turned = named and _order(rows[0])
+    pairs = [(row[1], row[0]) if turned else (row[0], row[1]) for row in rows[named:]]
+    owners = [queries.find(query, f"row {number}") for number, (query, _) in enumerate(pairs, 1 + named)]
+    found = [
+        items.find(item, f"row {number} (query {query!r})", judged=True) for number, (query, item) in enumerate(pairs, 1 + named)
+    ]
+    return Positives.of(np.array(owners, dtype=np.int64), np.array(found, dtype=np.int64), len(sides.queries), len(sides.items))
+
+
+def _order(header: Sequence[str]) -> bool:
+    """Whether a header names the item first. Raises BadInput where it names neither order."""
+    words = [re.sub(r"(\W|_)*(id|ids|name)?$", "", name.strip().lower()) for name in header]
+    known = [(word in _QUERY_WORDS, word in _ITEM_WORDS) for word in words]
+    if known[0][0] or known[1][1]:
+        return False
+    if known[0][1] or known[1][0]:
+        return True
+    listed = ", ".join(map(repr, header))
+    raise BadInput(f"the two columns are called {listed}; a table of positives has query (or caption) and item (or video).")
 
 
 def _loaded(source: Source) -> Any:
@@ -124,13 +169,19 @@ def _of(thing: Any, sides: Sides) -> Positives:
         thing = [int(thing)] * len(sides.items)
     if not isinstance(thing, Iterable):
         raise BadInput(f"positives cannot be taken from a {type(thing).__name__}; give lists, a mapping, counts or a file.")
-    listed: list[Any] = thing.tolist() if isinstance(thing, np.ndarray) else list(thing)
+    listed = _plain(thing)
     if listed and all(isinstance(each, (int, np.integer)) and not isinstance(each, bool) for each in listed):
         return _of_counts(np.array(listed, dtype=np.int64), sides)
     if len(listed) != len(sides.queries):
         turned = "; is the matrix transposed? Its rows are the queries" if len(listed) == len(sides.items) else ""
         raise BadInput(f"{len(listed)} lists of positives for scores of {sides.shape}{turned}; give one list per row.")
     return _of_lists(list(enumerate(listed)), sides)
+
+
+def _plain(thing: Any) -> list[Any]:
+    """The things in a list: arrays and tensors, and those in it, as Python has them."""
+    listed: list[Any] = thing.tolist() if hasattr(thing, "tolist") else list(thing)
+    return [each.tolist() if hasattr(each, "tolist") else each for each in listed]
 
 
 def _diagonal(sides: Sides) -> Positives:
@@ -179,7 +230,7 @@ def _of_lists(lists: list[tuple[int, Any]], sides: Sides) -> Positives:
     columns = _Names(sides.items, "column", "item")
     owners, found = list[int](), list[int]()
     for row, values in lists:
-        listed = values.tolist() if isinstance(values, np.ndarray) else values
+        listed: Any = values.tolist() if hasattr(values, "tolist") else values
         each: list[Any] = list(listed) if isinstance(listed, (list, tuple, set, frozenset)) else [listed]
         for value in each:
             found.append(columns.find(value, f"row {row}" + _id_of(sides.queries, row)))
@@ -199,6 +250,10 @@ class _Names:
         self._known = None if isinstance(names, Positions) else {name: place for place, name in enumerate(names)}
         # Where ids are numbers themselves, a number that is none of them is a mistake and no position.
         self._by_position = self._known is None or not any(map(str.isdecimal, self._known))
+
+    def knows(self, value: str) -> bool:
+        """Whether a text names a row or column, by id or by position."""
+        return value.isdecimal() or (self._known is not None and value in self._known)
 
     def find(self, value: Any, where: str, *, judged: bool = False) -> int:
         """The position of what is named by id, or by number where no id is a number. Raises BadInput naming it."""

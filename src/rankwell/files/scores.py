@@ -27,9 +27,10 @@ def read_scores(
     """A score for every query (row) and item (column).
 
     place: a path to `.npy` (mapped into memory), `.npz`, HDF5 or safetensors (`data.npz:t2v` names one of several arrays), to
-    CSV, TSV or Parquet with a column per item, whose name is the item's id, after one for the queries' ids, or to Parquet with a
-    column of lists; any array (NumPy, PyTorch), lists of numbers, Scores. query_ids, item_ids: names of rows and columns, in
-    place of those in the file. format: a name from `formats('scores')`; None tells it by content.
+    CSV, TSV or Parquet with a column per item, whose name is the item's id, after one for the queries' ids, to CSV or TSV of
+    plain numbers, or to Parquet with a column of lists; any array (NumPy, PyTorch), lists of numbers, Scores. query_ids,
+    item_ids: names of rows and columns, in place of those in the file. format: a name from `formats('scores')`; None tells it by
+    content.
     Raises BadInput that names file, row and column; NaN and infinity are looked for when the scores are counted.
     """
     name = str(place) if isinstance(place, (str, Path)) else ""
@@ -79,7 +80,12 @@ def _recognised(head: Head) -> Format:
 
 
 def _of_array(thing: Any) -> Scores:
-    """Scores in an array of any library, or in lists of numbers. Raises BadInput for rows of different length."""
+    """Scores in an array of any library, or in lists of numbers; a pandas frame's labels are ids where they are no positions.
+
+    Raises BadInput for rows of different length.
+    """
+    if all(hasattr(thing, name) for name in ("index", "columns", "to_numpy")):
+        return Scores(thing.to_numpy(), _labels(thing.index), _labels(thing.columns))
     if isinstance(thing, np.ndarray):
         return Scores(thing)
     if isinstance(thing, (list, tuple)):
@@ -93,6 +99,11 @@ def _of_array(thing: Any) -> Scores:
         except (TypeError, ValueError) as error:
             raise BadInput(f"the lists are no table of numbers ({str(error).splitlines()[0]}).") from error
     return Scores(FORMATS["python array embeddings"].read(thing, Request()).vectors)
+
+
+def _labels(labels: Any) -> list[str] | None:
+    listed: list[Any] = labels.tolist()
+    return None if listed == list(range(len(listed))) else as_ids(listed)
 
 
 def _sniff_npy(head: Head) -> float:
@@ -115,7 +126,11 @@ def _register(name: str) -> None:
         return FORMATS[f"{name} embeddings"].sniff(head)
 
     def read(source: Source, request: Request) -> Scores:
-        table = FORMATS[f"{name} embeddings"].read(source, request)
+        try:
+            table = FORMATS[f"{name} embeddings"].read(source, request)
+        except BadInput as error:
+            # What may be either is told by the reader of vectors.
+            raise type(error)(str(error).replace("may be the vectors", "may be the scores")) from error
         return Scores(table.vectors, table.ids)
 
     file_format(name, "scores", sniff=sniff, parts=True)(read)

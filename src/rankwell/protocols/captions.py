@@ -3,8 +3,10 @@
 Scores are `.npy`, `.npz`, HDF5, safetensors, Parquet, CSV or TSV: a row per caption, a column per video, higher is better.
 """
 
+from dataclasses import replace
 from typing import Annotated, Literal
 
+import numpy as np
 from cyclopts import Parameter
 
 from rankwell.errors import BadUsage
@@ -27,13 +29,16 @@ from rankwell.stats import Intervals
 from rankwell.stats.granularity import granularity_of
 from rankwell.store import refuse_blocked
 
+_WHOLE = (0.0, 1.0, 100.0)
+"""What a query's hit is worth, as a share or in percent, where it counts as a whole."""
+
 
 def captions(
     *scores: str,
     positives: str = "diagonal",
     queries: str | None = None,
     gallery: str | None = None,
-    metric: Literal["cosine", "dot", "l2"] = "cosine",
+    metric: Literal["cosine", "dot", "l2"] | None = None,
     direction: Which = "both",
     protocol: Protocol | None = None,
     k: Annotated[str | None, Parameter(name=["-k"])] = None,
@@ -63,16 +68,17 @@ def captions(
     Parameters
     ----------
     scores
-        Matrices of scores, a row per caption and a column per video; name more to compare systems.
+        Matrices of scores, a row per caption and a column per video; name more to compare systems (ours=a/scores.npy).
     positives
         The right videos of each caption: diagonal; a JSON object (row or id -> list) or list of lists; judgments as CSV, TREC or
-        any other format; counts:FILE or counts:20, captions per video; groups:FILE, each caption's video, or groups:FILE,FILE.
+        any other format, or with two columns, query and item; counts:FILE or counts:20, captions per video; groups:FILE, each
+        caption's video, or groups:FILE,FILE.
     queries
         Embeddings of the captions, in place of scores.
     gallery
         Embeddings of the videos.
     metric
-        Similarity of embeddings: cosine, dot, or l2 (negative distance).
+        Similarity of embeddings: cosine (where none is named), dot, or l2 (negative distance).
     direction
         From text to video (rows are queries), from video to text (columns are), or both.
     protocol
@@ -85,8 +91,9 @@ def captions(
     convention
         Whose words and rules: hgr, mmt, frozen, clip4clip, clip4clip-multi, vse, lavis; rankwell and others for their measures.
     ties
-        Order of items with equal scores: input, input-desc, id-asc, id-desc, expected, optimistic, pessimistic, averaged,
-        multiplied, error; by default the convention's.
+        Items with equal scores: by position (input, input-desc) or id (id-asc, id-desc), the mean over all orders (expected), in
+        favour of positives (optimistic) or against them (pessimistic), at the mean of their places (averaged, MMT), a query for
+        each place (multiplied, CLIP4Clip), refused (error); by default the convention's.
     no_relevant
         A query without positives: ranks after all items (empty), is left out (skip), or is an error; by default the convention's.
     mask
@@ -100,9 +107,10 @@ def captions(
     item_ids
         File of the videos' ids.
     texts
-        What the captions say, for the ceiling and for pages: a file of lines or of ids and texts.
+        What the captions say, in a file of a line each or of ids and texts: captions of equal words hold the ceiling down, and
+        pages of the results show them. Without it, captions whose scores are equal to the last bit count as the same.
     check
-        A printed share such as 70.08: is it possible with as many queries? Repeat it for more.
+        A printed R@K in percent, such as 70.08: is it possible with as many queries? Repeat it for more.
     intervals
         95 % intervals by the bootstrap over queries, by Student's t, or none.
     seed
@@ -142,11 +150,23 @@ def captions(
         details=output is not None,
         progress=progress,
     )
-    notes = _granularity(check or [], result)
-    return present(result, format=format, per_query=per_query, output=output, notes=notes)
+    checks = [told for figure in check or [] for told in _granularity(figure, result)]
+    result = replace(result, notes=(*checks, *result.notes), rules={**result.rules, **({"checks": checks} if checks else {})})
+    return present(result, format=format, per_query=per_query, output=output)
 
 
-def _granularity(figures: list[str], result: Captions) -> list[str]:
-    """Whether printed figures are possible with the queries that were counted, in words."""
-    counted = {way: counts["counted"] for way, counts in result.rules["counts"].items()}
-    return [f"{way}: {granularity_of(figure, n)}" for figure in figures for way, n in counted.items()]
+def _granularity(figure: str, result: Captions) -> list[str]:
+    """Whether a printed figure is possible with what was counted in each direction, in words."""
+    found: list[str] = []
+    for way in dict.fromkeys(fact["direction"] for fact in result.facts):
+        mine = [each for each, fact in zip(result.values, result.facts, strict=True) if fact["direction"] == way]
+        hits = [each.values[each.counted] for each in mine if each.measure.startswith("Success@")]
+        n = max(int(each.counted.sum()) for each in mine)
+        if any(
+            not np.isin(values, (0.0, values.max(initial=1.0))).all() or values.max(initial=0.0) not in _WHOLE for values in hits
+        ):
+            told = f"{figure} cannot be checked: a query that is tied counts in part (ties={result.rules['ties']}), not as 0 or 1"
+        else:
+            told = str(granularity_of(figure, n))
+        found.append(f"{way}: {told}")
+    return found

@@ -12,7 +12,7 @@ from cyclopts import Parameter
 
 from rankwell.protocols import Output, Progress
 from rankwell.protocols.captions import captions as rank
-from rankwell.store import replacing, write_text
+from rankwell.store import refuse_blocked, replacing, write_text
 from rankwell.tables import Floats
 
 _PARTS = (
@@ -47,6 +47,7 @@ def captions(
     seed
         Seed of the scenes and of the bootstrap.
     """
+    refuse_blocked(output, folder=True)
     scenes = make_scenes(seed)
     scores, positives, texts = output / "scores.npy", output / "positives.json", output / "captions.txt"
     output.mkdir(parents=True, exist_ok=True)
@@ -60,7 +61,7 @@ def captions(
         f"{n} captions of {VIDEOS} scenes, such as {scenes.texts[0]!r}: which scene is meant (t2v), and which captions belong\n"
         "to a scene (v2t)? Some captions fit several scenes, so that no scorer can have all of them right: see the ceiling.\n"
     )
-    end = f"The same from the files:\n\n  rankwell captions {scores} --positives {positives} --texts {texts}\n"
+    end = f"The same from the files:\n\n  rankwell captions {scores} --positives {positives} --texts {texts} --seed {seed}\n"
     return Output(text="\n".join([begin, done.text, end]), notes=done.notes)
 
 

@@ -43,6 +43,7 @@ class Document:
     rules: every rule that was in force. A mapping `counts` (run -> what -> how many) and the plain entries make the rules line;
     `level` names the interval; `measures` (exact name -> facts) may tell a `summary` other than `mean`.
     tables: further rows of any kind by name, which formats of one table (csv, tsv, jsonl) leave out.
+    title, legend: what `md` and `latex` print above the tables, and lines below them.
     """
 
     rows: Sequence[Row]
@@ -52,6 +53,8 @@ class Document:
     summary: bool = True
     terminal: Terminal = PLAIN
     tables: Mapping[str, Sequence[Row]] = field(default_factory=dict[str, Sequence[Row]])
+    title: str = ""
+    legend: Sequence[str] = ()
 
     @property
     def single(self) -> tuple[Sequence[Row], list[str]]:

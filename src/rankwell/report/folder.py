@@ -68,20 +68,21 @@ def write_folder(
         paths.append(directory / name)
     if charts:
         paths += _write_charts(directory, ChartData(rows, values, rules, facts))
-    listed = {path.relative_to(directory).as_posix(): _digest(path) for path in (*paths, *others)}
-    _remove_stale(directory, listed)
+    listed = {path.relative_to(directory).as_posix(): digest_of(path) for path in (*paths, *others)}
+    remove_stale(directory, listed)
     whole = json.dumps(plain({**manifest, "files": listed}), indent=2, allow_nan=False) + "\n"
     write_text(directory / "manifest.json", whole)
     return [*paths, directory / "manifest.json"]
 
 
-def _digest(path: Path) -> str:
+def digest_of(path: Path) -> str:
+    """The SHA-256 of a file, as the manifest has it."""
     import hashlib
 
     return f"sha256:{hashlib.sha256(path.read_bytes()).hexdigest()}"
 
 
-def _remove_stale(directory: Path, written: Mapping[str, str]) -> None:
+def remove_stale(directory: Path, written: Mapping[str, str]) -> None:
     """Removes the files of an earlier result that this one does not have, as far as they are still what was written then."""
     try:
         earlier: dict[str, str] = dict(json.loads((directory / "manifest.json").read_bytes())["files"])
@@ -90,7 +91,7 @@ def _remove_stale(directory: Path, written: Mapping[str, str]) -> None:
     for name in sorted(set(earlier) - set(written)):
         path = directory / name
         inside = directory.resolve() in path.resolve().parents
-        if inside and path.is_file() and _digest(path) == earlier[name]:
+        if inside and path.is_file() and digest_of(path) == earlier[name]:
             path.unlink()
 
 

@@ -1,6 +1,6 @@
-r"""LaTeX tables with booktabs' rules, to be put between `\begin{table}` and `\caption`."""
+r"""LaTeX tables with booktabs' rules, to be put between `\begin{table}` and `\caption`, or whole ones where they have a title."""
 
-from rankwell.report import MISSING, Document, Grid, grids, output, rules_line
+from rankwell.report import MISSING, Document, Grid, grids, output, rules_line, visible
 
 _ESCAPES = str.maketrans(
     {
@@ -22,16 +22,26 @@ _ESCAPES = str.maketrans(
         "[": "{[}",
         "]": "{]}",
         MISSING: "--",
+        "†": r"\textdagger{}",
     }
 )
 
 
 @output("latex")
 def render_latex(document: Document) -> str:
-    """A `tabular` (it needs the package booktabs), a rule between runs, the rules of evaluation in a comment above."""
+    """A `tabular` (it needs the package booktabs), a rule between runs, the rules of evaluation in a comment above.
+
+    With a title it is a whole `table`: the title is its caption, the legend stands below in small print.
+    """
     rules = rules_line(document.rules)
     parts = [f"% rules: {rules}"] if rules else []
-    return "\n".join([*parts, *("\n".join(_lines(grid)) for grid in grids(document))]) + "\n"
+    tables = ["\n".join(_lines(grid)) for grid in grids(document)]
+    if document.title:
+        small = [r"\par\smallskip\footnotesize"] if document.legend else []
+        told = [rf"{visible(line).translate(_ESCAPES)}\par" for line in document.legend]
+        head = [r"\begin{table}", rf"\caption{{{visible(document.title).translate(_ESCAPES)}}}"]
+        tables = [*head, *tables, *small, *told, r"\end{table}"]
+    return "\n".join([*parts, *tables]) + "\n"
 
 
 def _lines(grid: Grid) -> list[str]:

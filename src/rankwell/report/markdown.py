@@ -2,17 +2,19 @@
 
 import re
 
-from rankwell.report import Document, Grid, grids, output, rules_line
+from rankwell.report import Document, Grid, grids, output, rules_line, visible
 
 _SPECIAL = re.compile(r"[\\|*<>`\[\]~]|(?<![^\W_])_|_(?![^\W_])")
 
 
 @output("md")
 def render_markdown(document: Document) -> str:
-    """Pipe tables with the rules below; what Markdown would read as markup is escaped."""
-    parts = ["\n".join(_lines(grid)) for grid in grids(document)]
+    """Pipe tables with the rules below, a title above, a legend at the end; what Markdown would read as markup is escaped."""
+    parts = [f"**{_escape(visible(document.title))}**"] if document.title else []
+    parts += ["\n".join(_lines(grid)) for grid in grids(document)]
     rules = rules_line(document.rules)
-    return "\n\n".join([*parts, *([f"rules: {_escape(rules)}"] if rules else [])]) + "\n"
+    told = [_escape(visible(line)) for line in document.legend]
+    return "\n\n".join([*parts, *([f"rules: {_escape(rules)}"] if rules else []), *told]) + "\n"
 
 
 def _lines(grid: Grid) -> list[str]:

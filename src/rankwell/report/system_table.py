@@ -1,5 +1,6 @@
 """Systems × data sets: a figure with its interval in each cell, which system is better than which, and what each one took."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -7,10 +8,11 @@ from html import escape
 from string import ascii_lowercase
 from typing import Any, Literal, NamedTuple
 
-from rankwell.report import MISSING, OUTPUTS, PLAIN, Document, Format, Row, Terminal, figure, plain, render_rows, visible
+from rankwell.report import MISSING, OUTPUTS, PLAIN, Document, Format, Row, Terminal, figure, plain, visible
 
 TableFormat = Literal[Format, "html"]
 IMPOSSIBLE = "†"
+CACHED = "*"
 
 
 class SystemFigure(NamedTuple):
@@ -34,7 +36,10 @@ class SystemFigure(NamedTuple):
 
 
 class SystemCost(NamedTuple):
-    """What one system took on one data set, and what its user states of its training; None or "" where unknown."""
+    """What one system took on one data set, and what its user states of its training; None or "" where unknown.
+
+    from_cache: of how many of the `images` an earlier run's vectors or features were taken.
+    """
 
     system: str
     dataset: str
@@ -48,6 +53,7 @@ class SystemCost(NamedTuple):
     training_time: str = ""
     training_hardware: str = ""
     training_data: str = ""
+    from_cache: int | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,6 +95,28 @@ class SystemTable:
         return ("" if all(len(letter) == 1 for letter in own) else ",").join(own)
 
     @property
+    def title(self) -> str:
+        """What the cells hold, with unit and interval."""
+        cut = re.fullmatch(r"P@(\d+)", self.measure)
+        name = f"Mean Precision@{cut[1]}" if cut else self.label
+        unit = " in percent" if any(each.unit == "percent" for each in self.figures) else ""
+        return f"{name}{unit}{', 95 % interval in brackets' if any(map(_interval, self.figures)) else ''}"
+
+    def heading(self, dataset: str) -> str:
+        """The name of a data set with its number of queries, where that is the same for all measured systems."""
+        n = self._n(dataset)
+        return dataset if n is None else f"{dataset} (n = {n})"
+
+    def beside(self, each: SystemFigure) -> str:
+        """A figure's own number of queries, "" where the heading says it."""
+        return f"(n = {each.n})" if each.n is not None and each.n != self._n(each.dataset) else ""
+
+    def _n(self, dataset: str) -> int | None:
+        cells = [each for each in self.figures if each.dataset == dataset]
+        found = {each.n for each in [cell for cell in cells if not cell.printed] or cells}
+        return found.pop() if len(found) == 1 else None
+
+    @property
     def machine(self) -> str:
         """What everything was measured on, "" where it was not one and the same."""
         found = {each.hardware for each in self.costs}
@@ -100,6 +128,12 @@ class SystemTable:
         found: dict[str, str] = {"measured_on": self.machine} if self.machine else {}
         if any(each.better_than for each in self.figures):
             found["letters"] = "a system is better than those whose letters stand after its figure"
+        if any(each.from_cache for each in self.costs):
+            found["cached"] = (
+                f"{CACHED} vectors or features of earlier runs came from the cache, so that this is less than it takes"
+            )
+        if any(each.peak_memory_mib is not None for each in self.costs):
+            found["memory"] = "the greatest that the whole command had, with all its runs"
         wrong = [f"{each.system} on {each.dataset}: {each.warning}" for each in self.figures if each.warning]
         return found | ({"impossible": f"{IMPOSSIBLE} {'; '.join(wrong)}"} if wrong else {})
 
@@ -122,11 +156,64 @@ def render_system_table(
     rules = {"measure": f"{table.label} = {table.measure}" if table.label != table.measure else table.measure, **table.rules}
     if format in ("csv", "tsv", "json", "jsonl"):
         return OUTPUTS[format](Document(long_rows(table), None, {**rules, **table.footnotes}, notes, summary=False))
-    document = Document(_wide_rows(table), None, {**rules, **table.footnotes}, notes, summary=False, terminal=terminal)
-    parts = [OUTPUTS[format](document)]
+    rules |= table.footnotes
+    if format == "table":
+        return _text(table, rules, terminal)
+    told = [*_legend(table), *notes] if format == "latex" else notes
+    parts = [(table.title, rules, _wide_rows(table), told)]
     if table.costs:
-        parts.append(render_rows(_cost_rows(table), format, terminal=terminal))
-    return "\n".join(parts)
+        parts.append((_PERFORMANCE, {}, _cost_rows(table), _cost_legend(table) if format == "latex" else ()))
+    documents = [Document(rows, None, own, (), summary=False, title=title, legend=said) for title, own, rows, said in parts]
+    return "\n".join(OUTPUTS[format](document) for document in documents)
+
+
+def _text(table: SystemTable, rules: Mapping[str, Any], terminal: Terminal) -> str:
+    """The tables for a terminal: what does not fit its width goes on below, under the names of the rows."""
+    kept = 2 if table.letters else 1
+    parts = [table.title, *(_plain_text(rows, terminal) for rows in _fitting(_wide_rows(table), kept, terminal))]
+    parts.append(_plain_text([], terminal, rules))
+    if table.costs:
+        parts += [_PERFORMANCE, *(_plain_text(rows, terminal) for rows in _fitting(_cost_rows(table), 1, terminal))]
+    return "\n\n".join(part.strip("\n") for part in parts) + "\n"
+
+
+def _plain_text(rows: Sequence[Row], terminal: Terminal, rules: Mapping[str, Any] | None = None) -> str:
+    return OUTPUTS["table"](Document(rows, None, rules or {}, (), summary=False, terminal=terminal))
+
+
+def _fitting(rows: Sequence[Row], kept: int, terminal: Terminal) -> list[list[Row]]:
+    """The rows in parts of so many columns as fit the terminal, the first ones, `kept`, in each."""
+    names = list(rows[0])
+    widths = {name: max(len(name), *(len(str(row[name])) for row in rows)) + 2 for name in names}
+    parts: list[list[str]] = [[]]
+    room = (terminal.width or sum(widths.values())) + 2 - sum(widths[name] for name in names[:kept])
+    for name in names[kept:]:
+        if parts[-1] and sum(widths[each] for each in (*parts[-1], name)) > room:
+            parts.append([])
+        parts[-1].append(name)
+    return [[{name: row[name] for name in (*names[:kept], *part)} for row in rows] for part in parts]
+
+
+def _legend(table: SystemTable) -> list[str]:
+    """What stands below the figures: the marks, the test behind them, what is impossible."""
+    notes = table.footnotes
+    test = (
+        [f"Test: {table.rules['test']}, level {table.rules.get('alpha')}."]
+        if "letters" in notes and "test" in table.rules
+        else []
+    )
+    return [
+        *([f"Letters: {notes['letters']}."] if "letters" in notes else []),
+        *test,
+        *([notes["impossible"]] if "impossible" in notes else []),
+    ]
+
+
+def _cost_legend(table: SystemTable) -> list[str]:
+    notes = table.footnotes
+    said = [notes["cached"]] if "cached" in notes else []
+    said += [f"Memory: {notes['memory']}"] if "memory" in notes else []
+    return [*said, *([f"Measured on {table.machine}"] if table.machine else [])]
 
 
 def long_rows(table: SystemTable) -> list[Row]:
@@ -150,7 +237,7 @@ def _wide_rows(table: SystemTable) -> list[Row]:
         row: dict[str, Any] = {" ": table.letters.get(name, "") if not published else ""} if table.letters else {}
         row["system"] = f"{name} (published)" if published else name
         for dataset in table.datasets:
-            heading = f"{dataset} (data set)" if dataset in (" ", "system") else dataset
+            heading = f"{dataset} (data set)" if table.heading(dataset) in (" ", "system") else table.heading(dataset)
             row[heading] = _cell(table, cells.get(dataset))
         rows.append(row)
     return rows
@@ -159,7 +246,8 @@ def _wide_rows(table: SystemTable) -> list[Row]:
 def _cell(table: SystemTable, each: SystemFigure | None) -> str:
     if each is None:
         return MISSING
-    parts = [each.printed or figure(each.mean, each.unit), _interval(each), table.marks(each), IMPOSSIBLE if each.warning else ""]
+    marks = [table.marks(each), IMPOSSIBLE if each.warning else ""]
+    parts = [each.printed or figure(each.mean, each.unit), _interval(each), *marks, table.beside(each)]
     return " ".join(part for part in parts if part)
 
 
@@ -169,6 +257,7 @@ def _interval(each: SystemFigure) -> str:
     return f"[{figure(each.ci_low, each.unit)}, {figure(each.ci_high, each.unit)}]"
 
 
+_PERFORMANCE = "Performance"
 _COST_COLUMNS = {
     "encode_seconds_per_image": ("encoding, ms per image", 1000.0),
     "seconds_per_query": ("search, ms per query", 1000.0),
@@ -184,24 +273,32 @@ _COST_COLUMNS = {
 
 
 def _cost_rows(table: SystemTable) -> list[Row]:
-    """What every system took as people read it; time and hardware of training are there, and empty, where nobody stated them."""
+    """What every system took as people read it, a column per system; what is known of none is left out, but for the training."""
     columns = dict(_COST_COLUMNS)
     if not any(each.training_data for each in table.costs):
         del columns["training_data"]
     if table.machine:
         del columns["hardware"]
+    several = len({each.dataset for each in table.costs}) > 1
+    names = [f"{each.system}, {each.dataset}" if several else each.system for each in table.costs]
+    # Two systems may be called the same by their users.
+    names = [f"{name} ({place})" if names.count(name) > 1 or name == " " else name for place, name in enumerate(names, 1)]
     rows: list[Row] = []
-    for each in table.costs:
-        row: dict[str, Any] = {"performance": each.system, "data set": each.dataset}
-        for name, (heading, scale) in columns.items():
-            value = plain(getattr(each, name))
-            known = value not in (None, "")
-            row[heading] = (
-                (f"{value * scale:.3g}" if value * scale < 1000 else f"{value * scale:.0f}") if known and scale else value
-            )
-            row[heading] = MISSING if not known else str(row[heading])
-        rows.append(row)
+    for name, (heading, scale) in columns.items():
+        cells = [_cost(name, each, scale) for each in table.costs]
+        if name in ("training_time", "training_hardware") or any(cell != MISSING for cell in cells):
+            rows.append({" ": heading, **dict(zip(names, cells, strict=True))})
     return rows
+
+
+def _cost(name: str, each: SystemCost, scale: float) -> str:
+    value = plain(getattr(each, name))
+    if value in (None, ""):
+        return MISSING
+    if not scale:
+        return str(value)
+    shown = f"{value * scale:.3g}" if value * scale < 1000 else f"{value * scale:.0f}"
+    return f"{shown} {CACHED}" if each.from_cache and name == "evaluation_seconds" else shown
 
 
 def _letters(place: int) -> str:
@@ -232,7 +329,6 @@ ul { padding-left: 1.1rem }
 
 
 def _page(table: SystemTable, notes: Sequence[str]) -> str:
-    unit = " in percent" if any(each.unit == "percent" for each in table.figures) else ""
     exact = f" <small>= {_safe(table.measure)}</small>" if table.label != table.measure else ""
     costs = _cost_rows(table)
     said = {name: value for name, value in {**table.rules, **table.footnotes}.items() if name not in ("letters", "impossible")}
@@ -241,10 +337,10 @@ def _page(table: SystemTable, notes: Sequence[str]) -> str:
     parts = [
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">',
         '<meta name="viewport" content="width=device-width, initial-scale=1">',
-        f"<title>{_safe(table.label)}</title>\n<style>{_STYLE}</style>\n</head>\n<body>",
-        f"<h1>{_safe(table.label)}{unit}{exact}</h1>",
+        f"<title>{_safe(table.title)}</title>\n<style>{_STYLE}</style>\n</head>\n<body>",
+        f"<h1>{_safe(table.title)}{exact}</h1>",
         _html_figures(table),
-        *([f"<h2>Performance</h2>\n{_html_rows(costs)}"] if costs else []),
+        *([f"<h2>{_PERFORMANCE}</h2>\n{_html_rows(costs)}"] if costs else []),
         "<ul>\n" + "\n".join(f"<li>{_safe(line)}</li>" for line in told) + "\n</ul>" if told else "",
         "</body>\n</html>",
     ]
@@ -252,7 +348,7 @@ def _page(table: SystemTable, notes: Sequence[str]) -> str:
 
 
 def _html_figures(table: SystemTable) -> str:
-    head = "".join(f'<th scope="col">{_safe(name)}</th>' for name in ("system", *table.datasets))
+    head = "".join(f'<th scope="col">{_safe(name)}</th>' for name in ("system", *map(table.heading, table.datasets)))
     lines: list[str] = []
     for name, published, cells in table.lines:
         letter = table.letters.get(name, "")
@@ -273,11 +369,12 @@ def _html_cell(table: SystemTable, each: SystemFigure | None) -> str:
     found = _safe(each.printed or figure(each.mean, each.unit))
     if each.warning:
         found += f'<span class="warning" title="{_safe(each.warning)}"> {IMPOSSIBLE}</span>'
-    return found + (f"<sup>{marks}</sup>" if marks else "") + (f" <small>{interval}</small>" if interval else "")
+    own = " ".join(part for part in (interval, table.beside(each)) if part)
+    return found + (f"<sup>{marks}</sup>" if marks else "") + (f" <small>{own}</small>" if own else "")
 
 
 def _html_rows(rows: Sequence[Row]) -> str:
-    head = "".join(f'<th scope="col">{_safe(name)}</th>' for name in ("system", *list(rows[0])[1:]))
+    head = "".join(f'<th scope="col">{_safe(name)}</th>' for name in rows[0])
     lines = [f"<tr>{''.join(map(_html_cost, row.values()))}</tr>" for row in rows]
     return (
         f'<div class="wide"><table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n' + "\n".join(lines) + "\n</tbody>\n</table></div>"

@@ -6,6 +6,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
+from rankwell.errors import BadInput
 from rankwell.kernels import matrix_counts
 from rankwell.kernels.copies import equal_rows
 from rankwell.kernels.matrix_counts import Counts, Progress, Side, lots
@@ -42,6 +43,10 @@ class Compared(Protocol):
         """(queries,) the first query that is the same to the last byte; None where coarse scores make all alike."""
         ...
 
+    def same(self, one: int, other: int) -> bool:
+        """Whether two captions are the same to the last byte."""
+        ...
+
 
 def by_scores(scores: Scores, rows: Ints | None = None) -> Compared:
     """Captions and videos compared by a matrix of scores. rows: the captions that take part, None for all."""
@@ -49,10 +54,22 @@ def by_scores(scores: Scores, rows: Ints | None = None) -> Compared:
 
 
 def by_vectors(captions: Embeddings, videos: Embeddings, metric: Metric, rows: Ints | None = None) -> Compared:
-    """Captions and videos compared by embeddings. rows: the captions that take part, None for all."""
+    """Captions and videos compared by embeddings. rows: the captions that take part, None for all.
+
+    Raises BadInput where they have different dimensions.
+    """
+    _refuse_dimensions(captions, videos)
     if rows is not None:
         captions = Embeddings(_some(captions.names(), rows), np.asarray(captions.vectors)[rows])
     return _ByVectors(captions, videos, metric)
+
+
+def _refuse_dimensions(queries: Embeddings, items: Embeddings) -> None:
+    """Exact scores are computed before any product, by code that takes the dimensions on trust."""
+    if queries.dimensions != items.dimensions:
+        raise BadInput(
+            f"the queries have {queries.dimensions} dimensions, the items {items.dimensions}; both come from one model."
+        )
 
 
 def _some(names: Sequence[str], rows: Ints | None) -> Sequence[str]:
@@ -87,6 +104,10 @@ class _ByScores:
             return None
         return equal_rows(matrix.T) if down else equal_rows(matrix, self.rows)
 
+    def same(self, one: int, other: int) -> bool:
+        rows = (one, other) if self.rows is None else (int(self.rows[one]), int(self.rows[other]))
+        return np.array_equal(self.scores.matrix[rows[0]], self.scores.matrix[rows[1]])
+
 
 @dataclass(frozen=True, eq=False)
 class _ByVectors:
@@ -119,6 +140,9 @@ class _ByVectors:
     def copies(self, *, down: bool) -> Ints | None:
         return equal_rows(self._sides(down)[0].vectors)
 
+    def same(self, one: int, other: int) -> bool:
+        return np.array_equal(self.captions.vectors[one], self.captions.vectors[other])
+
 
 def count_positives(
     queries: Embeddings,
@@ -134,6 +158,7 @@ def count_positives(
 
     order: (items,) the place of each item among items with equal scores; None for that in the table. Raises as `ranks_of` does.
     """
+    _refuse_dimensions(queries, items)
     scores = score_pairs(queries.vectors, items.vectors, positives.owner, positives.items, metric)
     pairs = np.flatnonzero(positives.is_best(scores)) if best else np.arange(len(scores))
     owner, asked = positives.owner[pairs], positives.items[pairs]
@@ -163,6 +188,7 @@ def count_groups(
     groups: the items of each query; queries without any take no part. order: (queries,) the place of each among equal scores.
     `pairs` are queries. Raises as `ranks_of` does.
     """
+    _refuse_dimensions(queries, items)
     members = np.flatnonzero(groups.counts)
     ends = np.cumsum(groups.counts[members])
     listed = Embeddings(None, np.asarray(items.vectors)[groups.items])

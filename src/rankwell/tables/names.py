@@ -15,10 +15,13 @@ class Place(NamedTuple):
     part: str = ""
 
 
-def name_places(places: Sequence[Place], otherwise: Sequence[str]) -> list[str]:
+def name_places(
+    places: Sequence[Place], otherwise: Sequence[str], *, what: str = "embeddings", example: str = "teacher=a/vectors.npy"
+) -> list[str]:
     """A name for each: the given one, else the file's stem, the parent folder's name where stems are equal.
 
-    otherwise: the name of a table that has neither name nor file. Raises BadUsage for a name that comes twice.
+    otherwise: the name of a table that has neither name nor file. what, example: how the error speaks of them. Raises BadUsage
+    for a name that comes twice.
     """
     stems = [_stem(place) if not place.name else "" for place in places]
     parents = [place.path.resolve().parent for place in places if place.path is not None and not place.name]
@@ -28,7 +31,7 @@ def name_places(places: Sequence[Place], otherwise: Sequence[str]) -> list[str]:
     ]
     double = next((name for name in names if names.count(name) > 1), None)
     if double is not None:
-        raise BadUsage(f"two of the embeddings are called {double!r}; name them, as in teacher=a/vectors.npy.")
+        raise BadUsage(f"two of the {what} are called {double!r}; name them, as in {example}.")
     return names
 
 

@@ -1,14 +1,15 @@
 """Scores of captions and videos -> values: where the right items stand, from text to video and from video to text."""
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, get_args
 
 from rankwell.conventions import CONVENTIONS, Asked, Convention, NoRelevantRule
-from rankwell.errors import BadUsage, UnknownName
+from rankwell.errors import BadScore, BadUsage, UnknownName
 from rankwell.evaluation import Results
-from rankwell.evaluation.captions.directions import Protocol, Way, Which, asked_for, ways
+from rankwell.evaluation.captions.directions import Protocol, Way, Which, asked_for, notes_of, other_meanings, ways
 from rankwell.evaluation.captions.figures import DEFINITIONS, Measured, figure_rows, named_figures
 from rankwell.evaluation.captions.ranked import Ranked
 from rankwell.evaluation.captions.tables import detail_columns, query_columns
@@ -36,6 +37,23 @@ class Captions(Results):
 
     views: Mapping[tuple[str, str], JudgedRankings]
 
+    @property
+    def interval_notes(self) -> list[str]:
+        """What the summary leaves undefined, and where intervals go beyond what a figure can be, in words."""
+        told = super().interval_notes
+        beyond = [row for row in self.summary if row["ci_low"] is not None and self.intervals == "t" and _is_beyond(row)]
+        if beyond:
+            names = ", ".join(dict.fromkeys(f"{row['label']} ({row['direction']})" for row in beyond))
+            told.append(
+                f"t intervals of {names} go beyond what the figures can be, for few or lopsided values; see the bootstrap's"
+            )
+        return told
+
+
+def _is_beyond(row: Mapping[str, Any]) -> bool:
+    low, high = {"percent": (0.0, 100.0), "share": (0.0, 1.0), "rank": (1.0, math.inf)}.get(row["unit"], (-math.inf, math.inf))
+    return bool(row["ci_low"] < low or row["ci_high"] > high)
+
 
 def captions(
     scores: Any = None,
@@ -43,13 +61,13 @@ def captions(
     *,
     queries: Any = None,
     gallery: Any = None,
-    metric: str = "cosine",
+    metric: str | None = None,
     query_ids: Any = None,
     item_ids: Any = None,
     direction: Which = "both",
     protocol: Protocol | None = None,
     measures: Sequence[str] | str | None = None,
-    k: Sequence[int] | int | None = None,
+    k: Sequence[int] | int | str | None = None,
     convention: str = "hgr",
     ties: str | None = None,
     no_relevant: str | None = None,
@@ -73,7 +91,15 @@ def captions(
     ties, no_relevant: what the user has instead of the convention. mask: 1 for every caption (row) that is there, 0 for none.
     transform: as `parse_transform` reads it, with its bank where it needs one. texts: what the captions say, for the ceiling.
     details: keep the first items of each query for a folder of results.
+    Of the result, `summary` has a row per run, direction and measure, `per_query()` one per query besides, `notes` what is to be
+    known, `views` the places of the right items.
     Raises BadInput and BadScore that name row and column, BadUsage and UnknownName, NothingToEvaluate where no query counts.
+
+    >>> result = captions([[0.9, 0.1], [0.8, 0.3]], [[0], [1]], direction="t2v", k=1, intervals="none")
+    >>> [(row["label"], row["mean"], row["unit"]) for row in result.summary]
+    [('R@1', 50.0, 'percent'), ('MedR', 1.5, 'rank'), ('MnR', 1.5, 'rank')]
+    >>> [(row["query"], row["value"]) for row in result.per_query() if row["label"] == "MedR"]
+    [('0', 1.0), ('1', 2.0)]
     """
     rules = CONVENTIONS[convention]
     chosen = ways(rules, direction, protocol, ties)
@@ -83,15 +109,19 @@ def captions(
     policy = rules.no_relevant if no_relevant is None else no_relevant
     if policy not in get_args(NoRelevantRule):
         raise UnknownName(f"no rule is called {policy!r}; {suggest(policy, get_args(NoRelevantRule))}")
-    names, figures = named_figures(split_names(measures) if isinstance(measures, str) else measures, rules)
-    ks = (k,) if isinstance(k, int) else None if k is None else tuple(k)
+    names, figures = named_figures(split_names(measures) if isinstance(measures, str) else measures, rules, direction)
+    ks = _cutoffs(k)
     asked = {way.name: asked_for(names, ks, rules, way) for way in chosen}
     world = World.read(scores, queries, gallery, metric, _ids(query_ids), _ids(item_ids))
     world.prepare(positives, mask, transform, bank, texts, [way.name for way in chosen])
     found = _Found(world, rules, policy, asked)
+    own = [name for name, given in (("ties", ties), ("no_relevant", no_relevant), ("protocol", protocol)) if given is not None]
     for run in world.runs:
-        for way in chosen:
-            found.add(run, way, details=details, progress=progress)
+        try:
+            for way in chosen:
+                found.add(run, way, details=details, progress=progress)
+        except BadScore as error:
+            raise BadScore(f"{world.called(run)}{error}") from error
         found.add_figures(run, figures, intervals, seed)
     return Captions(
         values=tuple(each.values for each in found.measured),
@@ -99,7 +129,7 @@ def captions(
         keys=("direction",),
         figures=tuple(found.figures),
         rules=found.rules(chosen),
-        notes=tuple(dict.fromkeys([*rules.notes, *world.notes, *found.notes])),
+        notes=tuple(dict.fromkeys([*notes_of(rules, chosen, own), *world.notes, *found.notes])),
         sources=world.sources,
         details=detail_columns(found.details) if details else None,
         queries=query_columns(found.queries, world.said) if details else None,
@@ -108,6 +138,16 @@ def captions(
         population_sd=rules.population_sd,
         views=found.views,
     )
+
+
+def _cutoffs(k: Sequence[int] | int | str | None) -> tuple[int, ...] | None:
+    """Cut-offs as a text (`1,5,10`), one, or several. Raises BadUsage for what is no whole number from 1."""
+    words: list[Any] = k.replace(",", " ").split() if isinstance(k, str) else [k] if isinstance(k, int) else list(k or ())
+    if k is None:
+        return None
+    if not words or not all(str(word).isdecimal() and int(word) for word in words):
+        raise BadUsage(f"k={k!r}: cut-offs are whole numbers from 1, as 1,5,10.")
+    return tuple(map(int, words))
 
 
 def _ids(place: Any) -> Any:
@@ -140,9 +180,19 @@ class _Found:
         compared = self.world.compared(run, way)
         ranked = Ranked.of(compared, self.world.positives, way, self.world.copies(run), best=best, progress=named)
         chosen = ranked.counted(self.no_relevant)
+        self.notes += other_meanings(self.asked[way.name], self.convention, way)
+        if way.collapsed and (self.world.positives.counts > 1).any():
+            many = int((self.world.positives.counts > 1).sum())
+            self.notes.append(
+                f"{way.name}: {many} captions belong to several videos; captions are collapsed for a video each, so that such a "
+                "caption raises all of its videos"
+            )
+        unknown: dict[str, list[str]] = {}
         for each in self.asked[way.name]:
             names, values = ranked.values(each.measure, chosen, self.notes)
             levels = ranked.levels(each.measure, chosen)
+            if levels.reason:
+                unknown.setdefault(levels.reason, []).append(each.label)
             scale, unit = _unit(each.measure, self.convention)
             summary = each.measure.entry.summary
 
@@ -154,6 +204,7 @@ class _Found:
             column = Values(run, str(each.measure), each.label, unit, summary, names, values * scale)
             facts = {"direction": way.name, "ceiling": level(levels.ceiling), "chance": level(levels.chance)}
             self.measured.append(Measured(column, facts))
+        self.notes += [f"{way.name}: no ceiling of {', '.join(labels)}: {reason}" for reason, labels in unknown.items()]
         key = way.name if len(self.world.runs) == 1 else f"{run} {way.name}"
         self.counts[key] = {
             "counted": int(chosen.sum()),

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rankwell.conventions import Convention
+from rankwell.errors import BadUsage
 from rankwell.stats import Intervals
 from rankwell.stats.figure_intervals import figure_interval
 from rankwell.stats.recall_figures import geometric_mean, mean_recall, rsum
@@ -26,12 +27,20 @@ class Measured(NamedTuple):
     facts: Mapping[str, Any]
 
 
-def named_figures(names: Sequence[str] | None, convention: Convention) -> tuple[list[str] | None, list[str]]:
-    """The measures among the names, and the figures: those named, or the convention's where nothing is named."""
+def named_figures(names: Sequence[str] | None, convention: Convention, which: str) -> tuple[list[str] | None, list[str]]:
+    """The measures among the names, and the figures: those named, or the convention's where nothing is named.
+
+    Where figures are named, the recalls that they are made of are among the measures. which: the directions that are asked for.
+    Raises BadUsage for a sum over both directions where one is asked for.
+    """
     if names is None:
-        return None, list(convention.figures)
+        return None, [name for name in convention.figures if name != "rsum" or which == "both"]
     measures = [name for name in names if name not in _FIGURES]
-    return measures or None, [name for name in names if name in _FIGURES]
+    figures = [name for name in names if name in _FIGURES]
+    if "rsum" in figures and which != "both":
+        raise BadUsage(f"rsum is the sum over both directions, and only {which} is asked for; leave --direction out.")
+    word = "R" if convention.words.get("R") == "Success" else "Success"
+    return measures + [f"{word}@{k}" for k in (1, 5, 10) if figures], figures
 
 
 def figure_rows(
@@ -54,20 +63,20 @@ def figure_rows(
         sets = [] if name == "rsum" else [(way,) for way in recalls]
         sets += pairs if name != "gmean" else []
         rows += [_row(name, chosen, [recalls[way] for way in chosen], intervals, seed) for chosen in sets]
-    notes = ["rsum is the sum over both directions; ask for both"] if "rsum" in asked and not pairs else []
-    return rows, notes
+    return rows, []
 
 
 def _row(
     name: str, ways: tuple[str, ...], recalls: Sequence[Sequence[Measured]], intervals: Intervals, seed: int
 ) -> dict[str, Any]:
     figure, every = _FIGURES[name], [each for group in recalls for each in group]
-    groups = [np.column_stack([each.values.values for each in group]) for group in recalls]
+    # The recalls of one direction count the same queries.
+    groups = [np.column_stack([each.values.values[each.values.counted] for each in group]) for group in recalls]
     bounds = None if intervals == "none" else figure_interval(groups, figure, seed=seed)
     low, high = bounds or (None, None)
     first = every[0].values
     n = sum(len(group) for group in groups)
-    mean = figure([float(each.values.values.mean()) for each in every])
+    mean = figure([float(mean) for group in groups for mean in group.mean(axis=0)])
     row = SummaryRow(first.run, name, name, mean, None, low, high, n, first.unit).as_row()
     levels = {
         level: figure([each.facts[level] for each in every]) if all(each.facts[level] is not None for each in every) else None

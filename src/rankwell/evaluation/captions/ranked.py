@@ -8,7 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 from rankwell.conventions import MatrixTies
-from rankwell.errors import BadInput, NothingToEvaluate
+from rankwell.errors import BadInput, BadUsage, NothingToEvaluate
+from rankwell.evaluation.captions.ceilings import Ceilings, choices_among, choices_of_collapsed
 from rankwell.evaluation.captions.directions import Way, sorted_queries, tie_order
 from rankwell.kernels.matrix_counts import Counts
 from rankwell.measures.best_only import reads_best_only
@@ -23,7 +24,7 @@ from rankwell.tables.order import TIE_RULES, TieRule
 from rankwell.tables.ranking import Ranking
 from rankwell.tables.scores import Positives
 from rankwell.views.details import Details, details_of
-from rankwell.views.ideal import constant, ideal, ideal_among_copies, ideal_if_shared
+from rankwell.views.ideal import constant
 from rankwell.views.judged import JudgedRankings
 from rankwell.views.multiplied import multiplied
 
@@ -36,6 +37,7 @@ class Levels(NamedTuple):
 
     ceiling: Floats | None
     chance: Floats
+    reason: str = ""
 
 
 class Copies(NamedTuple):
@@ -51,6 +53,7 @@ class Ranked:
 
     items: the names of what is ranked. n_items: how many of them take part. order: in which queries are reported, None for that
     of the table. place: that of each item among items of equal score, likewise. copies: what no scorer can tell apart.
+    right: the positives of each query. groups: the captions of each video where they are collapsed.
     """
 
     way: Way
@@ -61,6 +64,8 @@ class Ranked:
     order: Ints | None
     place: Ints | None
     copies: Copies
+    right: Positives
+    groups: Positives | None = None
 
     @classmethod
     def of(
@@ -68,6 +73,7 @@ class Ranked:
     ) -> "Ranked":
         """Counts the right items of every query. positives: videos of each caption. best: only the best one of each query."""
         captions, videos = compared.names
+        groups = None
         if way.collapsed:
             place = tie_order(way.ties, videos)
             groups = positives.transposed
@@ -81,7 +87,8 @@ class Ranked:
             counts = compared.count(right, down=way.down, best=best, order=place, progress=progress)
             n_items = len(items)
         order = sorted_queries(names)
-        return cls(way, right.judgments(names, items), _hits(counts, right, n_items), items, n_items, order, place, copies)
+        judgments, hits = right.judgments(names, items), _hits(counts, right, n_items)
+        return cls(way, judgments, hits, items, n_items, order, place, copies, right, groups)
 
     @cached_property
     def joined(self) -> JudgedRankings:
@@ -122,12 +129,20 @@ class Ranked:
         return ~bare if no_relevant == "skip" else np.ones(len(bare), dtype=np.bool_)
 
     def values(self, measure: Measure, chosen: Bools, notes: list[str]) -> tuple[tuple[str, ...], Floats]:
-        """The queries that count and their values; under `multiplied` a query stands there once for each place of its tie."""
+        """The queries and values, NaN where one is not counted; under `multiplied` each stands there for every place of its tie.
+
+        Raises BadUsage for a measure of all positives under `multiplied`.
+        """
         view, ties = self.joined, self.way.ties
         source = np.arange(len(view.queries))
         if ties == "averaged":
             found = averaged(measure, view)
         elif ties == "multiplied":
+            if not reads_best_only(measure):
+                raise BadUsage(
+                    f"{measure} has no value under the tie rule multiplied, which places best positives alone, as Success@k, RR, "
+                    "MedR, MedRLow, MedRFloor and MnR read them; name another tie rule."
+                )
             wide, source = multiplied(view)
             found = measure(wide)
         elif ties == "expected" and (view.tied > 1).any() and measure.entry.expected is not None:
@@ -136,22 +151,16 @@ class Ranked:
             if ties == "expected" and (view.tied > 1).any():
                 notes.append(f"{measure} has no closed form under random order of ties; tied items keep the order of the table")
             found = measure(view.resolve(_rule(ties)))
-        kept = chosen[source]
-        return tuple(view.queries[query] for query in map(int, source[kept])), found[kept]
+        return tuple(view.queries[query] for query in map(int, source)), np.where(chosen[source], found, np.nan)
 
     def levels(self, measure: Measure, chosen: Bools) -> Levels:
         """What the measure reaches at best and by chance."""
         chance = expected_values(measure, self._blind)[chosen]
-        best = [measure(self._perfect)]
-        if self.way.collapsed and self.copies.captions is not None and has_copies(self.copies.captions):
-            # Whether a video's captions tell it from others' depends on which of them a scorer likes best.
-            return Levels(None, chance)
-        for view in self._limited:
-            if not reads_best_only(measure):
-                return Levels(None, chance)
-            expected = measure.entry.expected
-            best.append(measure(view) if expected is None else expected(view, **dict(measure.given)))
+        limits = self._ceilings.of(measure)
+        if limits[0].values is None:
+            return Levels(None, chance, limits[0].reason)
         # Every limit holds by itself; the figure of the tightest one is the ceiling.
+        best = [each.values if self.order is None else each.values[self.order] for each in limits if each.values is not None]
         worst = max if measure.entry.better == "lower" else min
         return Levels(worst((each[chosen] for each in best), key=lambda values: float(values.mean())), chance)
 
@@ -164,20 +173,14 @@ class Ranked:
         return self._sorted(constant(self.judgments, self._all))
 
     @cached_property
-    def _perfect(self) -> JudgedRankings:
-        return self._sorted(ideal(self.judgments, self._all))
-
-    @cached_property
-    def _limited(self) -> list[JudgedRankings]:
-        """The best rankings of a scorer that cannot tell queries apart, and of one that cannot tell items apart."""
-        queries, items = (self.copies.videos, self.copies.captions) if self.way.down else self.copies
-        found: list[JudgedRankings] = []
-        if queries is not None and has_copies(queries):
-            found.append(self._sorted(ideal_if_shared(self.judgments, queries, self._all)))
-        if items is not None and has_copies(items) and not self.way.collapsed:
-            numbers = dict(zip(self.items, map(int, items), strict=True))
-            found.append(self._sorted(ideal_among_copies(self.judgments, numbers)))
-        return found
+    def _ceilings(self) -> Ceilings:
+        captions, videos = (None if first is None or not has_copies(first) else first for first in self.copies)
+        queries, items = (videos, captions) if self.way.down else (captions, videos)
+        choices = None
+        if items is not None:
+            find, among = (choices_among, self.right) if self.groups is None else (choices_of_collapsed, self.groups)
+            choices = find(among, items, self.place)
+        return Ceilings(self.way.ties, self.judgments, self._all, queries, choices)
 
     def details(self, compared: Compared) -> Details:
         """The first items of each query, and every positive wherever it stands; of collapsed captions the positives alone."""

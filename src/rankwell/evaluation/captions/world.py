@@ -46,21 +46,28 @@ class World:
     _copies: dict[str, Copies] = field(default_factory=dict[str, Copies])
 
     @classmethod
-    def read(cls, scores: Any, queries: Any, gallery: Any, metric: str, query_ids: Any, item_ids: Any) -> "World":
+    def read(cls, scores: Any, queries: Any, gallery: Any, metric: str | None, query_ids: Any, item_ids: Any) -> "World":
         """Reads the scores, or the embeddings. Raises BadUsage where both or half of either are given."""
         if (scores is None) == (queries is None and gallery is None) or (queries is None) != (gallery is None):
             raise BadUsage("give scores, or the embeddings of queries and of the gallery (--queries with --gallery).")
         if scores is None:
             tables = read_embeddings(queries, ids=query_ids), read_embeddings(gallery, ids=item_ids)
-            name = name_places([_place(queries)], ["embeddings"])[0]
+            name, metric = name_places([_place(queries)], ["embeddings"])[0], metric or "cosine"
             world = cls({name: tables}, metric_name(metric), _sources({"queries": queries, "gallery": gallery}))
             world.rules["metric"] = metric
             return world
+        if metric is not None:
+            raise BadUsage(f"the metric {metric} compares embeddings, and scores are given; leave it out.")
         named = _name(scores)
         runs = {name: read_scores(place, query_ids=query_ids, item_ids=item_ids) for name, place in named.items()}
-        world = cls(runs, metric_name(metric), _sources(named))
+        world = cls(runs, "cosine", _sources(named))
         world._refuse_other_sides()
         return world
+
+    def called(self, run: str) -> str:
+        """How an error names the scores of a run: by their file, or by the run's name where there are several."""
+        place = self.sources.get(run)
+        return f"{place.name}: " if place is not None else f"{run}: " if len(self.runs) > 1 else ""
 
     def _refuse_other_sides(self) -> None:
         first, sides = "", None
@@ -137,21 +144,55 @@ class World:
             if first is not None and has_copies(first):
                 number = int((np.bincount(first)[first] > 1).sum())
                 self.notes.append(
-                    f"{run}: {number} of {len(first)} {what} are the same as another, so that no scorer tells them apart"
+                    f"{run}: {number} of {len(first)} {what} are the same as another, so that no scorer that sees only what they "
+                    "say tells them apart"
+                    if what == "captions" and self._texts is not None
+                    else f"{run}: {number} of {len(first)} {what} are the same as another, so that no scorer tells them apart"
                 )
+        if self._texts is not None and found.captions is not None:
+            self._tell_unlike(run, plain, found.captions)
         return found
+
+    def _tell_unlike(self, run: str, plain: Compared, first: Ints) -> None:
+        """Notes captions of equal words with scores of their own: more than the words was seen, and ceilings do not hold."""
+        said_before = np.flatnonzero(first != np.arange(len(first)))
+        unlike = sum(not plain.same(row, one) for row, one in zip(said_before.tolist(), first[said_before].tolist(), strict=True))
+        if unlike:
+            self.notes.append(
+                f"{run}: {unlike} captions have the words of an earlier one and other scores: the scorer saw more than these "
+                "texts (or rounds), and its figures may pass the ceilings, which are of a scorer that sees the texts alone"
+            )
 
 
 def _name(scores: Any) -> dict[str, Any]:
     if isinstance(scores, Mapping):
         named: dict[str, Any] = {str(name): each for name, each in scores.items()}
     else:
-        several = isinstance(scores, (list, tuple)) and bool(scores) and isinstance(scores[0], (str, Path))
-        listed: list[Any] = list(scores) if several else [scores]
-        named = dict(zip(name_places([_place(each) for each in listed], ["scores"] * len(listed)), listed, strict=True))
+        listed: list[Any] = list(scores) if _are_several(scores) else [scores]
+        pairs = [_called(each) for each in listed]
+        places = [_place(thing)._replace(name=name) for name, thing in pairs]
+        otherwise = [f"scores {number}" if len(pairs) > 1 else "scores" for number in range(1, len(pairs) + 1)]
+        names = name_places(places, otherwise, what="matrices of scores", example="dual=a/scores.npy")
+        named = dict(zip(names, [thing for _, thing in pairs], strict=True))
     if not named:
         raise BadUsage("no scores are given; name at least one matrix.")
     return named
+
+
+def _are_several(scores: Any) -> bool:
+    """Whether a list holds whole matrices, or places of them, and not the rows of one."""
+    if not isinstance(scores, (list, tuple)) or not scores:
+        return False
+    first: Any = list[Any](scores)[0]
+    if isinstance(first, (str, Path, Scores)) or getattr(first, "ndim", 0) == 2:
+        return True
+    return isinstance(first, (list, tuple)) and bool(first) and isinstance(first[0], (list, tuple, np.ndarray))
+
+
+def _called(thing: Any) -> tuple[str, Any]:
+    """The name that a text gives to a file (`dual=a/scores.npy`), empty without one, and the rest."""
+    name, equals, rest = str(thing).partition("=") if isinstance(thing, (str, Path)) else ("", "", "")
+    return (name, rest) if equals and not Path(split_part(thing)[0]).exists() else ("", thing)
 
 
 def _place(thing: Any) -> Place:

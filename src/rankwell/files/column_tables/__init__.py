@@ -42,7 +42,8 @@ def read_run(source: Source, request: Request, *, dialect: Dialect) -> Ranking:
                 request.oddities.contradicting.update(owner for (owner,) in odd)
         drop_duplicates(table, request.duplicates)
         found = table.run("SELECT owner, item, value FROM r ORDER BY rowid").fetchnumpy()
-    return Ranking.from_rows(found["owner"].tolist(), found["item"].tolist(), found["value"])
+    repeated = request.duplicates == "keep"
+    return Ranking.from_rows(found["owner"].tolist(), found["item"].tolist(), found["value"], repeated=repeated)
 
 
 def read_judgments(source: Source, request: Request, *, dialect: Dialect) -> Judgments:

@@ -15,6 +15,7 @@ from rankwell.tables.scores import Scores
 
 _LIST = re.compile(r".*\[\d*\]")
 _REAL = re.compile(r"FLOAT|U?(TINY|SMALL)INT")
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?(nan|inf|infinity)", re.IGNORECASE)
 _AT_ONCE = 1 << 24
 
 
@@ -29,6 +30,9 @@ def sniff_scores(head: Head, dialect: Dialect) -> float:
 def read_scores(source: Source, request: Request, *, dialect: Dialect) -> Scores:
     """The first column as ids where it is called query, id or the like, or holds text; every other one as an item's scores.
 
+    A first row of plain numbers is scores, and columns have no names then. Raises BadInput where it may be either: all of it
+    whole and different, as names are.
+
     Read whole into memory, a piece of the columns at a time, as float32 where all columns are that or small whole numbers, else
     as float64. Raises BadScore naming row and column of the first cell without a number.
     """
@@ -36,9 +40,10 @@ def read_scores(source: Source, request: Request, *, dialect: Dialect) -> Scores
         table = FORMATS["parquet embeddings"].read(source, request)
         return Scores(table.vectors, table.ids)
     with on_disk(source, lines=bool(dialect.delimiters)) as path, connected() as session:
-        table = Table(session, source, path, dialect)
+        bare = _without_header(Head.of(source), dialect)
+        table = Table(session, source, path, dialect, names=[f"column {place}" for place in range(bare)] or None)
         names = list(table.types)
-        has_ids = _names_rows(names[0], table.types[names[0]], dialect)
+        has_ids = not bare and _names_rows(names[0], table.types[names[0]], dialect)
         items = names[1:] if has_ids else names
         if not items:
             raise BadInput(f"{source.name}: the only column is {names[0]!r}, of ids; a column of scores per item is wanted.")
@@ -57,7 +62,33 @@ def read_scores(source: Source, request: Request, *, dialect: Dialect) -> Scores
                 numbers = np.ma.filled(column.astype(np.float64), np.nan)
                 _refuse(numbers, source, name)
                 matrix[:, start + place] = numbers
+    if bare:
+        _refuse_counted_rows(matrix, source)
+        return Scores(matrix)
     return Scores(matrix, None if ids is None else item_ids(name for (name,) in ids), items)
+
+
+def _without_header(head: Head, dialect: Dialect) -> int:
+    """How many columns a text table has whose first row is scores already; 0 where that row holds names."""
+    row = [name.strip() for name in dialect.names(head)] if dialect.delimiters else []
+    if not row or not all(map(_NUMBER.fullmatch, row)):
+        return 0
+    if len(set(row)) == len(row) and all(map(str.isdecimal, row)):
+        listed = ", ".join(row[:3]) + (", …" if len(row) > 3 else "")
+        raise BadInput(
+            f"{head.name}: the first row is {listed}: names of columns, or scores? With names, begin it with a column for the "
+            "rows' ids (query,…); scores as whole numbers want such a header too, or a decimal point (1.0)."
+        )
+    return len(row)
+
+
+def _refuse_counted_rows(matrix: np.ndarray, source: Source) -> None:
+    """Without a header, a first column that counts the rows beside fractions is no column of scores."""
+    if len(matrix) > 2 and np.array_equal(matrix[:, 0], np.arange(len(matrix))) and (matrix != np.floor(matrix)).any():
+        raise BadInput(
+            f"{source.name}: the first column counts the rows (0, 1, 2, …) and no header says what it is; write one, as in "
+            "query,v0,v1, or drop the column."
+        )
 
 
 def _names_rows(name: str, kind: str, dialect: Dialect) -> bool:

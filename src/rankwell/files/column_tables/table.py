@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -19,9 +19,12 @@ _TEXTS = re.compile(r"VARCHAR|ENUM.*|UUID")
 
 
 class Table:
-    """A table in a DuckDB session: `source` is what to select from, `types` its columns."""
+    """A table in a DuckDB session: `source` is what to select from, `types` its columns.
 
-    def __init__(self, session: Any, source: Source, path: Path, dialect: Dialect) -> None:
+    names: what the columns of a text table without a header are called; None where its first row tells.
+    """
+
+    def __init__(self, session: Any, source: Source, path: Path, dialect: Dialect, *, names: Sequence[str] | None = None) -> None:
         self.session, self.content, self.name, self.dialect = session, source, source.name, dialect
         self.types: dict[str, str] = {}
         head = Head.of(source)
@@ -29,8 +32,9 @@ class Table:
             self.types = glimpse(path).types
             self.source = parquet(path)
             return
+        header = "true" if names is None else "false"
         # pandas writes its index under the empty name, which SQL cannot say.
-        names = [name or f"column {place}" for place, name in enumerate(dialect.names(head))]
+        names = names or [name or f"column {place}" for place, name in enumerate(dialect.names(head))]
         double = next((name for place, name in enumerate(names) if name in names[:place]), None)
         if double is not None:
             raise BadInput(f"two columns are called {double!r}; rename or drop one of them.")
@@ -43,7 +47,7 @@ class Table:
                 f"read_json({text(path)}, format='{form}', columns={columns}, compression='none', maximum_object_size=268435456)"
             )
         else:
-            options = f"delim={text(dialect.delimiter(head))}, header=true, quote='\"', escape='\"', auto_detect=false"
+            options = f"delim={text(dialect.delimiter(head))}, header={header}, quote='\"', escape='\"', auto_detect=false"
             self.source = f"read_csv({text(path)}, {options}, columns={columns}, compression='none', max_line_size=268435456)"
 
     def id(self, name: str) -> str:

@@ -1,10 +1,10 @@
 """Means with their intervals, every run and measure on one page."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rankwell.report import ChartData, Row, chart, figure, visible
-from rankwell.report.charts import ACCENT, INK, columns_for, nice_domain, page, panel_title, short_names
+from rankwell.report.charts import ACCENT, INK, columns_for, is_difference, nice_domain, page, panel_title, part_of, short_names
 
 _WIDTH, _STEP = 250, 26
 
@@ -13,29 +13,95 @@ _WIDTH, _STEP = 250, 26
 def intervals(data: ChartData) -> dict[str, Any] | None:
     """A dot for each mean and a line for its interval: runs compared measure by measure, or a single run's measures by unit.
 
-    Every panel has a scale of its own, which need not begin at 0: dots and lines are read by place. None where no row has a mean.
+    Every panel has a scale of its own, which need not begin at 0: dots and lines are read by place. The parts of a result
+    (directions) stand side by side on one scale, and figures of several parts together below them. Differences have charts of
+    their own. None where no row has a mean.
     """
-    rows = [row for row in data.rows if row["mean"] is not None]
+    whole = [row for row in data.rows if not is_difference(row["measure"])]
+    rows = [row for row in whole if row["mean"] is not None]
     if not rows:
         return None
-    runs = list(dict.fromkeys(row["run"] for row in data.rows))
-    has_intervals = any(row["ci_low"] is not None for row in rows)
-    level = f"{100 * data.rules.get('level', 0.95):g} %"
-    title = f"Means with {level} intervals" if has_intervals else "Means"
-    if len(runs) == 1:
-        units = list(dict.fromkeys(row["unit"] for row in rows))
-        room = 0 if len(units) == 1 else max(len(_title(row)) for row in rows) * 6
-        panels = [_panel("", [row for row in rows if row["unit"] == unit], None, room=room) for unit in units]
-        columns = 1
+    runs = list(dict.fromkeys(row["run"] for row in whole))
+    parts, joined = _parts(rows, data.facts)
+    names = short_names(runs) if len(runs) > 1 else None
+    if len(parts) > 1:
+        columns, panels = len(parts), [*_in_columns(parts, names), *_in_rows(joined, names, len(parts))]
+    elif names is None:
+        columns, panels = 1, _of_one_run(rows)
     else:
         titles = list(dict.fromkeys(map(_title, rows)))
         columns = columns_for(len(titles))
-        short = short_names(runs)
         panels = [
-            _panel(title, [row for row in rows if _title(row) == title], short, named=place % columns == 0)
+            _panel([row for row in rows if _title(row) == title], names, title=title, named=place % columns == 0)
             for place, title in enumerate(titles)
         ]
-    return page(title, _subtitle(rows, runs), panels, columns=columns)
+    alone = [row for mine in parts.values() for row in mine] or rows
+    return page(_heading(rows, data.rules), _subtitle(alone, runs), panels, columns=columns)
+
+
+def _parts(rows: Sequence[Row], facts: Sequence[Row]) -> tuple[dict[str, list[Row]], dict[str, list[Row]]]:
+    """The rows of each part of a result, and those of each group of parts together, such as a sum over both directions."""
+    keys = dict.fromkeys(key for fact in facts for key in fact)
+    known = {part_of(fact, keys) for fact in facts}
+    parts, joined = dict[str, list[Row]](), dict[str, list[Row]]()
+    for row in rows:
+        part = part_of(row, keys)
+        (parts if not facts or part in known else joined).setdefault(part, []).append(row)
+    return parts, joined
+
+
+def _of_one_run(rows: Sequence[Row]) -> list[dict[str, Any]]:
+    """Measures under each other, a panel per unit."""
+    units = list(dict.fromkeys(row["unit"] for row in rows))
+    room = 0 if len(units) == 1 else max(len(_title(row)) for row in rows) * 6
+    return [_panel([row for row in rows if row["unit"] == unit], None, room=room) for unit in units]
+
+
+def _in_columns(parts: Mapping[str, Sequence[Row]], runs: dict[str, str] | None) -> list[dict[str, Any]]:
+    """A column per part: of several runs a panel per measure, of a single one a panel per unit."""
+    every = [row for mine in parts.values() for row in mine]
+    room = 0 if runs else max(len(_name(row)) for row in every) * 6
+    panels: list[dict[str, Any]] = []
+    for kind in dict.fromkeys(_kind(row, runs) for row in every):
+        domain = _domain([row for row in every if _kind(row, runs) == kind])
+        sets = {part: [row for row in mine if _kind(row, runs) == kind] for part, mine in parts.items()}
+        before: list[str] = []
+        for part, some in sets.items():
+            if not some:
+                panels.append({"data": {"values": []}, "mark": "point", "width": _WIDTH, "height": _STEP})
+                continue
+            title = f"{part}: {_title(some[0])}" if runs else part + ("" if kind[1] == "share" else f", {kind[1]}")
+            beside = [row["run"] if runs else _name(row) for row in some]
+            panels.append(_panel(some, runs, title=title, named=beside != before, room=room, width=_WIDTH, domain=domain))
+            before = beside
+    return panels
+
+
+def _in_rows(joined: Mapping[str, Sequence[Row]], runs: dict[str, str] | None, columns: int) -> list[dict[str, Any]]:
+    """A panel per figure of several parts together: a sum and a mean of the same recalls share no scale."""
+    titled = [(f"{part}: {_title(row)}", row) for part, rows in joined.items() for row in rows]
+    return [
+        _panel([row for name, row in titled if name == title], runs, title=title, named=runs is None or place % columns == 0)
+        for place, title in enumerate(dict.fromkeys(name for name, _ in titled))
+    ]
+
+
+def _kind(row: Row, runs: dict[str, str] | None) -> tuple[str, str]:
+    """What shares a scale: runs by one word, or a single run's measures in one unit."""
+    return row["label"] if runs else "", row["unit"]
+
+
+def _heading(rows: Sequence[Row], rules: Mapping[str, Any]) -> str:
+    measures: Mapping[str, Any] = rules.get("measures", {})
+    facts = [measures.get(row["measure"], {}) for row in rows]
+    means = all(fact.get("summary", "mean") == "mean" for fact in facts if isinstance(fact, Mapping))
+    word = "Means" if means and not any(row["sd"] is None and row["n"] > 1 for row in rows) else "Figures"
+    level = f"{100 * rules.get('level', 0.95):g} %"
+    return f"{word} with {level} intervals" if any(row["ci_low"] is not None for row in rows) else word
+
+
+def _name(row: Row) -> str:
+    return panel_title(row["label"], row["measure"], "share")
 
 
 def _title(row: Row) -> str:
@@ -49,29 +115,48 @@ def _subtitle(rows: Sequence[Row], runs: Sequence[str]) -> str:
     return f"{visible(runs[0])}, {counted}" if len(runs) == 1 else counted
 
 
-def _panel(title: str, rows: Sequence[Row], runs: dict[str, str] | None, *, named: bool = True, room: int = 0) -> dict[str, Any]:
+def _bounds(row: Row) -> tuple[float, float]:
+    return row["mean"] if row["ci_low"] is None else row["ci_low"], row["mean"] if row["ci_high"] is None else row["ci_high"]
+
+
+def _domain(rows: Sequence[Row]) -> tuple[float, float]:
+    bounds = [_bounds(row) for row in rows]
+    return nice_domain(min(low for low, _ in bounds), max(high for _, high in bounds))
+
+
+def _panel(
+    rows: Sequence[Row],
+    runs: dict[str, str] | None,
+    *,
+    title: str = "",
+    named: bool = True,
+    room: int = 0,
+    width: int | None = None,
+    domain: tuple[float, float] | None = None,
+) -> dict[str, Any]:
     """Runs under each other where there are several, else measures. named: whether names stand beside, in that much room."""
+    name = _name if title else _title
     marks: list[dict[str, Any]] = [
         {
-            "name": runs[row["run"]] if runs else _title(row),
+            "name": runs[row["run"]] if runs else name(row),
             "mean": row["mean"],
-            "low": row["mean"] if row["ci_low"] is None else row["ci_low"],
-            "high": row["mean"] if row["ci_high"] is None else row["ci_high"],
+            "low": _bounds(row)[0],
+            "high": _bounds(row)[1],
             "shown": figure(row["mean"], row["unit"]),
         }
         for row in rows
     ]
-    domain = nice_domain(min(mark["low"] for mark in marks), max(mark["high"] for mark in marks))
-    width = _WIDTH if runs else 2 * _WIDTH
+    width = width or (_WIDTH if runs or title else 2 * _WIDTH)
     names = list(runs.values()) if runs else [mark["name"] for mark in marks]
     y = {
         "field": "name",
         "type": "nominal",
         "scale": {"domain": names},
-        "axis": {"title": None, "grid": True, "labels": named, "minExtent": room},
+        "axis": {"title": None, "grid": True, "labels": named, "minExtent": room if named else 0},
     }
     axis = {"title": None, "tickCount": 5}
-    x = {"field": "mean", "type": "quantitative", "scale": {"domain": domain, "nice": False, "zero": False}, "axis": axis}
+    scale = {"domain": domain or _domain(rows), "nice": False, "zero": False}
+    x = {"field": "mean", "type": "quantitative", "scale": scale, "axis": axis}
     return {
         **({"title": title} if title else {}),
         "width": width,

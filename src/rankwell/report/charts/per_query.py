@@ -1,13 +1,25 @@
 """How the values of single queries are spread, every run and measure on one page."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from rankwell.report import ChartData, chart, figure, visible
-from rankwell.report.charts import ACCENT, FAINT, INK, QUIET, columns_for, nice_edges, page, panel_title, short_names
+from rankwell.report.charts import (
+    ACCENT,
+    FAINT,
+    INK,
+    QUIET,
+    columns_for,
+    is_difference,
+    nice_edges,
+    page,
+    panel_title,
+    part_of,
+    short_names,
+)
 from rankwell.tables import Floats
 from rankwell.tables.values import Values
 
@@ -16,22 +28,34 @@ _WIDTH, _BINS = 250, 20
 
 @chart("per_query")
 def per_query(data: ChartData) -> dict[str, Any] | None:
-    """Histograms of the values per query, a panel per measure and a row per run, with a mark at the mean.
+    """Histograms of the values per query, a panel per measure, a row per run and part of the result, with a mark at the mean.
 
-    Shares run from 0 to 1 and percentages from 0 to 100 where the values do; ranks stand on a logarithmic scale.
-    Queries that are not counted are left out. None where no query is counted.
+    Parts are what the rows say besides, such as a direction. Shares run from 0 to 1 and percentages from 0 to 100 where the
+    values do; ranks stand on a logarithmic scale. Queries that are not counted are left out. None where no query is counted.
     """
-    values = [each for each in data.values if each.counted.any()]
-    if not values:
+    facts = data.facts or ({},) * len(data.values)
+    drawn = [
+        (each, part_of(fact, fact))
+        for each, fact in zip(data.values, facts, strict=True)
+        if each.counted.any() and not is_difference(each.measure)
+    ]
+    if not drawn:
         return None
-    names = short_names(list(dict.fromkeys(each.run for each in values)))
+    values = [each for each, _ in drawn]
+    runs = short_names(list(dict.fromkeys(each.run for each in values)))
+    parts = list(dict.fromkeys(part for _, part in drawn))
+    rows = {(part, run): _row_name(part if len(parts) > 1 else "", name, runs) for part in parts for run, name in runs.items()}
     titles = list(dict.fromkeys(map(_title, values)))
     columns = columns_for(len(titles))
     panels = [
-        _panel([each for each in values if _title(each) == title], names, named=place % columns == 0 and len(names) > 1)
+        _panel(
+            [(each, rows[part, each.run]) for each, part in drawn if _title(each) == title],
+            list(dict.fromkeys(rows.values())),
+            named=place % columns == 0 and len(rows) > 1,
+        )
         for place, title in enumerate(titles)
     ]
-    run = "" if len(names) > 1 else f"{visible(values[0].run)}: "
+    run = "" if len(runs) > 1 else f"{visible(values[0].run)}: "
     subtitle = f"{run}share of the queries with values in each range; the line marks their centre"
     return page("Values of single queries", subtitle, panels, columns=columns)
 
@@ -40,21 +64,26 @@ def _title(values: Values) -> str:
     return panel_title(values.label, values.measure, values.unit)
 
 
-def _panel(values: Sequence[Values], names: dict[str, str], *, named: bool) -> dict[str, Any]:
-    """A row for every run, so that the rows of neighbouring panels line up. named: whether the runs' names stand beside it."""
-    first = values[0]
-    columns = [each.values[each.counted] for each in values]
+def _row_name(part: str, run: str, runs: Mapping[str, str]) -> str:
+    """What stands beside a row: the part of the result, the run, or both, as far as there are several."""
+    return ", ".join(filter(None, (part, run if len(runs) > 1 or not part else "")))
+
+
+def _panel(drawn: Sequence[tuple[Values, str]], names: Sequence[str], *, named: bool) -> dict[str, Any]:
+    """A row for every name, so that the rows of neighbouring panels line up. named: whether the names stand beside it."""
+    first = drawn[0][0]
+    columns = [each.values[each.counted] for each, _ in drawn]
     logarithmic = first.unit == "rank" and min(float(column.min()) for column in columns) >= 1
     edges = _edges(columns, first.unit, logarithmic=logarithmic)
     bars: list[dict[str, Any]] = []
-    for each, column in zip(values, columns, strict=True):
+    for (each, name), column in zip(drawn, columns, strict=True):
         word, centre = _centre(each, column)
         bars += [
-            {"run": names[each.run], "from": low, "to": high, "share": share}
+            {"run": name, "from": low, "to": high, "share": share}
             for low, high, share in zip(edges, edges[1:], _shares(column, edges), strict=False)
         ]
-        bars.append({"run": names[each.run], "centre": centre, "shown": f"{word} {figure(centre, first.unit)}"})
-    bars += [{"run": name} for name in sorted(set(names.values()) - {bar["run"] for bar in bars})]
+        bars.append({"run": name, "centre": centre, "shown": f"{word} {figure(centre, first.unit)}"})
+    bars += [{"run": name} for name in sorted(set(names) - {bar["run"] for bar in bars})]
     scale: dict[str, Any] = {"domain": [edges[0], edges[-1]], "nice": False, "zero": False}
     axis: dict[str, Any] = {
         "title": None,
@@ -73,7 +102,7 @@ def _panel(values: Sequence[Values], names: dict[str, str], *, named: bool) -> d
     return {
         "title": _title(first),
         "data": {"values": bars},
-        "facet": {"row": {"field": "run", "type": "nominal", "sort": list(names.values()), "header": header}},
+        "facet": {"row": {"field": "run", "type": "nominal", "sort": list(names), "header": header}},
         "spacing": 20,
         "spec": {
             "width": _WIDTH,

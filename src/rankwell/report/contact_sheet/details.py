@@ -33,6 +33,12 @@ class _Row:
     def is_right(self) -> bool:
         return self.state == "relevant" and not self.is_below
 
+    @property
+    def tie(self) -> str:
+        """Where else the row may stand, "" where its rank is the only one."""
+        ranks = self.detail.get("ranks")
+        return f", tied for {ranks[0]}–{ranks[1]}" if ranks else ""
+
     def keywords(self, kind: str) -> list[str]:
         """Keywords `found` or `missing`, of all groups in their order."""
         groups: Mapping[str, Mapping[str, list[str]]] = self.detail.get("groups", {})
@@ -76,7 +82,8 @@ def sheets_of(
     """A sheet for each run and query: its first results, then the first right one wherever it stands.
 
     details: columns as details.parquet has them. Of `detail`, a JSON object, `found` and `missing` (lists of keywords) or
-    `groups` (group -> both), `label`, `match`, `note` and `reasons` are shown. pictures: of the items, and of queries that are
+    `groups` (group -> both), `label`, `match`, `note`, `reasons` and `ranks` (the
+    first and last rank that a tie leaves open) are shown. pictures: of the items, and of queries that are
     items. titles: query -> what is asked, where the id does not say it. facts: (run, query) -> lines below the title, before
     that of how many are right. queries: which (run, query) to draw, in that order; by default all, in the order of the rows.
     """
@@ -94,7 +101,7 @@ def sheets_of(
             tile = Tile(query, "query", asked.image, asked.problem)
         tiles = [row.tile(pictures) for row in shown]
         if later is not None and not any(row.is_right for row in shown):
-            tiles.append(later.tile(pictures)._replace(note="the first right one"))
+            tiles.append(later.tile(pictures)._replace(note=f"the first right one{later.tie}"))
         name = f"{run} {query}" if several else query
         yield Sheet(name, (titles or {}).get(query, query), tuple(tiles), tuple(lines), tile, score)
 
@@ -148,8 +155,10 @@ def _facts(listed: Sequence[_Row], shown: Sequence[_Row]) -> list[str]:
     asked = dict.fromkeys(label for row in whole for label in row.asked())
     relevant = sum(row.state == "relevant" for row in listed)
     right = sum(row.is_right for row in shown)
-    rank = next((row.rank for row in listed if row.is_right and row.rank is not None), None)
+    best = next((row for row in listed if row.is_right and row.rank is not None), None)
     counted = f"{right} of the first {len(shown)} right" if shown else "nothing retrieved"
-    where = "" if rank is None else f" · the first right one at rank {rank}"
+    ranks = [] if best is None else best.detail.get("ranks") or [best.rank]
+    told = f"{ranks[0]}–{ranks[1]}, tied" if len(ranks) > 1 else f"{ranks[0]}" if ranks else ""
+    where = f" · the first right one at rank {told}" if told else ""
     lines = [f"asks for {', '.join(asked)}"] if asked else []
     return [*lines, f"{counted} · {relevant} relevant{where}"]
