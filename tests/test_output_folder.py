@@ -224,7 +224,7 @@ import sys
 for name in ("pandas", "pyarrow", "polars"):
     sys.modules[name] = None
 from pathlib import Path
-import rankwell.report.folder, rankwell.report.charts, rankwell.report.text_table
+import rankwell.report.folder, rankwell.report.charts, rankwell.report.formats.text_table
 from rankwell import report
 report.render([], None, {"ties": "id-desc"}, [], "table")
 assert not {"duckdb", "vl_convert", "rich"} & set(sys.modules), "loaded too early"

@@ -60,6 +60,7 @@ def _dispatch(arguments: list[str]) -> int:
         return 0
     from rankwell.errors import RankwellError
 
+    _spare_threads(arguments)
     try:
         if arguments[:1] == ["trec-eval"]:
             from rankwell.compat import trec_eval
@@ -82,6 +83,13 @@ def _dispatch(arguments: list[str]) -> int:
 
         _say(traceback.format_exc() + "rankwell: internal error; the lines above help to mend it, please report them.")
         return 3
+
+
+def _spare_threads(arguments: list[str]) -> None:
+    # OpenBLAS starts its threads while NumPy is imported, a fifth of a small run; some commands multiply no matrix.
+    plain = arguments[:1] == ["evaluate"] and "--intervals none" in " ".join(arguments).replace("=", " ")
+    if (plain or arguments[:1] == ["trec-eval"]) and "numpy" not in sys.modules:
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 
 def _run(arguments: list[str]) -> int:

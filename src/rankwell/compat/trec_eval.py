@@ -6,7 +6,6 @@ behaviour: its options, its lines, which topics count, how it sums.
 
 from __future__ import annotations
 
-import os
 import sys
 from dataclasses import dataclass, replace
 from math import copysign, isnan
@@ -49,17 +48,10 @@ def main(arguments: list[str], stdout: TextIO) -> int:
 
         sys.stderr.write(f"trec_eval version {'9.0.8' if options.old else '10.0'} (rankwell {__version__})\n")
         return 0
-    _spare_threads()
     if options.help:
         _write(stdout, HELP + _definitions(options))
         return 0
     return _evaluate(options, stdout)
-
-
-def _spare_threads() -> None:
-    # OpenBLAS starts its threads while NumPy is imported: half of the time this process takes, and it multiplies no matrix.
-    if "numpy" not in sys.modules:
-        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 
 def _definitions(options: Options) -> str:

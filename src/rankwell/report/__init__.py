@@ -79,7 +79,7 @@ class ChartData(NamedTuple):
 Output = Callable[[Document], str]
 Chart = Callable[[ChartData], dict[str, Any] | None]
 Made = TypeVar("Made", bound=Callable[..., Any])
-OUTPUTS: Catalogue[Output] = Catalogue("report", "output format")
+OUTPUTS: Catalogue[Output] = Catalogue("report.formats", "output format")
 CHARTS: Catalogue[Chart] = Catalogue("report.charts", "chart")
 
 
@@ -314,6 +314,8 @@ _COUNTS = {
     "missing": "missing from the run",
     "unknown": "unknown to the judgments",
     "without_relevant": "without anything relevant",
+    "best_right_reference_tied": "whose best right reference is tied",
+    "without_right_reference": "without a right reference",
     "tied": "decided by the order of ties",
 }
 

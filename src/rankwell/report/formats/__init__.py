@@ -1,0 +1,1 @@
+"""How results are printed, one file per family of formats."""
