@@ -46,7 +46,7 @@ def test_dprs_results_are_questions_and_a_ranking_with_scores_that_are_texts(tmp
     assert retrieved.table.queries == ("0", "1")
     assert list(retrieved.table.items) == ["p7", "p2"]
     assert retrieved.table.scores.tolist() == [81.5, 80.0]
-    assert retrieved.contexts == {"p7": "T\nBob did.", "p2": "Nobody."}
+    assert retrieved.contexts == {"p7": "Bob did.", "p2": "Nobody."}
     assert retrieved.ordered
 
 
@@ -139,7 +139,7 @@ def test_pyserinis_variant_is_keyed_by_the_id(tmp_path: Path) -> None:
     assert (gold.format, retrieved.format) == ("pyserini", "pyserini")
     assert gold.table.ids == retrieved.table.queries == ("11", "8")
     assert list(retrieved.table.items) == ["3"]
-    assert retrieved.contexts == {"3": '"T"\nBob.'}
+    assert retrieved.contexts == {"3": "Bob."}
 
 
 def test_any_run_file_is_what_was_retrieved(tmp_path: Path) -> None:

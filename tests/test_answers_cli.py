@@ -70,7 +70,7 @@ def test_counts_come_before_scores_and_who_failed_comes_last(run: Any, world: di
         "rules: convention=piaf k=5 retriever-k=10 relevance=document",
         "The hardest question",
         "q2  retriever: document not retrieved; right from the right passage alone\n",
-        "Who failed where, by reader_top1_accuracy: nobody 2, retriever 1\n",
+        "Who failed where, by reader_top1_accuracy: none 2, retriever 1\n",
     ]
     found = [out.find(each) for each in places]
     assert -1 not in found, places[found.index(-1)]
@@ -163,7 +163,7 @@ def test_a_folder_holds_tables_for_a_page_and_charts(run: Any, world: dict[str, 
     rows = {item: (rank, state, json.loads(detail)) for item, rank, state, detail in details.fetchall()}
     assert {item: row[:2] for item, row in rows.items()} == {"France": (1, "nonrelevant"), "Paris": (2, "relevant")}
     assert rows["Paris"][2]["characters"] == rows["Paris"][2]["right_characters"] == [[0, 5]]
-    assert "Answering nothing above a threshold on the no-answer numbers helps nowhere." in text
+    assert "Answering nothing above a threshold on the no-answer numbers: no threshold is better than none.\n" in text
     inputs = json.loads((out / "manifest.json").read_text())["inputs"]
     assert set(inputs) == {"gold", "predictions", "retrieved", "na_probs"}
 

@@ -122,7 +122,7 @@ def test_the_demo_ends_with_who_failed_where_and_how_to_do_it_again(demo: tuple[
         "Retriever bm25:",
         "Reader answers, and on the right passages (isolated):",
         "The 3 hardest of",
-        "Who failed where, by reader_top1_accuracy: nobody",
+        "Who failed where, by reader_top1_accuracy: none",
         f"rankwell answers {folder / 'questions.json'} {folder / 'answers.jsonl'} --retrieved {folder / 'bm25.run'}",
     ]
 

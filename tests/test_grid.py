@@ -15,6 +15,7 @@ from rankwell.errors import BadInput, BadUsage, NothingToEvaluate
 from rankwell.evaluation.grid import Done, Runner, figures_of, package_digest, wide
 from rankwell.files.answers import read_predictions, read_questions
 from rankwell.files.grid_toml import read_grid
+from rankwell.protocols.answers_grid import main_figures
 from rankwell.report import draw
 from rankwell.report.parameter_chart import MOST_LINES, parameter_chart
 from rankwell.tables.answers import Predictions
@@ -221,16 +222,27 @@ def test_what_is_kept_comes_back_unchanged(world: Write):
     assert (found.queries, list(found.items), found.scores.tolist()) == (refound.queries, list(refound.items), [0.1])
 
 
-@pytest.mark.parametrize("changed", ["gold", "engine", "parameter", "file", "name"])
+@pytest.mark.parametrize("changed", ["gold", "engine", "module", "package", "lazy", "parameter", "file", "name"])
 def test_what_decides_a_figure_decides_whether_it_is_kept(world: Write, changed: str, tmp_path: Path):
     (tmp_path / "note.txt").write_text("first")
     text = '[systems.live]\ncall = "grid_engine:answer"\nparameters = { right = 1, note = "note.txt" }\n'
+    imports = "\nif not True:\n    import grid_helper\n\n\ndef late():\n    from grid_lazy import x\n"
+    (tmp_path / "grid_engine.py").write_text(ENGINE + imports)
+    (tmp_path / "grid_helper.py").write_text("from grid_parts.one import x\n")
+    (tmp_path / "grid_lazy.py").write_text("x = 1\n")
+    (tmp_path / "grid_parts").mkdir()
+    (tmp_path / "grid_parts" / "one.py").write_text("x = 1\n")
+    (tmp_path / "unrelated.py").write_text("x = 1\n")
     run(world(text))
+    (tmp_path / "unrelated.py").write_text("x = 2\n")
 
     if changed == "gold":
         (tmp_path / "gold.json").write_text(json.dumps(GOLD).replace("blue", "grey"))
     elif changed == "engine":
-        (tmp_path / "grid_engine.py").write_text(ENGINE + "\n# improved\n")
+        (tmp_path / "grid_engine.py").write_text(ENGINE + imports + "\n# improved\n")
+    elif changed in ("module", "package", "lazy"):
+        names = {"module": "grid_helper.py", "package": "grid_parts/one.py", "lazy": "grid_lazy.py"}
+        (tmp_path / names[changed]).write_text("x = 2\n")
     elif changed == "parameter":
         text = text.replace("right = 1", "right = 2")
     elif changed == "file":
@@ -327,7 +339,10 @@ def test_a_grid_needs_its_questions(tmp_path: Path):
             "[systems.a]\npredictions = 'p{x}.json'\nparameters = { x = [1, 2] }\n",
             r"systems.a.predictions: there is no file .*p1.json",
         ),
-        ("[systems.a]\ncall = 'grid_engine:wrong'\n", "a: grid_engine:wrong returns a int; a Ranking, Predictions, or a pair"),
+        (
+            "[systems.a]\ncall = 'grid_engine:wrong'\n",
+            "grid.toml: a: grid_engine:wrong returns an object of type int; a Ranking or",
+        ),
         ("[systems.a]\ncall = 'grid_engine:fails'\n", r"a: grid_engine:fails failed \(RuntimeError: out of cards\)"),
     ],
 )
@@ -426,6 +441,22 @@ def test_numbers_stand_at_their_places_and_other_values_side_by_side(values: tup
         assert f">{str(value).lower()}</text>" in picture.svg
 
 
+def test_ticks_are_written_with_all_their_decimals_and_equal_lines_are_all_to_be_seen():
+    rows = [row | {"mean": 0.0 if row["value"] == 1 else 1.0} for row in chart_rows(2)]
+
+    panel = parameter_chart(rows, "k")["concat"][0]
+    line = next(layer for layer in panel["layer"] if layer["mark"]["type"] == "line")
+    ticks = line["encoding"]["y"]["axis"]
+
+    assert 0.25 in ticks["values"]
+    # Vega's `~g` with 12 digits writes a number as it is.
+    assert ticks["format"] == ".12~g"
+    patterns = line["encoding"]["strokeDash"]["scale"]["range"]
+    assert len({tuple(pattern) for pattern in patterns}) == 2
+    alone = parameter_chart(chart_rows(1, labels={"em": 0.1}), "k")["concat"][0]
+    assert all("strokeDash" not in layer["encoding"] for layer in alone["layer"])
+
+
 def test_a_chart_of_nothing_is_refused():
     with pytest.raises(NothingToEvaluate, match="no run of the grid has a figure"):
         parameter_chart([row("em", None) | {"system": "s", "series": "s", "value": 1}], "k")
@@ -452,7 +483,9 @@ def test_the_command_writes_rows_charts_and_where_they_come_from(world: Write, j
     rows, summary = (list(csv.DictReader(Path(f"out/{name}.csv").read_text().splitlines())) for name in ("results", "summary"))
 
     assert "live right=1 k=5" in out
-    assert "live right=0 k=1: one thing to say" in err
+    assert err.count("one thing to say") == 1
+    assert "6 of 6 runs: one thing to say" in err
+    assert "exact names:\n  em = EM\n" in out
     assert [row["em"] for row in rows] == ["0.0", "0.0", "0.5", "0.5", "1.0", "1.0"]
     assert {(row["run"], row["label"]) for row in summary} == {(row["run"], each) for row in rows for each in ("em", "recall")}
     for name in ("right", "k"):
@@ -461,6 +494,7 @@ def test_the_command_writes_rows_charts_and_where_they_come_from(world: Write, j
     manifest = json.loads(Path("out/manifest.json").read_text())
     assert manifest["runs"] == 6
     assert set(manifest["inputs"]) == {"grid", "gold"}
+    assert set(manifest["files"]) == {place.name for place in Path("out").glob("*.*")} - {"manifest.json"}
 
     before = {place.name: place.read_bytes() for place in Path("out").glob("*.*") if place.name != "manifest.json"}
     assert command(monkeypatch, str(path), "-o", "out") == 0
@@ -502,3 +536,106 @@ def test_a_system_alone_is_not_named_in_every_line_of_the_chart(world: Write, ju
     more = LIVE + '[systems.other]\ncall = "grid_engine:answer"\nparameters = { depth = 2 }\n'
     assert command(monkeypatch, str(world(more)), "-o", "out") == 0
     assert ">other k=1</text>" in Path("out/right.svg").read_text()
+
+
+PLAIN = """
+def plain(questions, *, wrong=False):
+    answers = {"q1": "no" if wrong else questions.answers[0], "q2": ["x", None]}
+    return {"q1": {"t#0": 2.0, "t#1": 1.0}}, answers
+
+
+def listed(questions):
+    return {"q1": ("blue",), "q2": None}
+
+
+def odd(questions):
+    return {"q1": 5}
+"""
+
+
+def test_a_callable_may_give_plain_mappings(world: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    (tmp_path / "grid_plain.py").write_text(PLAIN)
+    seen: list[tuple[Any, Any]] = []
+
+    def keep(gold: Any, predictions: Any, *, retrieved: Any) -> SimpleNamespace:
+        seen.append((predictions, retrieved))
+        return SimpleNamespace(summary=[row("em", 1.0)], notes=())
+
+    run(world('[systems.a]\ncall = "grid_plain:plain"\n[systems.b]\ncall = "grid_plain:listed"\n'), keep)
+    (first, found), (second, none) = seen
+
+    assert (list(first.texts[1:]), list(second.texts), none) == (["x", None], ["blue", None], None)
+    assert (list(found.items), found.scores.tolist()) == (["t#0", "t#1"], [2.0, 1.0])
+    with pytest.raises(BadInput, match="grid_plain:odd answers the question 'q1' by an object of type int"):
+        run(world('[systems.c]\ncall = "grid_plain:odd"\n'), keep)
+    sys.modules.pop("grid_plain")
+
+
+def test_fresh_runs_everything_again_and_answers_once(world: Write):
+    path = world(LIVE)
+    run(path)
+
+    done = list(Runner(read_grid(path), Path("out"), evaluate, fresh=True).run())
+
+    assert [each.kept for each in done] == [False] * 6
+    assert len(calls()) == 6
+    assert [each.kept for each in run(path)] == [True] * 6
+
+
+def test_parameters_of_all_systems_stand_before_the_figures(world: Write, tmp_path: Path):
+    (tmp_path / "p.json").write_text(json.dumps({"q1": "blue", "q2": "no"}))
+    text = '[systems.old]\npredictions = "p.json"\n[systems.live]\ncall = "grid_engine:answer"\nparameters = { right = 1 }\n'
+
+    rows = wide(run(world(text)))
+
+    assert [*rows[0]] == [*rows[1]]
+    assert [*rows[0]][:3] == ["run", "system", "right"]
+    assert [each["right"] for each in rows] == [None, 1]
+    assert [*rows[0]][-1] == "experiment_id"
+
+
+def test_charts_show_measures_over_all_questions_and_no_thresholds(world: Write):
+    (done,) = run(world('[systems.live]\ncall = "grid_engine:answer"\nparameters = { right = 1 }\n'))
+    names = (
+        "AnswerEM@1",
+        "AnswerEM(population='answerable')@1",
+        "Best(AnswerEM@1)",
+        "BestThreshold(AnswerEM@1)",
+        "AnswerAP(oracle)",
+    )
+    rows = [row(f"figure{place}", 0.5) | {"measure": name} for place, name in enumerate(names)]
+
+    assert main_figures([done._replace(rows=rows)]) == ["figure0"]
+    assert main_figures([done._replace(rows=rows[2:])]) == ["figure2", "figure3", "figure4"]
+
+
+def test_a_folder_keeps_no_chart_of_an_earlier_grid(world: Write, judged: None, monkeypatch, capsys):
+    command(monkeypatch, str(world(LIVE)), "-o", "out")
+    Path("out/own.txt").write_text("mine")
+    less = LIVE.replace("right = [0, 1, 2]", "right = [0]").replace("k = [1, 5]", "k = [1, 3]")
+
+    assert command(monkeypatch, str(world(less)), "-o", "out") == 0
+
+    assert {place.name for place in Path("out").glob("*.png")} == {"k.png"}
+    assert Path("out/own.txt").read_text() == "mine"
+
+
+def test_the_grid_and_the_callable_of_the_documentation_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys):
+    text = (Path(__file__).parent.parent / "docs" / "answers.md").read_text(encoding="utf-8")
+    toml = text.split("```toml\n")[1].partition("```")[0]
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [*sys.path, str(tmp_path)])
+    Path("my_system.py").write_text(text.split("```python\n")[1].partition("```")[0])
+    Path("questions.json").write_text(json.dumps(GOLD))
+    Path("grid.toml").write_text(
+        toml.partition("[chart]")[0].replace("k = [1, 5]\n", 'k = [1, 5]\nconvention = "piaf-article"\n')
+    )
+
+    assert command(monkeypatch, "grid.toml") == 0
+
+    rows = list(csv.DictReader(Path("grid-results/results.csv").read_text().splitlines()))
+    assert [row["system"] for row in rows] == ["bm25"] * 4 + ["mine"] * 4
+    assert all(row["recall"] and row["reader_top1_f1"] for row in rows)
+    Path("grid.toml").write_text(toml)
+    assert {name for point in read_grid("grid.toml").points for name in point.parameters} == {"k_retriever", "threshold", "top"}
+    sys.modules.pop("my_system")

@@ -369,8 +369,31 @@ def test_the_command_prints_a_column_per_data_set_with_the_published_ones_marked
     assert lines[0] == ["statistic", "Louvre", "CLICIDE (published)", "GaRoFou (published)"]
     assert lines[2] == ["Type of objects", "paintings", "paintings", "glass cabinets"]
     assert lines[5] == ["#Query images (#instances)", "1 (1)", "165 (134)", "184 (166)"]
-    assert output.notes[0] == "Louvre: left out 1 queries of absent instances"
+    assert output.notes[0] == "Louvre: left out 1 query of an absent instance"
     assert json.loads((tmp_path / "out" / "statistics.json").read_text())["rows"][0]["references"] == 2
+
+
+def test_statistics_as_json_are_numbers_with_their_rules_and_notes(tmp_path: Path) -> None:
+    touch(tmp_path / "museum", "references/mona/1.jpg", "references/mona/2.jpg", "queries/mona/3.jpg", "queries/none/4.jpg")
+    output = stats(f"Louvre={tmp_path / 'museum'}", format="json", absent="filter")
+    whole = json.loads(output.text)
+
+    assert [(row["dataset"], row["references"], row["queries"], row["median"]) for row in whole["rows"]] == [("Louvre", 2, 1, 2.0)]
+    assert (whole["rules"]["contentless"], whole["rules"]["absent"]) == ("filter", "filter")
+    assert whole["notes"] == ["Louvre: left out 1 query of an absent instance"]
+    assert output.notes == ()
+
+
+def test_queries_without_a_label_are_not_called_absent() -> None:
+    pictures = [Picture("r", "x", "reference"), Picture("a", "gone", "query"), Picture("b", None, "query"), Picture("c", "x", "query")]
+    found = filter_images(Images.from_pictures(pictures))
+
+    assert found.counts == {"queries_of_absent_instances": 1, "queries_without_an_instance": 1}
+    assert found.told == ["1 query of an absent instance", "1 query without an instance"]
+
+
+def test_a_table_of_images_shows_its_size_and_not_its_ids() -> None:
+    assert repr(museum()) == "<Images: 8 references, 5 queries, 0 both>"
 
 
 def test_the_command_refuses_what_does_not_go_together(tmp_path: Path) -> None:

@@ -9,16 +9,19 @@ if TYPE_CHECKING:
     from rankwell.evaluation.answers import AnswerResults, evaluate_answers
     from rankwell.evaluation.captions import Captions, captions
     from rankwell.evaluation.clips import ClipResults, evaluate_clips
+    from rankwell.evaluation.comparison import Comparison, compare_values
     from rankwell.evaluation.instances import InstanceResults, evaluate_instances
     from rankwell.evaluation.lists import compare_lists
     from rankwell.evaluation.runs import Evaluation, evaluate
     from rankwell.files import find_hits, read_judgments, read_ranking, write_judgments, write_run
     from rankwell.files.annotations import read_annotations
+    from rankwell.files.answers import read_predictions, read_questions
     from rankwell.files.image_sets import read_images
     from rankwell.files.keyword_schema import read_schema
     from rankwell.files.mapping import group_rankings, intent_rankings, judged_rankings, preference_rankings, ranking_pairs
     from rankwell.registry import Measure, parse_measure
     from rankwell.tables.annotations import Annotations
+    from rankwell.tables.answers import Predictions, Questions
     from rankwell.tables.images import Images
     from rankwell.tables.judgments import Judgments
     from rankwell.tables.ranking import Ranking
@@ -36,6 +39,10 @@ _HOME = {
     "KeywordMapper": "rankwell.truth.keyword_mapping",
     "Judgments": "rankwell.tables.judgments",
     "Annotations": "rankwell.tables.annotations",
+    "read_questions": "rankwell.files.answers",
+    "read_predictions": "rankwell.files.answers",
+    "Questions": "rankwell.tables.answers",
+    "Predictions": "rankwell.tables.answers",
     "Ranking": "rankwell.tables.ranking",
     "find_hits": "rankwell.files",
     "judged_rankings": "rankwell.files.mapping",
@@ -57,6 +64,8 @@ _HOME = {
     "ClipResults": "rankwell.evaluation.clips",
     "captions": "rankwell.evaluation.captions",
     "Captions": "rankwell.evaluation.captions",
+    "compare_values": "rankwell.evaluation.comparison",
+    "Comparison": "rankwell.evaluation.comparison",
     "eval_q2m": "rankwell.compat.hgr",
     "read_images": "rankwell.files.image_sets",
     "Images": "rankwell.tables.images",
@@ -73,16 +82,20 @@ __all__ = [
     "AnswerResults",
     "Annotations",
     "ClipResults",
+    "Comparison",
     "Captions",
     "Evaluation",
     "JudgedRankings",
     "Judgments",
     "KeywordMapper",
     "Measure",
+    "Predictions",
+    "Questions",
     "Ranking",
     "Values",
     "__version__",
     "compare_lists",
+    "compare_values",
     "agree",
     "captions",
     "eval_q2m",
@@ -100,6 +113,8 @@ __all__ = [
     "read_annotations",
     "read_images",
     "read_judgments",
+    "read_predictions",
+    "read_questions",
     "read_ranking",
     "read_schema",
     "write_judgments",

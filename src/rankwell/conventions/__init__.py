@@ -96,7 +96,8 @@ class Convention:
     t2v, v2t: the two directions of a score matrix, for sources that have one. figures: what they make of several measures.
     reading: how it judges answers to questions, instances: how it judges pictures of instances, for sources that do.
     notes: what differs and cannot be reproduced, or is a trap. rule_notes: the same of its rule for score matrices of this name
-    (`ties`, `no_relevant`, `protocol`), which is not said where a user's own rule is in force.
+    (`ties`, `no_relevant`, `protocol`), which is not said where a user's own rule is in force; or of a measure of this name
+    (`AP`), said of searches for instances where it is asked for.
     """
 
     name: str

@@ -27,9 +27,10 @@ HAYSTACK_V1 = convention(
             labels=("exact_match", "f1", "exact_match_top_1", "f1_top_1"),
             retriever=("recall_multi_hit", "recall_single_hit", "precision", "map", "mrr", "ndcg"),
             missing="empty",
+            nothing_to_find="right",
         ),
         notes=(
-            "Haystack gives a question without an answer 1 for every retriever metric; here its document is relevant.",
+            "A question without an answer has 1 for every retriever metric, whatever was retrieved.",
             "Relevance is by document id; Haystack's default scope counts a document that holds the answer as well.",
         ),
     )

@@ -27,7 +27,7 @@ KILT = convention(
         defaults=("Rprec", "recall@5"),
         reading=Reading(
             labels=("accuracy", "em", "f1", "KILT-accuracy", "KILT-em", "KILT-f1"),
-            retriever=("Rprec", "precision", "recall", "success_rate"),
+            retriever=("Rprec", "precision@", "recall@", "success_rate@"),
         ),
         notes=(
             "A KILT- measure is 0 unless Rprec is 1, that is unless the first pages are just a set of evidence.",

@@ -38,6 +38,7 @@ PIAF = convention(
             labels=_LABELS + _NO_ANSWER,
             retriever=("recall", "map", "mrr"),
             impossible="flagged",
+            duplicates="keep",
             other_words={
                 "reader_top1_fk": "reader_topk_f1",
                 "reader_top1_fk_has_answer": "reader_topk_f1_has_answer",
@@ -45,6 +46,7 @@ PIAF = convention(
         ),
         notes=(
             "`recall` is the share of questions with a relevant document among the first k, not set recall.",
+            "A document that stands twice in a list counts twice, so that `map` may exceed 1.",
             "Accuracy, EM and F1 compare positions in the document, and divide by all questions, retrieved or not.",
             "An impossible question is right only if an answer is explicitly None; an empty list or text is wrong.",
             "The article's `reader_top1_fk` is the code's `reader_topk_f1`, the best of the first k answers.",

@@ -19,9 +19,11 @@ THESIS = convention(
         defaults=("MP@1", "MAP", "MAP-trapezoid", "P_q@10"),
         unit="percent",
         instances=InstanceReading(exclude=("self",), absent="filter", cut=10, labels=True),
-        notes=(
-            "MAP is plain, as the text defines it; the source's published code has the trapezoid rule of the Oxford buildings "
-            "(MAP-trapezoid, the convention thesis-code).",
-        ),
+        rule_notes={
+            "AP": (
+                "MAP is plain, as the text defines it; the source's published code has the trapezoid rule of the Oxford "
+                "buildings (MAP-trapezoid, the convention thesis-code).",
+            ),
+        },
     )
 )

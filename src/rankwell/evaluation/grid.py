@@ -1,11 +1,13 @@
 """A grid of answering systems: every point is run where it must be, evaluated, and kept, so that a killed run goes on."""
 
+import ast
 import hashlib
 import inspect
 import json
 import math
 import platform
 import sys
+import sysconfig
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
@@ -18,6 +20,7 @@ import numpy as np
 
 from rankwell.encode.sentence_transformers import hash_folder
 from rankwell.errors import BadInput, BadUsage, RankwellError
+from rankwell.files import read_ranking
 from rankwell.files.answers import read_questions
 from rankwell.files.grid_toml import Grid, Point, Value
 from rankwell.registry import suggest
@@ -83,14 +86,16 @@ class Runner:
     """Runs the points of a grid one by one. folder: where finished work is kept.
 
     What is kept is known by the content of everything that decides it: the questions, the results' files or the source of the
-    callable (of its whole package, where it lies in one), its parameters (those that name a file or a folder by what it holds),
-    the settings and the source of rankwell itself. Answers of a callable are kept as well, so that another evaluation of them
-    does not run it again.
+    callable (of its whole package, where it lies in one, and of the modules beside it that these import), its parameters (those
+    that name a file or a folder by what it holds), the settings and the source of rankwell itself. What a callable reads besides
+    is not looked at. Answers of a callable are kept as well, so that another evaluation of them does not run it again.
+    fresh: everything is run and evaluated anew, and kept in place of what was there.
     """
 
     grid: Grid
     folder: Path
     evaluate: Evaluate
+    fresh: bool = False
 
     def run(self, *, progress: Progress | None = None) -> Iterator[Done]:
         """Every point when it is done, in the grid's order; all of them are checked before the first is run.
@@ -115,16 +120,16 @@ class Runner:
         for point in {each.system: each for each in self.grid.points}.values():
             unknown = next((name for name in point.settings if name not in known), None)
             if unknown is not None:
-                raise BadUsage(f"{self.grid.name}: evaluation.{unknown}: there is no such option; {suggest(unknown, known)}")
+                raise BadUsage(f"{self.grid.file}: evaluation.{unknown}: there is no such option; {suggest(unknown, known)}")
             if point.call:
                 self._check_call(point)
         for point in self.grid.points:
             for key, place in (("predictions", point.predictions), ("retrieved", point.retrieved)):
                 if place and not Path(place).exists():
-                    raise BadInput(f"{self.grid.name}: systems.{point.system}.{key}: there is no file {place}; make it first.")
+                    raise BadInput(f"{self.grid.file}: systems.{point.system}.{key}: there is no file {place}; make it first.")
 
     def _check_call(self, point: Point) -> None:
-        where = f"{self.grid.name}: systems.{point.system}"
+        where = f"{self.grid.file}: systems.{point.system}"
         try:
             function = load_object(point.call)
         except BadUsage as error:
@@ -135,7 +140,7 @@ class Runner:
             raise BadUsage(f"{where}: {point.call} cannot be called with the questions and these parameters: {error}.") from error
 
     def _kept(self, point: Point, key: str) -> Done | None:
-        found = _read(self._path("rows", key))
+        found = None if self.fresh else _read(self._path("rows", key))
         if found is None:
             return None
         return Done(point, **{name: found[name] for name in _KEPT}, kept=True)
@@ -146,7 +151,7 @@ class Runner:
             gold = self._questions if point.call else self.grid.gold
             judged: Judged = self.evaluate(gold, predictions, retrieved=retrieved, **point.settings)
         except RankwellError as error:
-            raise type(error)(f"{point.run}: {error}") from error
+            raise type(error)(f"{self.grid.file}: {point.run}: {error}") from error
         date = datetime.now(UTC).isoformat(timespec="seconds")
         rows = [{name: _plain(cell) for name, cell in row.items()} for row in judged.summary]
         done = Done(point, rows, list(judged.notes), seconds, date, platform.node(), kept=False)
@@ -159,8 +164,9 @@ class Runner:
         if not point.call:
             return None, point.retrieved or None, point.predictions or None
         path = self._path("answers", key)
-        found: dict[str, Any] | None = _read(path)
+        found: dict[str, Any] | None = None if self.fresh and path not in self._made else _read(path)
         if found is None:
+            self._made.add(path)
             function = load_object(point.call)
             started = time.perf_counter()
             try:
@@ -175,6 +181,11 @@ class Runner:
         return found["seconds"], _ranking(found["retrieved"]), _predictions(found["predictions"])
 
     @cached_property
+    def _made(self) -> set[Path]:
+        """The answers that this run has made, which its other evaluations take."""
+        return set()
+
+    @cached_property
     def _questions(self) -> Questions:
         return read_questions(self.grid.gold).table
 
@@ -183,17 +194,44 @@ class Runner:
 
 
 def _answered(result: Any, call: str) -> Answered:
-    """What a callable gave: a Ranking, Predictions, or both of them in this order, either of which may be None."""
-    if isinstance(result, Ranking):
-        return Answered(result, None)
+    """What a callable gave: what it found, what it answered, or both of them in this order, either of which may be None.
+
+    Found is a Ranking, or question id -> document -> score; answered are Predictions, or question id -> a text, a list of texts.
+    """
+    if isinstance(result, Ranking) or _is_run(result):
+        return Answered(_as_ranking(result), None)
+    if isinstance(result, Predictions | Mapping):
+        return Answered(None, _as_predictions(result, call))
+    if isinstance(result, tuple):
+        pair: tuple[Any, ...] = result
+        known = (
+            len(pair) == 2 and isinstance(pair[0], Ranking | Mapping | None) and isinstance(pair[1], Predictions | Mapping | None)
+        )
+        if known and (pair[0] is not None or pair[1] is not None):
+            retrieved = None if pair[0] is None else _as_ranking(pair[0])
+            return Answered(retrieved, None if pair[1] is None else _as_predictions(pair[1], call))
+    wanted = "a Ranking or {id: {document: score}}, Predictions or {id: text or list of texts}, or a pair of both is wanted"
+    raise BadInput(f"{call} returns an object of type {type(result).__name__}; {wanted}.")
+
+
+def _is_run(result: Any) -> bool:
+    return isinstance(result, Mapping) and bool(result) and all(isinstance(each, Mapping) for each in result.values())
+
+
+def _as_ranking(result: Any) -> Ranking:
+    return result if isinstance(result, Ranking) else read_ranking({str(name): dict(row) for name, row in result.items()})
+
+
+def _as_predictions(result: Any, call: str) -> Predictions:
     if isinstance(result, Predictions):
-        return Answered(None, result)
-    if isinstance(result, tuple) and len(result) == 2:
-        retrieved, predictions = result
-        fits = isinstance(retrieved, Ranking | None) and isinstance(predictions, Predictions | None)
-        if fits and (retrieved is not None or predictions is not None):
-            return Answered(retrieved, predictions)
-    raise BadInput(f"{call} returns a {type(result).__name__}; a Ranking, Predictions, or a pair of them is wanted.")
+        return result
+    lists = {str(name): list(each) if isinstance(each, (list, tuple)) else [each] for name, each in result.items()}
+    wrong = next(((name, text) for name, texts in lists.items() for text in texts if not isinstance(text, str | None)), None)
+    if wrong is not None:
+        raise BadInput(
+            f"{call} answers the question {wrong[0]!r} by an object of type {type(wrong[1]).__name__}; a text or None is wanted."
+        )
+    return Predictions.from_texts(lists)
 
 
 def _packed(answered: Answered) -> dict[str, dict[str, Any] | None]:
@@ -233,7 +271,8 @@ def _inputs(point: Point) -> list[str]:
     """The content of a point's files, or of the source of its callable."""
     if not point.call:
         return [Source(place).digest() if place else "" for place in (point.predictions, point.retrieved)]
-    return [package_digest(load_object(point.call).__module__)]
+    modules = dict.fromkeys((point.call.partition(":")[0], load_object(point.call).__module__))
+    return [package_digest(name) for name in modules]
 
 
 def _content(value: Value) -> Any:
@@ -250,18 +289,55 @@ def _content(value: Value) -> Any:
 
 
 def package_digest(module: str) -> str:
-    """The SHA-256 over the Python files of a module's outermost package, or over its one file; its name where it has none."""
+    """The SHA-256 over the Python files of a module's outermost package, or its one file, and of what they import from beside it.
+
+    Modules beside it are those in the same folder, and in turn what they import; not where installed packages lie. Its name
+    where it has no file.
+    """
     outermost = sys.modules.get(module.partition(".")[0])
     place = getattr(outermost, "__file__", None)
     if place is None:
         return _hash([module])
-    folder = Path(place).parent if Path(place).name.startswith("__init__.") else None
-    paths = [Path(place)] if folder is None else sorted(folder.rglob("*.py"))
+    path = Path(place).resolve()
+    root = path.parent.parent if path.name.startswith("__init__.") else path.parent
+    installed = {Path(sysconfig.get_path(name)).resolve() for name in ("stdlib", "platstdlib", "purelib", "platlib")}
     total = hashlib.sha256()
-    for path in paths:
-        total.update(f"{path.name if folder is None else path.relative_to(folder).as_posix()}\0".encode())
-        total.update(hashlib.sha256(path.read_bytes()).digest())
+    for each in sorted(_sources(module.partition(".")[0], root, beside=root not in installed)):
+        total.update(f"{each.relative_to(root).as_posix()}\0".encode())
+        total.update(hashlib.sha256(each.read_bytes()).digest())
     return total.hexdigest()
+
+
+def _sources(name: str, root: Path, *, beside: bool) -> set[Path]:
+    """The Python files of a module or package in a folder, and of those beside it that they import, wherever they do."""
+    found: set[Path] = set()
+    waiting, known = [name], {name}
+    while waiting:
+        first = waiting.pop()
+        package = root / first
+        mine = (
+            {root / f"{first}.py"}
+            if (root / f"{first}.py").is_file()
+            else set(package.rglob("*.py"))
+            if package.is_dir()
+            else set()
+        )
+        found |= mine
+        names = {each for path in mine for each in _imported(path)} - known if beside else set()
+        known |= names
+        waiting += names
+    return found
+
+
+def _imported(path: Path) -> set[str]:
+    """The outermost modules that a Python file imports, anywhere in it, by absolute names; none of one that is no Python."""
+    try:
+        tree = ast.parse(path.read_bytes())
+    except (SyntaxError, ValueError):
+        return set()
+    names = [each.name for node in ast.walk(tree) if isinstance(node, ast.Import) for each in node.names]
+    names += [node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.module and not node.level]
+    return {name.partition(".")[0] for name in names}
 
 
 def _hash(content: Any) -> str:
@@ -285,19 +361,26 @@ def _read(path: Path) -> dict[str, Any] | None:
 def wide(done: Sequence[Done]) -> list[Row]:
     """One row a run: what it is, its parameters, every figure under its label, seconds, date, host and experiment id.
 
-    Figures of one label are told apart by the columns in which their rows differ. Raises BadInput where a parameter has the name
-    of a figure.
+    All rows have the parameters and figures of all, in this order, None where a run has none of a name. Figures of one label are
+    told apart by the columns in which their rows differ. Raises BadInput where a parameter has the name of a figure.
     """
-    rows: list[Row] = []
-    for each in done:
-        given = {"run": each.point.run, "system": each.point.system, **each.point.parameters, **each.point.settings}
-        figures = figures_of(each.rows)
-        both = next((name for name in figures if name in given), None)
-        if both is not None:
-            raise BadInput(f"{each.point.run}: {both!r} is a parameter and a figure; call the parameter otherwise.")
-        ends = {"seconds": each.seconds, "date": each.date, "hostname": each.hostname, "experiment_id": each.experiment_id}
-        rows.append({**given, **{name: row["mean"] for name, row in figures.items()}, **ends})
-    return rows
+    given = [{**each.point.parameters, **each.point.settings} for each in done]
+    figures = [{name: row["mean"] for name, row in figures_of(each.rows).items()} for each in done]
+    parameters = dict.fromkeys(name for each in given for name in each)
+    labels = dict.fromkeys(name for each in figures for name in each)
+    both = next((name for name in labels if name in parameters), None)
+    if both is not None:
+        raise BadInput(f"{both!r} is a parameter and a figure; call the parameter otherwise.")
+    return [
+        {
+            "run": each.point.run,
+            "system": each.point.system,
+            **{name: mine.get(name) for name in parameters},
+            **{name: found.get(name) for name in labels},
+            **{"seconds": each.seconds, "date": each.date, "hostname": each.hostname, "experiment_id": each.experiment_id},
+        }
+        for each, mine, found in zip(done, given, figures, strict=True)
+    ]
 
 
 def figures_of(rows: Sequence[Row]) -> dict[str, Row]:

@@ -14,7 +14,7 @@ from rankwell.kernels.rows import hits_of_ranking
 from rankwell.registry import Catalogue, suggest
 from rankwell.store import Head, Source, packing
 from rankwell.tables import sort_ids
-from rankwell.tables.columns import Duplicates, Holds
+from rankwell.tables.columns import Duplicates, Holds, Repeats
 from rankwell.tables.hits import Hits
 from rankwell.tables.judgments import Judgments
 from rankwell.tables.order import TieRule, tie_rule
@@ -45,7 +45,7 @@ class Request:
     single_precision: bool = False
     keep: int = 0
     comments: bool = False
-    duplicates: Duplicates = "error"
+    duplicates: Repeats = "error"
     aspects: Aspects = "none"
     part: str = ""
     ids_only: bool = False
@@ -239,9 +239,9 @@ def read_ranking(
     return _read(place, "run", format, Request(comments=comments, duplicates=_duplicates(duplicates)))[0]
 
 
-def check_ranking(place: Any, *, format: str | None = None, comments: bool = False) -> CheckedRanking:  # noqa: A002
+def check_ranking(place: Any, *, format: str | None = None, comments: bool = False, repeats: Repeats = "first") -> CheckedRanking:  # noqa: A002
     """A whole run as `read_ranking` reads it, where items that stand twice and ranks against the scores are told, not refused."""
-    request = Request(comments=comments, duplicates="first", oddities=Oddities(set(), set()))
+    request = Request(comments=comments, duplicates=repeats, oddities=Oddities(set(), set()))
     table, name = (place, "table") if isinstance(place, Ranking) else _read(place, "run", format, request)
     odd = request.oddities or Oddities(set(), set())
     return CheckedRanking(table, sort_ids(odd.duplicated), sort_ids(odd.contradicting), name, tuple(request.notes))

@@ -24,7 +24,8 @@ def read_run(frame: Any, request: Request) -> Ranking:
     queries, items, numbers = _ids(table, columns.owner), _ids(table, columns.item), _numbers(table, columns.value)
     scores = (-numbers if columns.by_rank else numbers).tolist()
     return Ranking.from_rows(
-        *unique_rows(queries, items, scores, request.duplicates, request.oddities and request.oddities.duplicated)
+        *unique_rows(queries, items, scores, request.duplicates, request.oddities and request.oddities.duplicated),
+        repeated=request.duplicates == "keep",
     )
 
 

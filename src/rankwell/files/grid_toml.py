@@ -46,13 +46,14 @@ class Point:
 class Grid:
     """What a grid file says. gold: the file of the questions. points: in the order of the file, evaluation settings innermost.
 
-    measures: the labels that its chart shows, none for all.
+    measures: the labels that its charts show, none for the main ones. file: its name, for messages.
     """
 
     name: str
     gold: str
     points: tuple[Point, ...]
     measures: tuple[str, ...]
+    file: str = "the grid"
 
 
 def written(value: Value) -> str:
@@ -89,7 +90,7 @@ def read_grid(path: str | Path) -> Grid:
     if not isinstance(measures, list) or not all(isinstance(each, str) for each in measures):
         raise BadInput(f"{source.name}: chart.measures is {measures!r}; a list of labels is wanted.")
     _refuse_equal_runs(points, source.name)
-    return Grid(source.stem, str(folder / found.text("gold")), tuple(points), tuple(measures))
+    return Grid(source.stem, str(folder / found.text("gold")), tuple(points), tuple(measures), source.name)
 
 
 @dataclass(frozen=True)

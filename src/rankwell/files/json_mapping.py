@@ -9,7 +9,7 @@ from rankwell.errors import BadInput, BadScore, DuplicateItem
 from rankwell.files import FORMATS, Request, file_format
 from rankwell.store import Head, Source
 from rankwell.tables import decode_id, encode_id
-from rankwell.tables.columns import Duplicates
+from rankwell.tables.columns import Repeats
 from rankwell.tables.hits import Hits
 from rankwell.tables.judgments import Judgments
 from rankwell.tables.ranking import Ranking
@@ -92,7 +92,7 @@ class _Repeated(dict[str, Any]):
     places: tuple[int, int]
 
 
-def _parse(source: Source, duplicates: Duplicates) -> Any:
+def _parse(source: Source, duplicates: Repeats) -> Any:
     def build(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         whole = dict(pairs)
         if len(whole) == len(pairs):
@@ -100,7 +100,7 @@ def _parse(source: Source, duplicates: Duplicates) -> Any:
         known: dict[str, int] = {}
         for place, (key, value) in enumerate(pairs):
             first = known.setdefault(key, place)
-            if first != place and (duplicates == "error" or not isinstance(value, (int, float))):
+            if first != place and (duplicates in ("error", "keep") or not isinstance(value, (int, float))):
                 repeated = _Repeated(whole)
                 repeated.key, repeated.places = key, (first + 1, place + 1)
                 return repeated

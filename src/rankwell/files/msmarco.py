@@ -68,7 +68,8 @@ def read_run(source: Source, request: Request) -> Ranking:
             items.append(pair[1])
             scores.append(-float(fields[2]))
     twice: Any = request.oddities and request.oddities.duplicated
-    return Ranking.from_rows(*unique_rows(queries, items, scores, request.duplicates, twice))
+    repeated = request.duplicates == "keep"
+    return Ranking.from_rows(*unique_rows(queries, items, scores, request.duplicates, twice), repeated=repeated)
 
 
 @file_format("msmarco", "texts", sniff=_sniff_texts)

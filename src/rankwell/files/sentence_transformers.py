@@ -40,7 +40,7 @@ def read_run(source: Source, request: Request) -> Ranking:
     owners, items, scores = unique_rows(
         owners, items, scores, request.duplicates, request.oddities and request.oddities.duplicated
     )
-    return Ranking.from_rows(owners, items, scores, all_queries=queries)
+    return Ranking.from_rows(owners, items, scores, all_queries=queries, repeated=request.duplicates == "keep")
 
 
 def _entries(source: Source) -> Iterator[tuple[int, dict[str, Any]]]:

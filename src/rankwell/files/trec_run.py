@@ -104,7 +104,7 @@ def read(source: Source, request: Request | None = None) -> Ranking:
     duplicated = None if request.oddities is None else request.oddities.duplicated
     rows = unique_rows(columns.queries, columns.items, columns.scores.tolist(), request.duplicates, duplicated)
     try:
-        return Ranking.from_rows(*rows)
+        return Ranking.from_rows(*rows, repeated=request.duplicates == "keep")
     except DuplicateItem as error:
         raise _duplicate(source.name, columns) from error
 

@@ -3,7 +3,9 @@
 import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
+from textwrap import wrap
 from typing import Annotated, Any, Literal
 
 from cyclopts import Parameter
@@ -12,6 +14,7 @@ from rankwell import report
 from rankwell.errors import BadUsage
 from rankwell.evaluation.answers import AnswerResults, evaluate_answers
 from rankwell.evaluation.answers.retrieval import Relevance
+from rankwell.evaluation.answers.thresholds import Searched
 from rankwell.measures.answers_thresholds import Groups
 from rankwell.protocols import (
     ConventionOption,
@@ -29,10 +32,10 @@ from rankwell.report.hardest_questions import LEGEND, hardest_questions
 from rankwell.report.k_curves import k_curves
 from rankwell.stats import Intervals
 from rankwell.store import refuse_blocked, write_bytes, write_text
-from rankwell.tables.columns import Duplicates
 from rankwell.views.answer_pairs import Extra, Missing
 
 _TOLD = ("query", "text", "failed", "why", "right", "answer")
+RetrieverDuplicates = Literal["error", "first", "best", "keep"]
 RetrieverTies = Literal["id-desc", "id-asc", "input", "optimistic", "pessimistic", "error"]
 
 
@@ -42,8 +45,8 @@ def answers(
     /,
     *,
     retrieved: str | None = None,
-    k: Annotated[int, Parameter(name=["-k"])] = 5,
-    retriever_k: int = 10,
+    k: Annotated[int | None, Parameter(name=["-k"])] = None,
+    retriever_k: int | None = None,
     convention: ConventionOption = "piaf",
     measure: MeasureOption = None,
     normalizer: str | None = None,
@@ -51,14 +54,14 @@ def answers(
     isolated: str | None = None,
     na_probs: str | None = None,
     na_threshold: float | None = None,
-    na_ties: Groups = "whole",
+    na_ties: Groups | None = None,
     relevance: Relevance | None = None,
     corpus: str | None = None,
-    context_share: float = 0.65,
+    context_share: float | None = None,
     ties: RetrieverTies | None = None,
-    duplicates: Duplicates = "error",
+    duplicates: RetrieverDuplicates | None = None,
     missing: Missing | None = None,
-    extra: Extra = "ignore",
+    extra: Extra | None = None,
     right: str | None = None,
     hardest: int = 3,
     gold_format: str | None = None,
@@ -75,6 +78,7 @@ def answers(
     """Judge the answers to questions, and what was retrieved for them: how right both are, and which of them fails where.
 
     Give PREDICTIONS, --retrieved, or both. The table ends with who failed how many questions, and the hardest of them.
+    docs/answers.md shows the forms of files, what counts as no answer, and grids (`rankwell answers grid --help`).
 
     Parameters
     ----------
@@ -85,9 +89,9 @@ def answers(
     retrieved
         A retriever's documents for each question: a run file, DPR's or Pyserini's retrieval results, Haystack's CSV, KILT, RAGAS.
     k
-        How many first answers top-k measures look at.
+        How many first answers top-k measures look at, 5 unless it is said.
     retriever_k
-        How many first documents count as retrieved.
+        How many first documents count as retrieved, 10 unless it is said.
     convention
         Whose words and rules: piaf, piaf-article, haystack-finder, haystack-v1, squad1, squad2, mlqa, french, nq-open, …
     measure
@@ -103,22 +107,23 @@ def answers(
     na_threshold
         No answer counts as given where the number is above this.
     na_ties
-        Best thresholds with equal numbers on one side, or as SQuAD's official script finds them, by the order of the file.
+        Best thresholds with equal numbers on one side (whole), or as SQuAD's official script finds them, by the file's order.
     relevance
         What a relevant document is: the question's own (document), one that holds an answer (dpr: its tokens; kilt: its normal
         form; lower, raw: its text), or one that shares text with the question's own (context); by default the convention's.
     corpus
         Texts of the documents by id, for relevance by answers or context.
     context_share
-        How much of the shorter text two documents must share to be the same context, from 0 to 1.
+        How much of the shorter text two documents must share to be the same context, from 0 to 1, 0.65 unless it is said.
     ties
         Order of documents with equal scores in a run file; by default the convention's.
     duplicates
-        A document that stands twice in a list: an error, or the first or the best of both is kept.
+        A document that stands twice in a list: an error, the first or the best of both is kept, or each place counts (keep); by
+        default the convention's: keep under piaf.
     missing
         A question without a prediction counts 0 (zero), as answered by nothing (empty), is left out (skip), or is an error.
     extra
-        A prediction without a question is ignored, or an error.
+        A prediction without a question is ignored (ignore), or an error.
     right
         The word that decides whether a question is answered rightly; by default the first of the report.
     hardest
@@ -196,9 +201,13 @@ def show(
     tables = {"failures": result.failures, "hardest": worst}
     counts = counted(result)
     head = [] if format in ("table", "json") else counts
-    done = present(result, format=format, per_query=per_query, output=output, notes=head, tables=tables, charts=False)
-    if output is not None:
-        _write_charts(result, output)
+    drawn = [] if output is None else _write_charts(result, output)
+    done = present(
+        result, format=format, per_query=per_query, output=output, notes=head, tables=tables, charts=False, others=drawn
+    )
+    if format != "json":
+        told = tuple(f"{result.convention.name}: {note}" for note in result.convention.notes)
+        done = replace(done, notes=(*done.notes, *told))
     if format != "table":
         return done
     terminal = report.terminal_of(sys.stdout)
@@ -212,14 +221,19 @@ def counted(result: AnswerResults) -> list[str]:
     gold: Mapping[str, int] = result.rules["gold"]
     twice = gold.get("duplicate_texts", 0)
     told = f"{twice} share their text" if twice else "no two have the same text"
-    lines = [
-        f"{gold['questions']:,} questions: {gold['answerable']:,} answerable, {gold['impossible']:,} impossible; {told}, 0 merged"
-    ]
+    kinds = f"{gold['answerable']:,} answerable, {gold['impossible']:,} impossible"
+    lines = [f"{_many(gold['questions'], 'question')}: {kinds}; {told}, 0 merged"]
     retriever = None if result.explained.retrieval is None else result.explained.retrieval.run
     for run, own in result.rules["counts"].items():
         what, there = "lists for" if run == retriever else "answers to", gold["questions"] - own["missing"]
-        lines.append(f"{report.visible(run)}: {what} {there:,} questions, {own['missing']:,} missing, {own['extra']:,} extra")
+        lines.append(
+            f"{report.visible(run)}: {what} {_many(there, 'question')}, {own['missing']:,} missing, {own['extra']:,} extra"
+        )
     return lines
+
+
+def _many(n: int, what: str) -> str:
+    return f"{n:,} {what}{'' if n == 1 else 's'}"
 
 
 def _questions(result: AnswerResults, terminal: report.Terminal) -> list[str]:
@@ -244,7 +258,9 @@ def figures(result: AnswerResults, terminal: report.Terminal) -> str:
             title += ", and on the right passages (isolated)" if beside else ""
             parts.append(f"{title}:\n{_table([_shown(row, beside) for row in rows], terminal)}")
     rules = {name: value for name, value in result.describe().items() if name != "counts"}
-    parts[-1] = parts[-1].rstrip("\n") + f"\nrules: {report.rules_line(rules)}\n"
+    line = f"rules: {report.rules_line(rules)}"
+    ready = line if terminal.width is None else "\n".join(wrap(line, terminal.width, subsequent_indent="  "))
+    parts[-1] = parts[-1].rstrip("\n") + f"\n{ready}\n"
     if result.searched is not None:
         parts.append(_thresholds(result, terminal))
     return "\n".join(parts)
@@ -255,9 +271,10 @@ def _table(rows: Sequence[dict[str, Any]], terminal: report.Terminal) -> str:
     whole = report.render(rows, None, {}, (), terminal=report.Terminal(colour=terminal.colour))
     if terminal.width is None or len(report.render(rows, None, {}, ()).partition("\n")[0]) <= terminal.width:
         return whole
-    names = [f"  {row['label']} = {row['measure']}" for row in rows if row["label"] != row["measure"]]
+    names = [f"{row['label']} = {row['measure']}" for row in rows if row["label"] != row["measure"]]
     short = report.render([row | {"measure": row["label"]} for row in rows], None, {}, (), terminal=terminal)
-    return short + "\n".join(["exact names:", *names, ""])
+    lines = [line for name in names for line in wrap(name, terminal.width, initial_indent="  ", subsequent_indent="    ")]
+    return short + "\n".join(["exact names:", *lines, ""])
 
 
 def _shown(row: Mapping[str, Any], alone: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
@@ -276,8 +293,14 @@ def _thresholds(result: AnswerResults, terminal: report.Terminal) -> str:
         rows.append({"measure": each.asked.label, "now": now, "best": best, "threshold": each.best.threshold, "AP": area})
     gained = [row for row in rows if row["best"] > row["now"]]
     if not gained:
-        return "Answering nothing above a threshold on the no-answer numbers helps nowhere.\n"
+        why = _told_apart(searched)
+        return f"Answering nothing above a threshold on the no-answer numbers: no threshold is better than none{why}.\n"
     return "Answering nothing above a threshold on the no-answer numbers:\n" + report.render_rows(gained, terminal=terminal)
+
+
+def _told_apart(searched: Searched | None) -> str:
+    same = searched is not None and len(set(searched.numbers.tolist())) == 1
+    return "; all of them are equal, so that they tell nothing apart" if same else ""
 
 
 def blame(result: AnswerResults, most: int, terminal: report.Terminal) -> str:
@@ -292,37 +315,40 @@ def blame(result: AnswerResults, most: int, terminal: report.Terminal) -> str:
         title = f"The {len(worst)} hardest of {failed.total():,} failed questions" if len(worst) > 1 else "The hardest question"
         legend = f" ({LEGEND})" if any(row.get("tokens") or row.get("characters") for row in worst) else ""
         parts.append(f"{title}{legend}:\n\n{hardest_questions(worst, terminal=terminal)}\n")
-    words = {row["measure"]: row["label"] for row in result.summary}
-    exact = result.rules.get("right")
-    by = "" if exact is None else f", by {words.get(exact, exact)}"
+    by = f", by {result.rules['right_label']}" if "right_label" in result.rules else ""
     told = "".join(f", {name} {n:,}" for name, n in failed.items())
-    rows = [row | {"share": f"{100 * row['share']:.1f} %"} for row in result.failures]
+    rows = [row | {"share": f"{100 * row['share']:5.1f} %"} for row in result.failures]
     table = report.render_rows(rows, terminal=terminal)
-    parts.append(f"Who failed where{by}: nobody {right:,}{told}\n{table}")
+    parts.append(f"Who failed where{by}: none {right:,}{told}\n{table}")
     return "\n".join(parts)
 
 
-def _write_charts(result: AnswerResults, folder: Path) -> None:
+def _write_charts(result: AnswerResults, folder: Path) -> list[Path]:
     """The means, what every cut-off gives, and what the no-answer numbers tell: charts as PNG and SVG, their rows as CSV."""
     means = report.CHARTS["intervals"](report.ChartData(_side_by_side(result), result.values, result.rules))
     specs: dict[str, dict[str, Any]] = {} if means is None else {"intervals": means}
+    written: dict[str, Sequence[report.Row]] = {}
     if result.top_k:
-        write_text(folder / "top_k.csv", report.render_rows(result.top_k, "csv"))
+        written["top_k"] = result.top_k
         specs["top_k"] = k_curves(result.top_k, bands="interval", title="Measures over k")
     searched = result.searched
     if searched is not None:
         if searched.oracle is not None:
             rows = result.no_answer_curves
-            write_text(folder / "no_answer_curves.csv", report.render_rows(rows, "csv"))
+            written["no_answer_curves"] = rows
             curves = {each.asked.label: each.curve for each in searched.searches} | {"oracle": searched.oracle}
             areas = {label: curve.average_precision for label, curve in curves.items() if curve is not None}
             specs["no_answer_curves"] = precision_recall_chart(rows, areas, run=searched.run)
-        best = {each.asked.label: each.best.threshold for each in searched.searches}
+        best = {each.asked.label: each.best.threshold for each in searched.searches if each.best.value > each.now}
         specs["no_answer_numbers"] = no_answer_chart(searched.numbers, searched.answerable, best, run=searched.run)
+    for name, table in written.items():
+        write_text(folder / f"{name}.csv", report.render_rows(table, "csv"))
     for name, spec in specs.items():
         picture = report.draw(spec)
         write_bytes(folder / f"{name}.png", picture.png)
         write_text(folder / f"{name}.svg", picture.svg)
+    tables = [folder / f"{name}.csv" for name in written]
+    return [*tables, *(folder / f"{name}{suffix}" for name in specs for suffix in (".png", ".svg"))]
 
 
 def _side_by_side(result: AnswerResults) -> list[dict[str, Any]]:

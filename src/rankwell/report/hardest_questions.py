@@ -38,7 +38,7 @@ def _block(row: Row, width: int, terminal: Terminal) -> list[str]:
         own = (row["answer"], row["answer_document"], "")
         lines += _answer("answered", *own, row.get("characters", ()), row.get("tokens", ()), width, terminal)
     elif "answered" in row:
-        lines += _answer("answered", None, None, "", (), (), width, terminal)
+        lines.append(f"{_INDENT}{'answered':<9} nothing given")
     return lines
 
 

@@ -108,7 +108,7 @@ def _panel(
     bar = {"y": {**y, "field": "low"}, "y2": {"field": "high"}}
     layers = [
         *([_layer("rule", bar, strokeWidth=3, opacity=0.3)] if bars else []),
-        _layer("line", middle, strokeWidth=2.5),
+        _layer("line", {**middle, **_dashes(shown)}, strokeWidth=2.5),
         _layer("point", ends, filled=True, size=28 if crowded else 60, opacity=0.4 if crowded else 1),
     ]
     return {
@@ -119,6 +119,15 @@ def _panel(
         "encoding": {"x": dict(x), "color": colour},
         "layer": layers,
     }
+
+
+def _dashes(shown: Sequence[str]) -> dict[str, Any]:
+    """The first line is whole, the others have gaps of their own, so that equal lines are all to be seen."""
+    if len(shown) < 2:
+        return {}
+    patterns = [[1, 0], *([6, 3 + 3 * place] for place in range(1, len(shown)))]
+    scale = {"domain": list(shown), "range": patterns}
+    return {"strokeDash": {"field": "series", "type": "nominal", "scale": scale, "legend": None}}
 
 
 def _layer(mark: str, encoding: dict[str, Any], **look: Any) -> dict[str, Any]:
@@ -142,5 +151,11 @@ def _values(ends: Sequence[float]) -> dict[str, Any]:
     return {
         "type": "quantitative",
         "scale": {"domain": [edges[0], edges[-1]], "nice": False, "zero": False},
-        "axis": {"title": None, "values": [round(edge, 12) for edge in edges if math.isfinite(edge)], "labelFlush": False},
+        "axis": {
+            "title": None,
+            "values": [round(edge, 12) for edge in edges if math.isfinite(edge)],
+            # As many decimals as the ticks need: 0.75 is not 0.8.
+            "format": ".12~g",
+            "labelFlush": False,
+        },
     }

@@ -8,6 +8,8 @@ from rankwell.errors import BadInput
 
 Holds = Literal["run", "judgments", "texts", "preferences", "embeddings", "scores", "column", "numbers", "records"]
 Duplicates = Literal["error", "first", "best"]
+Repeats = Literal[Duplicates, "keep"]
+"""What is done with an item that a list has twice; `keep` leaves it at all its places, each of which counts."""
 
 # In order of preference: PyTerrier's tables have `qid` beside the text `query`, and `docno` beside an internal number `docid`.
 _QUERY: tuple[str, ...] = ("queryid", "qid", "topicid", "topic", "query")
@@ -127,9 +129,9 @@ def choose_column(found: Sequence[str], name: str = "") -> str:
 
 
 def unique_rows(
-    queries: Sequence[str], items: Sequence[str], values: Sequence[float], duplicates: Duplicates, twice: set[str] | None = None
+    queries: Sequence[str], items: Sequence[str], values: Sequence[float], duplicates: Repeats, twice: set[str] | None = None
 ) -> tuple[Sequence[str], Sequence[str], Sequence[float]]:
-    """The rows without repeated items of a query: the `first` or the `best` of each stays in place; `error` changes nothing.
+    """The rows without repeated items of a query: the `first` or the `best` of each stays in place; others change nothing.
 
     twice: where to note the queries that repeat an item.
     """
@@ -142,5 +144,7 @@ def unique_rows(
             twice.add(pair[0])
         if duplicates == "best" and values[row] > values[known]:
             chosen[pair] = row
+    if duplicates == "keep":
+        return queries, items, values
     rows = sorted(chosen.values())
     return [queries[row] for row in rows], [items[row] for row in rows], [values[row] for row in rows]

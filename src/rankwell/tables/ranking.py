@@ -32,10 +32,12 @@ class Ranking:
         scores: Sequence[float] | Floats,
         *,
         all_queries: Iterable[str] = (),
+        repeated: bool = False,
     ) -> Self:
         """The table of rows given in any order; the rows of a query keep their order.
 
-        Raises BadScore for a score that is NaN or infinite, DuplicateItem if a query lists an item twice.
+        repeated: whether a query may list an item twice, which is then retrieved at each of its places.
+        Raises BadScore for a score that is NaN or infinite, DuplicateItem if a query lists an item twice, and may not.
         """
         score = np.asarray(scores, dtype=np.float64)
         names = sort_ids({*queries, *all_queries})
@@ -49,7 +51,7 @@ class Ranking:
             items=[items[row] for row in rows],
             scores=score[order],
         )
-        table._refuse_bad_rows(rows)
+        table._refuse_bad_rows(rows, repeated=repeated)
         return table
 
     @classmethod
@@ -62,7 +64,7 @@ class Ranking:
             all_queries=ranking,
         )
 
-    def _refuse_bad_rows(self, rows: list[int]) -> None:
+    def _refuse_bad_rows(self, rows: list[int], *, repeated: bool) -> None:
         bad = np.flatnonzero(~np.isfinite(self.scores))
         if bad.size:
             row = int(bad[0])
@@ -70,6 +72,8 @@ class Ranking:
             raise BadScore(
                 f"query {query!r}, item {self.items[row]!r}: the score is {self.scores[row]}; scores are finite numbers."
             )
+        if repeated:
+            return
         bounds = self.offsets.tolist()
         for query, start, stop in zip(self.queries, bounds, bounds[1:], strict=False):
             listed = self.items[start:stop]

@@ -38,9 +38,9 @@ def details_of(judgments: Judgments, hits: Hits, view: JudgedRankings) -> Detail
     rows: dict[tuple[int, str], tuple[float, float]] = {}
     if hits.top is not None:
         rows |= _first_items(judgments, hits.top, judged)
-    for query, row, rank, score in zip(
-        view.query_of_row.tolist(), view.items.tolist(), view.ranks.tolist(), view.scores.tolist(), strict=True
-    ):
+    columns = (view.query_of_row.tolist(), view.items.tolist(), view.ranks.tolist(), view.scores.tolist())
+    # Of an item that stands twice in a list the first place is told.
+    for query, row, rank, score in reversed(list(zip(*columns, strict=True))):
         rows[query, judgments.items[int(row)]] = (float(rank), score)
     missing = (float("nan"), float("nan"))
     everything = {**rows, **{key: rows.get(key, missing) for key in judged}}
@@ -67,7 +67,7 @@ def _first_items(
             key = (position, top.items[row])
             is_junk = key in judged and judged[key][1]
             rank += not is_junk
-            rows[key] = (float("nan") if is_junk else float(rank), float(top.scores[row]))
+            rows.setdefault(key, (float("nan") if is_junk else float(rank), float(top.scores[row])))
     return rows
 
 

@@ -3,88 +3,41 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 
 from rankwell.conventions import CONVENTIONS, Asked, Convention
 from rankwell.errors import BadUsage
-from rankwell.evaluation import Results
 from rankwell.evaluation.answers import thresholds
-from rankwell.evaluation.answers.choices import Wanted, Words, choose, cut_offs, one_of
-from rankwell.evaluation.answers.failures import Outcome, failure_rows, outcomes
+from rankwell.evaluation.answers.choices import (
+    Wanted,
+    Words,
+    choose,
+    cut_off,
+    one_of,
+    refuse_idle,
+    shared_part,
+)
+from rankwell.evaluation.answers.failures import outcomes
 from rankwell.evaluation.answers.reading import Readings, compares_positions
-from rankwell.evaluation.answers.retrieval import Relevance, Retrieval, retrieval_of
+from rankwell.evaluation.answers.results import AnswerResults, values_of
+from rankwell.evaluation.answers.retrieval import Relevance, Retrieval, retrieval_of, strangers
 from rankwell.evaluation.answers.sources import Given, Sources, read_sources
 from rankwell.evaluation.answers.tables import Explained
 from rankwell.evaluation.answers.thresholds import Searched
-from rankwell.measures.answers import sweep
 from rankwell.measures.answers_thresholds import Groups
-from rankwell.registry import Measure, split_names
+from rankwell.registry import split_names
 from rankwell.stats import Intervals
-from rankwell.stats.summaries import summarise
-from rankwell.tables import Bools, Floats
-from rankwell.tables.columns import Duplicates
+from rankwell.tables import Bools
+from rankwell.tables.columns import Repeats
 from rankwell.tables.order import TieRule, tie_rule
-from rankwell.tables.values import Unit, Values
+from rankwell.tables.values import Values
 from rankwell.views.answer_pairs import Extra, Impossible, Missing
 
 Progress = Callable[[str, int, int], None]
+_REPEATS = Literal["error", "first", "best", "keep"]
 _POLICIES = {"zero": "they count 0", "empty": "they count as answered by nothing", "skip": "they are left out"}
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class AnswerResults(Results):
-    """The values of retriever and reader, and what became of every question.
-
-    outcomes: a question each, in the order of their ids. searched: what a threshold on the no-answer numbers reaches.
-    explained: the questions with all that was made of them. swept: the measures that can be cut at other places.
-    """
-
-    outcomes: tuple[Outcome, ...]
-    explained: Explained
-    searched: Searched | None
-    swept: tuple[Asked, ...]
-    convention: Convention
-
-    @cached_property
-    def failures(self) -> list[dict[str, Any]]:
-        """How many questions the retriever, the reader, or its silence failed, and why: `failed, why, questions, share`."""
-        return failure_rows(self.outcomes)
-
-    def hardest(self, most: int | None = None) -> list[dict[str, Any]]:
-        """The questions that somebody failed, the hardest first, with the right answer, the given one, and what they share."""
-        return self.explained.hardest(most)
-
-    @cached_property
-    def no_answer_curves(self) -> list[dict[str, Any]]:
-        """Precision and recall of answering at every threshold: `label, threshold, recall, precision`."""
-        return [] if self.searched is None else thresholds.curve_rows(self.searched)
-
-    @cached_property
-    def top_k(self) -> list[dict[str, Any]]:
-        """Summary rows at every cut-off, with `k`; each is exact, as it is the same lists cut shorter."""
-        values, ks = list[Values](), list[int]()
-        for asked in self.swept:
-            depth = asked.measure.cutoff or 1
-            word = asked.label.partition("@")[0]
-            cuts = cut_offs(depth)
-            for k, found in zip(cuts, self._cut(asked.measure, cuts), strict=True):
-                run, queries, numbers = found
-                values.append(
-                    _values(run, queries, Asked(asked.measure.with_parameters(k=k), f"{word}@{k}"), numbers, self.convention)
-                )
-                ks.append(k)
-        rows = summarise(values, intervals=self.intervals, seed=self.seed, population_sd=self.population_sd)
-        return [row.as_row() | {"k": k} for row, k in zip(rows, ks, strict=True)]
-
-    def _cut(self, measure: Measure, ks: Sequence[int]) -> list[tuple[str, tuple[str, ...], Floats]]:
-        retrieval, readings = self.explained.retrieval, self.explained.readings
-        if readings is not None and isinstance(readings.pairs, measure.entry.view):
-            return [(readings.run, readings.pairs.queries, row) for row in sweep(measure, readings.pairs, ks)]
-        if retrieval is None:
-            return []
-        return [(retrieval.run, retrieval.questions.ids, retrieval.values(measure.with_parameters(k=k))) for k in ks]
 
 
 def evaluate_answers(
@@ -97,19 +50,19 @@ def evaluate_answers(
     corpus: Any = None,
     convention: str = "piaf",
     measures: Sequence[str] | str | None = None,
-    k: int = 5,
-    retriever_k: int = 10,
+    k: int | None = None,
+    retriever_k: int | None = None,
     normalizer: str | None = None,
     language: str | None = None,
     relevance: Relevance | None = None,
-    context_share: float = 0.65,
+    context_share: float | None = None,
     ties: TieRule | None = None,
     missing: Missing | None = None,
-    extra: Extra = "ignore",
+    extra: Extra | None = None,
     na_threshold: float | None = None,
-    na_ties: Groups = "whole",
+    na_ties: Groups | None = None,
     right: str | None = None,
-    duplicates: Duplicates = "error",
+    duplicates: Repeats | None = None,
     gold_format: str | None = None,
     predictions_format: str | None = None,
     retrieved_format: str | None = None,
@@ -124,32 +77,67 @@ def evaluate_answers(
     gold: questions with right answers, as `read_questions` takes them. predictions: as `read_predictions`; retrieved: as
     `read_retrieved`; either or both. isolated: what the same reader answered from the right passages. na_probs: how likely each
     question has no answer. corpus: texts of the documents, where relevance asks for them.
-    convention: whose words and rules. measures: its report where None. k: for words without a cut-off; retriever_k: how many
-    documents count as retrieved. normalizer, language: for measures that compare texts.
+    convention: whose words and rules. measures: its report where None. k: for words without a cut-off, 5; retriever_k: how many
+    documents count as retrieved, 10. normalizer, language: for measures that compare texts.
     relevance: `document` (the question's own), `dpr`, `kilt`, `lower` and `raw` (any document that holds an answer, by a rule of
-    `texts.CONTAINMENTS`), or `context` (one that shares `context_share` of its text with the question's own).
-    ties: where a run has equal scores. missing: a question without a prediction counts `zero`, as `empty`, is left out (`skip`),
-    or is an `error`; extra: a prediction without a question is ignored or an `error`.
-    na_threshold: above which number no answer is given. na_ties: `official` as SQuAD's script chooses thresholds.
+    `texts.CONTAINMENTS`), or `context` (one that shares `context_share` of its text, 0.65, with the question's own).
+    ties: where a run has equal scores. duplicates: a document twice in a list is an `error`, or the `first`, the `best` or all of
+    its places (`keep`) count; as the convention has it where None.
+    missing: a question without a prediction counts `zero`, as `empty`, is left out (`skip`) or an `error`; extra: a prediction
+    without a question is left out (`ignore`) or an `error`.
+    na_threshold: above which number no answer is given. na_ties: best thresholds keep equal numbers together (`whole`), or are
+    found as SQuAD's script finds them (`official`).
     right: the measure by which a question is answered rightly, from 0.5 on; the first of the report where None.
     …_format: names of formats, where content does not tell. details: keep documents, answers and questions for a page.
     Raises NothingToEvaluate where the tables share no question, BadUsage for options that do not go together, and the readers'
     errors for bad input. Source of the division of blame: Haystack 0.x Finder.eval, and isolated evaluation of Haystack 1.x.
     """
-    _check(predictions, retrieved, isolated, na_probs, k, retriever_k, intervals, seed)
-    words = Words(CONVENTIONS[convention], k, retriever_k, normalizer, language, na_threshold)
+    _check(predictions, retrieved, isolated, na_probs, intervals, seed)
+    refuse_idle(
+        {
+            "retrieved": (
+                retrieved,
+                {
+                    "retriever_k": retriever_k,
+                    "relevance": relevance,
+                    "context_share": context_share,
+                    "corpus": corpus,
+                    "ties": ties,
+                    "duplicates": duplicates,
+                    "retrieved_format": retrieved_format,
+                },
+            ),
+            "PREDICTIONS": (
+                predictions,
+                {
+                    "normalizer": normalizer,
+                    "language": language,
+                    "missing": missing,
+                    "extra": extra,
+                    "na_threshold": na_threshold,
+                    "na_ties": na_ties,
+                    "right": right,
+                    "predictions_format": predictions_format,
+                },
+            ),
+            "isolated": (isolated, {"isolated_format": isolated_format}),
+        }
+    )
+    depth, retriever_depth = cut_off("k", k, 5), cut_off("retriever_k", retriever_k, 10)
+    words = Words(CONVENTIONS[convention], depth, retriever_depth, normalizer, language, na_threshold)
     chosen = split_names(measures) if isinstance(measures, str) else measures
-    wanted = choose(words, chosen, right, has_run=retrieved is not None, has_answers=predictions is not None)
+    has_answers = predictions is not None
+    wanted = choose(words, chosen, right, has_run=retrieved is not None, has_answers=has_answers, k_given=k is not None)
     rules = _Rules(
         words=words,
         wanted=wanted,
         relevance=one_of("relevance", relevance or words.reading.relevance, Relevance),
         frozen=relevance is None,
-        context_share=context_share,
+        context_share=shared_part(context_share, relevance),
         ties=words.convention.ties if ties is None else tie_rule(ties),
         missing=one_of("missing", missing or words.reading.missing, Missing),
-        extra=one_of("extra", extra, Extra),
-        na_ties=one_of("na_ties", na_ties, Groups),
+        extra=one_of("extra", extra or "ignore", Extra),
+        na_ties=None if na_ties is None else one_of("na_ties", na_ties, Groups),
     )
     if rules.ties == "expected":
         raise BadUsage("ties='expected': a retriever's list is a definite order; name a rule that breaks ties.")
@@ -159,20 +147,17 @@ def evaluate_answers(
         "retrieved": retrieved_format,
         "isolated": isolated_format,
     }
-    given = Given(gold, predictions, retrieved, isolated, na_probs, corpus, formats, duplicates)
+    repeats: Repeats = one_of("duplicates", duplicates or words.reading.duplicates, _REPEATS)
+    given = Given(gold, predictions, retrieved, isolated, na_probs, corpus, formats, repeats)
     return _Evaluation(rules, read_sources(given), progress).results(intervals, seed, details=details)
 
 
-def _check(
-    predictions: Any, retrieved: Any, isolated: Any, na_probs: Any, k: int, retriever_k: int, intervals: str, seed: int
-) -> None:
+def _check(predictions: Any, retrieved: Any, isolated: Any, na_probs: Any, intervals: str, seed: int) -> None:
     if predictions is None and retrieved is None:
         raise BadUsage("there is nothing to judge; give PREDICTIONS, --retrieved, or both.")
     for option, place in (("isolated", isolated), ("na_probs", na_probs)):
         if place is not None and predictions is None:
             raise BadUsage(f"--{option.replace('_', '-')} says more of a reader's answers; give its PREDICTIONS, too.")
-    if k < 1 or retriever_k < 1:
-        raise BadUsage(f"k={k}, retriever_k={retriever_k}; cut-offs are whole numbers from 1.")
     if intervals not in get_args(Intervals) or seed < 0:
         raise BadUsage(
             f"intervals={intervals!r}, seed={seed!r}: intervals are bootstrap, t or none; a seed is a whole number from 0."
@@ -191,7 +176,7 @@ class _Rules:
     ties: TieRule
     missing: Missing
     extra: Extra
-    na_ties: Groups
+    na_ties: Groups | None
 
 
 @dataclass
@@ -211,6 +196,7 @@ class _Evaluation:
         isolated = self._readings("isolated", None)
         values, parts = self._values(retrieval, readings, isolated)
         searched = self._searched(readings)
+        self._refuse_idle_thresholds(readings, searched)
         figures = () if searched is None else thresholds.figure_rows(searched, percent=self._percent)
         impossible = self._impossible
         found = outcomes(
@@ -275,6 +261,7 @@ class _Evaluation:
             ties=self.rules.ties,
             k=self.rules.words.retriever_k,
             rprec=self._rprec,
+            free=self._impossible if self.rules.words.reading.nothing_to_find == "right" else None,
         )
         self.notes += found.notes
         if found.missing:
@@ -309,14 +296,20 @@ class _Evaluation:
             self.notes.append(f"{found.run}: {found.counts['missing']} questions have no prediction; {told}")
         if found.counts["extra"]:
             self.notes.append(f"{found.run}: {found.counts['extra']} predictions are of no question here and are ignored")
-        self.notes += found.notes(positions=any(compares_positions(each.measure) for each in self.rules.wanted.reader))
+        if any(compares_positions(each.measure) for each in self.rules.wanted.reader):
+            documents = [each for each in found.predictions.documents if each is not None]
+            known = () if self.sources.retrieved is None else self.sources.retrieved.table.items
+            self.notes += strangers(found.run, documents, questions, "answers'", known)
+            self.notes += found.position_notes(questions)
         return found
 
     def _values(self, retrieval: Retrieval | None, *read: Readings | None) -> tuple[list[Values], list[str]]:
         values, parts, wanted = list[Values](), list[str](), self.rules.wanted
         for asked in wanted.retriever if retrieval is not None else ():
             numbers = retrieval.values(asked.measure) if retrieval is not None else np.zeros(0)
-            values.append(_values(self.sources.names["retrieved"], self.sources.gold.table.ids, asked, numbers, self._convention))
+            values.append(
+                values_of(self.sources.names["retrieved"], self.sources.gold.table.ids, asked, numbers, self._convention)
+            )
             parts.append("retriever")
         for part, readings in zip(("reader", "isolated"), read, strict=True):
             for place, asked in enumerate(wanted.reader if readings is not None else ()):
@@ -324,7 +317,7 @@ class _Evaluation:
                     self.progress(part, place, len(wanted.reader))
                 if readings is not None:
                     numbers = asked.measure(readings.pairs)
-                    values.append(_values(readings.run, readings.pairs.queries, asked, numbers, self._convention))
+                    values.append(values_of(readings.run, readings.pairs.queries, asked, numbers, self._convention))
                     parts.append(part)
         return values, parts
 
@@ -338,9 +331,19 @@ class _Evaluation:
         if readings is None or not (self.sources.na_order or mixed):
             return None
         reader = self.rules.wanted.reader
-        found = thresholds.search(readings, reader, ties=self.rules.na_ties, order=self.sources.na_order)
+        found = thresholds.search(readings, reader, ties=self.rules.na_ties or "whole", order=self.sources.na_order)
         self.notes += found.notes if found is not None else ()
         return found
+
+    def _refuse_idle_thresholds(self, readings: Readings | None, searched: Searched | None) -> None:
+        """Raises BadUsage where an option is about numbers that nobody gave, or a search that nobody needs."""
+        numbers = None if readings is None else readings.predictions.no_answer
+        for option, value in (("--na-threshold", self.rules.words.na_threshold), ("--na-ties", self.rules.na_ties)):
+            if value is not None and numbers is None:
+                what = f"{option} {value}: nothing says how likely a question has no answer"
+                raise BadUsage(f"{what}; give --na-probs, or predictions with no_answer.")
+        if self.rules.na_ties is not None and searched is None:
+            raise BadUsage(f"--na-ties {self.rules.na_ties}: no threshold is searched for these measures; leave it out.")
 
     def _swept(self, readings: Readings | None) -> tuple[Asked, ...]:
         """The measures that are cut at every place: of the retriever all that can be, of the reader those over all questions."""
@@ -379,17 +382,11 @@ class _Evaluation:
                 if readings
                 else {}
             ),
-            **({"right": str(wanted.judge.right)} if readings else {}),
-            **({"na_ties": self.rules.na_ties} if figures else {}),
+            **({"right": str(wanted.judge.right), "right_label": wanted.judge.label} if readings else {}),
+            **({"na_ties": self.rules.na_ties or "whole"} if figures else {}),
             "gold": {**about, "merged": 0, **self.sources.gold.counts},
             "counts": counts,
             "formats": dict(self.sources.formats),
+            "convention_notes": list(words.convention.notes),
             "measures": {**asked, **thresholds.definitions(figures)},
         }
-
-
-def _values(run: str, queries: Sequence[str], asked: Asked, numbers: Floats, convention: Convention) -> Values:
-    percent = convention.unit == "percent" and asked.measure.entry.unit == "share"
-    unit: Unit = "percent" if percent else asked.measure.entry.unit
-    shown = numbers * 100.0 if percent else numbers
-    return Values(run, str(asked.measure), asked.label, unit, asked.measure.entry.summary, tuple(queries), shown)

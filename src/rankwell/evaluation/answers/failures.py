@@ -32,11 +32,15 @@ class Outcome(NamedTuple):
 
 
 class Judge(NamedTuple):
-    """How right answers are: `right` decides, from 0.5 on; `partial` tells how much of them is; `later` looks further down."""
+    """How right answers are: `right` decides, from 0.5 on; `partial` tells how much of them is; `later` looks further down.
+
+    label: the word of the convention for what decides, over all questions.
+    """
 
     right: Measure
     partial: Measure
     later: Measure
+    label: str
 
     @property
     def na_threshold(self) -> float | None:

@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from difflib import SequenceMatcher
+from functools import lru_cache
 from typing import NamedTuple
 
 from rankwell.texts import Normalizer
@@ -34,6 +35,10 @@ def overlap(answer: str, right: str, *, offset: int | None, normalizer: Normaliz
     shared where they are the same place. Otherwise they are those of common pieces of four letters, or half of the shorter
     text, at least, whatever their case. Words are shared where their normal forms are equal, each once.
     """
+    if answer == right and offset in (None, 0):
+        spans = tuple(span for span, _ in _tokens(answer, normalizer))
+        whole: Spans = ((0, len(answer)),) if answer else ()
+        return Overlap((whole, whole), (spans, spans), float(bool(answer)), float(bool(spans)))
     characters = _same_places(len(answer), len(right), offset) if offset is not None else _same_pieces(answer, right)
     mine, theirs = _tokens(answer, normalizer), _tokens(right, normalizer)
     left = Counter(form for _, form in mine) & Counter(form for _, form in theirs)
@@ -64,8 +69,15 @@ def _same_pieces(answer: str, right: str) -> tuple[Spans, Spans]:
 
 def _tokens(text: str, normalizer: Normalizer) -> list[tuple[tuple[int, int], str]]:
     """The words with their normal forms; those of which nothing is left are passed over."""
-    found = [(match.span(), normalizer(match.group())) for match in _TOKEN.finditer(text[:_LONGEST])]
-    return [(span, form) for span, form in found if form.strip()]
+    found = [(match.span(), _form(match.group(), normalizer)) for match in _TOKEN.finditer(text[:_LONGEST])]
+    return [(span, form) for span, form in found if form]
+
+
+@lru_cache(maxsize=1 << 16)
+def _form(word: str, normalizer: Normalizer) -> str:
+    """The normal form of a word, empty where nothing is left of it."""
+    form = normalizer(word)
+    return form if form.strip() else ""
 
 
 def _marked(tokens: Sequence[tuple[tuple[int, int], str]], shared: Counter[str]) -> Spans:

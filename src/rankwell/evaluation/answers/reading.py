@@ -104,14 +104,33 @@ class Readings:
         )
         return measure(alone)
 
-    def notes(self, *, positions: bool) -> list[str]:
-        """What there is to say of the answers. positions: whether these are compared."""
-        said: list[str] = []
-        given = np.array([text is not None and bool(text.strip()) for text in self.pairs.texts], dtype=np.bool_)
-        bare = int(np.count_nonzero(given & (self.pairs.starts < 0))) if positions else 0
-        if bare:
-            said.append(f"{self.run}: {bare} of {int(given.sum())} answers have no position, so that they are wrong")
-        return said
+    def position_notes(self, questions: Questions) -> list[str]:
+        """What there is to say of answers whose positions are compared: those that cannot be right, or say something else."""
+        homes = any(document is not None for document in questions.answer_documents)
+        given = [(query, each) for query, listed in self.answers.items() for each in listed if each.text and each.text.strip()]
+        odd: dict[str, list[tuple[str, Given]]] = {}
+        for query, each in given:
+            what = _odd_position(each, questions.contexts, homes=homes)
+            if what:
+                odd.setdefault(what, []).append((query, each))
+        return [
+            f"{self.run}: {len(found)} of {len(given)} answers {what} (question {found[0][0]!r}, rank {found[0][1].rank})"
+            for what, found in odd.items()
+        ]
+
+
+def _odd_position(answer: Given, contexts: Mapping[str, str], *, homes: bool) -> str:
+    """What is odd about where an answer says that it stands, or the empty text. homes: whether right answers name documents."""
+    if answer.start < 0:
+        return "have no position, so that they are wrong"
+    if answer.end < answer.start:
+        return "end before they start, so that they are wrong"
+    if answer.document is None:
+        return "have a position but no document, so that they are wrong" if homes else ""
+    context = contexts.get(answer.document)
+    if context is not None and context[answer.start : answer.end] != answer.text:
+        return "are not the text at their position, which alone is compared"
+    return ""
 
 
 def whole(measure: Measure) -> Measure:

@@ -1,8 +1,9 @@
 """The retriever's part: which documents are relevant to a question, and where they stand in its list."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Any, Literal
 
 import numpy as np
@@ -16,6 +17,7 @@ from rankwell.tables.answers import Questions
 from rankwell.tables.hits import Hits
 from rankwell.tables.judgments import Judgments
 from rankwell.tables.order import TieRule
+from rankwell.tables.ranking import Ranking
 from rankwell.truth.answers import Vanished, by_answer, by_context, by_document
 from rankwell.views.details import Details, details_of
 from rankwell.views.groups import GroupRankings
@@ -30,6 +32,7 @@ class Retrieval:
     """One retriever's lists under one truth; queries are all questions, in their order.
 
     rprec: whether a question counts as retrieved only where the first documents are just its evidence, as KILT has it.
+    free: (questions,) those that have 1 for every measure, as there is nothing to find; None for none.
     """
 
     run: str
@@ -40,6 +43,7 @@ class Retrieval:
     notes: tuple[str, ...]
     k: int
     rprec: bool
+    free: Bools | None = None
 
     @cached_property
     def view(self) -> JudgedRankings:
@@ -62,7 +66,8 @@ class Retrieval:
 
     def values(self, measure: Measure) -> Floats:
         """(questions,) the value of each; NaN where it is not counted."""
-        return measure(self.evidence if measure.entry.view is GroupRankings else self.view)
+        values = measure(self.evidence if measure.entry.view is GroupRankings else self.view)
+        return values if self.free is None else np.where(self.free, 1.0, values)
 
     @cached_property
     def found(self) -> Bools:
@@ -90,7 +95,8 @@ class Retrieval:
     @property
     def without_relevant(self) -> int:
         """For how many questions no document is relevant."""
-        return int(np.count_nonzero(self.view.n_relevant(1) == 0))
+        none = self.view.n_relevant(1) == 0
+        return int(np.count_nonzero(none if self.free is None else none & ~self.free))
 
 
 def retrieval_of(
@@ -105,6 +111,7 @@ def retrieval_of(
     ties: TieRule,
     k: int,
     rprec: bool,
+    free: Bools | None = None,
 ) -> Retrieval:
     """What a retriever found, judged.
 
@@ -118,12 +125,12 @@ def retrieval_of(
     lists = [found.table] if pooled else []
     notes: list[str] = []
     if relevance == "document":
-        judgments = by_document(questions)
-        if not judgments.items:
+        judgments = by_document(questions, impossible=free is None)
+        if not judgments.items and (free is None or not free.all()):
             advice = "take relevance dpr or kilt, which look for the answers in the retrieved texts"
             raise BadInput(f"no question names a document, so that retrieval cannot be judged by documents; {advice}.")
     elif relevance == "context":
-        judgments = by_context(questions, texts, share=context_share, retrieved=lists or [found.table])
+        judgments = by_context(questions, texts, share=context_share, retrieved=lists or [found.table], impossible=free is None)
     else:
         vanished: Vanished = "all" if frozen else "none"
         if not pooled:
@@ -131,9 +138,46 @@ def retrieval_of(
         judgments = by_answer(questions, texts, rule=relevance, retrieved=lists, vanished=vanished)
         if pooled:
             notes.append(f"{run}: relevant are retrieved documents that hold an answer; others count nowhere, without a corpus")
+        notes += _contradictions(run, found, judgments)
+    if relevance == "document":
+        notes += strangers(run, list(dict.fromkeys(found.table.items)), questions, "retrieved", corpus or ())
+    notes += _repeated(run, found.table)
     order: TieRule = "input" if found.ordered else ties
     hits = find_hits(found.table, judgments, ties=order, keep=DETAIL_DEPTH).hits
-    return Retrieval(run, questions, judgments, hits, order, tuple(notes), k, rprec)
+    return Retrieval(run, questions, judgments, hits, order, tuple(notes), k, rprec, free)
+
+
+def strangers(run: str, documents: Collection[str], questions: Questions, what: str, known: Collection[str] = ()) -> list[str]:
+    """The note that none of some documents is one of the questions' own or of those known besides: ids that never match."""
+    own = {*questions.documents, *questions.answer_documents, *questions.contexts, *known}
+    own |= {item for sets in questions.evidence.values() for each in sets for item in each}
+    own.discard(None)
+    if not documents or not own or not own.isdisjoint(documents):
+        return []
+    examples = f"these like {next(iter(documents))!r}, those like {min(own, key=str)!r}"
+    return [f"WARNING: {run}: none of the {what} documents is known to the questions: {examples}; are ids written in two ways?"]
+
+
+def _contradictions(run: str, found: FoundRetrieved, judgments: Judgments) -> list[str]:
+    """The note that a file's own `has_answer` is not what its texts say."""
+    held = {
+        (judgments.queries[query], item) for query, item in zip(judgments.query_of_row.tolist(), judgments.items, strict=True)
+    }
+    pairs = [(pair, claim) for pair, claim in found.claims.items() if pair[0] in judgments.index]
+    odd = [(pair, claim) for pair, claim in pairs if claim != (pair in held)]
+    if not odd:
+        return []
+    (query, item), claim = odd[0]
+    what = f"{run}: {len(odd)} of {len(pairs)} has_answer of the file are not what the texts say"
+    return [f"{what} (question {query!r}, passage {item!r}: {str(claim).lower()}); the texts decide"]
+
+
+def _repeated(run: str, ranking: Ranking) -> list[str]:
+    bounds = ranking.offsets.tolist()
+    extra = [stop - start - len(set(ranking.items[start:stop])) for start, stop in pairwise(bounds)]
+    if not any(extra):
+        return []
+    return [f"{run}: {sum(extra)} documents stand again in {sum(map(bool, extra))} lists, and count at each of their places"]
 
 
 def _refuse_unknown(found: FoundRetrieved, texts: Mapping[str, Any]) -> None:

@@ -9,7 +9,7 @@ from rankwell.files import read_texts
 from rankwell.files.answers import FoundQuestions, FoundRetrieved, read_na_probs, read_predictions, read_questions, read_retrieved
 from rankwell.store import STDIN, Source
 from rankwell.tables.answers import Predictions, Questions
-from rankwell.tables.columns import Duplicates
+from rankwell.tables.columns import Repeats
 
 _OTHERWISE = {"retrieved": "retriever", "predictions": "reader", "isolated": "isolated"}
 
@@ -24,7 +24,7 @@ class Given(NamedTuple):
     na_probs: Any
     corpus: Any
     formats: Mapping[str, str | None]
-    duplicates: Duplicates
+    duplicates: Repeats
 
 
 class Sources(NamedTuple):

@@ -14,7 +14,7 @@ from rankwell.evaluation.answers.overlap import Overlap, overlap
 from rankwell.evaluation.answers.reading import Given, Readings, compares_positions, whole
 from rankwell.evaluation.answers.retrieval import DETAIL_DEPTH, Retrieval
 from rankwell.tables.answers import Questions
-from rankwell.texts import normalizer
+from rankwell.texts import Normalizer, normalizer
 
 _COLUMNS = ("run", "query", "item", "rank", "score", "grade", "state", "detail")
 
@@ -42,6 +42,13 @@ class Explained:
     def _place(self) -> dict[str, int]:
         return {name: place for place, name in enumerate(self.questions.ids)}
 
+    @cached_property
+    def _compared(self) -> tuple[bool, Normalizer]:
+        """Whether positions decide, and the normal form of words."""
+        right = self.judge.right if self.judge is not None else None
+        name = None if right is None else right.parameters.get("normalizer")
+        return right is not None and compares_positions(right), normalizer(name or "squad")
+
     def rights(self, query: str) -> list[Right]:
         """The right answers of a question."""
         place = self._place[query]
@@ -55,14 +62,14 @@ class Explained:
         """The right answer that shares most with an answer, and what they share; None where either is missing."""
         if answer.text is None or self.judge is None:
             return None
-        rule = normalizer(self.judge.right.parameters.get("normalizer") or "squad")
+        positions, rule = self._compared
         found: list[tuple[tuple[float, ...], int, Right, Overlap]] = []
         rights = self.rights(query)
-        if not compares_positions(self.judge.right):
+        if not positions:
             rights = [right for right in rights if right.text == answer.text][:1] or rights
         for number, right in enumerate(rights):
             known = answer.start >= 0 and right.start >= 0 and answer.document == right.document
-            same = known and compares_positions(self.judge.right)
+            same = known and positions
             both = overlap(answer.text, right.text, offset=right.start - answer.start if same else None, normalizer=rule)
             found.append(((both.char_f1 if same else both.token_f1, both.char_f1), -number, right, both))
         if not found:
@@ -193,11 +200,12 @@ class Explained:
 def _spans(marks: Overlap | None) -> dict[str, Any]:
     names = ("characters", "right_characters", "tokens", "right_tokens")
     if marks is None:
-        return {**{name: [] for name in names}, "char_f1": None, "token_f1": None}
+        return {**{name: [] for name in names}, "aligned_char_f1": None, "token_f1": None}
     spans = dict(zip(names, (*marks.characters, *marks.tokens), strict=True))
     return {
         **{name: [list(each) for each in spans[name]] for name in names},
-        "char_f1": marks.char_f1,
+        # Of characters in their order, unlike the measure that counts them wherever they stand.
+        "aligned_char_f1": marks.char_f1,
         "token_f1": marks.token_f1,
     }
 

@@ -51,6 +51,9 @@ def search(readings: Readings, asked: Sequence[Asked], *, ties: Groups, order: S
     notes: list[str] = []
     if len(rows) < len(pairs.queries):
         notes.append(f"{readings.run}: {len(pairs.queries) - len(rows)} questions without a no-answer number choose no threshold")
+    if not order and len(rows) > 1 and len(set(pairs.no_answer[rows].tolist())) == 1:
+        value = pairs.no_answer[rows[0]]
+        notes.append(f"{readings.run}: all {len(rows)} no-answer numbers are {value:g}, so that they tell nothing apart")
     if ties == "official":
         place = {name: number for number, name in enumerate(order or pairs.queries)}
         rows = rows[np.argsort([place.get(pairs.queries[row], len(place)) for row in rows.tolist()], kind="stable")]

@@ -16,7 +16,7 @@ from rankwell.files.answers.rows import AnswerRows, QuestionRows, RetrievedRows
 from rankwell.registry import Catalogue, suggest
 from rankwell.store import Head, Source, packing
 from rankwell.tables.answers import Predictions, Questions
-from rankwell.tables.columns import Duplicates
+from rankwell.tables.columns import Repeats
 from rankwell.tables.ranking import Ranking
 
 AnswerHolds = Literal["questions", "predictions", "na-probs", "retrieved"]
@@ -100,6 +100,7 @@ class FoundRetrieved(NamedTuple):
     """What was retrieved, and the texts of the documents as far as the file has them.
 
     ordered: whether the file is one of lists in a definite order, so that equal scores are no ties (tie rule `input`).
+    claims: (question, document) -> whether the document holds an answer, as far as the file itself says so.
     """
 
     table: Ranking
@@ -107,6 +108,7 @@ class FoundRetrieved(NamedTuple):
     format: str
     notes: tuple[str, ...] = ()
     ordered: bool = False
+    claims: Mapping[tuple[str, str], bool] = {}
 
 
 def answer_formats(holds: AnswerHolds) -> list[AnswerFormat]:
@@ -184,18 +186,19 @@ def read_retrieved(
     *,
     format: str | None = None,  # noqa: A002
     questions: Questions | None = None,
-    duplicates: Duplicates = "error",
+    duplicates: Repeats = "error",
 ) -> FoundRetrieved:
     """What a retriever found for each question: any run file, or the retrieval results of a question answering tool.
 
     place: as for `read_questions`, or a Ranking. questions: by whose texts a file without ids is told what it answers.
-    duplicates: what is done with a document that a list has twice. Raises BadInput as `read_questions` does.
+    duplicates: what is done with a document that a list has twice; `keep` leaves it at all its places. Raises BadInput as
+    `read_questions` does.
     """
     if isinstance(place, Ranking):
         return FoundRetrieved(place, {}, "table")
     found = _retrieved(place, format)
     if found is None:
-        checked = files.check_ranking(place, format=format)
+        checked = files.check_ranking(place, format=format, repeats="keep" if duplicates == "keep" else "first")
         if checked.duplicated and duplicates == "error":
             files.read_ranking(place, format=format)
         table = checked.table if duplicates != "best" else files.read_ranking(place, format=format, duplicates="best")
@@ -205,7 +208,8 @@ def read_retrieved(
     rows = RetrievedRows(content, part)
     entry.read(content, rows)
     table = rows.table(questions, duplicates)
-    return FoundRetrieved(table, rows.contexts, entry.name, (*_marked(content), *rows.said), ordered=True)
+    notes = (*_marked(content), *rows.said)
+    return FoundRetrieved(table, rows.contexts, entry.name, notes, ordered=True, claims=rows.claims)
 
 
 def write_predictions(predictions: Predictions, path: str | Path, *, format: str | None = None) -> str:  # noqa: A002

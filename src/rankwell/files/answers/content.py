@@ -102,6 +102,13 @@ class Content:
             return otherwise
         raise self.wrong((*where, key), value, "a text")
 
+    def text_or_null(self, thing: Mapping[str, Any], where: Where, key: str) -> str | None:
+        """A text below a key, or the null that stands for none; a key that is not there is an error, as it may be misspelt."""
+        value = thing.get(key, MISSING)
+        if value is None or isinstance(value, str):
+            return value
+        raise self.wrong((*where, key), value, "a text or null")
+
     def items(self, thing: Mapping[str, Any], where: Where, key: str) -> list[Any]:
         """The list below a key; what is missing, null or an empty text is an empty list."""
         value = thing.get(key)

@@ -48,7 +48,7 @@ def read(content: Content, rows: QuestionRows) -> None:
 
 @answer_format("dpr", "retrieved", fits=_fits_retrieved)
 def read_retrieved(content: Content, rows: RetrievedRows) -> None:
-    """The passages of each question, best first; scores are numbers or texts of numbers."""
+    """The passages of each question, best first, without their titles; scores are numbers or texts of numbers."""
     for where, record in content.each():
         rows.add(where, content.id(record.get("id"), (*where, "id")), content.text(record, where, "question", ""))
         _add(content, rows, record, where, "ctxs")
@@ -65,7 +65,7 @@ def read_pyserini(content: Content, rows: QuestionRows) -> None:
 
 @answer_format("pyserini", "retrieved", fits=_fits_pyserini)
 def read_pyserini_retrieved(content: Content, rows: RetrievedRows) -> None:
-    """The passages of each question, best first, whose text is a title, a line break and the passage."""
+    """The passages of each question, best first: the second line of a text whose first is the title."""
     for where, name, record in _by_id(content):
         rows.add(where, name, content.text(record, where, "question", ""))
         _add(content, rows, record, where, "contexts")
@@ -99,9 +99,10 @@ def _add(content: Content, rows: RetrievedRows, record: Mapping[str, Any], where
         if name is None:
             raise content.wrong((*place, "id"), MISSING, "the id of a passage")
         text = content.text(passage, place, "text") if passage.get("text") is not None else None
-        title = passage.get("title")
-        rows.item(
-            name,
-            content.number(passage.get("score"), (*place, "score")),
-            f"{title}\n{text}" if title and text is not None else text,
-        )
+        # Both scripts look for answers in the passage alone: DPR's has the title apart, Pyserini's takes the second line.
+        if key == "contexts" and text is not None and "\n" in text:
+            text = text.split("\n")[1]
+        claim = passage.get("has_answer")
+        if claim is not None and not isinstance(claim, bool):
+            raise content.wrong((*place, "has_answer"), claim, "true or false")
+        rows.item(name, content.number(passage.get("score"), (*place, "score")), text, claim=claim)

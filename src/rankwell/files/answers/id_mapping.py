@@ -65,11 +65,34 @@ def read_na_probs(content: Content, rows: None) -> dict[str, float]:  # noqa: AR
     return found
 
 
-def _fits_n_best(content: Content) -> float:
-    def is_list(value: Any) -> bool:
-        return isinstance(value, list) and all(isinstance(each, Mapping) and "text" in each for each in value[:3])
+def _listed(content: Content, kind: Callable[[Any], bool]) -> float:
+    """How surely the document is lists of one kind by id; empty lists alone are lists of anything."""
+    values = list(content.value.values())[:21] if isinstance(content.value, Mapping) and not content.prefix else []
+    lists: list[list[Any]] = [value for value in values if isinstance(value, list)]
+    filled = [value for value in lists if value]
+    fits = len(lists) == len(values) and 2 * sum(all(map(kind, value[:3])) for value in filled) >= max(len(filled), 1)
+    return 0.9 if values and fits else 0.0
 
-    return 0.9 if _first(content, is_list) else 0.0
+
+def _fits_n_best(content: Content) -> float:
+    return _listed(content, lambda each: isinstance(each, Mapping) and not {"question", "answers"} & set(each))
+
+
+def _fits_texts(content: Content) -> float:
+    return _listed(content, lambda each: each is None or isinstance(each, str))
+
+
+@answer_format("texts", "predictions", fits=_fits_texts)
+def read_texts(content: Content, rows: AnswerRows) -> None:
+    """The form `{id: [text, ...]}`, best first; an empty text, or null, says that there is no answer. An empty list is none."""
+    for name, listed in _each(content, "an object {id: [text]}").items():
+        if not isinstance(listed, list):
+            raise content.wrong((name,), listed, "a list of texts, best first,")
+        rows.add((name,), name)
+        for rank, text in enumerate(listed):
+            if text is not None and not isinstance(text, str):
+                raise content.wrong((name, rank), text, "a text, or null for no answer,")
+            rows.answer(text)
 
 
 @answer_format("n-best", "predictions", fits=_fits_n_best)
@@ -87,7 +110,7 @@ def read_n_best(content: Content, rows: AnswerRows) -> None:
             where = (name, rank)
             if not isinstance(each, Mapping):
                 raise content.wrong(where, each, "an object with text and probability")
-            text = None if each.get("text") is None else content.text(each, where, "text")
+            text = content.text_or_null(each, where, "text")
             key = "probability" if "probability" in each else "score"
             score = content.number(each.get(key), (*where, key))
             rows.answer(

@@ -45,7 +45,10 @@ def read(content: Content, rows: QuestionRows) -> None:
         key = _key(_ANSWERS, record)
         if key is not None:
             _add(content, rows, record, (*where, key), document)
-        rows.end(marked_impossible(content, record, where))
+        marked = marked_impossible(content, record, where)
+        if key is None and marked is None:
+            rows.odd("silent", where)
+        rows.end(marked)
 
 
 def _add(content: Content, rows: QuestionRows, record: Mapping[str, Any], where: Where, document: str | None) -> None:
@@ -94,7 +97,7 @@ def read_nq_predictions(content: Content, rows: AnswerRows) -> None:
     for where, record in content.each():
         name = content.id(record.get("id"), (*where, "id"))
         rows.add(where, name, content.text(record, where, "question"))
-        rows.answer(content.text(record, where, "prediction", ""))
+        rows.answer(content.text_or_null(record, where, "prediction") or "")
 
 
 def _fits_hf(content: Content) -> float:
@@ -106,7 +109,7 @@ def read_hf(content: Content, rows: AnswerRows) -> None:
     """The rows `{id, prediction_text, no_answer_probability}` that Hugging Face's `squad` and `squad_v2` are given."""
     for where, record in content.each():
         rows.add(where, content.id(record.get("id"), (*where, "id")))
-        rows.answer(content.text(record, where, "prediction_text", ""))
+        rows.answer(content.text_or_null(record, where, "prediction_text") or "")
         if record.get("no_answer_probability") is not None:
             rows.no_answer(content.number(record["no_answer_probability"], (*where, "no_answer_probability")))
 

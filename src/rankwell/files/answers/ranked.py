@@ -48,8 +48,9 @@ def _row(predictions: Predictions, row: int, rank: int) -> dict[str, Any]:
 def read(content: Content, rows: AnswerRows) -> None:
     """The answers `{id, rank, text, document, start, end, score}`, one a line; text null says that there is no answer.
 
-    Without ranks the lines of a question are in order. A line without rank and text is that of a question to which nothing, not
-    even that, was answered. `no_answer` may stand in any line of a question. Raises BadInput for a rank that comes twice.
+    Without ranks the scores of a question's answers order them, the highest first, and without scores the lines do; both is told.
+    A line of an `id` alone, or with `rank` null, is that of a question to which nothing, not even that, was answered. `no_answer`
+    may stand in any line of a question. Raises BadInput for a rank that comes twice and for a line that lacks `text`.
     """
     found: dict[str, list[tuple[int, Where, dict[str, Any]]]] = {}
     first: dict[str, Where] = {}
@@ -65,18 +66,27 @@ def read(content: Content, rows: AnswerRows) -> None:
         rank = content.whole(record.get("rank"), (*where, "rank"), "a rank, a whole number from 1,")
         if rank < 1 and record.get("rank") not in (None, ""):
             raise content.wrong((*where, "rank"), record["rank"], "a rank, a whole number from 1,")
-        if rank > 0 or ("text" in record and (record["text"] is not None or content.form != "table")):
+        if not _is_bare(content, record):
             answers.append((rank, where, record))
     for name, answers in found.items():
         rows.add(first[name], name)
-        for where, record in _in_order(content, name, answers):
+        for where, record in _in_order(content, rows, name, answers):
             _add(content, rows, record, where)
         if name in odds:
             rows.no_answer(odds[name])
+    for what, n in rows.unranked.items():
+        rows.said.append(f"{content.name}: {n} questions have several answers without ranks, which are taken by {what}")
+
+
+def _is_bare(content: Content, record: dict[str, Any]) -> bool:
+    """Whether a line says only that there is no line of an answer. A table has all columns in every row."""
+    if content.form == "table":
+        return all(record.get(name) in (None, "") for name in ("rank", "text", "score"))
+    return record.get("rank") is None and set(record) <= {"id", "rank", "no_answer"}
 
 
 def _in_order(
-    content: Content, name: str, answers: list[tuple[int, Where, dict[str, Any]]]
+    content: Content, rows: AnswerRows, name: str, answers: list[tuple[int, Where, dict[str, Any]]]
 ) -> list[tuple[Where, dict[str, Any]]]:
     ranks: dict[int, Where] = {}
     for rank, where, _ in answers:
@@ -86,13 +96,29 @@ def _in_order(
         ranks[rank] = where
     if -1 in ranks and len(ranks) > 1:
         raise content.wrong((*ranks[-1], "rank"), MISSING, f"a rank, as other answers to {name!r} have,")
+    if -1 in ranks and len(answers) > 1:
+        return _by_score(content, rows, [(where, record) for _, where, record in answers])
     return [(where, record) for _, where, record in sorted(answers, key=lambda each: each[0])]
 
 
+def _by_score(
+    content: Content, rows: AnswerRows, answers: list[tuple[Where, dict[str, Any]]]
+) -> list[tuple[Where, dict[str, Any]]]:
+    """The answers to a question, the highest score first, equal ones by what they say; in their own order without scores."""
+    scores = [content.number(record.get("score"), (*where, "score")) for where, record in answers]
+    known = [not math.isnan(score) for score in scores]
+    if any(known) and not all(known):
+        raise content.wrong((*answers[known.index(False)][0], "score"), MISSING, "a rank, or a score as other answers have,")
+    rows.unranked["their scores" if all(known) else "the order of their lines"] += 1
+    if not all(known):
+        return answers
+    keys = [(-score, str(record.get("text")), repr(record)) for score, (_, record) in zip(scores, answers, strict=True)]
+    return [answers[place] for place in sorted(range(len(answers)), key=keys.__getitem__)]
+
+
 def _add(content: Content, rows: AnswerRows, record: dict[str, Any], where: Where) -> None:
-    text = record.get("text")
     rows.answer(
-        None if text is None else content.text(record, where, "text"),
+        content.text_or_null(record, where, "text"),
         document=content.id(record.get("document"), (*where, "document")),
         start=content.whole(record.get("start"), (*where, "start")),
         end=content.whole(record.get("end"), (*where, "end")),

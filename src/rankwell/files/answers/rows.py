@@ -11,7 +11,7 @@ from rankwell.errors import BadInput, DuplicateItem
 from rankwell.files.answers.content import Content, Where
 from rankwell.tables import order_ids
 from rankwell.tables.answers import Predictions, Questions
-from rankwell.tables.columns import Duplicates, unique_rows
+from rankwell.tables.columns import Repeats, unique_rows
 from rankwell.tables.ranking import Ranking
 from rankwell.views import gather
 
@@ -20,6 +20,7 @@ _NOTES = {
     "empty": "questions with an empty text, which are left out while their documents stay",
     "unmarked": "questions without a right answer that are not marked as impossible",
     "answered_impossible": "questions marked as impossible that have right answers",
+    "silent": "questions that have neither answers nor is_impossible (is a key misspelt?), and count as impossible",
     "no_list": "questions or answers that are no list, and count as none",
     "blank_answers": "right answers without a text, which are left out",
     "misaligned": "right answers that do not stand where answer_start says, by which measures of positions suffer",
@@ -252,12 +253,16 @@ class Joined:
 
 
 class AnswerRows(Joined):
-    """Predicted answers, best first. `answer` adds to the question that was added last."""
+    """Predicted answers, best first. `answer` adds to the question that was added last.
+
+    unranked: questions with several answers that nothing but scores or lines order, by what does.
+    """
 
     def __init__(self, content: Content, part: str = "") -> None:
         super().__init__(content, part)
         self._begins, self._rows = list[int](), list[tuple[str | None, str | None, int, int, float]]()
         self._no_answer: dict[int, float] = {}
+        self.unranked: Counter[str] = Counter()
 
     def add(self, where: Where, name: str | None, text: str | None = None) -> None:
         """Begins the answers to one question."""
@@ -300,27 +305,35 @@ class AnswerRows(Joined):
 
 
 class RetrievedRows(Joined):
-    """Retrieved documents, best first. `item` adds to the question that was added last."""
+    """Retrieved documents, best first. `item` adds to the question that was added last.
+
+    contexts: document -> text. claims: (question, document) -> whether the file says that it holds an answer; after `table`.
+    """
 
     def __init__(self, content: Content, part: str = "") -> None:
         super().__init__(content, part)
         self.contexts: dict[str, str] = {}
+        self.claims: dict[tuple[str, str], bool] = {}
         self._lists: list[list[tuple[str, float]]] = []
+        self._claims: dict[tuple[int, str], bool] = {}
 
     def add(self, where: Where, name: str | None, text: str | None = None) -> None:
         """Begins the list of one question."""
         super().add(where, name, text)
         self._lists.append([])
 
-    def item(self, document: str, score: float = math.nan, text: str | None = None) -> None:
-        """Adds the next document, with its text where the file has it."""
+    def item(self, document: str, score: float = math.nan, text: str | None = None, *, claim: bool | None = None) -> None:
+        """Adds the next document, with its text, and whether it holds an answer, where the file has it."""
         self._lists[-1].append((document, score))
+        if claim is not None:
+            self._claims.setdefault((len(self._lists) - 1, document), claim)
         if text is not None:
             self.contexts.setdefault(document, text)
 
-    def table(self, questions: Questions | None, duplicates: Duplicates = "error") -> Ranking:
+    def table(self, questions: Questions | None, duplicates: Repeats = "error") -> Ranking:
         """The ranking; lists are in a definite order, which scores that do not fall, or are not there, give way to."""
         targets = self.targets(questions)
+        self.claims = {(name, item): claim for (row, item), claim in self._claims.items() for name in targets[row]}
         scores = [[score for _, score in each] for each in self._lists]
         missing = sum(math.isnan(score) for each in scores for score in each)
         climbing = sum(any(map(_climbs, each, each[1:])) for each in scores)
@@ -336,7 +349,8 @@ class RetrievedRows(Joined):
             self.said.append(
                 f"{self.content.name}: {len(owners) - len(kept[0])} documents stand again in a list; one of each is kept"
             )
-        return Ranking.from_rows(*kept, all_queries=[name for names in targets for name in names])
+        every = [name for names in targets for name in names]
+        return Ranking.from_rows(*kept, all_queries=every, repeated=duplicates == "keep")
 
     def _rows(self, targets: list[list[str]], scores: list[list[float]]) -> Iterator[tuple[str, str, float]]:
         for names, listed, numbers in zip(targets, self._lists, scores, strict=True):

@@ -78,7 +78,10 @@ def _read_paragraph(
             if question.get("answers") == "":
                 rows.odd("no_list", (*where, "answers"))
             add_answers(content, rows, question.get("answers"), (*where, "answers"), document)
-            rows.end(marked_impossible(content, question, where))
+            marked = marked_impossible(content, question, where)
+            if "answers" not in question and marked is None:
+                rows.odd("silent", where)
+            rows.end(marked)
 
 
 def _plain(thing: Mapping[str, Any], kind: str, without: set[str]) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from rankwell.files import Request
 from rankwell.files.column_tables.table import Table
 from rankwell.kernels.rows import Rows, hits_of_rows
 from rankwell.tables import Ints, offsets_of
-from rankwell.tables.columns import Duplicates
+from rankwell.tables.columns import Repeats
 from rankwell.tables.hits import Hits
 from rankwell.tables.judgments import Judgments
 
@@ -106,9 +106,9 @@ def refuse_duplicates(table: Table, only: str = "") -> None:
         raise DuplicateItem(f"{what}; keep one of them, or say which to keep (first, best).")
 
 
-def drop_duplicates(table: Table, duplicates: Duplicates) -> None:
+def drop_duplicates(table: Table, duplicates: Repeats) -> None:
     """Leaves the first or the best of each item of a query in the table `r`, in its place."""
-    if duplicates != "error":
+    if duplicates in ("first", "best"):
         better = "value DESC, " if duplicates == "best" else ""
         chosen = f"row_number() OVER (PARTITION BY owner, item ORDER BY {better}spot) = 1"
         # DuckDB 2.0 fails on windows ordered by rowid itself, so the place becomes a column first.
