@@ -1,6 +1,7 @@
 """Encoders of images: networks whose arithmetic is repeated in NumPy, odd files, runs that are killed, the command."""
 
 import csv
+import importlib
 import io
 import json
 import sys
@@ -19,6 +20,7 @@ from rankwell.encode.image_run import encode_images
 from rankwell.errors import BadInput, BadUsage, MissingExtra, NothingToEvaluate, UnknownName
 from rankwell.files.embeddings import read_embeddings
 from rankwell.images import read_picture
+from rankwell.protocols.encode_images import images as encode_command
 
 MEAN, STD = np.array([0.485, 0.456, 0.406]), np.array([0.229, 0.224, 0.225])
 
@@ -199,7 +201,7 @@ def test_what_is_no_such_onnx_network_is_refused(photos, tmp_path: Path):
     )
 
     for model, settings, error, wanted in (
-        (f"onnx:{network.path}", {}, BadUsage, "has the outputs descriptor, classes; name the one"),
+        (f"onnx:{network.path}", {}, BadUsage, "has the outputs descriptor, classes; name the one to take with --output-name"),
         (f"onnx:{network.path}", {"output": "clases"}, UnknownName, "did you mean 'classes'"),
         (f"onnx:{network.path}", {"output": "classes", "size": (9, 9)}, BadUsage, "takes 8 x 6 pixels, not 9 x 9"),
         (f"onnx:{network.path}", {"output": "classes", "longest": 9}, BadUsage, "longest side"),
@@ -344,7 +346,8 @@ def test_a_torch_network_takes_pictures_of_any_size_and_gives_the_first_of_sever
     torch = pytest.importorskip("torch")
     torch.manual_seed(0)
 
-    encoder = load_image_encoder(f"torch:{tiny[0]}:Pooled", ImageSettings(device="cpu", normalize=False))
+    network = importlib.import_module(tiny[0]).Pooled()
+    encoder = load_image_encoder(network, ImageSettings(device="cpu", normalize=False))
     found = encoder([tmp_path / "0.png", tmp_path / "1.png"])
 
     inner = encoder._network.inner
@@ -361,7 +364,7 @@ def test_a_torch_network_at_hand_is_taken_as_it_is_but_its_vectors_are_not_kept(
 
     assert not encoder.is_known
     assert not (tmp_path / "cache").exists()
-    assert load_image_encoder(f"torch:{tiny[0]}:Tiny", ImageSettings(device="cpu")).is_known
+    assert load_image_encoder(f"torch:{tiny[0]}:Tiny", ImageSettings(device="cpu", weights=tiny[1])).is_known
 
 
 def test_checkpoints_of_torch_are_read_and_weights_of_others_are_not(photos, tiny, tmp_path: Path):
@@ -426,8 +429,40 @@ def test_what_is_no_network_of_torch_is_refused(photos, tiny):
     ):
         with pytest.raises(BadUsage, match=wanted):
             load_image_encoder(model)
+    settings = ImageSettings(output="classes", device="cpu", size=(8, 6), weights=tiny[1])
     with pytest.raises(BadUsage, match="gives no mapping"):
-        load_image_encoder(f"torch:{tiny[0]}:Tiny", ImageSettings(output="classes", device="cpu", size=(8, 6)))(photos)
+        load_image_encoder(f"torch:{tiny[0]}:Tiny", settings)(photos)
+
+
+def test_a_class_of_torch_without_weights_is_refused_as_its_vectors_would_be_random(tiny):
+    with pytest.raises(BadUsage, match="random until a file fills them; name it with --weights"):
+        load_image_encoder(f"torch:{tiny[0]}:Tiny", ImageSettings(device="cpu"))
+
+
+@pytest.mark.parametrize(("name", "says"), [("small-gray", "did you mean 'small-grey'"), ("nothing-like-it", "owner/name")])
+def test_a_mistyped_encoder_is_refused_without_going_to_the_network(name: str, says: str, monkeypatch: pytest.MonkeyPatch):
+    def called(*_: object) -> None:
+        raise AssertionError("a model was asked for")
+
+    monkeypatch.setitem(IMAGE_ENCODERS._entries, "sentence-transformers", called)
+
+    with pytest.raises(UnknownName, match=says):
+        load_image_encoder(name)
+
+
+def test_encoding_that_is_refused_leaves_nothing_behind(tmp_path: Path):
+    picture(1, (8, 6)).save(tmp_path / "a.png")
+    (tmp_path / "odd_vectors.py").write_text("def flat(paths):\n    return [1.0] * len(paths)\n")
+    (tmp_path / "images").mkdir()
+    (tmp_path / "a.png").rename(tmp_path / "images" / "a.png")
+    sys.path.insert(0, str(tmp_path))
+    try:
+        with pytest.raises(BadUsage, match="wanted"):
+            encode_command(str(tmp_path / "images"), output=tmp_path / "b.npy", model="odd_vectors:flat")
+    finally:
+        sys.path.remove(str(tmp_path))
+
+    assert not list(tmp_path.glob("b.npy*"))
 
 
 @pytest.fixture

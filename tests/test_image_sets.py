@@ -378,14 +378,21 @@ def test_statistics_as_json_are_numbers_with_their_rules_and_notes(tmp_path: Pat
     output = stats(f"Louvre={tmp_path / 'museum'}", format="json", absent="filter")
     whole = json.loads(output.text)
 
-    assert [(row["dataset"], row["references"], row["queries"], row["median"]) for row in whole["rows"]] == [("Louvre", 2, 1, 2.0)]
+    assert [(row["dataset"], row["references"], row["queries"], row["median"]) for row in whole["rows"]] == [
+        ("Louvre", 2, 1, 2.0)
+    ]
     assert (whole["rules"]["contentless"], whole["rules"]["absent"]) == ("filter", "filter")
     assert whole["notes"] == ["Louvre: left out 1 query of an absent instance"]
     assert output.notes == ()
 
 
 def test_queries_without_a_label_are_not_called_absent() -> None:
-    pictures = [Picture("r", "x", "reference"), Picture("a", "gone", "query"), Picture("b", None, "query"), Picture("c", "x", "query")]
+    pictures = [
+        Picture("r", "x", "reference"),
+        Picture("a", "gone", "query"),
+        Picture("b", None, "query"),
+        Picture("c", "x", "query"),
+    ]
     found = filter_images(Images.from_pictures(pictures))
 
     assert found.counts == {"queries_of_absent_instances": 1, "queries_without_an_instance": 1}

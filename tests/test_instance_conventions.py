@@ -1,10 +1,10 @@
 """Conventions of instance search against their own scripts, rewritten: the same lists, the same figures."""
 
+import re
 from collections.abc import Callable
 from random import Random
 from typing import Any
 
-import re
 import numpy as np
 import pytest
 

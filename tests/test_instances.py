@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rankwell.errors import BadInput, BadUsage, NothingToEvaluate, UnknownName
+from rankwell.errors import BadInput, BadUsage, NothingToEvaluate, TieRefused, UnknownName
 from rankwell.evaluation.instances import InstanceResults, evaluate_instances
 from rankwell.evaluation.instances.made import by_encoder, by_local_features
 from rankwell.files.image_sets import read_images
@@ -380,11 +380,15 @@ def test_the_command_writes_tables_sheets_and_what_it_took(museum: Path, tmp_pat
         (museum / "references" / "painting6" / "broken.png").unlink()
     notes = "\n".join(output.notes)
 
-    assert "1 images could not be read or encoded" in notes
+    assert "1 image could not be read or encoded" in notes
     assert "left out: 3 references without content" in notes
     assert "70.08 is not possible with n = 7" in notes
     assert "references/painting6/broken.png" in (out / "encoding_errors.csv").read_text()
     assert len(list((out / "sheets").glob("*.png"))) == 3
+    manifest = json.loads((out / "manifest.json").read_text())
+    written = {path.relative_to(out).as_posix() for path in out.rglob("*") if path.is_file()}
+    assert set(manifest["files"]) == written - {"manifest.json"}
+    assert "70.08 is not possible with n = 7" in " ".join(manifest["notes"])
     took = json.loads((out / "performance.json").read_text())["runs"]["colour-histogram"]
     assert (took["dimensions"], took["images"], took["queries"]) == (64, 25, 7)
     assert took["encode_seconds_per_image"] > 0
@@ -420,9 +424,9 @@ def test_the_command_refuses_what_does_not_go_together(museum: Path, tmp_path: P
         evaluate(scores=["x.npy"], pattern="{instance}_*")
     with pytest.raises(BadUsage, match="two systems"):
         evaluate(str(museum), encoder="colour-histogram", local_features="sift")
-    with pytest.raises(BadUsage, match="belong to an encoder"):
+    with pytest.raises(BadUsage, match="--size belongs to --encoder"):
         evaluate(str(museum), size="224x224", scores=["x.npy"])
-    with pytest.raises(BadUsage, match="--size '224'"):
+    with pytest.raises(BadUsage, match="size '224'"):
         evaluate(str(museum), encoder="colour-histogram", size="224")
     (tmp_path / "set.csv").write_text("image,instance,split\na,x,reference\nb,x,query\n")
     with pytest.raises(BadUsage, match="no image files to read"):
@@ -451,3 +455,183 @@ def test_sift_on_real_photographs_lies_between_the_bounds_of_its_ties(shared: Pa
     assert found["pessimistic"] >= 43.2 - 0.05
     assert found["pessimistic"] < found["expected"] < found["optimistic"] <= 73.0 + 0.05
     assert 0 < tied < 111
+
+
+# ---- ties in the first place ---------------------------------------------------------------------------------------------------
+
+
+TIED = np.array([[2.0, 0.0, 2.0, 0.0], [3.0, 3.0, 3.0, 3.0], [1.0, 1.0, 0.0, 0.0]])
+"""q1 (mona): a mona and the oak. q2 (oak): two monas, the oak, one without a label. q3 (mona): two monas."""
+
+
+@pytest.mark.parametrize(
+    ("ties", "right", "named"),
+    [
+        ("expected", 1 / 2 + 1 / 4 + 1, 1 + 3 / 4 + 1),
+        ("optimistic", 3, 3),
+        ("pessimistic", 1, 3),
+        ("input", 2, 3),
+        ("input-desc", 1, 2),
+        ("id-asc", 2, 3),
+        ("id-desc", 1, 2),
+    ],
+)
+def test_ties_in_the_first_place_name_a_query_as_their_rule_says(ties: str, right: float, named: float) -> None:
+    result = of_gallery(TIED, ties=ties, measures="P@1 TP/PRED")
+
+    assert means(result)["TP/PRED"] == pytest.approx(100 * right / named)
+    assert sum(row["named"] for row in result.by_instance) == pytest.approx(named)
+    assert sum(row["right"] for row in result.by_instance) == pytest.approx(right)
+
+
+def test_the_order_of_references_changes_no_name_where_ties_are_open() -> None:
+    names = [name for name, _, _ in REFERENCES]
+    one, other = of_gallery(TIED), of_gallery(TIED[:, ::-1], reference_ids=names[::-1])
+
+    assert means(one) == means(other)
+    assert one.by_instance == other.by_instance
+
+
+def test_different_names_in_the_first_place_are_an_error_where_ties_are() -> None:
+    scores = np.array([[0.0, 0.0, 1.0, 1.0], [0.0, 0.0, 1.0, 0.5], [2.0, 1.0, 0.0, -1.0]])
+
+    with pytest.raises(TieRefused, match="'q1'"):
+        of_gallery(scores, measures="P@1 TP/PRED", ties="error", positives={"q1": ["r1"], "q2": ["r3"], "q3": ["r1"]})
+
+
+# ---- the command: sheets, checks, options -------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> dict[str, Path]:
+    """The gallery as a table with its scores and vectors in files; no images."""
+    rows = [
+        f"{name},{label or ''},{side}"
+        for side, those in (("reference", REFERENCES), ("query", QUERIES))
+        for name, label, _ in those
+    ]
+    found = {name: tmp_path / name for name in ("set.csv", "s.npy", "v.npy", "q.txt", "r.txt", "ids.txt")}
+    found["set.csv"].write_text("image,instance,split\n" + "\n".join(rows) + "\n")
+    np.save(found["s.npy"], SCORES)
+    np.save(found["v.npy"], np.random.default_rng(1).standard_normal((7, 4)))
+    names = {"q.txt": QUERIES, "r.txt": REFERENCES, "ids.txt": [*REFERENCES, *QUERIES]}
+    for name, those in names.items():
+        found[name].write_text("".join(f"{each[0]}\n" for each in those))
+    return found
+
+
+def of_files(files: dict[str, Path], **options: Any) -> Any:
+    given: dict[str, Any] = {
+        "query_ids": str(files["q.txt"]),
+        "reference_ids": str(files["r.txt"]),
+        "scores": [str(files["s.npy"])],
+    }
+    return evaluate(str(files["set.csv"]), **(given | options))
+
+
+@pytest.mark.parametrize(
+    ("options", "named"),
+    [
+        ({"k": "3"}, "-k 3"),
+        ({"k": "3", "measure": ["P@1"]}, "-k 3"),
+        ({"longest": 320}, "--longest"),
+        ({"score": "matches"}, "--score"),
+        ({"cache": Path("c")}, "--cache"),
+        ({"metric": "dot"}, "--metric"),
+        ({"ids": "nofile"}, "--ids"),
+        ({"device": "cpu"}, "--device"),
+        ({"scores": None, "embeddings": ["v.npy"]}, "--query-ids"),
+        ({"scores": None, "embeddings": ["v.npy"], "query_ids": None}, "--reference-ids"),
+    ],
+)
+def test_an_option_that_nothing_reads_is_refused_by_its_name(files: dict[str, Path], options: dict[str, Any], named: str) -> None:
+    with pytest.raises(BadUsage, match=named):
+        of_files(files, **options)
+
+
+def test_options_of_one_system_are_refused_with_another(files: dict[str, Path]) -> None:
+    with pytest.raises(BadUsage, match="--score, --longest belong to --local-features"):
+        evaluate(str(files["set.csv"]), encoder="small-grey", score="matches", longest=100)
+    with pytest.raises(BadUsage, match="--metric belongs to"):
+        evaluate(str(files["set.csv"]), local_features="sift", metric="dot")
+    with pytest.raises(BadUsage, match="--encoder or --local-features"):
+        evaluate(str(files["set.csv"]))
+
+
+def test_cut_offs_go_to_the_measures_that_name_none(files: dict[str, Path]) -> None:
+    rows = json.loads(of_files(files, k="2,3", measure=["P", "AP"], format="json").text)["rows"]
+
+    assert [row["measure"] for row in rows] == ["P@2", "P@3", "AP"]
+
+
+def test_a_check_of_a_printed_figure_stands_in_json_too(files: dict[str, Path]) -> None:
+    notes = json.loads(of_files(files, check=["70.08", "66.67"], format="json").text)["notes"]
+
+    assert [note.split(":")[0] for note in notes if note.startswith(("70.08", "66.67"))] == [
+        "70.08 is not possible with n = 3",
+        next(note.split(":")[0] for note in notes if note.startswith("66.67")),
+    ]
+
+
+def test_no_share_of_what_a_run_returned_is_above_its_ceiling() -> None:
+    scores, names = np.array([[3.0, 2.0], [1.0, 2.0], [3.0, 2.0]]), ["r1", "r3"]
+    rows = of_gallery(scores, reference_ids=names, cut=4).summary
+    found = next(row for row in rows if row["label"] == "P_q")
+
+    # Each query has one right reference among the two that the run returned, and at most two in the whole gallery.
+    assert found["mean"] == 50
+    assert found["ceiling"] == pytest.approx(100 * (1 + 1 / 2 + 1) / 3)
+
+
+def test_a_share_of_what_is_retrieved_says_so_beside_its_definition() -> None:
+    told = of_gallery().rules["measures"]
+
+    assert told["P(denom='retrieved')@10"]["parameters"]["denom"] == "retrieved"
+    assert told["AP(area='trapezoid')"]["parameters"] == {"area": "trapezoid"}
+    assert "parameters" not in told["AP"]
+
+
+def test_a_tied_rank_is_a_range_in_details_and_on_the_sheet() -> None:
+    from rankwell.images import Thumbnails
+    from rankwell.report.contact_sheet import sheets_of
+
+    scores = np.array([[1.0, 0.0, 2.0, 1.0], [3.0, 3.0, 4.0, 3.0], [4.0, 3.0, 2.0, 1.0]])
+    details = of_gallery(scores, details=True).details or {}
+    told = dict(zip(zip(details["query"], details["item"], strict=True), map(json.loads, details["detail"]), strict=True))
+    facts = {sheet.title: " ".join(sheet.facts) for sheet in sheets_of(details, Thumbnails({}))}
+
+    assert told["q1", "r1"]["ranks"] == [2, 3]
+    assert "ranks" not in told["q2", "r3"]
+    assert facts["q1"].endswith("the first right one at rank 2–3, tied")
+    assert facts["q2"].endswith("the first right one at rank 1")
+    decided = of_gallery(scores, details=True, ties="input").details or {}
+    assert not any("ranks" in json.loads(each) for each in decided["detail"])
+
+
+def test_every_run_has_its_sheets_and_a_smaller_result_leaves_no_older_ones(museum: Path, tmp_path: Path) -> None:
+    made = by_encoder(read_images(museum), "colour-histogram")
+    assert made.vectors is not None
+    np.save(tmp_path / "other.npy", np.asarray(made.vectors.vectors))
+    (tmp_path / "ids.txt").write_text("".join(f"{name}\n" for name in made.vectors.names()))
+    given: dict[str, Any] = {"embeddings": [str(tmp_path / "other.npy")], "ids": str(tmp_path / "ids.txt")}
+
+    out = tmp_path / "out"
+    both = evaluate(str(museum), encoder="small-grey", sheets=2, output=out, **given)
+    first = sorted(path.name for path in (out / "sheets").iterdir())
+    evaluate(str(museum), sheets=1, output=out, **given)
+
+    assert len(first) == 4
+    assert sum("small-grey" in name for name in first) == sum("other" in name for name in first) == 2
+    assert any("drew 4 contact sheets" in note for note in both.notes)
+    assert len(list((out / "sheets").iterdir())) == 1
+
+
+def test_notes_speak_of_what_was_asked_for() -> None:
+    def told(**options: Any) -> str:
+        return " ".join(of_gallery(**options).notes)
+
+    assert "MAP is plain" in told()
+    assert "MAP is plain" not in told(measures="P@1")
+    with pytest.raises(UnknownName, match="thesis-code") as refused:
+        of_gallery(convention="nosuch")
+    assert "piaf" not in str(refused.value)

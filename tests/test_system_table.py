@@ -167,7 +167,7 @@ def test_letters_in_the_table_name_the_systems_that_a_figure_is_better_than(run,
 def test_alpha_decides_what_is_marked(run, tmp_path: Path) -> None:
     folder = written(tmp_path / "r", "m", {"weak": [0] * 5 + [1] * 7, "best": [1] * 12})  # p = 2 / 2 ** 5 = 0.0625
 
-    marks = {alpha: "a" in run(folder, "--alpha", alpha)[1].splitlines()[3][-2:] for alpha in (0.05, 0.0625, 0.1)}
+    marks = {alpha: "a" in run(folder, "--alpha", alpha)[1].splitlines()[5][-2:] for alpha in (0.05, 0.0625, 0.1)}
 
     assert marks == {0.05: False, 0.0625: True, 0.1: True}
 
@@ -182,6 +182,46 @@ def test_systems_over_different_queries_are_tested_over_those_that_both_have_and
     assert "m: the systems have 8 and 12 queries, 8 in common" in json.loads(out)["notes"][0]
     assert "8 in common" in run(folder)[2]
     assert err == ""
+
+
+GALLERY = {"references": 48, "queries": 12, "digest": "sha256:" + "a" * 64}
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "says"),
+    [
+        ({"exclude": "self"}, {"exclude": "camera"}, "m: exclude differs, self (a) against camera (b)"),
+        ({"ties": "expected"}, {"ties": "input"}, "m: ties differs, expected (a) against input (b)"),
+        ({"no_relevant": "empty"}, {"no_relevant": "skip"}, "m: no-relevant differs, empty (a) against skip (b)"),
+        ({"absent": "filter"}, {"absent": "keep"}, "m: absent differs, filter (a) against keep (b)"),
+        ({"contentless": "filter"}, {"contentless": "keep"}, "m: contentless differs"),
+        (
+            {"images": GALLERY},
+            {"images": {**GALLERY, "references": 32, "digest": "sha256:" + "b" * 64}},
+            "48 references and 12 queries [aaaaaaaa] (a) against 32 references and 12 queries [bbbbbbbb] (b)",
+        ),
+    ],
+)
+def test_systems_with_different_tasks_are_not_tested_and_it_is_said(run, tmp_path: Path, one, other, says: str) -> None:
+    folders = [written(tmp_path / name, "m", {name: [name == "b"] * 12}, **told) for name, told in (("a", one), ("b", other))]
+    same = [written(tmp_path / f"s{name}", "m", {name: [name == "b"] * 12}, **one) for name in "ab"]
+
+    _, out, _ = run(*folders, "--format", "json")
+    _, beside, _ = run(*same, "--format", "json")
+
+    assert rows_of(beside)["b", "m"]["better_than"] == "a"
+    assert rows_of(out)["b", "m"]["better_than"] == ""
+    assert sum(says in note for note in json.loads(out)["notes"]) == 1
+    assert json.loads(beside)["notes"] == []
+
+
+def test_a_mean_over_other_queries_has_its_own_number_beside_it(run, tmp_path: Path) -> None:
+    folder = written(tmp_path / "r", "m", {"some": [float("nan")] * 4 + [0] * 8, "all": [0] * 4 + [1] * 8})
+
+    _, out, _ = run(folder)
+
+    assert re.search(r"^a +some +0\.00.*\(n = 8\)$", out, re.M)
+    assert re.search(r"^b +all .*\(n = 12\)$", out, re.M)
 
 
 def test_a_system_with_other_queries_is_of_another_data_set(run, tmp_path: Path) -> None:
@@ -234,7 +274,19 @@ def test_what_a_system_took_and_what_its_user_states_stand_in_the_table(run, tmp
     assert (row["dimension"], row["images"], row["peak_memory_mib"]) == (512, 40, 812.4)
     assert (row["training_time"], row["training_hardware"], row["training_data"]) == ("3 h", "one GPU", "")
     assert row["hardware"] == "x86_64, 2 processors, Linux"
-    assert re.search(r"^A net +m +12 +500 +9 +812 +512 +40 +3 h +one GPU$", table, re.M)
+    _, performance_table = table.split("Performance\n")
+    assert re.findall(r"^(.*?)  +(.*)$", performance_table, re.M) == [
+        ("", "A net"),
+        ("encoding, ms per image", "12"),
+        ("search, ms per query", "500"),
+        ("evaluation, s", "9"),
+        ("memory, MiB", "812"),
+        ("dimension", "512"),
+        ("images", "40"),
+        ("training time", "3 h"),
+        ("trained on", "one GPU"),
+    ]
+    assert "memory=the greatest that the whole command had" in table
 
 
 def test_what_nobody_measured_or_stated_is_empty(run, tmp_path: Path) -> None:
@@ -244,7 +296,8 @@ def test_what_nobody_measured_or_stated_is_empty(run, tmp_path: Path) -> None:
 
     assert {row[name] for name in ("encode_seconds_per_image", "peak_memory_mib", "dimension")} == {None}
     assert {row[name] for name in ("hardware", "training_time", "training_hardware")} == {""}
-    assert re.search(r"^a +m( +–){8,}$", run(folder)[1], re.M)
+    _, table = run(folder)[1].split("Performance\n")
+    assert re.findall(r"^(.*?)  +–$", table, re.M) == ["training time", "trained on"]
 
 
 def test_another_measure_is_chosen_by_its_exact_name_or_its_label(run, tmp_path: Path) -> None:
@@ -361,7 +414,7 @@ def test_letters_go_on_after_z() -> None:
     table = SystemTable("P@1", "P@1", [*figures, SystemFigure(names[-1], "m", 2.0, 1, better_than=("s0", "s27", "s25"))])
 
     assert [table.letters[name] for name in ("s0", "s25", "s26", "s27")] == ["a", "z", "aa", "ab"]
-    assert render_system_table(table).splitlines()[31].endswith("2.00 a,z,ab")
+    assert render_system_table(table).splitlines()[33].endswith("2.00 a,z,ab")
 
 
 def test_a_system_alone_has_no_letter_and_a_missing_figure_a_dash() -> None:
@@ -369,16 +422,69 @@ def test_a_system_alone_has_no_letter_and_a_missing_figure_a_dash() -> None:
 
     lines = render_system_table(table).splitlines()
 
-    assert lines[0].split() == ["system", "m", "n"]
-    assert lines[2].split() == ["a", "1.00", "–"]
-    assert lines[3].split() == ["b", "(published)", "–", "95.65"]
+    assert lines[0] == "Mean Precision@1 in percent"
+    assert re.split("  +", lines[2]) == ["system", "m (n = 1)", "n (n = 184)"]
+    assert lines[4].split() == ["a", "1.00", "–"]
+    assert lines[5].split() == ["b", "(published)", "–", "95.65"]
 
 
 @pytest.mark.parametrize("name", ["system", " "])
 def test_a_data_set_may_be_called_like_a_column(name: str) -> None:
     table = SystemTable("P@1", "P@1", [SystemFigure("a", name, 1.0, 1), SystemFigure("b", name, 2.0, 1)])
 
-    assert [line.split()[-1] for line in render_system_table(table).splitlines()[2:4]] == ["1.00", "2.00"]
+    assert [line.split()[-1] for line in render_system_table(table).splitlines()[4:6]] == ["1.00", "2.00"]
+
+
+def measured(*names: str, dataset: str = "m") -> SystemTable:
+    figures = [
+        SystemFigure(name, dataset, 50.0, 12, ci_low=40.0, ci_high=60.0, better_than=names[:place])
+        for place, name in enumerate(names)
+    ]
+    costs = [SystemCost(name, dataset, 0.012, 0.5, 9.0, 812.0, 512, 40, from_cache=40 * (name == names[0])) for name in names]
+    return SystemTable("P@1", "MP@1", figures, costs, {"test": "paired randomisation, Holm", "alpha": 0.05})
+
+
+@pytest.mark.parametrize("form", ["table", "md", "latex", "html"])
+def test_every_form_for_people_names_unit_interval_and_number_of_queries(form: Any) -> None:
+    text = render_system_table(measured("first", "second"), form)
+
+    assert "Mean Precision@1 in percent, 95 % interval in brackets" in text.replace("\\%", "%").replace("\\", "")
+    assert "m (n = 12)" in text
+
+
+def test_a_latex_table_explains_its_marks_where_readers_see_it() -> None:
+    table = measured("first", "second")
+    impossible = SystemFigure("SIFT", "m", 70.08, 165, printed="70.08", warning="70.08 is not possible")
+    latex = render_system_table(
+        SystemTable("P@1", "MP@1", [*table.figures, impossible], (), table.rules), "latex", notes=["said"]
+    )
+    seen = "\n".join(line for line in latex.splitlines() if not line.startswith("%"))
+
+    assert seen.index(r"\begin{table}") < seen.index(r"\caption{Mean Precision@1 in percent") < seen.index(r"\begin{tabular}")
+    assert "Letters: a system is better than those whose letters stand after its figure." in seen
+    assert "Test: paired randomisation, Holm, level 0.05." in seen
+    assert r"\textdagger{} SIFT on m: 70.08 is not possible" in seen
+    assert r"said\par" in seen
+    assert "(n = 165)" in seen
+
+
+def test_on_eighty_columns_every_number_stands_under_its_system_and_beside_its_name() -> None:
+    names = [f"system-number-{place}" for place in range(9)]
+
+    text = render_system_table(measured(*names), terminal=report.Terminal(80))
+
+    lines = text.split("Performance\n")[1].splitlines()
+    heads = [place for place, line in enumerate(lines) if "system-number" in line]
+    assert [name for place in heads for name in lines[place].split()] == names
+    assert all(re.match(r"encoding, ms per image( +12)+$", lines[place + 2]) for place in heads)
+    assert max(map(len, lines)) <= 80
+
+
+def test_a_time_with_vectors_from_the_cache_is_marked() -> None:
+    text = render_system_table(measured("first", "second"))
+
+    assert re.search(r"^evaluation, s +9 \* +9$", text, re.M)
+    assert "cached=* vectors or features of earlier runs came from the cache" in text
 
 
 # ---- a system's TOML --------------------------------------------------------------------------------------------------------

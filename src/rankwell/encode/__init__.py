@@ -9,9 +9,9 @@ from typing import Any, Literal, Protocol, Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from rankwell.errors import BadUsage
+from rankwell.errors import BadUsage, UnknownName
 from rankwell.images import read_picture
-from rankwell.registry import Catalogue
+from rankwell.registry import Catalogue, suggest
 
 Singles = NDArray[np.float32]
 DEFAULT = "sentence-transformers"
@@ -229,7 +229,7 @@ def load_image_encoder(model: Any, settings: ImageSettings = ImageSettings()) ->
     """The encoder of pictures that a text names, or that a network of torch or any function `paths -> (n, d)` is.
 
     `resnet152-im:FILE.onnx`, `small-grey:32x32`, `torch:module:object` … name a family and a model of it; a file `.onnx` alone is
-    a network, `module:object` a function, and any other text a model of sentence-transformers, by folder or name.
+    a network, `module:object` a function, and a folder or owner/name a model of sentence-transformers.
     Raises UnknownName for a family that does not exist, BadInput or BadUsage for a model that cannot be had.
     """
     if not isinstance(model, str):
@@ -242,7 +242,15 @@ def load_image_encoder(model: Any, settings: ImageSettings = ImageSettings()) ->
         return IMAGE_ENCODERS["onnx"](model, settings)
     if colon and all(part.isidentifier() for part in (*family.split("."), *rest.split("."))):
         return IMAGE_ENCODERS["callable"](model, settings)
-    return IMAGE_ENCODERS[family if colon and not Path(model).exists() else DEFAULT](model, settings)
+    if colon and not Path(model).exists():
+        return IMAGE_ENCODERS[family](rest, settings)
+    if "/" not in model and not Path(model).is_dir():
+        # A mistyped name must not go to the network.
+        raise UnknownName(
+            f"no encoder of images is called {model!r}; {suggest(model, IMAGE_ENCODERS)} A model of sentence-transformers is "
+            f"named by its folder, as owner/name, or as {DEFAULT}:{model}."
+        )
+    return IMAGE_ENCODERS[DEFAULT](model, settings)
 
 
 def picture_vectors(found: Any, n: int, who: str, *, normalize: bool) -> Singles:

@@ -154,7 +154,7 @@ def _output(session: Any, path: Path, asked: str | None) -> str:
     if asked is not None and asked not in names:
         raise UnknownName(f"{path} has no output {asked!r}; {suggest(asked, names)}")
     if asked is None and len(names) > 1:
-        raise BadUsage(f"{path} has the outputs {', '.join(names)}; name the one to take.")
+        raise BadUsage(f"{path} has the outputs {', '.join(names)}; name the one to take with --output-name.")
     return asked or names[0]
 
 

@@ -91,6 +91,7 @@ def load(model: Any, settings: ImageSettings) -> TorchImages:
         raise MissingExtra("networks of torch need torch: pip install 'rankwell[torch]'.") from error
     name = model if isinstance(model, str) else type(model).__name__
     found = load_anything(model) if isinstance(model, str) else model
+    is_bare = isinstance(found, type) and settings.weights is None
     if not isinstance(found, torch.nn.Module) and callable(found):
         try:
             found = found()
@@ -100,6 +101,11 @@ def load(model: Any, settings: ImageSettings) -> TorchImages:
             ) from error
     if not isinstance(found, torch.nn.Module):
         raise BadUsage(f"{name} is a {type(found).__name__}; a torch.nn.Module, or what makes one, is wanted.")
+    if is_bare and next(found.parameters(), None) is not None:
+        raise BadUsage(
+            f"{name} is a class, whose weights are random until a file fills them; name it with --weights, or a function that "
+            "makes the network with its weights."
+        )
     source = getattr(sys.modules[model.partition(":")[0]], "__file__", None) if isinstance(model, str) else None
     return TorchImages(found, name, settings, source=None if source is None else Path(source))
 

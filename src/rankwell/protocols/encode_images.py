@@ -119,8 +119,15 @@ def images(
             )
         return Output(notes=(*notes, f"{output} is there and was made from these images in this way; nothing to do"))
     kept = cache or output.with_name(output.name + ".part")
+    is_new = not kept.exists()
     told = None if progress is None else partial(progress, "encoding")
-    found = encode_images(ids, paths, encoder, cache=kept, progress=told)
+    try:
+        found = encode_images(ids, paths, encoder, cache=kept, progress=told)
+    except BadUsage:
+        # No picture would mend it, so that nothing is there to go on with.
+        if cache is None and is_new:
+            _remove(kept)
+        raise
     _write(found, ids, paths, output, manifest)
     if cache is None:
         _remove(kept)

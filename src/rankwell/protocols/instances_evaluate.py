@@ -6,22 +6,23 @@ import platform
 import resource
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from cyclopts import Parameter
 
 from rankwell import report
-from rankwell.encode import ImageSettings, Size
+from rankwell.encode import ImageSettings, parse_size
 from rankwell.errors import BadUsage
 from rankwell.evaluation.instances import InstanceResults, evaluate_instances
+from rankwell.evaluation.instances.choices import CUTOFFS, convention_of, takes_cutoffs
 from rankwell.evaluation.instances.made import Made, by_encoder, by_local_features
 from rankwell.files.image_sets import named_place, read_images
 from rankwell.images import Thumbnails
 from rankwell.protocols import (
     ConventionOption,
-    CutoffsOption,
     FormatOption,
     MeasureOption,
     Output,
@@ -40,6 +41,7 @@ from rankwell.tables.images import Images
 from rankwell.tables.names import Place, name_places
 
 _SHEETS, _SHOWN = 10, 5
+OptionalCutoffs = Annotated[str | None, Parameter(name=["-k"])]
 
 
 def evaluate(
@@ -51,19 +53,20 @@ def evaluate(
     contentless_images: str | None = None,
     encoder: str | None = None,
     size: str | None = None,
+    output_name: str | None = None,
     weights: Path | None = None,
     batch_size: int | None = None,
     device: str | None = None,
     local_features: Literal["rootsift", "sift"] | None = None,
-    score: Literal["inliers", "matches"] = "inliers",
-    longest: int | None = 640,
+    score: Literal["inliers", "matches"] | None = None,
+    longest: int | None = None,
     cache: Path | None = None,
     embeddings: Annotated[list[str] | None, Parameter(consume_multiple=True, negative=())] = None,
     queries: str | None = None,
     references: str | None = None,
     scores: Annotated[list[str] | None, Parameter(consume_multiple=True, negative=())] = None,
     positives: str | None = None,
-    metric: Literal["cosine", "dot", "l2"] = "cosine",
+    metric: Literal["cosine", "dot", "l2"] | None = None,
     ids: str | None = None,
     query_ids: str | None = None,
     reference_ids: str | None = None,
@@ -72,7 +75,7 @@ def evaluate(
     contentless: Literal["filter", "keep"] = "filter",
     absent: Literal["filter", "keep"] | None = None,
     measure: MeasureOption = None,
-    k: CutoffsOption = "1,5,10",
+    k: OptionalCutoffs = None,
     cut: int | None = None,
     convention: ConventionOption = "thesis",
     ties: str | None = None,
@@ -109,7 +112,9 @@ def evaluate(
         What makes vectors of the images: resnet152-im:FILE.onnx, alexnet-im:FILE.onnx, gordo:FILE.onnx, any FILE.onnx,
         torch:module:object with --weights, module:object, a model of sentence-transformers, colour-histogram or small-grey.
     size
-        What images are scaled to for the encoder, as 224x224, or original.
+        What images are scaled to for the encoder, as 224x224, or original; `rankwell encode images` has further settings.
+    output_name
+        Which output of a network is the vector, where it has several.
     weights
         File of a state dict, for torch.
     batch_size
@@ -119,9 +124,9 @@ def evaluate(
     local_features
         Compare pictures by SIFT, or by its square roots, with the ratio test.
     score
-        Of local features: the inliers of RANSAC's best homography, or the matches alone.
+        Of local features: the inliers of RANSAC's best homography (the default), or the matches alone.
     longest
-        Of local features: pixels of the longer side at most.
+        Of local features: pixels of the longer side at most; 640 by default.
     cache
         Folder in which vectors or features are kept by the content of each image, so that a run goes on where it was stopped.
     embeddings
@@ -135,7 +140,7 @@ def evaluate(
     positives
         What is right, in place of labels: JSON (query -> references, by id or position), judgments in any format, or diagonal.
     metric
-        What is near, for vectors.
+        What is near, for vectors; cosine by default.
     ids
         File or column of the images' ids, for embeddings that have none.
     query_ids
@@ -155,7 +160,7 @@ def evaluate(
         A measure, at every cut-off where it needs one (P), or at one (P@10); AP, "AP(area='trapezoid')", APatR (mAP@R), cmc,
         TP/PRED; repeat it for more.
     k
-        Cut-offs, with commas between them.
+        Cut-offs of measures that name none, with commas between them; 1,5,10 by default.
     cut
         Length of a list, for its precision P_q = RR/RET and its recall R_q = RR/REL; thesis has 10.
     convention
@@ -166,8 +171,8 @@ def evaluate(
     no_relevant
         A query without a right reference: counts as not found (empty), is left out (skip), or is an error.
     transform
-        Change vectors or scores first, as "query-expansion(k=10)", "database-augmentation", "whitening" or
-        "dual-softmax(temperature=0.02)"; repeat it for more, in order. The result says what each looks at.
+        Change vectors or scores first: query-expansion, database-augmentation, whitening, reciprocal or dual-softmax, with
+        parameters as in "query-expansion(k=10)"; repeat it for more, in order. The result says what each looks at.
     learn
         Vectors of other images that whitening is learnt on, in place of the references.
     check
@@ -177,7 +182,7 @@ def evaluate(
     seed
         Seed of the bootstrap.
     sheets
-        How many contact sheets to draw, worst queries first; 10 where the images are there. Needs -o.
+        How many contact sheets to draw of each run, worst queries first; 10 where the images are there. Needs -o.
     per_query
         Also each query's values.
     format
@@ -192,6 +197,27 @@ def evaluate(
         raise BadUsage("contact sheets are written into a folder; name one with -o.")
     if images is None and any((query_images, root, pattern, contentless_images)):
         raise BadUsage("--query-images, --root, --pattern and --contentless-images belong to a data set; name it first.")
+    names = [name for text in measure or [] for name in split_names(text)] or None
+    if k is not None and not takes_cutoffs(convention_of(convention), names):
+        raise BadUsage(f"-k {k}: every measure names its own cut-off; name one that does not with -m, as P, or leave -k out.")
+    of_encoder = {"--size": size, "--output-name": output_name, "--weights": weights, "--batch-size": batch_size}
+    of_encoder |= {"--device": device}
+    _refuse_idle(
+        {
+            ("--encoder",): (encoder, of_encoder),
+            ("--local-features",): (local_features, {"--score": score, "--longest": longest}),
+            ("--encoder", "--local-features"): (encoder or local_features, {"--cache": cache}),
+            ("--embeddings",): (embeddings, {"--ids": ids}),
+            ("--queries", "--scores"): (queries or scores, {"--query-ids": query_ids}),
+            ("--references", "--scores"): (references or scores, {"--reference-ids": reference_ids}),
+            ("--encoder", "--embeddings", "--queries"): (encoder or embeddings or queries, {"--metric": metric}),
+        }
+    )
+    if not any((encoder, local_features, embeddings, queries, references, scores)):
+        raise BadUsage(
+            "nothing says what is found for the queries: name --encoder or --local-features, which look at the images, "
+            "--embeddings, --queries with --references, or --scores."
+        )
     table, dataset = None, None
     if images is not None:
         dataset, place = named_place(images)
@@ -202,12 +228,11 @@ def evaluate(
             "--encoder and --local-features are two systems; evaluate one after the other, then set them side by side."
         )
     if encoder is not None:
-        settings = ImageSettings(size=_size(size), weights=weights, batch_size=batch_size, device=device)
+        wanted = None if size is None else parse_size(size)
+        settings = ImageSettings(size=wanted, output=output_name, weights=weights, batch_size=batch_size, device=device)
         made = by_encoder(table, encoder, settings, run=run, cache=cache, progress=progress)
-    elif any(each is not None for each in (size, weights, batch_size, device)):
-        raise BadUsage("--size, --weights, --batch-size and --device belong to an encoder; name it with --encoder.")
     if local_features is not None:
-        features = LocalFeatures(local_features, score, longest=longest, cache=cache)
+        features = LocalFeatures(local_features, score or "inliers", longest=640 if longest is None else longest, cache=cache)
         made = by_local_features(table, features, run=run, progress=progress)
     result = evaluate_instances(
         table,
@@ -216,7 +241,7 @@ def evaluate(
         queries=queries,
         references=references,
         positives=positives,
-        metric=metric,
+        metric=metric or "cosine",
         ids=ids,
         query_ids=query_ids,
         reference_ids=reference_ids,
@@ -224,8 +249,8 @@ def evaluate(
         exclude=exclude,
         contentless=contentless,
         absent=absent,
-        measures=[name for text in measure or [] for name in split_names(text)] or None,
-        k=cutoffs(k),
+        measures=names,
+        k=CUTOFFS if k is None else cutoffs(k),
         cut=cut,
         convention=convention,
         ties=ties,
@@ -239,14 +264,18 @@ def evaluate(
         progress=progress,
     )
     failures = made.failures if made is not None else ()
+    lost = "1 image" if len(failures) == 1 else f"{len(failures)} images"
+    unread = [f"{lost} could not be read or encoded; first {each.file}: {each.problem}" for each in failures[:1]]
+    result = replace(result, notes=(*_granularity(check or [], result), *unread, *result.notes))
     told = [*result.notes, *result.interval_notes]
-    if failures:
-        told.insert(0, f"{len(failures)} images could not be read or encoded; first {failures[0].file}: {failures[0].problem}")
-    said = [*_granularity(check or [], result), *(told if format != "json" else [])]
+    said = told if format != "json" else []
     if output is not None:
+        others: list[Path] = []
         if failures:
-            write_text(output / "encoding_errors.csv", report.render_rows([each._asdict() for each in failures], "csv"))
-        said += _write(result, output, told, sheets, _performance(result, made, time.perf_counter() - start))
+            others.append(output / "encoding_errors.csv")
+            write_text(others[-1], report.render_rows([each._asdict() for each in failures], "csv"))
+        took = _performance(result, made, time.perf_counter() - start)
+        said = [*said, *_write(result, output, told, sheets, took, others)]
     rows = list(result.per_query()) if per_query else None
     tables = {"by_instance": result.by_instance} if format in ("json",) and result.by_instance else {}
     text = report.render(
@@ -255,14 +284,13 @@ def evaluate(
     return Output(text=text, notes=tuple(said))
 
 
-def _size(text: str | None) -> Size | None:
-    """What images are scaled to. Raises BadUsage for what is no size."""
-    if text is None or text == "original":
-        return None if text is None else "original"
-    width, times, height = text.partition("x")
-    if not times or not width.isdecimal() or not height.isdecimal():
-        raise BadUsage(f"--size {text!r}: a size is width x height in pixels, as 224x224, or original.")
-    return int(width), int(height)
+def _refuse_idle(groups: Mapping[tuple[str, ...], tuple[Any, Mapping[str, Any]]]) -> None:
+    """Raises BadUsage for an option that nothing would read. groups: what reads options -> whether it is given, and they."""
+    for owners, (reader, options) in groups.items():
+        idle = [name for name, value in options.items() if value is not None]
+        if idle and not reader:
+            verb = "belongs" if len(idle) == 1 else "belong"
+            raise BadUsage(f"{', '.join(idle)} {verb} to {' or '.join(owners)}; name one of these, or leave it out.")
 
 
 def _runs(given: list[str] | None, made: Made | None, thing: Any) -> Any:
@@ -281,18 +309,24 @@ def _granularity(figures: list[str], result: InstanceResults) -> list[str]:
     return [str(granularity_of(figure, n)) for figure in figures for n in counted]
 
 
-def _write(result: InstanceResults, folder: Path, notes: Sequence[str], sheets: int | None, took: Any) -> list[str]:
-    """Writes everything; each file whole or not at all."""
+def _write(
+    result: InstanceResults, folder: Path, notes: Sequence[str], sheets: int | None, took: Any, others: Sequence[Path]
+) -> list[str]:
+    """Writes everything; each file whole or not at all. others: what is in the folder already."""
     said: list[str] = []
+    written = [*others, folder / "performance.json"]
+    write_text(written[-1], json.dumps(took, indent=2) + "\n")
     if result.by_instance:
-        write_text(folder / "by_instance.csv", report.render_rows(result.by_instance, "csv"))
-    write_text(folder / "performance.json", json.dumps(took, indent=2) + "\n")
+        written.append(folder / "by_instance.csv")
+        write_text(written[-1], report.render_rows(result.by_instance, "csv"))
     details, files = result.details or {}, _files(result.images)
     pictures = Thumbnails(files)
     number = _SHEETS * bool(files) if sheets is None else sheets
     if number:
         drawn = write_sheets(folder / "sheets", _sheets(result, pictures, number))
-        said.append(f"drew {len(drawn)} contact sheets into {folder / 'sheets'}/, the worst queries of {_first(result)} first")
+        written += drawn
+        what = "1 contact sheet" if len(drawn) == 1 else f"{len(drawn)} contact sheets"
+        said.append(f"drew {what} into {folder / 'sheets'}/, the worst queries of {' and of '.join(result.views)} first")
     report.write_folder(
         folder,
         summary=result.summary,
@@ -302,14 +336,11 @@ def _write(result: InstanceResults, folder: Path, notes: Sequence[str], sheets: 
         manifest=result.manifest(),
         details=with_thumbnails(details, pictures, first=_SHOWN) if files else details,
         queries=result.queries,
+        others=written,
     )
     if files and pictures.problems:
         said.append(f"{len(pictures.problems)} images have no picture, first: {next(iter(pictures.problems.values()))}")
     return [*said, f"wrote {folder}/"]
-
-
-def _first(result: InstanceResults) -> str:
-    return result.values[0].run
 
 
 def _files(images: Images | None) -> dict[str, Path]:
@@ -319,10 +350,9 @@ def _files(images: Images | None) -> dict[str, Path]:
 
 
 def _sheets(result: InstanceResults, pictures: Thumbnails, number: int) -> Any:
-    run = _first(result)
     labels = dict(zip(result.images.ids, result.images.instances, strict=True)) if result.images is not None else {}
-    facts = {(run, query): [f"shows {label}"] for query, label in labels.items() if label is not None}
-    chosen = [(run, query) for query in result.worst(run)[:number]]
+    facts = {(run, query): [f"shows {label}"] for run in result.views for query, label in labels.items() if label is not None}
+    chosen = [(run, query) for run in result.views for query in result.worst(run)[:number]]
     return sheets_of(result.details or {}, pictures, first=_SHOWN, facts=facts, queries=chosen, score="score")
 
 

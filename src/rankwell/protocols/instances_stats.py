@@ -51,7 +51,7 @@ def stats(
     absent
         Queries of instances that no reference shows are left out (filter), or count.
     format
-        How to print.
+        How to print; json and jsonl have a row per data set with its numbers.
     output
         Folder for statistics.csv and statistics.json.
     """
@@ -70,14 +70,19 @@ def stats(
             raise BadUsage(f"two data sets are called {name!r}; name them, as in paintings={path}.")
         table = read_images(path, queries=query_images, root=root, pattern=pattern, contentless=contentless_images)
         columns[name], filtered = image_statistics(table, name=name, objects=kind, contentless=contentless, absent=absent)
-        notes += [f"{name}: left out {number} {what.replace('_', ' ')}" for what, number in filtered.counts.items()]
+        notes += [f"{name}: left out {told}" for told in filtered.told]
     if published:
         columns |= {f"{name} (published)": each for name, each in published_instances().datasets.items()}
     rows = statistics_rows(columns)
+    facts: list[dict[str, Any]] = [{"dataset": heading, **numbers._asdict()} for heading, numbers in columns.items()]
+    rules = {"contentless": contentless, "absent": absent} if images else {}
+    whole = report.OUTPUTS["json"](report.Document(facts, None, rules, notes, summary=False))
+    said = [] if format == "json" else notes
     if output is not None:
-        facts: list[dict[str, Any]] = [{"dataset": heading, **numbers._asdict()} for heading, numbers in columns.items()]
         write_text(output / "statistics.csv", report.render_rows(rows, "csv"))
-        write_text(output / "statistics.json", report.render_rows(facts, "json"))
-        notes.append(f"wrote {output}/")
-    text = report.render_rows(rows, format, terminal=report.terminal_of(sys.stdout))
-    return Output(text=text, notes=tuple(notes))
+        write_text(output / "statistics.json", whole)
+        said = [*said, f"wrote {output}/"]
+    if format == "json":
+        return Output(text=whole, notes=tuple(said))
+    shown = facts if format == "jsonl" else rows
+    return Output(text=report.render_rows(shown, format, terminal=report.terminal_of(sys.stdout)), notes=tuple(said))

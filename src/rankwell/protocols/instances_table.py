@@ -26,6 +26,7 @@ from rankwell.stats.paired_randomisation import paired_randomisation
 from rankwell.store import refuse_blocked, write_text
 from rankwell.tables import Floats, sort_ids
 
+_TASK = ("exclude", "ties", "contentless", "absent", "no_relevant", "level")
 _FILES = {"table": "txt", "latex": "tex"}
 _WRITTEN: tuple[TableFormat, ...] = ("csv", "json", "md", "latex", "html")
 
@@ -143,7 +144,9 @@ class _Results:
             self._read(name, path, measure)
         unknown = next((name for name in systems if name not in {run for run, _ in self._found}), None)
         if unknown is not None:
-            raise BadUsage(f"--system {unknown}: no run is called so; {suggest(unknown, [run for run, _ in self._found])}")
+            raise BadUsage(
+                f"--system {unknown}: no run is called so; {suggest(unknown, dict.fromkeys(run for run, _ in self._found))}"
+            )
         rows = [each.row for each in self._found.values()]
         self.measure: str = rows[0]["measure"] if rows else published_instances().measure
         self.label: str = rows[0]["label"] if rows else published_instances().label
@@ -202,7 +205,9 @@ class _Results:
             columns, kept = self._columns(runs, dataset)
             if kept:
                 notes.append(f"{dataset}: {kept}")
-            pairs = list(combinations(runs, 2))
+            told, unlike = self._differing(runs, dataset)
+            notes += told
+            pairs = [pair for pair in combinations(runs, 2) if frozenset(pair) not in unlike]
             tests = paired_randomisation([(columns[a], columns[b]) for a, b in pairs], resamples=resamples, seed=seed)
             adjusted = holm([1.0 if test.p is None else test.p for test in tests])
             for (one, other), test, p in zip(pairs, tests, adjusted, strict=True):
@@ -210,6 +215,23 @@ class _Results:
                     winner, loser = (other, one) if sign * test.difference > 0 else (one, other)
                     better.setdefault((winner, dataset), []).append(loser)
         return better, notes
+
+    def _differing(self, runs: Sequence[str], dataset: str) -> tuple[list[str], set[frozenset[str]]]:
+        """A word for each rule that is not the same for all systems of a data set, and the pairs that differ in any."""
+        tasks = {run: _task(self._found[run, dataset].folder) for run in runs}
+        notes: list[str] = []
+        unlike: set[frozenset[str]] = set()
+        for rule in dict.fromkeys(rule for task in tasks.values() for rule in task):
+            sides: dict[str, list[str]] = {}
+            for run, task in tasks.items():
+                if rule in task:
+                    sides.setdefault(task[rule], []).append(run)
+            if len(sides) > 1:
+                shown = " against ".join(f"{value} ({', '.join(map(self._shown, those))})" for value, those in sides.items())
+                notes.append(f"{dataset}: {rule} differs, {shown}; such systems have different tasks and are not tested")
+                groups = combinations(sides.values(), 2)
+                unlike |= {frozenset((one, other)) for these, those in groups for one in these for other in those}
+        return notes, unlike
 
     def _columns(self, runs: Sequence[str], dataset: str) -> tuple[dict[str, Floats], str]:
         """The values of every run over all queries of a data set, NaN where it has none, and a word where that differs."""
@@ -245,6 +267,7 @@ class _Results:
                     told.training_time,
                     told.training_hardware,
                     told.training_data,
+                    own.get("images_from_cache"),
                 )
             )
         return found
@@ -277,6 +300,18 @@ class _Results:
             f"{self._shown(run)}{'' if len(places) == everywhere[run] else ' on ' + ', '.join(places)}: {told}"
             for (run, told), places in where.items()
         ]
+
+
+def _task(folder: ResultFolder) -> dict[str, str]:
+    """What decides which question a folder's figures answer, by name, as far as the folder says it."""
+    found = {name.replace("_", "-"): str(folder.rules[name]) for name in _TASK if name in folder.rules}
+    images = folder.rules.get("images")
+    if isinstance(images, Mapping) and "digest" in images:
+        digest = str(images["digest"]).removeprefix("sha256:")[:8]
+        found["gallery"] = f"{images.get('references')} references and {images.get('queries')} queries [{digest}]"
+    if "positives" in folder.inputs:
+        found["positives"] = folder.inputs["positives"].removeprefix("sha256:")[:8]
+    return found
 
 
 def _lower_is_better(measure: str) -> bool:

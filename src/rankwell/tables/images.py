@@ -59,6 +59,10 @@ class Images:
     contentless: Bools
     marks: Mapping[str, Marks] | None = field(default=None)
 
+    def __repr__(self) -> str:
+        sides = [self.splits.count(side) for side in ("reference", "query", "both")]
+        return f"<Images: {sides[0]} references, {sides[1]} queries, {sides[2]} both>"
+
     def __post_init__(self) -> None:
         for name in ("paths", "instances", "splits", "cameras", "groups", "contentless"):
             column: Sequence[object] | None = getattr(self, name)

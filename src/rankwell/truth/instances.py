@@ -22,7 +22,8 @@ Switch = Literal["filter", "keep"]
 class Filtered:
     """Images of which some may be gone, and how many of each kind are.
 
-    without_content: references that show nothing to be recognised. absent: queries of an instance that no reference shows.
+    without_content: references that show nothing to be recognised. absent: queries of an instance that no reference shows, or of
+    which no instance is known; unlabelled: the latter among them.
     junk: references with the label of junk. Those that are kept are counted nowhere.
     """
 
@@ -30,13 +31,20 @@ class Filtered:
     without_content: int = 0
     absent: int = 0
     junk: int = 0
+    unlabelled: int = 0
+
+    @property
+    def told(self) -> list[str]:
+        """The counts in words."""
+        return [f"{n} {_singular(name) if n == 1 else name}".replace("_", " ") for name, n in self.counts.items()]
 
     @property
     def counts(self) -> dict[str, int]:
         """What was removed, by name; nothing where nothing was."""
         found = {
             "references_without_content": self.without_content,
-            "queries_of_absent_instances": self.absent,
+            "queries_of_absent_instances": self.absent - self.unlabelled,
+            "queries_without_an_instance": self.unlabelled,
             "junk_references": self.junk,
         }
         return {name: number for name, number in found.items() if number}
@@ -65,14 +73,21 @@ def filter_images(
     }
     queries = images.queries()
     is_told = images.marks is not None or any(label is not None for label in images.instances)
+    labelled_queries = list(zip(queries.ids, queries.instances, strict=True))
     lost = [
         name
-        for name, label in zip(queries.ids, queries.instances, strict=True)
+        for name, label in labelled_queries
         if absent == "filter" and is_told and not _is_known(name, label, labels, images.marks)
     ]
     junk_references = [name for name in references.ids if name in junk]
     kept = _without(images, {*gone, *junk_references}, set(lost))
-    return Filtered(kept, len(gone), len(lost), len(junk_references))
+    bare = {name for name, label in labelled_queries if label is None} if images.marks is None else set[str]()
+    return Filtered(kept, len(gone), len(lost), len(junk_references), sum(name in bare for name in lost))
+
+
+def _singular(name: str) -> str:
+    """The name of a count for one image."""
+    return name.replace("references", "reference").replace("queries", "query").replace("absent_instances", "an_absent_instance")
 
 
 def _is_known(query: str, label: str | None, labels: set[str], marks: Mapping[str, Marks] | None) -> bool:

@@ -10,13 +10,14 @@ from typing import Any, get_args
 
 import numpy as np
 
-from rankwell.conventions import CONVENTIONS, Asked, Convention
+from rankwell.conventions import Asked, Convention
 from rankwell.errors import BadUsage, NothingToEvaluate
 from rankwell.evaluation import Results
-from rankwell.evaluation.instances.choices import CUTOFFS, NAMED, Choices, asked_for
+from rankwell.evaluation.instances.choices import CUTOFFS, NAMED, Choices, asked_for, convention_of
+from rankwell.evaluation.instances.named import Named
 from rankwell.evaluation.instances.ranked import DETAIL_DEPTH, Ranked
 from rankwell.evaluation.instances.runs import Runs, refuse_unknown
-from rankwell.evaluation.instances.tables import Named, detail_columns, joined, query_columns, worst_first
+from rankwell.evaluation.instances.tables import detail_columns, joined, query_columns, worst_first
 from rankwell.files.image_sets import read_images
 from rankwell.files.positives import Sides, read_positives
 from rankwell.registry import Measure, parse_measure
@@ -31,7 +32,8 @@ from rankwell.views.judged import JudgedRankings
 
 Progress = Callable[[str, int, int], None]
 _NAMED_DEFINITION = {
-    "definition": "Of the queries whose best reference has a label (PRED), the share whose own label it is (TP).",
+    "definition": "Of the queries whose best reference has a label (PRED), the share whose own label it is (TP); where several "
+    "references share the first place and no rule orders them, each counts in equal parts.",
     "better": "higher",
     "summary": "mean",
     "source": "evaluation chapter on instance search on CLICIDE and GaRoFou, 2018",
@@ -107,7 +109,7 @@ def evaluate_instances(
     what else the result is to say of how it came about, such as the name of the data set.
     Raises BadInput, BadUsage, UnknownName, and NothingToEvaluate where no query counts.
     """
-    source = CONVENTIONS[convention]
+    source = convention_of(convention)
     if intervals not in get_args(Intervals) or seed < 0:
         options = f"intervals={intervals!r}, seed={seed!r}"
         raise BadUsage(f"{options}: intervals are bootstrap, t or none; a seed is a whole number from 0.")
@@ -142,7 +144,7 @@ def evaluate_instances(
         values=tuple(found.values),
         facts=tuple(found.facts),
         rules={**(rules or {}), **found.rules(told, filtered)},
-        notes=tuple(dict.fromkeys([*source.notes, *found.notes])),
+        notes=tuple(dict.fromkeys([*source.notes, *_notes_of(source, asked), *found.notes])),
         sources=sources,
         details=joined(found.details) if details else None,
         queries=query_columns(truth, None if filtered is None else filtered.images) if details else None,
@@ -155,6 +157,12 @@ def evaluate_instances(
         filtered=filtered,
         performance=found.performance,
     )
+
+
+def _notes_of(convention: Convention, asked: Sequence[Asked]) -> list[str]:
+    """What a convention has to say of the measures that are asked for."""
+    names = {each.measure.name for each in asked}
+    return [note for name, notes in convention.rule_notes.items() if name in names for note in notes]
 
 
 def _places(images: Any, positives: Any) -> dict[str, str]:
@@ -211,13 +219,10 @@ class _Found:
             raise NothingToEvaluate(f"{run}: none of the {len(counted)} queries has a right reference; name at least one.")
         for each in self.asked:
             self._measure(run, ranked, each, counted)
-        if self.named or details:
-            first = ranked.first(DETAIL_DEPTH if details else 1)
-            named = Named(self.truth, first) if self.truth.reference_instances is not None else None
-            if self.named and named is not None:
-                self._name(run, named)
-            if details:
-                self.details.append(detail_columns(run, ranked, first))
+        if self.named:
+            self._name(run, Named(ranked))
+        if details:
+            self.details.append(detail_columns(run, ranked, ranked.first(DETAIL_DEPTH)))
         self.views[run] = ranked.view
         self._count(run, ranked, counted)
         taken = time.perf_counter() - start
@@ -235,7 +240,7 @@ class _Found:
         scale, unit = (100.0, "percent") if self.convention.unit == "percent" else (1.0, "share")
         queries = tuple(self.truth.queries)
         values: Floats = named.values * scale
-        self.values.append(Values(run, NAMED, NAMED, unit, "mean", queries, values))  # pyright: ignore[reportArgumentType]
+        self.values.append(Values(run, NAMED, NAMED, unit, "mean", queries, values, named.weights))  # pyright: ignore[reportArgumentType]
         self.facts.append({"ceiling": None, "chance": None})
         self.by_instance += named.by_instance(run, self.truth)
 
@@ -253,8 +258,12 @@ class _Found:
             if len(here) < len(known):
                 self.counts[run][what] = len(known) - len(here)
                 side = what.split("_")[0]
-                verb = "count as not found" if side == "queries" else "stay right, and are not found"
-                self.notes.append(f"{run}: {len(known) - len(here)} of {len(known)} {side} are not in it; they {verb}")
+                verb = (
+                    "they count as not found"
+                    if side == "queries"
+                    else "those that are right for a query stay so, and are not found"
+                )
+                self.notes.append(f"{run}: {len(known) - len(here)} of {len(known)} {side} are not in it; {verb}")
 
     def rules(self, runs: Runs, filtered: Filtered | None) -> dict[str, Any]:
         """What decided the numbers."""
@@ -269,13 +278,19 @@ class _Found:
             found |= {"contentless": choices.contentless, "absent": choices.absent, "filtered": filtered.counts}
             sizes = {"references": len(self.truth.references), "queries": len(self.truth.queries)}
             found["images"] = sizes | {"digest": _digest(filtered.images)}
-            self.notes += [f"left out: {number} {name.replace('_', ' ')}" for name, number in filtered.counts.items()]
+            self.notes += [f"left out: {told}" for told in filtered.told]
         found |= runs.told()
         found["counts"] = self.counts
-        found["measures"] = {str(each.measure): each.measure.entry.definition for each in self.asked}
+        found["measures"] = {str(each.measure): _definition(each.measure) for each in self.asked}
         if self.named:
             found["measures"][NAMED] = _NAMED_DEFINITION
         return found
+
+
+def _definition(measure: Measure) -> dict[str, Any]:
+    """What a measure is, with the parameters that it was given, which tell it from others of its name."""
+    given = dict(measure.given)
+    return {**measure.entry.definition, **({"parameters": given} if given else {})}
 
 
 def _performance(ranked: Ranked, seconds: float) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import get_args
 
-from rankwell.conventions import Asked, Convention, InstanceReading, NoRelevantRule, choose_measures
+from rankwell.conventions import CONVENTIONS, Asked, Convention, InstanceReading, NoRelevantRule, choose_measures
 from rankwell.errors import BadUsage, UnknownName
 from rankwell.evaluation.instances.ranked import Ties, ties_of
 from rankwell.registry import parse_measure, split_names, suggest
@@ -89,6 +89,20 @@ def asked_for(
     if not asked:
         raise BadUsage(f"name a measure of rankings beside {NAMED}, such as P@1.")
     return tuple({str(each.measure): each for each in asked}.values()), named
+
+
+def convention_of(name: str) -> Convention:
+    """The convention of this name. Raises UnknownName, which lists those that are about instances."""
+    if name not in CONVENTIONS:
+        known = [each for each in CONVENTIONS if each == "rankwell" or CONVENTIONS[each].instances is not None]
+        raise UnknownName(f"no convention for instances is called {name!r}; {suggest(name, known)}")
+    return CONVENTIONS[name]
+
+
+def takes_cutoffs(rules: Convention, measures: Sequence[str] | None) -> bool:
+    """Whether any of the measures, or of the convention's where None, names no cut-off and needs one."""
+    texts = rules.defaults if measures is None else [text for text in measures if text != NAMED]
+    return any(_at_each(text, CUTOFFS, rules.words) != [text] for text in texts)
 
 
 def _at_each(text: str, ks: Sequence[int], words: Mapping[str, str]) -> list[str]:

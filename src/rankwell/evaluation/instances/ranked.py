@@ -23,6 +23,7 @@ from rankwell.views.judged import JudgedRankings
 
 Ties = TieRule | Literal["input-desc"]
 DETAIL_DEPTH = 20
+_OPEN = ("expected", "optimistic", "pessimistic", "error")
 
 
 def ties_of(name: str) -> Ties:
@@ -120,8 +121,11 @@ class Ranked:
         return np.where(counted, measure(view.resolve(_rule(self.ties))), np.nan)
 
     def ceiling(self, measure: Measure, counted: Bools) -> Floats:
-        """(counted queries,) what a perfect ranker reaches."""
-        return measure(ideal(self.truth.judgments, self._candidates))[counted]
+        """(counted queries,) what a perfect ranker reaches, who returns as many as the run where a share is of these."""
+        lengths = self._candidates
+        if dict(measure.given).get("denom") == "retrieved":
+            lengths = np.where(self.view.retrieved > 0, np.minimum(lengths, self.view.retrieved), lengths)
+        return measure(ideal(self.truth.judgments, lengths))[counted]
 
     def chance(self, measure: Measure, counted: Bools) -> Floats:
         """(counted queries,) what a blind ranker reaches; NaN where there is no closed form."""
@@ -150,6 +154,34 @@ class Ranked:
         found[aligned.queries] = np.where(kept, np.take_along_axis(positions, order, axis=1)[:, :depth], -1)
         told[aligned.queries] = np.where(kept, np.take_along_axis(scores, order, axis=1)[:, :depth], np.nan)
         return First(found, told)
+
+    def best(self) -> list[list[int]]:
+        """The best references of each query, by position: all that share the highest score where the rule leaves their order open
+        or looks at it itself, else the one that it places first; none where nothing was found."""
+        if self.ties not in _OPEN:
+            return [[item for item in row if item >= 0] for row in self.first(1).positions.tolist()]
+        depth, n = 2, len(self.aligned.references)
+        while True:
+            first = self.first(depth)
+            same = (first.scores == first.scores[:, :1]) & (first.positions >= 0)
+            if depth >= n or not same[:, -1].any():
+                break
+            depth *= 2
+        return [
+            [item for item, tied in zip(*row, strict=True) if tied]
+            for row in zip(first.positions.tolist(), same.tolist(), strict=True)
+        ]
+
+    @cached_property
+    def open_ranks(self) -> dict[tuple[str, str], list[int]]:
+        """(query, right reference) -> its first and last possible rank, where it is tied and no rule places it."""
+        if self.ties != "expected":
+            return {}
+        view = self.view
+        rows = np.flatnonzero(view.tied > 1).tolist()
+        items = self.truth.judgments.items
+        ends = np.stack([view.above + 1, view.above + view.tied], axis=1)
+        return {(view.queries[int(view.query_of_row[row])], items[int(view.items[row])]): ends[row].tolist() for row in rows}
 
     def details(self, first: First) -> Details:
         """The first references of each query, and every right one and every junk one wherever it stands."""

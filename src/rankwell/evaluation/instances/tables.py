@@ -1,4 +1,4 @@
-"""The tables beside the figures: first references of each query with their labels, the queries, and the instances."""
+"""The tables beside the figures: first references of each query with their labels, and the queries."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from rankwell.evaluation.instances.ranked import First, Ranked
-from rankwell.tables import Bools, Floats, Ints
+from rankwell.tables import Floats, Ints
 from rankwell.tables.images import Images
 from rankwell.truth.instances import InstanceTruth
 
@@ -17,8 +17,12 @@ _STATES = {"unjudged": "nonrelevant"}
 
 
 def detail_columns(run: str, ranked: Ranked, first: First) -> dict[str, list[Any]]:
-    """The columns of details.parquet for one run; `detail` has the reference's label, and marks the first right one."""
+    """The columns of details.parquet for one run; `detail` has the reference's label, and marks the first right one.
+
+    Where no rule places tied references, `ranks` in it are the first and the last place that a right one may have.
+    """
     details = ranked.details(first)
+    ranks = ranked.open_ranks
     labels = _labels(ranked.truth)
     columns: dict[str, list[Any]] = {"run": [run] * len(details.query)}
     for name, values in details._asdict().items():
@@ -32,6 +36,8 @@ def detail_columns(run: str, ranked: Ranked, first: First) -> dict[str, list[Any
         if state == "relevant" and rank is not None and query not in found:
             found.add(query)
             detail["first_right"] = True
+        if (query, item) in ranks:
+            detail["ranks"] = ranks[query, item]
         told.append(json.dumps(detail, ensure_ascii=True))
     columns["detail"] = told
     return columns
@@ -59,56 +65,6 @@ def query_columns(truth: InstanceTruth, images: Images | None) -> dict[str, list
         if column is not None:
             columns[name] = list(column)
     return columns | {"right_references": truth.right.tolist()}
-
-
-class Named:
-    """What the best reference of each query names it. labels: (queries,) None where it has no label or nothing was found.
-
-    right: (queries,) whether that is the query's own label. Of references with the same score the first in the named order is
-    the best: an arg-max has one place.
-    """
-
-    def __init__(self, truth: InstanceTruth, first: First) -> None:
-        references = truth.reference_instances or ()
-        best: list[int] = (first.positions[:, 0] if first.positions.shape[1] else np.full(len(truth.queries), -1)).tolist()
-        self.labels: list[str | None] = [None if item < 0 else references[item] for item in best]
-        asked = truth.query_instances or ()
-        self.right: Bools = np.array(
-            [label is not None and label == own for label, own in zip(self.labels, asked, strict=True)], dtype=np.bool_
-        )
-
-    @property
-    def values(self) -> Floats:
-        """(queries,) 1 for a right name, 0 for a wrong one, NaN without a name: the mean is TP / PRED."""
-        named = np.array([label is not None for label in self.labels], dtype=np.bool_)
-        return np.where(named, self.right.astype(np.float64), np.nan)
-
-    def by_instance(self, run: str, truth: InstanceTruth) -> list[dict[str, Any]]:
-        """A row per instance: its references and queries, how many queries were named so (PRED), and how many rightly (TP)."""
-        names = dict.fromkeys(each for side in (truth.reference_instances, truth.query_instances) for each in side or () if each)
-        counts = {name: _count(side) for name, side in self._sides(truth).items()}
-        rows: list[dict[str, Any]] = []
-        for name in sorted(names):
-            one = {what: counts[what].get(name, 0) for what in counts}
-            share = one["right"] / one["named"] if one["named"] else None
-            rows.append({"run": run, "instance": name, **one, "precision": share})
-        return rows
-
-    def _sides(self, truth: InstanceTruth) -> dict[str, list[str]]:
-        right: list[bool] = self.right.tolist()
-        return {
-            "references": [each for each in truth.reference_instances or () if each is not None],
-            "queries": [each for each in truth.query_instances or () if each is not None],
-            "named": [label for label in self.labels if label is not None],
-            "right": [label for label, good in zip(self.labels, right, strict=True) if good and label is not None],
-        }
-
-
-def _count(labels: Sequence[str]) -> dict[str, int]:
-    found: dict[str, int] = {}
-    for label in labels:
-        found[label] = found.get(label, 0) + 1
-    return found
 
 
 def worst_first(queries: Sequence[str], columns: Sequence[tuple[Floats, bool]]) -> list[str]:
