@@ -90,7 +90,7 @@ def load(model: Any, settings: ImageSettings) -> TorchImages:
     except ImportError as error:
         raise MissingExtra("networks of torch need torch: pip install 'rankwell[torch]'.") from error
     name = model if isinstance(model, str) else type(model).__name__
-    found = load_anything(model) if isinstance(model, str) else model
+    found: Any = load_anything(model) if isinstance(model, str) else model
     is_bare = isinstance(found, type) and settings.weights is None
     if not isinstance(found, torch.nn.Module) and callable(found):
         try:
