@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rankwell.errors import BadScore
+from rankwell.kernels import native
+from rankwell.kernels.products import greater_counts
 from rankwell.kernels.threads import in_threads, processors
 from rankwell.tables import Bools, Floats, Ints, offsets_of
 from rankwell.tables.scores import Positives, Scores
@@ -121,17 +123,21 @@ def _across(side: Side, wanted: Reals, progress: Progress | None) -> tuple[Ints,
     n, width = side.n_rows, side.scores.matrix.shape[1]
     higher, as_high = np.zeros(wanted.shape, dtype=np.int64), np.zeros(wanted.shape, dtype=np.int64)
     step = max(1, min(64, _CELLS // width))
+    natively = native.library is not None
 
     def work(part: range) -> None:
         marks = np.empty((step, width), dtype=np.bool_)
         for start in range(part.start, part.stop, step):
             rows = slice(start, min(start + step, part.stop))
             block = side.block(rows.start, rows.stop)
+            if natively and block.dtype == np.float32 and block.flags.c_contiguous:
+                higher[rows], as_high[rows] = greater_counts(block, wanted[rows])
+                continue
             for which in range(wanted.shape[1]):
                 for found, compare in ((higher, np.greater), (as_high, np.greater_equal)):
                     found[rows, which] = _per_row(compare(block, wanted[rows, which, None], out=marks[: len(block)]))
 
-    for parts in _pieces(n, 8 * step, progress):
+    for parts in _pieces(n, 32 * step, progress):
         in_threads(work, parts)
     return higher, as_high
 
@@ -160,7 +166,7 @@ def _down(side: Side, wanted: Reals, progress: Progress | None) -> tuple[Ints, I
                     found[place, which] += np.add.reduce(room.view(np.uint8), axis=0, dtype=np.uint8)
         return found
 
-    for parts in _pieces(n, 16 * step, progress):
+    for parts in _pieces(n, 64 * step, progress):
         for found in in_threads(work, parts):
             totals += found
     return totals[0].T, totals[1].T

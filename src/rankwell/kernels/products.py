@@ -134,3 +134,14 @@ def _tally_natively(products: Reals, low: Reals, high: Reals) -> Counted:
 
     found = in_threads(work, _parts(products))
     return Counted(*(np.concatenate(column) for column in zip(*found, strict=True)))
+
+
+def greater_counts(scores: Reals, wanted: Reals) -> tuple[Ints, Ints]:
+    """(rows, m) how many scores of a row are above those wanted, and how many as high or above, by the compiled kernel.
+
+    scores: (rows, items) float32. wanted: (rows, m) likewise.
+    """
+    counted = _tally_natively(scores, wanted, wanted)
+    m = wanted.shape[1]
+    equal = np.bincount(counted.rows * m + counted.which, minlength=wanted.size).reshape(wanted.shape)
+    return counted.above, counted.above + equal
