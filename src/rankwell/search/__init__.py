@@ -317,7 +317,7 @@ def _rank_part(task: _Task, part: _Part, wanted: Ints) -> Standing | None:
         slack = space.slack(block.reach[rows], loaded.reach.max())[:, None]
         counted = engine.counts(rows, _down(place[rows] - slack, space), _up(place[rows] + slack, space), excluded)
         scored += len(counted.rows)
-        if scored > _PATIENCE * (len(row) + 1000) and not space.double:
+        if scored > 4 * _PATIENCE * (len(row) + 1000) and not space.double:
             return None
         above[rows] += counted.above
         at = counted.rows + rows.start, counted.which
