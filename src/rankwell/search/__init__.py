@@ -26,7 +26,8 @@ from rankwell.tables.ranking import Ranking
 # Called with the products done and the products in all.
 Progress = Callable[[int, int], None]
 _LOWEST = -1e38  # above minus infinity, which marks who is excluded
-_QUERY_BYTES = 48 << 20
+_QUERY_BYTES = 96 << 20
+_ITEM_BYTES = 12 << 20  # of each thread that works on blocks of its own
 _PATIENCE = 8
 _MOST_WORKERS = 16
 _WORTH_A_WORKER = 1 << 22  # products
@@ -211,6 +212,8 @@ class _Task:
         self._double, self._lock = False, Lock()
         self.query_block = self._backend.query_block if query_block is None else query_block
         self.item_block = self._backend.item_block if item_block is None else item_block
+        if item_block is None and self._backend.parallel:
+            self.item_block = max(256, min(self.item_block, _ITEM_BYTES // (4 * self.items.dimensions)))
         if min(self.query_block, self.item_block) < 1:
             raise BadUsage(f"blocks of {self.query_block} queries and {self.item_block} items; a block has one or more.")
         self.exclusion = Exclusion(self.queries, self.items, exclude, groups)

@@ -42,4 +42,4 @@ def _open(queries: Reals, query_block: int, item_block: int, _: str | None) -> _
 
 # NumPy compares rows with one number each half again as fast from 8,192 numbers a row on, the size of its buffers; the compiled
 # kernel is fastest on what is still in the cache.
-BACKENDS.add("numpy", Backend("numpy", _open, 512, 8192 if native.library is None else 2048, parallel=True))
+BACKENDS.add("numpy", Backend("numpy", _open, 512, 8192 if native.library is None else 4096, parallel=True))
