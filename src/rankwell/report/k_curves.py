@@ -6,7 +6,7 @@ from typing import Any, Literal, NamedTuple
 
 from rankwell.errors import NothingToEvaluate
 from rankwell.report import Row
-from rankwell.report.charts import INK, QUIET, columns_for, nice_edges, page, short_names
+from rankwell.report.charts import LEGEND, QUIET, columns_for, nice_edges, page, short_names
 
 Bands = Literal["sd", "interval"]
 # Told apart by people who confuse red and green; from the seventh run on, dashes tell as well.
@@ -63,21 +63,8 @@ def k_curves(rows: Sequence[Row], *, bands: Bands = "sd", title: str | None = No
     ]
     spec = page(title or "Measures over k", _subtitle(known, bands, list(parts.values())), panels, columns=columns)
     spec["spacing"] = {"row": 26, "column": 34}
-    spec["config"] = {**spec["config"], "legend": _LEGEND, "axisY": {"labelColor": QUIET}}
+    spec["config"] = {**spec["config"], "legend": LEGEND, "axisY": {"labelColor": QUIET}}
     return spec
-
-
-_LEGEND: dict[str, Any] = {
-    "orient": "top",
-    "title": None,
-    "labelColor": INK,
-    "labelFontSize": 12,
-    "labelLimit": 320,
-    "columnPadding": 24,
-    "symbolSize": 260,
-    "symbolStrokeWidth": 2.5,
-    "offset": 22,
-}
 
 
 def _word(row: Row) -> str:

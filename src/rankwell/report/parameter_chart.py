@@ -6,7 +6,7 @@ from typing import Any
 
 from rankwell.errors import NothingToEvaluate
 from rankwell.report import Row, plain, visible
-from rankwell.report.charts import INK, QUIET, columns_for, nice_edges, page, short_names
+from rankwell.report.charts import LEGEND, QUIET, columns_for, nice_edges, page, short_names
 
 # Told apart by people who confuse red and green.
 _COLOURS = ("#1f6fb2", "#d5672a", "#2e8b6f", "#8d5aa8", "#b58a14", "#5b6773", "#b0446a", "#3a3f8f")
@@ -47,21 +47,8 @@ def parameter_chart(rows: Sequence[Row], parameter: str, *, title: str | None = 
         told = f"{next(iter(names.values()))}; {told}"
     columns = 2 if len(panels) == 4 else columns_for(len(panels))
     spec = page(title or f"Measures over {visible(parameter)}", told, panels, columns=columns)
-    spec["config"] = {**spec["config"], "legend": _LEGEND, "axisY": {"labelColor": QUIET}}
+    spec["config"] = {**spec["config"], "legend": LEGEND, "axisY": {"labelColor": QUIET}}
     return spec
-
-
-_LEGEND: dict[str, Any] = {
-    "orient": "top",
-    "title": None,
-    "labelColor": INK,
-    "labelFontSize": 12,
-    "labelLimit": 320,
-    "columnPadding": 24,
-    "symbolSize": 260,
-    "symbolStrokeWidth": 2.5,
-    "offset": 22,
-}
 
 
 def _axis(values: Sequence[Any], parameter: str) -> dict[str, Any]:

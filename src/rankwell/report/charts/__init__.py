@@ -105,3 +105,17 @@ def nice_edges(low: float, high: float, bins: int) -> list[float]:
     first = math.floor(low / step + 1e-9)
     last = max(math.ceil(high / step - 1e-9), first + 1)
     return [place * step for place in range(first, last + 1)]
+
+
+LEGEND: dict[str, Any] = {
+    "orient": "top",
+    "title": None,
+    "labelColor": INK,
+    "labelFontSize": 12,
+    "labelLimit": 320,
+    "columnPadding": 24,
+    "symbolSize": 260,
+    "symbolStrokeWidth": 2.5,
+    "offset": 22,
+}
+"""How the legend of a page of panels looks: above them, without a title."""
