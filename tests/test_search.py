@@ -38,7 +38,7 @@ def whole(array):
     return [[int(number) for number in row] for row in array.tolist()]
 
 
-def agree(found: TopK, expected, k):
+def assert_same_lists(found: TopK, expected, k):
     for row, best in enumerate(expected):
         padding = k - len(best)
         assert found.positions[row].tolist() == [position for position, _ in best] + [-1] * padding
@@ -56,7 +56,7 @@ def test_near_ties_beyond_single_precision_come_in_their_exact_order(metric, bac
 
     found = search(queries, items, k=12, metric=metric, backend=backend)
 
-    agree(found, neighbours(whole(queries), whole(items), 12, metric), 12)
+    assert_same_lists(found, neighbours(whole(queries), whole(items), 12, metric), 12)
 
 
 def test_the_near_ties_of_these_tests_are_lost_in_single_precision():
@@ -75,7 +75,7 @@ def test_every_type_gives_the_neighbours_of_exact_arithmetic(metric, dtype, back
 
     found = search(queries, items, k=30, metric=metric, backend=backend)
 
-    agree(found, neighbours(whole(queries), whole(items), 30, metric), 30)
+    assert_same_lists(found, neighbours(whole(queries), whole(items), 30, metric), 30)
 
 
 @pytest.mark.parametrize("metric", METRICS)
@@ -124,7 +124,7 @@ def test_ever_so_many_equal_items_are_ranked_by_position(metric, backend):
 
     found = search(queries, items, k=600, metric=metric, backend=backend, item_block=300)
 
-    agree(found, neighbours(whole(queries), whole(items), 600, metric), 600)
+    assert_same_lists(found, neighbours(whole(queries), whole(items), 600, metric), 600)
 
 
 def test_items_that_get_better_and_better_are_all_found(backend):
@@ -141,7 +141,7 @@ def test_norms_of_very_different_size_lose_nothing(backend):
 
     for metric in ("dot", "l2"):
         found = search(items[:30], items, k=10, metric=metric, backend=backend, item_block=64)
-        agree(found, neighbours(whole(items[:30]), whole(items), 10, metric), 10)
+        assert_same_lists(found, neighbours(whole(items[:30]), whole(items), 10, metric), 10)
 
 
 def test_vectors_far_from_the_origin_are_told_apart_by_their_distance():
@@ -149,7 +149,7 @@ def test_vectors_far_from_the_origin_are_told_apart_by_their_distance():
 
     found = search(items[:20], items, k=9, metric="l2")
 
-    agree(found, neighbours(whole(items[:20]), whole(items), 9, "l2"), 9)
+    assert_same_lists(found, neighbours(whole(items[:20]), whole(items), 9, "l2"), 9)
 
 
 @pytest.mark.parametrize("metric", METRICS)
@@ -173,7 +173,7 @@ def test_self_and_group_are_excluded_by_name(metric, backend):
         item_block=50,
     )
 
-    agree(found, neighbours(whole(queries), whole(items), 100, metric, barred), 100)
+    assert_same_lists(found, neighbours(whole(queries), whole(items), 100, metric, barred), 100)
 
 
 def test_a_group_may_hold_nearly_everything(backend):
@@ -247,7 +247,7 @@ def test_whatever_the_vectors_the_lists_are_those_of_exact_arithmetic(data, metr
 
     found = search(items, items, k=k, metric=metric, exclude="self", item_block=block, query_block=block)
 
-    agree(found, neighbours(rows, rows, k, metric, lambda query, item: query == item), k)
+    assert_same_lists(found, neighbours(rows, rows, k, metric, lambda query, item: query == item), k)
 
 
 @settings(max_examples=60, deadline=None)
@@ -280,7 +280,7 @@ def test_vectors_that_float32_cannot_tell_apart_are_multiplied_in_float64(metric
     items = (rng.integers(-40, 41, size=(4000, 12)) + 2**20).astype(np.float32)
     nearest = search(items[:15], items, k=4, metric=metric, exclude="self", backend=backend, item_block=250)
 
-    agree(nearest, neighbours(whole(items[:15]), whole(items), 4, metric, lambda query, item: query == item), 4)
+    assert_same_lists(nearest, neighbours(whole(items[:15]), whole(items), 4, metric, lambda query, item: query == item), 4)
     standing_of = ranks_of(items[:15], items, nearest.positions, metric=metric, exclude="self", backend=backend, item_block=250)
     assert (standing_of.above + standing_of.before).tolist() == [[0, 1, 2, 3]] * 15
 

@@ -101,7 +101,7 @@ def measure(
     exempt: common law -> the reason why it does not hold for this measure (see tests/test_measures.py).
     """
 
-    def register(function: Function) -> Function:
+    def _register(function: Function) -> Function:
         signature = list(inspect.signature(function).parameters.values())
         hints = get_type_hints(function)
         parameters = {each.name: Parameter(each.name, each.default, hints[each.name]) for each in signature[1:]}
@@ -126,7 +126,7 @@ def measure(
         MEASURES.add(name, entry)
         return function
 
-    return register
+    return _register
 
 
 @dataclass(frozen=True)

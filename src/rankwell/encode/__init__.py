@@ -68,11 +68,11 @@ ENCODERS: Catalogue[Load] = Catalogue("encode", "family of encoders")
 def encoder(name: str) -> Callable[[Loads], Loads]:
     """Registers a function `(model, settings) -> Encoder` as the family of this name; `name:model` asks for it."""
 
-    def register(load: Loads) -> Loads:
+    def _register(load: Loads) -> Loads:
         ENCODERS.add(name, load)
         return load
 
-    return register
+    return _register
 
 
 def load_encoder(model: str, settings: Settings = Settings()) -> Encoder:
@@ -218,11 +218,11 @@ IMAGE_ENCODERS: Catalogue[ImageLoad] = Catalogue("encode", "family of image enco
 def image_encoder(name: str) -> Callable[[Loads], Loads]:
     """Registers a function `(model, settings) -> ImageEncoder` as the family of this name; `name:model` asks for it."""
 
-    def register(load: Loads) -> Loads:
+    def _register(load: Loads) -> Loads:
         IMAGE_ENCODERS.add(name, load)
         return load
 
-    return register
+    return _register
 
 
 def load_image_encoder(model: Any, settings: ImageSettings = ImageSettings()) -> ImageEncoder:

@@ -87,13 +87,13 @@ def encode_images(
 def digests(paths: Sequence[Path]) -> list[str]:
     """The SHA-256 of every file, empty where it cannot be read."""
 
-    def digest(path: Path) -> str:
+    def _digest(path: Path) -> str:
         try:
             return Source(path).digest()
         except (BadInput, OSError):
             return ""
 
-    return in_threads(digest, paths)
+    return in_threads(_digest, paths)
 
 
 class _Made(NamedTuple):

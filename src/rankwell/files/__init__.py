@@ -91,11 +91,11 @@ def file_format(
 ) -> Callable[[Read], Read]:
     """Registers the function that reads a format and returns it unchanged; see `Format` for the other parts."""
 
-    def register(read: Read) -> Read:
+    def _register(read: Read) -> Read:
         FORMATS.add(f"{name} {holds}", Format(name, holds, read, sniff, accepts, find_hits, write, suffixes, parts))
         return read
 
-    return register
+    return _register
 
 
 class FoundHits(NamedTuple):

@@ -93,7 +93,7 @@ class _Repeated(dict[str, Any]):
 
 
 def _parse(source: Source, duplicates: Repeats) -> Any:
-    def build(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    def _build(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         whole = dict(pairs)
         if len(whole) == len(pairs):
             return whole
@@ -109,7 +109,7 @@ def _parse(source: Source, duplicates: Repeats) -> Any:
         return {pairs[place][0]: pairs[place][1] for place in sorted(known.values())}
 
     try:
-        return json.loads(decode_id(source.read()), object_pairs_hook=build)
+        return json.loads(decode_id(source.read()), object_pairs_hook=_build)
     except json.JSONDecodeError as error:
         near = error.doc[max(error.pos - 20, 0) : error.pos + 20]
         what = f"{source.name}:{error.lineno}: {near!r}: {error.msg}"

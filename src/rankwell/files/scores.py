@@ -122,10 +122,10 @@ def read_npy(source: Source, request: Request) -> Scores:  # noqa: ARG001 - one 
 
 
 def _register(name: str) -> None:
-    def sniff(head: Head) -> float:
+    def _sniff(head: Head) -> float:
         return FORMATS[f"{name} embeddings"].sniff(head)
 
-    def read(source: Source, request: Request) -> Scores:
+    def _read(source: Source, request: Request) -> Scores:
         try:
             table = FORMATS[f"{name} embeddings"].read(source, request)
         except BadInput as error:
@@ -133,7 +133,7 @@ def _register(name: str) -> None:
             raise type(error)(str(error).replace("may be the vectors", "may be the scores")) from error
         return Scores(table.vectors, table.ids)
 
-    file_format(name, "scores", sniff=sniff, parts=True)(read)
+    file_format(name, "scores", sniff=_sniff, parts=True)(_read)
 
 
 for _name in _AS_VECTORS:

@@ -70,10 +70,10 @@ def read_vecs(source: Source, request: Request, *, kind: np.dtype[Any]) -> Embed
 
 
 def _register(name: str, read: Any, kind: str, suffixes: tuple[str, ...]) -> None:
-    def sniff(head: Head) -> float:
+    def _sniff(head: Head) -> float:
         return 0.95 if head.name.lower().endswith(suffixes) else 0.0
 
-    file_format(name, "embeddings", sniff=sniff, suffixes=suffixes)(partial(read, kind=np.dtype(kind)))
+    file_format(name, "embeddings", sniff=_sniff, suffixes=suffixes)(partial(read, kind=np.dtype(kind)))
 
 
 for _name, (_kind, _suffixes) in _ONE_HEADER.items():

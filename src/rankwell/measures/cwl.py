@@ -132,11 +132,11 @@ def inst(judged: JudgedRankings, *, T: float = 1.0, max_rel: float, min_rel: flo
     """
     twice = 2 * _goal(T)
 
-    def goes_on(ranks: Floats, gains: Floats) -> Floats:
+    def _goes_on(ranks: Floats, gains: Floats) -> Floats:
         wanted = ranks + twice - np.cumsum(gains, axis=1)
         return ((wanted - 1) / wanted) ** 2
 
-    return _gain_per_item(judged, goes_on, k=k, min_rel=min_rel, max_rel=max_rel)
+    return _gain_per_item(judged, _goes_on, k=k, min_rel=min_rel, max_rel=max_rel)
 
 
 @measure("INSQ", source="Moffat, Scholer and Thomas 2012, Models and metrics: IR evaluation as a user process", aliases=("insq",))

@@ -172,10 +172,10 @@ def nerr_ia(intents: IntentRankings, *, k: int, alpha: float = 0.5, rel: float =
 def _by_persistence(beta: float) -> Discount:
     _share("beta", beta)
 
-    def worth(rank: Ints) -> Floats:
+    def _worth(rank: Ints) -> Floats:
         return np.power(beta, rank.astype(np.float64) - 1.0)
 
-    return worth
+    return _worth
 
 
 @measure("NRBP", source=_NRBP + "; ndeval, Clarke 2013")

@@ -88,10 +88,10 @@ def _expected_rbp(
 def _reach(p: float) -> Callable[[Ints], Floats]:
     """The chance that the user comes as far as a rank."""
 
-    def reach(rank: Ints) -> Floats:
+    def _chance(rank: Ints) -> Floats:
         return np.power(p, rank.astype(np.float64) - 1.0)
 
-    return reach
+    return _chance
 
 
 @measure(

@@ -371,9 +371,9 @@ def _pictures(thumbnails: str, result: ClipResults) -> dict[str, Path]:
 def _noting(mapper: KeywordMapper, mapped: list[MappedText]) -> MapText:
     """The mapper as a function that keeps what it said of each text."""
 
-    def map_text(text: str) -> Sequence[Any]:
+    def _map_text(text: str) -> Sequence[Any]:
         found = mapper.map_text(text)
         mapped.append(found)
         return found.keywords
 
-    return map_text
+    return _map_text

@@ -84,10 +84,10 @@ def prepare(folder: Path, *, progress: Progress = None) -> DemoFiles:
         retrieved = retrieve(system, texts, K_RETRIEVER)
     write_run(retrieved, paths.retrieved)
 
-    def told(done: int, total: int) -> None:
+    def _told(done: int, total: int) -> None:
         if progress is not None:
             progress("answering", done, total)
 
-    write_predictions(read_answers(reader, texts, retrieved, contexts, k=K_READER, progress=told), paths.predictions)
+    write_predictions(read_answers(reader, texts, retrieved, contexts, k=K_READER, progress=_told), paths.predictions)
     write_predictions(read_answers(reader, texts, gold_passages(questions), contexts, k=K_READER), paths.isolated)
     return paths

@@ -106,7 +106,7 @@ def encode(
             )
         return Output(notes=(*notes, f"{output} is there and was made from these texts in this way; nothing to do"))
 
-    def finish() -> None:
+    def _finish() -> None:
         write_ids(output, chosen.ids)
         write_text(beside, json.dumps(manifest, indent=2, sort_keys=True) + "\n")
 
@@ -117,7 +117,7 @@ def encode(
         identity=manifest,
         dtype=dtype,
         chunk=_CHUNK_BATCHES * batch_size,
-        before=finish,
+        before=_finish,
         progress=None if progress is None else lambda part, whole: progress("encoding", part, whole),
     )
     if done.resumed:

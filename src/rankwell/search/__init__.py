@@ -229,7 +229,7 @@ class _Task:
         workers = min(processors(), _MOST_WORKERS, 1 + n * self.items.n // _WORTH_A_WORKER) if self._backend.parallel else 1
         rows = max(1, min(_QUERY_BYTES // workers // (8 * width + bytes_each), -(-n // workers)))
 
-        def done(start: int) -> Found:
+        def _done(start: int) -> Found:
             part = _Part(start, min(start + rows, n), self.space())
             result = work(part)
             if result is None:
@@ -241,7 +241,7 @@ class _Task:
             return result
 
         with _blas_threads(max(1, processors() // workers)):
-            return in_threads(done, range(0, n, rows), workers=workers)
+            return in_threads(_done, range(0, n, rows), workers=workers)
 
     def space(self, *, double: bool = False) -> Space:
         """How vectors are multiplied; in float64 as soon as float32 was found to tell too little apart."""
@@ -281,10 +281,10 @@ def _search_part(task: _Task, part: _Part, k: int) -> Best | None:
     block = space.queries(first, part.stop)
     patience = np.inf if space.double else _PATIENCE
 
-    def score(rows: Ints, columns: Ints) -> Floats:
+    def _score(rows: Ints, columns: Ints) -> Floats:
         return task.score(rows + first, columns)
 
-    shortlist = Shortlist(k, space, block.squares, score, patience=patience)
+    shortlist = Shortlist(k, space, block.squares, _score, patience=patience)
     engine = task.open(block)
     for rows, start, loaded, barred in task.tiles(part, block, engine):
         reach = block.reach[rows]

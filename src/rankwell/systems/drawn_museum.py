@@ -207,21 +207,21 @@ def _blocks(pen: _Pen) -> None:
     random = pen.random
     line = random.uniform(0.006, 0.02)
 
-    def split(left: float, top: float, right: float, bottom: float, depth: int) -> None:
+    def _split(left: float, top: float, right: float, bottom: float, depth: int) -> None:
         if depth == 0 or (depth < 3 and random.random() < 0.25):
             pen.area([(left + line, top + line), (right, top + line), (right, bottom), (left + line, bottom)], pen.colour())
             return
         cut = random.uniform(0.3, 0.7)
         if right - left > bottom - top:
             middle = left + (right - left) * cut
-            split(left, top, middle, bottom, depth - 1)
-            split(middle, top, right, bottom, depth - 1)
+            _split(left, top, middle, bottom, depth - 1)
+            _split(middle, top, right, bottom, depth - 1)
         else:
             middle = top + (bottom - top) * cut
-            split(left, top, right, middle, depth - 1)
-            split(left, middle, right, bottom, depth - 1)
+            _split(left, top, right, middle, depth - 1)
+            _split(left, middle, right, bottom, depth - 1)
 
-    split(0, 0, 1, 1, 4)
+    _split(0, 0, 1, 1, 4)
 
 
 def _wall(random: Random, size: tuple[int, int]) -> "Image":

@@ -114,12 +114,12 @@ def _spans(text: str, words: Sequence[_Word], weights: dict[str, float], questio
     names = not numbers and bool(_ASKS_NAME.search(question))
     anchors = [word for word in words if word.key in weights]
 
-    def merit(run: Sequence[_Word]) -> tuple[float, int]:
+    def _merit(run: Sequence[_Word]) -> tuple[float, int]:
         near = math.fsum(weights[each.key] / (1 + _distance(run, each)) for each in anchors)
         fits = any((numbers and _is_number(each)) or (names and _is_name(each, words[0])) for each in run)
         return (-near * (3 if fits else 1), run[0].start)
 
-    kept = sorted((run[:_LONGEST] for run in map(_trim, _runs(text, words, weights)) if run), key=merit)
+    kept = sorted((run[:_LONGEST] for run in map(_trim, _runs(text, words, weights)) if run), key=_merit)
     return [(run[0].start, run[-1].end) for run in kept] or [(words[0].start, words[-1].end)]
 
 

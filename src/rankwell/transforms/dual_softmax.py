@@ -27,11 +27,11 @@ def dual_softmax(scores: Matrix, *, temperature: float) -> Transformed:
     shape = check_matrix(scores)
     sums = log_sums(scores, 1.0 / temperature)
 
-    def read(start: int, stop: int) -> Floats:
+    def _read(start: int, stop: int) -> Floats:
         block = wide(scores, start, stop)
         prior = block * (1.0 / temperature)
         prior -= sums
         block *= np.exp(prior, out=prior)
         return block
 
-    return Transformed(shape, read)
+    return Transformed(shape, _read)

@@ -35,13 +35,13 @@ def querybank(scores: Matrix, bank: Matrix, *, beta: float = 20.0, k: int = 1, d
     sums = log_sums(bank, beta, "bank")
     hubs = _activated(bank, k) if dynamic else np.ones(shape[1], dtype=np.bool_)
 
-    def read(start: int, stop: int) -> Floats:
+    def _read(start: int, stop: int) -> Floats:
         block = wide(scores, start, stop)
         changed = hubs[block.argmax(axis=1)]
         block[changed] = block[changed] * beta - sums
         return block
 
-    return Transformed(shape, read)
+    return Transformed(shape, _read)
 
 
 def _activated(bank: Matrix, k: int) -> Bools:

@@ -45,14 +45,14 @@ def reciprocal(given: Descriptors, *, k1: int = 20, k2: int = 6, weight: float =
     sets = _averaged(_neighbourhoods(images, nearest, k1, farthest), nearest[:, :k2])
     columns = sets.transposed(len(images))
 
-    def read(start: int, stop: int) -> Floats:
+    def _read(start: int, stop: int) -> Floats:
         asked = rows[start:stop]
         found = np.array([_shared(sets, columns, row)[: len(references)] for row in asked.tolist()])
         found = 1 - found / (2 - found)
         distances = 2 - 2 * np.matmul(images[asked], references.T, dtype=np.float64)
         return -((1 - weight) * found + weight * distances.clip(0.0) / farthest[asked, None])
 
-    return Transformed((len(queries), len(references)), read)
+    return Transformed((len(queries), len(references)), _read)
 
 
 class _Sets(NamedTuple):

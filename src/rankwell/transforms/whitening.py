@@ -49,7 +49,7 @@ def whitening(given: Descriptors, *, dimensions: int = 0, power: float = 0.5) ->
     kept = slice(0, dimensions or len(variances))
     matrix = directions[:, kept] * variances[kept] ** -power
 
-    def moved(vectors: Matrix, what: str) -> Matrix:
+    def _moved(vectors: Matrix, what: str) -> Matrix:
         found = np.empty((len(vectors), matrix.shape[1]))
         for start in range(0, len(vectors), BLOCK_ROWS):
             np.matmul(vectors[start : start + BLOCK_ROWS] - mean, matrix, out=found[start : start + BLOCK_ROWS])
@@ -58,9 +58,9 @@ def whitening(given: Descriptors, *, dimensions: int = 0, power: float = 0.5) ->
     queries = unit_rows(given.queries, "queries")
     return replace(
         given,
-        queries=moved(queries, "whitened queries"),
-        references=moved(references, "whitened references"),
-        learn=None if given.learn is None else moved(learn, "whitened vectors to learn from"),
+        queries=_moved(queries, "whitened queries"),
+        references=_moved(references, "whitened references"),
+        learn=None if given.learn is None else _moved(learn, "whitened vectors to learn from"),
     )
 
 

@@ -167,12 +167,12 @@ def _find_tokens(prepared: Sequence[str], how: Containment) -> Callable[[str], I
         for token in set(text.split()):
             holders.setdefault(token, []).append(place)
 
-    def find(needle: str) -> Iterable[int]:
+    def _find(needle: str) -> Iterable[int]:
         tokens = needle.split()
         rarest = min((holders.get(token, []) for token in tokens), key=len) if tokens else range(len(prepared))
         return (place for place in rarest if how.holds(prepared[place], needle))
 
-    return find
+    return _find
 
 
 def _find_parts(prepared: Sequence[str]) -> Callable[[str], Iterable[int]]:
@@ -180,14 +180,14 @@ def _find_parts(prepared: Sequence[str]) -> Callable[[str], Iterable[int]]:
     starts = [0, *accumulate(len(text) + 1 for text in prepared)]
     whole = "".join(f"{text}\0" for text in prepared)
 
-    def find(needle: str) -> Iterable[int]:
+    def _find(needle: str) -> Iterable[int]:
         found = whole.find(needle)
         while 0 <= found < len(whole):
             place = bisect_right(starts, found) - 1
             yield place
             found = whole.find(needle, starts[place + 1])
 
-    return find
+    return _find
 
 
 def _runs(text: str) -> set[tuple[str, ...]]:

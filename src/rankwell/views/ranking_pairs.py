@@ -243,7 +243,7 @@ class RankingPairs:
         owner = first.query_of_row[rows]
         depth = np.maximum(ranks[0][rows], ranks[1][second.offsets[owner] + first.other_ranks[rows] - 1])
 
-        def at_depth(query: Ints, place: Ints) -> Ints:
+        def _at_depth(query: Ints, place: Ints) -> Ints:
             counts = np.bincount(offsets[query] + place - 1, minlength=int(offsets[-1])).astype(np.int64)
             return running_sum(counts, offsets)
 
@@ -252,9 +252,9 @@ class RankingPairs:
             offsets=offsets,
             query=np.repeat(np.arange(len(longer), dtype=np.int64), longer),
             depth=position_in_segment(offsets) + 1,
-            shared=at_depth(owner, depth),
-            reference=at_depth(first.query_of_row[shown[0]], ranks[0][shown[0]]),
-            candidate=at_depth(second.query_of_row[shown[1]], ranks[1][shown[1]]),
+            shared=_at_depth(owner, depth),
+            reference=_at_depth(first.query_of_row[shown[0]], ranks[0][shown[0]]),
+            candidate=_at_depth(second.query_of_row[shown[1]], ranks[1][shown[1]]),
         )
 
     def judged(self, gold_depth: int | None = None, gains: Gains = "binary") -> JudgedRankings:

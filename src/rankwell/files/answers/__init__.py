@@ -60,11 +60,11 @@ def answer_format(
 ) -> Callable[[Read], Read]:
     """Registers the function that reads a format and returns it unchanged; see `AnswerFormat` for the other parts."""
 
-    def register(read: Read) -> Read:
+    def _register(read: Read) -> Read:
         ANSWER_FORMATS.add(f"{name} {holds}", AnswerFormat(name, holds, read, fits, write, suffixes, parts))
         return read
 
-    return register
+    return _register
 
 
 class FoundQuestions(NamedTuple):

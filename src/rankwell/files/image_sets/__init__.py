@@ -55,11 +55,11 @@ FORMS: Catalogue[Form] = Catalogue("files.image_sets", "form of an image set")
 def form(name: str, *, fits: Callable[[Path, Wanted], float]) -> Callable[[Reads], Reads]:
     """Registers the function that reads a form and returns it unchanged."""
 
-    def register(read: Reads) -> Reads:
+    def _register(read: Reads) -> Reads:
         FORMS.add(name, Form(name, fits, read))
         return read
 
-    return register
+    return _register
 
 
 def read_images(

@@ -61,13 +61,13 @@ def _column(names: Sequence[str], words: Sequence[str]) -> str | None:
 
 
 def _picture(table: Path, row: _Row, columns: Mapping[str, str | None]) -> Picture:
-    def cell(what: str) -> str | None:
+    def _cell(what: str) -> str | None:
         column = columns[what]
         value = None if column is None else row.cells.get(column)
         text = "" if value is None else str(value).strip()
         return None if text.casefold() in _NOTHING else text
 
-    name, split = cell("image"), cell("split")
+    name, split = _cell("image"), _cell("split")
     where = f"{table}: {row.place}"
     if name is None:
         raise BadInput(f"{where} names no image; fill the column {columns['image']!r}.")
@@ -75,11 +75,11 @@ def _picture(table: Path, row: _Row, columns: Mapping[str, str | None]) -> Pictu
         raise BadInput(f"{where}, image {name!r}: no split; write reference, query or both.")
     return Picture(
         id=name,
-        instance=cell("instance"),
+        instance=_cell("instance"),
         split=split_of(split, f"{where}, image {name!r}"),
-        camera=cell("camera"),
-        group=cell("group"),
-        contentless=_flag(cell("contentless"), f"{where}, image {name!r}"),
+        camera=_cell("camera"),
+        group=_cell("group"),
+        contentless=_flag(_cell("contentless"), f"{where}, image {name!r}"),
     )
 
 

@@ -73,7 +73,7 @@ def _house(side: int, depth: float, length: float, random: Random, *, lit: bool)
     colour, high = random.choice(_HOUSES), random.uniform(6, 15)
     lamps = [random.random() < 0.45 for _ in range(60)]
 
-    def draw(canvas: Canvas) -> None:
+    def _draw(canvas: Canvas) -> None:
         x, far = side * 8.5, depth + length
         near = max(depth, 3.0)
         if far <= near:
@@ -90,29 +90,29 @@ def _house(side: int, depth: float, length: float, random: Random, *, lit: bool)
                 if lit and glass == "#ffd98a":
                     canvas.glow(x, start + 0.5, storey * 3 + 1.7, 0.5, glass)
 
-    return draw
+    return _draw
 
 
 def _tree(x: float, depth: float, random: Random) -> Callable[[Canvas], None]:
     high, leaves = random.uniform(4, 8), random.choice(("#4f7a4a", "#5f8a4d", "#47705a"))
     actor = Actor("tree", x, max(depth, 4.0), 0, False, leaves, 0)
 
-    def draw(canvas: Canvas) -> None:
+    def _draw(canvas: Canvas) -> None:
         canvas.box(actor, (-0.18, 0.18), (0, high * 0.5), "#6b5442")
         canvas.disc(actor, 0, high * 0.66, (high * 0.3, high * 0.36), leaves)
 
-    return draw
+    return _draw
 
 
 def _lantern(x: float, depth: float) -> Callable[[Canvas], None]:
-    def draw(canvas: Canvas) -> None:
+    def _draw(canvas: Canvas) -> None:
         actor = Actor("lantern", x, max(depth, 4.0), 0, False, "", 0)
         arm = -1.6 if x > 0 else 1.6
         canvas.line(actor, [(0, 0), (0, 7), (arm, 7.2)], 0.14, "#565c62")
         canvas.box(actor, (min(arm, 0), max(arm, 0)), (7.0, 7.2), "#565c62")
         canvas.glow(x + arm, actor.depth, 7.0, 0.8)
 
-    return draw
+    return _draw
 
 
 def _rails(canvas: Canvas) -> None:
@@ -171,8 +171,8 @@ def _night(canvas: Canvas, day: "Image") -> "Image":
         x, y, size = x / FINE, y / FINE, min(max(size / FINE, 0.7), 26)
         pen.ellipse((x - size, y - size, x + size, y + size), fill=colour)
 
-    def spread(small: Any) -> Any:
+    def _spread(small: Any) -> Any:
         return small.filter(ImageFilter.GaussianBlur(4)).resize(day.size, Resampling.BILINEAR)
 
     dark = Image.blend(day, Image.new("RGB", day.size, "#0b1220"), 0.68)
-    return ImageChops.add(Image.composite(day, dark, spread(beam)), spread(shine))
+    return ImageChops.add(Image.composite(day, dark, _spread(beam)), _spread(shine))
