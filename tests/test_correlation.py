@@ -9,6 +9,7 @@ import pytest
 from scipy import stats
 
 from rankwell.errors import BadUsage
+from rankwell.kernels.resamples import over_resamples
 from rankwell.stats import student_p
 from rankwell.stats.calibration import fit_line
 from rankwell.stats.correlation import (
@@ -201,7 +202,8 @@ def test_the_bootstrap_is_that_of_drawing_every_resample(kind):
 
     # Resamples are drawn from the pairs in ascending order of target, then similarity.
     order = np.lexsort((similarity, target))
-    rows = order[np.random.Generator(np.random.PCG64(4)).integers(0, 60, size=(300, 60))]
+    counts = np.concatenate(over_resamples(60, 300, np.copy, seed=4)).astype(int)
+    rows = [np.repeat(order, row) for row in counts]
     drawn = {"pearson": [], "spearman": [], "calibrated_mae": []}
     for each in rows:
         drawn["pearson"].append(stats.pearsonr(target[each], similarity[each]).statistic)

@@ -13,6 +13,7 @@ import pytest
 
 from rankwell import judged_rankings
 from rankwell.errors import BadUsage
+from rankwell.kernels.resamples import over_resamples
 from rankwell.measures.first_rank import averaged
 from rankwell.registry import MEASURES, parse_measure
 from rankwell.stats.summaries import summarise
@@ -360,6 +361,6 @@ def test_intervals_of_medians_are_percentiles_of_medians_of_resamples(summary: s
 
     (row,) = summarise([values], resamples=500, seed=3)
 
-    rows = np.random.Generator(np.random.PCG64(3)).integers(0, n, size=(500, n))
-    drawn_figures = [MEDIANS[summary]([ranks[query] for query in each]) for each in rows.tolist()]
+    counts = np.concatenate(over_resamples(n, 500, np.copy, seed=3)).astype(int)
+    drawn_figures = [MEDIANS[summary](np.repeat(ranks, each).tolist()) for each in counts]
     assert (row.ci_low, row.ci_high) == pytest.approx(tuple(np.quantile(drawn_figures, [0.025, 0.975])))

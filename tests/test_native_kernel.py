@@ -109,3 +109,17 @@ def test_threads_inside_threads_do_not_start_more(monkeypatch):
     monkeypatch.setattr("rankwell.kernels.threads.processors", lambda: 4)
     names = in_threads(lambda _: set(in_threads(lambda _: __import__("threading").get_ident(), range(8))), range(4))
     assert all(len(each) == 1 for each in names)
+
+
+def test_a_kernel_that_was_compiled_from_other_sources_is_left_alone(tmp_path):
+    (tmp_path / "check.py").write_text(
+        "import sys, types\n"
+        "stale = types.ModuleType('rankwell.kernels._native')\n"
+        "sys.modules[stale.__name__] = stale\n"
+        "import rankwell.kernels\n"
+        "rankwell.kernels._native = stale\n"
+        "from rankwell.kernels import native\n"
+        "print(native.name())\n"
+    )
+    found = subprocess.run([sys.executable, str(tmp_path / "check.py")], capture_output=True, text=True, check=True)
+    assert found.stdout == "numpy\n"

@@ -343,6 +343,6 @@ def test_effect_sizes_by_hand():
     # mean 0.1, squared deviations 0.16 + 0 + 0.01 + 0.09 = 0.26
     assert cohen_dz(differences) == pytest.approx(0.1 / math.sqrt(0.26 / 3))
     assert superiority(differences) == (2 + 0.5) / 4
-    # Three degrees of freedom: Γ(1.5) / (√1.5 Γ(1)) = 0.7236.
-    assert hedges_gz(differences) == pytest.approx(0.72360 * cohen_dz(differences), rel=1e-4)
+    # Three degrees of freedom: Γ(1.5) / (√1.5 Γ(1)), and Γ(1.5) is √π / 2.
+    assert hedges_gz(differences) == pytest.approx(math.sqrt(math.pi) / 2 / math.sqrt(1.5) * cohen_dz(differences), rel=1e-12)
     assert cohen_dz(np.full(4, 0.1)) is None

@@ -9,8 +9,18 @@ from rankwell import files
 from rankwell.errors import BadInput, BadLine, DuplicateItem
 from rankwell.files import trec_qrels
 from rankwell.files.trec_qrels import read, read_preferences, write
+from rankwell.kernels import native
 from rankwell.store import Source
 from rankwell.tables.judgments import Judgments
+
+
+@pytest.fixture(params=["native", "numpy"], autouse=True)
+def reader(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every test holds with the compiled kernel and without it."""
+    if request.param == "numpy":
+        monkeypatch.setattr(native, "library", None)
+    elif native.library is None:
+        pytest.skip("the compiled kernel is not there: no compiler at installation")
 
 
 def source_of(folder: Path, content: bytes, name: str = "qrels") -> Source:
@@ -130,7 +140,7 @@ def test_qrels_and_preferences_are_recognised(tmp_path: Path) -> None:
 
     assert files.find_judgments(qrels).format == "trec"
     assert files.read_preferences(stated).items == ["a", "b"]
-    with pytest.raises(BadInput):
+    with pytest.raises(BadInput, match=r"prefs:1: .* has 5 fields, .*is this a file of preferences\?"):
         files.read_judgments(stated)
 
 

@@ -1,8 +1,9 @@
-"""Mutated and random run files through the compiled reader and the NumPy reader: python tools/fuzz_reader.py [--minutes 60]
+"""Mutated and random runs and judgments through the compiled readers and the others: python tools/fuzz_reader.py [--minutes 60]
 
 What the one makes of a file must be what the other makes of it, to the last bit and the last word of an error. A file for which
 that is not so is written to tests/reader_seeds/, where the tests read it ever after; --keep leaves a file there for every new
 kind of outcome as well. Judgments and options are drawn from the bytes of a file, so that these are all that must be kept.
+Runs end in .run there, judgments in .qrels: TREC's, and BEIR's, which DuckDB reads otherwise.
 """
 
 import argparse
@@ -16,7 +17,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from rankwell.errors import RankwellError
-from rankwell.kernels import MSMARCO_RUN, TREC_RUN, Layout, Reading, native, native_bytes, numpy_bytes
+from rankwell.files import FORMATS, Aspects, Request
+from rankwell.kernels import MSMARCO_RUN, TREC_RUN, Layout, Reading, judged_rows, native, native_bytes, numpy_bytes
 from rankwell.store import Source
 from rankwell.tables import decode_id
 from rankwell.tables.hits import Hits
@@ -42,6 +44,7 @@ PIECES = (
     ),
 )
 
+HEADER = b"query-id\tcorpus-id\tscore\n"
 WHITE = (b"\t", b"  ", b" \t ", b"\v", b"\f ", b"\r", b" \r", b"\t\t")
 
 
@@ -104,6 +107,48 @@ def compare(content: bytes, path: Path) -> tuple[str, bool]:
     error = wanted[0] if len(wanted) == 2 else f"{len(wanted[0]) > 8} {wanted[3] != wanted[5]} {len(wanted[8]) > 0}"
     options = f"{case.reading.ties} {case.reading.keep > 0} {case.part < 99}"
     return f"{kind} {error} {case.layout.fields}/ {options}", found is None or found == wanted
+
+
+def judged(table: Judgments) -> tuple[Any, ...]:
+    """Judgments in plain values."""
+    aspects = None if table.aspects is None else list(table.aspects)
+    return table.queries, table.offsets.tobytes(), list(table.items), table.grades.tobytes(), aspects
+
+
+def compare_judgments(content: bytes, path: Path) -> tuple[str, bool]:
+    """As `compare`, for judgments: the kernel against the format's own reader."""
+    rng = random.Random(hashlib.sha256(content).digest())  # noqa: S311
+    tabs = content.startswith(HEADER)
+    aspects: Aspects = "groups" if rng.random() < 0.3 and not tabs else "none"
+    comments = rng.random() < 0.3 and not tabs
+    path.write_bytes(content)
+    source = Source(path)
+    found = judged_rows.read(source, header=HEADER if tabs else b"", comments=comments, aspects=aspects != "none")
+    kind = f"{'left' if found is None else 'judged'} {tabs} {aspects} {comments}/"
+    if found is None:
+        return kind, True
+    library, native.library = native.library, None
+    try:
+        format_name = "tsv judgments" if tabs else "trec judgments"
+        wanted = FORMATS[format_name].read(source, Request(comments=comments, aspects=aspects))
+    except RankwellError:
+        return kind, False
+    finally:
+        native.library = library
+    return kind, judged(found.table()) == judged(wanted)
+
+
+def made_judgments(rng: random.Random) -> bytes:
+    """Judgments of some queries, as TREC or as BEIR has them."""
+    rows, tabs = list[bytes](), rng.random() < 0.15
+    for query in rng.sample(range(100), rng.randint(1, 8)):
+        for item in rng.sample(range(60), rng.choice((1, 5, 20))):
+            grade = str(rng.randint(-1, 3)) if rng.random() < 0.9 else repr(rng.uniform(-1, 3))
+            fields = [b"%d" % query, b"%d" % rng.randint(0, 1), b"d%d" % item, grade.encode()]
+            rows.append(b"\t".join(fields[::2] + fields[3:]) if tabs else b" ".join(fields))
+    if rng.random() < 0.5:
+        rng.shuffle(rows)
+    return HEADER * tabs + b"\n".join(rows) + b"\n" * (rng.random() < 0.9)
 
 
 def made(rng: random.Random) -> bytes:
@@ -178,15 +223,17 @@ def main() -> None:
     if native.library is None:
         sys.exit("there is no compiled reader to be compared with")
     rng = random.Random(options.seed)  # noqa: S311
-    pool = [path.read_bytes() for path in sorted(SEEDS.glob("*.run"))]
+    pools = {suffix: [path.read_bytes() for path in sorted(SEEDS.glob(f"*.{suffix}"))] for suffix in ("run", "qrels")}
     kinds, known, cases, wrong = Counter[str](), set[str](), 0, 0
     stop = time.monotonic() + 60 * options.minutes
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "run"
+        path = Path(folder) / "input"
         while time.monotonic() < stop:
-            base, other = (rng.choice(pool) if pool and rng.random() < 0.5 else made(rng) for _ in range(2))
+            suffix = "qrels" if rng.random() < 0.3 else "run"
+            pool, make = pools[suffix], made if suffix == "run" else made_judgments
+            base, other = (rng.choice(pool) if pool and rng.random() < 0.5 else make(rng) for _ in range(2))
             content = rng.randbytes(rng.randint(0, 200)) if rng.random() < 0.02 else mutated(rng, base, other)
-            kind, agree = compare(content, path)
+            kind, agree = (compare if suffix == "run" else compare_judgments)(content, path)
             cases += 1
             kinds[kind] += 1
             if kinds[kind] == 1 and len(content) < 5000:
@@ -197,7 +244,7 @@ def main() -> None:
             if not agree or kept:
                 known.add(short)
                 SEEDS.mkdir(exist_ok=True)
-                (SEEDS / f"{hashlib.sha256(content).hexdigest()[:12]}.run").write_bytes(content)
+                (SEEDS / f"{hashlib.sha256(content).hexdigest()[:12]}.{suffix}").write_bytes(content)
     left = sum(number for kind, number in kinds.items() if kind.startswith("left"))
     said = f"{cases} cases, {len(kinds)} kinds of outcome, {left} left to NumPy, {wrong} in which the readers disagree"
     sys.stdout.write(said + "\n")

@@ -212,17 +212,22 @@ def _standardised(values: Floats, lines: list[Line], queries: tuple[str, ...], p
 
 
 def _single_lines(lines: list[Line], options: Options, joined: Joined, values: Floats, counted: list[int]) -> str:
-    strings = {line.name: _relevance_strings(line, joined) for line in lines if line.trec.name == "relstring"}
-    heads = [(row, line, _head(line, options)) for row, line in enumerate(lines) if line.trec.single]
-    parts = list[str]()
-    for place in counted:
-        query = joined.queries[place]
-        for row, line, head in heads:
-            if line.name in strings:
-                parts.append(f"{line.name:<22}\t{query}\t'{strings[line.name][place]}'\n")
-            else:
-                parts.append(f"{head}\t{query}\t{_figure(values[row, place], line, options)}\n")
-    return "".join(parts)
+    heads, columns = list[str](), list[list[str]]()
+    for row, line in enumerate(lines):
+        if line.trec.name == "relstring":
+            strings = _relevance_strings(line, joined)
+            heads.append(f"{line.name:<22}")
+            columns.append([f"'{strings[place]}'" for place in counted])
+        elif line.trec.single:
+            heads.append(_head(line, options))
+            columns.append(_figures(values[row, counted], line, options))
+    names = [joined.queries[place] for place in counted]
+    cells = zip(*columns, strict=True)
+    return "".join(
+        f"{head}\t{name}\t{cell}\n"
+        for name, row in zip(names, cells, strict=bool(columns))
+        for head, cell in zip(heads, row, strict=True)
+    )
 
 
 def _summary_lines(lines: list[Line], options: Options, joined: Joined, values: Floats, counted: list[int]) -> str:
@@ -265,6 +270,14 @@ def _figure(value: float, line: Line, options: Options) -> str:
         return f"{int(value)}"
     # Unlike Python, C prints the sign of what is not a number.
     return "  -nan" if isnan(value) and copysign(1.0, value) < 0 else f"{value:6.4f}"
+
+
+def _figures(values: Floats, line: Line, options: Options) -> list[str]:
+    import numpy as np
+
+    if np.isnan(values).any() or (line.trec.whole and options.zscores is None):
+        return [_figure(value, line, options) for value in values.tolist()]
+    return [f"{value:6.4f}" for value in values.tolist()]
 
 
 def _relevance_strings(line: Line, joined: Joined) -> list[str]:

@@ -3,12 +3,15 @@
 import re
 
 from rankwell.files import FORMATS, Request, Texts, file_format
+from rankwell.kernels import judged_rows
 from rankwell.store import Head, Source
 from rankwell.tables.judgments import Judgments
 
+_HEADER = b"query-id\tcorpus-id\tscore\n"
+
 
 def _sniff_judgments(head: Head) -> float:
-    return 0.99 if head.fields and head.lines[0].split(b"\t") == [b"query-id", b"corpus-id", b"score"] and _whole(head) else 0.0
+    return 0.99 if head.fields and head.lines[0] + b"\n" == _HEADER and _whole(head) else 0.0
 
 
 def _whole(head: Head) -> bool:
@@ -23,6 +26,8 @@ def _sniff_texts(head: Head) -> float:
 @file_format("beir", "judgments", sniff=_sniff_judgments)
 def read_judgments(source: Source, request: Request) -> Judgments:
     """The judgments in `qrels/test.tsv`. Source: Thakur et al. 2021, BEIR."""
+    if request.duplicates == "error" and request.aspects == "none" and (found := judged_rows.read(source, header=_HEADER)):
+        return found.table()
     return FORMATS["tsv judgments"].read(source, request)
 
 

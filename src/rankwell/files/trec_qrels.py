@@ -13,6 +13,7 @@ import numpy as np
 
 from rankwell.errors import BadInput, BadLine, DuplicateItem
 from rankwell.files import Request, file_format
+from rankwell.kernels import judged_rows
 from rankwell.store import Head, Source
 from rankwell.tables import Floats, decode_id, encode_id
 from rankwell.tables.columns import unique_rows
@@ -175,6 +176,8 @@ def read(source: Source, *, aspects: bool = False, comments: bool = False) -> Ju
 
 
 def _read(source: Source, *, aspects: bool, comments: bool, request: Request) -> Judgments:
+    if request.duplicates == "error" and (found := judged_rows.read(source, comments=comments, aspects=aspects)) is not None:
+        return found.table()
     (queries, names, items), grades = _read_columns(source, _QRELS, comments=comments, passed_over=None if aspects else 1)
     if request.duplicates != "error":
         # An id holds no white space, so that query and aspect can be held together and taken apart again.

@@ -3,11 +3,6 @@
    Every function gives what the NumPy code beside it gives, to the last bit; without a compiler that code does the work.
    Nothing here allocates Python objects or raises while the interpreter's lock is released. */
 
-#define PY_SSIZE_T_CLEAN
-#include <Python.h>
-#include <stdint.h>
-#include <stdlib.h>
-
 #include "_reader.h"
 
 /* The same code for several processors, chosen when the library is loaded; products and sums are never fused. */
@@ -224,8 +219,18 @@ static PyMethodDef functions[] = {
     {NULL, NULL, 0, NULL},
 };
 
+/* What native.py asks for: raised whenever a function of this module is called in another way. */
+#define INTERFACE 2
+
+static int add_parts(PyObject *module)
+{
+    if (PyModule_AddIntConstant(module, "interface", INTERFACE))
+        return -1;
+    return rankwell_add_tables(module) || rankwell_add_reader(module) || rankwell_add_results(module) ? -1 : 0;
+}
+
 /* C knows no conversion from a function to an object; the interpreter asks for one all the same. */
-static PyModuleDef_Slot steps[] = {{Py_mod_exec, (void *)rankwell_add_reader}, {0, NULL}};
+static PyModuleDef_Slot steps[] = {{Py_mod_exec, (void *)add_parts}, {0, NULL}};
 
 static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, "_native", NULL, 0, functions, steps, NULL, NULL, NULL};
 

@@ -211,10 +211,10 @@ enum { FEW = 4 };
 /* Closes the query that is being read: its rows become hits. */
 int rankwell_finish_query(Worker *worker, const uint8_t *text)
 {
-    const uint8_t *const start = text + worker->start;
     int status = DONE;
     if (!worker->begun || worker->position < 0)
         return DONE;
+    const uint8_t *const start = text + worker->start;
     worker->retrieved[worker->position] = (int64_t)worker->rows;
     if (worker->falling)
         for (size_t each = 0; each < worker->n_found && !status; each++)

@@ -1,29 +1,10 @@
-/* The reader of run files for Python: tables and workers as capsules, bytes in, arrays as bytes out. */
-
-#define PY_SSIZE_T_CLEAN
-#include <Python.h>
+/* The reader of runs for Python: workers as capsules that are fed with bytes or with columns. */
 
 #include "_reader.h"
-#include "_scan.h"
 
-static const char TABLE[] = "rankwell.kernels._native.table", WORKER[] = "rankwell.kernels._native.worker";
+#include "_arrow.h"
 
-/* needs: the capsules whose memory the worker reads. state: of the thread that runs it without the interpreter's lock. */
-typedef struct {
-    Worker worker;
-    PyObject *table, *first;
-    PyThreadState *state;
-    int busy;
-} Held;
-
-static void free_table(PyObject *capsule)
-{
-    Table *const table = PyCapsule_GetPointer(capsule, TABLE);
-    if (table) {
-        rankwell_free_table(table);
-        PyMem_Free(table);
-    }
-}
+static const char WORKER[] = "rankwell.kernels._native.worker";
 
 static void free_worker(PyObject *capsule)
 {
@@ -34,85 +15,6 @@ static void free_worker(PyObject *capsule)
         Py_XDECREF(held->first);
         PyMem_Free(held);
     }
-}
-
-/* The bytes of ids, one behind the other, from `at` on; -1 with an exception set. */
-static Py_ssize_t add_names(Table *table, size_t *room, PyObject *names, Py_ssize_t count, size_t *place, size_t at)
-{
-    for (Py_ssize_t each = 0; each < count; each++) {
-        PyObject *const name = PySequence_GetItem(names, each);
-        PyObject *const raw = name ? PyUnicode_AsEncodedString(name, "utf-8", "surrogateescape") : NULL;
-        Py_XDECREF(name);
-        if (!raw)
-            return -1;
-        const size_t size = (size_t)PyBytes_Size(raw);
-        const int good = make_room(&table->text, room, at + size + SLACK, 1);
-        if (good)
-            memcpy(table->text + at, PyBytes_AsString(raw), size);
-        Py_DECREF(raw);
-        if (!good) {
-            PyErr_NoMemory();
-            return -1;
-        }
-        place[each] = at;
-        at += size;
-    }
-    place[count] = at;
-    return (Py_ssize_t)at;
-}
-
-/* Fills a table; 0 with an exception set. */
-static int fill_table(Table *table, PyObject *queries, PyObject *items, const int64_t *offsets, Py_ssize_t n_offsets)
-{
-    const Py_ssize_t n_queries = PySequence_Size(queries), n_items = PySequence_Size(items);
-    size_t room = 0;
-    if (n_queries < 0 || n_items < 0)
-        return 0;
-    int good = n_offsets == n_queries + 1 && offsets[0] == 0 && offsets[n_queries] == n_items;
-    for (Py_ssize_t each = 0; good && each < n_queries; each++)
-        good = offsets[each] <= offsets[each + 1];
-    if (!good) {
-        PyErr_SetString(PyExc_ValueError, "the offsets do not fit the queries and items");
-        return 0;
-    }
-    table->queries = (size_t)n_queries;
-    table->rows = (size_t)n_items;
-    table->places = calloc((size_t)(n_queries + n_items) + 1, sizeof(size_t));
-    table->first_slot = calloc((size_t)n_queries + 1, sizeof(size_t));
-    if (!table->places || !table->first_slot || !make_room(&table->text, &room, SLACK, 1)) {
-        PyErr_NoMemory();
-        return 0;
-    }
-    for (Py_ssize_t each = 0; each < n_queries; each++)
-        table->first_slot[each + 1] = (size_t)(offsets[each + 1] - offsets[each]);
-    const Py_ssize_t at = add_names(table, &room, queries, n_queries, table->places, 0);
-    if (at < 0 || add_names(table, &room, items, n_items, table->places + n_queries, (size_t)at) < 0)
-        return 0;
-    if (rankwell_build_table(table)) {
-        PyErr_NoMemory();
-        return 0;
-    }
-    return 1;
-}
-
-static PyObject *reader_table(PyObject *self, PyObject *arguments)
-{
-    PyObject *queries, *items, *capsule = NULL;
-    Py_buffer offsets;
-    (void)self;
-    if (!PyArg_ParseTuple(arguments, "OOy*", &queries, &items, &offsets))
-        return NULL;
-    Table *const table = PyMem_Calloc(1, sizeof(Table));
-    if (!table)
-        PyErr_NoMemory();
-    else if (fill_table(table, queries, items, offsets.buf, offsets.len / 8))
-        capsule = PyCapsule_New(table, TABLE, free_table);
-    if (table && !capsule) {
-        rankwell_free_table(table);
-        PyMem_Free(table);
-    }
-    PyBuffer_Release(&offsets);
-    return capsule;
 }
 
 /* A number in a notation that the kernel does not read, as Python's float reads it. */
@@ -147,7 +49,7 @@ static PyObject *reader_worker(PyObject *self, PyObject *arguments)
                           &form->ranked, &reading.rule, &reading.single_precision, &reading.comments, &reading.trailing, &keep,
                           &pass))
         return NULL;
-    Table *const table = PyCapsule_GetPointer(capsule, TABLE);
+    Table *const table = PyCapsule_GetPointer(capsule, RANKWELL_TABLE);
     if (!table)
         return NULL;
     const int last = form->fields - 1;
@@ -177,7 +79,7 @@ static PyObject *reader_worker(PyObject *self, PyObject *arguments)
 }
 
 /* The worker in a capsule; NULL with an exception set where it is none, or another thread is at it. */
-static Held *worker_in(PyObject *capsule)
+Held *rankwell_worker_in(PyObject *capsule)
 {
     Held *const held = PyCapsule_GetPointer(capsule, WORKER);
     if (held && held->busy) {
@@ -228,7 +130,7 @@ static PyObject *reader_feed(PyObject *self, PyObject *arguments)
     (void)self;
     if (!PyArg_ParseTuple(arguments, "Ow*nLp", &capsule, &buffer, &filled, &place, &last))
         return NULL;
-    Held *const held = worker_in(capsule);
+    Held *const held = rankwell_worker_in(capsule);
     int good = held != NULL;
     if (good && (filled < 0 || filled > buffer.len - SLACK - 1 || held->worker.parsed > (size_t)filled)) {
         PyErr_SetString(PyExc_ValueError, "the buffer is too small for what is in it");
@@ -248,6 +150,30 @@ static PyObject *reader_feed(PyObject *self, PyObject *arguments)
     return rest == NO_MEMORY ? PyErr_NoMemory() : PyLong_FromSsize_t(rest);
 }
 
+/* What a step between the passes came to: the number, or an exception. */
+static PyObject *outcome(int status)
+{
+    return status == NO_MEMORY ? PyErr_NoMemory() : PyLong_FromLong(status);
+}
+
+static PyObject *reader_take(PyObject *self, PyObject *arguments)
+{
+    PyObject *capsule, *columns;
+    (void)self;
+    if (!PyArg_ParseTuple(arguments, "OO", &capsule, &columns))
+        return NULL;
+    Held *const held = rankwell_worker_in(capsule);
+    struct ArrowArrayStream *const stream = held ? PyCapsule_GetPointer(columns, "arrow_array_stream") : NULL;
+    if (!stream)
+        return NULL;
+    held->busy = 1;
+    held->state = PyEval_SaveThread();
+    const int status = stream->release ? rankwell_take_stream(&held->worker, stream) : ODD;
+    PyEval_RestoreThread(held->state);
+    held->busy = 0;
+    return outcome(status);
+}
+
 static PyObject *reader_cut(PyObject *self, PyObject *arguments)
 {
     Py_buffer text;
@@ -260,19 +186,13 @@ static PyObject *reader_cut(PyObject *self, PyObject *arguments)
     return PyLong_FromLongLong(place);
 }
 
-/* What a step between the passes came to: the number, or an exception. */
-static PyObject *outcome(int status)
-{
-    return status == NO_MEMORY ? PyErr_NoMemory() : PyLong_FromLong(status);
-}
-
 static PyObject *reader_absorb(PyObject *self, PyObject *arguments)
 {
     PyObject *capsule, *other;
     (void)self;
     if (!PyArg_ParseTuple(arguments, "OO", &capsule, &other))
         return NULL;
-    Held *const held = worker_in(capsule), *const from = held ? worker_in(other) : NULL;
+    Held *const held = rankwell_worker_in(capsule), *const from = held ? rankwell_worker_in(other) : NULL;
     if (!from)
         return NULL;
     if (from == held || from->table != held->table || from->worker.pass != held->worker.pass || from->first != held->first) {
@@ -300,7 +220,7 @@ static PyObject *reader_twice(PyObject *self, PyObject *arguments)
     if (!workers)
         return PyErr_NoMemory();
     for (Py_ssize_t each = 0; each < count; each++) {
-        Held *const held = worker_in(PyTuple_GetItem(listed, each));
+        Held *const held = rankwell_worker_in(PyTuple_GetItem(listed, each));
         if (!held) {
             PyMem_Free(workers);
             return NULL;
@@ -316,7 +236,7 @@ static PyObject *reader_twice(PyObject *self, PyObject *arguments)
 
 static PyObject *reader_gather(PyObject *self, PyObject *capsule)
 {
-    Held *const held = worker_in(capsule);
+    Held *const held = rankwell_worker_in(capsule);
     (void)self;
     return held ? outcome(rankwell_gather(&held->worker)) : NULL;
 }
@@ -327,7 +247,7 @@ static PyObject *reader_share(PyObject *self, PyObject *arguments)
     (void)self;
     if (!PyArg_ParseTuple(arguments, "OO", &capsule, &first))
         return NULL;
-    Held *const held = worker_in(capsule), *const from = held ? worker_in(first) : NULL;
+    Held *const held = rankwell_worker_in(capsule), *const from = held ? rankwell_worker_in(first) : NULL;
     if (!from)
         return NULL;
     if (from == held || held->first || from->table != held->table || !from->worker.own_first_found) {
@@ -341,7 +261,7 @@ static PyObject *reader_share(PyObject *self, PyObject *arguments)
 
 static PyObject *reader_settle(PyObject *self, PyObject *capsule)
 {
-    Held *const held = worker_in(capsule);
+    Held *const held = rankwell_worker_in(capsule);
     (void)self;
     if (held && !held->first) {
         PyErr_SetString(PyExc_ValueError, "the worker has nothing to settle");
@@ -350,60 +270,17 @@ static PyObject *reader_settle(PyObject *self, PyObject *capsule)
     return held ? outcome(rankwell_settle_scattered(&held->worker)) : NULL;
 }
 
-static PyObject *unknown_of(const Names *names)
-{
-    PyObject *const counts = PyDict_New();
-    for (size_t each = 0; counts && each < names->size; each++) {
-        const size_t place = names->places[each];
-        PyObject *const name = PyBytes_FromStringAndSize((char *)names->text + place, (Py_ssize_t)(names->places[each + 1] - place));
-        PyObject *const number = PyLong_FromLongLong(names->counts[each]);
-        const int good = name && number && PyDict_SetItem(counts, name, number) == 0;
-        Py_XDECREF(name);
-        Py_XDECREF(number);
-        if (!good) {
-            Py_DECREF(counts);
-            return NULL;
-        }
-    }
-    return counts;
-}
-
-static PyObject *reader_results(PyObject *self, PyObject *capsule)
-{
-    Held *const held = worker_in(capsule);
-    (void)self;
-    if (!held)
-        return NULL;
-    const Worker *const worker = &held->worker;
-    const Hits *const hits = &worker->hits;
-    PyObject *const unknown = unknown_of(&worker->unknown);
-    const Py_ssize_t size = (Py_ssize_t)hits->size * 8, tops = (Py_ssize_t)worker->tops * 8, rows = (Py_ssize_t)worker->top_rows * 8;
-    if (!unknown)
-        return NULL;
-    return Py_BuildValue("y#Ny#y#y#y#y#(y#y#y#y#y#)", (char *)worker->retrieved, (Py_ssize_t)worker->table->queries * 8, unknown,
-                         hits->row ? (char *)hits->row : "", size, hits->score ? (char *)hits->score : "", size,
-                         hits->above ? (char *)hits->above : "", size, hits->tied ? (char *)hits->tied : "", size,
-                         hits->before ? (char *)hits->before : "", size,
-                         worker->top_query ? (char *)worker->top_query : "", tops,
-                         worker->top_size ? (char *)worker->top_size : "", tops,
-                         worker->top_length ? (char *)worker->top_length : "", rows,
-                         worker->top_score ? (char *)worker->top_score : "", rows,
-                         worker->top_text ? (char *)worker->top_text : "", (Py_ssize_t)worker->top_text_size);
-}
-
 static PyMethodDef functions[] = {
-    {"reader_table", reader_table, METH_VARARGS, "reader_table(queries, items, offsets) -> table"},
     {"reader_worker", reader_worker, METH_VARARGS,
      "reader_worker(table, (fields, query, item, value, ranked), (rule, single, comments, trailing), keep, scattered) -> worker"},
     {"reader_feed", reader_feed, METH_VARARGS, "reader_feed(worker, buffer, filled, place, last) -> rest, or what is the matter"},
+    {"reader_take", reader_take, METH_VARARGS, "reader_take(worker, stream of query, item, score) -> 0, or what is the matter"},
     {"reader_cut", reader_cut, METH_VARARGS, "reader_cut(text, comments) -> where the query changes, or -1"},
     {"reader_absorb", reader_absorb, METH_VARARGS, "reader_absorb(worker, other) -> 0, or what is the matter"},
     {"reader_twice", reader_twice, METH_VARARGS, "reader_twice(workers, part, parts) -> whether a hash stands there twice"},
     {"reader_gather", reader_gather, METH_O, "reader_gather(worker) -> 0"},
     {"reader_share", reader_share, METH_VARARGS, "reader_share(worker, first) -> 0"},
     {"reader_settle", reader_settle, METH_O, "reader_settle(worker) -> 0"},
-    {"reader_results", reader_results, METH_O,
-     "reader_results(worker) -> (retrieved, unknown, row, score, above, tied, before, top)"},
     {NULL, NULL, 0, NULL},
 };
 

@@ -19,13 +19,12 @@ int rankwell_start(Worker *worker, const Table *table, const Reading *reading)
 void rankwell_free(Worker *worker)
 {
     void *const all[] = {
-        worker->retrieved,     worker->unknown.text,   worker->unknown.places, worker->unknown.hashes, worker->unknown.counts,
-        worker->unknown.slots, worker->hits.row,       worker->hits.above,     worker->hits.tied,      worker->hits.before,
-        worker->hits.score,    worker->query,          worker->scores,         worker->offsets,        worker->sizes,
-        worker->seen,          worker->found,          worker->tally.over,     worker->tally.tied,     worker->tally.below,
-        worker->top_text,      worker->top_query,      worker->top_size,       worker->top_length,     worker->top_score,
-        worker->own_first_found,
+        worker->retrieved,  worker->hits.row,   worker->hits.above, worker->hits.tied,  worker->hits.before,     worker->hits.score,
+        worker->query,      worker->scores,     worker->offsets,    worker->sizes,      worker->seen,            worker->names,
+        worker->found,      worker->tally.over, worker->tally.tied, worker->tally.below, worker->top_text,       worker->top_query,
+        worker->top_size,   worker->top_length, worker->top_score,  worker->own_first_found,
     };
+    rankwell_free_names(&worker->unknown);
     for (size_t each = 0; each < sizeof all / sizeof *all; each++)
         free(all[each]);
     for (size_t part = 0; part < PARTITIONS; part++)
@@ -35,6 +34,13 @@ void rankwell_free(Worker *worker)
             chunk = next;
         }
     memset(worker, 0, sizeof *worker);
+}
+
+/* A score as it is compared in single precision. The conversion of a number beyond the largest is defined by IEEE 754 alone, not by C. */
+INLINE double rounded(double score)
+{
+    const double most = (double)FLT_MAX + ldexp(1.0, 103);
+    return score >= most ? HUGE_VAL : score <= -most ? -HUGE_VAL : (double)(float)score;
 }
 
 /* The score of a line as it is compared; ODD where it is none. */
@@ -48,11 +54,8 @@ INLINE int read_score(const Worker *worker, const Line *line, int ranked, int si
             return ODD;
         *score = -*score;
     }
-    if (single) {
-        /* The conversion of a number beyond the largest is defined by IEEE 754 alone, not by C. */
-        const double most = (double)FLT_MAX + ldexp(1.0, 103);
-        *score = *score >= most ? HUGE_VAL : *score <= -most ? -HUGE_VAL : (double)(float)*score;
-    }
+    if (single)
+        *score = rounded(*score);
     return DONE;
 }
 
@@ -63,12 +66,13 @@ static int enter_query(Worker *worker, const Line *line)
     if (size > SIZE_MAX / 2 || !make_room(&worker->query, &worker->query_room, size + SLACK, 1))
         return NO_MEMORY;
     memcpy(worker->query, line->query, size);
+    memset(worker->query + size, 0, SLACK);
     worker->query_size = size;
-    worker->query_word = up_to_eight(line->query, size);
-    worker->position = find_query(worker->table, line->query, size);
+    worker->query_word = up_to_eight(worker->query, size);
+    worker->position = find_query(worker->table, worker->query, size);
     worker->begun = 1;
     if (worker->position < 0 && worker->pass != PLACE) {
-        const int64_t entry = rankwell_name_entry(&worker->unknown, line->query, size);
+        const int64_t entry = rankwell_name_entry(&worker->unknown, worker->query, size);
         if (entry < 0)
             return NO_MEMORY;
         worker->entry = (size_t)entry;
@@ -150,25 +154,30 @@ INLINE int add_row(Worker *worker, const uint8_t *text, const Line *line, double
     return DONE;
 }
 
+/* The next line from `at` on and before `end` that says something; `at` moves behind it. 1, 0 where there is none, or ODD. */
+INLINE int take_line(const Worker *worker, Form form, Cursor *cursor, const uint8_t *text, size_t *at, size_t end, Line *line)
+{
+    while (*at < end) {
+        const int status = next_line(&worker->reading, form, cursor, text, *at, end, line);
+        *at = line->next;
+        if (status)
+            return status;
+    }
+    return 0;
+}
+
 INLINE int read_whole(Worker *worker, const uint8_t *text, size_t end, Form form)
 {
     Cursor cursor;
     Line line;
     double score;
     size_t at = worker->parsed;
-    if (at >= end)
-        return DONE;
+    int status;
     point(&cursor, text, at);
-    for (; at < end; at = line.next) {
-        int status = next_line(&worker->reading, form, &cursor, text, at, end, &line);
-        if (status <= 0) {
-            if (status == 0)
-                continue;
-            return status;
-        }
+    while ((status = take_line(worker, form, &cursor, text, &at, end, &line)) > 0) {
         if (is_new_query(worker, &line)
             && ((status = rankwell_finish_query(worker, text)) || (status = enter_query(worker, &line))
-                || (worker->position >= 0 && (status = begin_rows(worker, at)))))
+                || (worker->position >= 0 && (status = begin_rows(worker, (size_t)(line.query - text))))))
             return status;
         if (worker->position < 0) {
             /* That there is a score must be seen; what it is need not be worked out. */
@@ -181,7 +190,44 @@ INLINE int read_whole(Worker *worker, const uint8_t *text, size_t end, Form form
             return status;
     }
     worker->parsed = end;
-    return DONE;
+    return status;
+}
+
+/* One row that does not come as a line, after all those before it. Its bytes are copied, for slack must stand behind a name. */
+int rankwell_take_row(Worker *worker, const Line *row, double score)
+{
+    int status;
+    Line line = *row;
+    if (score - score != 0.0)
+        return ODD;
+    if (!worker->begun || row->query_size != worker->query_size || memcmp(row->query, worker->query, row->query_size) != 0) {
+        if ((status = rankwell_finish_query(worker, worker->names)) || (status = enter_query(worker, row))
+            || (worker->position >= 0 && (status = begin_rows(worker, 0))))
+            return status;
+        worker->names_size = 0;
+    }
+    if (worker->position < 0) {
+        worker->unknown.counts[worker->entry]++;
+        return DONE;
+    }
+    if (worker->names_size + row->item_size > UINT32_MAX / 2)
+        return SCATTERED;
+    if (!make_room(&worker->names, &worker->names_room, worker->names_size + row->item_size + SLACK, 1))
+        return NO_MEMORY;
+    uint8_t *const name = worker->names + worker->names_size;
+    memcpy(name, row->item, row->item_size);
+    memset(name + row->item_size, 0, SLACK);
+    worker->names_size += row->item_size;
+    line.item = name;
+    return add_row(worker, worker->names, &line, worker->reading.single_precision ? rounded(score) : score);
+}
+
+/* Closes what such rows left open. */
+int rankwell_end_rows(Worker *worker)
+{
+    const int status = rankwell_finish_query(worker, worker->names);
+    worker->begun = 0;
+    return status;
 }
 
 static int is_trec(const Form *form)
@@ -198,7 +244,7 @@ int rankwell_read_whole(Worker *worker, const uint8_t *text, size_t end)
 }
 
 /* One line of a run whose queries do not stand together: counted, and kept where it is judged. */
-INLINE int collect(Worker *worker, const Line *line, size_t at, double score)
+INLINE int collect(Worker *worker, const uint8_t *text, const Line *line, double score)
 {
     const uint64_t hash = hash_of(line->item, line->item_size);
     const size_t query = (size_t)worker->position;
@@ -229,7 +275,7 @@ INLINE int collect(Worker *worker, const Line *line, size_t at, double score)
         .score = score,
         .name = worker->table->text + place[0],
         .size = place[1] - place[0],
-        .place = worker->place + at,
+        .place = worker->place + (size_t)(line->query - text),
         .query = query,
         .row = (size_t)judged,
     };
@@ -237,9 +283,10 @@ INLINE int collect(Worker *worker, const Line *line, size_t at, double score)
 }
 
 /* One line of such a run when the judged items are known. */
-INLINE void place(Worker *worker, const Line *line, size_t at, double score)
+INLINE void place(Worker *worker, const uint8_t *text, const Line *line, double score)
 {
     const size_t query = (size_t)worker->position, first = worker->first_found[query];
+    const size_t at = (size_t)(line->query - text);
     const Found row = {.score = score, .name = line->item, .size = line->item_size, .place = worker->place + at};
     rankwell_count_row(worker->every + first, worker->first_found[query + 1] - first, &row, worker->reading.rule != BY_INPUT,
                        worker->tally.over + first + query, worker->tally.tied + first, worker->tally.below + first);
@@ -251,16 +298,9 @@ INLINE int read_scattered(Worker *worker, const uint8_t *text, size_t end, Form 
     Line line;
     double score;
     size_t at = worker->parsed;
-    if (at >= end)
-        return DONE;
+    int status;
     point(&cursor, text, at);
-    for (; at < end; at = line.next) {
-        int status = next_line(&worker->reading, form, &cursor, text, at, end, &line);
-        if (status <= 0) {
-            if (status == 0)
-                continue;
-            return status;
-        }
+    while ((status = take_line(worker, form, &cursor, text, &at, end, &line)) > 0) {
         if (is_new_query(worker, &line) && (status = enter_query(worker, &line)))
             return status;
         if (again && (worker->position < 0
@@ -269,14 +309,14 @@ INLINE int read_scattered(Worker *worker, const uint8_t *text, size_t end, Form 
         if ((status = read_score(worker, &line, form.ranked, worker->reading.single_precision, &score)))
             return status;
         if (again)
-            place(worker, &line, at, score);
+            place(worker, text, &line, score);
         else if (worker->position < 0)
             worker->unknown.counts[worker->entry]++;
-        else if ((status = collect(worker, &line, at, score)))
+        else if ((status = collect(worker, text, &line, score)))
             return status;
     }
     worker->parsed = end;
-    return DONE;
+    return status;
 }
 
 /* The lines up to `end` in the first pass over a run whose queries do not stand together. */

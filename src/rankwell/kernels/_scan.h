@@ -81,6 +81,9 @@ typedef struct {
     int falling;
     uint64_t *seen;
     size_t seen_room, seen_mask;
+    /* What the items of these rows are called, where rows do not come as text. */
+    uint8_t *names;
+    size_t names_size, names_room;
     Found *found;
     size_t n_found, found_room;
     Tally tally;
@@ -91,7 +94,8 @@ typedef struct {
     double *top_score;
     size_t top_text_size, top_text_room, top_query_room, top_size_room, top_length_room, top_score_room, tops, top_rows;
 
-    /* Scattered lines: the first and the second pass over them. first_found: (queries + 1,) where the found items of each query begin; shared in the second pass. */
+    /* Scattered lines: the first and the second pass over them. first_found: (queries + 1,) where the found items of each query
+       begin; shared in the second pass. */
     int pass;
     Chunk *chunks[PARTITIONS];
     const Found *every;
@@ -115,6 +119,8 @@ int rankwell_start(Worker *worker, const Table *table, const Reading *reading);
 void rankwell_free(Worker *worker);
 int rankwell_read_whole(Worker *worker, const uint8_t *text, size_t end);
 int rankwell_finish_query(Worker *worker, const uint8_t *text);
+int rankwell_take_row(Worker *worker, const Line *row, double score);
+int rankwell_end_rows(Worker *worker);
 int rankwell_read_scattered(Worker *worker, const uint8_t *text, size_t end);
 int rankwell_place_scattered(Worker *worker, const uint8_t *text, size_t end);
 int rankwell_absorb(Worker *worker, const Worker *other);

@@ -94,3 +94,12 @@ int64_t rankwell_name_entry(Names *names, const uint8_t *name, size_t size)
     names->size = entry + 1;
     return (int64_t)entry;
 }
+
+void rankwell_free_names(Names *names)
+{
+    free(names->text);
+    free(names->places);
+    free(names->hashes);
+    free(names->counts);
+    free(names->slots);
+}

@@ -38,6 +38,7 @@ typedef struct {
 int rankwell_build_table(Table *table);
 void rankwell_free_table(Table *table);
 int64_t rankwell_name_entry(Names *names, const uint8_t *name, size_t size);
+void rankwell_free_names(Names *names);
 
 static inline size_t power_of_two(size_t least, size_t wanted)
 {

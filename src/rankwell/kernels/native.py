@@ -4,6 +4,9 @@ import os
 from types import ModuleType
 from typing import TYPE_CHECKING
 
+# As in _native.c. A checkout may still hold what was compiled from older sources; it is left alone until the next install.
+INTERFACE = 2
+
 if TYPE_CHECKING:
     from rankwell.kernels import _native as library
 else:
@@ -12,7 +15,7 @@ else:
         from rankwell.kernels import _native as library
     except ImportError:
         library = None
-    if os.environ.get("RANKWELL_KERNEL") == "numpy":
+    if os.environ.get("RANKWELL_KERNEL") == "numpy" or getattr(library, "interface", None) != INTERFACE:
         library = None
 
 

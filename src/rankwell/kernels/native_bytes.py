@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from rankwell.kernels import Layout, Progress, Reading
     from rankwell.store import Source
     from rankwell.tables.judgments import Judgments
+    from rankwell.tables.order import TieRule
 
 BLOCK = 256 << 10
 # A query whose lines take more than this is read as if they stood all over the file.
@@ -122,7 +123,7 @@ class _Run:
 
     def _worker(self, *, scattered: bool) -> Worker:
         reading = self._reading
-        how = (_RULES.get(reading.ties, 0), reading.single_precision, reading.comments, reading.trailing)
+        how = (rule_of(reading.ties), reading.single_precision, reading.comments, reading.trailing)
         return native.library.reader_worker(self._table, self._form, how, reading.keep, int(scattered))
 
     def _second(self, first: Worker) -> Worker:
@@ -245,27 +246,36 @@ class _Run:
         return results
 
     def _hits(self, first: Worker, counted: Worker) -> Hits | None:
-        retrieved, unknown, *_ = native.library.reader_results(first)
-        _, _, row, score, above, tied, before, top = native.library.reader_results(counted)
-        judgments = self._judgments
-        sizes = _ints(retrieved).copy()
-        if not unknown and not sizes.any():
-            return None
-        rows = _ints(row)
-        order = np.argsort(rows)
-        rows = rows[order]
-        return Hits(
-            query=judgments.query_of_row[rows],
-            row=rows,
-            score=_floats(score)[order],
-            above=_ints(above)[order],
-            tied=_ints(tied)[order],
-            before=_ints(before)[order],
-            retrieved=sizes,
-            present=sizes > 0,
-            unknown={decode_id(query): unknown[query] for query in sorted(unknown)},
-            top=_ranking(top, judgments) if self._reading.keep else None,
-        )
+        return hits_of(first, counted, self._judgments, keep=self._reading.keep)
+
+
+def rule_of(ties: TieRule) -> int:
+    """What the kernel calls a tie rule; all that name no order by ids keep that of the input."""
+    return _RULES.get(ties, 0)
+
+
+def hits_of(first: Worker, counted: Worker, judgments: Judgments, *, keep: int) -> Hits | None:
+    """What workers found; None where there was no row. first: the worker that saw all rows. counted: the one that placed them."""
+    retrieved, unknown, *_ = native.library.reader_results(first)
+    _, _, row, score, above, tied, before, top = native.library.reader_results(counted)
+    sizes = _ints(retrieved).copy()
+    if not unknown and not sizes.any():
+        return None
+    rows = _ints(row)
+    order = np.argsort(rows)
+    rows = rows[order]
+    return Hits(
+        query=judgments.query_of_row[rows],
+        row=rows,
+        score=_floats(score)[order],
+        above=_ints(above)[order],
+        tied=_ints(tied)[order],
+        before=_ints(before)[order],
+        retrieved=sizes,
+        present=sizes > 0,
+        unknown={decode_id(query): unknown[query] for query in sorted(unknown)},
+        top=_ranking(top, judgments) if keep else None,
+    )
 
 
 def _check(status: int) -> None:

@@ -1,12 +1,12 @@
 """Statistics over queries: what the figures of a collection are made of, for every file of this folder."""
 
 import math
-from collections.abc import Iterator
 from typing import Literal
 
 import numpy as np
 
 from rankwell.errors import BadUsage
+from rankwell.kernels.resamples import over_resamples
 from rankwell.tables import Floats
 
 Intervals = Literal["bootstrap", "t", "none"]
@@ -14,30 +14,14 @@ Intervals = Literal["bootstrap", "t", "none"]
 MIN_QUERIES = 10
 """Below this many counted queries an interval would look exact and mean nothing, so there is none."""
 
-_BUFFER, _PIECE = 1 << 22, 1 << 18
 
+def resampled_sums(table: Floats, resamples: int, *, seed: int, block: int | None = None) -> Floats:
+    """(resamples, columns) the sums of each column over bootstrap resamples of its rows, which all columns share.
 
-def resampled_counts(n: int, resamples: int, *, seed: int, block: int | None = None) -> Iterator[tuple[int, Floats]]:
-    """How often each of n queries is drawn in each bootstrap resample, a block of resamples at a time.
-
-    Yields the number of the block's first resample and its counts, (block, n) float64, overwritten by the next block.
-    Every row sums to n. The counts depend on n and the seed (PCG64) alone: measures and runs with n counted queries share them.
-    block: resamples at a time; by default as many as fit 32 MiB.
+    table: (n, columns) finite. The sums depend neither on other columns nor on block, the resamples worked on at once.
     """
-    rows = min(resamples, block or max(1, _BUFFER // n))
-    # Drawing and counting stay in the processor's cache; the product with the values is the faster the more rows it gets at once.
-    piece = min(rows, max(1, _PIECE // n))
-    generator = np.random.Generator(np.random.PCG64(seed))
-    counts = np.empty((rows, n))
-    shift = (np.arange(piece, dtype=np.int64) * n)[:, None]
-    for first in range(0, resamples, rows):
-        size = min(rows, resamples - first)
-        for start in range(0, size, piece):
-            here = min(piece, size - start)
-            drawn = generator.integers(0, n, size=(here, n), dtype=np.int64)
-            drawn += shift[:here]
-            counts[start : start + here] = np.bincount(drawn.ravel(), minlength=here * n).reshape(here, n)
-        yield first, counts[:size]
+    exact = on_exact_grid(table)
+    return np.concatenate(over_resamples(len(table), resamples, lambda counts: counts @ exact, seed=seed, block=block))
 
 
 def on_exact_grid(columns: Floats) -> Floats:
@@ -99,6 +83,19 @@ def student_p(t: float, freedom: float) -> float:
     if inside < (a + 1) / (a + b + 2):
         return _beta_share(a, b, inside, outside)
     return 1 - _beta_share(b, a, outside, inside)
+
+
+def binomial_p(n: int, up: int) -> float:
+    """The two-sided probability of a split of n coins at least as uneven as `up` of them; 1 where it is even."""
+    low = min(up, n - up)
+    if 2 * low == n:
+        return 1.0
+    # Whole numbers all the way: the quotient is rounded once.
+    ways, total = 1, 0
+    for place in range(low + 1):
+        total += ways
+        ways = ways * (n - place) // (place + 1)
+    return 2 * total / (1 << n)
 
 
 def percentile_interval(drawn: Floats, level: float) -> tuple[float, float] | None:

@@ -2,11 +2,13 @@
 
 import math
 from functools import lru_cache
+from statistics import NormalDist
 
 import numpy as np
 
 from rankwell.errors import BadUsage
 from rankwell.stats import check_level, student_quantile
+from rankwell.tables import Floats
 
 _MOST = 10**9
 
@@ -30,15 +32,26 @@ def queries_needed(difference: float, sd: float, *, alpha: float = 0.05, power: 
     _check(alpha, power)
     if difference == 0:
         return None
-    low, high = 1, 2
-    while _power(abs(difference) / sd * math.sqrt(high) if sd else math.inf, high - 1, alpha) < power:
-        low, high = high, high * 2
-        if high > _MOST:
+    effect = abs(difference) / sd if sd else math.inf
+
+    def _is_enough(n: int) -> bool:
+        return _power(effect * math.sqrt(n), n - 1, alpha) >= power
+
+    # The normal distribution gives a number that is a few off, and every step costs an integral.
+    off = (NormalDist().inv_cdf(1 - alpha / 2) + NormalDist().inv_cdf(power)) / effect if effect else math.inf
+    high = max(2, math.ceil(off * off)) if off < math.sqrt(_MOST) else _MOST
+    low, step = high, 1
+    while not _is_enough(high):
+        if high == _MOST:
             return None
+        low, high, step = high, min(_MOST, high + step), 2 * step
+    while low >= high:
+        low = max(1, high - step)
+        if low > 1 and _is_enough(low):
+            high, step = low, 2 * step
     while high - low > 1:
         middle = (low + high) // 2
-        enough = _power(abs(difference) / sd * math.sqrt(middle) if sd else math.inf, middle - 1, alpha) >= power
-        low, high = (low, middle) if enough else (middle, high)
+        low, high = (low, middle) if _is_enough(middle) else (middle, high)
     return high
 
 
@@ -76,9 +89,14 @@ def _spread(freedom: int) -> tuple[list[float], list[float]]:
     """Places and weights that integrate over a sample's standard deviation in units of the true one."""
     reach = 9 / math.sqrt(2 * freedom)
     low, high = max(0.0, 1 - reach), 1 + reach
-    nodes, weights = np.polynomial.legendre.leggauss(120)
+    nodes, weights = _nodes()
     places = (low + high) / 2 + (high - low) / 2 * nodes
     constant = math.log(2) + freedom / 2 * math.log(freedom / 2) - math.lgamma(freedom / 2)
     density = np.exp(constant + (freedom - 1) * np.log(places) - freedom / 2 * places**2)
     scaled = (high - low) / 2 * weights * density
     return places.tolist(), scaled.tolist()
+
+
+@lru_cache(maxsize=1)
+def _nodes() -> tuple[Floats, Floats]:
+    return np.polynomial.legendre.leggauss(120)

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from rankwell.stats import MIN_QUERIES, on_exact_grid, percentile_interval, resampled_counts
+from rankwell.stats import MIN_QUERIES, percentile_interval, resampled_sums
 from rankwell.tables import Floats
 
 Figure = Callable[[Sequence[float]], float]
@@ -38,8 +38,4 @@ def _edges(groups: Sequence[Floats]) -> list[int]:
 
 def _means(groups: Sequence[Floats], n: int, resamples: int, seed: int) -> Floats:
     """(resamples, columns) the means of all columns of sets of n queries that are drawn alike."""
-    table = on_exact_grid(np.hstack(groups))
-    found = np.empty((resamples, table.shape[1]))
-    for first, counts in resampled_counts(n, resamples, seed=seed):
-        np.matmul(counts, table, out=found[first : first + len(counts)])
-    return found / n
+    return resampled_sums(np.hstack(groups), resamples, seed=seed) / n

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rankwell.stats import MIN_QUERIES, check_level, on_exact_grid, percentile_interval, resampled_counts
+from rankwell.stats import MIN_QUERIES, check_level, percentile_interval, resampled_sums
 from rankwell.tables import Floats, Ints
 
 
@@ -65,10 +65,8 @@ def paired_bootstrap(
     for n in sorted({len(each.sums) for each in columns if len(each.sums) >= MIN_QUERIES}):
         places = [place for place, each in enumerate(columns) if len(each.sums) == n]
         parts = [_parts(columns[place], test=test) for place in places]
-        table = on_exact_grid(np.column_stack([part for each in parts for part in each]))
-        sums = np.empty((resamples, table.shape[1]))
-        for start, counts in resampled_counts(n, resamples, seed=seed, block=block):
-            np.matmul(counts, table, out=sums[start : start + len(counts)])
+        table = np.column_stack([part for each in parts for part in each])
+        sums = resampled_sums(table, resamples, seed=seed, block=block)
         at = 0
         for place, part in zip(places, parts, strict=True):
             own = sums[:, at : at + len(part)]

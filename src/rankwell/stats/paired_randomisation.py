@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rankwell.errors import BadInput, BadUsage
-from rankwell.stats import on_exact_grid
+from rankwell.stats import binomial_p, on_exact_grid
 from rankwell.tables import Floats, Ints
 
 Method = Literal["binomial", "enumerated", "drawn"]
@@ -181,7 +181,7 @@ def _exact(differences: Floats, resamples: int) -> PairedTest | None:
     mean, moved = float(differences.mean()), differences[differences != 0]
     sizes = np.abs(moved)
     if not len(moved) or float(sizes.max() - sizes.min()) <= n * 2.0**-52 * float(sizes.max()):
-        return PairedTest(mean, _binomial_p(len(moved), int(np.count_nonzero(moved > 0))), n, "binomial")
+        return PairedTest(mean, binomial_p(len(moved), int(np.count_nonzero(moved > 0))), n, "binomial")
     if len(moved) > 60 or 1 << len(moved) > resamples:
         return None
     column = moved[:, None]
@@ -192,16 +192,3 @@ def _exact(differences: Floats, resamples: int) -> PairedTest | None:
         sums = _signed((way >> np.arange(len(moved), dtype=np.uint64)) & np.uint64(1), table)
         extreme += int(np.count_nonzero(np.abs(sums) >= least))
     return PairedTest(mean, extreme / ways, n, "enumerated")
-
-
-def _binomial_p(n: int, up: int) -> float:
-    """The two-sided probability of a split of n coins as uneven as `up` of them."""
-    low = min(up, n - up)
-    if 2 * low == n:
-        return 1.0
-    # Whole numbers all the way: the quotient is rounded once.
-    ways, total = 1, 0
-    for place in range(low + 1):
-        total += ways
-        ways = ways * (n - place) // (place + 1)
-    return 2 * total / (1 << n)

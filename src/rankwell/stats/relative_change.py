@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rankwell.errors import BadInput
-from rankwell.stats import MIN_QUERIES, check_level, on_exact_grid, percentile_interval, resampled_counts
+from rankwell.stats import MIN_QUERIES, check_level, percentile_interval, resampled_sums
 from rankwell.tables import Floats
 
 
@@ -50,10 +50,8 @@ def relative_changes(
         if not places:
             continue
         # A column that several pairs share, as that of the first candidate, is added up once for each.
-        table = on_exact_grid(np.column_stack([column for place in places for column in kept[place]]))
-        sums = np.empty((resamples, table.shape[1]))
-        for start, counts in resampled_counts(n, resamples, seed=seed, block=block):
-            np.matmul(counts, table, out=sums[start : start + len(counts)])
+        table = np.column_stack([column for place in places for column in kept[place]])
+        sums = resampled_sums(table, resamples, seed=seed, block=block)
         for at, place in enumerate(places):
             first, other = sums[:, 2 * at], sums[:, 2 * at + 1]
             ratios = np.divide(other, first, out=np.full(resamples, np.nan), where=first > 0) - 1.0

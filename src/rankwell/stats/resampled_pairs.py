@@ -4,10 +4,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rankwell.stats import check_level, on_exact_grid, percentile_interval, resampled_counts
+from rankwell.kernels.resamples import over_resamples
+from rankwell.stats import check_level, on_exact_grid, percentile_interval
 from rankwell.tables import Floats, Ints
-
-_BLOCK = 1 << 18
 
 
 class PairIntervals(NamedTuple):
@@ -37,16 +36,17 @@ def bootstrap_pairs(
         )
     )
     first, second = _Ranks(target.values), _Ranks(similarity.values)
-    drawn = np.empty((3, resamples))
-    for start, counts in resampled_counts(n, resamples, seed=seed, block=block or max(1, _BLOCK // n)):
-        rows = slice(start, start + len(counts))
+
+    def _drawn(counts: Floats) -> Floats:
         with np.errstate(invalid="ignore", divide="ignore"):
-            drawn[1, rows], varied = _spearman(counts, first.of(counts), second.of(counts))
+            ranks, varied = _spearman(counts, first.of(counts), second.of(counts))
             sums = np.where(varied[:, None], counts @ table, np.nan)
-            drawn[0, rows], slope, intercept = _moments(sums, n)
+            straight, slope, intercept = _moments(sums, n)
             off = target.values - slope[:, None] * similarity.values - intercept[:, None]
-            drawn[2, rows] = (counts * np.abs(off)).sum(axis=1) / n * target.scale
-    drawn[:2] = drawn[:2].clip(-1, 1)
+            error = (counts * np.abs(off)).sum(axis=1) / n * target.scale
+        return np.stack([straight.clip(-1, 1), ranks.clip(-1, 1), error])
+
+    drawn = np.concatenate(over_resamples(n, resamples, _drawn, seed=seed, block=block), axis=1)
     return PairIntervals(*(percentile_interval(each, level) for each in drawn))
 
 

@@ -1,10 +1,10 @@
 """The sign test: whether one system wins more often than it loses, however far; exact for any number of queries."""
 
-import math
 from typing import NamedTuple
 
 import numpy as np
 
+from rankwell.stats import binomial_p
 from rankwell.tables import Floats
 
 
@@ -23,18 +23,4 @@ def sign_test(differences: Floats) -> Sign:
     differences: (n,) finite. Source: Conover 1999, Practical Nonparametric Statistics, 3.4.
     """
     wins, losses = int(np.count_nonzero(differences > 0)), int(np.count_nonzero(differences < 0))
-    return Sign(wins, len(differences) - wins - losses, losses, binomial_p(wins, losses))
-
-
-def binomial_p(wins: int, losses: int) -> float:
-    """How probable a split at least as uneven is where either side is as probable; in whole numbers, so to the last digit."""
-    n, fewer = wins + losses, min(wins, losses)
-    if wins == losses:
-        return 1.0
-    term = total = 1
-    for place in range(1, fewer + 1):
-        term = term * (n - place + 1) // place
-        total += term
-    # Whole numbers of thousands of bits are divided exactly; as floats they would overflow.
-    scaled = (total << 1 << 1100) >> n
-    return min(1.0, math.ldexp(float(scaled >> max(scaled.bit_length() - 64, 0)), max(scaled.bit_length() - 64, 0) - 1100))
+    return Sign(wins, len(differences) - wins - losses, losses, binomial_p(wins + losses, wins))

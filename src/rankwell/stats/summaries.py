@@ -7,13 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from rankwell.errors import BadUsage
+from rankwell.kernels.resamples import over_resamples
 from rankwell.stats import (
     MIN_QUERIES,
     Intervals,
     check_level,
     on_exact_grid,
     percentile_interval,
-    resampled_counts,
     student_quantile,
 )
 from rankwell.tables import Floats
@@ -167,21 +167,20 @@ def _bootstrap(
 ) -> list[tuple[float, float] | None]:
     """The interval of each, all of n values, from one matrix of counts."""
     columns = [column for each in counted for column in each.columns()]
-    sums = np.empty((resamples, len(columns)))
     table = on_exact_grid(np.column_stack(columns)) if columns else np.empty((n, 0))
     medians = {place: _Median(each.values, each.summary) for place, each in enumerate(counted) if each.summary in _MEDIANS}
-    middle = {place: np.empty(resamples) for place in medians}
-    for first, counts in resampled_counts(n, resamples, seed=seed, block=block):
-        rows = slice(first, first + len(counts))
-        np.matmul(counts, table, out=sums[rows])
-        for place, median in medians.items():
-            middle[place][rows] = median.of(counts)
+
+    def _drawn(counts: Floats) -> Floats:
+        return np.column_stack([counts @ table, *(median.of(counts) for median in medians.values())])
+
+    drawn = np.concatenate(over_resamples(n, resamples, _drawn, seed=seed, block=block))
+    sums, middle = drawn[:, : len(columns)], dict(zip(medians, drawn[:, len(columns) :].T, strict=True))
     at, found = 0, list[tuple[float, float] | None]()
     for place, each in enumerate(counted):
         width = len(each.columns())
-        drawn = middle[place] if place in middle else _statistic(each, sums[:, at : at + width])
+        figures = middle[place] if place in middle else _statistic(each, sums[:, at : at + width])
         at += width
-        found.append(percentile_interval(drawn, level))
+        found.append(percentile_interval(figures, level))
     return found
 
 

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from functools import lru_cache
 from statistics import NormalDist
 from typing import NamedTuple
 
@@ -110,6 +111,7 @@ def connected_groups(ranks: Sequence[float], apart: float) -> list[tuple[int, ..
     return found
 
 
+@lru_cache(maxsize=64)
 def studentised_range_quantile(level: float, systems: int) -> float:
     """The q that the range of so many standard normal values stays below with this probability; accurate to 1e-9.
 

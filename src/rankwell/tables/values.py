@@ -1,8 +1,11 @@
 """Values: what a measure says about each query of a run."""
 
+import itertools
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
+from math import isnan
+from typing import Any, Literal, overload
 
 import numpy as np
 
@@ -54,3 +57,40 @@ class Values:
     def counted(self) -> Bools:
         """(queries,) whether a query has a value."""
         return ~np.isnan(self.values)
+
+
+class ValueRows(Sequence[dict[str, Any]]):
+    """The values of single queries as rows, by run, query and measure; a row is made when it is read.
+
+    groups: (runs,) the values of each run, all of the same queries. `value` is None where a query is not counted.
+    """
+
+    columns = ("run", "query", "measure", "label", "value", "unit")
+
+    def __init__(self, values: Sequence[Values]) -> None:
+        self.groups = [list(group) for _, group in itertools.groupby(values, key=lambda each: each.run)]
+
+    def __len__(self) -> int:
+        return sum(len(each.queries) for group in self.groups for each in group)
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        for group in self.groups:
+            numbers = [each.values.tolist() for each in group]
+            for position, query in enumerate(group[0].queries):
+                for each, values in zip(group, numbers, strict=True):
+                    value = values[position]
+                    yield {
+                        "run": each.run,
+                        "query": query,
+                        "measure": each.measure,
+                        "label": each.label,
+                        "value": None if isnan(value) else value,
+                        "unit": each.unit,
+                    }
+
+    @overload
+    def __getitem__(self, index: int) -> dict[str, Any]: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[dict[str, Any]]: ...
+    def __getitem__(self, index: int | slice) -> dict[str, Any] | list[dict[str, Any]]:
+        return list(self)[index]

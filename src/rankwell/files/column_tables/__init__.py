@@ -9,7 +9,7 @@ import numpy as np
 from rankwell.errors import BadInput
 from rankwell.files import Request, Texts, file_format
 from rankwell.files.column_tables.dialects import CSV, JSONL, PARQUET, TSV, Dialect
-from rankwell.files.column_tables.hits import drop_duplicates, hits_of_table
+from rankwell.files.column_tables.hits import drop_duplicates, hits_of_stream, hits_of_table
 from rankwell.files.column_tables.numbers import read_numbers, sniff_numbers
 from rankwell.files.column_tables.records import read_records
 from rankwell.files.column_tables.scores import read_scores, sniff_scores
@@ -23,8 +23,11 @@ from rankwell.tables.ranking import Ranking
 
 
 def find_hits(source: Source, judgments: Judgments, request: Request, *, dialect: Dialect) -> Hits:
-    """The hits of a run in a table; only the judged rows leave DuckDB with their ids."""
+    """The hits of a run in a table: counted row by row, or in DuckDB, which only the judged rows leave with their ids then."""
     with opened(source, dialect, "run") as (table, columns):
+        found = hits_of_stream(table, columns, judgments, request)
+        if found is not None:
+            return found
         table.load(columns)
         return hits_of_table(table, judgments, request)
 

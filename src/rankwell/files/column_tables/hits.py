@@ -5,11 +5,22 @@ import numpy as np
 from rankwell.errors import DuplicateItem
 from rankwell.files import Request
 from rankwell.files.column_tables.table import Table
+from rankwell.kernels import Reading, native
 from rankwell.kernels.rows import Rows, hits_of_rows
 from rankwell.tables import Ints, offsets_of
-from rankwell.tables.columns import Repeats
+from rankwell.tables.columns import Columns, Repeats
 from rankwell.tables.hits import Hits
 from rankwell.tables.judgments import Judgments
+
+
+def hits_of_stream(table: Table, columns: Columns, judgments: Judgments, request: Request) -> Hits | None:
+    """The hits of a table that is counted as it comes by; None where it cannot be, and the other way will tell why."""
+    if native.library is None or request.duplicates != "error" or (stream := table.stream(columns)) is None:
+        return None
+    reading = Reading(ties=request.ties, single_precision=request.single_precision, keep=request.keep)
+    from rankwell.kernels import native_columns
+
+    return native_columns.scan(stream, judgments, reading)
 
 
 def hits_of_table(table: Table, judgments: Judgments, request: Request) -> Hits:

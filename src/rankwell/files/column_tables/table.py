@@ -99,20 +99,30 @@ class Table:
                 if not whole:
                     raise BadLine(f"{self.name}:{number}: {line[:60]!r}; a JSON object per line is wanted.")
 
+    def _rows(self, columns: Columns) -> str:
+        """SQL for owner, item and value."""
+        value = self.number(columns.value)
+        return f"{self.id(columns.owner)} AS owner, {self.id(columns.item)} AS item, {'-' * columns.by_rank}{value} AS value"
+
+    def stream(self, columns: Columns) -> Any:
+        """Owner, item and value as a capsule of Arrow's C stream interface; None where DuckDB gives none, or cannot read."""
+        import duckdb
+
+        try:
+            return self.session.sql(f"SELECT {self._rows(columns)} FROM {self.source}").__arrow_c_stream__()
+        except (duckdb.Error, AttributeError, ImportError):
+            return None
+
     def load(self, columns: Columns) -> None:
         """Makes the table `r` of owner, item, value (higher is better), and aspect or place where they are wanted.
 
         Raises BadInput or BadScore naming row and column of the first value that is missing or no finite number.
         """
-        value = self.number(columns.value)
-        parts = {
-            "owner": self.id(columns.owner),
-            "item": self.id(columns.item),
-            "value": f"-{value}" if columns.by_rank else value,
+        others = {
             **({"aspect": self.id(columns.aspect)} if columns.aspect else {}),
             **({"place": self.number(columns.rank)} if columns.rank else {}),
         }
-        listed = ", ".join(f"{sql} AS {name}" for name, sql in parts.items())
+        listed = ", ".join([self._rows(columns), *(f"{sql} AS {name}" for name, sql in others.items())])
         self.run(f"CREATE TEMP TABLE r AS SELECT {listed} FROM {self.source}")
         named = {"owner": columns.owner, "item": columns.item, "value": columns.value, "aspect": columns.aspect}
         for name, column in named.items():

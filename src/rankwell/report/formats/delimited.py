@@ -3,10 +3,13 @@
 import csv
 import io
 import json
-from math import isfinite
+from collections.abc import Iterable, Sequence
+from itertools import chain, repeat
+from math import isfinite, isnan
 from typing import Any
 
 from rankwell.report import Document, output, plain
+from rankwell.tables.values import ValueRows, Values
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 _IDS = ("run", "query", "item", "clip", "id")
@@ -35,8 +38,36 @@ def _delimited(document: Document, delimiter: str, *, guarded: bool) -> str:
     writer = csv.writer(text, delimiter=delimiter, lineterminator="\n")
     writer.writerow(names)
     columns = [(name, guarded and name not in _IDS and not name.endswith("_id")) for name in names]
-    writer.writerows([_cell(row.get(name), guarded=guard) for name, guard in columns] for row in rows)
+    if isinstance(rows, ValueRows) and names == [*rows.columns]:
+        text.write("".join(_value_lines(group, delimiter, guarded=guarded) for group in rows.groups))
+    else:
+        writer.writerows([_cell(row.get(name), guarded=guard) for name, guard in columns] for row in rows)
     return text.getvalue()
+
+
+def _value_lines(group: Sequence[Values], delimiter: str, *, guarded: bool) -> str:
+    """The lines of one run's values: but for query and value, what a measure's lines say is put together once."""
+    run = _quoted(group[0].run, delimiter) + delimiter
+    begins = [run + query for query in _all_quoted(group[0].queries, delimiter)]
+    pieces: list[Iterable[str]] = []
+    for each in group:
+        words = [_quoted(_cell(word, guarded=guarded), delimiter) for word in (each.measure, each.label, each.unit)]
+        figures = ["" if isnan(value) else repr(value) for value in each.values.tolist()]
+        pieces += [begins, repeat(delimiter.join(("", *words[:2], ""))), figures, repeat(f"{delimiter}{words[2]}\n")]
+    return "".join(chain.from_iterable(zip(*pieces, strict=False)))
+
+
+def _all_quoted(texts: Sequence[str], delimiter: str) -> Sequence[str]:
+    """The texts as cells of a line; most tables have none that needs quotes."""
+    return [_quoted(text, delimiter) for text in texts] if _needs_quotes("".join(texts), delimiter) else texts
+
+
+def _quoted(text: str, delimiter: str) -> str:
+    return '"' + text.replace('"', '""') + '"' if _needs_quotes(text, delimiter) else text
+
+
+def _needs_quotes(text: str, delimiter: str) -> bool:
+    return any(mark in text for mark in (delimiter, '"', "\n", "\r"))
 
 
 def _cell(value: Any, *, guarded: bool) -> str:

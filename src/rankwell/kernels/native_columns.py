@@ -1,0 +1,29 @@
+"""The compiled reader of runs that come as columns: every batch is counted as it comes by, and none is kept."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from rankwell.kernels import native
+from rankwell.kernels.native_bytes import hits_of, rule_of
+
+if TYPE_CHECKING:
+    from rankwell.kernels import Reading
+    from rankwell.tables.hits import Hits
+    from rankwell.tables.judgments import Judgments
+
+
+def scan(stream: Any, judgments: Judgments, reading: Reading) -> Hits | None:
+    """The hits of a run in columns of query and item, texts, and score, float64.
+
+    stream: a capsule of Arrow's C stream interface; nothing but this module and its giver need know Arrow. None where a query's
+    rows do not stand together, where a value is missing or not finite, and where an item may stand twice in a query: whoever
+    gave the columns must look then.
+    """
+    judgments = judgments.flat
+    table = native.library.reader_table(judgments.queries, judgments.items, judgments.offsets)
+    how = (rule_of(reading.ties), reading.single_precision, False, False)
+    worker = native.library.reader_worker(table, (1, 0, 0, 0, False), how, reading.keep, 0)
+    if native.library.reader_take(worker, stream) < 0:
+        return None
+    return hits_of(worker, worker, judgments, keep=reading.keep)
