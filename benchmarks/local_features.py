@@ -1,55 +1,65 @@
-"""Matching local features against OpenCV's own matcher: python benchmarks/local_features.py [--rounds 5] [--features 800]
+"""Local features: threads against processes, and matching against OpenCV's own matcher.
 
-Features are drawn: 60 of each picture are those of all, a little moved. The peer is what most code does: BFMatcher.knnMatch, the
-ratio test in a loop, findHomography. All candidates take turns in one process, so that only the ratios of one round count; the
-median of the rounds is printed. Threads and processes do the same rows; processes are started and fed before the clock.
+    python benchmarks/local_features.py [--rounds 3] [--pictures FOLDER] [--references 200]
+
+Threads and processes find the features of whole sets of pictures and match them, as `rankwell instances match` does, start-up of
+the processes included: the photographs of FOLDER (query/ and ref/, as ../shared/data/vpr/corridor_images) and a set that is drawn
+here. The peer is what most code does: BFMatcher.knnMatch, the ratio test in a loop, findHomography, in one thread, on the first
+queries of the drawn set. All candidates take turns, so that only the ratios of one round count; the median of the rounds is
+printed, with the processor's time of all threads and processes, which other work on the machine moves less.
 """
 
 import argparse
-import multiprocessing
+import resource
+import tempfile
 import time
 from collections.abc import Callable
-from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from pathlib import Path
 from statistics import median
+from typing import Any
 
 import cv2
 import numpy as np
-from threadpoolctl import threadpool_limits
+from PIL import Image, ImageDraw, ImageFilter
 
 from rankwell.kernels.threads import processors
 from rankwell.systems.local_features import Features, LocalFeatures, Matched
 
-QUERIES, REFERENCES, SHARED = 8, 40, 60
+QUERIES, PEER = 24, 4
 SYSTEM = LocalFeatures()
-KNOWN: list[Features] = []
+CORRIDOR = Path(__file__).resolve().parent.parent.parent / "shared" / "data" / "vpr" / "corridor_images"
 
 
-def drawn(features: int, n: int, seed: int) -> list[Features]:
-    common, chance = np.random.default_rng(0), np.random.default_rng(seed)
-    descriptors, points = common.random((SHARED, 128)), common.random((SHARED, 2)) * 600
-    made = []
-    for _ in range(n):
-        numbers, places = chance.random((features, 128)), chance.random((features, 2)) * 600
-        numbers[:SHARED] = descriptors + 0.05 * chance.random((SHARED, 128))
-        places[:SHARED] = points + chance.normal(size=(SHARED, 2))
-        rooted = np.sqrt(numbers / numbers.sum(axis=1, keepdims=True))
-        made.append(Features(places.astype(np.float32), rooted.astype(np.float32)))
-    return made
+def drawn(seed: int, size: tuple[int, int] = (640, 480)) -> Image.Image:
+    """A picture of many shapes."""
+    chance = np.random.default_rng(seed)
+    image = Image.new("RGB", size, (200, 200, 200))
+    pen = ImageDraw.Draw(image)
+    for _ in range(400):
+        x, y, width, height = (int(each) for each in chance.integers((0, 0, 5, 5), (*size, 50, 50)))
+        colour = tuple(int(each) for each in chance.integers(0, 256, 3))
+        (pen.rectangle if chance.random() < 0.5 else pen.ellipse)((x, y, x + width, y + height), fill=colour)
+    return image.filter(ImageFilter.GaussianBlur(0.7))
 
 
-def prepare(references: list[Features]) -> None:
-    KNOWN[:] = references
-    cv2.setNumThreads(1)
-    threadpool_limits(1)
+def drawn_set(folder: Path, references: int) -> tuple[list[Path], list[Path]]:
+    """References, and photographs of the first ones taken askew."""
+    sides: tuple[list[Path], list[Path]] = [], []
+    corners = (-20, 15, 10, 500, 660, 470, 620, -10)
+    for number in range(references):
+        image = drawn(number)
+        sides[1].append(folder / f"r{number}.png")
+        image.save(sides[1][-1])
+        if number < QUERIES:
+            sides[0].append(folder / f"q{number}.jpg")
+            image.transform((600, 440), Image.Transform.QUAD, corners, Image.Resampling.BICUBIC).save(sides[0][-1])
+    return sides
 
 
-def row(query: Features) -> list[Matched]:
-    return [SYSTEM.match(query, reference) for reference in KNOWN]
-
-
-def peer(query: Features) -> list[Matched]:
+def peer(query: Features, references: list[Features]) -> list[Matched]:
+    """What most code does."""
     found = []
-    for reference in KNOWN:
+    for reference in references:
         pairs = cv2.BFMatcher(cv2.NORM_L2).knnMatch(query.descriptors, reference.descriptors, k=2)
         taken = [(near.queryIdx, near.trainIdx) for near, next_ in pairs if near.distance < SYSTEM.ratio * next_.distance]
         if len(taken) < 4:
@@ -61,39 +71,64 @@ def peer(query: Features) -> list[Matched]:
     return found
 
 
+def busy() -> float:
+    """The processor's seconds of this process and of those that have ended."""
+    return sum(sum(resource.getrusage(whose)[:2]) for whose in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+
+
+def race(candidates: dict[str, Callable[[], Any]], rounds: int) -> dict[str, tuple[list[float], list[float], list[Any]]]:
+    """Seconds, processor's seconds and results of every round."""
+    found: dict[str, tuple[list[float], list[float], list[Any]]] = {name: ([], [], []) for name in candidates}
+    for _ in range(rounds):
+        for name, work in candidates.items():
+            begin, before = time.perf_counter(), busy()
+            result = work()
+            for column, value in zip(found[name], (time.perf_counter() - begin, busy() - before, result), strict=True):
+                column.append(value)
+    return found
+
+
+def show(title: str, found: dict[str, tuple[list[float], list[float], list[Any]]], pairs: int) -> None:
+    """A line per candidate; ratios are those of one round."""
+    print(title)
+    base = next(iter(found.values()))[0]
+    for name, (wall, used, _) in found.items():
+        ratio = median(one / other for one, other in zip(base, wall, strict=True))
+        each = 1000 * median(wall) / pairs
+        print(f"  {name:<30} {median(wall):8.2f} s  {median(used):8.2f} s of processors  {each:7.3f} ms per pair  {ratio:5.2f}x")
+
+
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--features", type=int, default=800)
+    """Lets all take turns and prints the tables."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--pictures", type=Path, default=CORRIDOR)
+    parser.add_argument("--references", type=int, default=200)
     asked = parser.parse_args()
-    references, queries = drawn(asked.features, REFERENCES, 1), drawn(asked.features, QUERIES, 2)
-    prepare(references)
-    workers = min(processors(), QUERIES)
-    context = multiprocessing.get_context("spawn")
-    with (
-        ThreadPoolExecutor(workers) as threads,
-        ProcessPoolExecutor(workers, mp_context=context, initializer=prepare, initargs=(references,)) as processes,
-    ):
-        candidates: dict[str, Callable[[], list[list[Matched]]]] = {
-            "one thread": lambda: [row(query) for query in queries],
-            f"{workers} threads": lambda: list(threads.map(row, queries)),
-            f"{workers} processes": lambda: list(processes.map(row, queries)),
-            "OpenCV's matcher, one thread": lambda: [peer(query) for query in queries],
+    number = processors()
+    systems = {
+        f"{number} threads": LocalFeatures(),
+        f"{number} processes": LocalFeatures(processes=max(2, number)),
+        "one thread": LocalFeatures(workers=1),
+    }
+    with tempfile.TemporaryDirectory() as folder:
+        sets = {"drawn": drawn_set(Path(folder), asked.references)}
+        if asked.pictures.is_dir():
+            sides = [sorted(path for path in (asked.pictures / side).iterdir()) for side in ("query", "ref")]
+            sets = {asked.pictures.name: (sides[0], sides[1]), **sets}
+        for name, (queries, references) in sets.items():
+            work = {what: lambda each=each: each.compare(queries, references) for what, each in systems.items()}  # noqa: B023
+            found = race(work, asked.rounds)
+            matrices = {(each.matches.tobytes(), each.inliers.tobytes()) for *_, results in found.values() for each in results}
+            title = f"{name}: {len(queries)} x {len(references)} pictures, {len(matrices)} different result"
+            show(title, found, len(queries) * len(references))
+        queries, references = ([SYSTEM.find(path) for path in side] for side in sets["drawn"])
+        cv2.setNumThreads(1)
+        work = {
+            "rankwell, one thread": lambda: [[SYSTEM.match(query, each) for each in references] for query in queries[:PEER]],
+            "OpenCV's matcher, one thread": lambda: [peer(query, references) for query in queries[:PEER]],
         }
-        list(processes.map(row, queries))
-        times: dict[str, list[float]] = {name: [] for name in candidates}
-        results = []
-        for _ in range(asked.rounds):
-            for name, candidate in candidates.items():
-                begin = time.perf_counter()
-                results.append(candidate())
-                times[name].append(time.perf_counter() - begin)
-    same = sum(each == results[0] for each in results)
-    print(f"{QUERIES} x {REFERENCES} pairs of {asked.features} features; {same} of {len(results)} results are the same")
-    base = times["one thread"]
-    for name, seconds in times.items():
-        ratio = median(one / other for one, other in zip(base, seconds, strict=True))
-        print(f"{name:<30} {1000 * median(seconds) / (QUERIES * REFERENCES):8.3f} ms per pair   {ratio:5.2f} x")
+        show(f"matching alone: {PEER} x {len(references)} pairs", race(work, asked.rounds), PEER * len(references))
 
 
 if __name__ == "__main__":

@@ -705,7 +705,7 @@ def test_one_picture_that_a_function_stumbles_over_is_listed_with_what_it_says(p
 
     assert list(found.embeddings.ids) == ["0.png", "4.png"]
     messages = {each.id: each.message for each in found.report.failures}
-    assert messages["1.png"] == "ValueError: too odd"
+    assert messages["1.png"] == f"{photos[1]}: ValueError: too odd"
     assert "not finite" in messages["2.png"]
     assert "zero" in messages["3.png"]
 

@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from make import touch
 from rankwell.errors import BadInput, BadLine, BadUsage, DuplicateItem, NothingToEvaluate
 from rankwell.evaluation.instances.statistics import image_statistics, statistics_rows
 from rankwell.files.image_sets import read_images
@@ -13,13 +14,6 @@ from rankwell.files.published_instances import published_instances
 from rankwell.protocols.instances_stats import stats
 from rankwell.tables.images import Images, Marks, Picture
 from rankwell.truth.instances import filter_images, instance_truth
-
-
-def touch(folder: Path, *names: str) -> Path:
-    for name in names:
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_bytes(b"no picture, but called one")
-    return folder
 
 
 def told(images: Images) -> list[tuple[str, str | None, str]]:
@@ -119,12 +113,10 @@ def test_the_images_of_a_table_are_beside_it_or_below_a_root(tmp_path: Path) -> 
     (tmp_path / "set.csv").write_text(table)
     (tmp_path / "pictures" / "set.csv").write_text(table)
 
+    pictures = (tmp_path / "pictures" / "a.jpg", tmp_path / "pictures" / "b.jpg")
     assert read_images(tmp_path / "set.csv").paths is None
-    assert read_images(tmp_path / "set.csv", root=tmp_path / "pictures").paths == (
-        tmp_path / "pictures" / "a.jpg",
-        tmp_path / "pictures" / "b.jpg",
-    )
-    assert read_images(tmp_path / "pictures" / "set.csv").paths is not None
+    assert read_images(tmp_path / "set.csv", root=tmp_path / "pictures").paths == pictures
+    assert read_images(tmp_path / "pictures" / "set.csv").paths == pictures
 
 
 def ground_truth(folder: Path, **changes: object) -> Path:
@@ -203,6 +195,8 @@ def test_an_image_that_is_missing_among_others_is_named(tmp_path: Path) -> None:
     (tmp_path / "set.csv").write_text("image,instance,split\na.jpg,x,reference\nb.jpg,x,query\n")
     with pytest.raises(BadInput, match=r"the image 'b.jpg' is not in"):
         read_images(tmp_path / "set.csv")
+    with pytest.raises(BadInput, match=r"add it, or take its row out"):
+        read_images(tmp_path / "set.csv", root=tmp_path)
     with pytest.raises(BadInput, match="no such folder"):
         read_images(tmp_path / "set.csv", root=tmp_path / "nowhere")
 

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from PIL import Image, TiffImagePlugin
 
+from make import touch
 from rankwell.errors import BadInput, MissingExtra
 from rankwell.images import Thumbnails, data_uri, list_media, locate, read_picture
 
@@ -284,12 +285,6 @@ def test_a_data_address_holds_a_small_jpeg_and_leaves_the_picture_alone():
     shown = Image.open(io.BytesIO(base64.b64decode(body)))
     assert (shown.format, shown.size, image.size) == ("JPEG", (80, 40), (640, 320))
     assert data_uri(image, longest=80) == address
-
-
-def touch(folder: Path, *names: str) -> None:
-    for name in names:
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_bytes(b"x")
 
 
 def test_media_are_listed_in_the_order_of_their_bytes_without_hidden_and_foreign_files(tmp_path: Path):

@@ -219,7 +219,7 @@ def test_a_level_needs_a_ground_truth_that_has_levels() -> None:
 
 def test_nothing_right_for_any_query_is_nothing_to_evaluate() -> None:
     pictures = [Picture("r", "a", "reference"), Picture("q", "b", "query")]
-    with pytest.raises(NothingToEvaluate):
+    with pytest.raises(NothingToEvaluate, match="none of the 1 queries has a right reference"):
         evaluate_instances(
             Images.from_pictures(pictures), scores=np.ones((1, 1)), query_ids=["q"], reference_ids=["r"], convention="vpr"
         )

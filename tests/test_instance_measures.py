@@ -12,9 +12,7 @@ from oracles import instances as by_hand
 from oracles.average_precision import AP
 from rankwell.errors import BadInput
 from rankwell.evaluation.instances import evaluate_instances
-from rankwell.files.published_instances import published_instances
 from rankwell.search import search
-from rankwell.stats.granularity import granularity_of
 
 
 def ranked(marks: str) -> rw.JudgedRankings:
@@ -142,26 +140,3 @@ def test_a_zero_vector_is_refused_with_its_place() -> None:
 
     with pytest.raises(BadInput, match="row 3"):
         evaluate_instances(queries=unit(2, 4, 8), references=references, positives=truth)
-
-
-# ---- published figures ---------------------------------------------------------------------------------------------------
-
-
-def test_the_published_figures_of_sift_are_not_possible_with_the_queries_that_are_stated() -> None:
-    published = published_instances()
-    possible = {
-        (each.system, each.dataset): granularity_of(each.figure, published.datasets[each.dataset].queries).possible
-        for each in published.figures
-    }
-
-    assert {key for key, is_possible in possible.items() if not is_possible} == {("SIFT", "CLICIDE"), ("SIFT", "GaRoFou")}
-    assert len(possible) == 8
-
-
-def test_the_published_statistics_fit_together() -> None:
-    clicide, garofou = (published_instances().datasets[name] for name in ("CLICIDE", "GaRoFou"))
-
-    assert clicide.total_references - clicide.references == 207
-    assert clicide.total_queries - clicide.queries == 12
-    assert clicide.total_reference_instances - clicide.instances == clicide.total_query_instances - clicide.query_instances
-    assert (garofou.total_references, garofou.total_queries) == (garofou.references, garofou.queries)

@@ -185,11 +185,14 @@ def test_reranking_is_the_published_program_without_its_matrix_of_all_by_all(k1:
 def test_reranking_with_the_weight_1_orders_by_cosine_and_with_0_by_shared_neighbours() -> None:
     given = made(12)
 
-    by_vectors = reciprocal(given, weight=1.0).whole()
+    by_vectors, shared = (reciprocal(given, k1=6, k2=2, weight=weight).whole() for weight in (1.0, 0.0))
+    images = [*given.queries.tolist(), *given.references.tolist()]
+    wanted = -np.array(reciprocal_distances(images, [*range(7)], [*range(7, 31)], 6, 2, 0.0))
 
-    np.testing.assert_array_equal(np.argsort(-by_vectors, axis=1)[:, :3], np.argsort(-cosines(given), axis=1)[:, :3])
-    assert (reciprocal(given, weight=0.0).whole() <= 0).all()
-    assert (reciprocal(given, weight=0.0).whole() >= -1).all()
+    np.testing.assert_array_equal(np.argsort(-by_vectors, axis=1), np.argsort(-cosines(given), axis=1))
+    np.testing.assert_allclose(shared, wanted, atol=1e-9)
+    assert ((shared <= 0) & (shared >= -1)).all()
+    assert len(np.unique(shared)) > 7
 
 
 def test_a_query_among_the_references_is_one_image_when_neighbours_are_counted() -> None:

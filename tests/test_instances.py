@@ -1,6 +1,9 @@
 """Instance search from one end to the other: images, scores and vectors in, figures, tables and contact sheets out."""
 
 import json
+import re
+from importlib.util import find_spec
+from inspect import Parameter
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +15,10 @@ from rankwell.evaluation.instances import InstanceResults, evaluate_instances
 from rankwell.evaluation.instances.made import by_encoder, by_local_features
 from rankwell.files.image_sets import read_images
 from rankwell.protocols.instances_evaluate import evaluate
+from rankwell.report import rules_line
 from rankwell.tables.embeddings import Embeddings
 from rankwell.tables.images import Images, Picture
+from rankwell.transforms import TRANSFORMS
 
 REFERENCES = [("r1", "mona", "c1"), ("r2", "mona", "c2"), ("r3", "oak", "c1"), ("r4", None, None)]
 QUERIES = [("q1", "mona", "c1"), ("q2", "oak", "c2"), ("q3", "mona", "c2")]
@@ -174,7 +179,11 @@ def test_what_is_missing_from_a_run_counts_as_not_found_and_is_said() -> None:
     }
     counts = found.rules["counts"]["scores"]
     assert (counts["queries_missing_from_the_run"], counts["references_missing_from_the_run"]) == (1, 1)
-    assert sum("not in it" in note for note in found.notes) == 2
+    assert [note for note in found.notes if "not in it" in note] == [
+        "scores: 1 of 3 queries is not in it; counted as not found",
+        "scores: 1 of 4 references is not in it; those that are right for a query stay so, and are not found",
+    ]
+    assert "0 whose best right reference is tied with a wrong one" in rules_line(found.describe())
 
 
 def test_references_without_content_are_not_searched_even_where_a_run_has_them() -> None:
@@ -390,7 +399,8 @@ def test_the_command_writes_tables_sheets_and_what_it_took(museum: Path, tmp_pat
     assert set(manifest["files"]) == written - {"manifest.json"}
     assert "70.08 is not possible with n = 7" in " ".join(manifest["notes"])
     took = json.loads((out / "performance.json").read_text())["runs"]["colour-histogram"]
-    assert (took["dimensions"], took["images"], took["queries"]) == (64, 25, 7)
+    # Walls and the painting on loan take no part, and are not encoded.
+    assert (took["dimensions"], took["images"], took["queries"]) == (64, 21, 7)
     assert took["encode_seconds_per_image"] > 0
     rules = json.loads((out / "manifest.json").read_text())["rules"]
     assert rules["dataset"] == "Louvre"
@@ -401,7 +411,11 @@ def test_the_command_writes_tables_sheets_and_what_it_took(museum: Path, tmp_pat
     first = {query: rank for query, _, rank, _, detail in rows if json.loads(detail).get("first_right")}
     assert set(first) == {query for query, *_ in rows}
     assert all(json.loads(detail)["label"] in item for _, item, _, _, detail in rows)
-    assert "thumbnail" in json.loads(rows[0][4])
+    items = duckdb.sql(f"SELECT item, thumbnail, problem FROM '{out}/items.parquet'").fetchall()
+    assert {item for item, *_ in items} >= {item for _, item, rank, _, _ in rows if rank is not None and rank <= 20}
+    assert all((source or "").startswith("data:image/jpeg;base64,") or problem for _, source, problem in items)
+    asked = duckdb.sql(f"SELECT query, picture_item FROM '{out}/queries.parquet'").fetchall()
+    assert all(query == picture for query, picture in asked)
     queries = duckdb.sql(f"SELECT query, instance, right_references FROM '{out}/queries.parquet' ORDER BY query").fetchall()
     assert [instance for _, instance, _ in queries] == [f"painting{number}" for number in range(7)]
 
@@ -635,3 +649,73 @@ def test_notes_speak_of_what_was_asked_for() -> None:
     with pytest.raises(UnknownName, match="thesis-code") as refused:
         of_gallery(convention="nosuch")
     assert "piaf" not in str(refused.value)
+
+
+def test_scores_without_ids_follow_the_lists_of_a_ground_truth(tmp_path: Path) -> None:
+    names = {"imlist": ["z", "b", "a"], "qimlist": ["q9", "q1"]}
+    place = tmp_path / "gnd.json"
+    place.write_text(json.dumps(names | {"gnd": [{"easy": [0]}, {"easy": ["a"], "junk": ["b"]}]}))
+    scores = np.array([[3.0, 2.0, 1.0], [1.0, 3.0, 2.0]])
+    vectors = {"queries": np.eye(3)[[0, 2]], "references": np.eye(3)}
+
+    plain = evaluate_instances(place, scores=scores, convention="revisited-E", intervals="none")
+    named = evaluate_instances(
+        place, scores=scores, query_ids=["q9", "q1"], reference_ids=["z", "b", "a"], convention="revisited-E", intervals="none"
+    )
+    near = evaluate_instances(place, **vectors, convention="revisited-E", intervals="none")
+
+    assert [each.values.tolist() for each in plain.values] == [each.values.tolist() for each in named.values]
+    assert plain.summary[0]["mean"] == near.summary[0]["mean"] == 100.0
+    with pytest.raises(BadInput, match=r"its 3 query rows have no ids, and the data set lists 2 in its order.*--query-ids"):
+        evaluate_instances(place, scores=np.ones((3, 3)))
+    with pytest.raises(BadInput, match=r"its 4 reference rows have no ids, and the data set lists 3"):
+        evaluate_instances(place, queries=vectors["queries"], references=np.eye(4, 3) + 1)
+    with pytest.raises(BadInput, match="name a file of ids"):
+        evaluate_instances(place, embeddings=np.eye(5))
+
+
+def test_the_help_names_every_parameter_of_every_transform_with_its_value() -> None:
+    text = " ".join((evaluate.__doc__ or "").split())
+
+    for entry in (TRANSFORMS[name] for name in TRANSFORMS):
+        if not entry.needs_bank:
+            shown = re.search(rf"{entry.name}\(([^)]*)\)", text)
+            assert shown is not None, entry.name
+            given = dict(part.split("=") for part in shown.group(1).split(", "))
+            assert set(given) == set(entry.parameters), entry.name
+            for name, value in entry.parameters.items():
+                assert value is Parameter.empty or float(given[name]) == float(value), (entry.name, name)
+
+
+def test_a_problem_names_its_file_once_and_what_takes_no_part_is_not_looked_at(museum: Path, tmp_path: Path) -> None:
+    bare = museum / "references" / "painting0" / "contentless" / "broken.png"
+    bare.parent.mkdir(exist_ok=True)
+    bare.write_bytes(b"\x89PNG")
+    broken = museum / "references" / "painting6" / "broken.png"
+    broken.write_bytes(b"\x89PNG\r\n\x1a\n")
+    told: list[str] = []
+    try:
+        for system in ({"encoder": "small-grey"}, {"local_features": "sift"} if find_spec("cv2") else {"encoder": "small-grey"}):
+            told += [note for note in evaluate(str(museum), **system, intervals="none").notes if "could not be read" in note]
+    finally:
+        broken.unlink()
+        bare.unlink()
+
+    assert len(told) == 2
+    for note in told:
+        assert note.startswith("1 image could not be read or encoded; first ")
+        assert note.count("broken.png") == 1
+
+
+@pytest.mark.parametrize(("broken", "said"), [(1, "1 image has no picture, first: "), (2, "2 images have no picture, first: ")])
+def test_queries_without_a_picture_are_counted_where_they_are_drawn(museum: Path, tmp_path: Path, broken: int, said: str) -> None:
+    places = [museum / "queries" / "painting6" / f"broken{number}.png" for number in range(broken)]
+    for place in places:
+        place.write_bytes(b"\x89PNG\r\n\x1a\n")
+    try:
+        notes = evaluate(str(museum), encoder="small-grey", output=tmp_path / "out", intervals="none", sheets=1).notes
+    finally:
+        for place in places:
+            place.unlink()
+
+    assert [note.startswith(said) for note in notes if "no picture, first" in note] == [True]

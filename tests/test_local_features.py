@@ -107,6 +107,30 @@ def test_scores_are_the_chosen_count_for_any_number_of_workers_and_from_the_cach
     assert np.array_equal(LocalFeatures(cache=tmp_path / "cache").scores(moved, references), alone.inliers)
 
 
+def test_processes_give_the_same_bytes_as_threads_and_share_the_cache(museum, tmp_path: Path):
+    queries, references = museum
+    broken = tmp_path / "broken.jpg"
+    broken.write_bytes(queries[0].read_bytes()[:500])
+    # Small blocks, so that several are worked on at once.
+    queries = [*queries * 5, broken]
+    alone = LocalFeatures(workers=1, cache=tmp_path / "cache").compare(queries, references)
+    steps: list[tuple[str, int, int]] = []
+
+    together = LocalFeatures(processes=2, cache=tmp_path / "cache").compare(
+        queries, references, progress=lambda *step: steps.append(step)
+    )
+
+    assert together.matches.tobytes() == alone.matches.tobytes()
+    assert together.inliers.tobytes() == alone.inliers.tobytes()
+    assert together.problems == alone.problems
+    assert list(together.problems) == [broken]
+    assert (alone.cached, together.cached) == (0, 8)
+    assert steps[8] == ("local features", 9, 9)
+    assert steps[-1] == ("matching", 21, 21)
+    assert [done for _, done, _ in steps[9:]] == sorted(done for _, done, _ in steps[9:])
+    assert (together.matching_seconds > 0).all()
+
+
 def test_cached_features_are_not_found_again(museum, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     queries = museum[0]
     LocalFeatures(cache=tmp_path / "cache").find(queries[0])
@@ -118,6 +142,33 @@ def test_cached_features_are_not_found_again(museum, tmp_path: Path, monkeypatch
     assert len(LocalFeatures(cache=tmp_path / "cache").find(queries[0]).points)
     with pytest.raises(AssertionError, match="found again"):
         LocalFeatures(cache=tmp_path / "cache", features=100).find(queries[0])
+
+
+@pytest.mark.parametrize("processes", [1, 2])
+def test_the_cache_keeps_what_finding_the_features_took(museum, tmp_path: Path, processes: int):
+    queries, references = museum
+    first = LocalFeatures(cache=tmp_path / "cache").compare(queries, references)
+
+    again = LocalFeatures(cache=tmp_path / "cache", processes=processes).compare(queries, references)
+
+    assert (first.cached, again.cached) == (0, 8)
+    assert again.feature_seconds == first.feature_seconds
+    assert all(seconds > 0 for seconds in first.feature_seconds.values())
+    assert again.inliers.tobytes() == first.inliers.tobytes()
+
+
+@pytest.mark.parametrize("left", [0, 50, -100])
+def test_damaged_features_in_the_cache_are_found_again(museum, tmp_path: Path, left: int):
+    path = museum[0][0]
+    whole = LocalFeatures(cache=tmp_path / "cache").find(path)
+    [kept] = [each for each in (tmp_path / "cache").rglob("*") if each.is_file() and each.name != "maker.json"]
+    raw = kept.read_bytes()
+    kept.write_bytes(raw[:left])
+
+    again = LocalFeatures(cache=tmp_path / "cache").find(path)
+
+    assert [each.tobytes() for each in again] == [each.tobytes() for each in whole]
+    assert len(kept.read_bytes()) == len(raw)
 
 
 def test_the_threads_of_opencv_are_what_they_were(museum):
@@ -154,6 +205,8 @@ def test_pictures_without_features_score_nothing_and_damaged_ones_are_listed(mus
         ({"ratio": 0.0}, "ratio"),
         ({"reprojection": 0.0}, "reprojection"),
         ({"features": 0}, "features 0"),
+        ({"processes": 0}, "processes 0"),
+        ({"processes": 2, "workers": 2}, "name one of the two"),
         ({"descriptor": "root"}, "did you mean 'rootsift'"),
         ({"score": "inlier"}, "did you mean 'inliers'"),
     ],
@@ -236,6 +289,33 @@ def test_the_command_writes_scores_that_the_evaluation_reads(museum, tmp_path: P
     # The query that cannot be read counts as one that found nothing.
     assert result["rows"][0]["mean"] == pytest.approx(100 * 4 / 5)
     assert json.loads(Path("out/sift.manifest.json").read_text())["system"]["descriptor"] == "rootsift"
+
+
+def test_the_command_prints_no_next_step_that_has_nothing_to_go_by(museum, tmp_path: Path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    for side in ("plain", "asked"):
+        Path(side).mkdir()
+    for number in range(2):
+        museum[0][number].rename(f"asked/{number}.jpg")
+        museum[1][number].rename(f"plain/{number}.png")
+    arguments = ["rankwell", "instances", "match", "plain", "--query-images", "asked", "-o", "sift.npy", "--cache", "kept"]
+
+    monkeypatch.setattr("sys.argv", arguments)
+    assert cli.main() == 0
+    first = capsys.readouterr()
+    assert cli.main() == 0
+    again = capsys.readouterr()
+
+    assert first.out == again.out == ""
+    assert "name --positives" in first.err
+    assert "from the cache" not in first.err
+    assert "(4 of 4 from the cache)" in again.err
+    Path("right.json").write_text(json.dumps({"asked/0.jpg": ["plain/0.png"], "asked/1.jpg": ["plain/1.png"]}))
+    words = "instances evaluate plain --query-images asked --scores sift.npy --positives right.json --format json"
+    words += " --query-ids sift.queries.txt --reference-ids sift.references.txt --intervals none"
+    monkeypatch.setattr("sys.argv", ["rankwell", *words.split()])
+    assert cli.main() == 0
+    assert json.loads(capsys.readouterr().out)["rows"][0]["mean"] == 100.0
 
 
 def test_scores_are_written_as_npy_only(museum, tmp_path: Path, monkeypatch, capsys):

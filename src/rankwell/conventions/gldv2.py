@@ -12,6 +12,10 @@ GLDV2 = convention(
         words={"mAP": "AP(denom='min')", "AP": "AP(denom='min')"},
         defaults=("mAP@100",),
         instances=InstanceReading(ties="input"),
-        notes=("Duplicates in a submitted list keep their rank in the source; a matrix has none.",),
+        notes=(
+            "Duplicates in a submitted list keep their rank in the source; a matrix has none.",
+            "This is the retrieval task. GAP, of the recognition task, orders the best references of all queries by score: "
+            "it has no value per query, and is not computed.",
+        ),
     )
 )

@@ -19,7 +19,7 @@ from rankwell.tables.embeddings import Embeddings
 
 
 class Failure(NamedTuple):
-    """A picture without a vector, and why."""
+    """A picture without a vector, and why; the message names the file."""
 
     id: str
     path: Path
@@ -77,7 +77,7 @@ def encode_images(
     rows = [row for row, each in enumerate(made) if not each.problem]
     failures = [Failure(ids[row], paths[row], each.problem) for row, each in enumerate(made) if each.problem]
     if not rows:
-        raise BadInput(f"none of {len(paths)} pictures could be encoded; first {failures[0].path}: {failures[0].message}")
+        raise BadInput(f"none of {len(paths)} pictures could be encoded; first {failures[0].message}")
     return EncodedImages(
         Embeddings([ids[row] for row in rows], np.stack([made[row].vector for row in rows])),
         EncodingReport(told, np.array([made[row].seconds for row in rows]), work.computed, work.cached, tuple(failures)),
@@ -161,9 +161,12 @@ class _Encoding:
         except Exception as error:
             if len(paths) > 1:
                 return [each for path in paths for each in self._encode([path])]
-            return [_Made(np.zeros(0, dtype=np.float32), math.nan, _said(error))]
+            return [_Made(np.zeros(0, dtype=np.float32), math.nan, _said(error, paths[0]))]
         seconds = (time.perf_counter() - begin) / len(paths)
-        return [_Made(self._of_one_width(vector), seconds, _problem(vector)) for vector in vectors]
+        return [
+            _Made(self._of_one_width(vector), seconds, _problem(vector, path))
+            for vector, path in zip(vectors, paths, strict=True)
+        ]
 
     def _of_one_width(self, vector: Singles) -> Singles:
         self._width = self._width or len(vector)
@@ -175,11 +178,12 @@ class _Encoding:
         return vector
 
 
-def _said(error: Exception) -> str:
-    return str(error) if isinstance(error, RankwellError) else f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
+def _said(error: Exception, path: Path) -> str:
+    told = str(error) if isinstance(error, RankwellError) else f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
+    return told if str(path) in told else f"{path}: {told}"
 
 
-def _problem(vector: Singles) -> str:
+def _problem(vector: Singles, path: Path) -> str:
     if not np.isfinite(vector).all():
-        return "its vector has a number that is not finite; look at the encoder."
-    return "" if vector.any() else "its vector is zero, which points nowhere; an even picture has nothing to be told by."
+        return f"{path}: its vector has a number that is not finite; look at the encoder."
+    return "" if vector.any() else f"{path}: its vector is zero, which points nowhere; an even picture has nothing to be told by."

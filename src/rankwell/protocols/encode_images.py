@@ -203,7 +203,7 @@ def _told(found: EncodedImages, encoder: ImageEncoder, output: Path) -> list[str
         first = said.failures[0]
         where = output.with_suffix(".images.csv")
         whole = found.embeddings.n + len(said.failures)
-        told.append(f"without a vector: {len(said.failures)} of {whole} images (see {where}); first {first.id}: {first.message}")
+        told.append(f"without a vector: {len(said.failures)} of {whole} images (see {where}); first {first.message}")
     median = float(np.median(said.seconds))
     if math.isfinite(median):
         told.append(f"{1000 * median:.3g} ms per image (median), {said.seconds.sum():.3g} s in all")

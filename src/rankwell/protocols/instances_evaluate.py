@@ -17,13 +17,15 @@ from rankwell import report
 from rankwell.encode import ImageSettings, parse_size
 from rankwell.errors import BadUsage
 from rankwell.evaluation.instances import InstanceResults, evaluate_instances
-from rankwell.evaluation.instances.choices import CUTOFFS, convention_of, takes_cutoffs
+from rankwell.evaluation.instances.choices import CUTOFFS, convention_of, takes_cutoffs, taking_part
 from rankwell.evaluation.instances.made import Made, by_encoder, by_local_features
 from rankwell.files.image_sets import named_place, read_images
 from rankwell.images import Thumbnails
 from rankwell.protocols import (
     ConventionOption,
     FormatOption,
+    Input,
+    InputOption,
     MeasureOption,
     Output,
     OutputOption,
@@ -32,7 +34,7 @@ from rankwell.protocols import (
     cutoffs,
 )
 from rankwell.registry import split_names
-from rankwell.report.contact_sheet import sheets_of, with_thumbnails, write_sheets
+from rankwell.report.contact_sheet import picture_columns, pictured, sheets_of, write_sheets
 from rankwell.stats import Intervals
 from rankwell.stats.granularity import granularity_of
 from rankwell.store import refuse_blocked, write_text
@@ -45,31 +47,32 @@ OptionalCutoffs = Annotated[str | None, Parameter(name=["-k"])]
 
 
 def evaluate(
-    images: str | None = None,
+    images: InputOption = None,
     *,
-    query_images: str | None = None,
-    root: str | None = None,
+    query_images: InputOption = None,
+    root: InputOption = None,
     pattern: str | None = None,
     contentless_images: str | None = None,
-    encoder: str | None = None,
+    encoder: Annotated[str | None, Input(perhaps=True)] = None,
     size: str | None = None,
     output_name: str | None = None,
-    weights: Path | None = None,
+    weights: Annotated[Path | None, Input()] = None,
     batch_size: int | None = None,
     device: str | None = None,
     local_features: Literal["rootsift", "sift"] | None = None,
     score: Literal["inliers", "matches"] | None = None,
     longest: int | None = None,
+    processes: int | None = None,
     cache: Path | None = None,
-    embeddings: Annotated[list[str] | None, Parameter(consume_multiple=True, negative=())] = None,
-    queries: str | None = None,
-    references: str | None = None,
-    scores: Annotated[list[str] | None, Parameter(consume_multiple=True, negative=())] = None,
-    positives: str | None = None,
+    embeddings: Annotated[list[str] | None, Input(), Parameter(consume_multiple=True, negative=())] = None,
+    queries: InputOption = None,
+    references: InputOption = None,
+    scores: Annotated[list[str] | None, Input(), Parameter(consume_multiple=True, negative=())] = None,
+    positives: Annotated[str | None, Input(perhaps=True)] = None,
     metric: Literal["cosine", "dot", "l2"] | None = None,
-    ids: str | None = None,
-    query_ids: str | None = None,
-    reference_ids: str | None = None,
+    ids: InputOption = None,
+    query_ids: InputOption = None,
+    reference_ids: InputOption = None,
     run: str | None = None,
     exclude: str | None = None,
     contentless: Literal["filter", "keep"] = "filter",
@@ -81,7 +84,7 @@ def evaluate(
     ties: str | None = None,
     no_relevant: Literal["empty", "skip", "error"] | None = None,
     transform: Annotated[list[str] | None, Parameter(consume_multiple=False, negative=())] = None,
-    learn: str | None = None,
+    learn: InputOption = None,
     check: Annotated[list[str] | None, Parameter(consume_multiple=False, negative=())] = None,
     intervals: Intervals = "bootstrap",
     seed: int = 0,
@@ -127,6 +130,8 @@ def evaluate(
         Of local features: the inliers of RANSAC's best homography (the default), or the matches alone.
     longest
         Of local features: pixels of the longer side at most; 640 by default.
+    processes
+        Of local features: how many processes to start; by default one, with a thread for each processor, which is faster.
     cache
         Folder in which vectors or features are kept by the content of each image, so that a run goes on where it was stopped.
     embeddings
@@ -171,8 +176,10 @@ def evaluate(
     no_relevant
         A query without a right reference: counts as not found (empty), is left out (skip), or is an error.
     transform
-        Change vectors or scores first: query-expansion, database-augmentation, whitening, reciprocal or dual-softmax, with
-        parameters as in "query-expansion(k=10)"; repeat it for more, in order. The result says what each looks at.
+        Change vectors or scores first; repeat it for more, in order. query-expansion(k=10, alpha=3) adds its k nearest
+        references to each query, each times its cosine to the power alpha, database-augmentation(k=10, alpha=3) to each
+        reference; whitening(dimensions=0, power=0.5) keeps the first dimensions, 0 all; reciprocal(k1=20, k2=6, weight=0.3)
+        ranks anew by shared neighbours; dual-softmax(temperature=T) needs its number. The others hold where none is given.
     learn
         Vectors of other images that whitening is learnt on, in place of the references.
     check
@@ -188,7 +195,8 @@ def evaluate(
     format
         How to print.
     output
-        Folder for the tables, by_instance.csv, per_query.parquet, details.parquet, queries.parquet, performance.json,
+        Folder for the tables, by_instance.csv, per_query.parquet, details.parquet (what each query found, with rank, score,
+        label and which is the first right one), queries.parquet, items.parquet (the pictures of both), performance.json,
         manifest.json, charts and contact sheets.
     """
     if output is not None:
@@ -205,7 +213,7 @@ def evaluate(
     _refuse_idle(
         {
             ("--encoder",): (encoder, of_encoder),
-            ("--local-features",): (local_features, {"--score": score, "--longest": longest}),
+            ("--local-features",): (local_features, {"--score": score, "--longest": longest, "--processes": processes}),
             ("--encoder", "--local-features"): (encoder or local_features, {"--cache": cache}),
             ("--embeddings",): (embeddings, {"--ids": ids}),
             ("--queries", "--scores"): (queries or scores, {"--query-ids": query_ids}),
@@ -222,18 +230,22 @@ def evaluate(
     if images is not None:
         dataset, place = named_place(images)
         table = read_images(place, queries=query_images, root=root, pattern=pattern, contentless=contentless_images)
-    made, start = None, time.perf_counter()
+    made, used, start = None, None, time.perf_counter()
     if encoder is not None and local_features is not None:
         raise BadUsage(
             "--encoder and --local-features are two systems; evaluate one after the other, then set them side by side."
         )
+    if table is not None and (encoder or local_features):
+        used = taking_part(table, convention, contentless, absent, judged=positives is not None)
     if encoder is not None:
         wanted = None if size is None else parse_size(size)
         settings = ImageSettings(size=wanted, output=output_name, weights=weights, batch_size=batch_size, device=device)
-        made = by_encoder(table, encoder, settings, run=run, cache=cache, progress=progress)
+        made = by_encoder(used, encoder, settings, run=run, cache=cache, progress=progress)
     if local_features is not None:
-        features = LocalFeatures(local_features, score or "inliers", longest=640 if longest is None else longest, cache=cache)
-        made = by_local_features(table, features, run=run, progress=progress)
+        chosen = {"longest": longest, "processes": processes}
+        given = {name: value for name, value in chosen.items() if value is not None}
+        features = LocalFeatures(local_features, score or "inliers", cache=cache, **given)
+        made = by_local_features(used, features, run=run, progress=progress)
     result = evaluate_instances(
         table,
         scores=_runs(scores, made, made and made.scores),
@@ -265,7 +277,7 @@ def evaluate(
     )
     failures = made.failures if made is not None else ()
     lost = "1 image" if len(failures) == 1 else f"{len(failures)} images"
-    unread = [f"{lost} could not be read or encoded; first {each.file}: {each.problem}" for each in failures[:1]]
+    unread = [f"{lost} could not be read or encoded; first {each.problem}" for each in failures[:1]]
     result = replace(result, notes=(*_granularity(check or [], result), *unread, *result.notes))
     told = [*result.notes, *result.interval_notes]
     said = told if format != "json" else []
@@ -327,6 +339,8 @@ def _write(
         written += drawn
         what = "1 contact sheet" if len(drawn) == 1 else f"{len(drawn)} contact sheets"
         said.append(f"drew {what} into {folder / 'sheets'}/, the worst queries of {' and of '.join(result.views)} first")
+    queries = result.queries or {}
+    items = picture_columns(details, pictures, queries=queries["query"]) if files else None
     report.write_folder(
         folder,
         summary=result.summary,
@@ -334,12 +348,14 @@ def _write(
         rules=result.describe(),
         notes=notes,
         manifest=result.manifest(),
-        details=with_thumbnails(details, pictures, first=_SHOWN) if files else details,
-        queries=result.queries,
+        details=details,
+        queries=queries if items is None else pictured(queries, items),
+        items=items,
         others=written,
     )
     if files and pictures.problems:
-        said.append(f"{len(pictures.problems)} images have no picture, first: {next(iter(pictures.problems.values()))}")
+        lacking = "1 image has" if len(pictures.problems) == 1 else f"{len(pictures.problems)} images have"
+        said.append(f"{lacking} no picture, first: {next(iter(pictures.problems.values()))}")
     return [*said, f"wrote {folder}/"]
 
 

@@ -13,7 +13,9 @@ from rankwell.errors import BadInput, BadUsage
 from rankwell.files.image_sets import read_images
 from rankwell.protocols import Output, Progress
 from rankwell.store import refuse_blocked, replacing, write_text
-from rankwell.systems.local_features import Descriptor, LocalFeatures, Score
+from rankwell.systems.local_features import Compared, Descriptor, LocalFeatures, Score
+from rankwell.tables.images import Images
+from rankwell.truth.instances import filter_images
 
 
 def match(
@@ -31,6 +33,7 @@ def match(
     ratio: float = 0.8,
     reprojection: float = 5.0,
     workers: int | None = None,
+    processes: int = 1,
     cache: Path | None = None,
     seed: int = 0,
     progress: Progress = None,
@@ -66,6 +69,8 @@ def match(
         Pixels by which an inlier may miss its place.
     workers
         Threads; by default as many as there are processors.
+    processes
+        How many processes to start in place of threads, which are faster on most machines; the scores are the same.
     cache
         Folder in which features are kept by the content of each image.
     seed
@@ -78,7 +83,7 @@ def match(
     queries, references = table.queries(), table.references()
     if queries.paths is None or references.paths is None:
         raise BadInput(f"{images}: its images are not there; name their folder with --root.")
-    system = LocalFeatures(descriptor, score, longest, features, ratio, reprojection, seed, workers, cache)
+    system = LocalFeatures(descriptor, score, longest, features, ratio, reprojection, seed, workers, cache, processes)
     found = system.compare(queries.paths, references.paths, progress=progress)
     rows = [row for row, path in enumerate(queries.paths) if path not in found.problems]
     columns = [column for column, path in enumerate(references.paths) if path not in found.problems]
@@ -96,17 +101,30 @@ def match(
     write_text(output.with_suffix(".manifest.json"), json.dumps(manifest, indent=2, sort_keys=True) + "\n")
     with replacing(output) as draft:
         np.save(draft, matrix, allow_pickle=False)
-    notes = [f"{len(rows)} queries × {len(columns)} references; {_times(found.feature_seconds, found.matching_seconds)}"]
+    notes = [f"{len(rows)} queries × {len(columns)} references; {_times(found)}"]
     if found.problems:
         first = next(iter(found.problems.values()))
         notes.append(f"left out, as they cannot be read: {len(found.problems)} of {len(table)} images; first {first}")
     named = {"--query-images": query_images, "--root": root, "--pattern": pattern, "--scores": str(output)}
     named |= {"--query-ids": str(places["queries"]), "--reference-ids": str(places["references"])}
     options = [part for name, value in named.items() if value is not None for part in (name, value)]
-    told = shlex.join(["rankwell", "instances", "evaluate", images, *options])
-    return Output(text=told + "\n", notes=(*notes, f"wrote {output}"))
+    notes.append(f"wrote {output}")
+    if not _is_judged(table):
+        notes.append("to evaluate them, say what is right: the images have no instance that both sides show; name --positives")
+        return Output(notes=tuple(notes))
+    return Output(text=shlex.join(["rankwell", "instances", "evaluate", images, *options]) + "\n", notes=tuple(notes))
 
 
-def _times(features: dict[Path, float], matching: np.ndarray) -> str:
-    found = 1000 * sum(features.values()) / max(1, len(features))
-    return f"{found:.3g} ms per image for its features, {matching.mean():.3g} s per query for matching (in its thread)"
+def _is_judged(images: Images) -> bool:
+    """Whether any query has a right reference, so that an evaluation has something to go by."""
+    left = filter_images(images).images
+    return bool(left.queries() and left.references()) and (
+        left.marks is not None or any(label is not None for label in left.queries().instances)
+    )
+
+
+def _times(found: Compared) -> str:
+    number = len(found.feature_seconds)
+    cached = f" ({found.cached} of {number} from the cache)" if found.cached else ""
+    each = 1000 * sum(found.feature_seconds.values()) / max(1, number)
+    return f"{each:.3g} ms per image for its features{cached}, {found.matching_seconds.mean():.3g} s per query for matching"

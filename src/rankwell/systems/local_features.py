@@ -1,30 +1,34 @@
 """Pictures compared by their local features: SIFT, the ratio test, and how many matches one homography explains."""
 
 import io
+import math
 import time
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import lru_cache, partial
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, TypeVar, get_args
+from tempfile import TemporaryDirectory
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rankwell.errors import BadInput, BadUsage, MissingExtra
 from rankwell.images import read_picture
-from rankwell.kernels.threads import in_threads, processors
+from rankwell.kernels.processes import Each, crew
+from rankwell.kernels.threads import processors
 from rankwell.registry import suggest
 from rankwell.store import Cache, Source
-from rankwell.tables import Floats, Ints
+from rankwell.tables import Floats, Ints, offsets_of
 
 Singles = NDArray[np.float32]
 Descriptor = Literal["rootsift", "sift"]
 Score = Literal["inliers", "matches"]
 Progress = Callable[[str, int, int], None]
-Thing = TypeVar("Thing")
-Result = TypeVar("Result")
 
+_SIDE = 16
+"""Queries and references of a part of the work at most: it takes a second or so, and a reference is made ready once for all."""
 _CORNERS = 4
 """A homography goes through any four matches: fewer say nothing."""
 
@@ -48,8 +52,8 @@ class Compared:
     """Pairs of pictures.
 
     matches, inliers: (queries, references) whole numbers. problems: path -> why a picture could not be read; its row or column is
-    0. feature_seconds: path -> what finding the features took, or taking them from the cache. matching_seconds: (queries,) what
-    a query against all references took.
+    0. feature_seconds: path -> what finding the features took, of those in the cache when they were found. matching_seconds:
+    (queries,) what a query against all references took. cached: how many pictures had their features in the cache.
     """
 
     matches: Floats
@@ -57,6 +61,7 @@ class Compared:
     problems: dict[Path, str]
     feature_seconds: dict[Path, float]
     matching_seconds: Floats
+    cached: int = 0
 
 
 @dataclass(frozen=True)
@@ -70,8 +75,9 @@ class LocalFeatures:
     `ratio` times its second nearest. reprojection: pixels of the reference by which an inlier may miss its place.
     Queries are matched to references, not back: two features of a query may have one nearest, and score(a, b) is not score(b, a).
     seed: of RANSAC, the same for every pair. workers: threads, by default as many as there are processors; OpenCV and NumPy leave
-    them alone with their work, and nothing depends on how many. cache: a folder in which features are kept by picture's content.
-    Raises MissingExtra without OpenCV, BadUsage for numbers out of their range.
+    them alone with their work. processes: several in place of threads; see `crew` for what they ask of a script. Nothing depends
+    on how many there are of either. cache: a folder in which features are kept by picture's content.
+    Raises MissingExtra without OpenCV, BadUsage for numbers out of their range, and for threads beside processes.
     Sources: Lowe 2004, section 7.1 (SIFT, ratio test); Arandjelović and Zisserman 2012 (RootSIFT); Fischler and Bolles 1981.
     """
 
@@ -84,14 +90,20 @@ class LocalFeatures:
     seed: int = 0
     workers: int | None = None
     cache: Path | None = None
+    processes: int = 1
 
     def __post_init__(self) -> None:
         for name, value, known in (("descriptor", self.descriptor, Descriptor), ("score", self.score, Score)):
             if value not in get_args(known):
                 raise BadUsage(f"{name} {value!r}; {suggest(value, get_args(known))}")
-        for name, number in (("longest", self.longest), ("features", self.features), ("workers", self.workers)):
+        for name in ("longest", "features", "workers", "processes"):
+            number = getattr(self, name)
             if number is not None and number < 1:
                 raise BadUsage(f"{name} {number}; a whole number from 1 is wanted.")
+        if self.workers is not None and self.processes > 1:
+            raise BadUsage(
+                f"workers {self.workers} and processes {self.processes}; a process has one thread, name one of the two."
+            )
         if not 0 < self.ratio <= 1 or not self.reprojection > 0:
             raise BadUsage(
                 f"ratio {self.ratio}, reprojection {self.reprojection}; a share up to 1 and pixels above 0 are wanted."
@@ -111,40 +123,91 @@ class LocalFeatures:
         Where `score` is `matches`, no homography is looked for and inliers are 0. progress: called with the name of the step, how
         much of it is done, and of how much.
         """
-        with _one_thread_each():
-            paths = list(dict.fromkeys([*queries, *references]))
-            known = dict(zip(paths, self._each(self._found, paths, "local features", progress), strict=True))
-            others = [known[path].features for path in references]
-            rows = self._each(lambda path: self._row(known[path].features, others), queries, "matching", progress)
-        counts = np.array([pair for row in rows for pair in row.pairs], dtype=np.float64)
-        matches, inliers = np.moveaxis(counts.reshape(len(queries), len(references), 2), 2, 0)
+        paths = list(dict.fromkeys([*queries, *references]))
+        place = {path: number for number, path in enumerate(paths)}
+        asked, others = ([place[path] for path in side] for side in (queries, references))
+        with _one_thread_each(), crew(self.processes, threads=self.workers, prepare=_spare_threads) as each:
+            known: list[_Found] = []
+            for found in each(self._found, paths):
+                known.append(found)
+                if progress is not None:
+                    progress("local features", len(known), len(paths))
+            with _shelf(known, shared=self.processes > 1) as shelf:
+                counts, seconds = self._matched(shelf, asked, others, each, progress)
+        read = [number for number, found in enumerate(known) if not found.problem]
         return Compared(
-            matches=matches,
-            inliers=inliers,
-            problems={path: each.problem for path, each in known.items() if each.problem},
-            feature_seconds={path: each.seconds for path, each in known.items() if not each.problem},
-            matching_seconds=np.array([row.seconds for row in rows]),
+            matches=counts[0],
+            inliers=counts[1],
+            problems={path: found.problem for path, found in zip(paths, known, strict=True) if found.problem},
+            feature_seconds={paths[number]: known[number].seconds for number in read},
+            matching_seconds=seconds,
+            cached=sum(known[number].cached for number in read),
         )
+
+    def _matched(
+        self,
+        shelf: "_Shelf | Path",
+        queries: Sequence[int],
+        references: Sequence[int],
+        each: Each,
+        progress: Progress | None,
+    ) -> tuple[Floats, Floats]:
+        """(2, queries, references) matches and inliers, and (queries,) the seconds; pictures by their place on the shelf."""
+        counts, seconds = np.zeros((2, len(queries), len(references))), np.zeros(len(queries))
+        hands = self.processes if self.processes > 1 else self.workers or processors()
+        side = max(1, min(_SIDE, math.isqrt(len(queries) * len(references) // (8 * hands))))
+        blocks = [
+            (slice(row, min(row + side, len(queries))), slice(column, column + side))
+            for row in range(0, len(queries), side)
+            for column in range(0, len(references), side)
+        ]
+        parts = [(queries[rows], references[columns]) for rows, columns in blocks]
+        for (rows, columns), (own, took) in zip(blocks, each(partial(self._block, shelf), parts), strict=True):
+            counts[:, rows, columns] = own
+            seconds[rows] += took
+            if progress is not None and columns.stop >= len(references):
+                progress("matching", rows.stop, len(queries))
+        return counts, seconds
+
+    def _block(self, shelf: "_Shelf | Path", part: tuple[Sequence[int], Sequence[int]]) -> tuple[Floats, Floats]:
+        """(2, queries, references) matches and inliers of some pairs, and (queries,) the seconds that they took."""
+        raw = _opened(shelf) if isinstance(shelf, Path) else shelf
+        queries, references = part
+        begin = time.perf_counter()
+        others = [self._rooted(*raw.one(place)) for place in references]
+        shared = (time.perf_counter() - begin) / len(queries)
+        counts, seconds = np.zeros((2, len(queries), len(references))), np.zeros(len(queries))
+        for row, place in enumerate(queries):
+            begin = time.perf_counter()
+            query = self._rooted(*raw.one(place))
+            counts[:, row] = np.array([self.match(query, other) for other in others]).T
+            seconds[row] = time.perf_counter() - begin + shared
+        return counts, seconds
 
     def find(self, path: Path) -> Features:
         """The features of a picture, from the cache where they are in it. Raises BadInput where the picture cannot be read."""
+        return self._rooted(*self._looked_up(path).raw)
+
+    def _looked_up(self, path: Path) -> "_Found":
+        """What SIFT finds, from the cache where it is in it. Raises BadInput where the picture cannot be read."""
         if self.cache is None:
-            return self._rooted(*self._detected(path))
+            return self._detected(path)
         cache, digest = Cache(self.cache, self._maker()), Source(path).digest()
-        raw = cache.get(digest)
-        if raw is not None:
+        kept = cache.get(digest)
+        if kept is not None:
             try:
-                stream = io.BytesIO(raw)
-                return self._rooted(np.load(stream, allow_pickle=False), np.load(stream, allow_pickle=False))
+                stream = io.BytesIO(kept)
+                points, numbers, seconds = (np.load(stream, allow_pickle=False) for _ in range(3))
+                return _Found(_Raw(points, numbers), float(seconds), cached=True)
             except (ValueError, EOFError, OSError):
                 # Whatever damaged the file, finding the features again mends it.
                 pass
-        points, numbers = self._detected(path)
+        found = self._detected(path)
         stream = io.BytesIO()
-        np.save(stream, points, allow_pickle=False)
-        np.save(stream, numbers, allow_pickle=False)
+        for each in (*found.raw, np.array(found.seconds)):
+            np.save(stream, each, allow_pickle=False)
         cache.put(digest, stream.getvalue())
-        return self._rooted(points, numbers)
+        return found
 
     def match(self, query: Features, reference: Features) -> Matched:
         """How many features match, and how many of the matches one homography explains: 0 below four matches."""
@@ -169,12 +232,14 @@ class LocalFeatures:
         versions = {"opencv": _opencv().__version__, "pillow": __version__}
         return {"detector": "SIFT", "longest": self.longest, "features": self.features, "versions": versions}
 
-    def _detected(self, path: Path) -> tuple[Singles, NDArray[np.uint8]]:
+    def _detected(self, path: Path) -> "_Found":
+        begin = time.perf_counter()
         image = np.asarray(read_picture(path, longest=self.longest, grey=True))
         found, numbers = _opencv().SIFT_create(self.features).detectAndCompute(image, None)
         points = np.array([point.pt for point in found], dtype=np.float32).reshape(-1, 2)
         # SIFT's numbers are whole and at most 255.
-        return points, np.zeros((0, 128), dtype=np.uint8) if numbers is None else numbers.astype(np.uint8)
+        raw = _Raw(points, np.zeros((0, 128), dtype=np.uint8) if numbers is None else numbers.astype(np.uint8))
+        return _Found(raw, time.perf_counter() - begin, cached=False)
 
     def _rooted(self, points: Singles, numbers: NDArray[np.uint8]) -> Features:
         descriptors = numbers.astype(np.float32)
@@ -190,43 +255,63 @@ class LocalFeatures:
         return 0 if mask is None else int(np.count_nonzero(mask))
 
     def _found(self, path: Path) -> "_Found":
-        begin = time.perf_counter()
         try:
-            return _Found(self.find(path), time.perf_counter() - begin)
+            return self._looked_up(path)
         except (BadInput, MissingExtra) as error:
-            nothing = self._rooted(np.zeros((0, 2), dtype=np.float32), np.zeros((0, 128), dtype=np.uint8))
-            return _Found(nothing, 0.0, str(error))
+            nothing = _Raw(np.zeros((0, 2), dtype=np.float32), np.zeros((0, 128), dtype=np.uint8))
+            return _Found(nothing, 0.0, cached=False, problem=str(error))
 
-    def _row(self, query: Features, references: Sequence[Features]) -> "_Row":
-        begin = time.perf_counter()
-        pairs = [self.match(query, reference) for reference in references]
-        return _Row(pairs, time.perf_counter() - begin)
 
-    def _each(
-        self, work: Callable[[Thing], Result], things: Sequence[Thing], name: str, progress: Progress | None
-    ) -> list[Result]:
-        step = 8 * (self.workers or processors())
-        made: list[Result] = []
-        for start in range(0, len(things), step):
-            made += in_threads(work, things[start : start + step], workers=self.workers)
-            if progress is not None:
-                progress(name, len(made), len(things))
-        return made
+class _Raw(NamedTuple):
+    """The features of a picture as SIFT has them. points: (n, 2). numbers: (n, 128)."""
+
+    points: Singles
+    numbers: NDArray[np.uint8]
 
 
 class _Found(NamedTuple):
-    """The features of a picture, the seconds they took, or the problem."""
+    """The features of a picture, the seconds that finding them took, and whether they were in the cache; or the problem."""
 
-    features: Features
+    raw: _Raw
     seconds: float
+    cached: bool
     problem: str = ""
 
 
-class _Row(NamedTuple):
-    """A query against all references, and the seconds that took."""
+class _Shelf(NamedTuple):
+    """The features of many pictures, one picture after the other; those of one lie from its offset to the next."""
 
-    pairs: list[Matched]
-    seconds: float
+    points: Singles
+    numbers: NDArray[np.uint8]
+    offsets: Ints
+
+    def one(self, place: int) -> _Raw:
+        """The features of the picture at a place."""
+        start, stop = self.offsets[place : place + 2].tolist()
+        return _Raw(self.points[start:stop], self.numbers[start:stop])
+
+
+@contextmanager
+def _shelf(found: Sequence[_Found], *, shared: bool) -> "Generator[_Shelf | Path]":
+    """The features in memory, or in a folder that processes map into theirs."""
+    shelf = _Shelf(
+        np.concatenate([each.raw.points for each in found]),
+        np.concatenate([each.raw.numbers for each in found]),
+        offsets_of(np.array([len(each.raw.points) for each in found])),
+    )
+    if not shared:
+        yield shelf
+        return
+    with TemporaryDirectory() as folder:
+        for name, column in shelf._asdict().items():
+            np.save(Path(folder) / f"{name}.npy", column, allow_pickle=False)
+        del shelf
+        yield Path(folder)
+
+
+@lru_cache(1)
+def _opened(folder: Path) -> _Shelf:
+    return _Shelf(*(np.load(folder / f"{name}.npy", mmap_mode="r", allow_pickle=False) for name in _Shelf._fields))
 
 
 def _two_nearest(queries: Singles, references: Singles) -> tuple[Ints, Ints]:
@@ -257,6 +342,14 @@ def _one_thread_each() -> Generator[None]:
             yield
     finally:
         opencv.setNumThreads(before)
+
+
+def _spare_threads() -> None:
+    """Likewise for a whole process, of which there are several."""
+    from threadpoolctl import threadpool_limits
+
+    _opencv().setNumThreads(1)
+    threadpool_limits(1, user_api="blas")
 
 
 def _opencv() -> Any:

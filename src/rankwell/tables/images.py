@@ -40,6 +40,13 @@ class Marks(NamedTuple):
     junk: tuple[str, ...] = ()
 
 
+class Listed(NamedTuple):
+    """The ids of both sides as a data set numbers them, which is what rows and columns of scores without ids follow."""
+
+    queries: tuple[str, ...]
+    references: tuple[str, ...]
+
+
 @dataclass(frozen=True, eq=False)
 class Images:
     """A row per image, in the order of the ids' bytes.
@@ -47,6 +54,7 @@ class Images:
     ids: all different. paths: the files, None where only ids are known. instances: what each shows, None for what has no label.
     splits: which side each is on. cameras, groups: as for `Picture`, None where no image has one. contentless: (n,) whether an
     image shows nothing that could be recognised. marks: query -> what a ground truth says where instances do not decide.
+    listed: the order that the data set gives its images, None where it gives none, and for some of its images.
     Raises BadInput where lengths differ or marks name an image that is not there; DuplicateItem for an id that comes twice.
     """
 
@@ -58,6 +66,7 @@ class Images:
     groups: tuple[str | None, ...] | None
     contentless: Bools
     marks: Mapping[str, Marks] | None = field(default=None)
+    listed: Listed | None = None
 
     def __repr__(self) -> str:
         sides = [self.splits.count(side) for side in ("reference", "query", "both")]
@@ -83,7 +92,9 @@ class Images:
                 )
 
     @classmethod
-    def from_pictures(cls, pictures: Iterable[Picture], *, marks: Mapping[str, Marks] | None = None) -> "Images":
+    def from_pictures(
+        cls, pictures: Iterable[Picture], *, marks: Mapping[str, Marks] | None = None, listed: Listed | None = None
+    ) -> "Images":
         """The table of images in any order. Raises BadInput where some have a path and others have none."""
         given = list(pictures)
         rows = [given[row] for row in order_ids([each.id for each in given]).tolist()] if given else []
@@ -100,6 +111,7 @@ class Images:
             groups=_some([each.group for each in rows]),
             contentless=np.array([each.contentless for each in rows], dtype=np.bool_),
             marks=marks,
+            listed=listed,
         )
 
     @cached_property

@@ -151,6 +151,15 @@ class InstanceTruth:
         return np.bincount(self.owner[~self.junk], minlength=len(self.queries)).astype(np.int64)
 
 
+def both_sides(images: Images) -> tuple[Images, Images]:
+    """Queries and references. Raises NothingToEvaluate without a query or without a reference."""
+    queries, references = images.queries(), images.references()
+    for what, side in (("query", queries), ("reference", references)):
+        if not len(side):
+            raise NothingToEvaluate(f"there is no {what} image left; a data set has images of both sides.")
+    return queries, references
+
+
 def instance_truth(
     images: Images, *, exclude: Sequence[Excluded] = (), level: Level = "medium", labels: bool = True
 ) -> InstanceTruth:
@@ -162,10 +171,7 @@ def instance_truth(
     Raises BadUsage where cameras, groups or a level are asked for and the images have none, NothingToEvaluate without a query
     or without a reference.
     """
-    queries, references = images.queries(), images.references()
-    for what, side in (("query", queries), ("reference", references)):
-        if not len(side):
-            raise NothingToEvaluate(f"there is no {what} image left; a data set has images of both sides.")
+    queries, references = both_sides(images)
     for name, column in (("camera", images.cameras), ("group", images.groups)):
         if name in exclude and column is None:
             raise BadUsage(f"--exclude {name}: no image has a {name}; add a column of that name, or leave the exclusion out.")

@@ -4,7 +4,7 @@ import hashlib
 import json
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, get_args
 
@@ -55,6 +55,7 @@ class InstanceResults(Results):
     images: Images | None = None
     filtered: Filtered | None = None
     performance: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, Mapping[str, Any]])
+    protocol: str = "instances"
 
     def worst(self, run: str) -> list[str]:
         """The queries of a run that count, from worst to best by its measures in their order."""
@@ -98,6 +99,7 @@ def evaluate_instances(
     images: a data set, whatever `read_images` takes; without one, `positives` says what is right, by position or id.
     scores: a row per query and a column per reference, higher is better, whatever `read_scores` takes; or embeddings: vectors of
     all images, by id; or queries and references: vectors of each side. Several runs as a list of files, or a mapping name -> run.
+    Rows, columns and vectors of a side that have no ids go by the data set's own lists (`qimlist`, `imlist`) where it has any.
     positives: whatever `read_positives` takes; it goes before the images' labels. ids, query_ids, reference_ids: names of
     vectors, rows and columns that have none of their own. run: what a single run is called.
     exclude: `self`, `camera`, `group`, or `none`: references that count nowhere for a query; the convention's where None.
@@ -113,10 +115,9 @@ def evaluate_instances(
     if intervals not in get_args(Intervals) or seed < 0:
         options = f"intervals={intervals!r}, seed={seed!r}"
         raise BadUsage(f"{options}: intervals are bootstrap, t or none; a seed is a whole number from 0.")
-    choices = Choices.of(source, exclude, contentless, absent, ties, no_relevant, by_id=images is not None)
-    if positives is not None:
-        # Where somebody else says what is right, no query is absent for want of a label.
-        choices = replace(choices, absent="keep")
+    choices = Choices.of(
+        source, exclude, contentless, absent, ties, no_relevant, by_id=images is not None, judged=positives is not None
+    )
     asked, named = asked_for(source, measures, (k,) if isinstance(k, int) else tuple(k), cut)
     table = None if images is None else read_images(images)
     told = Runs.read(
@@ -132,6 +133,7 @@ def evaluate_instances(
     ).transformed([transforms] if isinstance(transforms, str) else list(transforms), learn)
     filtered = None
     if table is not None:
+        told = told.in_order(table.listed)
         refuse_unknown(told, table)
         filtered = choices.filtered(table)
     truth = _truth(filtered, positives, told, choices)
@@ -255,15 +257,14 @@ class _Found:
             ("queries_missing_from_the_run", aligned.queries, self.truth.queries),
             ("references_missing_from_the_run", aligned.references, self.truth.references),
         ):
-            if len(here) < len(known):
-                self.counts[run][what] = len(known) - len(here)
+            lost = len(known) - len(here)
+            if lost:
+                self.counts[run][what] = lost
                 side = what.split("_")[0]
-                verb = (
-                    "they count as not found"
-                    if side == "queries"
-                    else "those that are right for a query stay so, and are not found"
+                so = (
+                    "counted as not found" if side == "queries" else "those that are right for a query stay so, and are not found"
                 )
-                self.notes.append(f"{run}: {len(known) - len(here)} of {len(known)} {side} are not in it; {verb}")
+                self.notes.append(f"{run}: {lost} of {len(known)} {side} {'is' if lost == 1 else 'are'} not in it; {so}")
 
     def rules(self, runs: Runs, filtered: Filtered | None) -> dict[str, Any]:
         """What decided the numbers."""

@@ -9,7 +9,7 @@ from rankwell.errors import BadUsage, UnknownName
 from rankwell.evaluation.instances.ranked import Ties, ties_of
 from rankwell.registry import parse_measure, split_names, suggest
 from rankwell.tables.images import Images
-from rankwell.truth.instances import Excluded, Filtered, Switch, filter_images
+from rankwell.truth.instances import Excluded, Filtered, Switch, both_sides, filter_images
 
 CUTOFFS = (1, 5, 10)
 NAMED = "TP/PRED"
@@ -38,8 +38,11 @@ class Choices:
         no_relevant: str | None,
         *,
         by_id: bool,
+        judged: bool,
     ) -> "Choices":
-        """The choices. by_id: whether images are known, so that two of one id are the same. Raises UnknownName and BadUsage."""
+        """The choices. by_id: whether images are known, so that two of one id are the same. judged: whether something else than
+        the images says what is right, so that no query is absent for want of a label. Raises UnknownName and BadUsage.
+        """
         reading = rules.instances or InstanceReading(exclude=("self",))
         words = exclude.replace(",", " ").split() if isinstance(exclude, str) else None if exclude is None else list(exclude)
         if words is not None and words != ["none"]:
@@ -60,7 +63,7 @@ class Choices:
             reading,
             tuple(rule for rule in get_args(Excluded) if rule in chosen),
             kept[contentless],
-            kept[absent or reading.absent],
+            "keep" if judged else kept[absent or reading.absent],
             ties_of(reading.ties if ties is None else ties),
             policy,
         )
@@ -68,6 +71,17 @@ class Choices:
     def filtered(self, images: Images) -> Filtered:
         """The images that take part."""
         return filter_images(images, contentless=self.contentless, absent=self.absent, junk_label=self.reading.junk_label)
+
+
+def taking_part(images: Images, convention: str, contentless: str, absent: str | None, *, judged: bool) -> Images:
+    """The images that an evaluation with these choices looks at; no others need be encoded. judged: as for `Choices.of`.
+
+    Raises NothingToEvaluate where no query or no reference is left.
+    """
+    choices = Choices.of(convention_of(convention), None, contentless, absent, None, None, by_id=True, judged=judged)
+    found = choices.filtered(images).images
+    both_sides(found)
+    return found
 
 
 def asked_for(

@@ -106,6 +106,7 @@ def by_local_features(
         failures=tuple(Failed(name, str(path), found.problems[path]) for name, path in paths.items() if path in found.problems),
         performance={
             "images": len(paths) - len(found.problems),
+            "images_from_cache": found.cached,
             "encode_seconds_per_image": float(seconds.mean()),
             "seconds_per_query": float(found.matching_seconds.mean()),
             "seconds_making": time.perf_counter() - start,

@@ -16,7 +16,7 @@ from rankwell.search.positive_counts import Compared, by_scores, by_vectors
 from rankwell.store import Source, split_part
 from rankwell.tables import Ints
 from rankwell.tables.embeddings import Embeddings, Positions
-from rankwell.tables.images import Images
+from rankwell.tables.images import Images, Listed
 from rankwell.tables.names import Place, name_places
 from rankwell.tables.scores import Scores
 from rankwell.transforms import Descriptors, Transform, chain, parse_transform
@@ -63,10 +63,13 @@ class Runs:
         named = _named(scores if ways[0] else embeddings, "scores" if ways[0] else "embeddings", run)
         found: dict[str, Scores | Vectors] = {}
         for name, place in named.items():
+            # What was made here has its ids, however many images take part; those that are named are for files.
             if ways[0]:
-                found[name] = read_scores(place, query_ids=_ids(query_ids), item_ids=_ids(reference_ids))
+                own = isinstance(place, Scores) and place.query_ids is not None
+                found[name] = place if own else read_scores(place, query_ids=_ids(query_ids), item_ids=_ids(reference_ids))
             else:
-                whole = read_embeddings(place, ids=ids)
+                own = isinstance(place, Embeddings) and place.ids is not None
+                whole = place if own else read_embeddings(place, ids=ids)
                 found[name] = whole, whole
         return cls(found, metric_name(metric), _sources(named))
 
@@ -81,6 +84,25 @@ class Runs:
         if isinstance(first, Scores):
             return first.query_names, first.item_names
         return first[0].names(), first[1].names()
+
+    def in_order(self, listed: Listed | None) -> "Runs":
+        """The runs with the ids of a data set's own lists, where rows and columns, or vectors of a side, have no names.
+
+        Raises BadInput where a list has another length.
+        """
+        if listed is None:
+            return self
+        found: dict[str, Scores | Vectors] = {}
+        for run, given in self.given.items():
+            if isinstance(given, Scores):
+                sides = _listed(run, "query", given.query_names, listed), _listed(run, "reference", given.item_names, listed)
+                found[run] = replace(given, query_ids=sides[0], item_ids=sides[1])
+            elif given[0] is not given[1]:
+                sides = _listed(run, "query", given[0].names(), listed), _listed(run, "reference", given[1].names(), listed)
+                found[run] = Embeddings(sides[0], given[0].vectors), Embeddings(sides[1], given[1].vectors)
+            else:
+                found[run] = given
+        return replace(self, given=found)
 
     def aligned(self, run: str, truth: InstanceTruth) -> "Aligned":
         """A run's queries and references that take part, in an order that has places in the truth."""
@@ -182,6 +204,19 @@ def _some(table: Embeddings, rows: Ints) -> Embeddings:
 
 def _is_all(rows: Ints, n: int) -> bool:
     return len(rows) == n and bool((rows == np.arange(n)).all())
+
+
+def _listed(run: str, what: str, names: Sequence[str], listed: Listed) -> Sequence[str]:
+    """The names of a side; those of the data set's list where they are mere positions."""
+    if not isinstance(names, Positions):
+        return names
+    ids = listed.queries if what == "query" else listed.references
+    if len(ids) != len(names):
+        raise BadInput(
+            f"{run}: its {len(names)} {what} rows have no ids, and the data set lists {len(ids)} in its order; give all of them, "
+            f"or name a file of ids (--{what}-ids)."
+        )
+    return ids
 
 
 def _refuse_positions(run: str, names: Iterable[Sequence[str]], truth: InstanceTruth) -> None:

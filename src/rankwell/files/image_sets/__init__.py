@@ -14,7 +14,7 @@ import numpy as np
 from rankwell.errors import BadInput, BadUsage
 from rankwell.images import PICTURE_SUFFIXES
 from rankwell.registry import Catalogue, suggest
-from rankwell.tables.images import SPLITS, Images, Marks, Picture, Split
+from rankwell.tables.images import SPLITS, Images, Listed, Marks, Picture, Split
 
 Reads = TypeVar("Reads", bound=Callable[..., "Found"])
 
@@ -34,10 +34,14 @@ class Wanted:
 
 @dataclass(frozen=True)
 class Found:
-    """What a form holds. pictures: in any order. marks: query -> what a ground truth says; None where instances decide."""
+    """What a form holds. pictures: in any order. marks: query -> what a ground truth says; None where instances decide.
+
+    listed: the order of both sides, where the form gives one.
+    """
 
     pictures: list[Picture]
     marks: Mapping[str, Marks] | None = None
+    listed: Listed | None = None
 
 
 @dataclass(frozen=True)
@@ -97,7 +101,7 @@ def read_images(
     if not found.pictures:
         raise BadInput(f"{path} holds no image ({', '.join(PICTURE_SUFFIXES[:6])} …); name a folder or a table of images.")
     try:
-        images = Images.from_pictures(found.pictures, marks=found.marks)
+        images = Images.from_pictures(found.pictures, marks=found.marks, listed=found.listed)
     except BadInput as error:
         raise type(error)(f"{path}: {error}") from error
     return images if contentless is None else _without_content(images, contentless)

@@ -9,7 +9,7 @@ from rankwell.errors import BadInput
 from rankwell.files.image_sets import Found, Wanted, form
 from rankwell.images import PICTURE_SUFFIXES
 from rankwell.store import Source
-from rankwell.tables.images import Marks, Picture
+from rankwell.tables.images import Listed, Marks, Picture
 
 _KINDS = {"easy": "easy", "good": "easy", "hard": "hard", "ok": "hard", "junk": "junk"}
 """Lists of a ground truth and what they are here; `good` and `ok` are the words of the first Oxford and Paris."""
@@ -27,7 +27,8 @@ def read_revisitop(place: Path, wanted: Wanted) -> Found:
     """`imlist` and `qimlist` name the images, `gnd` has for each query lists of positions in `imlist`, from 0, or of names.
 
     Images are looked for below `root` where it is named, with and without a suffix. A query that is no reference may be called
-    like one: it then stands on both sides, as in the first Oxford. `bbx` is passed over: crop queries before they are encoded.
+    like one: it then stands on both sides, as in the first Oxford. Scores without ids follow both lists. `bbx` is passed over:
+    crop queries before they are encoded.
     """
     try:
         whole: Any = json.loads(Source(place).read())
@@ -57,7 +58,7 @@ def read_revisitop(place: Path, wanted: Wanted) -> Found:
         Picture(name, None, "both" if name in both else "reference", _file(place, name, wanted.root)) for name in references
     ]
     pictures += [Picture(name, None, "query", _file(place, name, wanted.root)) for name in queries if name not in both]
-    return Found(pictures, marks)
+    return Found(pictures, marks, Listed(tuple(queries), tuple(references)))
 
 
 def _marks(where: str, entry: Any, references: Sequence[str], known: set[str]) -> Marks:

@@ -97,8 +97,12 @@ def _located(table: Path, pictures: list[Picture], root: Path | None) -> list[Pi
         return pictures
     for each in pictures:
         if not (folder / each.id).is_file():
-            hint = "" if root is not None else "; others are there: add it, or name the folder of images with --root"
-            raise BadInput(f"{table}: the image {each.id!r} is not in {folder}{hint}.")
+            hint = (
+                "add it, or take its row out"
+                if root is not None
+                else "others are there: add it, or name the folder of images with --root"
+            )
+            raise BadInput(f"{table}: the image {each.id!r} is not in {folder}; {hint}.")
     return [each._replace(path=folder / each.id) for each in pictures]
 
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from textwrap import wrap
 from typing import NamedTuple
 
-from rankwell.report import Document, Grid, grids, output, rules_line
+from rankwell.report import Document, Grid, grids, output, rules_line, visible
 
 _NARROW = 60
 """On fewer columns than these a table would be little more than names: blocks show all figures."""
@@ -17,7 +17,8 @@ def render_table(document: Document) -> str:
     Before that, what leaves the table first are exact names and units, which stand below it then, the names of runs, which stand
     above their rows, and `sd`, `chance` and `ceiling`, which is said.
     """
-    parts = [_lay_out(grid, document) for grid in grids(document)]
+    parts = [_styled(visible(document.title), "1", document)] if document.title else []
+    parts += [_lay_out(grid, document) for grid in grids(document)]
     rules = rules_line(document.rules)
     if rules:
         parts[-1] += "\n" + _styled("rules: " + rules, "2", document)

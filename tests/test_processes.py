@@ -1,0 +1,61 @@
+"""Work in processes of their own: in order, with errors that reach the caller, and an end when somebody wants one."""
+
+import os
+import time
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from rankwell.errors import BadUsage
+from rankwell.kernels.processes import crew
+
+
+@pytest.mark.parametrize("processes", [1, 2])
+def test_results_come_in_order_and_errors_as_they_are(processes: int):
+    with crew(processes, threads=2, prepare=os.getpid) as each:
+        assert list(each(abs, range(-50, 0))) == list(range(50, 0, -1))
+        assert list(each(abs, [])) == []
+        with pytest.raises(ValueError, match="'two'"):
+            list(each(int, ["1", "two"]))
+        assert list(each(str.upper, ["still", "here"])) == ["STILL", "HERE"]
+
+
+def test_processes_are_others_and_as_many_as_were_asked_for():
+    with crew(2, threads=None, prepare=os.getpid) as each:
+        found = set(each(_pid_after, [0.1] * 12))
+
+    assert os.getpid() not in found
+    assert 1 <= len(found) <= 2
+
+
+def _crew_of_two(prepare: Callable[[], object] = os.getpid):
+    return crew(2, threads=None, prepare=prepare)
+
+
+def _stopped(results: Iterator[object]) -> None:
+    next(results)
+    raise KeyboardInterrupt
+
+
+def _pid_after(seconds: float) -> int:
+    time.sleep(seconds)
+    return os.getpid()
+
+
+def test_a_process_that_dies_ends_the_work_with_a_kind_word():
+    with pytest.raises(BadUsage, match=r"one of 2 processes ended before its work.*ask for fewer"), _crew_of_two() as each:
+        list(each(os._exit, [9]))
+
+
+def test_a_process_that_cannot_begin_is_told_likewise():
+    with pytest.raises(BadUsage, match="ended before its work"), _crew_of_two(os.abort) as each:
+        list(each(abs, [1]))
+
+
+def test_who_leaves_early_does_not_wait_for_what_has_not_begun():
+    begin = time.monotonic()
+
+    with pytest.raises(KeyboardInterrupt), _crew_of_two() as each:
+        _stopped(each(time.sleep, [0.1] * 1000))
+
+    assert time.monotonic() - begin < 25
