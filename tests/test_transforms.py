@@ -58,7 +58,7 @@ def test_querybank_normalisation_changes_only_queries_that_find_an_activated_ite
     expected, changed = naive_querybank(scores.tolist(), bank.tolist(), 2.0, k, dynamic)
 
     assert any(changed)
-    assert all(changed) is not dynamic or k > 1
+    assert all(changed) is not dynamic
     for row, wanted, is_changed in zip(found, expected, changed, strict=True):
         np.testing.assert_allclose(np.exp(row) if is_changed else row, wanted, rtol=1e-12)
 
@@ -105,15 +105,16 @@ def test_a_memory_mapped_matrix_read_from_either_side_gives_the_same_figures(tmp
         assert plain.tobytes() == lazy.tobytes()
 
 
-@pytest.mark.parametrize(("name", "plain", "lifted"), [("netvlad", 67.87, 78.75), ("densevlad", 72.82, 80.89)])
-def test_dual_softmax_lifts_a_matching_task_as_was_measured(shared: Path, name: str, plain: float, lifted: float) -> None:
+@pytest.mark.parametrize("name", ["netvlad", "densevlad"])
+def test_dual_softmax_lifts_a_matching_task_as_much_as_its_formula_does(shared: Path, name: str) -> None:
     scores = np.load(shared / "vpr" / f"spedtest_{name}_scores.npy")
+    found, wanted = dual_softmax(scores, temperature=0.02).whole(), np.array(naive_dual_softmax(scores.tolist(), 0.02))
 
-    def hits(matrix: np.ndarray) -> float:
-        return round(100 * float((matrix.argmax(axis=1) == np.arange(len(matrix))).mean()), 2)
+    def hits(matrix: np.ndarray) -> int:
+        return int((matrix.argmax(axis=1) == np.arange(len(matrix))).sum())
 
-    assert hits(scores) == plain
-    assert hits(dual_softmax(scores, temperature=0.02).whole()) == lifted
+    np.testing.assert_allclose(found, wanted, rtol=1e-9)
+    assert hits(found) == hits(wanted) > hits(scores)
 
 
 # ---- names and what each declares ---------------------------------------------------------------------------------------

@@ -23,6 +23,7 @@ Transductive = Literal["queries", "gallery", "labels", "none"]
 WorksOn = Literal["scores", "descriptors", "reranking"]
 """`descriptors` turns vectors into vectors, `scores` scores into scores, and `reranking` vectors into scores."""
 Function = TypeVar("Function", bound=Callable[..., Any])
+Named = TypeVar("Named", bound="_Declared")
 
 _LARGEST = 1e300
 BLOCK_ROWS = 256
@@ -49,6 +50,15 @@ class Transformed:
         for start in range(0, self.shape[0], BLOCK_ROWS):
             found[start : start + BLOCK_ROWS] = self.rows(start, start + BLOCK_ROWS)
         return found
+
+
+class _Declared(Protocol):
+    """What an entry declares that can be named with parameters. parameters: name -> default."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def parameters(self) -> Mapping[str, Any]: ...
 
 
 class Listed(Protocol):
@@ -221,14 +231,20 @@ def cosines(given: Descriptors) -> Floats:
 
 
 def parse_transform(text: str) -> Transform:
-    """The transform that a text names, `dual-softmax(temperature=0.02)`.
+    """The transform that a text names, `dual-softmax(temperature=0.02)`; errors as in `parse_named`."""
+    return Transform(*parse_named(text, TRANSFORMS, "transform", "dual-softmax(temperature=0.02)"))
 
-    Raises UnknownName for a name or a parameter that does not exist, BadUsage for one that is missing or has no value.
+
+def parse_named(text: str, known: Catalogue[Named], what: str, example: str) -> tuple[Named, dict[str, Any]]:
+    """The entry of a catalogue that a text names, with the parameters it gives, in the form `name(parameter=value,…)`.
+
+    what, example: how errors call such an entry. Raises UnknownName for a name or a parameter that does not exist, BadUsage for
+    one that is missing or has no value.
     """
     match = re.fullmatch(r"(?P<name>[\w-]+)(\((?P<inner>.*)\))?", text.strip())
     if match is None:
-        raise BadUsage(f"{text!r} is not a transform; the form is name(parameter=value,…), as in dual-softmax(temperature=0.02).")
-    entry = TRANSFORMS[match["name"]]
+        raise BadUsage(f"{text!r} is not a {what}; the form is name(parameter=value,…), as in {example}.")
+    entry = known[match["name"]]
     given: dict[str, Any] = {}
     for part in filter(None, (match["inner"] or "").split(",")):
         name, equals, value = (each.strip() for each in part.partition("="))
@@ -240,7 +256,7 @@ def parse_transform(text: str) -> Transform:
     missing = [name for name, default in entry.parameters.items() if default is Parameter.empty and name not in given]
     if missing:
         raise BadUsage(f"{entry.name} needs {missing[0]} (in {text!r}): write it as {entry.name}({missing[0]}=…).")
-    return Transform(entry, {name: given[name] for name in entry.parameters if name in given})
+    return entry, {name: given[name] for name in entry.parameters if name in given}
 
 
 def _read(value: str, text: str) -> Any:

@@ -1,0 +1,391 @@
+"""Fusion: several runs of the same queries become one. A file of this folder declares methods, or what they make of scores.
+
+Nothing here depends on the order of rows, nor on the order of runs where they have no weights: items of a query stand in the
+order of ties, and what runs add is added in the order of its size.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from inspect import Parameter, getdoc, signature
+from itertools import pairwise
+from math import isfinite
+from typing import Any, Literal, NamedTuple, Self, TypeVar, get_args
+
+import numpy as np
+
+from rankwell.errors import BadScore, BadUsage, DuplicateItem, UnknownName
+from rankwell.registry import Catalogue, suggest
+from rankwell.tables import Bools, Floats, Ints, offsets_of, sort_ids
+from rankwell.tables.ranking import Ranking
+from rankwell.transforms import parse_named
+
+Reads = Literal["ranks", "scores"]
+Absent = Literal["zero", "lowest"]
+"""What an item that a run lacks counts in it where scores are added: 0, or what the run's last item of the query counts."""
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True, eq=False)
+class Lists:
+    """The lists of several runs side by side: a row per query and item that any of them has, in the order of ties.
+
+    queries: ids. offsets: (queries + 1,) where the rows of each query begin. items: (rows,) ids, by falling bytes in a query.
+    ranks: (runs, rows) from 1, 0 where the run lacks the item. scores: (runs, rows) NaN there.
+    """
+
+    queries: tuple[str, ...]
+    offsets: Ints
+    items: Sequence[str]
+    ranks: Ints
+    scores: Floats
+
+    @classmethod
+    def of(cls, rankings: Sequence[Ranking], queries: Sequence[str], *, depth: int | None = None) -> "Lists":
+        """The lists of some queries; a run may lack any of them. depth: how many first items of each list are taken."""
+        items, offsets = list[str](), [0]
+        places: list[list[Ints]] = [[] for _ in rankings]
+        values: list[list[Floats]] = [[] for _ in rankings]
+        for query in queries:
+            listed = [_rows_of(ranking, query) for ranking in rankings]
+            found = [ranking.items[rows] for ranking, rows in zip(rankings, listed, strict=True)]
+            names = sort_ids(set[str]().union(*found))[::-1]
+            place = dict(zip(names, range(len(items), len(items) + len(names)), strict=True))
+            items += names
+            offsets.append(len(items))
+            for run, own in enumerate(found):
+                places[run].append(np.fromiter(map(place.__getitem__, own), dtype=np.int64, count=len(own)))
+                values[run].append(rankings[run].scores[listed[run]])
+        ranks = np.zeros((len(rankings), len(items)), dtype=np.int64)
+        scores = np.full(ranks.shape, np.nan)
+        for run, (own, given) in enumerate(zip(places, values, strict=True)):
+            for rows, numbers in zip(own, given, strict=True):
+                scores[run, rows] = numbers
+                ranks[run, _best_first(numbers, rows)] = np.arange(1, len(rows) + 1)
+            if np.count_nonzero(ranks[run]) < sum(map(len, own)):
+                raise DuplicateItem(f"run {run + 1} has an item of a query twice; keep one of them before runs are fused.")
+        if depth is not None:
+            scores[ranks > depth] = np.nan
+            ranks[ranks > depth] = 0
+        whole = cls(tuple(queries), np.array(offsets, dtype=np.int64), items, ranks, scores)
+        return whole if depth is None else whole.only(range(len(rankings)))
+
+    @cached_property
+    def owner(self) -> Ints:
+        """(rows,) the index of each row's query."""
+        return np.repeat(np.arange(len(self.queries), dtype=np.int64), np.diff(self.offsets))
+
+    @cached_property
+    def found(self) -> Bools:
+        """(runs, rows) whether the run has the item."""
+        return self.ranks > 0
+
+    @cached_property
+    def counts(self) -> Ints:
+        """(rows,) how many runs have the item."""
+        return self.found.sum(axis=0)
+
+    @cached_property
+    def lengths(self) -> Ints:
+        """(runs, queries) how many items each list has."""
+        n = len(self.queries)
+        return np.array([np.bincount(self.owner[own], minlength=n) for own in self.found], dtype=np.int64).reshape(-1, n)
+
+    def only(self, runs: Sequence[int]) -> "Lists":
+        """The lists of some runs, in the order given, without the items that none of them has."""
+        chosen = np.array(runs, dtype=np.int64)
+        ranks = self.ranks[chosen]
+        kept = np.flatnonzero((ranks > 0).any(axis=0))
+        counts = np.bincount(self.owner[kept], minlength=len(self.queries)).astype(np.int64)
+        return Lists(self.queries, offsets_of(counts), self._items_of(kept), ranks[:, kept], self.scores[chosen][:, kept])
+
+    def ordered(self, scores: Floats) -> list[Ints]:
+        """The rows of each query from first to last: by falling score, equal scores in the order of ties. scores: (rows,)."""
+        return [start + np.argsort(-scores[start:stop], kind="stable") for start, stop in pairwise(self.offsets.tolist())]
+
+    def places(self, scores: Floats) -> Ints:
+        """(rows,) how many rows of its query come before each. scores: (rows,)."""
+        found = np.empty(len(scores), dtype=np.int64)
+        for rows in self.ordered(scores):
+            found[rows] = np.arange(len(rows))
+        return found
+
+    def ranking(self, scores: Floats, *, top: int | None = None) -> Ranking:
+        """The items of each query from first to last. top: how many of each. scores: (rows,)."""
+        chosen = [rows[:top] for rows in self.ordered(scores)]
+        rows = np.concatenate([*chosen, np.zeros(0, dtype=np.int64)])
+        lengths = np.array([len(each) for each in chosen], dtype=np.int64)
+        return Ranking(self.queries, offsets_of(lengths), self._items_of(rows), scores[rows])
+
+    def _items_of(self, rows: Ints) -> list[str]:
+        """The ids of some rows, in the order given; an array of objects picks them twice as fast as a list."""
+        found = np.empty(len(self.items), dtype=np.object_)
+        found[:] = self.items
+        return found[rows].tolist()
+
+
+def _rows_of(ranking: Ranking, query: str) -> slice:
+    at = ranking.index.get(query)
+    return slice(0, 0) if at is None else slice(int(ranking.offsets[at]), int(ranking.offsets[at + 1]))
+
+
+def _best_first(scores: Floats, rows: Ints) -> Ints:
+    """The rows of one list from first to last. rows: (items,) in the order of the list; lower ones come first in a tie."""
+    if (scores[1:] < scores[:-1]).all():
+        return rows
+    order = np.argsort(-scores, kind="stable")
+    ordered, found = scores[order], rows[order]
+    falls = ordered[1:] != ordered[:-1]
+    if falls.all():
+        return found
+    # Whole numbers that have the tie in front and the row behind are sorted faster than two columns.
+    width = int(found.max()) + 1
+    keys = np.concatenate([[0], np.cumsum(falls)]) * width + found
+    keys.sort()
+    return keys % width
+
+
+class Segments(NamedTuple):
+    """The items of one run, each query's together, as a normalisation sees them; only queries of which it has any.
+
+    scores, ranks: (items,). owner: (items,) the number of each item's query, ascending. starts, lengths: (queries,).
+    """
+
+    scores: Floats
+    ranks: Ints
+    owner: Ints
+    starts: Ints
+    lengths: Ints
+
+    def lowest(self, values: Floats) -> Floats:
+        """(items,) the lowest value of each item's query."""
+        return np.minimum.reduceat(values, self.starts)[self.owner]
+
+    def highest(self, values: Floats) -> Floats:
+        """(items,) the highest value of each item's query."""
+        return np.maximum.reduceat(values, self.starts)[self.owner]
+
+    def total(self, values: Floats) -> Floats:
+        """(items,) the sum of the values of each item's query."""
+        return np.bincount(self.owner, weights=values).astype(np.float64, copy=False)[self.owner]
+
+
+@dataclass(frozen=True)
+class Normalisation:
+    """What a run's scores become before they are added. absent: what an item that the run lacks counts, unless it is said."""
+
+    name: str
+    function: Callable[[Segments], Floats]
+    absent: Absent
+
+    @property
+    def says(self) -> str:
+        """Its first sentence."""
+        return _first_sentence(self.function)
+
+
+NORMALISATIONS: Catalogue[Normalisation] = Catalogue("transforms.fusion", "normalisation")
+
+
+def normalisation(name: str, *, absent: Absent = "zero") -> Callable[[Function], Function]:
+    """Registers a function `(segments) -> (items,) values` under a name and returns it unchanged."""
+
+    def _register(function: Function) -> Function:
+        NORMALISATIONS.add(name, Normalisation(name, function, absent))
+        return function
+
+    return _register
+
+
+@dataclass(frozen=True, eq=False)
+class Votes:
+    """What a method reads. values: (runs, rows) normalised scores, NaN where a run lacks the item, and nothing for methods of
+    ranks. filled: the same with what absent items count. weights: (runs,)."""
+
+    lists: Lists
+    values: Floats
+    filled: Floats
+    weights: Floats
+
+    @classmethod
+    def of(cls, lists: Lists, normalise: str | None, absent: Absent | None) -> Self:
+        """The votes of runs of equal weight. Raises BadScore for scores that cannot be normalised."""
+        weights = np.ones(len(lists.ranks))
+        if normalise is None:
+            nothing = np.zeros((len(lists.ranks), 0))
+            return cls(lists, nothing, nothing, weights)
+        entry = NORMALISATIONS[normalise]
+        values = np.full(lists.scores.shape, np.nan)
+        filled = np.zeros(lists.scores.shape)
+        for run, own in enumerate(lists.found):
+            rows = np.flatnonzero(own)
+            if not rows.size:
+                continue
+            present = np.flatnonzero(lists.lengths[run])
+            lengths = lists.lengths[run, present]
+            starts, owner = offsets_of(lengths)[:-1], np.repeat(np.arange(len(present)), lengths)
+            segments = Segments(lists.scores[run, rows], lists.ranks[run, rows], owner, starts, lengths)
+            with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+                values[run, rows] = entry.function(segments)
+            _refuse_not_finite(lists, values[run, rows], rows, f"{normalise} makes")
+            if (absent or entry.absent) == "lowest":
+                floor = np.zeros(len(lists.queries))
+                floor[present] = np.minimum.reduceat(values[run, rows], starts)
+                filled[run] = floor[lists.owner]
+            filled[run, rows] = values[run, rows]
+        return cls(lists, values, filled, weights)
+
+    def sum(self, parts: Floats) -> Floats:
+        """(rows,) the weighted sum over runs, the same in whatever order they come. parts: (runs, rows)."""
+        weighted = parts * self.weights[:, None]
+        if len(weighted) > 2:
+            weighted.sort(axis=0)
+        total = weighted[0].copy()
+        for part in weighted[1:]:
+            total += part
+        return total
+
+
+@dataclass(frozen=True)
+class MethodEntry:
+    """A way to fuse as its file declares it.
+
+    function: `(votes, *, parameters) -> (rows,) scores`. parameters: name -> default, `inspect.Parameter.empty` where it must be
+    given. reads: ranks or scores. weighted: whether runs may have weights. adds: whether what absent items count matters.
+    """
+
+    name: str
+    function: Callable[..., Floats]
+    parameters: Mapping[str, Any]
+    reads: Reads
+    weighted: bool
+    source: str
+
+    @property
+    def adds(self) -> bool:
+        """Whether scores are added, so that it matters what an absent item counts."""
+        return self.reads == "scores" and self.weighted
+
+    @property
+    def says(self) -> str:
+        """Its first sentence."""
+        return _first_sentence(self.function)
+
+
+METHODS: Catalogue[MethodEntry] = Catalogue("transforms.fusion", "fusion method")
+
+
+def fusion_method(name: str, *, reads: Reads, source: str, weighted: bool = True) -> Callable[[Function], Function]:
+    """Registers a function under a name and returns it unchanged; see `MethodEntry` for what it takes and returns."""
+
+    def _register(function: Function) -> Function:
+        given = [each for each in signature(function).parameters.values() if each.kind is Parameter.KEYWORD_ONLY]
+        parameters = {each.name: each.default for each in given}
+        METHODS.add(name, MethodEntry(name, function, parameters, reads, weighted, source))
+        return function
+
+    return _register
+
+
+@dataclass(frozen=True)
+class Fusion:
+    """A way to fuse runs, as a value. weights: one for each run, or None where all are the same.
+
+    normalise: None for methods of ranks. absent: None for methods that add no scores.
+    """
+
+    entry: MethodEntry
+    given: Mapping[str, Any]
+    normalise: str | None
+    absent: Absent | None
+    weights: tuple[float, ...] | None = None
+
+    @property
+    def method(self) -> str:
+        """The method with its parameters, `rrf(k=10)`."""
+        inner = ",".join(f"{name}={value!r}" for name, value in self.given.items())
+        return self.entry.name + (f"({inner})" if inner else "")
+
+    @property
+    def runs(self) -> list[int] | None:
+        """The places of the runs that take part, those with a weight above 0; None where all do."""
+        return None if self.weights is None else [place for place, weight in enumerate(self.weights) if weight > 0]
+
+    def with_weights(self, weights: Sequence[float] | None, runs: int) -> "Fusion":
+        """The same with other weights. Raises BadUsage where they are not one for each run, from 0 and not all 0."""
+        if weights is None:
+            return replace(self, weights=None)
+        if not self.entry.weighted:
+            raise BadUsage(f"{self.entry.name} takes one score and adds none, so runs have no weights in it; leave them out.")
+        numbers = tuple(float(each) for each in weights)
+        if len(numbers) != runs:
+            raise BadUsage(
+                f"{len(numbers)} weight{'s' * (len(numbers) != 1)} for {runs} runs; give one for each run, in their order."
+            )
+        if not all(isfinite(each) and each >= 0 for each in numbers) or not any(numbers):
+            raise BadUsage(f"weights {', '.join(f'{each:g}' for each in numbers)}: finite numbers from 0, not all 0, are wanted.")
+        return replace(self, weights=numbers)
+
+    def votes(self, lists: Lists) -> Votes:
+        """What the method reads of the lists of all runs, or of those that take part."""
+        return Votes.of(lists, self.normalise, self.absent)
+
+    def scores(self, votes: Votes) -> Floats:
+        """(rows,) the fused scores; votes are of the runs that take part. Raises BadScore for one that is not finite."""
+        if self.weights is not None:
+            votes = replace(votes, weights=np.array([each for each in self.weights if each > 0]))
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            # 0.0 and -0.0 are one score, and are written as one.
+            found = self.entry.function(votes, **self.given) + 0.0
+        _refuse_not_finite(votes.lists, found, np.arange(len(found)), f"{self.method} makes")
+        return found
+
+    def describe(self) -> dict[str, Any]:
+        """What stands in the rules of a result."""
+        named = None if self.normalise is None else NORMALISATIONS[self.normalise]
+        return {
+            "fusion": self.method,
+            **({} if named is None else {"normalise": named.name}),
+            **({"absent": self.absent} if self.absent else {}),
+            **({} if self.weights is None else {"weights": ",".join(f"{each:g}" for each in self.weights)}),
+            "definition": self.entry.says + ("" if named is None else f" Scores: {named.says}"),
+            "source": self.entry.source,
+        }
+
+
+def parse_fusion(method: str = "rrf", *, normalise: str | None = None, absent: str | None = None) -> Fusion:
+    """The way to fuse that texts name: `rrf(k=10)`; scores are normalised by `min-max` where nothing else is said.
+
+    Raises UnknownName for what does not exist, BadUsage for a choice that the method does not look at.
+    """
+    entry, given = parse_named(method, METHODS, "fusion method", "rrf(k=60)")
+    if entry.reads == "ranks":
+        if normalise is not None:
+            raise BadUsage(f"{entry.name} reads ranks, which no normalisation of scores changes; leave {normalise!r} out.")
+        if absent is not None:
+            raise BadUsage(f"{entry.name} has its own rule for absent items; leave {absent!r} out.")
+        return Fusion(entry, given, None, None)
+    named = NORMALISATIONS["min-max" if normalise is None else normalise]
+    if absent is not None and not entry.adds:
+        raise BadUsage(f"{entry.name} looks only at runs that have the item; leave {absent!r} out.")
+    for each in get_args(Absent):
+        if absent == each:
+            return Fusion(entry, given, named.name, each)
+    if absent is not None:
+        raise UnknownName(f"absent items count {absent!r}? {suggest(absent, get_args(Absent))}")
+    return Fusion(entry, given, named.name, named.absent if entry.adds else None)
+
+
+def _first_sentence(function: Callable[..., Any]) -> str:
+    return (getdoc(function) or "").split("\n\n")[0].replace("\n", " ")
+
+
+def _refuse_not_finite(lists: Lists, values: Floats, rows: Ints, what: str) -> None:
+    bad = np.flatnonzero(~np.isfinite(values))
+    if bad.size:
+        row = int(rows[bad[0]])
+        query = lists.queries[int(lists.owner[row])]
+        raise BadScore(
+            f"query {query!r}, item {lists.items[row]!r}: {what} {values[bad[0]]} of its scores, which are too large, or not "
+            "above 0 where they have to be; choose another normalisation, or rrf."
+        )
