@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from rankwell import __version__
 from rankwell.conventions import Convention
+from rankwell.shown import Shown
 from rankwell.stats import Intervals
 from rankwell.stats.relative_change import relative_changes
 from rankwell.stats.summaries import SummaryRow, summarise, summary_notes
@@ -24,13 +25,14 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Results:
+class Results(Shown):
     """Values with the rules by which they hold; summaries and intervals are computed when first read.
 
     facts: what the summary says of each element of `values` in further columns (`direction`, `k`, `ceiling`, `chance`), one
     mapping each, or none at all. keys: those of them that rows of single queries have too. figures: summary rows of whole
     collections, complete, without a value per query. rules: every choice that decided a number, by name; `counts` (run -> what
-    -> how many) and `measures` (exact name -> definition) among them. details, queries: the columns of the tables of these names.
+    -> how many) and `measures` (exact name -> definition) among them. details, queries, items: the columns of the tables of these
+    names, of items those whose text or picture is known. protocol: the kind of result, by which a page knows what to show.
     """
 
     values: tuple[Values, ...]
@@ -42,9 +44,11 @@ class Results:
     sources: Mapping[str, Source] = field(default_factory=dict[str, Source])
     details: Mapping[str, Sequence[Any]] | None = None
     queries: Mapping[str, Sequence[Any]] | None = None
+    items: Mapping[str, Sequence[Any]] | None = None
     intervals: Intervals = "bootstrap"
     seed: int = 0
     population_sd: bool = False
+    protocol: str = "runs"
 
     def __init_subclass__(cls) -> None:
         """Keeps the short text for every kind of result, which a dataclass would replace by all its fields."""
@@ -88,7 +92,8 @@ class Results:
     def manifest(self) -> dict[str, Any]:
         """The rules with the content hash of every input file."""
         inputs = {name: {"file": each.name, "digest": each.digest()} for name, each in self.sources.items()}
-        return {"schema_version": 1, "rules": self.describe(), "inputs": inputs, "notes": list(self.notes)}
+        told = {"schema_version": 1, "protocol": self.protocol, "rules": self.describe()}
+        return {**told, "inputs": inputs, "notes": list(self.notes)}
 
     @property
     def _facts(self) -> tuple[Mapping[str, Any], ...]:
@@ -109,6 +114,7 @@ class Agreement(Results):
     convention: Convention
     sample: "Sample"
     pairs: "Mapping[str, RankingPairs]"
+    protocol: str = "agreement"
 
     @cached_property
     def changes(self) -> list[dict[str, Any]]:

@@ -1,10 +1,9 @@
 """Views x measures -> values: reads truth and runs, joins them, applies every measure, and says by which rules."""
 
 import itertools
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from math import isnan
 from pathlib import Path
 from typing import Any, NamedTuple, get_args
 
@@ -14,13 +13,14 @@ from rankwell import __version__, files
 from rankwell.conventions import Asked, Convention, Rules, choose_measures
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate
 from rankwell.registry import Measure, split_names
+from rankwell.shown import Shown
 from rankwell.stats import Intervals
 from rankwell.stats.summaries import SummaryRow, summarise, summary_notes
 from rankwell.store import STDIN, Source
 from rankwell.tables import Bools, Floats
 from rankwell.tables.hits import Hits
 from rankwell.tables.judgments import Judgments
-from rankwell.tables.values import Summary, Values
+from rankwell.tables.values import Summary, ValueRows, Values
 from rankwell.views.details import Details, details_of
 from rankwell.views.judged import JudgedRankings
 
@@ -50,7 +50,7 @@ class Counts:
 
 
 @dataclass(frozen=True, repr=False)
-class Evaluation:
+class Evaluation(Shown):
     """The values of every run and measure, with their rules; summaries and intervals are computed when first read."""
 
     values: tuple[Values, ...]
@@ -80,22 +80,9 @@ class Evaluation:
         """What the summary leaves undefined, in words."""
         return summary_notes(self.values, intervals=self.intervals)
 
-    def per_query(self) -> Iterator[dict[str, Any]]:
+    def per_query(self) -> ValueRows:
         """One row per run, query and measure; `value` is None where the query is not counted."""
-        for _, group in itertools.groupby(self.values, key=lambda each: each.run):
-            columns = list(group)
-            numbers = [each.values.tolist() for each in columns]
-            for position, query in enumerate(columns[0].queries):
-                for each, values in zip(columns, numbers, strict=True):
-                    value = values[position]
-                    yield {
-                        "run": each.run,
-                        "query": query,
-                        "measure": each.measure,
-                        "label": each.label,
-                        "value": None if isnan(value) else value,
-                        "unit": each.unit,
-                    }
+        return ValueRows(self.values)
 
     def describe(self) -> dict[str, Any]:
         """The rules for JSON: choices, counts per run, the definition of each measure, version."""

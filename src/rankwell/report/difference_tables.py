@@ -24,11 +24,11 @@ def difference_text(
     if per_query is not None:
         singles = [_single(row) for row in per_query if row.get("against") is not None]
         parts.append(render_rows(singles, format, terminal=terminal))
-    parts.append(render_rows(_shown(differences), format, terminal=terminal))
+    parts.append(render_rows(shown_differences(differences), format, terminal=terminal))
     if tables.get("groups"):
         first = tables["groups"][0]["of"]
         groups = [row for row in tables["groups"] if row["of"] == first]
-        parts.append(render_rows(_shown(groups), format, terminal=terminal))
+        parts.append(render_rows(shown_differences(groups), format, terminal=terminal))
     if tables.get("systems"):
         parts.append(render_rows(_systems(tables["systems"], tables.get("borda", ())), format, terminal=terminal))
     if tables.get("orders"):
@@ -53,8 +53,8 @@ def _sentences(verdicts: Sequence[Row], format: Format) -> str:  # noqa: A002
     return "\n".join(mark + visible(row["text"]) for row in verdicts)
 
 
-def _shown(rows: Sequence[Row]) -> list[Row]:
-    """The columns that people read, figures as text."""
+def shown_differences(rows: Sequence[Row]) -> list[Row]:
+    """The columns of differences that people read, figures as text."""
     # What tells a measure's rows apart stands between the columns of every summary and those of differences.
     names = list(rows[0]) if rows else []
     facts = names[names.index("unit") + 1 : names.index("against")] if rows else []

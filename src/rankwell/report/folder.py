@@ -25,6 +25,15 @@ DETAIL_TYPES = {
     "state": "VARCHAR",
     "detail": "VARCHAR",
 }
+ITEM_TYPES = {
+    "item": "VARCHAR",
+    "of": "VARCHAR",
+    "text": "VARCHAR",
+    "thumbnail": "VARCHAR",
+    "width": "BIGINT",
+    "height": "BIGINT",
+    "problem": "VARCHAR",
+}
 _PER_QUERY_TYPES = {name: "DOUBLE" if name == "value" else "VARCHAR" for name in PER_QUERY_COLUMNS}
 
 
@@ -38,17 +47,21 @@ def write_folder(
     manifest: Mapping[str, Any],
     details: Columns | None = None,
     queries: Columns | None = None,
+    items: Columns | None = None,
     facts: Sequence[Mapping[str, Any]] = (),
     charts: bool = True,
     others: Sequence[Path] = (),
+    tables: Mapping[str, Sequence[Row]] | None = None,
 ) -> list[Path]:
     """Writes the files of a result into a folder, made if need be, and returns their paths; the same input gives the same bytes.
 
-    summary.csv, summary.json: the summary rows. per_query.parquet: run, query, measure, label, value, unit; null is not counted;
-    weight, where queries weigh differently in a mean.
+    summary.csv, summary.json: the summary rows, in JSON also `tables`, further rows by name. per_query.parquet: run, query,
+    measure, label, value, unit; null is not counted; weight, where queries weigh differently in a mean.
     facts: one mapping per element of `values` with what per_query.parquet says of it in further columns (`direction`).
     details.parquet: columns of `DETAIL_TYPES`, NaN or None for a rank, score or grade that does not exist. queries.parquet:
-    `query`, `text` and any further columns. A PNG and an SVG of every registered chart that has something to draw.
+    `query`, `text` and any further columns. items.parquet: columns of `ITEM_TYPES` as far as they are known, a row for each item
+    whose text or picture is: `of` is the run or the direction whose item it is, None for that of all; `thumbnail` a `data:`
+    address of so many pixels, `problem` why there is none. A PNG and an SVG of every registered chart that has something to draw.
     manifest.json comes last and holds, besides what is given, the SHA-256 of every other file, and of `others`, which a protocol
     has written into the folder itself. What an earlier manifest lists and nobody wrote this time or changed since is removed.
     Each file is written beside its place and renamed: a killed run leaves whole files only. Raises BadInput for columns of
@@ -57,13 +70,16 @@ def write_folder(
     rows = as_rows(summary)
     paths = [directory / "summary.csv", directory / "summary.json"]
     write_text(paths[0], render(rows, None, rules, notes, "csv"))
-    write_text(paths[1], render(rows, None, rules, notes, "json"))
-    tables: list[tuple[str, Columns, Mapping[str, str]]] = [("per_query.parquet", *_per_query(values, facts))]
+    write_text(paths[1], render(rows, None, rules, notes, "json", tables=tables))
+    written: list[tuple[str, Columns, Mapping[str, str]]] = [("per_query.parquet", *per_query_columns(values, facts))]
     if details is not None:
-        tables.append(("details.parquet", {"detail": [None] * _height(details), **details}, DETAIL_TYPES))
+        written.append(("details.parquet", {"detail": [None] * _height(details), **details}, DETAIL_TYPES))
+    if items is not None and _height(items):
+        unknown: Columns = {name: [None] * _height(items) for name in ITEM_TYPES}
+        written.append(("items.parquet", {**unknown, **items}, ITEM_TYPES))
     if queries is not None:
-        tables.append(("queries.parquet", *_query_table(queries)))
-    for name, columns, types in tables:
+        written.append(("queries.parquet", *_query_table(queries)))
+    for name, columns, types in written:
         write_parquet(directory / name, columns, types)
         paths.append(directory / name)
     if charts:
@@ -122,7 +138,9 @@ def write_parquet(path: Path, columns: Columns, types: Mapping[str, str]) -> Non
     sizes = {name: len(columns[name]) for name in types}
     if len(set(sizes.values())) > 1:
         raise BadInput(f"{path.name}: the columns differ in length: {sizes}.")
-    ready = {name: _texts(columns[name]) if kind == "VARCHAR" else _numbers(columns[name]) for name, kind in types.items()}
+    ready = {
+        name: text_column(columns[name]) if kind == "VARCHAR" else number_column(columns[name]) for name, kind in types.items()
+    }
     picked = ", ".join(f"CAST({_source(name, kind)} AS {kind}) AS {_quoted(name)}" for name, kind in types.items())
     with duckdb.connect(":memory:", config={"threads": 1}) as base, replacing(path) as draft:
         # Without this, DuckDB guesses the type of text columns from a sample of their cells.
@@ -140,7 +158,7 @@ def _quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
-def _texts(column: Column) -> np.ndarray:
+def text_column(column: Column) -> np.ndarray:
     """The column as objects; what UTF-8 cannot hold is escaped."""
     cells: list[Any] = list(column)
     try:
@@ -152,14 +170,15 @@ def _texts(column: Column) -> np.ndarray:
     return ready
 
 
-def _numbers(column: Column) -> np.ndarray:
+def number_column(column: Column) -> np.ndarray:
+    """The column as numbers, NaN for None."""
     if isinstance(column, np.ndarray) and column.dtype != object:
         return column
     return np.array([np.nan if cell is None else cell for cell in column], dtype=np.float64)
 
 
-def _per_query(values: Sequence[Values], facts: Sequence[Mapping[str, Any]]) -> tuple[Columns, Mapping[str, str]]:
-    """The columns of single queries' values with their types."""
+def per_query_columns(values: Sequence[Values], facts: Sequence[Mapping[str, Any]]) -> tuple[Columns, Mapping[str, str]]:
+    """The columns of per_query.parquet with DuckDB's names of their types; values are NaN where a query is not counted."""
     sizes = [len(each.queries) for each in values]
 
     def spread(cells: list[Any]) -> Column:

@@ -1,0 +1,47 @@
+"""JUnit XML, which continuous integration reads: what passed, what failed and why."""
+
+import html
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from rankwell.report import visible
+
+
+class Case(NamedTuple):
+    """One thing that was tested. group: what it belongs to (a run). failure, error: why it failed, or could not be tested."""
+
+    name: str
+    group: str
+    failure: str = ""
+    error: str = ""
+
+
+def junit_text(suite: str, cases: Sequence[Case]) -> str:
+    """One suite of cases as JUnit XML, ending in a line break; the same cases give the same bytes, for no time is told.
+
+    What XML cannot hold (control characters, bytes that are not UTF-8) is written as escapes. Of the usual schema (Jenkins, after
+    Ant) it holds `testsuites`, `testsuite`, `testcase`, `failure` and `error`.
+    """
+    failures, errors = sum(bool(each.failure) for each in cases), sum(bool(each.error) for each in cases)
+    counts = f'tests="{len(cases)}" failures="{failures}" errors="{errors}"'
+    lines = [
+        '<?xml version="1.0" encoding="UTF-8"?>',
+        f"<testsuites {counts}>",
+        f'  <testsuite name="{_escape(suite)}" {counts}>',
+    ]
+    for each in cases:
+        lines += _lines(each)
+    return "\n".join([*lines, "  </testsuite>", "</testsuites>"]) + "\n"
+
+
+def _lines(case: Case) -> list[str]:
+    opened = f'    <testcase classname="{_escape(case.group)}" name="{_escape(case.name)}"'
+    told = [(kind, _escape(text)) for kind, text in (("failure", case.failure), ("error", case.error)) if text]
+    if not told:
+        return [f"{opened}/>"]
+    inner = [f'      <{kind} type="rankwell.{kind}" message="{text}">{text}</{kind}>' for kind, text in told]
+    return [f"{opened}>", *inner, "    </testcase>"]
+
+
+def _escape(text: str) -> str:
+    return html.escape(visible(text))
