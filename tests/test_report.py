@@ -12,7 +12,7 @@ import pytest
 
 from rankwell import report
 from rankwell.errors import UnknownName
-from rankwell.report import CHARTS, OUTPUTS, ChartData, Terminal, draw, render, render_rows, rules_line
+from rankwell.report import CHARTS, OUTPUTS, ChartData, Document, Terminal, draw, render, render_rows, rules_line
 from rankwell.stats.summaries import SummaryRow, summarise
 from rankwell.tables.values import Values
 
@@ -68,6 +68,17 @@ def test_the_table_of_one_run_has_a_line_per_measure_and_names_every_figure():
         "nDCG@10  0.4127  [0.3890, 0.4360]  0.2470  412\n"
         "AP       0.3333  [0.3000, 0.3500]  0.2000  412\n"
     )
+
+
+@pytest.mark.parametrize("kind", ["table", "md", "latex"])
+def test_a_title_stands_above_the_tables(kind: str):
+    rows = [{"system": "a", "figure": 1.5}]
+    whole = OUTPUTS[kind](Document(rows, None, {}, (), summary=False, title="Paintings"))
+    bare = OUTPUTS[kind](Document(rows, None, {}, (), summary=False))
+
+    assert "Paintings" in whole
+    assert "Paintings" not in bare
+    assert whole.index("Paintings") < whole.index("figure")
 
 
 def test_the_table_of_several_runs_names_each_run_once():

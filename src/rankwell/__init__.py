@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from rankwell.evaluation.captions import Captions, captions
     from rankwell.evaluation.clips import ClipResults, evaluate_clips
     from rankwell.evaluation.comparison import Comparison, compare_values
+    from rankwell.evaluation.fusion import TunedFusion, fuse, tune_fusion
     from rankwell.evaluation.instances import InstanceResults, evaluate_instances
     from rankwell.evaluation.lists import compare_lists
     from rankwell.evaluation.runs import Evaluation, evaluate
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from rankwell.files.image_sets import read_images
     from rankwell.files.keyword_schema import read_schema
     from rankwell.files.mapping import group_rankings, intent_rankings, judged_rankings, preference_rankings, ranking_pairs
+    from rankwell.protocols.cells import BenchResults, bench
     from rankwell.registry import Measure, parse_measure
     from rankwell.tables.annotations import Annotations
     from rankwell.tables.answers import Predictions, Questions
@@ -65,12 +67,17 @@ _HOME = {
     "captions": "rankwell.evaluation.captions",
     "Captions": "rankwell.evaluation.captions",
     "compare_values": "rankwell.evaluation.comparison",
+    "bench": "rankwell.protocols.cells",
+    "BenchResults": "rankwell.protocols.cells",
     "Comparison": "rankwell.evaluation.comparison",
     "eval_q2m": "rankwell.compat.hgr",
     "read_images": "rankwell.files.image_sets",
     "Images": "rankwell.tables.images",
     "evaluate_instances": "rankwell.evaluation.instances",
     "InstanceResults": "rankwell.evaluation.instances",
+    "fuse": "rankwell.evaluation.fusion",
+    "tune_fusion": "rankwell.evaluation.fusion",
+    "TunedFusion": "rankwell.evaluation.fusion",
     "Values": "rankwell.tables.values",
     "write_run": "rankwell.files",
     "write_judgments": "rankwell.files",
@@ -81,6 +88,7 @@ __all__ = [
     "Agreement",
     "AnswerResults",
     "Annotations",
+    "BenchResults",
     "ClipResults",
     "Comparison",
     "Captions",
@@ -92,11 +100,13 @@ __all__ = [
     "Predictions",
     "Questions",
     "Ranking",
+    "TunedFusion",
     "Values",
     "__version__",
     "compare_lists",
     "compare_values",
     "agree",
+    "bench",
     "captions",
     "eval_q2m",
     "evaluate",
@@ -104,6 +114,7 @@ __all__ = [
     "evaluate_clips",
     "evaluate_instances",
     "find_hits",
+    "fuse",
     "group_rankings",
     "intent_rankings",
     "judged_rankings",
@@ -117,6 +128,7 @@ __all__ = [
     "read_questions",
     "read_ranking",
     "read_schema",
+    "tune_fusion",
     "write_judgments",
     "write_run",
 ]

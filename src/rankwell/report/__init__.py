@@ -12,7 +12,7 @@ import numpy as np
 
 from rankwell.registry import Catalogue
 from rankwell.stats.summaries import SummaryRow
-from rankwell.tables.values import Values
+from rankwell.tables.values import ValueRows, Values
 
 if TYPE_CHECKING:
     from rankwell.report.folder import write_folder as write_folder
@@ -36,6 +36,12 @@ class Terminal(NamedTuple):
 PLAIN = Terminal()
 
 
+class Strong(str):
+    """A cell whose first word stands out where the format has a way to say so."""
+
+    __slots__ = ()
+
+
 @dataclass(frozen=True, eq=False)
 class Document:
     """All that an output may show. summary: whether `rows` have `SUMMARY_COLUMNS`; else they are rows of any kind.
@@ -43,7 +49,7 @@ class Document:
     rules: every rule that was in force. A mapping `counts` (run -> what -> how many) and the plain entries make the rules line;
     `level` names the interval; `measures` (exact name -> facts) may tell a `summary` other than `mean`.
     tables: further rows of any kind by name, which formats of one table (csv, tsv, jsonl) leave out.
-    title, legend: what `md` and `latex` print above the tables, and lines below them.
+    title: what `table`, `md` and `latex` print above the tables. legend: lines below those of `md` and `latex`.
     """
 
     rows: Sequence[Row]
@@ -86,21 +92,21 @@ CHARTS: Catalogue[Chart] = Catalogue("report.charts", "chart")
 def output(name: str) -> Callable[[Made], Made]:
     """Registers a function `(document) -> text` as the output format of this name."""
 
-    def register(function: Made) -> Made:
+    def _register(function: Made) -> Made:
         OUTPUTS.add(name, function)
         return function
 
-    return register
+    return _register
 
 
 def chart(name: str) -> Callable[[Made], Made]:
     """Registers a function `(data) -> Vega-Lite spec`, or None where there is nothing to draw; the name is that of its files."""
 
-    def register(function: Made) -> Made:
+    def _register(function: Made) -> Made:
         CHARTS.add(name, function)
         return function
 
-    return register
+    return _register
 
 
 def render(
@@ -121,13 +127,19 @@ def render(
     tables: further rows of any kind by name, for outputs that hold several tables.
     Notes stand in `json` only; elsewhere they belong on standard error. Raises UnknownName for another format.
     """
-    listed = None if per_query is None else list(per_query)
+    listed = per_query if per_query is None or isinstance(per_query, Sequence) else list(per_query)
     return OUTPUTS[format](Document(as_rows(rows), listed, rules, notes, terminal=terminal, tables=tables or {}))
 
 
-def render_rows(rows: Sequence[Row], format: Format = "table", *, terminal: Terminal = PLAIN) -> str:  # noqa: A002
-    """The text of rows with any columns in one of the formats; see `render`."""
-    return OUTPUTS[format](Document(rows, None, {}, (), summary=False, terminal=terminal))
+def render_rows(
+    rows: Sequence[Row],
+    format: Format = "table",  # noqa: A002
+    *,
+    notes: Sequence[str] = (),
+    terminal: Terminal = PLAIN,
+) -> str:
+    """The text of rows with any columns in one of the formats; see `render`. notes: as JSON has them."""
+    return OUTPUTS[format](Document(rows, None, {}, notes, summary=False, terminal=terminal))
 
 
 def terminal_of(stream: TextIO) -> Terminal:
@@ -148,6 +160,8 @@ def as_rows(rows: Sequence[SummaryRow | Row]) -> list[Row]:
 
 def columns_of(rows: Sequence[Row], fixed: Sequence[str]) -> list[str]:
     """The names of all columns: the fixed ones, then whatever else a row has, in the order of first sight."""
+    if isinstance(rows, ValueRows):
+        return list(dict.fromkeys((*fixed, *rows.columns)))
     return list(dict.fromkeys(chain(fixed, *rows)))
 
 
@@ -179,7 +193,8 @@ def figure(value: Any, unit: str) -> str:
 def visible(value: Any) -> str:
     """A text cell on one line: control characters, direction marks and bytes that are not UTF-8 are written as escapes."""
     text = MISSING if value is None else str(value)
-    return text if text.isprintable() else "".join(each if each.isprintable() else ascii(each)[1:-1] for each in text)
+    shown = text if text.isprintable() else "".join(each if each.isprintable() else ascii(each)[1:-1] for each in text)
+    return Strong(shown) if isinstance(value, Strong) else shown
 
 
 class Grid(NamedTuple):
@@ -314,7 +329,7 @@ _COUNTS = {
     "missing": "missing from the run",
     "unknown": "unknown to the judgments",
     "without_relevant": "without anything relevant",
-    "best_right_reference_tied": "whose best right reference is tied",
+    "best_right_reference_tied": "whose best right reference is tied with a wrong one",
     "without_right_reference": "without a right reference",
     "tied": "decided by the order of ties",
 }
@@ -326,22 +341,34 @@ def rules_line(rules: Mapping[str, Any]) -> str:
     Counts are said once where they are the same for all runs, else for each run.
     Nested entries (definitions, hashes) are left to the manifest. Empty where there are no rules.
     """
-    counts: Mapping[str, Mapping[str, Any]] = rules.get("counts", {})
-    said = [_counted(name, counts) for name in dict.fromkeys(chain.from_iterable(counts.values()))]
-    settings = [
-        f"{name.replace('_', '-')}={visible('yes' if value is True else 'no' if value is False else value)}"
+    counts = [f"{told} {words}" if same else f"{words}: {told}" for words, told, same in _counted(rules)]
+    settings = [f"{name}={value}" for name, value in _settings(rules)]
+    return "; ".join(part for part in (", ".join(counts), " ".join(settings)) if part)
+
+
+def rule_pairs(rules: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """The same as names and values, a pair for each."""
+    return [*((words, told) for words, told, _ in _counted(rules)), *_settings(rules)]
+
+
+def _settings(rules: Mapping[str, Any]) -> list[tuple[str, str]]:
+    return [
+        (name.replace("_", "-"), visible("yes" if value is True else "no" if value is False else value))
         for name, value in rules.items()
         if isinstance(value, (str, int, float))
     ]
-    return "; ".join(part for part in (", ".join(said), " ".join(settings)) if part)
 
 
-def _counted(name: str, counts: Mapping[str, Mapping[str, Any]]) -> str:
-    words = _COUNTS.get(name, name.replace("_", " "))
-    found = {run: _how_many(own.get(name, 0)) for run, own in counts.items()}
-    if len(set(found.values())) == 1:
-        return f"{next(iter(found.values()))} {words}"
-    return f"{words}: " + " / ".join(f"{visible(run)} {value}" for run, value in found.items())
+def _counted(rules: Mapping[str, Any]) -> list[tuple[str, str, bool]]:
+    """What was counted in words, how many, and whether that is one figure, as it is the same for all runs."""
+    counts: Mapping[str, Mapping[str, Any]] = rules.get("counts", {})
+    said: list[tuple[str, str, bool]] = []
+    for name in dict.fromkeys(chain.from_iterable(counts.values())):
+        found = {run: _how_many(own.get(name, 0)) for run, own in counts.items()}
+        same = len(set(found.values())) == 1
+        told = next(iter(found.values())) if same else " / ".join(f"{visible(run)} {value}" for run, value in found.items())
+        said.append((_COUNTS.get(name, name.replace("_", " ")), told, same))
+    return said
 
 
 def _how_many(value: Any) -> str:

@@ -4,11 +4,11 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from html import escape
 from string import ascii_lowercase
 from typing import Any, Literal, NamedTuple
 
-from rankwell.report import MISSING, OUTPUTS, PLAIN, Document, Format, Row, Terminal, figure, plain, visible
+from rankwell.registry import Better
+from rankwell.report import MISSING, OUTPUTS, PLAIN, Document, Format, Row, Strong, Terminal, figure, plain
 
 TableFormat = Literal[Format, "html"]
 IMPOSSIBLE = "†"
@@ -20,6 +20,7 @@ class SystemFigure(NamedTuple):
 
     mean, ci_low, ci_high: in `unit`; None where undefined. better_than: systems that this one is significantly better than.
     printed: the text of a published figure, "" for a measured one. warning: why a published figure cannot be right, or "".
+    gap: the word that stands where a figure should be, as `failed`, or "". why: what is to be said of it.
     """
 
     system: str
@@ -33,6 +34,8 @@ class SystemFigure(NamedTuple):
     better_than: tuple[str, ...] = ()
     printed: str = ""
     warning: str = ""
+    gap: str = ""
+    why: str = ""
 
 
 class SystemCost(NamedTuple):
@@ -61,13 +64,18 @@ class SystemTable:
     """Figures of one measure, in any order; systems and data sets come in the order of first sight, published systems last.
 
     measure, label: its exact name, and the word for it. rules: what the figures and marks rest on, for the line below.
+    costs: None where nobody asks what the systems took. better: data set -> which values are, where the best one shall
+    stand out. systems: all that marks may name, in order; by default those of the figures. name: the title's beginning.
     """
 
     measure: str
     label: str
     figures: Sequence[SystemFigure]
-    costs: Sequence[SystemCost] = ()
+    costs: Sequence[SystemCost] | None = ()
     rules: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    better: Mapping[str, Better] = field(default_factory=dict[str, Better])
+    systems: Sequence[str] = ()
+    name: str = ""
 
     @cached_property
     def datasets(self) -> list[str]:
@@ -77,7 +85,7 @@ class SystemTable:
     @cached_property
     def letters(self) -> dict[str, str]:
         """A letter for every measured system, by which marks name it; none where there is nothing to compare with."""
-        systems = list(dict.fromkeys(each.system for each in self.figures if not each.printed))
+        systems = list(self.systems or dict.fromkeys(each.system for each in self.figures if not each.printed))
         return {name: _letters(place) for place, name in enumerate(systems)} if len(systems) > 1 else {}
 
     @cached_property
@@ -94,13 +102,29 @@ class SystemTable:
         own = sorted((self.letters[name] for name in each.better_than), key=lambda letter: (len(letter), letter))
         return ("" if all(len(letter) == 1 for letter in own) else ",").join(own)
 
+    def is_best(self, each: SystemFigure) -> bool:
+        """Whether no other system has a better figure on its data set, as far as one can see it in print."""
+        return self._best.get(each.dataset) == figure(each.mean, each.unit) and each.mean is not None and not each.gap
+
+    @cached_property
+    def _best(self) -> dict[str, str]:
+        """The best figure of each data set that has several, as it is printed."""
+        found: dict[str, list[SystemFigure]] = {}
+        for each in self.figures:
+            if each.mean is not None and not each.printed and self.better.get(each.dataset) in ("higher", "lower"):
+                found.setdefault(each.dataset, []).append(each)
+        sign = {name: -1.0 if better == "lower" else 1.0 for name, better in self.better.items()}
+        several = {name: those for name, those in found.items() if len(those) > 1}
+        best = {name: max(those, key=lambda each: sign[each.dataset] * (each.mean or 0.0)) for name, those in several.items()}
+        return {name: figure(each.mean, each.unit) for name, each in best.items()}
+
     @property
     def title(self) -> str:
         """What the cells hold, with unit and interval."""
         cut = re.fullmatch(r"P@(\d+)", self.measure)
-        name = f"Mean Precision@{cut[1]}" if cut else self.label
-        unit = " in percent" if any(each.unit == "percent" for each in self.figures) else ""
-        return f"{name}{unit}{', 95 % interval in brackets' if any(map(_interval, self.figures)) else ''}"
+        name = self.name or (f"Mean Precision@{cut[1]}" if cut else self.label)
+        unit = " in percent" if {each.unit for each in self.figures if not each.gap} == {"percent"} else ""
+        return f"{name}{unit}{', 95 % interval in brackets' if any(map(interval_of, self.figures)) else ''}"
 
     def heading(self, dataset: str) -> str:
         """The name of a data set with its number of queries, where that is the same for all measured systems."""
@@ -112,14 +136,14 @@ class SystemTable:
         return f"(n = {each.n})" if each.n is not None and each.n != self._n(each.dataset) else ""
 
     def _n(self, dataset: str) -> int | None:
-        cells = [each for each in self.figures if each.dataset == dataset]
+        cells = [each for each in self.figures if each.dataset == dataset and not each.gap]
         found = {each.n for each in [cell for cell in cells if not cell.printed] or cells}
         return found.pop() if len(found) == 1 else None
 
     @property
     def machine(self) -> str:
         """What everything was measured on, "" where it was not one and the same."""
-        found = {each.hardware for each in self.costs}
+        found = {each.hardware for each in self.costs or ()}
         return found.pop() if len(found) == 1 else ""
 
     @property
@@ -128,12 +152,16 @@ class SystemTable:
         found: dict[str, str] = {"measured_on": self.machine} if self.machine else {}
         if any(each.better_than for each in self.figures):
             found["letters"] = "a system is better than those whose letters stand after its figure"
-        if any(each.from_cache for each in self.costs):
+        if any(each.from_cache for each in self.costs or ()):
             found["cached"] = (
                 f"{CACHED} vectors or features of earlier runs came from the cache, so that this is less than it takes"
             )
-        if any(each.peak_memory_mib is not None for each in self.costs):
+        if any(each.peak_memory_mib is not None for each in self.costs or ()):
             found["memory"] = "the greatest that the whole command had, with all its runs"
+        for each in self.figures:
+            if each.gap:
+                told = ": ".join(filter(None, (f"{each.system} on {each.dataset}", each.why.rstrip("."))))
+                found[each.gap] = f"{found[each.gap]}; {told}" if each.gap in found else told
         wrong = [f"{each.system} on {each.dataset}: {each.warning}" for each in self.figures if each.warning]
         return found | ({"impossible": f"{IMPOSSIBLE} {'; '.join(wrong)}"} if wrong else {})
 
@@ -151,29 +179,71 @@ def render_system_table(
     `html` is a page of its own, without scripts or anything from elsewhere; every name in it is escaped.
     Raises UnknownName for another format.
     """
+    return render_system_tables([table], format, notes=notes, terminal=terminal)
+
+
+def render_system_tables(
+    tables: Sequence[SystemTable],
+    format: TableFormat = "table",  # noqa: A002
+    *,
+    notes: Sequence[str] = (),
+    title: str = "",
+    terminal: Terminal = PLAIN,
+) -> str:
+    """Several tables, one at least, one below the other; as `render_system_table` otherwise. title: of the page of HTML."""
     if format == "html":
-        return _page(table, notes)
-    rules = {"measure": f"{table.label} = {table.measure}" if table.label != table.measure else table.measure, **table.rules}
+        from rankwell.report.system_page import page
+
+        return page(tables, notes, title=title)
     if format in ("csv", "tsv", "json", "jsonl"):
-        return OUTPUTS[format](Document(long_rows(table), None, {**rules, **table.footnotes}, notes, summary=False))
-    rules |= table.footnotes
+        rows = [row for each in tables for row in long_rows(each)]
+        return OUTPUTS[format](Document(rows, None, shared_rules(tables), notes, summary=False))
+    if format == "latex":
+        # Each may float to another page, and so needs all of its own.
+        return "\n".join(_wide_text(each, format, {**_named(each), **each.rules, **each.footnotes}, notes) for each in tables)
+    *others, last = tables
+    shared = shared_rules(tables)
     if format == "table":
-        return _text(table, rules, terminal)
+        return "\n".join([*(_text(each, {}, terminal) for each in others), _text(last, shared, terminal)])
+    return "\n".join([*(_wide_text(each, format, {}, ()) for each in others), _wide_text(last, format, shared, notes)])
+
+
+def _named(table: SystemTable) -> dict[str, str]:
+    return (
+        {"measure": f"{table.label} = {table.measure}" if table.label != table.measure else table.measure}
+        if table.measure
+        else {}
+    )
+
+
+def shared_rules(tables: Sequence[SystemTable]) -> dict[str, Any]:
+    """The rules and footnotes of all tables; what each says otherwise, one after the other."""
+    found: dict[str, Any] = {}
+    for each in tables:
+        # Of several tables each title has the word; what is left to say is what the word stands for.
+        own = _named(each) if len(tables) == 1 or each.label != each.measure else {}
+        for name, value in {**own, **each.rules, **each.footnotes}.items():
+            known = found.get(name, value)
+            found[name] = known if known == value or str(value) in str(known).split("; ") else f"{known}; {value}"
+    return found
+
+
+def _wide_text(table: SystemTable, format: Format, rules: Mapping[str, Any], notes: Sequence[str]) -> str:  # noqa: A002
     told = [*_legend(table), *notes] if format == "latex" else notes
-    parts = [(table.title, rules, _wide_rows(table), told)]
+    parts = [(table.title, rules, wide_rows(table), told)]
     if table.costs:
-        parts.append((_PERFORMANCE, {}, _cost_rows(table), _cost_legend(table) if format == "latex" else ()))
-    documents = [Document(rows, None, own, (), summary=False, title=title, legend=said) for title, own, rows, said in parts]
+        parts.append((PERFORMANCE, {}, cost_rows(table), _cost_legend(table) if format == "latex" else ()))
+    documents = [Document(rows, None, own, (), summary=False, title=name, legend=said) for name, own, rows, said in parts]
     return "\n".join(OUTPUTS[format](document) for document in documents)
 
 
 def _text(table: SystemTable, rules: Mapping[str, Any], terminal: Terminal) -> str:
     """The tables for a terminal: what does not fit its width goes on below, under the names of the rows."""
     kept = 2 if table.letters else 1
-    parts = [table.title, *(_plain_text(rows, terminal) for rows in _fitting(_wide_rows(table), kept, terminal))]
-    parts.append(_plain_text([], terminal, rules))
+    parts = [table.title, *(_plain_text(rows, terminal) for rows in _fitting(wide_rows(table), kept, terminal))]
+    parts += [_plain_text([], terminal, rules)] if rules else []
     if table.costs:
-        parts += [_PERFORMANCE, *(_plain_text(rows, terminal) for rows in _fitting(_cost_rows(table), 1, terminal))]
+        parts += [PERFORMANCE, *(_plain_text(rows, terminal) for rows in _fitting(cost_rows(table), 1, terminal))]
     return "\n\n".join(part.strip("\n") for part in parts) + "\n"
 
 
@@ -205,6 +275,7 @@ def _legend(table: SystemTable) -> list[str]:
     return [
         *([f"Letters: {notes['letters']}."] if "letters" in notes else []),
         *test,
+        *(f"{word}: {notes[word]}" for word in dict.fromkeys(each.gap for each in table.figures if each.gap)),
         *([notes["impossible"]] if "impossible" in notes else []),
     ]
 
@@ -218,20 +289,25 @@ def _cost_legend(table: SystemTable) -> list[str]:
 
 def long_rows(table: SystemTable) -> list[Row]:
     """A row per system and data set: the columns of a summary, then the others; undefined is None."""
-    costs = {(each.system, each.dataset): each for each in table.costs}
+    costs = {(each.system, each.dataset): each for each in table.costs or ()}
     rows: list[Row] = []
     for each in [cell for _, _, cells in table.lines for cell in cells.values()]:
         row = {"run": each.system, "dataset": each.dataset, "measure": table.measure, "label": table.label}
         names = ("mean", "sd", "ci_low", "ci_high", "n", "unit")
         row |= {name: getattr(each, name) for name in names}
-        row |= {"published": bool(each.printed), "better_than": ", ".join(each.better_than), "warning": each.warning}
+        better = ", ".join(each.better_than)
+        if table.costs is None:
+            rows.append({**row, "better_than": better, "gap": each.gap, "why": each.why})
+            continue
+        row |= {"published": bool(each.printed), "better_than": better, "warning": each.warning}
         unknown = SystemCost(each.system, each.dataset)
         cost = unknown if each.printed else costs.get((each.system, each.dataset), unknown)
         rows.append(row | {name: value for name, value in cost._asdict().items() if name not in ("system", "dataset")})
     return rows
 
 
-def _wide_rows(table: SystemTable) -> list[Row]:
+def wide_rows(table: SystemTable) -> list[Row]:
+    """A row per system, a column per data set, as people read it; the best figures are strong."""
     rows: list[Row] = []
     for name, published, cells in table.lines:
         row: dict[str, Any] = {" ": table.letters.get(name, "") if not published else ""} if table.letters else {}
@@ -244,20 +320,22 @@ def _wide_rows(table: SystemTable) -> list[Row]:
 
 
 def _cell(table: SystemTable, each: SystemFigure | None) -> str:
-    if each is None:
-        return MISSING
+    if each is None or each.gap:
+        return MISSING if each is None else each.gap
     marks = [table.marks(each), IMPOSSIBLE if each.warning else ""]
-    parts = [each.printed or figure(each.mean, each.unit), _interval(each), *marks, table.beside(each)]
-    return " ".join(part for part in parts if part)
+    parts = [each.printed or figure(each.mean, each.unit), interval_of(each), *marks, table.beside(each)]
+    text = " ".join(part for part in parts if part)
+    return Strong(text) if table.is_best(each) else text
 
 
-def _interval(each: SystemFigure) -> str:
+def interval_of(each: SystemFigure) -> str:
+    """The interval in brackets, "" where there is none."""
     if each.ci_low is None or each.ci_high is None:
         return ""
     return f"[{figure(each.ci_low, each.unit)}, {figure(each.ci_high, each.unit)}]"
 
 
-_PERFORMANCE = "Performance"
+PERFORMANCE = "Performance"
 _COST_COLUMNS = {
     "encode_seconds_per_image": ("encoding, ms per image", 1000.0),
     "seconds_per_query": ("search, ms per query", 1000.0),
@@ -272,20 +350,20 @@ _COST_COLUMNS = {
 }
 
 
-def _cost_rows(table: SystemTable) -> list[Row]:
+def cost_rows(table: SystemTable) -> list[Row]:
     """What every system took as people read it, a column per system; what is known of none is left out, but for the training."""
-    columns = dict(_COST_COLUMNS)
-    if not any(each.training_data for each in table.costs):
+    columns, took = dict(_COST_COLUMNS), table.costs or ()
+    if not any(each.training_data for each in took):
         del columns["training_data"]
     if table.machine:
         del columns["hardware"]
-    several = len({each.dataset for each in table.costs}) > 1
-    names = [f"{each.system}, {each.dataset}" if several else each.system for each in table.costs]
+    several = len({each.dataset for each in took}) > 1
+    names = [f"{each.system}, {each.dataset}" if several else each.system for each in took]
     # Two systems may be called the same by their users.
     names = [f"{name} ({place})" if names.count(name) > 1 or name == " " else name for place, name in enumerate(names, 1)]
     rows: list[Row] = []
     for name, (heading, scale) in columns.items():
-        cells = [_cost(name, each, scale) for each in table.costs]
+        cells = [_cost(name, each, scale) for each in took]
         if name in ("training_time", "training_hardware") or any(cell != MISSING for cell in cells):
             rows.append({" ": heading, **dict(zip(names, cells, strict=True))})
     return rows
@@ -308,83 +386,3 @@ def _letters(place: int) -> str:
         found = ascii_lowercase[place % 26] + found
         place = place // 26 - 1
     return found
-
-
-# ---- one page of HTML ----------------------------------------------------------------------------------------------------
-
-_STYLE = """
-body { font: 15px/1.45 system-ui, sans-serif; color: #1d2530; background: #fff; margin: 2rem auto; max-width: 75rem;
-  padding: 0 1rem }
-h1 { font-size: 1.35rem } h2 { font-size: 1.1rem; margin-top: 2rem }
-table { border-collapse: collapse; font-variant-numeric: tabular-nums }
-th, td { text-align: left; padding: .3rem .9rem .3rem 0; border-bottom: 1px solid #d9dee5; vertical-align: baseline }
-thead th { border-bottom: 2px solid #1d2530 } td.number { text-align: right; white-space: nowrap }
-small, .published { color: #5b6675 } sup { color: #1a5fb4 } .warning { color: #a4420e } .wide { overflow-x: auto }
-ul { padding-left: 1.1rem }
-@media (prefers-color-scheme: dark) {
-  body { color: #e4e8ee; background: #14181e } th, td { border-color: #333c48 } thead th { border-color: #e4e8ee }
-  small, .published { color: #9aa6b5 } sup { color: #8ab4f8 } .warning { color: #f0a36b }
-}
-"""
-
-
-def _page(table: SystemTable, notes: Sequence[str]) -> str:
-    exact = f" <small>= {_safe(table.measure)}</small>" if table.label != table.measure else ""
-    costs = _cost_rows(table)
-    said = {name: value for name, value in {**table.rules, **table.footnotes}.items() if name not in ("letters", "impossible")}
-    marks = [value for name, value in table.footnotes.items() if name not in said]
-    told = [*marks, *(f"{name.replace('_', ' ')}: {value}" for name, value in said.items()), *notes]
-    parts = [
-        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">',
-        '<meta name="viewport" content="width=device-width, initial-scale=1">',
-        f"<title>{_safe(table.title)}</title>\n<style>{_STYLE}</style>\n</head>\n<body>",
-        f"<h1>{_safe(table.title)}{exact}</h1>",
-        _html_figures(table),
-        *([f"<h2>{_PERFORMANCE}</h2>\n{_html_rows(costs)}"] if costs else []),
-        "<ul>\n" + "\n".join(f"<li>{_safe(line)}</li>" for line in told) + "\n</ul>" if told else "",
-        "</body>\n</html>",
-    ]
-    return "\n".join(part for part in parts if part) + "\n"
-
-
-def _html_figures(table: SystemTable) -> str:
-    head = "".join(f'<th scope="col">{_safe(name)}</th>' for name in ("system", *map(table.heading, table.datasets)))
-    lines: list[str] = []
-    for name, published, cells in table.lines:
-        letter = table.letters.get(name, "")
-        own = (
-            f"{_safe(name)} <small>published</small>" if published else _safe(name) + (f" <sup>{letter}</sup>" if letter else "")
-        )
-        row = "".join(f'<td class="number">{_html_cell(table, cells.get(dataset))}</td>' for dataset in table.datasets)
-        lines.append(f'<tr{" class=published" * published}><th scope="row">{own}</th>{row}</tr>')
-    return (
-        f'<div class="wide"><table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n' + "\n".join(lines) + "\n</tbody>\n</table></div>"
-    )
-
-
-def _html_cell(table: SystemTable, each: SystemFigure | None) -> str:
-    if each is None:
-        return MISSING
-    marks, interval = table.marks(each), _interval(each)
-    found = _safe(each.printed or figure(each.mean, each.unit))
-    if each.warning:
-        found += f'<span class="warning" title="{_safe(each.warning)}"> {IMPOSSIBLE}</span>'
-    own = " ".join(part for part in (interval, table.beside(each)) if part)
-    return found + (f"<sup>{marks}</sup>" if marks else "") + (f" <small>{own}</small>" if own else "")
-
-
-def _html_rows(rows: Sequence[Row]) -> str:
-    head = "".join(f'<th scope="col">{_safe(name)}</th>' for name in rows[0])
-    lines = [f"<tr>{''.join(map(_html_cost, row.values()))}</tr>" for row in rows]
-    return (
-        f'<div class="wide"><table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n' + "\n".join(lines) + "\n</tbody>\n</table></div>"
-    )
-
-
-def _html_cost(cell: str) -> str:
-    return f'<td class="number">{cell}</td>' if cell.replace(".", "", 1).isdecimal() else f"<td>{_safe(cell)}</td>"
-
-
-def _safe(text: Any) -> str:
-    """Text for a page: markup, quotes and control characters are written as escapes."""
-    return escape(visible(text), quote=True)

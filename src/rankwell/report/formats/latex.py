@@ -1,6 +1,6 @@
 r"""LaTeX tables with booktabs' rules, to be put between `\begin{table}` and `\caption`, or whole ones where they have a title."""
 
-from rankwell.report import MISSING, Document, Grid, grids, output, rules_line, visible
+from rankwell.report import MISSING, Document, Grid, Strong, grids, output, rules_line, visible
 
 _ESCAPES = str.maketrans(
     {
@@ -58,4 +58,9 @@ def _lines(grid: Grid) -> list[str]:
 
 
 def _line(cells: list[str]) -> str:
-    return " & ".join(cell.translate(_ESCAPES) for cell in cells) + r" \\"
+    return " & ".join(map(_cell, cells)) + r" \\"
+
+
+def _cell(cell: str) -> str:
+    first, blank, rest = cell.translate(_ESCAPES).partition(" ")
+    return rf"\textbf{{{first}}}{blank}{rest}" if isinstance(cell, Strong) else f"{first}{blank}{rest}"

@@ -2,7 +2,7 @@
 
 import re
 
-from rankwell.report import Document, Grid, grids, output, rules_line, visible
+from rankwell.report import Document, Grid, Strong, grids, output, rules_line, visible
 
 _SPECIAL = re.compile(r"[\\|*<>`\[\]~]|(?<![^\W_])_|_(?![^\W_])")
 
@@ -18,7 +18,7 @@ def render_markdown(document: Document) -> str:
 
 
 def _lines(grid: Grid) -> list[str]:
-    rows = [[_escape(cell) if not number else cell for cell, number in zip(row, grid.numeric, strict=True)] for row in grid.rows]
+    rows = [[_cell(cell) if not number else cell for cell, number in zip(row, grid.numeric, strict=True)] for row in grid.rows]
     headers = [_escape(cell) for cell in grid.headers]
     widths = [max(3, *map(len, column)) for column in zip(headers, *rows, strict=True)]
     marks = ["-" * (width - 1) + ":" if number else "-" * width for width, number in zip(widths, grid.numeric, strict=True)]
@@ -28,6 +28,11 @@ def _lines(grid: Grid) -> list[str]:
 
 def _pad(cell: str, width: int, number: bool) -> str:
     return cell.rjust(width) if number else cell.ljust(width)
+
+
+def _cell(cell: str) -> str:
+    first, blank, rest = cell.partition(" ")
+    return f"**{_escape(first)}**{blank}{_escape(rest)}" if isinstance(cell, Strong) else _escape(cell)
 
 
 def _escape(text: str) -> str:

@@ -1,0 +1,665 @@
+"""`rankwell bench`: six protocols from one file, only what changed, tables that agree with `compare`, errors that help."""
+
+import contextlib
+import csv
+import io
+import json
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from PIL import Image
+
+import rankwell
+from benches import NOISE, TOML, make_bench
+from rankwell import cli, report
+from rankwell.errors import BadInput, BadUsage, UnknownName
+from rankwell.files.bench_toml import read_bench
+from rankwell.files.result_folder import read_results
+from rankwell.protocols.cells import planning, to_do
+from rankwell.protocols.cells.commands import load_command
+from rankwell.protocols.compare import compare
+from rankwell.report.system_table import SystemFigure, SystemTable, render_system_tables
+
+CELLS = [f"{dataset}/{system}" for dataset in re.findall(r'\[dataset\]\]\nname = "(\w+)"', TOML) for system in NOISE]
+RUNS = TOML[: TOML.index('[[dataset]]\nname = "vectors"')] + TOML[TOML.index("[[system]]") :]
+"""The bench with the first data set alone."""
+
+
+@pytest.fixture(autouse=True, scope="module")
+def no_pictures() -> Iterator[None]:
+    """Charts are most of the time, and none of what is tested here."""
+    with pytest.MonkeyPatch.context() as patch:
+        for module in ("rankwell.report", "rankwell.report.folder"):
+            patch.setattr(f"{module}.draw", lambda spec: report.Picture(b"", ""))
+        yield
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a bench that was evaluated once; not to be changed."""
+    folder = tmp_path_factory.mktemp("bench")
+    assert not rankwell.bench(make_bench(folder)).failed
+    return folder
+
+
+@pytest.fixture
+def folder(finished: Path, tmp_path: Path) -> Path:
+    """A copy of it, evaluated as well."""
+    return Path(shutil.copytree(finished, tmp_path / "copy"))
+
+
+@pytest.fixture
+def runs(tmp_path: Path) -> Path:
+    """The file of a bench with the data set `runs` alone, not evaluated."""
+    return make_bench(tmp_path / "runs", RUNS)
+
+
+def left(folder: Path, *names: str) -> Path:
+    """The file of a bench with these data sets alone."""
+    head, *parts = (folder / "bench.toml").read_text().split("[[dataset]]")
+    parts[-1], systems = parts[-1].split("[[system]]", 1)
+    chosen = [part for part in parts if any(f'name = "{name}"' in part for name in names)]
+    (folder / "bench.toml").write_text("[[dataset]]".join([head, *chosen]) + "[[system]]" + systems)
+    return folder / "bench.toml"
+
+
+def content(folder: Path) -> dict[str, bytes]:
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
+
+
+def replaced(path: Path, old: str, new: str) -> None:
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new, 1))
+
+
+def waiting(folder: Path) -> dict[str, tuple[str, ...]]:
+    return {task.cell.name: task.why for task in to_do(folder / "bench.toml") if task.why}
+
+
+def figures(result: Any) -> dict[tuple[str, str, str], SystemFigure]:
+    return {(table.label, each.dataset, each.system): each for table in result.system_tables for each in table.figures}
+
+
+def typed(*arguments: Any) -> tuple[int, str, str]:
+    """What a user sees who types this: exit code, standard output, standard error."""
+    out, err = io.StringIO(), io.StringIO()
+    with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        patch.setattr("sys.argv", ["rankwell", *map(str, arguments)])
+        code = cli.main()
+    return code, out.getvalue(), err.getvalue()
+
+
+# ---- six protocols --------------------------------------------------------------------------------------------------------
+
+
+def test_a_cell_holds_what_its_command_line_gives(finished: Path, tmp_path: Path):
+    tasks = to_do(finished / "bench.toml", tmp_path / "elsewhere")
+    assert [task.cell.name for task in tasks] == CELLS
+    assert len({task.command.words for task in tasks}) == 6
+
+    with contextlib.chdir(finished):
+        for task in tasks[::2]:
+            line = shlex.split(task.command.line(task.arguments))
+            words, bare = (line[1 : line.index("--")], line[line.index("--") :]) if "--" in line else (line[1:], [])
+            assert typed(*words, "-o", tmp_path / task.cell.name, *bare)[0] == 0
+            for name in ("summary.json", "summary.csv", "per_query.parquet", "details.parquet"):
+                mine = finished / "bench-results" / task.cell.name / name
+                assert mine.read_bytes() == (tmp_path / task.cell.name / name).read_bytes(), mine
+
+
+def test_tables_hold_the_figures_of_the_folders(finished: Path):
+    code, out, err = typed("bench", finished / "bench.toml", "-f", "csv")
+    rows = list(csv.DictReader(io.StringIO(out)))
+
+    assert code == 0
+    assert "0 of 12 cells evaluated" in err
+    assert {f"{row['dataset']}/{row['run']}" for row in rows} == set(CELLS)
+    for row in rows:
+        summary = json.loads((finished / "bench-results" / row["dataset"] / row["run"] / "summary.json").read_bytes())["rows"]
+        word = row["label"].partition(" (")
+        way = word[2].removesuffix(")") or None
+        own = next(each for each in summary if (each["label"], each.get("direction")) == (word[0], way))
+        assert [float(row[name]) for name in ("mean", "sd", "ci_low", "ci_high", "n")] == [
+            own[name] for name in ("mean", "sd", "ci_low", "ci_high", "n")
+        ]
+        assert (row["measure"], row["unit"], row["gap"]) == (own["measure"], own["unit"], "")
+
+
+def test_without_measures_a_data_set_shows_its_first_figure_and_others_when_asked(folder: Path):
+    file = left(folder, "vectors", "videos")
+    first = {key[0] for key in figures(rankwell.bench(file)) if key[1] == "videos"}
+    asked = {key[0] for key in figures(rankwell.bench(file, measures=["R@5", "MnR (v2t)"]))}
+
+    assert first == {"R@1 (t2v)"}
+    # R@5 of the vectors is another measure than that of the videos, and has a table of its own.
+    assert asked == {"R@5", "R@5 (t2v)", "R@5 (v2t)", "MnR (v2t)"}
+    with pytest.raises(UnknownName, match="no result has a measure 'MnR@5'; did you mean"):
+        rankwell.bench(file, measures=["MnR@5"])
+
+
+def test_pairs_can_stand_in_a_bench(tmp_path: Path):
+    for name, numbers in (("gold", [1, 2, 3, 4, 5]), ("a", [1, 2, 3, 5, 4]), ("b", [5, 3, 4, 1, 2])):
+        (tmp_path / f"{name}.txt").write_text("\n".join(map(str, numbers)))
+    (tmp_path / "bench.toml").write_text(
+        '[table]\nmeasures = ["Spearman"]\n[[dataset]]\nname = "sts"\ncommand = "pairs"\ntargets = "gold.txt"\n'
+        'similarities = "{system}.txt"\n[[system]]\nname = "a"\n[[system]]\nname = "b"\n'
+    )
+    found = figures(rankwell.bench(tmp_path / "bench.toml"))
+
+    # 1 - 6 Σd² / (n (n² - 1))
+    assert {key[2]: each.mean for key, each in found.items()} == pytest.approx(
+        {"a": 1 - 6 * 2 / 120, "b": 1 - 6 * (16 + 1 + 1 + 9 + 9) / 120}
+    )
+
+
+# ---- only what changed ----------------------------------------------------------------------------------------------------
+
+
+def test_a_second_call_does_nothing_and_writes_the_same(folder: Path):
+    before = content(folder)
+    times = {path: path.stat().st_mtime_ns for path in folder.rglob("*/*/*.parquet")}
+
+    again = rankwell.bench(folder / "bench.toml")
+
+    assert again.told == "0 of 12 cells evaluated"
+    assert {each.status for each in again.cells} == {"kept"}
+    assert content(folder) == before
+    assert {path: path.stat().st_mtime_ns for path in folder.rglob("*/*/*.parquet")} == times
+
+
+def test_a_new_date_changes_nothing_and_one_byte_changes_one_cell(folder: Path):
+    for path in folder.rglob("*.*"):
+        os.utime(path, (0, 0))
+    assert waiting(folder) == {}
+
+    replaced(folder / "runs" / "low.run", " x\n", " y\n")
+    assert waiting(folder) == {"runs/low": ("input changed: runs/low.run",)}
+    assert rankwell.bench(folder / "bench.toml").told == "1 of 12 cells evaluated"
+    assert waiting(folder) == {}
+
+
+@pytest.mark.parametrize(
+    ("file", "cells"),
+    [
+        ("qrels.txt", ["runs/low", "runs/high"]),
+        ("vectors/teacher.npy", ["vectors/low", "vectors/high"]),
+        # The ids beside vectors are read without being named.
+        ("vectors/high.ids.txt", ["vectors/high", "clips/high", "paintings/high"]),
+        ("images.csv", ["paintings/low", "paintings/high"]),
+        ("gold.json", ["questions/low", "questions/high"]),
+    ],
+)
+def test_an_input_changes_the_cells_that_read_it(folder: Path, file: str, cells: list[str]):
+    (folder / file).write_bytes((folder / file).read_bytes() + b"\n")
+
+    assert waiting(folder) == dict.fromkeys(cells, (f"input changed: {file}",))
+
+
+def test_a_folder_counts_by_all_its_files(tmp_path: Path):
+    for place in ("references/mona/a.png", "references/oak/b.png", "queries/mona/c.png", "queries/oak/d.png"):
+        (tmp_path / "museum" / place).parent.mkdir(parents=True)
+        write_picture(tmp_path / "museum" / place, shade=40 * ("oak" in place))
+    (tmp_path / "bench.toml").write_text(
+        '[[dataset]]\nname = "art"\ncommand = "instances"\nimages = "museum"\nmeasure = "P@1"\nintervals = "none"\nsheets = 0\n'
+        '[[system]]\nname = "grey"\nencoder = "small-grey"\n[[system]]\nname = "colours"\nencoder = "colour-histogram"\n'
+    )
+
+    assert not rankwell.bench(tmp_path / "bench.toml").failed
+    assert waiting(tmp_path) == {}
+    write_picture(tmp_path / "museum" / "queries" / "oak" / "d.png", shade=41)
+    assert waiting(tmp_path) == dict.fromkeys(["art/grey", "art/colours"], ("input changed: museum",))
+
+
+def write_picture(path: Path, *, shade: int) -> None:
+    picture = Image.new("RGB", (32, 32), (shade, 90, 200 - shade))
+    picture.paste((255, 255, 255), (0, 0, 16, 9))
+    picture.save(path)
+
+
+def test_an_option_changes_the_cells_that_have_it(folder: Path):
+    replaced(folder / "bench.toml", "k = [1, 5]\n", "k = [1, 3, 5]\n")
+    assert waiting(folder) == dict.fromkeys(["vectors/low", "vectors/high"], ("options changed: k",))
+
+    replaced(folder / "bench.toml", "seed = 1", "seed = 2")
+    assert set(waiting(folder)) == set(CELLS)
+    assert waiting(folder)["vectors/low"] == ("options changed: k, seed",)
+    assert waiting(folder)["runs/low"] == ("options changed: seed",)
+
+
+def test_another_version_changes_everything(folder: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(planning, "__version__", "99.0")
+
+    assert waiting(folder) == dict.fromkeys(CELLS, (f"version changed: {rankwell.__version__} to 99.0",))
+
+
+def test_results_that_somebody_changed_or_removed_are_made_again(folder: Path):
+    whole = content(folder)
+    shutil.rmtree(folder / "bench-results" / "runs" / "low")
+    (folder / "bench-results" / "videos" / "high" / "summary.json").write_text("{}")
+    (folder / "bench-results" / "clips" / "high" / "cell.json").write_text("{")
+
+    assert waiting(folder) == {
+        "runs/low": ("new",),
+        "videos/high": ("its results are not what was written",),
+        "clips/high": ("new",),
+    }
+    rankwell.bench(folder / "bench.toml")
+    assert content(folder) == whole
+
+
+def test_titles_change_tables_and_no_cell(folder: Path):
+    replaced(left(folder, "runs"), 'name = "high"\n', 'name = "high"\ntitle = "Ours"\n')
+
+    result = rankwell.bench(folder / "bench.toml")
+
+    assert result.told == "0 of 2 cells evaluated"
+    assert {key[2] for key in figures(result)} == {"low", "Ours"}
+
+
+def test_what_does_not_fit_the_pattern_is_left_as_it_is_and_said_to_be_so(folder: Path):
+    replaced(folder / "qrels.txt", "q00 0 d0 1", "q00 0 d0 2")
+    replaced(folder / "vectors" / "teacher.ids.txt", "c0\n", "c00\n")
+
+    result = rankwell.bench(folder / "bench.toml", only=["runs/l*", "clips/*"])
+
+    status = {each.task.cell.name: each.status for each in result.cells}
+    assert {name for name, word in status.items() if word == "done"} == {"runs/low"}
+    assert {name for name, word in status.items() if word == "to do"} == {"runs/high", "vectors/low", "vectors/high"}
+    assert figures(result)["AP", "runs", "high"].gap == "to do"
+    assert figures(result)["AP", "runs", "high"].mean is None
+    assert result.told == "1 of 12 cells evaluated, 3 left for another call"
+    with pytest.raises(UnknownName, match=r"--only 'rums/low' fits no cell .*; did you mean 'runs/low'"):
+        rankwell.bench(folder / "bench.toml", only=["rums/low"])
+
+
+def test_force_does_everything_that_fits_again(folder: Path):
+    tasks = to_do(folder / "bench.toml", only=["clips/*"], force=True)
+
+    assert {task.cell.name: task.why for task in tasks if task.why} == dict.fromkeys(["clips/low", "clips/high"], ("asked for",))
+    assert rankwell.bench(folder / "bench.toml", only=["clips/*"], force=True).told == "2 of 12 cells evaluated"
+
+
+def test_a_dry_run_says_why_and_how_and_does_nothing(runs: Path):
+    code, out, err = typed("bench", runs, "--dry-run", "-f", "json")
+    rows = json.loads(out)["rows"]
+
+    assert code == 0
+    assert "2 of 2 to do" in err
+    assert [(row["cell"], row["to_do"], row["why"]) for row in rows] == [("runs/low", "yes", "new"), ("runs/high", "yes", "new")]
+    assert rows[0]["command"] == "rankwell evaluate --measure=AP --measure=nDCG@10 --seed=1 -- qrels.txt runs/low.run"
+    assert not (runs.parent / "bench-results").exists()
+
+
+def test_a_killed_run_keeps_what_it_has_done(runs: Path):
+    def stop(name: str, done: int, total: int) -> None:
+        if name == "cells" and done == 1:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        rankwell.bench(runs, progress=stop)
+
+    assert waiting(runs.parent) == {"runs/high": ("new",)}
+    assert rankwell.bench(runs).told == "1 of 2 cells evaluated"
+
+
+def test_progress_goes_over_the_cells_that_are_evaluated(runs: Path):
+    seen: list[tuple[str, int, int]] = []
+
+    rankwell.bench(runs, only=["*/low"], progress=lambda *told: seen.append(told))
+
+    assert [told[1:] for told in seen if told[0] == "cells"] == [(0, 1), (1, 1)]
+
+
+# ---- cells that fail ------------------------------------------------------------------------------------------------------
+
+
+def test_a_cell_that_fails_is_named_and_the_others_go_on(runs: Path):
+    right = (runs.parent / "runs" / "low.run").read_bytes()
+    rankwell.bench(runs)
+    whole = content(runs.parent / "bench-results")
+    (runs.parent / "runs" / "low.run").write_text("q00 Q0 d0 1 nan x\n")
+
+    code, out, err = typed("bench", runs)
+
+    assert code == 2
+    assert re.search(r"^a  low +failed +failed$", out, re.MULTILINE)
+    assert re.search(r"^b  high +1.0000 \[1.0000, 1.0000\] +1.0000 \[1.0000, 1.0000\]$", out, re.MULTILINE)
+    assert "runs/low failed: runs/low.run:1: " in err
+    assert "0 of 2 cells evaluated, 1 failed" in err
+    # What was there before is the result of something else.
+    assert not (runs.parent / "bench-results" / "runs" / "low" / "summary.json").exists()
+    record = json.loads((runs.parent / "bench-results" / "bench.json").read_bytes())["cells"]["runs/low"]
+    assert record["status"] == "failed"
+    assert record["error"].startswith("runs/low.run:1: ")
+    for suffix in ("txt", "md", "tex", "html", "csv", "json"):
+        assert "failed" in (runs.parent / "bench-results" / f"table.{suffix}").read_text(), suffix
+
+    (runs.parent / "runs" / "low.run").write_bytes(right)
+    assert rankwell.bench(runs).told == "1 of 2 cells evaluated"
+    assert content(runs.parent / "bench-results") == whole
+
+
+def test_a_data_set_of_which_everything_fails_still_has_its_column(runs: Path):
+    replaced(runs, '["AP", "nDCG@10"]', '"nDGC@10"')
+
+    code, out, err = typed("bench", runs)
+
+    assert code == 2
+    assert out.count("failed") >= 2
+    assert "did you mean 'nDCG'" in err or "nDCG@10" in err
+
+
+def test_an_error_of_our_own_stops_one_cell_only(runs: Path, monkeypatch: pytest.MonkeyPatch):
+    import rankwell.protocols.evaluate as command
+
+    evaluate = command.evaluate_runs
+
+    def broken(judgments: str, names: list[str], *rest: Any, **options: Any) -> Any:
+        if names == ["runs/low.run"]:
+            raise ZeroDivisionError("oh")
+        return evaluate(judgments, names, *rest, **options)
+
+    monkeypatch.setattr(command, "evaluate_runs", broken)
+    (failed,) = rankwell.bench(runs).failed
+
+    assert failed.error.startswith("internal error, ZeroDivisionError: oh; `rankwell evaluate ")
+
+
+def test_a_system_without_a_figure_is_said_to_have_none(tmp_path: Path):
+    file = make_bench(tmp_path / "b", RUNS + '[system.on.runs]\nmeasure = "AP"\n')
+
+    found = figures(rankwell.bench(file))
+
+    assert found["nDCG@10", "runs", "low"].gap == ""
+    assert (found["nDCG@10", "runs", "high"].gap, found["nDCG@10", "runs", "high"].why) == ("none", "its results have no nDCG@10")
+
+
+# ---- the same bytes -------------------------------------------------------------------------------------------------------
+
+
+def test_the_same_bench_gives_the_same_bytes_wherever_it_lies(finished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    make_bench(tmp_path / "other")
+    monkeypatch.chdir(tmp_path)
+    rankwell.bench("other/bench.toml", "out")
+
+    # Times that were measured, and the hash of their file.
+    def measured(name: str) -> bool:
+        return name.startswith("paintings/") and name.endswith(("performance.json", "manifest.json"))
+
+    one, other = content(finished / "bench-results"), content(tmp_path / "out")
+    assert {name for name in one if one[name] != other.get(name)} == set(filter(measured, one))
+    assert set(one) == set(other)
+    assert not any(str(place).encode() in each for each in one.values() for place in (finished, finished.parent))
+
+
+def test_the_hash_seed_of_python_does_not_matter(runs: Path, tmp_path: Path):
+    rankwell.bench(runs, tmp_path / "here")
+    code = (
+        "import sys, rankwell, rankwell.report as r, rankwell.report.folder as f;"
+        "f.draw = lambda spec: r.Picture(b'', ''); rankwell.bench(sys.argv[1], sys.argv[2])"
+    )
+    subprocess.run(
+        [sys.executable, "-c", code, str(runs), str(tmp_path / "there")], check=True, env={**os.environ, "PYTHONHASHSEED": "7"}
+    )
+
+    assert content(tmp_path / "here") == content(tmp_path / "there")
+
+
+# ---- tables ---------------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def evaluated(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two data sets of runs with three systems, of which `mid` is between the others, evaluated; not to be changed."""
+    file = make_bench(tmp_path_factory.mktemp("three") / "b", RUNS)
+    draw = np.random.default_rng(9)
+    lines = [line.split() for line in (file.parent / "runs" / "high.run").read_text().splitlines()]
+    noisy = [(query, item, float(score) + 0.6 * draw.standard_normal()) for query, _, item, _, score, _ in lines]
+    (file.parent / "runs" / "mid.run").write_text("".join(f"{q} Q0 {d} 1 {score:.6f} x\n" for q, d, score in noisy))
+    body = RUNS[RUNS.index("[[dataset]]") : RUNS.index("[[system]]")]
+    second = body.replace('"runs"', '"graded"').replace("measure =", "min-grade = 1\nmeasure =")
+    replaced(file, "[[system]]", f'{second}[[system]]\nname = "mid"\n\n[[system]]')
+    assert not rankwell.bench(file).failed
+    return file.parent
+
+
+@pytest.fixture
+def three(evaluated: Path, tmp_path: Path) -> Path:
+    """The file of a copy of it, evaluated as well."""
+    return Path(shutil.copytree(evaluated, tmp_path / "three")) / "bench.toml"
+
+
+@pytest.mark.parametrize(("correction", "baseline"), [("holm", ""), ("holm", "mid"), ("bh", ""), ("max-t", "mid")])
+def test_marks_are_what_compare_decides(three: Path, correction: str, baseline: str):
+    given = f'[comparison]\ncorrection = "{correction}"\nresamples = 500\nseed = 3\nlevel = 0.9\n'
+    three.write_text(three.read_text() + given)
+    result = rankwell.bench(three, baseline=baseline or None)
+    places = [f"{name}={three.parent}/bench-results/runs/{name}" for name in ("mid", "low", "high")]
+    options: dict[str, Any] = {"correction": correction, "resamples": 500, "seed": 3, "level": 0.9, "measure": ["AP nDCG@10"]}
+    told = json.loads(compare(*places, baseline=baseline or None, format="json", intervals="none", **options).text)["rows"]
+
+    assert result.told == "0 of 6 cells evaluated"
+    decisive = {
+        (row["of"], *((row["run"], row["against"]) if row["mean"] > 0 else (row["against"], row["run"])))
+        for row in told
+        if row.get("decisive")
+    }
+    marked = {(key[0], key[2], loser) for key, each in figures(result).items() if key[1] == "runs" for loser in each.better_than}
+    assert marked == decisive
+    assert ("AP", "high", "low") in marked or baseline
+
+
+def test_lower_ranks_are_better(folder: Path):
+    result = rankwell.bench(left(folder, "videos"), measures=["MnR"])
+    (table, _) = result.system_tables
+    low, high = table.figures
+
+    assert low.mean > high.mean
+    assert (low.better_than, high.better_than) == ((), ("low",))
+    assert [table.is_best(each) for each in table.figures] == [False, True]
+
+
+def test_a_table_for_every_measure_unless_each_has_a_data_set_of_its_own(three: Path, finished: Path):
+    apart, together = rankwell.bench(three), rankwell.bench(three, side_by_side=True)
+
+    assert [table.label for table in apart.system_tables] == ["AP", "nDCG@10"]
+    assert apart.render().count("system") == 2 + apart.render().count("every system") + apart.render().count("a system")
+    assert "runs: AP (n = 24)" in together.render()
+    assert "graded: nDCG@10 (n = 24)" in together.render()
+    assert "videos: R@1 (t2v) (%) (n = 24)" in rankwell.bench(finished / "bench.toml").render()
+
+
+def test_the_best_is_bold_and_says_what_it_is_better_than(three: Path):
+    result = rankwell.bench(three, intervals=False)
+
+    assert re.search(r"^c & high & \\textbf\{1\.0000\} [ab]", result.render("latex"), re.MULTILINE)
+    assert r"\toprule" in result.render("latex")
+    assert result.render("latex").count(r"\textbf{") == 4
+    assert re.search(r"\| \*\*1\.0000\*\* [ab]", result.render("md"))
+    assert "<strong>1.0000</strong><sup>" in result.render("html")
+    assert "[" not in result.render().replace("[0", "", 0).partition("rules:")[0]
+
+
+def test_equal_figures_are_all_best_and_a_lone_one_is_not():
+    def table(*means: float) -> SystemTable:
+        cells = [SystemFigure(f"s{place}", "d", mean, 10, "share") for place, mean in enumerate(means)]
+        return SystemTable("AP", "AP", cells, None, better={"d": "higher"})
+
+    assert render_system_tables([table(0.5, 0.50000001, 0.4)], "md").count("**0.5000**") == 2
+    assert "**0" not in render_system_tables([table(0.5)], "md")
+
+
+def test_the_mean_over_data_sets_is_there_only_when_asked_for(three: Path):
+    replaced(three, 'name = "mid"', 'name = "mid"\ndatasets = ["runs"]')
+    plain, asked = rankwell.bench(three), rankwell.bench(three, mean=True)
+    found = figures(asked)
+
+    assert "mean of" not in plain.render()
+    assert "mean of 2 data sets" in asked.render()
+    assert found["AP", "mean of 2 data sets", "low"].mean == pytest.approx(
+        (found["AP", "runs", "low"].mean + found["AP", "graded", "low"].mean) / 2
+    )
+    assert ("AP", "mean of 2 data sets", "mid") not in found
+    assert found["AP", "mean of 2 data sets", "low"].ci_low is None
+
+
+def test_names_cannot_break_out_of_a_format(three: Path):
+    hostile = '<script>alert(1)</script> & $x_1$ | "q" \\\\evil{}'
+    replaced(three, '"Six protocols"', f"'{hostile}'")
+    replaced(three, 'name = "mid"', f"name = \"mid\"\ntitle = '{hostile}'")
+    result = rankwell.bench(three)
+
+    assert "<script>" not in result.render("html")
+    assert "&lt;script&gt;" in result.render("html")
+    assert "\\evil" not in result.render("latex").replace("\\textbackslash{}", "")
+    assert json.loads(result.render("json"))["rows"][0]["run"] == hostile
+
+
+def test_everything_is_written(finished: Path):
+    folder = finished / "bench-results"
+    record = json.loads((folder / "bench.json").read_bytes())
+    result = rankwell.bench(finished / "bench.toml")
+
+    assert set(record["files"]) == {"table.txt", "table.md", "table.tex", "table.html", "table.csv", "table.json"}
+    assert (folder / "table.tex").read_text() == result.render("latex") == rankwell.bench(finished / "bench.toml").render("latex")
+    assert set(record["cells"]) == set(CELLS)
+    assert record["cells"]["runs/low"]["inputs"].keys() == {"qrels.txt", "runs/low.run"}
+    assert result._repr_html_().startswith("<!doctype html>")
+    assert "12" in repr(result)
+    assert read_results(folder / "clips" / "high").runs == ("high",)
+
+
+def test_kept_tables_are_made_again_when_the_record_is_damaged(folder: Path):
+    rankwell.bench(left(folder, "runs"))
+    before = content(folder)
+    (folder / "bench-results" / "bench.json").write_text('{"shown": 3}')
+
+    rankwell.bench(folder / "bench.toml")
+
+    assert content(folder) == before
+
+
+# ---- what a file may say --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        (
+            "qrels = ",
+            "qrel = ",
+            r"bench.toml:9: dataset 'runs': qrel: `rankwell evaluate` has no such option; did you mean 'qrels'",
+        ),
+        (
+            '"runs/{system}',
+            '"rums/{system}',
+            r"bench.toml:10: dataset 'runs': runs of runs/low: there is no 'rums/low.run'; make",
+        ),
+        ('name = "low"', 'name = "lov"', r"there is no 'runs/lov.run'; did you mean 'runs/low.run'\?"),
+        ('"evaluate"', '"evaluat"', r"bench.toml:8: dataset 'runs': command: a bench knows no command 'evaluat'; .*'evaluate'"),
+        ('"evaluate"', '"search"', r"a bench knows no command 'search'; known are agree, answers, captions"),
+        ("seed = 1", 'seed = "x"', r"bench.toml:4: options.seed is 'x'; a whole number is wanted"),
+        ("seed = 1", "seed = true", r"options.seed is True; a whole number is wanted"),
+        ("seed = 1", "sead = 1", r"bench.toml:4: options.sead: `rankwell evaluate` has no such option; did you mean 'seed'"),
+        ("seed = 1", "output = 1", r"results are written and printed as `rankwell bench` is told to"),
+        ('"qrels.txt"', "3.5", r"there is no '3.5'"),
+        ('"qrels.txt"', '["qrels.txt", "b"]', r"qrels is \['qrels.txt', 'b'\]; one value is wanted"),
+        ('"qrels.txt"', '"-"', r"qrels is standard input, which cannot be read again"),
+        ('"qrels.txt"', "1979-05-27", r"qrels is datetime.date.*; texts, numbers, true or false are wanted"),
+        ('qrels = "qrels.txt"', "", r"bench.toml:10: dataset 'runs': runs: `qrels` is missing, which stands before 'runs'"),
+        ("measure =", 'ties = ""\nexclude-self = "yes"\nmeasure =', r"exclude-self is 'yes'; true or false is wanted"),
+        ("measure =", 'intervals = "tt"\nmeasure =', r'runs/low: Invalid value "tt" for --intervals'),
+        ("{system}.run", "low.run", r"'low' and 'high' have the same files and options on 'runs'; put \{system\} into a path"),
+        ("[options]", "[optons]", r"bench.toml:3: optons: there is no such key; did you mean 'options'"),
+        ("[options]", '[table]\nbaseline = "lo"\n[options]', r"bench.toml: no system is called 'lo'; did you mean 'low'"),
+        ("[options]", '[table]\nmean = "yes"\n[options]', r"bench.toml:4: table.mean is 'yes'; true or false is wanted"),
+        ("[options]", "[table]\nmeasures = []\n[options]", r"table.measures is \[\]; a list of texts is wanted"),
+        ("[options]", '[comparison]\ntest = "wilcoxen"\n[options]', r"comparison.test is 'wilcoxen'; did you mean 'wilcoxon'"),
+        ("[options]", '[comparison]\ntest = "t"\ncorrection = "max-t"\n[options]', r"comparison: max-T comes from sign flips"),
+        ("[options]", "[comparison]\nlevel = 2\n[options]", r"bench.toml: comparison: .*level"),
+        ('name = "high"', 'name = "LOW"', r"system 2: name: two of them are called 'LOW'; name them apart"),
+        ('name = "high"', 'name = "a/b"', r"name is 'a/b', but will be that of a folder"),
+        ('name = "high"', "", r"system 2: name is missing; a text is wanted"),
+        ('name = "high"', 'name = "high"\ntitle = "low"', r"system 'high': title: two of them are shown as 'low'"),
+        ('name = "high"', 'name = "high"\ndatasets = ["run"]', r"no data set is called 'run'; did you mean 'runs'"),
+        (
+            'name = "high"',
+            'name = "high"\n[system.on.run]\nties = "input"',
+            r"on: run: there is no such key; did you mean 'runs'",
+        ),
+        ('command = "evaluate"', 'command = "evaluate"\nsystems = "low"', r"systems is 'low'; a list of systems is wanted"),
+        ('runs = "runs/{system}.run"', "", r"bench.toml: 'low' and 'high' have the same files"),
+        ('command = "evaluate"', "", r"dataset 'runs': command is missing; a text is wanted"),
+        ("[[dataset]]", "[dataset]", r"bench.toml:6: dataset is no list of tables; write \[\[dataset\]\] above each"),
+        ("seed = 1", "seed = ", r"bench.toml is no TOML"),
+    ],
+)
+def test_a_mistake_is_named_with_its_place_before_anything_is_evaluated(runs: Path, old: str, new: str, message: str):
+    replaced(runs, old, new)
+
+    with pytest.raises((BadInput, BadUsage), match=message):
+        rankwell.bench(runs)
+    assert not (runs.parent / "bench-results").exists()
+
+
+def test_options_of_a_system_hold_where_a_command_has_them_and_the_nearest_word_counts(tmp_path: Path):
+    file = make_bench(tmp_path / "b")
+    replaced(file, 'name = "high"', 'name = "high"\nmetric = "dot"\nseed = 5\n[system.on.clips]\nmetric = "l2"\nseed = 6')
+    options = {task.cell.name: task.made_of["options"] for task in to_do(file)}
+
+    assert "metric" not in options["runs/high"]
+    assert [options[f"{name}/high"]["metric"] for name in ("vectors", "clips", "paintings")] == ["dot", "l2", "dot"]
+    assert [options[f"{name}/high"]["seed"] for name in ("runs", "clips")] == [5, 6]
+    assert options["runs/low"]["seed"] == 1
+    replaced(file, 'metric = "dot"', 'metrics = "dot"')
+    with pytest.raises(BadInput, match=r"system 'high': metrics: .* has no such option; did you mean 'metric'"):
+        to_do(file)
+
+
+def test_data_sets_and_systems_that_do_not_meet_have_no_cell(tmp_path: Path):
+    file = make_bench(tmp_path / "b")
+    replaced(file, 'name = "high"', 'name = "high"\ndatasets = ["runs", "clips"]')
+    replaced(file, 'command = "clips evaluate"', 'command = "clips"\nsystems = ["low"]')
+
+    assert [cell.name for cell in read_bench(file).cells if cell.system == "high"] == ["runs/high"]
+    replaced(file, 'datasets = ["runs", "clips"]', 'datasets = ["runs"]\n[system.on.clips]\nseed = 2')
+    with pytest.raises(BadInput, match=r"system 'high': on: clips: 'high' and 'clips' do not meet"):
+        read_bench(file)
+
+
+def test_every_command_that_a_bench_knows_has_its_own_options_by_name():
+    for stem in ("evaluate", "agree", "captions", "answers", "clips_evaluate", "instances_evaluate", "pairs"):
+        command = load_command(stem)
+        assert command is not None
+        assert any(option.input for option in command.options.values()), stem
+        assert not {"output", "format", "per_query", "progress"} & set(command.options), stem
+    assert load_command("compare") is None
+    assert load_command("convert") is None
+
+
+def test_the_page_shows_a_bench_that_holds(tmp_path: Path):
+    page = (Path(__file__).resolve().parent.parent / "docs" / "benches.md").read_text(encoding="utf-8")
+    text = re.search(r"```toml\n(.*?)```", page, re.DOTALL)[1]
+    (tmp_path / "bench.toml").write_text(text)
+    for cell in read_bench(tmp_path / "bench.toml").cells:
+        for name in ("qrels", "runs", "gold", "predictions"):
+            if name in cell.options:
+                place = tmp_path / str(cell.options[name].value)
+                place.parent.mkdir(parents=True, exist_ok=True)
+                place.write_text("x")
+
+    tasks = to_do(tmp_path / "bench.toml")
+
+    assert len(tasks) == 8
+    assert tasks[5].made_of["options"]["runs"] == "elsewhere/sparse.run"
+    assert tasks[5].made_of["options"]["duplicates"] == "first"
