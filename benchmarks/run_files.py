@@ -3,7 +3,8 @@
     [--rounds 5] [--peers trec_eval pytrec_eval] [--trec-eval PATH] [--dicts] [--json]
 
 All of a case take turns; the median and the best of the rounds are told, the peak memory, and how many times the time of
-`rankwell trec-eval` and of `rankwell evaluate` a peer takes, as the median over the rounds. Every process writes the value of
+`rankwell trec-eval` and of `rankwell evaluate` a peer takes, as the median over the rounds. Peers take three rounds of a large
+case, and two where they take twenty seconds. Every process writes the value of
 every query; `agree` says how these stand to those of the reference, which is trec_eval for `rankwell trec-eval` (the same bytes)
 and pytrec_eval for all others (the largest difference). For pytrec_eval only parse_run, parse_qrel and evaluate are timed, not
 its start. --dicts compares `find_hits`, join and measures with `RelevanceEvaluator.evaluate`, on dictionaries that are there.
@@ -41,8 +42,10 @@ CASES = dict.fromkeys(("numeric", "ties", "f64", "wshuf", "shuf"), "qrels") | {
     "numeric-dl": "qrels-dl",
     "small": "qrels-small",
 }
-# These take twenty seconds each on the large cases.
-SLOW = ("ir_measures", "ranx")
+# These take up to twenty seconds each on the large cases.
+SLOW = ("ir_measures", "ranx", "torchmetrics")
+# Peers with an order in ties, or a definition, of their own: that their values differ is their business.
+DIFFERENT = ("ranx", "torchmetrics")
 OURS = ("rankwell trec-eval", "rankwell evaluate")
 
 Values = dict[str, dict[str, float]]
@@ -136,6 +139,47 @@ def with_ranx(run: Path, qrels: Path) -> tuple[float | None, Values]:
     return None, {name: dict(ranking.scores[word]) for name, (_, word) in MEASURES.items()}
 
 
+def with_torchmetrics(run: Path, qrels: Path) -> tuple[float | None, Values]:
+    """It reads no files: DuckDB joins them to tensors. It is told of what was retrieved only, and divides by that."""
+    import duckdb
+    import torch
+    from torchmetrics import retrieval
+
+    def read(path: Path, columns: str) -> str:
+        return f"read_csv('{path}', delim=' ', header=false, auto_detect=false, columns={{{columns}}})"
+
+    listed = read(run, "'q': 'VARCHAR', 'x': 'VARCHAR', 'd': 'VARCHAR', 'r': 'INT', 's': 'FLOAT', 't': 'VARCHAR'")
+    judged = read(qrels, "'q': 'VARCHAR', 'x': 'VARCHAR', 'd': 'VARCHAR', 'g': 'INT'")
+    coded = f"(SELECT q, row_number() OVER (ORDER BY q) - 1 AS n FROM (SELECT DISTINCT q FROM {judged}))"
+    rows = duckdb.sql(
+        f"SELECT n, s, coalesce(g, 0) AS g FROM {listed} r JOIN {coded} USING (q) LEFT JOIN {judged} j USING (q, d)"
+    ).fetchnumpy()
+    names = [name for (name,) in duckdb.sql(f"SELECT q FROM {coded} ORDER BY n").fetchall()]
+    columns = torch.from_numpy(rows["s"]), torch.from_numpy(rows["g"]), torch.from_numpy(rows["n"])
+    present = torch.unique(columns[2]).tolist()
+    found: Values = {}
+
+    def keep(name: str) -> Callable[..., Any]:
+        def mean(values: Any, **_: Any) -> Any:
+            found[name] = dict(zip([names[place] for place in present], values.tolist(), strict=True))
+            return values.mean()
+
+        return mean
+
+    kinds = {
+        "nDCG@10": (retrieval.RetrievalNormalizedDCG, {"top_k": 10}),
+        "AP": (retrieval.RetrievalMAP, {}),
+        "RR": (retrieval.RetrievalMRR, {}),
+        "P@10": (retrieval.RetrievalPrecision, {"top_k": 10}),
+        "R@100": (retrieval.RetrievalRecall, {"top_k": 100}),
+        "R@1000": (retrieval.RetrievalRecall, {"top_k": 1000}),
+    }
+    for name, (kind, options) in kinds.items():
+        target = columns[1] if name == "nDCG@10" else columns[1] > 0
+        kind(**options, aggregation=keep(name))(columns[0], target, indexes=columns[2])
+    return None, found
+
+
 def read_rows(path: Path) -> Values:
     found: Values = {}
     with path.open(newline="") as file:
@@ -194,12 +238,15 @@ def race(case: str, every: list[Contender], rounds: int) -> list[dict[str, Any]]
     run = make_cases.make(case.removesuffix("-dl"))
     qrels = make_cases.make(CASES[case])
     every = [each for each in every if each.name not in SLOW or case in ("numeric", "ties", "small")]
+    at_most = {
+        each.name: 2 if each.name in SLOW else 3 for each in every if not each.name.startswith("rankwell") and case != "small"
+    }
     turns: dict[str, list[Turn]] = {each.name: [] for each in every}
     with tempfile.TemporaryDirectory() as folder:
         outputs = {each.name: Path(folder) / f"{place}" for place, each in enumerate(every)}
         for number in range(rounds):
             for each in every:
-                if each.name not in SLOW or number < 3:
+                if number < at_most.get(each.name, rounds):
                     turns[each.name].append(take_turn(each, run, qrels, outputs[each.name]))
         said = agreements(every, outputs)
     return [
@@ -280,7 +327,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("cases", nargs="*", help=f"of {', '.join(CASES)}; default: numeric and small")
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--peers", nargs="+", default=["trec_eval", "pytrec_eval"], help="these, ir_measures and ranx")
+    parser.add_argument(
+        "--peers", nargs="+", default=["trec_eval", "pytrec_eval"], help="these, ir_measures, ranx and torchmetrics"
+    )
     parser.add_argument("--trec-eval", default=shutil.which("trec_eval"), help="its program; default: the one on the PATH")
     parser.add_argument("--dicts", action="store_true", help="compare evaluation of dictionaries as well")
     parser.add_argument("--json", action="store_true", help="print a line of JSON for each contender")
@@ -288,8 +337,13 @@ def main() -> None:
     options = parser.parse_args()
     if options.child:
         name, run, qrels = options.child
-        with_peer = {"pytrec_eval": with_pytrec_eval, "ir_measures": with_ir_measures, "ranx": with_ranx}[name]
-        seconds, values = with_peer(Path(run), Path(qrels))
+        peers = {
+            "pytrec_eval": with_pytrec_eval,
+            "ir_measures": with_ir_measures,
+            "ranx": with_ranx,
+            "torchmetrics": with_torchmetrics,
+        }
+        seconds, values = peers[name](Path(run), Path(qrels))
         print(f"{json.dumps(seconds)}\n{json.dumps(values)}")
         return
     every = contenders(options.trec_eval, options.peers)

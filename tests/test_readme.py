@@ -28,6 +28,6 @@ def test_every_command_of_the_readme_runs(tmp_path: Path, monkeypatch: pytest.Mo
 
 def test_every_python_example_of_the_readme_runs():
     examples = blocks("python")
-    assert len(examples) == 5
+    assert len(examples) == 6
     for example in examples:
         exec(compile(example, "README.md", "exec"), {})

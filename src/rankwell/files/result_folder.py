@@ -13,7 +13,7 @@ from rankwell.registry import Better
 from rankwell.store import Source
 from rankwell.tables.values import Summary, Unit, Values
 
-PER_QUERY, QUERIES, DETAILS = "per_query.parquet", "queries.parquet", "details.parquet"
+PER_QUERY, QUERIES, DETAILS, ITEMS = "per_query.parquet", "queries.parquet", "details.parquet", "items.parquet"
 _COLUMNS = ("run", "query", "measure", "label", "value", "unit")
 
 
@@ -23,7 +23,7 @@ class ResultFolder:
 
     facts: for each element of `values` what tells it from others of its measure (`direction`). better: measure -> which values
     are the better ones, as far as the rules say. inputs: name -> content hash of what was read. texts: query -> what it says.
-    attributes: name -> query -> text.
+    attributes: name -> query -> text. pictures: query -> the item whose picture is the query's. protocol: the kind of result.
     """
 
     place: Path
@@ -34,6 +34,8 @@ class ResultFolder:
     inputs: Mapping[str, str]
     texts: Mapping[str, str]
     attributes: Mapping[str, Mapping[str, str]]
+    pictures: Mapping[str, str]
+    protocol: str = "runs"
 
     @property
     def runs(self) -> tuple[str, ...]:
@@ -47,7 +49,18 @@ class ResultFolder:
 
     def details(self) -> dict[str, list[Any]]:
         """The columns of details.parquet, none where there is no such file."""
-        path = self.place / DETAILS
+        return self._table(DETAILS)
+
+    def query_table(self) -> dict[str, list[Any]]:
+        """The columns of queries.parquet as they are, none where there is no such file."""
+        return self._table(QUERIES)
+
+    def items(self) -> dict[str, list[Any]]:
+        """The columns of items.parquet, none where no text and no picture of an item is known."""
+        return self._table(ITEMS)
+
+    def _table(self, name: str) -> dict[str, list[Any]]:
+        path = self.place / name
         return _columns(path) if path.is_file() else {}
 
 
@@ -62,7 +75,7 @@ def read_results(place: str | Path) -> ResultFolder:
     if not is_result_folder(folder):
         what = "is no folder" if not folder.is_dir() else f"has no {PER_QUERY}"
         raise BadInput(f"{place} {what}; name a folder that a command wrote with -o.")
-    rules, inputs = _rules(folder)
+    rules, inputs, protocol = _rules(folder)
     told: Mapping[str, Any] = rules.get("measures") or {}
     measures = {name: fact for name, fact in told.items() if isinstance(fact, Mapping)}
     summaries = {name: fact["summary"] for name, fact in measures.items() if fact.get("summary") in get_args(Summary)}
@@ -76,19 +89,22 @@ def read_results(place: str | Path) -> ResultFolder:
         better={name: fact["better"] for name, fact in measures.items() if fact.get("better") in get_args(Better)},
         inputs=inputs,
         texts=texts,
+        pictures=attributes.pop("picture_item", {}),
         attributes=attributes,
+        protocol=protocol,
     )
 
 
-def _rules(folder: Path) -> tuple[Mapping[str, Any], dict[str, str]]:
-    """The rules and the hashes of the inputs, as far as the folder still has its manifest."""
+def _rules(folder: Path) -> tuple[Mapping[str, Any], dict[str, str], str]:
+    """The rules, the hashes of the inputs and the kind of result, as far as the folder still has its manifest."""
     path = folder / "manifest.json"
     if not path.is_file():
-        return {}, {}
+        return {}, {}, "runs"
     try:
         manifest = json.loads(path.read_bytes())
         rules, inputs = manifest.get("rules") or {}, manifest.get("inputs") or {}
-        return dict(rules), {name: str(each.get("digest", "")) for name, each in inputs.items() if isinstance(each, dict)}
+        digests = {name: str(each.get("digest", "")) for name, each in inputs.items() if isinstance(each, dict)}
+        return dict(rules), digests, str(manifest.get("protocol", "runs"))
     except (ValueError, AttributeError, TypeError) as error:
         raise BadInput(f"{path} is no manifest of results ({error}); run the command again that wrote it.") from error
 

@@ -22,6 +22,12 @@ def read_summary(folder: str | Path) -> list[dict[str, Any]]:
     return rows
 
 
+def read_further(folder: str | Path) -> dict[str, list[Any]]:
+    """What else summary.json lists, by name: `notes`, and the tables that a command had besides (`verdicts`, `groups`)."""
+    found = _object(Path(folder) / "summary.json", "rows", list)
+    return {name: each for name, each in found.items() if name != "rows" and isinstance(each, list)}
+
+
 def read_performance(folder: str | Path) -> Mapping[str, Any]:
     """What performance.json says of runs and machine; empty where there is no such file. Raises BadInput for another content."""
     path = Path(folder) / "performance.json"

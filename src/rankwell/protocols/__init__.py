@@ -12,18 +12,31 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from rankwell import report
+from rankwell import report as reports
 from rankwell.errors import BadUsage
 
 if TYPE_CHECKING:
     from rankwell.evaluation import Results
 
+
+@dataclass(frozen=True)
+class Input:
+    """Marks an option that names files or folders (PLACE, NAME=PLACE, PLACE:PART), by whose content a bench goes.
+
+    perhaps: whether its text may be something else as well, such as a word or the name of a model.
+    """
+
+    perhaps: bool = False
+
+
+InputPlace = Annotated[str, Input()]
+InputOption = Annotated[str | None, Input()]
 Progress = Annotated[Callable[[str, int, int], None] | None, Parameter(parse=False)]
 MeasureOption = Annotated[list[str] | None, Parameter(name=["--measure", "-m"], consume_multiple=False)]
 ConventionOption = Annotated[str, Parameter(name=["--convention", "-c"])]
 CutoffsOption = Annotated[str, Parameter(name=["-k"])]
 PerQueryOption = Annotated[bool, Parameter(name=["--per-query", "-q"], negative=())]
-FormatOption = Annotated[report.Format, Parameter(name=["--format", "-f"])]
+FormatOption = Annotated[reports.Format, Parameter(name=["--format", "-f"])]
 OutputOption = Annotated[Path | None, Parameter(name=["--output", "-o"])]
 
 
@@ -57,11 +70,11 @@ def listed(text: str | None, option: str) -> list[str]:
 def present(
     result: "Results",
     *,
-    format: report.Format = "table",  # noqa: A002
+    format: reports.Format = "table",  # noqa: A002
     per_query: bool = False,
     output: Path | None = None,
     notes: Sequence[str] = (),
-    tables: Mapping[str, Sequence[report.Row]] | None = None,
+    tables: Mapping[str, Sequence[reports.Row]] | None = None,
     charts: bool = True,
     others: Sequence[Path] = (),
 ) -> Output:
@@ -74,10 +87,10 @@ def present(
     told = [*result.notes, *result.interval_notes]
     rows = list(result.per_query()) if per_query else None
     said = [*notes, *(told if format != "json" else [])]
-    terminal = report.terminal_of(sys.stdout)
-    text = report.render(result.summary, rows, result.describe(), told, format, terminal=terminal, tables=tables)
+    terminal = reports.terminal_of(sys.stdout)
+    text = reports.render(result.summary, rows, result.describe(), told, format, terminal=terminal, tables=tables)
     if output is not None:
-        report.write_folder(
+        reports.write_folder(
             output,
             summary=result.summary,
             values=result.values,
@@ -86,9 +99,11 @@ def present(
             manifest=result.manifest(),
             details=result.details,
             queries=result.queries,
+            items=result.items,
             facts=result.key_facts,
             charts=charts,
             others=others,
+            tables=tables,
         )
         said.append(f"wrote {output}/")
     return Output(text=text, notes=tuple(said))

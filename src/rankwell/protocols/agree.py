@@ -3,21 +3,26 @@
 REFERENCE and CANDIDATES are files of embeddings in any format that `rankwell.files.read_embeddings` reads, or NAME=PATH.
 """
 
+import json
 import sys
 from collections.abc import Sequence
 from math import isnan
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
+import numpy as np
 from cyclopts import Parameter
 
 from rankwell import report
 from rankwell.errors import BadUsage
 from rankwell.evaluation import Agreement
 from rankwell.evaluation.agreement import agree as agree_models
+from rankwell.measures.agreement_space import margin
 from rankwell.protocols import (
     ConventionOption,
     FormatOption,
+    InputOption,
+    InputPlace,
     MeasureOption,
     Output,
     OutputOption,
@@ -30,8 +35,8 @@ from rankwell.stats import Intervals
 
 
 def agree(
-    *candidates: str,
-    reference: str,
+    *candidates: InputPlace,
+    reference: InputPlace,
     k: Annotated[str, Parameter(name=["-k"])] = "1,3,5,10",
     k_values: Annotated[list[str] | None, Parameter(consume_multiple=True)] = None,
     samples: Annotated[str, Parameter(name=["--samples", "--n-samples"])] = "500",
@@ -39,9 +44,9 @@ def agree(
     gold_depth: int | None = None,
     metric: Literal["cosine", "dot", "l2"] = "cosine",
     measure: MeasureOption = None,
-    ids: str | None = None,
-    exclude: str | None = None,
-    labels: str | None = None,
+    ids: InputOption = None,
+    exclude: InputOption = None,
+    labels: InputOption = None,
     ceiling: Annotated[bool, Parameter(negative=())] = False,
     eps: float = 0.005,
     convention: ConventionOption = "rankwell",
@@ -211,39 +216,56 @@ def write(result: Agreement, folder: Path) -> None:
 
 
 def detail_columns(result: Agreement) -> dict[str, list[Any]]:
-    """The columns of details.parquet: the candidates' lists, then what they lack of the reference's first items."""
+    """The columns of details.parquet: the candidates' lists, then what they lack of the reference's first items.
+
+    `detail` has the item's rank and similarity under the reference, and its `margin`: that similarity less the one of the last
+    item which counts as relevant, 0 for that item itself and below 0 for what the reference does not count. A candidate that
+    trades items of small margins, of either sign, is hardly wrong. Each is null where the reference's list does not tell it.
+    Source: EverMind-AI 2026, EverOS issue 332.
+    """
     names = ("run", "query", "item", "rank", "score", "grade", "state", "detail")
     columns: dict[str, list[Any]] = {name: [] for name in names}
-    items, deepest = result.sample.items, max(cutoffs(str(result.rules["k"])))
+    items, deepest = result.sample.items, _deepest(result)
     for run, pairs in result.pairs.items():
         first, second = pairs.reference, pairs.candidate
-        gold = first.within(deepest)
-        lacking = gold & ~((first.other_ranks > 0) & (first.other_ranks <= second.lengths[first.query_of_row]))
+        lacking = first.within(deepest) & ~((first.other_ranks > 0) & (first.other_ranks <= second.lengths[first.query_of_row]))
+        last = first.score_at(np.full(len(pairs.queries), deepest, dtype=np.int64))
         for side, chosen, listed in ((second, second.within(None), True), (first, lacking, False)):
             mine, theirs = (side.ranks, side.other_ranks) if listed else (side.other_ranks, side.ranks)
-            scores = side.scores if listed else side.other_scores
-            found = zip(
-                side.query_of_row[chosen].tolist(),
-                side.items[chosen].tolist(),
-                mine[chosen].tolist(),
-                theirs[chosen].tolist(),
-                scores[chosen].tolist(),
-                strict=True,
-            )
-            for query, item, rank, known, score in found:
-                near = 0 < known <= deepest
+            scores, known = (side.scores, side.other_scores) if listed else (side.other_scores, side.scores)
+            margins = known - last[side.query_of_row]
+            taken = (side.query_of_row, side.items, mine, theirs, scores, known, margins)
+            for query, item, rank, place, *figures in zip(*(column[chosen].tolist() for column in taken), strict=True):
+                score, similarity, gap = (None if isnan(each) else each for each in figures)
+                near = 0 < place <= deepest
                 state = "relevant" if near else "nonrelevant"
-                detail = f'{{"reference_rank": {known or "null"}}}'
-                score = None if isnan(score) else score
+                detail = json.dumps({"reference_rank": place or None, "reference_score": similarity, "margin": gap})
                 cells = (run, pairs.queries[query], items[item], rank or None, score, float(near), state, detail)
                 for name, cell in zip(names, cells, strict=True):
                     columns[name].append(cell)
     return columns
 
 
+def _deepest(result: Agreement) -> int:
+    return max(cutoffs(str(result.rules["k"])))
+
+
 def query_columns(result: Agreement) -> dict[str, Sequence[Any]]:
-    """The columns of queries.parquet: the sampled items, where they stand, and their labels."""
+    """The columns of queries.parquet: the sampled items, where they stand, their labels, and how sure the reference's lists are.
+
+    `margin` is the reference's similarity of the last item that counts as relevant less that of the next one; `near_cut` how many
+    other items lie within the tolerance of that last one. Left out where the reference's lists end there.
+    """
     sample = result.sample
     rows: list[int] = sample.rows.tolist()
     columns: dict[str, Sequence[Any]] = {"query": sample.names, "text": [None] * len(rows), "position": rows}
-    return columns if sample.labels is None else columns | {"label": [sample.labels[row] for row in rows]}
+    if sample.labels is not None:
+        columns["label"] = [sample.labels[row] for row in rows]
+    pairs, k = next(iter(result.pairs.values())), _deepest(result)
+    last, after = (pairs.reference.score_at(np.full(len(rows), rank, dtype=np.int64)) for rank in (k, k + 1))
+    if not np.isnan(last - after).all():
+        columns["margin"] = [None if isnan(gap) else gap for gap in (last - after).tolist()]
+    if "eps" in result.rules:
+        near: list[float] = margin(pairs, k=k, eps=float(result.rules["eps"])).tolist()
+        columns["near_cut"] = [None if isnan(n) else int(n) for n in near]
+    return columns

@@ -19,6 +19,8 @@ from rankwell.measures.answers_thresholds import Groups
 from rankwell.protocols import (
     ConventionOption,
     FormatOption,
+    InputOption,
+    InputPlace,
     MeasureOption,
     Output,
     OutputOption,
@@ -40,23 +42,23 @@ RetrieverTies = Literal["id-desc", "id-asc", "input", "optimistic", "pessimistic
 
 
 def answers(
-    gold: str,
-    predictions: str | None = None,
+    gold: InputPlace,
+    predictions: InputOption = None,
     /,
     *,
-    retrieved: str | None = None,
+    retrieved: InputOption = None,
     k: Annotated[int | None, Parameter(name=["-k"])] = None,
     retriever_k: int | None = None,
     convention: ConventionOption = "piaf",
     measure: MeasureOption = None,
     normalizer: str | None = None,
     language: str | None = None,
-    isolated: str | None = None,
-    na_probs: str | None = None,
+    isolated: InputOption = None,
+    na_probs: InputOption = None,
     na_threshold: float | None = None,
     na_ties: Groups | None = None,
     relevance: Relevance | None = None,
-    corpus: str | None = None,
+    corpus: InputOption = None,
     context_share: float | None = None,
     ties: RetrieverTies | None = None,
     duplicates: RetrieverDuplicates | None = None,
@@ -145,7 +147,8 @@ def answers(
     format
         How to print.
     output
-        Folder for the tables, per_query.parquet, details.parquet (answers with what they share), queries.parquet and charts.
+        Folder for the tables, per_query.parquet, details.parquet (answers with what they share), queries.parquet, items.parquet
+        (documents) and charts.
     """
     if hardest < 0:
         raise BadUsage(f"--hardest {hardest}: how many questions to show is a whole number from 0.")

@@ -16,6 +16,9 @@ from rankwell.evaluation.captions.directions import Protocol, Which
 from rankwell.protocols import (
     ConventionOption,
     FormatOption,
+    Input,
+    InputOption,
+    InputPlace,
     MeasureOption,
     Output,
     OutputOption,
@@ -34,10 +37,10 @@ _WHOLE = (0.0, 1.0, 100.0)
 
 
 def captions(
-    *scores: str,
-    positives: str = "diagonal",
-    queries: str | None = None,
-    gallery: str | None = None,
+    *scores: InputPlace,
+    positives: Annotated[str, Input(perhaps=True)] = "diagonal",
+    queries: InputOption = None,
+    gallery: InputOption = None,
     metric: Literal["cosine", "dot", "l2"] | None = None,
     direction: Which = "both",
     protocol: Protocol | None = None,
@@ -46,12 +49,12 @@ def captions(
     convention: ConventionOption = "hgr",
     ties: str | None = None,
     no_relevant: Literal["empty", "skip", "error"] | None = None,
-    mask: str | None = None,
+    mask: InputOption = None,
     transform: str | None = None,
-    bank: str | None = None,
-    query_ids: str | None = None,
-    item_ids: str | None = None,
-    texts: str | None = None,
+    bank: InputOption = None,
+    query_ids: InputOption = None,
+    item_ids: InputOption = None,
+    texts: InputOption = None,
     check: Annotated[list[str] | None, Parameter(consume_multiple=False, negative=())] = None,
     intervals: Intervals = "bootstrap",
     seed: int = 0,
@@ -120,7 +123,8 @@ def captions(
     format
         How to print.
     output
-        Folder for summary.csv, summary.json, per_query.parquet, details.parquet, queries.parquet, manifest.json and charts.
+        Folder for summary.csv, summary.json, per_query.parquet, details.parquet, queries.parquet, items.parquet, manifest.json
+        and charts.
     """
     if output is not None:
         refuse_blocked(output, folder=True)

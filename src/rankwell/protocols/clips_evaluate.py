@@ -20,6 +20,9 @@ from rankwell.protocols import (
     ConventionOption,
     CutoffsOption,
     FormatOption,
+    Input,
+    InputOption,
+    InputPlace,
     MeasureOption,
     Output,
     OutputOption,
@@ -29,7 +32,7 @@ from rankwell.protocols import (
     listed,
 )
 from rankwell.registry import split_names
-from rankwell.report.contact_sheet import sheets_of, with_thumbnails, write_sheets
+from rankwell.report.contact_sheet import picture_columns, pictured, sheets_of, write_sheets
 from rankwell.stats import Intervals
 from rankwell.store import refuse_blocked, write_text
 from rankwell.truth.keyword_mapping import KeywordMapper, MappedText, Strategy
@@ -42,8 +45,8 @@ _KEYWORD_COLUMNS = ("run", "group", "keyword", "clips", "queries", "results", "m
 
 def evaluate(
     *,
-    annotations: str,
-    embeddings: str | None = None,
+    annotations: InputPlace,
+    embeddings: InputOption = None,
     mode: Mode = "video",
     groups: str | None = None,
     keywords: str | None = None,
@@ -53,16 +56,16 @@ def evaluate(
     min_similarity: float | None = None,
     self_rule: Annotated[SelfRule, Parameter(name="--self")] = "before",
     exclude_group: str | None = None,
-    queries: str | None = None,
-    text_embeddings: str | None = None,
-    text_encoder: str | None = None,
+    queries: InputOption = None,
+    text_embeddings: InputOption = None,
+    text_encoder: Annotated[str | None, Input(perhaps=True)] = None,
     engine: str | None = None,
-    run: str | None = None,
-    encoder: str | None = None,
+    run: InputOption = None,
+    encoder: Annotated[str | None, Input(perhaps=True)] = None,
     keyword_threshold: float | None = None,
     strategy: Strategy | None = None,
-    schema: str | None = None,
-    ids: str | None = None,
+    schema: InputOption = None,
+    ids: InputOption = None,
     metric: Literal["cosine", "dot", "l2"] | None = None,
     ties: str | None = None,
     no_keywords: NoKeywords = "skip",
@@ -75,7 +78,7 @@ def evaluate(
     format: FormatOption = "table",  # noqa: A002
     output: OutputOption = None,
     sheets: int | None = None,
-    thumbnails: str | None = None,
+    thumbnails: Annotated[str | None, Input(perhaps=True)] = None,
     seed: int = 0,
     progress: Progress = None,
 ) -> Output:
@@ -149,7 +152,8 @@ def evaluate(
     format
         How to print.
     output
-        Folder for the tables, per_query.parquet, details.parquet, queries.parquet, manifest.json, charts and contact sheets.
+        Folder for the tables, per_query.parquet, details.parquet, queries.parquet, items.parquet (pictures), manifest.json,
+        charts and contact sheets.
     sheets
         How many contact sheets to draw, worst queries first; 10 with --thumbnails, else none. Needs -o.
     thumbnails
@@ -341,6 +345,11 @@ def _write(result: ClipResults, folder: Path, notes: Sequence[str], thumbnails: 
         what = "1 contact sheet" if len(drawn) == 1 else f"{len(drawn)} contact sheets"
         said.append(f"drew {what} into {folder / 'sheets'}/, the worst queries of {run} first")
         others += drawn
+    queries, items = result.queries or {}, None
+    if thumbnails is not None:
+        asked = queries["query"] if result.rules["mode"] == "video" else ()
+        items = picture_columns(details, pictures, queries=asked)
+        queries = pictured(queries, items) if asked else queries
     report.write_folder(
         folder,
         summary=result.summary,
@@ -348,8 +357,9 @@ def _write(result: ClipResults, folder: Path, notes: Sequence[str], thumbnails: 
         rules=result.describe(),
         notes=notes,
         manifest=result.manifest(),
-        details=details if thumbnails is None else with_thumbnails(details, pictures, first=result.k),
-        queries=result.queries,
+        details=details,
+        queries=queries,
+        items=items,
         others=others,
     )
     if thumbnails is not None and pictures.problems:

@@ -4,17 +4,18 @@ Give folders that commands wrote with -o, of any protocol, or judgments and runs
 """
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated
 
 from cyclopts import Parameter
 
 from rankwell import report
 from rankwell.errors import BadInput, BadUsage, UnknownName
 from rankwell.evaluation.comparison import Attribute, Comparison, Correction, Origin, Test, compare_values
-from rankwell.files.result_folder import ResultFolder, is_result_folder, read_results
+from rankwell.evaluation.comparison.folders import Gathered, from_folders, split_name
+from rankwell.files.result_folder import is_result_folder, read_results
 from rankwell.protocols import (
     ConventionOption,
     FormatOption,
@@ -25,14 +26,12 @@ from rankwell.protocols import (
     Progress,
     present,
 )
+from rankwell.protocols.report import write_report
 from rankwell.registry import split_names, suggest
 from rankwell.report.difference_tables import difference_text
+from rankwell.report.page import NAME
 from rankwell.stats import Intervals
 from rankwell.store import refuse_blocked, write_text
-from rankwell.tables.values import Values
-
-_TRUTH = ("judgments", "annotations", "gold", "labels", "positives", "schema", "reference", "targets", "queries")
-_OWN = ("seed", "version", "intervals", "counts", "measures")
 
 
 def compare(
@@ -92,8 +91,8 @@ def compare(
     format
         How to print.
     output
-        Folder for what `rankwell evaluate -o` writes, with the differences, groups.csv, systems.csv, orders.csv, verdicts.txt and
-        charts.
+        Folder for what `rankwell evaluate -o` writes, with the differences, groups.csv, systems.csv, orders.csv, verdicts.txt,
+        charts, and report.html, a page of it all.
     convention
         For judgments and runs: whose words and rules.
     query_texts
@@ -121,24 +120,14 @@ def compare(
     )
     others = [] if output is None else write_tables(result, output)
     done = present(result, format=format, per_query=per_query, output=output, tables=result.tables, others=others)
+    if output is not None:
+        write_report([output], output / NAME, seed=seed)
+        done = replace(done, notes=(*done.notes, f"its page: {output / NAME}"))
     if format not in ("table", "md", "latex"):
         return done
     terminal = report.terminal_of(sys.stdout)
     rows = list(result.per_query()) if per_query else None
     return replace(done, text=difference_text(result.tables, result.differences, rows, result.describe(), format, terminal))
-
-
-class _Gathered(NamedTuple):
-    """Values of all systems, where they come from, and what is known of the queries.
-
-    chooses: whether the measures that are asked for are still to be chosen.
-    """
-
-    values: Sequence[Values]
-    facts: Sequence[Mapping[str, Any]]
-    origin: Origin
-    attributes: Mapping[str, Mapping[str, str]]
-    chooses: bool
 
 
 def write_tables(result: Comparison, folder: Path) -> list[Path]:
@@ -153,14 +142,14 @@ def write_tables(result: Comparison, folder: Path) -> list[Path]:
 
 def _gather(
     places: Sequence[str], measures: Sequence[str], convention: str, texts: str | None, *, details: bool, progress: Progress
-) -> _Gathered:
+) -> Gathered:
     """What the places hold: folders of results, or judgments and runs. Raises BadUsage for a mixture."""
-    named = [_split(place) for place in places]
+    named = [split_name(place) for place in places]
     folders = [is_result_folder(place) for _, place in named]
     if places and all(folders):
         if texts is not None or convention != "rankwell":
             raise BadUsage("--query-texts and --convention are for judgments and runs; folders of results have their own.")
-        return _from_folders([(name, read_results(place)) for name, place in named], details=details)
+        return from_folders([(name, read_results(place)) for name, place in named], details=details)
     lost = next((place for _, place in named if Path(place).is_dir() and not is_result_folder(place)), None)
     if any(folders) or lost is not None:
         what = f"{lost} has no per_query.parquet" if lost is not None else "folders of results and files do not go together"
@@ -168,12 +157,6 @@ def _gather(
     if len(places) < 3:
         raise BadUsage("give two folders of results or more, or judgments and two runs or more: rankwell compare QRELS RUN RUN")
     return _from_runs(places[0], [*places[1:]], measures, convention, texts, details=details, progress=progress)
-
-
-def _split(place: str) -> tuple[str, str]:
-    """The name in front of a place, if any, and the place."""
-    name, equals, rest = place.partition("=")
-    return (name, rest) if equals and not Path(place).exists() else ("", place)
 
 
 def _from_runs(
@@ -185,11 +168,11 @@ def _from_runs(
     *,
     details: bool,
     progress: Progress,
-) -> _Gathered:
+) -> Gathered:
     from rankwell.evaluation.runs import evaluate
     from rankwell.protocols.evaluate import detail_columns, query_columns
 
-    given = dict(_split(run) for run in runs) if all(_split(run)[0] for run in runs) else runs
+    given = dict(split_name(run) for run in runs) if all(split_name(run)[0] for run in runs) else runs
     result = evaluate(
         judgments,
         given,
@@ -211,107 +194,10 @@ def _from_runs(
         details=detail_columns(result) if details else None,
         queries=query_columns(result),
     )
-    return _Gathered(result.values, [{} for _ in result.values], origin, attributes, chooses=False)
+    return Gathered(result.values, [{} for _ in result.values], origin, attributes, chooses=False)
 
 
-def _from_folders(folders: Sequence[tuple[str, ResultFolder]], *, details: bool) -> _Gathered:
-    names = _names(folders)
-    values: list[Values] = []
-    facts: list[Mapping[str, Any]] = []
-    attributes: dict[str, dict[str, str]] = {}
-    notes = _differing(folders)
-    for (_, folder), renamed in zip(folders, names, strict=True):
-        values += [replace(each, run=renamed[each.run]) for each in folder.values]
-        facts += folder.facts
-        for name, told in folder.attributes.items():
-            known = attributes.setdefault(name, {})
-            if any(known.get(query, text) != text for query, text in told.items()):
-                notes.append(f"{folder.place}: {name} says other things of some queries than an earlier folder, which holds")
-            attributes[name] = {**told, **known}
-    texts = {query: text for _, folder in reversed(folders) for query, text in folder.texts.items()}
-    queries = list(dict.fromkeys(query for each in values for query in each.queries))
-    origin = Origin(
-        rules=_shared_rules(folders, names),
-        notes=notes,
-        sources={next(iter(renamed.values())): folder.source for (_, folder), renamed in zip(folders, names, strict=True)},
-        details=_details(folders, names) if details else None,
-        queries={
-            "query": queries,
-            "text": [texts.get(query) for query in queries],
-            **{name: [told.get(query) for query in queries] for name, told in attributes.items()},
-        },
-        better={measure: word for _, folder in reversed(folders) for measure, word in folder.better.items()},
-    )
-    return _Gathered(values, facts, origin, attributes, chooses=True)
-
-
-def _names(folders: Sequence[tuple[str, ResultFolder]]) -> list[dict[str, str]]:
-    """For each folder its runs with the names that they have here: with the folder's name where two runs are called the same."""
-    every = [run for name, folder in folders for run in folder.runs if not name]
-    found: list[dict[str, str]] = []
-    for name, folder in folders:
-        label = name or folder.place.resolve().name
-        alone = len(folder.runs) == 1
-        renamed = {run: label if alone else f"{label}/{run}" for run in folder.runs}
-        found.append({run: new if name or every.count(run) > 1 else run for run, new in renamed.items()})
-    taken = [new for renamed in found for new in renamed.values()]
-    double = next((new for new in taken if taken.count(new) > 1), None)
-    if double is not None:
-        raise BadUsage(f"two runs are called {double!r}; name their folders apart, as in first=DIR second=DIR.")
-    return found
-
-
-def _differing(folders: Sequence[tuple[str, ResultFolder]]) -> list[str]:
-    """What makes results of different folders hard to compare: other judgments, other rules."""
-    (_, first), *others = folders
-    notes: list[str] = []
-    for _, folder in others:
-        other = [name for name in _TRUTH if first.inputs.get(name, "") != folder.inputs.get(name, first.inputs.get(name, ""))]
-        notes += [f"{first.place} and {folder.place} come of different {name}: their values may not compare" for name in other]
-        for name, rule in folder.rules.items():
-            known = first.rules.get(name, rule)
-            if (
-                name not in _OWN
-                and isinstance(rule, (str, int, float))
-                and isinstance(known, (str, int, float))
-                and known != rule
-            ):
-                notes.append(f"{name} is {known} in {first.place} and {rule} in {folder.place}")
-    return notes
-
-
-def _shared_rules(folders: Sequence[tuple[str, ResultFolder]], names: Sequence[Mapping[str, str]]) -> dict[str, Any]:
-    """The rules that all folders have in common, the definitions of all measures, and the counts of every run."""
-    first = folders[0][1].rules
-    shared = {
-        name: rule
-        for name, rule in first.items()
-        if name not in _OWN and isinstance(rule, (str, int, float)) and all(each.rules.get(name) == rule for _, each in folders)
-    }
-    measures = {name: fact for _, each in folders for name, fact in (each.rules.get("measures") or {}).items()}
-    counts = {
-        renamed[run]: told
-        for (_, each), renamed in zip(folders, names, strict=True)
-        for run, told in (each.rules.get("counts") or {}).items()
-        if run in renamed
-    }
-    return shared | {name: rule for name, rule in (("counts", counts), ("measures", measures)) if rule}
-
-
-def _details(folders: Sequence[tuple[str, ResultFolder]], names: Sequence[Mapping[str, str]]) -> dict[str, list[Any]] | None:
-    """The details of all folders with the names of runs that they have here; None where there are none."""
-    whole: dict[str, list[Any]] = {name: [] for name in ("run", "query", "item", "rank", "score", "grade", "state", "detail")}
-    for (_, folder), renamed in zip(folders, names, strict=True):
-        columns = folder.details()
-        if columns:
-            for name, cells in whole.items():
-                cells += columns.get(name) or [None] * len(columns["run"])
-            start = len(whole["run"]) - len(columns["run"])
-            whole["run"][start:] = [renamed.get(run, run) for run in whole["run"][start:]]
-    return whole if whole["run"] else None
-
-
-def _attribute(gathered: _Gathered, name: str) -> Attribute:
+def _attribute(gathered: Gathered, name: str) -> Attribute:
     """What is known of the queries under a name. Raises UnknownName, and BadInput where nothing is known of them."""
     if not gathered.attributes:
         raise BadInput(f"nothing is known of the queries to take {name!r} from; evaluate with --query-texts, and with -o.")

@@ -18,6 +18,8 @@ from rankwell.evaluation.runs import Evaluation, evaluate
 from rankwell.files import python_docs
 from rankwell.protocols import Output, Progress
 from rankwell.protocols.evaluate import render, write
+from rankwell.protocols.report import page_lines, write_report
+from rankwell.report.page import NAME
 from rankwell.stats.summaries import summarise
 from rankwell.store import refuse_blocked, write_text
 from rankwell.systems import System
@@ -26,6 +28,7 @@ from rankwell.systems.sqlite_fts import SqliteFts
 DEPTH = 100
 
 
+_TITLE = "Two searches of Python's standard library"
 MEASURES = ("nDCG@10", "AP", "RR", "P@5", "R@100", "Judged@5")
 
 
@@ -49,7 +52,9 @@ def demo(
     result = evaluate(
         experiment.qrels, list(experiment.runs), MEASURES, seed=seed, details=True, texts=experiment.queries, progress=progress
     )
-    write(result, output / "results")
+    results = output / "results"
+    write(result, results)
+    write_report([results], results / NAME, documents=str(experiment.documents), title=_TITLE, seed=seed)
     tables = [
         f"{len(read_needs())} questions about the Python standard library, two systems: BM25 over whole_docs (all that a module\n"
         "says) and over first_sentences (its name and first sentence only).\n",
@@ -57,6 +62,7 @@ def demo(
         difference(result, seed=seed),
         f"The judgments, the runs and the results lie in {output}/. The same table from the files:\n\n"
         f"  rankwell evaluate {experiment.qrels} {experiment.runs[0]} {experiment.runs[1]} -m '{' '.join(MEASURES)}'\n",
+        page_lines(results),
     ]
     return Output(text="\n".join(tables))
 

@@ -16,9 +16,12 @@ from rankwell.files import python_docs
 from rankwell.files.embeddings import write_ids
 from rankwell.protocols import Output, Progress
 from rankwell.protocols.agree import agree as compare
+from rankwell.protocols.report import page_lines, write_report
+from rankwell.report.page import NAME
 from rankwell.store import replacing
 
 REFERENCE, SMALL = 256, (32, 64)
+_TITLE = "How much of a neighbourhood survives fewer axes"
 
 
 def agree(
@@ -55,6 +58,7 @@ def agree(
         output=results,
         progress=progress,
     )
+    write_report([results], results / NAME, title=_TITLE, seed=seed)
     begin = (
         f"The documentation of {len(entries):,} functions of the standard library by its words' {REFERENCE} strongest axes\n"
         f"({reference.stem}): how many of its nearest neighbours remain with {SMALL[0]} axes, and how many with {SMALL[1]}?\n"
@@ -63,7 +67,7 @@ def agree(
         f"The chart is {results / 'metrics_vs_k.png'}. The same from the files:\n\n"
         f"  rankwell agree --reference {reference} {' '.join(map(str, small))} --convention scholar-stream\n"
     )
-    return Output(text="\n".join([begin, done.text, end]), notes=done.notes)
+    return Output(text="\n".join([begin, done.text, end, page_lines(results)]), notes=done.notes)
 
 
 def make_models(entries: list[python_docs.Entry], folder: Path) -> list[Path]:

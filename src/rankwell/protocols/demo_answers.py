@@ -16,11 +16,14 @@ from rankwell.files import write_run
 from rankwell.files.answers import read_questions, write_predictions
 from rankwell.protocols import Output, Progress
 from rankwell.protocols.answers import show
+from rankwell.protocols.report import page_lines, write_report
+from rankwell.report.page import NAME
 from rankwell.store import refuse_blocked, write_bytes
 from rankwell.systems.overlap_reader import OverlapReader
 from rankwell.systems.sqlite_fts import SqliteFts
 
 K_RETRIEVER, K_READER = 3, 5
+_TITLE = "Who fails: the retriever or the reader?"
 
 
 def answers(
@@ -50,7 +53,9 @@ def answers(
         seed=seed,
         details=True,
     )
-    done = show(result, output=output / "results")
+    results = output / "results"
+    done = show(result, output=results)
+    write_report([results], results / NAME, title=_TITLE, seed=seed)
     begin = (
         f"{len(read_questions(str(made.gold)).table.ids)} questions about the standard library. BM25 finds {K_RETRIEVER} "
         f"paragraphs for each, and a\nreader without a model picks at most {K_READER} answers from them. Who fails where?\n"
@@ -60,7 +65,7 @@ def answers(
         f"  rankwell answers {made.gold} {made.predictions} --retrieved {made.retrieved} \\\n"
         f"    --isolated {made.isolated} -k {K_READER} --retriever-k {K_RETRIEVER}\n"
     )
-    return Output(text="\n".join([begin, done.text, end]), notes=done.notes)
+    return Output(text="\n".join([begin, done.text, end, page_lines(results)]), notes=done.notes)
 
 
 class DemoFiles(NamedTuple):

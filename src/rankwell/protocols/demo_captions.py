@@ -12,6 +12,8 @@ from cyclopts import Parameter
 
 from rankwell.protocols import Output, Progress
 from rankwell.protocols.captions import captions as rank
+from rankwell.protocols.report import page_lines, write_report
+from rankwell.report.page import NAME
 from rankwell.store import refuse_blocked, replacing, write_text
 from rankwell.tables import Floats
 
@@ -22,6 +24,7 @@ _PARTS = (
     ("at the crossing", "in the tunnel", "on the bridge", "in the rain", "at night", "on the motorway"),
 )
 VIDEOS, CAPTIONS, DIMENSIONS, NOISE = 200, 3, 32, 0.8
+_TITLE = "Scenes by captions, and captions by scenes"
 
 
 class Scenes(NamedTuple):
@@ -55,14 +58,16 @@ def captions(
         np.save(stream, scenes.scores, allow_pickle=False)
     write_text(positives, json.dumps(scenes.positives) + "\n")
     write_text(texts, "".join(f"{text}\n" for text in scenes.texts))
-    done = rank(str(scores), positives=str(positives), texts=str(texts), output=output / "results", seed=seed, progress=progress)
+    results = output / "results"
+    done = rank(str(scores), positives=str(positives), texts=str(texts), output=results, seed=seed, progress=progress)
+    write_report([results], results / NAME, title=_TITLE, seed=seed)
     n = len(scenes.texts)
     begin = (
         f"{n} captions of {VIDEOS} scenes, such as {scenes.texts[0]!r}: which scene is meant (t2v), and which captions belong\n"
         "to a scene (v2t)? Some captions fit several scenes, so that no scorer can have all of them right: see the ceiling.\n"
     )
     end = f"The same from the files:\n\n  rankwell captions {scores} --positives {positives} --texts {texts} --seed {seed}\n"
-    return Output(text="\n".join([begin, done.text, end]), notes=done.notes)
+    return Output(text="\n".join([begin, done.text, end, page_lines(results)]), notes=done.notes)
 
 
 def make_scenes(seed: int) -> Scenes:

@@ -23,7 +23,9 @@ from rankwell.files.embeddings import write_ids
 from rankwell.files.keyword_schema import read_schema
 from rankwell.images import Thumbnails, locate, read_picture
 from rankwell.protocols import Output, Progress, present
-from rankwell.report.contact_sheet import sheets_of, with_thumbnails, write_sheets
+from rankwell.protocols.report import page_lines, write_report
+from rankwell.report.contact_sheet import picture_columns, pictured, sheets_of, write_sheets
+from rankwell.report.page import NAME
 from rankwell.store import refuse_blocked, replacing, write_bytes
 from rankwell.systems.drawn_scenes import Scene, draw_clip
 from rankwell.systems.sqlite_fts import SqliteFts
@@ -33,6 +35,7 @@ GROUPS = ("pv_object_type", "pv_actor_behavior")
 AHEAD = (0.28, 0.3, 0.72, 0.85)
 """The part of a picture in which others are: left, top, right and bottom as shares of it."""
 _SHEETS = 6
+_TITLE = "Clips of roads by what is ahead, and by the whole picture"
 _FIGURES = ("measure", "mean", "ci_low", "ci_high", "ceiling", "chance", "n")
 _SHOWN = ("P@1", "P@5", "R@5", "AP", "nDCG@5")
 
@@ -79,6 +82,7 @@ def clips(
     by_clip = list(results.values())
     by_text = search_texts(made, seed=seed)
     notes = [note for name, each in {**results, "texts": by_text}.items() for note in _write(each, output / name, pictures)]
+    write_report([output / name for name in reversed(results)], output / NAME, title=_TITLE, seed=seed)
     parts = [
         f"{len(found)} drawn clips of roads, each searched with every other: who is on the road, doing what? By the colours and\n"
         "shapes of the whole picture, and by the edges of what is ahead:\n",
@@ -91,6 +95,7 @@ def clips(
         "what the text means; `mapped`: if it has what the words of the text were read as:\n",
         _rows(by_text.summary, ("run", *_FIGURES)),
         _end(made, output),
+        page_lines(output),
     ]
     return Output(text="\n".join(parts), notes=tuple(dict.fromkeys(notes)))
 
@@ -157,7 +162,11 @@ def _write(result: ClipResults, folder: Path, pictures: Thumbnails) -> tuple[str
     chosen = [(run, query) for query in result.worst(run)[:_SHEETS]]
     score = "similarity" if result.rules["mode"] == "video" else "BM25"
     sheets = write_sheets(folder / "sheets", sheets_of(details, pictures, queries=chosen, titles=titles, score=score))
-    return present(replace(result, details=with_thumbnails(details, pictures)), output=folder, others=sheets).notes
+    queries = result.queries or {}
+    asked = queries["query"] if result.rules["mode"] == "video" else ()
+    items = picture_columns(details, pictures, queries=asked)
+    whole = replace(result, items=items, queries=pictured(queries, items) if asked else queries)
+    return present(whole, output=folder, others=sheets).notes
 
 
 def _rows(rows: Sequence[Any], names: Sequence[str]) -> str:

@@ -16,6 +16,8 @@ from rankwell.protocols import Output, Progress
 from rankwell.protocols.instances_evaluate import evaluate
 from rankwell.protocols.instances_stats import stats
 from rankwell.protocols.instances_table import table
+from rankwell.protocols.report import page_lines, write_report
+from rankwell.report.page import NAME
 from rankwell.store import refuse_blocked, write_bytes, write_text
 from rankwell.systems.drawn_museum import furnish, nothing, paint, photograph
 
@@ -50,6 +52,8 @@ SYSTEMS = (
     DemoSystem("both", "colours-and-shapes", (), "none", 3),
     DemoSystem("both_whitened", "colours-and-shapes", ("whitening(dimensions=24)",), "within each search", 0),
 )
+
+_TITLE = "Paintings in bad photographs, compared in four ways"
 
 
 def instances(
@@ -90,12 +94,15 @@ def instances(
             )
     numbers = stats(*map(str, places), objects=["paintings", "glass cabinets"])
     shown = table(*results, system=list(map(str, told)), seed=seed, output=output / "table")
+    first = places[0].name
+    write_report([each for each in results if Path(each).name.startswith(first)], output / NAME, title=_TITLE, seed=seed)
     text = [
         "A museum, drawn and badly photographed: which exhibit is it? The data sets, what the filters left and all there is:\n",
         numbers.text,
         "Four ways to compare pictures, none of which knows anything about art:\n",
         shown.text,
         _end(output, places[0], results, told),
+        page_lines(output),
     ]
     return Output(text="\n".join(text), notes=(*numbers.notes, *shown.notes))
 

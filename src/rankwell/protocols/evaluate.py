@@ -14,7 +14,17 @@ from rankwell import report
 from rankwell.errors import BadUsage
 from rankwell.evaluation.runs import Evaluation
 from rankwell.evaluation.runs import evaluate as evaluate_runs
-from rankwell.protocols import ConventionOption, FormatOption, MeasureOption, Output, OutputOption, PerQueryOption, Progress
+from rankwell.protocols import (
+    ConventionOption,
+    FormatOption,
+    InputOption,
+    InputPlace,
+    MeasureOption,
+    Output,
+    OutputOption,
+    PerQueryOption,
+    Progress,
+)
 from rankwell.registry import split_names
 from rankwell.stats import Intervals
 from rankwell.store import refuse_blocked
@@ -22,9 +32,9 @@ from rankwell.views.details import Details
 
 
 def evaluate(
-    qrels: str,
+    qrels: InputPlace,
     /,
-    *runs: str,
+    *runs: InputPlace,
     measure: MeasureOption = None,
     per_query: PerQueryOption = False,
     format: FormatOption = "table",  # noqa: A002
@@ -38,7 +48,7 @@ def evaluate(
     exclude_self: bool | None = None,
     duplicates: Literal["error", "first", "best"] = "error",
     min_grade: Annotated[float | None, Parameter(name=["--min-grade", "-l"])] = None,
-    query_texts: str | None = None,
+    query_texts: InputOption = None,
     qrels_format: str | None = None,
     run_format: str | None = None,
     seed: int = 0,
@@ -117,13 +127,13 @@ def evaluate(
     notes += [*result.notes, *result.interval_notes] if format != "json" else []
     if output is not None:
         write(result, output)
-        notes.append(f"wrote {output}/")
+        notes.append(f"wrote {output}/; a page of it: rankwell report {output}")
     return Output(text=render(result, format, per_query=per_query), notes=tuple(notes))
 
 
 def render(result: Evaluation, format: report.Format, *, per_query: bool = False) -> str:  # noqa: A002
     """The result as text in one of the report's formats."""
-    rows = list(result.per_query()) if per_query else None
+    rows = result.per_query() if per_query else None
     notes = [*result.notes, *result.interval_notes]
     return report.render(result.summary, rows, result.describe(), notes, format, terminal=report.terminal_of(sys.stdout))
 

@@ -18,7 +18,7 @@ from rankwell.evaluation.pairs import DEFINITIONS, Compared, Figures, Words, exa
 from rankwell.files.embeddings import read_column, read_embeddings, split_part
 from rankwell.files.numbers import read_numbers
 from rankwell.kernels.pair_similarities import Similarity, pair_similarities, similarity_name
-from rankwell.protocols import Output, Progress
+from rankwell.protocols import Input, InputOption, InputPlace, Output, Progress
 from rankwell.stats import Intervals
 from rankwell.store import Source
 from rankwell.tables import Bools, Floats
@@ -32,17 +32,17 @@ _MOST_STRATA = 100
 
 
 def pairs(
-    targets: str | None = None,
+    targets: InputOption = None,
     /,
-    *similarities: str,
-    reference: str | None = None,
-    candidate: Annotated[list[str] | None, Parameter(consume_multiple=False, negative=())] = None,
+    *similarities: InputPlace,
+    reference: InputOption = None,
+    candidate: Annotated[list[str] | None, Input(), Parameter(consume_multiple=False, negative=())] = None,
     sample: Annotated[int | None, Parameter(name=["--pairs"])] = None,
-    left: str | None = None,
-    right: str | None = None,
-    scores: str | None = None,
+    left: InputOption = None,
+    right: InputOption = None,
+    scores: InputOption = None,
     metric: Annotated[list[str] | None, Parameter(consume_multiple=False, negative=())] = None,
-    strata: str | None = None,
+    strata: Annotated[str | None, Input(perhaps=True)] = None,
     convention: Annotated[Words, Parameter(name=["--convention", "-c"])] = "rankwell",
     intervals: Intervals = "bootstrap",
     seed: int = 0,

@@ -218,6 +218,7 @@ class _Evaluation:
             sources=self.sources.files,
             details=explained.details() if details else None,
             queries=explained.queries() if details else None,
+            items=explained.items() if details else None,
             intervals=intervals,
             seed=seed,
             population_sd=self.rules.words.convention.population_sd,

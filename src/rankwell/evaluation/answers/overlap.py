@@ -10,7 +10,7 @@ from typing import NamedTuple
 from rankwell.texts import Normalizer
 
 Spans = tuple[tuple[int, int], ...]
-_TOKEN = re.compile(r"\S+")
+_WORD = re.compile(r"\S+")
 # A few letters that two texts happen to share tell nothing, and comparing pages letter by letter would take minutes.
 _SHORTEST, _LONGEST = 4, 2000
 
@@ -19,7 +19,8 @@ class Overlap(NamedTuple):
     """Where two texts have the same, as spans of characters, end exclusive.
 
     characters, tokens: shared ones, in the answer and in the right one.
-    char_f1, token_f1: 2 P R / (P + R) of the marked characters, and of the words that leave something in their normal form.
+    char_f1, token_f1: 2 P R / (P + R) of the marked characters, and of the tokens of the normal forms, each shared once, which
+    is what F1 counts under this normaliser.
     """
 
     characters: tuple[Spans, Spans]
@@ -33,12 +34,12 @@ def overlap(answer: str, right: str, *, offset: int | None, normalizer: Normaliz
 
     offset: the place of the right answer less that of the answer, where both are known in one document: then characters are
     shared where they are the same place. Otherwise they are those of common pieces of four letters, or half of the shorter
-    text, at least, whatever their case. Words are shared where their normal forms are equal, each once.
+    text, at least, whatever their case. Tokens are those of the texts' normal forms, shared where they are equal, each once.
     """
     if answer == right and offset in (None, 0):
-        spans = tuple(span for span, _ in _tokens(answer, normalizer))
-        whole: Spans = ((0, len(answer)),) if answer else ()
-        return Overlap((whole, whole), (spans, spans), float(bool(answer)), float(bool(spans)))
+        own = _tokens(answer, normalizer)
+        spans, whole = _marked(own, Counter(form for _, form in own)), ((0, len(answer)),) if answer else ()
+        return Overlap((whole, whole), (spans, spans), float(bool(answer)), float(bool(own)))
     characters = _same_places(len(answer), len(right), offset) if offset is not None else _same_pieces(answer, right)
     mine, theirs = _tokens(answer, normalizer), _tokens(right, normalizer)
     left = Counter(form for _, form in mine) & Counter(form for _, form in theirs)
@@ -67,17 +68,41 @@ def _same_pieces(answer: str, right: str) -> tuple[Spans, Spans]:
     return tuple((each.a, each.a + each.size) for each in blocks), tuple((each.b, each.b + each.size) for each in blocks)
 
 
-def _tokens(text: str, normalizer: Normalizer) -> list[tuple[tuple[int, int], str]]:
-    """The words with their normal forms; those of which nothing is left are passed over."""
-    found = [(match.span(), _form(match.group(), normalizer)) for match in _TOKEN.finditer(text[:_LONGEST])]
-    return [(span, form) for span, form in found if form]
+@lru_cache(maxsize=1 << 12)
+def _tokens(text: str, normalizer: Normalizer) -> tuple[tuple[tuple[int, int], str], ...]:
+    """The tokens of the whole text's normal form, each with its place in the text, or that of its word where it has none alone.
+
+    What normalising leaves of a text is not what it leaves of its words: an article alone may stay.
+    """
+    pieces = [piece for match in _WORD.finditer(text) for piece in _pieces(match, normalizer)]
+    found: list[tuple[tuple[int, int], str]] = []
+    place = 0
+    for form in normalizer(text).split():
+        at = next((row for row in range(place, len(pieces)) if pieces[row][1] == form), None)
+        found.append(((0, 0), form) if at is None else pieces[at])
+        place = place if at is None else at + 1
+    return tuple(found)
+
+
+def _pieces(word: re.Match[str], normalizer: Normalizer) -> list[tuple[tuple[int, int], str]]:
+    """The tokens of one word: where the word is cut, each has the part that reads as it does."""
+    forms = _forms(word.group(), normalizer)
+    if len(forms) == 1:
+        return [(word.span(), forms[0])]
+    low = "".join(letter.lower() if len(letter.lower()) == 1 else letter for letter in word.group())
+    spans, place = list[tuple[int, int]](), 0
+    for form in forms:
+        at = low.find(form, place)
+        if at < 0:
+            return [(word.span(), each) for each in forms]
+        place = at + len(form)
+        spans.append((word.start() + at, word.start() + place))
+    return list(zip(spans, forms, strict=True))
 
 
 @lru_cache(maxsize=1 << 16)
-def _form(word: str, normalizer: Normalizer) -> str:
-    """The normal form of a word, empty where nothing is left of it."""
-    form = normalizer(word)
-    return form if form.strip() else ""
+def _forms(word: str, normalizer: Normalizer) -> tuple[str, ...]:
+    return tuple(normalizer(word).split())
 
 
 def _marked(tokens: Sequence[tuple[tuple[int, int], str]], shared: Counter[str]) -> Spans:
@@ -86,7 +111,7 @@ def _marked(tokens: Sequence[tuple[tuple[int, int], str]], shared: Counter[str])
         if left[form]:
             left[form] -= 1
             spans.append(span)
-    return tuple(spans)
+    return tuple(dict.fromkeys(span for span in spans if span[0] < span[1]))
 
 
 def _f1(shared: int, given: int, right: int) -> float:

@@ -32,6 +32,7 @@ class AnswerResults(Results):
     searched: Searched | None
     swept: tuple[Asked, ...]
     convention: Convention
+    protocol: str = "answers"
 
     @cached_property
     def failures(self) -> list[dict[str, Any]]:

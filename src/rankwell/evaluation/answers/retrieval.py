@@ -1,7 +1,7 @@
 """The retriever's part: which documents are relevant to a question, and where they stand in its list."""
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
 from typing import Any, Literal
@@ -32,7 +32,8 @@ class Retrieval:
     """One retriever's lists under one truth; queries are all questions, in their order.
 
     rprec: whether a question counts as retrieved only where the first documents are just its evidence, as KILT has it.
-    free: (questions,) those that have 1 for every measure, as there is nothing to find; None for none.
+    free: (questions,) those that have 1 for every measure, as there is nothing to find; None for none. texts: document -> what
+    it says, as far as that is known.
     """
 
     run: str
@@ -44,6 +45,7 @@ class Retrieval:
     k: int
     rprec: bool
     free: Bools | None = None
+    texts: Mapping[str, str] = field(default_factory=dict[str, str])
 
     @cached_property
     def view(self) -> JudgedRankings:
@@ -144,7 +146,7 @@ def retrieval_of(
     notes += _repeated(run, found.table)
     order: TieRule = "input" if found.ordered else ties
     hits = find_hits(found.table, judgments, ties=order, keep=DETAIL_DEPTH).hits
-    return Retrieval(run, questions, judgments, hits, order, tuple(notes), k, rprec, free)
+    return Retrieval(run, questions, judgments, hits, order, tuple(notes), k, rprec, free, texts)
 
 
 def strangers(run: str, documents: Collection[str], questions: Questions, what: str, known: Collection[str] = ()) -> list[str]:

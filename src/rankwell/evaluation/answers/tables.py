@@ -1,7 +1,7 @@
 """The tables beside the figures: documents and answers of each question with what they share, and the questions themselves."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import isnan
@@ -9,13 +9,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from rankwell.evaluation.answers.contexts import context, shortened
 from rankwell.evaluation.answers.failures import Judge, Outcome, hardest
 from rankwell.evaluation.answers.overlap import Overlap, overlap
 from rankwell.evaluation.answers.reading import Given, Readings, compares_positions, whole
 from rankwell.evaluation.answers.retrieval import DETAIL_DEPTH, Retrieval
+from rankwell.tables import sort_ids
 from rankwell.tables.answers import Questions
 from rankwell.texts import Normalizer, normalizer
 
+_SNIPPET = 300
 _COLUMNS = ("run", "query", "item", "rank", "score", "grade", "state", "detail")
 
 
@@ -119,7 +122,8 @@ class Explained:
         """The columns of details.parquet: the first documents and answers of every question, and what is right but not there.
 
         The item of an answer is its text, empty where it says that there is none; `detail` has `document`, `start`, `end`,
-        `right` (the right answer that it shares most with), and the spans of shared characters and words in both.
+        `right` (the right answer that it shares most with), the spans of shared characters and words in both, `context` where
+        that is known (see there), and in the first answer's row `no_answer`, how likely there is none, where the reader says it.
         """
         columns: dict[str, list[Any]] = {name: [] for name in _COLUMNS}
         if self.retrieval is not None:
@@ -143,12 +147,13 @@ class Explained:
         grades = readings.grades(measure.with_parameters(na_threshold=None), rows).tolist()
         answers, at = readings.answers, 0
         found: list[tuple[Any, ...]] = []
-        for query, impossible in zip(pairs.queries, pairs.impossible.tolist(), strict=True):
+        for query, impossible, silence in zip(pairs.queries, pairs.impossible.tolist(), pairs.no_answer.tolist(), strict=True):
             listed = answers[query][:DETAIL_DEPTH]
             for each, grade in zip(listed, grades[at : at + len(listed)], strict=True):
                 state = "relevant" if grade >= 0.5 else "nonrelevant"
                 score = None if isnan(each.score) else each.score
-                found.append((readings.run, query, each.text or "", each.rank, score, grade, state, self._detail(each, query)))
+                detail = self._detail(each, query, None if isnan(silence) or each.rank > 1 else silence)
+                found.append((readings.run, query, each.text or "", each.rank, score, grade, state, detail))
             at += len(listed)
             there = {each.text or "" for each in listed}
             wanted = [Right("", None, -1)] if impossible else self.rights(query)
@@ -158,7 +163,7 @@ class Explained:
                     found.append((readings.run, query, right.text, None, None, 1.0, "relevant", detail))
         return found
 
-    def _detail(self, answer: Given, query: str) -> str:
+    def _detail(self, answer: Given, query: str, no_answer: float | None) -> str:
         both = self.shared(answer, query)
         right, marks = both if both is not None else (None, None)
         cells = {
@@ -168,8 +173,38 @@ class Explained:
             "right": None if right is None else right.text,
             "right_start": None if right is None else _known(right.start),
             **_spans(marks),
+            **({} if no_answer is None else {"no_answer": no_answer}),
         }
-        return json.dumps(cells, ensure_ascii=False)
+        around = self._context(answer, query)
+        return json.dumps(cells if around is None else {**cells, "context": around}, ensure_ascii=False)
+
+    def _context(self, answer: Given, query: str) -> dict[str, Any] | None:
+        """The words around an answer; one without a position is looked for in its document or else in the question's own."""
+        document = answer.document or self.questions.documents[self._place[query]]
+        text = None if document is None else self._texts.get(document)
+        if text is None:
+            return None
+        span = answer.start, answer.end
+        if answer.text and text[slice(*span)] != answer.text:
+            start = text.find(answer.text)
+            span = start, start + len(answer.text)
+        rights = [right for right in self.rights(query) if right.start >= 0 and right.document in (document, None)]
+        return context(text, span if answer.text else None, [(each.start, each.start + len(each.text)) for each in rights])
+
+    @property
+    def _texts(self) -> Mapping[str, str]:
+        return self.questions.contexts if self.retrieval is None else self.retrieval.texts
+
+    def items(self) -> dict[str, list[Any]]:
+        """The columns of items.parquet: what the retrieved documents of `details` and the right ones say, their beginnings."""
+        if self.retrieval is None:
+            return {}
+        named = [item for item in sort_ids(set(self.retrieval.details.item)) if self._texts.get(item)]
+        return {
+            "item": named,
+            "of": [self.retrieval.run] * len(named),
+            "text": [shortened(self._texts[item], _SNIPPET) for item in named],
+        }
 
     def queries(self) -> dict[str, Sequence[Any]]:
         """The columns of queries.parquet: text, whether there is an answer, who failed and why, and what else its file says."""

@@ -12,7 +12,7 @@ from rankwell.evaluation import Results
 from rankwell.evaluation.captions.directions import Protocol, Way, Which, asked_for, notes_of, other_meanings, ways
 from rankwell.evaluation.captions.figures import DEFINITIONS, Measured, figure_rows, named_figures
 from rankwell.evaluation.captions.ranked import Ranked
-from rankwell.evaluation.captions.tables import detail_columns, query_columns
+from rankwell.evaluation.captions.tables import detail_columns, item_columns, query_columns
 from rankwell.evaluation.captions.world import World
 from rankwell.files.embeddings import read_column
 from rankwell.measures.best_only import reads_best_only
@@ -36,6 +36,7 @@ class Captions(Results):
     """
 
     views: Mapping[tuple[str, str], JudgedRankings]
+    protocol: str = "captions"
 
     @property
     def interval_notes(self) -> list[str]:
@@ -133,6 +134,7 @@ def captions(
         sources=world.sources,
         details=detail_columns(found.details) if details else None,
         queries=query_columns(found.queries, world.said) if details else None,
+        items=item_columns(found.details, world.said, world.captions_of) if details else None,
         intervals=intervals,
         seed=seed,
         population_sd=rules.population_sd,

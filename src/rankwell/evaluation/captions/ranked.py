@@ -1,8 +1,9 @@
 """One direction of one matrix: the right items of every query with their places, and what a perfect and a blind scorer reach."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -183,16 +184,60 @@ class Ranked:
         return Ceilings(self.way.ties, self.judgments, self._all, queries, choices)
 
     def details(self, compared: Compared) -> Details:
-        """The first items of each query, and every positive wherever it stands; of collapsed captions the positives alone."""
-        hits = self.hits
-        if not self.way.collapsed:
-            depth = min(DETAIL_DEPTH, self.n_items)
+        """The first items of each query, and every positive wherever it stands."""
+        depth = min(DETAIL_DEPTH, self.n_items)
+        if self.groups is None:
             positions, scores = compared.first_items(depth, down=self.way.down, order=self.place)
-            queries = self.judgments.queries
-            listed = [self.items[position] for position in map(int, positions.ravel())]
-            offsets = np.arange(len(queries) + 1, dtype=np.int64) * depth
-            hits = replace(hits, top=Ranking(queries, offsets, listed, scores.ravel()))
+        else:
+            positions, scores = _first_videos(compared, self.groups, self.place, depth)
+        queries = self.judgments.queries
+        listed = [self.items[position] for position in map(int, positions.ravel())]
+        offsets = np.arange(len(queries) + 1, dtype=np.int64) * depth
+        hits = replace(self.hits, top=Ranking(queries, offsets, listed, scores.ravel()))
         return details_of(self.judgments, hits, self._unsorted.resolve(_rule(self.way.ties)))
+
+
+def _first_videos(compared: Compared, groups: Positives, place: Ints | None, depth: int) -> tuple[Ints, Floats]:
+    """(videos, depth) positions and scores of the first videos of each, which score as the best of their captions.
+
+    groups: the captions of each video. place: that of each video among equal scores, None for that of the table.
+    """
+    n, by_caption = len(compared.names[0]), groups.transposed
+    videos = [by_caption.items[start:stop].tolist() for start, stop in pairwise(by_caption.offsets.tolist())]
+    places = range(groups.n_queries) if place is None else place.tolist()
+    # If every caption has a video, no more captions than these stand before the first one of the last video.
+    wide = min(n, (depth - 1) * int(groups.counts.max(initial=1)) + 2)
+    while True:
+        captions, scores = compared.first_items(wide, down=True, order=None)
+        found = [
+            _collapsed(zip(*row, strict=True), videos, places, depth)
+            for row in zip(captions.tolist(), scores.tolist(), strict=True)
+        ]
+        if wide == n or all(is_sure for _, is_sure in found):
+            break
+        wide = min(n, 2 * wide)
+    pairs = [listed for listed, _ in found]
+    positions = np.array([[video for video, _ in listed] for listed in pairs], dtype=np.int64)
+    return positions, np.array([[score for _, score in listed] for listed in pairs])
+
+
+def _collapsed(
+    captions: Iterable[tuple[int, float]], videos: Sequence[Sequence[int]], places: Sequence[int], depth: int
+) -> tuple[list[tuple[int, float]], bool]:
+    """The first videos, of the first captions with their scores; and whether no further caption can change them."""
+    best: dict[int, float] = {}
+    last = -np.inf
+    for caption, score in captions:
+        if len(best) >= depth and score < last:
+            return _ordered(best, places, depth), True
+        last = score if len(best) < depth else last
+        for video in videos[caption]:
+            best.setdefault(video, score)
+    return _ordered(best, places, depth), False
+
+
+def _ordered(best: Mapping[int, float], places: Sequence[int], depth: int) -> list[tuple[int, float]]:
+    return sorted(best.items(), key=lambda pair: (-pair[1], places[pair[0]]))[:depth]
 
 
 def has_copies(first: Ints) -> bool:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -119,6 +120,16 @@ class World:
         if self._positives is None:
             raise RuntimeError("positives are read before they are used")
         return self._positives
+
+    def captions_of(self) -> dict[str, list[str]]:
+        """video -> its captions that take part, in the order of the rows."""
+        captions, videos = map(list, self._names(next(iter(self.runs))))
+        rows = range(len(captions)) if self.rows is None else self.rows.tolist()
+        of_video = self.positives.transposed
+        return {
+            videos[video]: [captions[rows[row]] for row in of_video.items[start:stop].tolist()]
+            for video, (start, stop) in enumerate(pairwise(of_video.offsets.tolist()))
+        }
 
     def compared(self, run: str, way: Way) -> Compared:
         """The scores of a run, transformed where that is asked for, for one direction."""

@@ -47,6 +47,7 @@ class ClipResults(Results):
     by_group: tuple[Mapping[str, Any], ...]
     by_keyword: tuple[Mapping[str, Any], ...]
     k: int
+    protocol: str = "clips"
 
     def worst(self, run: str) -> list[str]:
         """The counted queries of a run, the worst first: by the measure of `by_keyword`, by the others in turn, then by id."""

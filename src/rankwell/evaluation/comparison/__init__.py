@@ -40,8 +40,10 @@ class Origin:
     notes: Sequence[str] = ()
     sources: Mapping[str, Source] = field(default_factory=dict[str, Source])
     details: Mapping[str, Sequence[Any]] | None = None
+    items: Mapping[str, Sequence[Any]] | None = None
     queries: Mapping[str, Sequence[Any]] | None = None
     better: Mapping[str, Better] = field(default_factory=dict[str, Better])
+    protocol: str = "runs"
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -191,6 +193,8 @@ def _compared(
         sources=origin.sources,
         details=origin.details,
         queries=origin.queries,
+        items=origin.items,
+        protocol=origin.protocol,
         intervals=method.intervals,
         seed=method.seed,
         method=method,

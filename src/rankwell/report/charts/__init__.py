@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from rankwell.report import Row, visible
+from rankwell.report import Row, figure, visible
 
 SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
 INK, QUIET, FAINT, ACCENT = "#1c2733", "#5b6773", "#e6eaee", "#1f6fb2"
@@ -80,15 +80,24 @@ def part_of(row: Row, keys: Iterable[str]) -> str:
     return ", ".join(visible(row[key]) for key in keys if row.get(key) not in (None, ""))
 
 
+def written(value: float, unit: str) -> str:
+    """A value as the text of a chart, with the minus sign that Vega's axes have."""
+    return figure(value, unit).replace("-", "−")
+
+
 def is_difference(measure: str) -> bool:
     """Whether the name is that of a paired difference, which is drawn about 0 and against another run."""
     return measure.startswith("Difference(")
 
 
+def difference_label(row: Row) -> str:
+    """The word for the measure that a difference is of."""
+    return row["label"].removesuffix(f" against {row['against']}").removeprefix("Difference(").removesuffix(")")
+
+
 def difference_title(row: Row) -> str:
     """The measure that a difference is of, as a panel's title."""
-    label = row["label"].removesuffix(f" against {row['against']}").removeprefix("Difference(").removesuffix(")")
-    return panel_title(label, row["of"], row["unit"])
+    return panel_title(difference_label(row), row["of"], row["unit"])
 
 
 def nice_domain(low: float, high: float) -> tuple[float, float]:

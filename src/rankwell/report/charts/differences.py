@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from rankwell.report import ChartData, Row, chart, figure, visible
+from rankwell.report import ChartData, Row, chart, visible
 from rankwell.report.charts import (
     ACCENT,
     INK,
@@ -14,6 +14,7 @@ from rankwell.report.charts import (
     nice_domain,
     page,
     short_names,
+    written,
 )
 
 _WIDTH, _STEP = 250, 26
@@ -48,7 +49,7 @@ def _panel(title: str, rows: Sequence[Row], names: dict[str, str], *, named: boo
             "low": row["mean"] if row["ci_low"] is None else row["ci_low"],
             "high": row["mean"] if row["ci_high"] is None else row["ci_high"],
             "decisive": row["decisive"],
-            "shown": ("+" if row["mean"] > 0 else "") + figure(row["mean"], row["unit"]),
+            "shown": ("+" if row["mean"] > 0 else "") + written(row["mean"], row["unit"]),
         }
         for row in rows
     ]

@@ -3,8 +3,19 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from rankwell.report import ChartData, Row, chart, figure, visible
-from rankwell.report.charts import ACCENT, INK, columns_for, is_difference, nice_domain, page, panel_title, part_of, short_names
+from rankwell.report import ChartData, Row, chart, visible
+from rankwell.report.charts import (
+    ACCENT,
+    INK,
+    columns_for,
+    is_difference,
+    nice_domain,
+    page,
+    panel_title,
+    part_of,
+    short_names,
+    written,
+)
 
 _WIDTH, _STEP = 250, 26
 
@@ -142,7 +153,7 @@ def _panel(
             "mean": row["mean"],
             "low": _bounds(row)[0],
             "high": _bounds(row)[1],
-            "shown": figure(row["mean"], row["unit"]),
+            "shown": written(row["mean"], row["unit"]),
         }
         for row in rows
     ]

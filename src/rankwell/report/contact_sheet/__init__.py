@@ -4,8 +4,9 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
+from rankwell.report.contact_sheet.details import picture_columns as picture_columns
+from rankwell.report.contact_sheet.details import pictured as pictured
 from rankwell.report.contact_sheet.details import sheets_of as sheets_of
-from rankwell.report.contact_sheet.details import with_thumbnails as with_thumbnails
 from rankwell.report.contact_sheet.drawing import Theme as Theme
 from rankwell.report.contact_sheet.drawing import draw_sheet as draw_sheet
 from rankwell.report.contact_sheet.sheet import Sheet as Sheet

@@ -1,7 +1,7 @@
-"""From the rows of details.parquet to contact sheets, and small pictures into those rows, for a page that has no other files."""
+"""From the rows of details.parquet to contact sheets, and to a table of small pictures, for a page that has no other files."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,6 +9,7 @@ import numpy as np
 
 from rankwell.images import Thumbnails
 from rankwell.report.contact_sheet.sheet import Sheet, State, Tile
+from rankwell.tables import sort_ids
 
 Columns = Mapping[str, Any]
 _STATES: dict[str, State] = {"relevant": "right", "nonrelevant": "wrong", "unjudged": "unjudged"}
@@ -18,7 +19,6 @@ _STATES: dict[str, State] = {"relevant": "right", "nonrelevant": "wrong", "unjud
 class _Row:
     """One result of one query; rank None was not retrieved."""
 
-    place: int
     item: str
     rank: int | None
     score: float | None
@@ -106,45 +106,56 @@ def sheets_of(
         yield Sheet(name, (titles or {}).get(query, query), tuple(tiles), tuple(lines), tile, score)
 
 
-def with_thumbnails(details: Columns, pictures: Thumbnails, *, first: int = 20, longest: int = 160) -> dict[str, Any]:
-    """The same columns with a `thumbnail` in the `detail` of each of a query's first results, or the `problem` of its picture.
+def picture_columns(
+    details: Columns, pictures: Thumbnails, *, queries: Iterable[str] = (), first: int = 20, longest: int = 160
+) -> dict[str, list[Any]]:
+    """The columns of items.parquet: the pictures of queries, of their first results and of the first right one, each item once.
 
-    `thumbnail` holds `src`, a JPEG in a `data:` address, `width` and `height`.
+    `thumbnail` is a JPEG in a `data:` address of `width` x `height` pixels, the longer side `longest` at most; where there is
+    none, `problem` says why in a few words. queries: those that are pictures themselves; one without a file has no row.
     """
-    told: list[str] = []
-    made: dict[str, dict[str, Any]] = {}
+    shown: set[str] = set()
     for found in _rows(details).values():
-        for row in found:
-            detail = dict(row.detail)
-            if row.rank is not None and row.rank <= first:
-                if row.item not in made:
-                    shown = pictures[row.item]
-                    made[row.item] = Tile(row.item, "unjudged", shown.image, shown.problem).detail(longest=longest)
-                detail |= made[row.item]
-            told.append(json.dumps(detail, ensure_ascii=True))
-    order = np.argsort([row.place for found in _rows(details).values() for row in found], kind="stable")
-    return {**details, "detail": [told[place] for place in order.tolist()]}
+        ranked = [(row.rank, row) for row in found if row.rank is not None]
+        shown |= {row.item for rank, row in ranked if rank <= first}
+        best = min(((rank, row.item) for rank, row in ranked if row.is_right), default=None)
+        shown |= set() if best is None else {best[1]}
+    columns: dict[str, list[Any]] = {name: [] for name in ("item", "thumbnail", "width", "height", "problem")}
+    for item in sort_ids(shown | {query for query in queries if query in pictures}):
+        small = pictures[item]
+        told = Tile(item, "unjudged", small.image, small.problem).detail(longest=longest)
+        picture = told.get("thumbnail", {})
+        for name, cell in zip(columns, (item, *map(picture.get, ("src", "width", "height")), told.get("problem")), strict=True):
+            columns[name].append(cell)
+    return columns
+
+
+def pictured(queries: Columns, pictures: Mapping[str, Any]) -> dict[str, Any]:
+    """The columns of queries.parquet with `picture_item`, the row of items.parquet whose picture is the query's.
+
+    pictures: columns as `picture_columns` makes them of these queries.
+    """
+    known = {item for item, source in zip(pictures["item"], pictures["thumbnail"], strict=True) if source is not None}
+    return {**queries, "picture_item": [query if query in known else None for query in queries["query"]]}
 
 
 def _rows(details: Columns) -> dict[tuple[str, str], list[_Row]]:
     found: dict[tuple[str, str], list[_Row]] = {}
     items = details["item"]
-    for place, (run, query, item, rank, score, state, detail) in enumerate(
-        zip(
-            details["run"],
-            details["query"],
-            items,
-            details["rank"],
-            details["score"],
-            details["state"],
-            details.get("detail", [None] * len(items)),
-            strict=True,
-        )
+    for run, query, item, rank, score, state, detail in zip(
+        details["run"],
+        details["query"],
+        items,
+        details["rank"],
+        details["score"],
+        details["state"],
+        details.get("detail", [None] * len(items)),
+        strict=True,
     ):
         known: Mapping[str, Any] = json.loads(detail) if detail else {}
         number = None if rank is None or np.isnan(rank) else int(rank)
         value = None if score is None or np.isnan(score) else float(score)
-        found.setdefault((run, query), []).append(_Row(place, item, number, value, state, known))
+        found.setdefault((run, query), []).append(_Row(item, number, value, state, known))
     return found
 
 

@@ -1,0 +1,85 @@
+"""The page: one HTML file that opens from disk, with the verdict, every query, and the lists of those that tell most.
+
+Here stands what it is made from, and what its files share. Its data are described in docs/page.md.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rankwell.registry import Better
+from rankwell.report import Row
+from rankwell.tables import Floats
+from rankwell.tables.values import Values
+
+NAME = "report.html"
+
+MOST_QUERIES, MOST_RESULTS, MOST_RELEVANT = 500, 20, 200
+"""How many queries have lists, how many results each list has, and how many relevant items it has beyond them."""
+
+SNIPPET = 300
+"""How many characters of an item's text are shown."""
+
+_DIGITS = 7
+
+
+class Place(NamedTuple):
+    """A folder of results, and what its runs are called on the page."""
+
+    folder: Path
+    names: Mapping[str, str]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class PageSource:
+    """What a page is made from.
+
+    values: of single queries, without differences; facts: what tells each from others of its measure (`direction`). rows: the
+    summary, differences included. verdicts: sentences, the first is the headline. groups: rows of differences with `group`.
+    inputs: name -> content hash. places: the folders whose tables tell of queries, results, items. texts: item -> what it says.
+    pictures: ids of items -> the `data:` addresses of those that have a picture. seed: of what is drawn.
+    """
+
+    title: str
+    protocol: str
+    values: Sequence[Values]
+    facts: Sequence[Row]
+    rows: Sequence[Row]
+    places: Sequence[Place]
+    verdicts: Sequence[str] = ()
+    groups: Sequence[Row] = ()
+    notes: Sequence[str] = ()
+    rules: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    inputs: Mapping[str, str] = field(default_factory=dict[str, str])
+    better: Mapping[str, Better] = field(default_factory=dict[str, Better])
+    texts: Mapping[str, str] = field(default_factory=dict[str, str])
+    pictures: Callable[[Sequence[str]], Mapping[str, str]] | None = None
+    seed: int = 0
+
+    @property
+    def runs(self) -> tuple[str, ...]:
+        """The names of the runs, in order."""
+        return tuple(dict.fromkeys(each.run for each in self.values))
+
+
+def rounded(values: Floats) -> Floats:
+    """The numbers to 7 significant digits, which is what a page holds; NaN stays, as do numbers beyond 1e±15."""
+    size = np.abs(values)
+    known = np.isfinite(values) & (size > 1e-15) & (size < 1e15)
+    powers = _DIGITS - 1 - np.floor(np.log10(np.where(known, size, 1.0))).astype(np.int64)
+    # A power of ten is exact up to 22, so that dividing a whole number by it gives the nearest number to the short decimal.
+    up, down = 10.0 ** np.maximum(powers, 0), 10.0 ** np.maximum(-powers, 0)
+    return np.where(known, np.rint(values * up / down) / up * down, values)
+
+
+def cells(values: Floats) -> list[Any]:
+    """The numbers as JSON has them, whole numbers without a point; NaN is null. Lists of lists for arrays of more dimensions."""
+    short = rounded(values)
+    whole = (short == np.rint(short)) & (np.abs(short) < 2**53)
+    ready = short.astype(object)
+    ready[whole] = short[whole].astype(np.int64).astype(object)
+    ready[~np.isfinite(short)] = None
+    return ready.tolist()

@@ -1,0 +1,129 @@
+// What the reader has chosen, kept in the address after the #, so that a link shows the same page and the back button works.
+
+const pair = data.differences?.[0] ?? {a: 0, b: runs.length > 1 ? 1 : null};
+const offered = measures.map((_, place) => place).filter(place => runs.some((_, run) => hasValues(place, run)));
+const START = {
+  view: "overview",
+  query: null,
+  measure: offered.find(place => hasValues(place, pair.a, pair.b ?? pair.a)) ?? offered[0] ?? 0,
+  a: pair.a,
+  b: pair.b ?? null,
+  sort: runs.length > 1 ? "loss" : "worst",
+  down: false,
+  seed: 1,
+  search: "",
+  differ: false,
+  ranges: {a: [null, null], b: [null, null], delta: [null, null]},
+  flags: [],
+  attributes: {},
+  theme: null,
+};
+const FILTERS = ["search", "differ", "ranges", "flags", "attributes"];
+const chosen = structuredClone(START);
+let draw = () => {};
+let written = null;
+let writing = 0;
+
+/** Changes what is chosen, writes the address and draws again; `push` makes it a step that the back button undoes. */
+function choose(changes, {push = false} = {}) {
+  if (push) writeAddress();
+  Object.assign(chosen, changes);
+  clearTimeout(writing);
+  if (push) writeAddress(true);
+  // Browsers refuse hundreds of changes of the address within seconds, as a brush or a held key would make them.
+  else writing = setTimeout(writeAddress, 150);
+  draw(new Set(Object.keys(changes)));
+}
+
+function writeAddress(push = false) {
+  clearTimeout(writing);
+  const address = `#${addressText()}`;
+  if (address === location.hash || (location.hash === "" && address === "#overview")) return;
+  written = address;
+  if (push) location.hash = address;
+  else location.replace(address);
+}
+
+function addressText(changes = {}) {
+  const now = {...chosen, ...changes};
+  const asked = new URLSearchParams();
+  const set = (name, value, usual) => {
+    if (value !== usual && value !== null && value !== "") asked.set(name, value);
+  };
+  set("measure", measureKey(measures[now.measure]), measureKey(measures[START.measure]));
+  set("a", runs[now.a], runs[START.a]);
+  set("b", now.b === null ? null : runs[now.b], runs[START.b]);
+  set("sort", now.down ? `-${now.sort}` : now.sort, START.sort);
+  set("seed", String(now.seed), String(START.seed));
+  set("search", now.search, "");
+  set("differ", now.differ ? "yes" : null, null);
+  for (const [name, range] of Object.entries(now.ranges))
+    set(name === "delta" ? "difference" : `value_${name}`, rangeText(range), null);
+  for (const flag of now.flags) asked.append("flag", flag);
+  for (const [name, value] of Object.entries(now.attributes)) asked.append("only", `${name}=${value}`);
+  set("theme", now.theme, null);
+  if (now.query !== null) asked.set("query", addressOf(now.query));
+  const text = asked.toString();
+  return text ? `${now.view}?${text}` : now.view;
+}
+
+/** Of two directions the measures have the same name. */
+function measureKey(measure) {
+  return measure && (measure.of ? `${measure.name} of ${measure.of}` : measure.name);
+}
+
+function rangeText([low, high]) {
+  return low === null && high === null ? null : `${low ?? ""}..${high ?? ""}`;
+}
+
+function rangeFrom(text) {
+  const [low, high] = (text ?? "..")
+    .split("..")
+    .map(part => (part?.trim() && Number.isFinite(Number(part)) ? Number(part) : null));
+  return [low ?? null, high ?? null];
+}
+
+/** Reads the address; what it names and this page does not have is left as at the start. */
+function readAddress() {
+  const [view, text = ""] = location.hash.slice(1).split(/\?(.*)/s);
+  const asked = new URLSearchParams(text);
+  const place = (names, name, usual) =>
+    asked.has(name) && names.includes(asked.get(name)) ? names.indexOf(asked.get(name)) : usual;
+  const sort = asked.get("sort") ?? START.sort;
+  Object.assign(chosen, structuredClone(START), {
+    view: view === "queries" ? "queries" : "overview",
+    query: asked.has("query") ? queryAt(asked.get("query")) : null,
+    measure: place(measures.map(measureKey), "measure", START.measure),
+    a: place(runs, "a", START.a),
+    b: START.b === null ? null : place(runs, "b", START.b),
+    sort: sort.replace(/^-/, "") in ORDERS ? sort.replace(/^-/, "") : START.sort,
+    down: sort.startsWith("-"),
+    seed: Math.abs(Number.parseInt(asked.get("seed") ?? "1", 10)) || 1,
+    search: asked.get("search") ?? "",
+    differ: asked.get("differ") === "yes" && START.b !== null,
+    ranges: {a: rangeFrom(asked.get("value_a")), b: rangeFrom(asked.get("value_b")), delta: rangeFrom(asked.get("difference"))},
+    flags: asked.getAll("flag").filter(flag => flag in queries.flags),
+    attributes: attributesFrom(asked.getAll("only")),
+    theme: ["light", "dark"].includes(asked.get("theme")) ? asked.get("theme") : null,
+  });
+}
+
+function attributesFrom(texts) {
+  const found = {};
+  for (const text of texts) {
+    const name = Object.keys(queries.attributes).find(each => text.startsWith(`${each}=`));
+    if (name !== undefined) found[name] = text.slice(name.length + 1);
+  }
+  return found;
+}
+
+function watchAddress() {
+  addEventListener("hashchange", () => {
+    if (location.hash === written) return;
+    written = location.hash;
+    clearTimeout(writing);
+    readAddress();
+    draw(new Set(Object.keys(chosen)));
+  });
+  readAddress();
+}

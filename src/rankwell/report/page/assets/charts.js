@@ -1,0 +1,157 @@
+// Vega-Lite charts in the page's own colours. These are variables of the stylesheet, so that a theme, or paper, needs no drawing.
+
+// The colours of rankwell's charts and what stands for them here.
+const PAINTS = {
+  "#1c2733": "ink",
+  "#5b6773": "quiet",
+  "#e6eaee": "line",
+  "#1f6fb2": "accent",
+  "#d5672a": "bad",
+  "#2e8b6f": "good",
+  "#8d5aa8": "violet",
+  "#b58a14": "ochre",
+  "#b0446a": "rose",
+  "#3a3f8f": "indigo",
+  white: "ground",
+  "#ffffff": "ground",
+};
+const SERIES = ["accent", "bad", "good", "violet", "ochre", "rose", "indigo", "quiet"];
+// How narrow a panel's plot may become before the panels take fewer columns, and how broad.
+const PLOT = [180, 640];
+const drawnCharts = new Map();
+let drawing = 0;
+
+/** Draws the charts one after the other, so that the page answers in between; a later call takes the place of an earlier one. */
+async function drawCharts() {
+  drawing += 1;
+  const mine = drawing;
+  for (const view of drawnCharts.values()) view.finalize();
+  drawnCharts.clear();
+  for (const each of data.charts ?? []) {
+    await new Promise(done => setTimeout(done));
+    const place = document.querySelector(`[data-chart="${CSS.escape(each.id)}"]`);
+    if (mine !== drawing || !place) return;
+    await drawChart(each, place);
+  }
+}
+
+/** Draws a chart with as many panels side by side as there is room for. */
+async function drawChart(each, place) {
+  const {title, background, padding, config, ...spec} = each.spec;
+  const painted = paint(spec);
+  const panels = painted.concat ?? [];
+  place.closest(".card").classList.toggle("broad", panels.length > 0);
+  try {
+    await drawPanels(each.id, place, painted, panels);
+    place.querySelector("svg")?.setAttribute("aria-label", `${each.title}. ${each.note ?? ""}`);
+  } catch (problem) {
+    place.replaceChildren(el("p", {class: "quiet"}, `This chart cannot be drawn: ${problem.message}`));
+  }
+}
+
+/** As many panels side by side as have room, each as wide as the room allows; a chart without panels as it is. */
+async function drawPanels(id, place, spec, panels) {
+  const show = async (columns, by) => {
+    drawnCharts.get(id)?.finalize();
+    const wider = panels.map(panel => widened(panel, panel.width, by));
+    drawnCharts.set(id, (await embed(place, panels.length ? {...spec, columns, concat: wider} : spec)).view);
+  };
+  const least = Math.min(...panels.map(panel => panel.width));
+  const [narrow, broad] = PLOT;
+  for (let columns = Math.max(1, Math.min(spec.columns ?? panels.length, panels.length)); ; columns -= 1) {
+    await show(columns, 0);
+    if (!panels.length) return;
+    const by = Math.floor((place.clientWidth - place.querySelector("svg").getBoundingClientRect().width) / columns);
+    if (columns > 1 && least + by < narrow) continue;
+    if (by) await show(columns, Math.min(Math.max(by, narrow - least), Math.max(0, broad - least)));
+    return;
+  }
+}
+
+/** A panel with a plot so much wider; what stands at its right edge, or beyond, moves with the edge. */
+function widened(value, width, by) {
+  if (Array.isArray(value)) return value.map(each => widened(each, width, by));
+  if (value === null || typeof value !== "object") return value;
+  const moved = (name, inner) => {
+    if (name === "width" && inner === width) return width + by;
+    if (name === "value" && inner >= width) return inner + by;
+    return name === "values" || name === "datasets" ? inner : widened(inner, width, by);
+  };
+  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, moved(name, inner)]));
+}
+
+function embed(place, spec) {
+  return window.vegaEmbed(place, spec, {
+    mode: "vega-lite",
+    renderer: "svg",
+    ast: true,
+    actions: false,
+    defaultStyle: false,
+    hover: false,
+    tooltip: showTip,
+    config: chartConfig(),
+  });
+}
+
+/** A copy of a specification with the colours of the theme in the place of rankwell's own. */
+function paint(value) {
+  if (typeof value === "string") return Object.hasOwn(PAINTS, value) ? `var(--${PAINTS[value]})` : value;
+  if (Array.isArray(value)) return value.map(paint);
+  if (value === null || typeof value !== "object") return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, inner]) => [name, name === "values" || name === "datasets" ? inner : paint(inner)]),
+  );
+}
+
+function chartConfig() {
+  const [ink, quiet, line] = ["var(--ink)", "var(--quiet)", "var(--line)"];
+  const small = {labelFontSize: 11, titleFontSize: 11, titleFontWeight: "normal"};
+  return {
+    background: null,
+    padding: {left: 2, top: 4, right: 8, bottom: 2},
+    font: getComputedStyle(document.body).fontFamily,
+    view: {stroke: null},
+    range: {category: SERIES.map(name => `var(--${name})`)},
+    mark: {color: "var(--accent)"},
+    axis: {...small, labelColor: quiet, titleColor: quiet, gridColor: line, domain: false, ticks: false, labelPadding: 6},
+    axisY: {labelColor: ink, labelFontSize: 12, labelLimit: 220, labelPadding: 8},
+    axisQuantitative: {labelColor: quiet, labelFontSize: 11, labelOverlap: "greedy", labelSeparation: 6},
+    legend: {labelColor: ink, titleColor: quiet, labelFontSize: 12, orient: "top", title: null, labelLimit: 260},
+    header: {labelColor: ink, labelFontSize: 12, title: null},
+    title: {
+      anchor: "start",
+      frame: "group",
+      limit: 290,
+      color: ink,
+      fontSize: 13,
+      fontWeight: 600,
+      offset: 10,
+      subtitleColor: quiet,
+      subtitleFontSize: 12,
+      subtitlePadding: 4,
+    },
+    text: {color: ink},
+    rule: {color: quiet},
+  };
+}
+
+/** The tooltip of a chart, as text. */
+function showTip(_, event, __, value) {
+  const tip = $("tip");
+  if (value === null || value === undefined || value === "") {
+    tip.hidden = true;
+    return;
+  }
+  const lines = typeof value === "object" ? Object.entries(value) : [[null, value]];
+  tip.replaceChildren(
+    el(
+      "dl",
+      null,
+      lines.map(([name, text]) => [name === null ? null : el("dt", null, readable(name)), el("dd", null, readable(text))]),
+    ),
+  );
+  tip.hidden = false;
+  const {width, height} = tip.getBoundingClientRect();
+  tip.style.left = `${Math.max(8, Math.min(event.clientX + 14, innerWidth - width - 8))}px`;
+  tip.style.top = `${event.clientY + 16 + height > innerHeight ? event.clientY - height - 12 : event.clientY + 16}px`;
+}

@@ -1,0 +1,101 @@
+// The page's data, and the parts of it that lie in script files beside the page.
+
+const data = JSON.parse(document.getElementById("data").textContent);
+const views = {};
+const NONE = [];
+const queries = data.queries;
+const runs = data.runs;
+const measures = data.measures;
+
+data.lists ??= {};
+data.items ??= {id: []};
+data.items.text ??= [];
+data.items.thumbnail ??= [];
+// A text that repeats the id is none.
+queries.text = queries.id.map((id, query) => (queries.text?.[query] === id ? null : (queries.text?.[query] ?? null)));
+queries.attributes ??= {};
+queries.flags ??= {};
+
+const allQueries = queries.id.map((_, index) => index);
+const flagsOf = flagsByQuery();
+
+function flagsByQuery() {
+  const found = new Map();
+  for (const [name, places] of Object.entries(queries.flags)) {
+    for (const place of places) {
+      if (found.has(place)) found.get(place).push(name);
+      else found.set(place, [name]);
+    }
+  }
+  return place => found.get(place) ?? NONE;
+}
+
+/** The value of a query, null where it is not counted. */
+function valueOf(measure, run, query) {
+  return queries.values[measure]?.[run]?.[query] ?? null;
+}
+
+/** Whether a measure has values of single queries in all of these runs; a figure of a whole collection has none. */
+function hasValues(measure, ...wanted) {
+  return wanted.every(run => queries.values[measure]?.[run]?.some(value => value !== null));
+}
+
+function firstOf(run, query) {
+  return queries.first?.[run]?.[query] ?? null;
+}
+
+const placesById = new Map();
+for (const query of allQueries) {
+  const id = queries.id[query];
+  if (placesById.has(id)) placesById.get(id).push(query);
+  else placesById.set(id, [query]);
+}
+
+/** What stands for a query in the address: its id, and its place too where the id repeats (captions have two directions). */
+function addressOf(query) {
+  return placesById.get(queries.id[query]).length > 1 ? `${queries.id[query]}@${query}` : queries.id[query];
+}
+
+function queryAt(address) {
+  const places = placesById.get(address);
+  if (places) return places[0];
+  const place = Number(address.slice(address.lastIndexOf("@") + 1));
+  return queries.id[place] !== undefined && addressOf(place) === address ? place : null;
+}
+
+const loading = new Map();
+
+/** Called by a part's own script, once. */
+window.rankwellPart = part => {
+  Object.assign(data.lists, part.lists);
+  for (const [place, known] of Object.entries(part.items ?? {})) {
+    data.items.text[place] = known.text ?? null;
+    data.items.thumbnail[place] = known.thumbnail ?? null;
+  }
+};
+
+/** Resolves when the lists of a query are here, at once where they need no loading; rejects with a sentence for people. */
+function listsOf(query) {
+  if (data.lists[query]) return Promise.resolve(data.lists[query]);
+  const part = (data.parts ?? []).find(([, first, last]) => first <= query && query <= last);
+  if (!part) return Promise.resolve(null);
+  if (!loading.has(part[0])) loading.set(part[0], loadScript(part[0]));
+  return loading.get(part[0]).then(() => data.lists[query] ?? null);
+}
+
+function loadScript(source) {
+  return new Promise((resolve, reject) => {
+    const script = document.createElement("script");
+    script.src = source;
+    script.addEventListener("load", () => resolve());
+    script.addEventListener("error", () => {
+      loading.delete(source);
+      reject(
+        new Error(
+          `The lists of this query are in ${source}, which is not beside this page. Keep the folder and the page together.`,
+        ),
+      );
+    });
+    document.head.append(script);
+  });
+}

@@ -1,0 +1,196 @@
+// One query: what it asks, how both runs did, its relevant items, and the lists side by side.
+
+// Attributes that are lists or objects are for the views of protocols.
+const STRUCTURED = /^[[{]/;
+let opener = null;
+
+function openQuery(query) {
+  opener = document.activeElement;
+  shownRows.cursor = shownRows.queries.indexOf(query);
+  toggleFilters(false);
+  choose({query, view: "queries"}, {push: true});
+  $("detail").focus({preventScroll: true});
+}
+
+function closeQuery() {
+  if (chosen.query === null) return;
+  choose({query: null}, {push: true});
+  revealCursor();
+  drawRows(true);
+  (cursorLink() ?? opener)?.focus?.({preventScroll: true});
+}
+
+/** The neighbour of the open query in the order shown, null at the ends. */
+function neighbour(step) {
+  const place = shownRows.queries.indexOf(chosen.query);
+  if (place < 0) return shownRows.queries[0] ?? null;
+  return shownRows.queries[place + step] ?? null;
+}
+
+function stepTo(step) {
+  const query = neighbour(step);
+  if (query !== null) moveCursor(shownRows.queries.indexOf(query));
+}
+
+/** Draws the open query; its lists follow when they have been loaded. */
+async function drawDetail() {
+  const query = chosen.query;
+  const detail = $("detail");
+  $("queries").classList.toggle("reading", query !== null);
+  detail.hidden = query === null;
+  if (query === null) {
+    detail.replaceChildren();
+    delete detail.dataset.query;
+    return;
+  }
+  if (detail.dataset.query !== String(query)) detail.scrollTop = 0;
+  detail.dataset.query = query;
+  const body = el("div", {class: "results"}, data.lists[query] ? null : el("p", {class: "empty"}, "Loading …"));
+  detail.replaceChildren(detailBar(query), detailHead(query), body);
+  try {
+    const lists = await listsOf(query);
+    if (chosen.query === query) body.replaceChildren(...(lists ? results(query, lists) : [notHere()]));
+  } catch (problem) {
+    if (chosen.query === query)
+      body.replaceChildren(
+        el("div", {class: "empty", role: "alert"}, el("strong", null, "The lists are not here"), problem.message),
+      );
+  }
+  drawLines();
+}
+
+function notHere() {
+  const rule = data.shown?.rule ? readable(data.shown.rule) : "";
+  return el("div", {class: "empty"}, el("strong", null, "No lists for this query"), rule);
+}
+
+function detailBar(query) {
+  const place = shownRows.queries.indexOf(query);
+  const turn = (step, path, label, key) => {
+    const made = button(icon(path), () => stepTo(step), {class: "plain", "aria-label": label, title: `${label} (${key})`});
+    made.disabled = neighbour(step) === null;
+    return made;
+  };
+  return el(
+    "div",
+    {class: "detail-bar"},
+    button([icon("M9.5 3.5L5 8l4.5 4.5"), "Queries"], closeQuery, {class: "plain back"}),
+    turn(-1, "M4 10l4-4 4 4", "Previous query", "k"),
+    turn(1, "M4 6l4 4 4-4", "Next query", "j"),
+    el(
+      "span",
+      {class: "quiet place"},
+      place < 0 ? "not among the queries shown" : `${number(place + 1, "count")} of ${number(shownRows.queries.length, "count")}`,
+    ),
+    button(
+      [
+        icon("M6.5 9.5l3-3M7.2 4.6l1.3-1.3a2.9 2.9 0 0 1 4.1 4.1l-1.3 1.3M8.8 11.4l-1.3 1.3a2.9 2.9 0 0 1-4.1-4.1l1.3-1.3"),
+        "Copy link",
+      ],
+      () => {
+        writeAddress();
+        copy(location.href, "Link copied");
+      },
+      {class: "plain"},
+    ),
+    button(icon("M4 4l8 8M12 4l-8 8"), closeQuery, {class: "plain close", "aria-label": "Close", title: "Close (Esc)"}),
+  );
+}
+
+function detailHead(query) {
+  const text = queries.text[query];
+  const id = said("span", {class: "mono"}, queries.id[query]);
+  const image = queries.picture ? picture(queries.picture[query], 120) : null;
+  const facts = Object.keys(queries.attributes)
+    .map(name => [name, attributeOf(name, query)])
+    .filter(([, value]) => value !== "" && value.length <= 60 && !STRUCTURED.test(value));
+  return el(
+    "header",
+    {class: "detail-head"},
+    image ? el("div", {class: "query-picture"}, image) : null,
+    el(
+      "div",
+      null,
+      text !== null ? el("p", {class: "query-id quiet"}, id) : null,
+      el("h2", {id: "detail-title", dir: "auto"}, text !== null ? readable(text) : id),
+      el(
+        "ul",
+        {class: "chips"},
+        facts.map(([name, value]) => el("li", null, el("span", {class: "chip"}, `${visible(name)} `, said("span", null, value)))),
+        flagsOf(query).map(flag => el("li", null, said("span", {class: "chip warn"}, flag))),
+      ),
+      scores(query),
+    ),
+  );
+}
+
+/** The chosen measure in large, all measures in a table that opens. */
+function scores(query) {
+  const {unit} = measures[chosen.measure];
+  const single = chosen.b === null;
+  const figure = (label, value, sense = "") => el("div", null, el("dt", null, label), el("dd", {class: sense}, value));
+  const delta = deltaOf(query);
+  const name = run => [runTag(run), said("span", null, runs[run])];
+  return [
+    el(
+      "dl",
+      {class: "scores"},
+      figure(single ? measureName(measures[chosen.measure]) : name(chosen.a), number(valueA(query), unit)),
+      single ? null : figure(name(chosen.b), number(valueB(query), unit)),
+      single ? null : figure(`B − A in ${measureName(measures[chosen.measure])}`, signed(delta, unit), senseOf(delta)),
+    ),
+    measures.length > 1
+      ? el("details", {class: "all-measures"}, el("summary", null, "All measures"), measuresTable(query))
+      : null,
+  ];
+}
+
+function measuresTable(query) {
+  const single = chosen.b === null;
+  const row = ({unit, better, of}, place) => {
+    const [a, b] = [chosen.a, chosen.b].map(run => (run === null ? null : valueOf(place, run, query)));
+    if (of && a === null && b === null) return null;
+    const delta = a === null || b === null ? null : b - a;
+    const sense = !delta ? "" : delta > 0 === (better !== "lower") ? "gain" : "loss";
+    return el(
+      "tr",
+      null,
+      said("th", {scope: "row"}, measureName(measures[place])),
+      el("td", {class: "number"}, number(a, unit)),
+      single ? null : [el("td", {class: "number"}, number(b, unit)), el("td", {class: `number ${sense}`}, signed(delta, unit))],
+    );
+  };
+  const rows = measures.map(row);
+  return el(
+    "table",
+    {class: "small"},
+    el("caption", {class: "visually-hidden"}, "All measures of this query"),
+    el(
+      "thead",
+      null,
+      el(
+        "tr",
+        null,
+        heading("Measure"),
+        heading(single ? "Value" : "A", {class: "number"}),
+        single ? null : [heading("B", {class: "number"}), heading("B − A", {class: "number"})],
+      ),
+    ),
+    el("tbody", null, rows),
+  );
+}
+
+/** The view of the protocol at hand, empty where it has none. */
+function protocolView() {
+  return views[data.protocol] ?? {};
+}
+
+function results(query, lists) {
+  const summary = protocolView().summary?.(query, data) ?? null;
+  const compared = [chosen.a, chosen.b].filter(run => run !== null);
+  return [
+    summary ? el("section", {class: "block"}, summary) : null,
+    gold(query, lists, compared),
+    rankedLists(query, lists, compared),
+  ].filter(Boolean);
+}

@@ -1,0 +1,73 @@
+// What leaves the page: the queries shown as CSV or JSON Lines, and their ids.
+
+// Texts that a spreadsheet would run as a formula; ids are left alone, because tables are joined by them.
+const FORMULA = /^[=+\-@\t\r]/;
+
+/** One record per query shown, in the order shown. */
+function records() {
+  const single = chosen.b === null;
+  return shownRows.queries.map(query => ({
+    query: queries.id[query],
+    text: queries.text[query] ?? null,
+    ...Object.fromEntries(Object.keys(queries.attributes).map(name => [name, queries.attributes[name][query] ?? null])),
+    flags: flagsOf(query).join("; ") || null,
+    relevant: queries.relevant?.[query] ?? null,
+    measure: measures[chosen.measure].name,
+    run_a: runs[chosen.a],
+    ...(single ? {} : {run_b: runs[chosen.b]}),
+    value_a: valueA(query),
+    ...(single ? {} : {value_b: valueB(query), difference: deltaOf(query)}),
+    first_a: firstOf(chosen.a, query),
+    ...(single ? {} : {first_b: firstOf(chosen.b, query)}),
+  }));
+}
+
+function csvText(rows) {
+  const names = Object.keys(rows[0]);
+  const ids = new Set(["query", "run_a", "run_b"]);
+  const cell = (name, value) => {
+    if (value === null) return "";
+    const text = typeof value === "string" && !ids.has(name) && FORMULA.test(value) ? `'${value}` : String(value);
+    return /[",\r\n]/.test(text) ? `"${text.replace(/"/g, '""')}"` : text;
+  };
+  return `${[names.map(name => cell("query", name)), ...rows.map(row => names.map(name => cell(name, row[name])))].map(line => line.join(",")).join("\n")}\n`;
+}
+
+function jsonLines(rows) {
+  return rows.map(row => `${JSON.stringify(row)}\n`).join("");
+}
+
+function save(name, text, type) {
+  const address = URL.createObjectURL(new Blob([text], {type: `${type};charset=utf-8`}));
+  const link = el("a", {href: address, download: name});
+  link.click();
+  // The browser reads the address after this call has returned.
+  setTimeout(() => URL.revokeObjectURL(address), 10_000);
+  toast(`${counted(shownRows.queries.length, "query", "queries")} in ${name}`);
+}
+
+async function copy(text, done) {
+  try {
+    await navigator.clipboard.writeText(text);
+    toast(done);
+  } catch {
+    toast("This browser does not let a page copy; use the CSV");
+  }
+}
+
+let toastTimer = 0;
+
+function toast(text) {
+  $("toast").textContent = text;
+  $("toast").classList.add("shown");
+  clearTimeout(toastTimer);
+  toastTimer = setTimeout(() => $("toast").classList.remove("shown"), 2200);
+}
+
+function setUpDownloads() {
+  $("save-csv").addEventListener("click", () => save("queries.csv", csvText(records()), "text/csv"));
+  $("save-jsonl").addEventListener("click", () => save("queries.jsonl", jsonLines(records()), "application/jsonl"));
+  $("copy-ids").addEventListener("click", () =>
+    copy(shownRows.queries.map(query => queries.id[query]).join("\n"), `${counted(shownRows.queries.length, "id")} copied`),
+  );
+}

@@ -1,0 +1,252 @@
+// The column of filters, the chips of those in use, and the bar above the table.
+
+const SWAP = "M3 5.5h9.5M10 3l2.5 2.5L10 8M13 10.5H3.5M6 8l-2.5 2.5L6 13";
+const FUNNEL = "M2 4h12M4.5 8h7M6.5 12h3";
+const MOST_CHOICES = 40;
+
+function setUpBar() {
+  $("measure").append(...offered.map(place => el("option", {value: place}, visible(measureName(measures[place])))));
+  options($("run-a"), runs);
+  options($("run-b"), runs);
+  $("swap").append(icon(SWAP));
+  for (const id of ["swap", "run-b"]) (id === "swap" ? $(id) : $(id).closest("label")).hidden = START.b === null;
+  $("run-a").closest("label").hidden = runs.length === 1;
+  $("measure").addEventListener("change", event =>
+    choose({measure: Number(event.target.value), ranges: structuredClone(START.ranges)}),
+  );
+  $("run-a").addEventListener("change", event => chooseRun("a", Number(event.target.value)));
+  $("run-b").addEventListener("change", event => chooseRun("b", Number(event.target.value)));
+  $("swap").addEventListener("click", swapRuns);
+  $("search").addEventListener("input", event => choose({search: event.target.value}));
+  $("filters-open").addEventListener("click", () => toggleFilters());
+  for (const [name, label, title] of presets()) {
+    const button = el("button", {type: "button", "data-sort": name, title}, label);
+    button.addEventListener("click", () => order(name));
+    $("presets").append(button);
+  }
+}
+
+function options(select, names) {
+  select.replaceChildren(...names.map((name, place) => el("option", {value: place}, visible(name))));
+}
+
+function presets() {
+  const single = START.b === null;
+  return [
+    ["worst", "Worst", single ? "Worst value first" : "Worst value of B first"],
+    single ? null : ["loss", "Biggest loss", "Where B is furthest behind A"],
+    single ? null : ["gain", "Biggest gain", "Where B is furthest ahead of A"],
+    // Lists beside the page are not all here to be compared.
+    single || data.parts || !Object.keys(data.lists).length ? null : ["apart", "Lists differ", "Where A and B list the most different results"],
+    queries.unjudged?.some(counts => counts.some(n => n > 0))
+      ? ["unjudged", "Unjudged", "Where most of the first 10 results are unjudged"]
+      : null,
+    ["random", "Random", "A random order; press again for another seed"],
+  ].filter(Boolean);
+}
+
+/** Sorts by a preset; asked for again, random takes the next seed. */
+function order(name) {
+  const again = name === "random" && chosen.sort === "random";
+  choose({sort: name, down: false, seed: again ? chosen.seed + 1 : chosen.seed});
+}
+
+/** Two different runs are compared: choosing the other's run swaps them. */
+function chooseRun(side, run) {
+  const other = side === "a" ? "b" : "a";
+  const changes = {[side]: run, ranges: structuredClone(START.ranges)};
+  if (chosen[other] === run) changes[other] = chosen[side];
+  choose(changes);
+}
+
+function swapRuns() {
+  if (chosen.b === null) return;
+  const {a, b, delta} = chosen.ranges;
+  const [low, high] = delta.map(value => (value === null ? null : -value));
+  choose({a: chosen.b, b: chosen.a, ranges: {a: b, b: a, delta: [high, low]}});
+}
+
+function toggleFilters(open = !$("queries").classList.contains("filtering")) {
+  $("queries").classList.toggle("filtering", open);
+  $("filters-open").setAttribute("aria-expanded", String(open));
+  if (open) $("filters").querySelector("input, select, button")?.focus({preventScroll: true});
+}
+
+function drawBar() {
+  $("measure").value = chosen.measure;
+  $("run-a").value = chosen.a;
+  $("run-b").value = chosen.b ?? "";
+  if ($("search").value !== chosen.search) $("search").value = chosen.search;
+  for (const button of $("presets").children)
+    button.setAttribute("aria-pressed", String(button.dataset.sort === chosen.sort && !chosen.down));
+  const set = filtersSet() - (chosen.search ? 1 : 0);
+  $("filters-open").replaceChildren(icon(FUNNEL), "Filters", set ? el("span", {class: "badge"}, set) : "");
+}
+
+function drawFilters() {
+  const focused = document.activeElement?.id;
+  const single = chosen.b === null;
+  const unit = measures[chosen.measure]?.unit;
+  $("filters").replaceChildren(
+    ...[
+      el(
+        "div",
+        {class: "filters-head"},
+        el("h2", null, "Filters"),
+        button("Clear all", clearFilters, {class: "plain", disabled: filtersSet() === 0}),
+        button("Done", () => toggleFilters(false), {class: "plain done"}),
+      ),
+      block(single ? "Values" : "Difference B − A", histogram(), single ? null : rangeFields("delta", "B − A")),
+      single ? null : check("differ", "Only where A and B differ", chosen.differ, on => choose({differ: on})),
+      block(
+        `${visible(measures[chosen.measure].label)}${unit === "share" ? "" : `, ${unit}`}`,
+        rangeFields("a", single ? "Value" : "A"),
+        single ? null : rangeFields("b", "B"),
+      ),
+      ...Object.keys(queries.attributes).map(attributeField),
+      flagFields(),
+    ].filter(Boolean),
+  );
+  if (focused) $(focused)?.focus({preventScroll: true});
+}
+
+function button(label, act, attributes = {}) {
+  const made = el("button", {type: "button", ...attributes}, label);
+  made.addEventListener("click", act);
+  return made;
+}
+
+function clearFilters() {
+  choose(withoutFilters());
+}
+
+function block(title, ...children) {
+  return el("fieldset", null, el("legend", {dir: "auto"}, title), children);
+}
+
+function check(id, label, on, act, count = null) {
+  const box = el("input", {type: "checkbox", id, checked: on});
+  box.addEventListener("change", () => act(box.checked));
+  return el(
+    "label",
+    {class: "check", for: id},
+    box,
+    said("span", null, label),
+    count === null ? null : el("span", {class: "quiet"}, number(count, "count")),
+  );
+}
+
+function rangeFields(name, label) {
+  const field = (place, word) => {
+    const box = el("input", {
+      type: "number",
+      step: "any",
+      id: `range-${name}-${word}`,
+      value: chosen.ranges[name][place],
+      placeholder: word,
+      "aria-label": `${label}, ${word}`,
+    });
+    box.addEventListener("change", () => {
+      const range = [...chosen.ranges[name]];
+      range[place] = box.value === "" ? null : box.valueAsNumber;
+      choose({ranges: {...chosen.ranges, [name]: range}});
+    });
+    return box;
+  };
+  return el(
+    "div",
+    {class: "range"},
+    el("span", {class: "quiet"}, label),
+    field(0, "from"),
+    el("span", {class: "quiet", "aria-hidden": "true"}, "–"),
+    field(1, "to"),
+  );
+}
+
+/** The choices of an attribute with few values; of one with many there is the search. */
+function attributeField(name, place) {
+  const counts = new Map();
+  for (const query of allQueries) {
+    const value = attributeOf(name, query);
+    counts.set(value, (counts.get(value) ?? 0) + 1);
+  }
+  if (
+    counts.size < 2 ||
+    counts.size > MOST_CHOICES ||
+    (counts.size > 8 && counts.size > allQueries.length / 2) ||
+    [...counts.keys()].some(value => STRUCTURED.test(value))
+  )
+    return null;
+  const id = `attribute-${place}`;
+  const values = [...counts.keys()].sort(ALPHABET.compare);
+  const select = el(
+    "select",
+    {id},
+    el("option", {value: ""}, "any"),
+    values.map((value, at) =>
+      el(
+        "option",
+        {value: at + 1, selected: chosen.attributes[name] === value},
+        `${value === "" ? "none" : visible(value)} (${number(counts.get(value), "count")})`,
+      ),
+    ),
+  );
+  select.addEventListener("change", () => {
+    const {[name]: _, ...others} = chosen.attributes;
+    choose({attributes: select.value === "" ? others : {...others, [name]: values[Number(select.value) - 1]}});
+  });
+  return el("div", {class: "attribute"}, said("label", {for: id}, name), select);
+}
+
+function flagFields() {
+  const flags = Object.entries(queries.flags).filter(([, places]) => places.length);
+  if (!flags.length) return null;
+  return block(
+    "Flags, any of",
+    flags.map(([flag, places], place) =>
+      check(
+        `flag-${place}`,
+        flag,
+        chosen.flags.includes(flag),
+        on => choose({flags: on ? [...chosen.flags, flag] : chosen.flags.filter(each => each !== flag)}),
+        places.length,
+      ),
+    ),
+  );
+}
+
+/** The filters in use as chips, each of which takes itself away. */
+function drawChips() {
+  const chips = [];
+  const chip = (label, changes) =>
+    chips.push(
+      el(
+        "li",
+        null,
+        button([said("span", null, label), icon("M4.5 4.5l7 7M11.5 4.5l-7 7")], () => choose(changes), {
+          class: "chip",
+          "aria-label": `Remove the filter ${visible(label)}`,
+        }),
+      ),
+    );
+  if (chosen.search) chip(`“${chosen.search}”`, {search: ""});
+  if (chosen.differ) chip("A and B differ", {differ: false});
+  for (const [name, word] of [
+    ["a", chosen.b === null ? "value" : "A"],
+    ["b", "B"],
+    ["delta", "B − A"],
+  ]) {
+    const [low, high] = chosen.ranges[name];
+    if (low === null && high === null) continue;
+    chip(
+      `${word} ${low === null ? "≤" : high === null ? "≥" : "from"} ${low ?? high}${low === null || high === null ? "" : ` to ${high}`}`,
+      {ranges: {...chosen.ranges, [name]: [null, null]}},
+    );
+  }
+  for (const [name, value] of Object.entries(chosen.attributes)) {
+    const {[name]: _, ...others} = chosen.attributes;
+    chip(`${name} = ${value || "none"}`, {attributes: others});
+  }
+  for (const flag of chosen.flags) chip(flag, {flags: chosen.flags.filter(each => each !== flag)});
+  $("active").replaceChildren(...chips);
+}

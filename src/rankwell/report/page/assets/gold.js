@@ -1,0 +1,118 @@
+// What should have been found: the relevant items, with their places in each run.
+
+const MOST_GOLD = 8;
+
+// The places of a row in the data.
+const [ITEM, RANK, SCORE, GRADE, STATE] = [0, 1, 2, 3, 4];
+
+/** Relevant items of the runs compared, best grade first, then best rank. */
+function relevantItems(lists, compared) {
+  const found = new Map();
+  compared.forEach((run, side) => {
+    for (const row of lists[run] ?? []) {
+      if (row[STATE] !== "relevant") continue;
+      if (!found.has(row[ITEM])) found.set(row[ITEM], {item: row[ITEM], grade: row[GRADE], rows: compared.map(() => null)});
+      found.get(row[ITEM]).rows[side] = row;
+    }
+  });
+  const best = ({rows}) => Math.min(...rows.map(row => row?.[RANK] ?? Infinity));
+  return [...found.values()].sort(
+    (one, other) => (other.grade ?? 0) - (one.grade ?? 0) || best(one) - best(other) || one.item - other.item,
+  );
+}
+
+function gold(query, lists, compared) {
+  const items = relevantItems(lists, compared);
+  const title = el("h3", {id: "gold-title"}, "Relevant items", el("span", {class: "count"}, items.length));
+  if (!items.length)
+    return el(
+      "section",
+      {class: "block", "aria-labelledby": "gold-title"},
+      title,
+      el("p", {class: "quiet"}, "No item is known to be relevant to this query."),
+    );
+  const graded = new Set(items.map(each => each.grade)).size > 1;
+  const body = el("tbody");
+  const fill = shown => body.replaceChildren(...shown.map(each => goldRow(each, graded, query)));
+  const more = items.length > MOST_GOLD + 2;
+  fill(more ? items.slice(0, MOST_GOLD) : items);
+  const all = more
+    ? button(
+        `Show all ${items.length}`,
+        () => {
+          fill(items);
+          all.remove();
+          drawLines();
+        },
+        {class: "plain more"},
+      )
+    : null;
+  return el(
+    "section",
+    {class: "block", "aria-labelledby": "gold-title"},
+    title,
+    el(
+      "table",
+      {class: "small gold"},
+      el("caption", {class: "visually-hidden"}, "Relevant items with their rank and score in each run"),
+      el(
+        "thead",
+        null,
+        el(
+          "tr",
+          null,
+          heading("Item"),
+          graded ? heading("Grade", {class: "number"}) : null,
+          compared.map((run, side) =>
+            el(
+              "th",
+              {scope: "col", class: "place-head", title: visible(runs[run])},
+              compared.length > 1 ? `Rank in ${"AB"[side]}` : "Rank",
+            ),
+          ),
+        ),
+      ),
+      body,
+    ),
+    all,
+  );
+}
+
+function goldRow({item, grade, rows}, graded, query) {
+  const text = data.items.text[item];
+  const named = protocolView().title?.(rows.find(Boolean), query, data) ?? null;
+  return el(
+    "tr",
+    null,
+    el(
+      "th",
+      {scope: "row"},
+      el(
+        "div",
+        {class: "gold-item"},
+        mark("relevant"),
+        picture(item, 28),
+        named
+          ? el("span", {class: "named"}, named)
+          : said("span", {class: "mono", title: visible(data.items.id[item])}, data.items.id[item]),
+        !named && text && text !== data.items.id[item]
+          ? el("span", {class: "quiet gold-text", dir: "auto", title: readable(text)}, marked(text, words(queries.text[query])))
+          : null,
+      ),
+    ),
+    graded ? el("td", {class: "number"}, grade ?? MISSING) : null,
+    rows.map(placeCell),
+  );
+}
+
+/** Where an item stands in a run. No row at all: the run was never asked for it, which is not the same as not finding it. */
+function placeCell(row) {
+  if (!row) return el("td", {class: "place quiet"}, MISSING);
+  if (row[RANK] === null) return el("td", {class: "place loss"}, protocolView().absent?.(row) ?? "not retrieved");
+  return el(
+    "td",
+    {class: "place"},
+    el("strong", null, number(row[RANK], "count")),
+    row[SCORE] === null ? null : el("span", {class: "quiet"}, score(row[SCORE])),
+  );
+}

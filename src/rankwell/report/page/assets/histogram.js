@@ -1,0 +1,127 @@
+// How the differences (or the values of a single run) are spread over the queries; dragging over it is a filter.
+
+const SPREAD = {width: 216, height: 74, bins: 25};
+const BROAD_SPREAD = {width: 1040, height: 150, bins: 61};
+
+/** Which range of the filters the histogram is of. */
+function spreadName() {
+  return chosen.b === null ? "a" : "delta";
+}
+
+/** Equal bins over the range of all values, whatever the filters, so that bars stay where they are; the middle one is about 0. */
+function spread(shape) {
+  const valueFor = chosen.b === null ? valueA : deltaOf;
+  const every = allQueries.map(valueFor).filter(value => value !== null);
+  if (!every.length) return null;
+  let low = every.reduce((least, value) => Math.min(least, value), Infinity);
+  let high = every.reduce((most, value) => Math.max(most, value), -Infinity);
+  if (chosen.b !== null) [low, high] = [-Math.max(-low, high), Math.max(-low, high)];
+  if (low === high) [low, high] = [low - 0.5, high + 0.5];
+  const counts = new Array(shape.bins).fill(0);
+  for (const query of passing(spreadName())) {
+    const value = valueFor(query);
+    if (value !== null) counts[Math.min(shape.bins - 1, Math.floor(((value - low) / (high - low)) * shape.bins))] += 1;
+  }
+  return {low, high, counts, width: shape.width};
+}
+
+function histogram(shape = SPREAD) {
+  const found = spread(shape);
+  if (!found) return null;
+  const {width, height, bins} = shape;
+  const {low, high, counts} = found;
+  const most = Math.max(1, ...counts);
+  const step = width / bins;
+  const unit = measures[chosen.measure].unit;
+  const bars = counts.map((n, place) => {
+    const middle = low + ((place + 0.5) * (high - low)) / bins;
+    // A root, so that a single query can be seen beside the hundreds that are equal.
+    const tall = n ? Math.max(2, height * Math.sqrt(n / most)) : 0;
+    const from = low + (place * (high - low)) / bins;
+    return svg(
+      "rect",
+      {
+        class: chosen.b === null ? "plain" : place === (bins - 1) / 2 ? "same" : senseOf(middle),
+        x: place * step + 0.5,
+        y: height - tall,
+        width: step - 1,
+        height: tall,
+        rx: 1,
+      },
+      svg(
+        "title",
+        null,
+        `${counted(n, "query", "queries")} from ${number(from, unit)} to ${number(from + (high - low) / bins, unit)}`,
+      ),
+    );
+  });
+  const drawing = svg(
+    "svg",
+    {
+      class: "spread",
+      width,
+      height: height + 1,
+      viewBox: `0 0 ${width} ${height + 1}`,
+      role: "img",
+      "aria-label": "Histogram; the same range can be typed into the filters",
+    },
+    svg("rect", {class: "brush", height, y: 0}),
+    bars,
+    chosen.b === null ? null : svg("path", {class: "zero", d: `M${width / 2} 0v${height}`}),
+    svg("path", {class: "base", d: `M0 ${height + 0.5}H${width}`}),
+  );
+  drawBrush(drawing, found, chosen.ranges[spreadName()]);
+  brushable(drawing, found);
+  const ends = [signedOrPlain(low, unit), chosen.b === null ? null : "0", signedOrPlain(high, unit)];
+  return el(
+    "div",
+    {class: "histogram"},
+    drawing,
+    el(
+      "p",
+      {class: "ends", "aria-hidden": "true"},
+      ends.map(text => text && el("span", null, text)),
+    ),
+  );
+}
+
+function signedOrPlain(value, unit) {
+  return chosen.b === null ? number(value, unit) : signed(value, unit);
+}
+
+function drawBrush(drawing, {low, high, width}, [from, to]) {
+  const at = value => Math.min(Math.max((value - low) / (high - low), 0), 1) * width;
+  const brush = drawing.querySelector(".brush");
+  const none = from === null && to === null;
+  const left = from === null ? 0 : at(from);
+  brush.setAttribute("x", left);
+  brush.setAttribute("width", none ? 0 : Math.max(1, (to === null ? width : at(to)) - left));
+  drawing.classList.toggle("brushed", !none);
+}
+
+function brushable(drawing, found) {
+  let start = null;
+  const valueAt = event => {
+    const box = drawing.getBoundingClientRect();
+    const share = Math.min(Math.max((event.clientX - box.left) / box.width, 0), 1);
+    return found.low + share * (found.high - found.low);
+  };
+  const rangeTo = event => [start, valueAt(event)].sort((x, y) => x - y).map(value => Number(value.toPrecision(3)));
+  drawing.addEventListener("pointerdown", event => {
+    start = valueAt(event);
+    drawing.setPointerCapture(event.pointerId);
+    event.preventDefault();
+  });
+  drawing.addEventListener("pointermove", event => {
+    if (start !== null) drawBrush(drawing, found, rangeTo(event));
+  });
+  drawing.addEventListener("pointerup", event => {
+    if (start === null) return;
+    const range = rangeTo(event);
+    start = null;
+    // A click without a drag takes the range away.
+    const wide = range[1] - range[0] > (found.high - found.low) / 100;
+    const ranges = {...chosen.ranges, [spreadName()]: wide ? range : [null, null]};
+    choose({ranges, view: "queries"}, {push: chosen.view !== "queries"});
+  });
+}

@@ -1,0 +1,122 @@
+// The keyboard, and the window that tells of it.
+
+const KEYS = [
+  ["j", "k", "next and previous query; arrows too"],
+  ["Enter", null, "open the query"],
+  ["Esc", null, "close"],
+  ["/", null, "search"],
+  ["s", null, "next order: worst, biggest loss, and so on"],
+  ["x", null, "swap A and B"],
+  ["o", "q", "overview, queries"],
+  ["t", null, "light or dark"],
+  ["?", null, "this window"],
+];
+
+function setUpHelp() {
+  const help = $("help");
+  help.append(
+    el("h2", {id: "help-title"}, "Keys"),
+    el(
+      "dl",
+      null,
+      KEYS.map(([key, other, what]) => [
+        el("dt", null, el("kbd", null, key), other ? [" ", el("kbd", null, other)] : null),
+        el("dd", null, what),
+      ]),
+    ),
+    el(
+      "div",
+      {class: "legend"},
+      Object.keys(STATES).map(state => el("span", null, mark(state), stateName(state))),
+    ),
+    el("form", {method: "dialog"}, el("button", null, "Close")),
+  );
+  $("help-open").addEventListener("click", () => help.showModal());
+  help.addEventListener("click", event => {
+    if (event.target === help) help.close();
+  });
+}
+
+const ACTIONS = {
+  j: () => moveDown(1),
+  k: () => moveDown(-1),
+  ArrowDown: () => moveDown(1),
+  ArrowUp: () => moveDown(-1),
+  Enter: openCursor,
+  "/": focusSearch,
+  s: nextOrder,
+  x: swapRuns,
+  o: () => choose({view: "overview"}, {push: true}),
+  q: () => choose({view: "queries"}, {push: true}),
+  t: changeTheme,
+  "?": () => $("help").showModal(),
+};
+
+function setUpKeys() {
+  document.addEventListener("keydown", event => {
+    if (event.ctrlKey || event.metaKey || event.altKey || $("help").open) return;
+    if (event.key === "Escape") {
+      escape(event);
+      return;
+    }
+    if (event.target.closest("input:not([type=checkbox]), select, textarea")) {
+      if (event.target.id === "search" && (event.key === "Enter" || event.key === "ArrowDown")) leaveSearch(event);
+      return;
+    }
+    // What has the focus answers to Enter and the arrows itself.
+    if (event.key === "Enter" && event.target.closest("button, summary, a:not(.id)")) return;
+    const act = Object.hasOwn(ACTIONS, event.key) ? ACTIONS[event.key] : null;
+    if (act && act() !== false) event.preventDefault();
+  });
+}
+
+/** Closes what lies on top: the filters, then what is typed, then the query. */
+function escape(event) {
+  if ($("queries").classList.contains("filtering")) {
+    toggleFilters(false);
+    $("filters-open").focus();
+  } else if (event.target.id === "search" && chosen.search) {
+    choose({search: ""});
+  } else if (event.target.id === "search") {
+    event.target.blur();
+  } else {
+    closeQuery();
+  }
+  event.preventDefault();
+}
+
+function leaveSearch(event) {
+  event.preventDefault();
+  event.target.blur();
+  moveCursor(0);
+}
+
+function moveDown(step) {
+  if (chosen.view !== "queries") return false;
+  if (chosen.query !== null) stepTo(step);
+  else moveCursor(shownRows.cursor + step);
+  return true;
+}
+
+function openCursor() {
+  const query = shownRows.queries[shownRows.cursor];
+  if (chosen.view !== "queries" || chosen.query !== null || query === undefined) return false;
+  openQuery(query);
+  return true;
+}
+
+function focusSearch() {
+  if (chosen.view !== "queries") choose({view: "queries"}, {push: true});
+  if (chosen.query !== null && $("search").offsetParent === null) closeQuery();
+  $("search").focus();
+  $("search").select();
+}
+
+function nextOrder() {
+  if (chosen.view !== "queries") return false;
+  const names = presets().map(([name]) => name);
+  const name = names[(names.indexOf(chosen.sort) + 1) % names.length];
+  order(name);
+  toast(presets().find(each => each[0] === name)[2]);
+  return true;
+}

@@ -1,0 +1,138 @@
+// The ranked lists: cards in rows, or tiles where the items are pictures.
+
+function rankedLists(query, lists, compared) {
+  const most = mostResults();
+  const ranked = compared.map(run =>
+    (lists[run] ?? []).filter(row => row[RANK] !== null && row[RANK] <= most).sort((one, other) => one[RANK] - other[RANK]),
+  );
+  const tiles = Boolean(protocolView().tile);
+  const known = new Set(ranked.flat().map(row => row[STATE]));
+  return el(
+    "section",
+    {class: "block", "aria-labelledby": "lists-title"},
+    el(
+      "div",
+      {class: "lists-head"},
+      el("h3", {id: "lists-title"}, `First ${most}`),
+      el(
+        "p",
+        {class: "legend", "aria-hidden": "true"},
+        Object.keys(STATES)
+          .filter(state => state !== "junk" || known.has(state))
+          .map(state => el("span", null, mark(state), stateName(state))),
+      ),
+    ),
+    el(
+      "div",
+      {class: `lists${tiles ? " tiles" : ""}${compared.length > 1 ? "" : " alone"}`},
+      compared.map((run, side) => oneList(query, {run, side, rows: ranked[side], lists, compared, tiles})),
+      compared.length > 1 && !tiles ? svg("svg", {class: "lines", "aria-hidden": "true"}) : null,
+    ),
+  );
+}
+
+/** The name of a list's run as a choice among all runs. */
+function runSwitch(run, side) {
+  const name = "ab"[side];
+  const select = el("select", {class: "run-name", "aria-label": `Run ${"AB"[side]} of these lists`, id: `list-run-${name}`});
+  options(select, runs);
+  select.value = run;
+  select.addEventListener("change", () => chooseRun(name, Number(select.value)));
+  return select;
+}
+
+function mostResults() {
+  return data.shown?.results ?? 20;
+}
+
+function oneList(query, {run, side, rows, lists, compared, tiles}) {
+  const terms = words(queries.text[query]);
+  const other = compared.length > 1 ? compared[1 - side] : null;
+  const elsewhere = other === null ? null : new Map((lists[other] ?? []).map(row => [row[ITEM], row]));
+  const head = el(
+    "h4",
+    null,
+    compared.length > 1 ? el("span", {class: `tag ${"ab"[side]}`}, "AB"[side]) : null,
+    runs.length > 2 ? runSwitch(run, side) : said("span", {class: "run-name", title: visible(runs[run])}, runs[run]),
+    el("span", {class: "quiet number"}, number(valueOf(chosen.measure, run, query), measures[chosen.measure].unit)),
+  );
+  const cards = rows.map((row, place) => (tiles ? tile : card)(query, row, {side, next: rows[place + 1], terms, elsewhere}));
+  return el(
+    "div",
+    {class: `ranked side-${"ab"[side]}`},
+    head,
+    rows.length
+      ? el("ol", {class: tiles ? "grid" : "cards"}, cards)
+      : el("p", {class: "empty"}, el("strong", null, "Nothing retrieved"), "This run has no results for the query."),
+  );
+}
+
+function card(query, row, {side, next, terms, elsewhere}) {
+  const item = row[ITEM];
+  const text = data.items.text[item];
+  const {title, result} = protocolView();
+  const named = title?.(row, query, data) ?? null;
+  return el(
+    "li",
+    {class: `card-row ${row[STATE]}`, "data-item": item},
+    el("span", {class: "rank"}, row[RANK]),
+    el("span", {class: "state"}, mark(row[STATE])),
+    picture(item, 52),
+    el(
+      "div",
+      {class: "about"},
+      el(
+        "p",
+        {class: "title-line"},
+        named
+          ? el("span", {class: "named"}, named)
+          : said("span", {class: "mono item-id", title: visible(data.items.id[item])}, data.items.id[item]),
+        !row[GRADE] ? null : el("span", {class: "quiet grade"}, `grade ${row[GRADE]}`),
+        elsewhere ? otherPlace(row, elsewhere.get(item), side) : null,
+      ),
+      !named && text && text !== data.items.id[item] ? el("p", {class: "snippet", dir: "auto"}, marked(text, terms)) : null,
+      result?.(row, query, data) ?? null,
+    ),
+    el("div", {class: "points number"}, score(row[SCORE]), gap(row, next)),
+  );
+}
+
+function gap(row, next) {
+  if (!next || row[SCORE] === null || next[SCORE] === null) return null;
+  const lead = Math.abs(row[SCORE] - next[SCORE]);
+  return el("span", {class: "quiet gap", title: "Lead over the next result"}, lead === 0 ? "tied" : `+${score(lead)}`);
+}
+
+/** Where the item stands in the other run, with the number of places between; "> 20" where only the first 20 are known. */
+function otherPlace(row, other, side) {
+  const name = "BA"[side];
+  const told = (text, title, moved = null) => el("span", {class: "other quiet", title}, `${name} `, text, moved);
+  if (!other) return told(`> ${mostResults()}`, `Not among the first ${mostResults()} of ${name}`);
+  if (other[RANK] === null) return told(MISSING, `Not retrieved by ${name}`);
+  const moved = other[RANK] - row[RANK];
+  return told(
+    number(other[RANK], "count"),
+    `Rank ${other[RANK]} in ${name}`,
+    moved ? ` ${moved > 0 ? "↑" : "↓"}${Math.abs(moved)}` : null,
+  );
+}
+
+function tile(query, row) {
+  const view = protocolView();
+  const whole = view.tileCard?.(row, query, data);
+  if (whole) return el("li", {class: `tile-place ${row[STATE]}`, "data-item": row[ITEM]}, whole);
+  return el(
+    "li",
+    {class: `tile ${row[STATE]}`, "data-item": row[ITEM]},
+    picture(row[ITEM], 140) ?? el("span", {class: "no-picture quiet"}, "no picture"),
+    el(
+      "p",
+      {class: "title-line"},
+      el("span", {class: "rank"}, row[RANK]),
+      mark(row[STATE]),
+      el("span", {class: "quiet number"}, score(row[SCORE])),
+    ),
+    said("p", {class: "mono item-id", title: visible(data.items.id[row[ITEM]])}, data.items.id[row[ITEM]]),
+    view.result?.(row, query, data) ?? null,
+  );
+}

@@ -1,0 +1,177 @@
+// Which queries are shown, and in which order.
+
+const texts = allQueries.map(query => folded(`${queries.id[query]} ${queries.text[query] ?? ""}`));
+// Differences below this are rounding: sums of shares in another order.
+const SAME = 1e-12;
+const ALPHABET = new Intl.Collator("en", {numeric: true});
+
+const valueA = query => valueOf(chosen.measure, chosen.a, query);
+const valueB = query => (chosen.b === null ? null : valueOf(chosen.measure, chosen.b, query));
+
+function deltaOf(query) {
+  const a = valueA(query);
+  const b = valueB(query);
+  if (a === null || b === null) return null;
+  // The last digits of a difference are rounding, and would order queries that are equal.
+  return Math.abs(b - a) <= SAME ? 0 : Number((b - a).toPrecision(10));
+}
+
+function lowerIsBetter() {
+  return measures[chosen.measure]?.better === "lower";
+}
+
+/** "gain", "loss" or "same": what a difference means for B under the chosen measure. */
+function senseOf(delta) {
+  if (!delta) return "same";
+  return delta > 0 !== lowerIsBetter() ? "gain" : "loss";
+}
+
+// A key per order: what is compared, smallest first; null stands last whatever the direction.
+const ORDERS = {
+  worst: query => towardsBetter(chosen.b === null ? valueA(query) : valueB(query)),
+  loss: query => towardsBetter(deltaOf(query)),
+  gain: query => negative(towardsBetter(deltaOf(query))),
+  random: query => shuffled(query, chosen.seed),
+  id: query => queries.id[query],
+  text: query => queries.text[query] ?? null,
+  a: valueA,
+  b: valueB,
+  delta: deltaOf,
+  apart: overlapOf,
+  unjudged: query => negative(unjudgedOf(query)),
+  relevant: query => queries.relevant?.[query] ?? null,
+  first_a: query => firstOf(chosen.a, query),
+  first_b: query => (chosen.b === null ? null : firstOf(chosen.b, query)),
+  flags: query => flagsOf(query).length,
+};
+
+const PERSISTENCE = 0.9;
+const overlaps = new Map();
+
+/** Rank-biased overlap of the lists of A and B as far as they are shown (Webber and others 2010, extrapolated); null without lists. */
+function overlapOf(query) {
+  const lists = data.lists[query];
+  if (chosen.b === null || !lists) return null;
+  const name = [query, ...[chosen.a, chosen.b].sort((x, y) => x - y)].join(" ");
+  if (!overlaps.has(name)) overlaps.set(name, overlapOfLists(...[chosen.a, chosen.b].map(run => rankedItems(lists[run]))));
+  return overlaps.get(name);
+}
+
+function rankedItems(rows) {
+  return (rows ?? [])
+    .filter(row => row[RANK] !== null && row[RANK] <= mostResults())
+    .sort((one, other) => one[RANK] - other[RANK])
+    .map(row => row[ITEM]);
+}
+
+function overlapOfLists(one, other) {
+  const deepest = Math.max(one.length, other.length);
+  if (!deepest) return null;
+  const [seen, common] = [new Set(), new Set()];
+  let sum = 0;
+  for (let depth = 1; depth <= deepest; depth += 1) {
+    for (const list of [one, other]) {
+      const item = list[depth - 1];
+      if (item === undefined) continue;
+      if (seen.has(item)) common.add(item);
+      seen.add(item);
+    }
+    sum += (common.size / depth) * PERSISTENCE ** depth;
+  }
+  return ((1 - PERSISTENCE) / PERSISTENCE) * sum + (common.size / deepest) * PERSISTENCE ** deepest;
+}
+
+/** How many of the first 10 results of the runs compared nobody has judged, null where judging is not the question. */
+function unjudgedOf(query) {
+  if (!queries.unjudged) return null;
+  return [chosen.a, chosen.b].reduce((sum, run) => sum + (run === null ? 0 : queries.unjudged[run][query]), 0);
+}
+
+function towardsBetter(value) {
+  return lowerIsBetter() ? negative(value) : value;
+}
+
+function negative(value) {
+  return value === null ? null : -value;
+}
+
+/** A number that looks random and depends on the place and the seed alone (Mulberry32). */
+function shuffled(place, seed) {
+  let mixed = (Math.imul(place + 1, 0x9e3779b1) ^ Math.imul(seed, 0x85ebca6b)) >>> 0;
+  mixed = Math.imul(mixed ^ (mixed >>> 15), mixed | 1);
+  mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+  return (mixed ^ (mixed >>> 14)) >>> 0;
+}
+
+/** The queries that pass every filter but the named one, in the order of the data. */
+function passing(leftOut = null) {
+  const tests = Object.entries(TESTS)
+    .filter(([name]) => name !== leftOut)
+    .map(([, make]) => make())
+    .filter(Boolean);
+  return allQueries.filter(query => tests.every(test => test(query)));
+}
+
+// A maker of tests per filter, null where it asks for nothing.
+const TESTS = {
+  of: () => (measures[chosen.measure]?.of ? query => valueA(query) !== null || valueB(query) !== null : null),
+  search: () => {
+    const wanted = folded(chosen.search).split(/\s+/).filter(Boolean);
+    return wanted.length ? query => wanted.every(word => texts[query].includes(word)) : null;
+  },
+  differ: () => (chosen.differ ? query => deltaOf(query) !== 0 && (valueA(query) !== null || valueB(query) !== null) : null),
+  a: () => within(chosen.ranges.a, valueA),
+  b: () => within(chosen.ranges.b, valueB),
+  delta: () => within(chosen.ranges.delta, deltaOf),
+  flags: () => {
+    if (!chosen.flags.length) return null;
+    const wanted = new Set(chosen.flags.flatMap(flag => queries.flags[flag]));
+    return query => wanted.has(query);
+  },
+  attributes: () => {
+    const wanted = Object.entries(chosen.attributes);
+    return wanted.length ? query => wanted.every(([name, value]) => attributeOf(name, query) === value) : null;
+  },
+};
+
+function within([low, high], valueFor) {
+  if (low === null && high === null) return null;
+  return query => {
+    const value = valueFor(query);
+    return value !== null && (low === null || value >= low - SAME) && (high === null || value <= high + SAME);
+  };
+}
+
+function attributeOf(name, query) {
+  const value = queries.attributes[name][query];
+  return value === null || value === undefined ? "" : String(value);
+}
+
+/** The queries shown, in order. Equal ones stay in the order of the data; what is not known stands last. */
+function shownQueries() {
+  const key = ORDERS[chosen.sort];
+  const keys = new Map();
+  const known = [];
+  const unknown = [];
+  for (const query of passing()) {
+    const value = key(query);
+    keys.set(query, value);
+    (value === null ? unknown : known).push(query);
+  }
+  const sign = chosen.down ? -1 : 1;
+  known.sort((one, other) => {
+    const [x, y] = [keys.get(one), keys.get(other)];
+    const order = typeof x === "string" ? ALPHABET.compare(x, y) : x - y;
+    return order * sign || one - other;
+  });
+  return [...known, ...unknown];
+}
+
+function filtersSet() {
+  const ranges = Object.values(chosen.ranges).filter(range => rangeText(range) !== null).length;
+  return (chosen.search ? 1 : 0) + (chosen.differ ? 1 : 0) + ranges + chosen.flags.length + Object.keys(chosen.attributes).length;
+}
+
+function withoutFilters() {
+  return structuredClone(Object.fromEntries(FILTERS.map(name => [name, START[name]])));
+}

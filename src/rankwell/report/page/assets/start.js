@@ -1,0 +1,78 @@
+// Draws what is chosen; what did not change is left as it is.
+
+const TABLE_DEPENDS_ON = ["measure", "a", "b", "sort", "down", "seed", ...FILTERS];
+let overviewDrawn = false;
+
+draw = changed => {
+  const any = names => names.some(name => changed.has(name));
+  drawTheme();
+  drawView();
+  if (any(TABLE_DEPENDS_ON)) {
+    drawTable();
+    drawChips();
+    drawFilters();
+    if (any(["sort", "down", "seed", "a", "b", "measure"]) && chosen.query === null) $("scroller").scrollTop = 0;
+  }
+  drawBar();
+  if (any(["query", ...TABLE_DEPENDS_ON])) {
+    drawDetail();
+    if (changed.has("query")) {
+      shownRows.cursor = chosen.query === null ? shownRows.cursor : shownRows.queries.indexOf(chosen.query);
+      if (chosen.view === "queries") {
+        revealCursor();
+        drawRows(true);
+      }
+    }
+  } else if (changed.has("view")) {
+    drawRows(true);
+    drawLines();
+  }
+  if (chosen.view === "overview" && (!overviewDrawn || any(["a", "b"]))) {
+    drawOverview();
+    overviewDrawn = true;
+  } else if (any(["a", "b"])) {
+    overviewDrawn = false;
+  }
+  if (chosen.view === "overview") drawSpread();
+};
+
+function drawView() {
+  for (const view of ["overview", "queries"]) {
+    $(view).hidden = chosen.view !== view;
+    if (chosen.view === view) $(`to-${view}`).setAttribute("aria-current", "page");
+    else $(`to-${view}`).removeAttribute("aria-current");
+  }
+  $("to-overview").href = `#${addressText({view: "overview", query: null})}`;
+  $("to-queries").href = `#${addressText({view: "queries"})}`;
+  $("skip").href = location.hash || "#overview";
+}
+
+function setUp() {
+  $("page-title").textContent = readable(data.title);
+  $("skip").addEventListener("click", event => {
+    event.preventDefault();
+    $(chosen.view).focus();
+  });
+  setUpBar();
+  setUpTable();
+  setUpDownloads();
+  setUpLines();
+  setUpHelp();
+  setUpKeys();
+  $("theme").addEventListener("click", changeTheme);
+  DARK.addEventListener("change", () => draw(new Set()));
+  let width = innerWidth;
+  let waiting = 0;
+  addEventListener("resize", () => {
+    clearTimeout(waiting);
+    waiting = setTimeout(() => {
+      if (innerWidth === width || chosen.view !== "overview") return;
+      width = innerWidth;
+      drawCharts();
+    }, 200);
+  });
+  watchAddress();
+  draw(new Set(Object.keys(chosen)));
+}
+
+setUp();

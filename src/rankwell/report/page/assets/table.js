@@ -1,0 +1,320 @@
+// The table of queries: only the rows in sight are built, so that thousands scroll smoothly.
+
+const AROUND = 12;
+const COMPACT_BELOW = 620;
+const PRINTED = 500;
+const BAR = {width: 64, half: 30};
+const shownRows = {queries: [], cursor: -1, compact: false, from: -1, to: -1, all: false, columns: [], reach: 1};
+
+/** Columns that this data has: [name, heading, title, cell, numeric]. The name is the key of its order. */
+function columnsOf() {
+  const single = chosen.b === null;
+  const unit = measures[chosen.measure]?.unit;
+  const known = (name, heading, title, cell, numeric = false) => ({name, heading, title, cell, numeric});
+  const hasText = queries.text.some(text => text !== null);
+  const hasFlags = Object.values(queries.flags).some(places => places.length);
+  return [
+    known("id", "Query", "Query id", idCell),
+    hasText && known("text", "Text", "Text of the query", textCell),
+    known(
+      "a",
+      single ? measures[chosen.measure].label : "A",
+      single ? null : runs[chosen.a],
+      query => number(valueA(query), unit),
+      true,
+    ),
+    !single && known("b", "B", runs[chosen.b], query => number(valueB(query), unit), true),
+    !single && known("delta", "B − A", "B minus A", query => deltaCell(query, unit), true),
+    queries.relevant &&
+      known("relevant", "Relevant", "Number of relevant items", query => number(queries.relevant[query], "count"), true),
+    queries.first &&
+      known(
+        "first_a",
+        single ? "First" : "First A",
+        "Rank of the first relevant item",
+        query => number(firstOf(chosen.a, query), "count"),
+        true,
+      ),
+    !single &&
+      queries.first &&
+      known("first_b", "First B", "Rank of the first relevant item", query => number(firstOf(chosen.b, query), "count"), true),
+    chosen.sort === "apart" &&
+      known("apart", "Overlap", "Rank-biased overlap of the two lists, 1 where they are the same", overlapCell, true),
+    chosen.sort === "unjudged" &&
+      known("unjudged", "Unjudged", "Unjudged items among the first 10, of A and B together", unjudgedCell, true),
+    hasFlags && known("flags", "Flags", "What to be careful about", flagsCell),
+  ].filter(Boolean);
+}
+
+function idCell(query) {
+  return [
+    queries.picture ? picture(queries.picture[query], 28) : null,
+    said(
+      "a",
+      {class: "id", href: `#${addressText({view: "queries", query})}`, tabindex: "-1", title: visible(queries.id[query])},
+      queries.id[query],
+    ),
+  ];
+}
+
+function textCell(query) {
+  const text = queries.text[query];
+  return text === null ? MISSING : el("span", {dir: "auto", title: readable(text)}, readable(text));
+}
+
+/** A signed number with a bar about 0. */
+function deltaCell(query, unit) {
+  const delta = deltaOf(query);
+  if (delta === null) return MISSING;
+  const sense = senseOf(delta);
+  const long = (Math.abs(delta) / shownRows.reach) * BAR.half;
+  const middle = BAR.width / 2;
+  return [
+    svg(
+      "svg",
+      {class: `delta-bar ${sense}`, width: BAR.width, height: 12, viewBox: `0 0 ${BAR.width} 12`, "aria-hidden": "true"},
+      svg("path", {class: "zero", d: `M${middle} 0v12`}),
+      delta ? svg("rect", {x: delta < 0 ? middle - long : middle, y: 2, width: Math.max(1.5, long), height: 8, rx: 1}) : null,
+    ),
+    el("span", {class: sense}, signed(delta, unit)),
+  ];
+}
+
+function overlapCell(query) {
+  const overlap = overlapOf(query);
+  return overlap === null ? MISSING : overlap.toFixed(2);
+}
+
+function unjudgedCell(query) {
+  return number(unjudgedOf(query), "count");
+}
+
+function flagsCell(query) {
+  const flags = flagsOf(query);
+  if (!flags.length) return null;
+  return el(
+    "span",
+    {class: "flags", title: flags.map(visible).join(", ")},
+    el("span", {class: "chip"}, visible(flags[0])),
+    flags.length > 1 ? el("span", {class: "quiet"}, `+${flags.length - 1}`) : null,
+  );
+}
+
+/** Chooses and orders the queries again, and draws what is in sight. */
+function drawTable() {
+  shownRows.queries = shownQueries();
+  shownRows.reach = Math.max(SAME, ...allReach());
+  shownRows.cursor =
+    chosen.query === null ? Math.min(shownRows.cursor, shownRows.queries.length - 1) : shownRows.queries.indexOf(chosen.query);
+  shownRows.columns = columnsOf();
+  const n = shownRows.queries.length;
+  const whole = counted(allQueries.length, "query", "queries");
+  $("shown").replaceChildren(
+    ...(n === allQueries.length ? [whole] : [el("strong", null, number(n, "count")), ` of ${whole}`]),
+    chosen.sort === "random" ? `, seed ${chosen.seed}` : "",
+  );
+  $("query-count").textContent = number(allQueries.length, "count");
+  $("caption").textContent = captionText();
+  $("table").setAttribute("aria-rowcount", n + 1);
+  drawHead();
+  drawEmpty();
+  drawRows(true);
+  for (const id of ["copy-ids", "save-csv", "save-jsonl"]) $(id).disabled = n === 0;
+}
+
+function allReach() {
+  if (chosen.b === null) return [1];
+  let most = 0;
+  for (const query of allQueries) most = Math.max(most, Math.abs(deltaOf(query) ?? 0));
+  return [most];
+}
+
+function captionText() {
+  const pairText = chosen.b === null ? visible(runs[chosen.a]) : `A ${visible(runs[chosen.a])}, B ${visible(runs[chosen.b])}`;
+  return `Queries with their ${measureName(measures[chosen.measure])}: ${pairText}`;
+}
+
+function drawEmpty() {
+  const none = shownRows.queries.length === 0;
+  $("empty").hidden = !none;
+  $("table").hidden = none;
+  if (!none) return;
+  $("empty").replaceChildren(
+    allQueries.length
+      ? el(
+          "div",
+          null,
+          el("strong", null, "No query passes these filters"),
+          "Take one away, or all of them.",
+          el("br"),
+          button("Clear all filters", clearFilters),
+        )
+      : el("div", null, el("strong", null, "No queries"), "This result has figures of the whole collection only."),
+  );
+}
+
+/** Which column the order is of, and whether its values rise. */
+function sortedColumn() {
+  const falls = lowerIsBetter() !== chosen.down;
+  if (chosen.sort === "worst") return [chosen.b === null ? "a" : "b", falls ? "descending" : "ascending"];
+  if (chosen.sort === "loss") return ["delta", falls ? "descending" : "ascending"];
+  if (chosen.sort === "gain") return ["delta", falls ? "ascending" : "descending"];
+  if (chosen.sort === "unjudged") return ["unjudged", chosen.down ? "ascending" : "descending"];
+  return [chosen.sort, chosen.down ? "descending" : "ascending"];
+}
+
+function drawHead() {
+  const [sorted, direction] = sortedColumn();
+  const cells = shownRows.columns.map(column => {
+    const active = column.name === sorted;
+    const arrow = active ? icon(direction === "ascending" ? "M8 12V4M5 7l3-3 3 3" : "M8 4v8M5 9l3 3 3-3") : null;
+    const sorter = button([said("span", null, column.heading), arrow], () => sortBy(column), {
+      "data-sort": column.name,
+      title: column.title && visible(column.title),
+    });
+    return el(
+      "th",
+      {
+        scope: "col",
+        class: `col-${column.name}${column.numeric ? " number" : ""}`,
+        role: "columnheader",
+        "aria-sort": active ? direction : "none",
+      },
+      sorter,
+    );
+  });
+  const focused = document.activeElement?.closest?.("thead button")?.dataset.sort;
+  $("table").tHead.replaceChildren(el("tr", {role: "row", "aria-rowindex": 1}, cells));
+  if (focused) $("table").tHead.querySelector(`[data-sort="${focused}"]`)?.focus();
+}
+
+/** The first press shows what one looks for: the smallest text, the largest number; the next press turns it round. */
+function sortBy(column) {
+  const [sorted, direction] = sortedColumn();
+  const large = column.name === "flags" || (column.numeric && !column.name.startsWith("first"));
+  const turned = chosen.sort === column.name ? !chosen.down : direction === "ascending";
+  choose({sort: column.name, down: sorted === column.name ? turned : large});
+}
+
+function rowHeight() {
+  if (!shownRows.compact) return 41;
+  return shownRows.columns.some(column => column.name === "text") ? 62 : 46;
+}
+
+/** Builds the rows in sight and some around them; spacers stand for the rest. */
+function drawRows(again = false) {
+  const scroller = $("scroller");
+  const height = rowHeight();
+  const n = shownRows.queries.length;
+  const top = Math.max(0, scroller.scrollTop - $("table").tHead.offsetHeight);
+  const first = shownRows.all ? 0 : Math.min(Math.floor(top / height), Math.max(0, n - 1));
+  const last = shownRows.all ? Math.min(n, PRINTED) : Math.min(n, Math.ceil((top + scroller.clientHeight) / height));
+  if (!again && first >= shownRows.from && last <= shownRows.to) return;
+  // More than is in sight, so that a short scroll builds nothing.
+  shownRows.from = Math.max(0, first - AROUND);
+  shownRows.to = Math.min(n, last + AROUND);
+  const focused = document.activeElement?.closest?.("tr.row")?.dataset.query;
+  const body = shownRows.queries.slice(shownRows.from, shownRows.to).map((query, at) => rowOf(query, shownRows.from + at));
+  $("table").tBodies[0].replaceChildren(spacer(shownRows.from * height), ...body, spacer((n - shownRows.to) * height));
+  if (focused !== undefined) $("table").querySelector(`tr[data-query="${focused}"] a.id`)?.focus({preventScroll: true});
+}
+
+function spacer(height) {
+  const row = el("tr", {class: "spacer", "aria-hidden": "true"}, el("td"));
+  row.style.height = `${height}px`;
+  row.hidden = height === 0;
+  return row;
+}
+
+function rowOf(query, place) {
+  const open = query === chosen.query;
+  const row = el(
+    "tr",
+    {
+      class: `row${open ? " open" : ""}${place === shownRows.cursor ? " cursor" : ""}`,
+      role: "row",
+      "aria-rowindex": place + 2,
+      "aria-current": open ? "true" : null,
+      "data-query": query,
+    },
+    shownRows.columns.map(column =>
+      el(
+        column.name === "id" ? "th" : "td",
+        {
+          class: `col-${column.name}${column.numeric ? " number" : ""}`,
+          scope: column.name === "id" ? "row" : null,
+          role: column.name === "id" ? "rowheader" : "cell",
+          "data-label": chosen.b !== null ? column.heading : null,
+        },
+        column.cell(query),
+      ),
+    ),
+  );
+  row.querySelector("a").tabIndex = place === Math.max(0, shownRows.cursor) ? 0 : -1;
+  return row;
+}
+
+/** Moves the cursor and brings its row into sight; with a detail open, that query is opened. */
+function moveCursor(place, {focus = true} = {}) {
+  if (!shownRows.queries.length) return;
+  shownRows.cursor = Math.min(Math.max(place, 0), shownRows.queries.length - 1);
+  if (chosen.query !== null) choose({query: shownRows.queries[shownRows.cursor]});
+  revealCursor();
+  drawRows(true);
+  if (focus && chosen.query === null) cursorLink()?.focus({preventScroll: true});
+}
+
+function cursorLink() {
+  return $("table").querySelector(".cursor a.id");
+}
+
+function revealCursor() {
+  if (shownRows.cursor < 0) return;
+  const scroller = $("scroller");
+  const head = $("table").tHead.offsetHeight;
+  const top = shownRows.cursor * rowHeight();
+  if (top < scroller.scrollTop) scroller.scrollTop = top;
+  else if (top + rowHeight() + head > scroller.scrollTop + scroller.clientHeight)
+    scroller.scrollTop = top + rowHeight() + head - scroller.clientHeight + 1;
+}
+
+function setUpTable() {
+  const scroller = $("scroller");
+  const longest = queries.id.reduce((most, id) => Math.max(most, id.length), 8);
+  $("table").style.setProperty("--id-room", `calc(${Math.min(longest, 22)}ch + ${queries.picture ? 38 : 0}px)`);
+  let asked = false;
+  scroller.addEventListener(
+    "scroll",
+    () => {
+      if (asked) return;
+      asked = true;
+      requestAnimationFrame(() => {
+        asked = false;
+        drawRows();
+      });
+    },
+    {passive: true},
+  );
+  $("table").tBodies[0].addEventListener("click", event => {
+    const row = event.target.closest("tr.row");
+    if (!row || event.metaKey || event.ctrlKey || getSelection().type === "Range") return;
+    event.preventDefault();
+    openQuery(Number(row.dataset.query));
+  });
+  new ResizeObserver(() => {
+    shownRows.compact = scroller.clientWidth < COMPACT_BELOW;
+    $("table").classList.toggle("compact", shownRows.compact);
+    if ($("queries").hidden) return;
+    if (chosen.query !== null) revealCursor();
+    drawRows(true);
+  }).observe(scroller);
+  addEventListener("beforeprint", () => printAll(true));
+  addEventListener("afterprint", () => printAll(false));
+}
+
+/** On paper the rows do not scroll: the first ones are all built. */
+function printAll(on) {
+  shownRows.all = on;
+  $("printed").hidden = !on || shownRows.queries.length <= PRINTED;
+  if (!$("queries").hidden) drawRows(true);
+}

@@ -1,0 +1,270 @@
+// The tables of the overview.
+
+function wide(...children) {
+  return el("div", {class: "wide", tabindex: "0", role: "region", "aria-label": "Table, scrolls sideways"}, children);
+}
+
+function heading(text, attributes = {}) {
+  return said("th", {scope: "col", ...attributes}, text);
+}
+
+/** The word for a measure, its exact name where that is another, and the part of the queries that it is of. */
+function measureName({label, name, of}) {
+  const word = label === name ? name : `${label} = ${name}`;
+  return of ? `${word}, ${of}` : word;
+}
+
+/** The word for a measure, and below it its exact name where that is another. */
+function measureNodes({label, name, of}) {
+  return [
+    said("span", null, of ? `${label}, ${of}` : label),
+    label === name ? null : said("span", {class: "exact"}, name),
+  ];
+}
+
+/** The word for a measure alone, where no other measure is called the same. */
+function shortName(measure) {
+  const alike = measures.filter(each => each.label === measure.label && each.of === measure.of);
+  return alike.length > 1 ? measureName(measure) : measure.of ? `${measure.label}, ${measure.of}` : measure.label;
+}
+
+/** Measures under each other while the runs fit beside each other, else the other way round. */
+function summaryTable() {
+  const found = new Map(data.summary.map(row => [`${row.run} ${row.measure}`, row]));
+  const many = runs.length > 4;
+  const across = many ? measures.map((each, place) => [measureName(each), place]) : runs.map((each, place) => [each, place]);
+  const down = many ? runs.map((each, place) => [each, place]) : measures.map((each, place) => [measureName(each), place]);
+  const counts = [...new Set(data.summary.map(row => row.n))];
+  const cell = (row, column) => {
+    const [run, measure] = many ? [row, column] : [column, row];
+    return figureCell(found.get(`${run} ${measure}`), measure);
+  };
+  return wide(
+    el(
+      "table",
+      {class: `figures${many ? " many" : ""}`},
+      el("caption", {class: "visually-hidden"}, "Means of every run and measure"),
+      el(
+        "thead",
+        null,
+        el(
+          "tr",
+          null,
+          heading(many ? "Run" : "Measure"),
+          across.map(([name, place]) =>
+            el("th", {scope: "col", class: "number"}, many ? null : runTag(place), many ? measureNodes(measures[place]) : said("span", null, name)),
+          ),
+          many || counts.length === 1 ? null : heading("Queries", {class: "number"}),
+        ),
+      ),
+      el(
+        "tbody",
+        null,
+        down.map(([name, place]) =>
+          el(
+            "tr",
+            null,
+            el(
+              "th",
+              {scope: "row", title: many ? null : readable(measures[place].definition ?? "")},
+              many ? runTag(place) : null,
+              many ? said("span", null, name) : measureNodes(measures[place]),
+            ),
+            across.map(([, other]) => cell(place, other)),
+            many || counts.length === 1 ? null : el("td", {class: "number quiet"}, countOf(place)),
+          ),
+        ),
+      ),
+    ),
+  );
+}
+
+function countOf(measure) {
+  const counts = [...new Set(data.summary.filter(row => row.measure === measure).map(row => row.n))].sort((x, y) => x - y);
+  return counts.length ? counts.map(n => number(n, "count")).join("–") : MISSING;
+}
+
+function figureCell(row, measure) {
+  if (!row || row.mean === null) return el("td", {class: "number quiet"}, MISSING);
+  const {unit, better} = measures[measure];
+  const means = data.summary.filter(each => each.measure === measure && each.mean !== null).map(each => each.mean);
+  const best =
+    runs.length > 1 &&
+    better &&
+    new Set(means).size > 1 &&
+    row.mean === (better === "lower" ? Math.min(...means) : Math.max(...means));
+  const title = `sd ${number(row.sd, unit)}, ${counted(row.n, "query", "queries")}`;
+  return el(
+    "td",
+    {class: `number${best ? " best" : ""}`, title},
+    number(row.mean, unit),
+    row.low === null ? null : el("span", {class: "interval"}, `[${number(row.low, unit)}, ${number(row.high, unit)}]`),
+  );
+}
+
+const MOST_DIFFERENCES = 24;
+
+/** A body of rows per pair of runs, the first ones only where there are many. */
+function differencesTable() {
+  const adjusted = data.differences.some(
+    row => row.adjusted_p !== null && row.adjusted_p !== undefined && row.adjusted_p !== row.p,
+  );
+  const table = el(
+    "table",
+    {class: "figures"},
+    el("caption", {class: "visually-hidden"}, "Paired differences with their intervals"),
+    el(
+      "thead",
+      null,
+      el(
+        "tr",
+        null,
+        heading("Measure"),
+        heading("Difference", {class: "number"}),
+        heading(intervalName()),
+        heading("p", {class: "number"}),
+        adjusted ? heading("adjusted p", {class: "number"}) : null,
+        heading("Better, equal, worse"),
+      ),
+    ),
+  );
+  const fill = rows => table.append(...differenceBodies(rows, adjusted));
+  const many = data.differences.length > MOST_DIFFERENCES + 4;
+  // Pairs are shown whole.
+  const each = data.differences.filter(({a, b}) => a === data.differences[0].a && b === data.differences[0].b).length;
+  fill(many ? data.differences.slice(0, each * Math.max(1, Math.floor(MOST_DIFFERENCES / each))) : data.differences);
+  const all = many
+    ? button(
+        `Show all ${number(data.differences.length, "count")}`,
+        () => {
+          for (const body of [...table.tBodies]) body.remove();
+          fill(data.differences);
+          all.remove();
+        },
+        {class: "plain more"},
+      )
+    : null;
+  return [wide(table), all];
+}
+
+function differenceBodies(rows, adjusted) {
+  const pairs = new Map();
+  for (const row of rows) {
+    const name = `${row.a} ${row.b}`;
+    pairs.set(name, [...(pairs.get(name) ?? []), row]);
+  }
+  const named = new Set(data.differences.map(({a, b}) => `${a} ${b}`)).size > 1;
+  return [...pairs.values()].map(mine =>
+    el(
+      "tbody",
+      null,
+      named
+        ? el(
+            "tr",
+            {class: "pair"},
+            el(
+              "th",
+              {scope: "rowgroup", colspan: adjusted ? 6 : 5},
+              said("span", null, runs[mine[0].b]),
+              " − ",
+              said("span", null, runs[mine[0].a]),
+            ),
+          )
+        : null,
+      mine.map(row => differenceRow(row, adjusted)),
+    ),
+  );
+}
+
+function differenceRow(row, adjusted) {
+  const {unit, better} = measures[row.measure];
+  const decisive = row.decisive ?? (row.low !== null && (row.low > 0 || row.high < 0));
+  const sense = !decisive || !row.difference ? "" : row.difference > 0 === (better !== "lower") ? "gain" : "loss";
+  const link = `#${addressText({view: "queries", query: null, measure: row.measure, a: row.a, b: row.b})}`;
+  return el(
+    "tr",
+    null,
+    el("th", {scope: "row"}, el("a", {href: link, title: visible(measureName(measures[row.measure]))}, visible(shortName(measures[row.measure])))),
+    el("td", {class: `number ${sense}`}, signed(row.difference, unit)),
+    el("td", null, whisker(row, unit)),
+    el("td", {class: "number"}, chance(row.p)),
+    adjusted ? el("td", {class: "number"}, chance(row.adjusted_p)) : null,
+    el("td", null, balance(row)),
+  );
+}
+
+/** An interval about 0, on a scale that all rows of the same unit share. */
+function whisker(row, unit) {
+  if (row.low === null || row.low === undefined) return el("span", {class: "quiet"}, MISSING);
+  const same = data.differences.filter(each => measures[each.measure].unit === unit && each.low !== null);
+  const reach = Math.max(...same.map(each => Math.max(Math.abs(each.low), Math.abs(each.high)))) || 1;
+  const at = value => 60 + (56 * value) / reach;
+  return el(
+    "span",
+    {class: "whisker"},
+    svg(
+      "svg",
+      {width: 120, height: 16, viewBox: "0 0 120 16", "aria-hidden": "true"},
+      svg("path", {class: "zero", d: "M60 0v16"}),
+      svg("path", {class: "reach", d: `M${at(row.low)} 8H${at(row.high)}`}),
+      svg("circle", {cx: at(row.difference), cy: 8, r: 3.5}),
+    ),
+    el("span", {class: "interval"}, `[${signed(row.low, unit)}, ${signed(row.high, unit)}]`),
+  );
+}
+
+/** Queries won, equal and lost as one bar, with their numbers. */
+function balance({better, equal, worse}) {
+  const all = better + equal + worse || 1;
+  const width = n => (110 * n) / all;
+  return el(
+    "span",
+    {class: "balance"},
+    svg(
+      "svg",
+      {width: 110, height: 8, viewBox: "0 0 110 8", "aria-hidden": "true"},
+      svg("rect", {class: "won", width: width(better), height: 8}),
+      svg("rect", {class: "even", x: width(better), width: width(equal), height: 8}),
+      svg("rect", {class: "lost", x: width(better + equal), width: width(worse), height: 8}),
+    ),
+    el("span", {class: "number"}, `${better} · ${equal} · ${worse}`),
+  );
+}
+
+function groupsTable() {
+  return wide(
+    el(
+      "table",
+      {class: "figures"},
+      el("caption", {class: "visually-hidden"}, "Verdicts by group"),
+      el("thead", null, el("tr", null, heading("Group"), heading("Queries", {class: "number"}), heading("Verdict"))),
+      el(
+        "tbody",
+        null,
+        data.groups.map(row =>
+          el(
+            "tr",
+            null,
+            el("th", {scope: "row"}, el("span", {class: "quiet"}, `${visible(row.name)} = `), groupLink(row)),
+            el("td", {class: "number"}, number(row.n, "count")),
+            el(
+              "td",
+              {class: "verdict"},
+              el("span", {dir: "auto"}, readable(row.verdict ?? "")),
+              row.small ? [" ", el("span", {class: "chip warn"}, "few queries")] : null,
+            ),
+          ),
+        ),
+      ),
+    ),
+  );
+}
+
+function groupLink(row) {
+  if (!(row.name in queries.attributes)) return said("span", null, row.value);
+  return said(
+    "a",
+    {href: `#${addressText({...withoutFilters(), view: "queries", query: null, attributes: {[row.name]: String(row.value)}})}`},
+    row.value,
+  );
+}

@@ -1,0 +1,36 @@
+// Captions and videos: by how much the best right one leads, or is short of the first.
+
+views.captions = (() => {
+  const ASKS = {
+    "t2v": ["caption to video", "the video that the caption describes"],
+    "v2t": ["video to caption", "a caption of the video, among all captions"],
+    "v2t-videos": ["video to captions of videos", "the video itself, each video scored by the best of its captions"],
+  };
+
+  function directionOf(query) {
+    const row = data.lists[query]?.flat().find(each => each[DETAIL]?.direction);
+    return row ? row[DETAIL].direction : null;
+  }
+
+  function bestRight(query, run) {
+    return rankedRows(query, run).find(row => row[STATE] === "relevant") ?? null;
+  }
+
+  function summary(query) {
+    const asks = ASKS[directionOf(query)];
+    const lines = runLines(run => {
+      const rows = rankedRows(query, run);
+      const best = bestRight(query, run);
+      if (!rows.length) return null;
+      if (!best) return el("span", {class: "loss"}, "nothing right was found");
+      const [first, wrong] = [rows[0], rows.find(row => row[STATE] !== "relevant")];
+      const rank = el("strong", {class: best[RANK] === 1 ? "gain" : ""}, `best right one at rank ${number(best[RANK], "count")}`);
+      if (best[SCORE] === null) return rank;
+      if (best !== first) return [rank, `, ${score(first[SCORE] - best[SCORE])} short of the first`];
+      return wrong ? [rank, `, ${score(best[SCORE] - wrong[SCORE])} ahead of the first wrong one`] : rank;
+    });
+    return el("div", {class: "view"}, asks ? el("p", null, el("span", {class: "chip"}, asks[0]), " ", el("span", {class: "quiet"}, `right is ${asks[1]}`)) : null, lines);
+  }
+
+  return {summary};
+})();

@@ -1,0 +1,85 @@
+// Clips: which of the keywords that are asked for each result has, and which one fails most.
+
+views.clips = (() => {
+  const FIRST = 10;
+  const REASONS = {below_threshold: "below the threshold", unannotated: "not annotated", query_itself: "the query itself"};
+  const order = new Intl.Collator("en", {numeric: true});
+
+  /** What a query asks of a run, as [group, label] in one order for all results. */
+  function asked(rows) {
+    const found = new Map();
+    for (const row of rows) {
+      for (const [group, {found: has, missing}] of Object.entries(row[DETAIL]?.groups ?? {})) {
+        for (const label of [...has, ...missing]) found.set(JSON.stringify([group, label]), [group, label]);
+      }
+    }
+    return [...found.values()].sort((one, other) => order.compare(one[0], other[0]) || order.compare(one[1], other[1]));
+  }
+
+  function has(row, [group, label]) {
+    return row[DETAIL]?.groups?.[group]?.found.includes(label) ?? false;
+  }
+
+  function isKnown(row) {
+    return row[STATE] !== "unjudged";
+  }
+
+  function summary(query) {
+    const tables = comparedRuns().map(run => keywordTable(query, run)).filter(Boolean);
+    if (!tables.length) return null;
+    return el("div", {class: "view"}, el("h3", null, "Which keyword fails most"), el("div", {class: "keyword-tables"}, tables));
+  }
+
+  /** A row for each keyword with a tick or a cross for each of the first results, the keyword that fails most first. */
+  function keywordTable(query, run) {
+    const rows = rankedRows(query, run).slice(0, FIRST);
+    const keywords = asked(rows);
+    if (!keywords.length) return null;
+    const counted = keywords.map(keyword => ({keyword, lacks: rows.filter(row => !has(row, keyword)).length}));
+    counted.sort((one, other) => other.lacks - one.lacks);
+    const twice = new Set(keywords.map(([, label]) => label)).size < keywords.length;
+    return el("figure", {class: "keywords"},
+      el("figcaption", null, runTag(run), said("span", {class: "run-name"}, runs[run]), el("span", {class: "quiet verdict"}, verdict(counted, rows.length))),
+      el("div", {class: "scrolls"}, el("table", {class: "keyword-table"}, el("caption", {class: "visually-hidden"}, `Keywords of the first ${rows.length} results`),
+        el("thead", null, el("tr", null, heading("Keyword"), rows.map(row => heading(row[RANK], {class: "slot", title: visible(data.items.id[row[ITEM]])})), heading("Missing", {class: "number"}))),
+        el("tbody", null, counted.map(each => keywordRow(each, rows, twice))))));
+  }
+
+  function keywordRow({keyword, lacks}, rows, twice) {
+    const [group, label] = keyword;
+    const slot = row => {
+      const name = `${label}: ${isKnown(row) ? (has(row, keyword) ? "found" : "missing") : "not annotated"}, rank ${row[RANK]}`;
+      return el("td", {class: "slot"}, isKnown(row) ? sign(has(row, keyword), visible(name)) : el("span", {class: "quiet", title: visible(name)}, "?"));
+    };
+    return el("tr", null,
+      el("th", {scope: "row", title: visible(`${group}: ${label}`)}, said("span", {class: "keyword"}, label), twice ? said("span", {class: "quiet group"}, group) : null),
+      rows.map(slot),
+      el("td", {class: `number ${lacks ? "loss" : "gain"}`}, `${lacks} of ${rows.length}`));
+  }
+
+  function verdict(counted, n) {
+    const [{keyword, lacks}] = counted;
+    if (!lacks) return "nothing is missing";
+    const same = counted.filter(each => each.lacks === lacks);
+    if (same.length > 1) return same.length === counted.length ? `each is missing in ${lacks} of ${n}` : `${same.length} keywords are missing in ${lacks} of ${n}`;
+    return [said("strong", null, keyword[1]), ` is missing in ${lacks} of ${n}`];
+  }
+
+  /** Every keyword asked for, in the same order on every result, with a tick or a cross; and how many there are. */
+  function result(row) {
+    const keywords = asked([row]);
+    const reasons = (row[DETAIL]?.reasons ?? []).filter(reason => reason in REASONS);
+    if (!keywords.length && !reasons.length) return null;
+    const found = keywords.filter(keyword => has(row, keyword)).length;
+    return el("div", {class: "view found-keywords"},
+      keywords.length && isKnown(row) ? el("strong", {class: found === keywords.length ? "gain" : ""}, `${found} of ${keywords.length}`) : null,
+      isKnown(row) ? keywords.map(keyword => {
+        const there = has(row, keyword);
+        return el("span", {class: `chip keyword-chip ${there ? "found" : "missing"}`, title: visible(keyword[0])},
+          sign(there, there ? "found" : "missing"), said("span", null, keyword[1]));
+      }) : null,
+      reasons.map(reason => el("span", {class: "chip warn"}, REASONS[reason])));
+  }
+
+  return {summary, result};
+})();

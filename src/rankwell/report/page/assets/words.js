@@ -1,0 +1,45 @@
+// The words of a text, in any script, and a query's words marked in a snippet.
+
+const SEGMENTS = typeof Intl.Segmenter === "function" ? new Intl.Segmenter(undefined, {granularity: "word"}) : null;
+const COMMON = new Set(
+  "a an and are as at be by do does for from had has have how i in is it its of on or that the this to was were what when where which who why will with".split(
+    " ",
+  ),
+);
+
+/** Pieces of a text in order, [text, whether it is a word]; joined they are the text again. */
+function pieces(text) {
+  if (SEGMENTS) return Array.from(SEGMENTS.segment(text), each => [each.segment, each.isWordLike]);
+  return (text.match(/[\p{L}\p{M}\p{N}]+|[^\p{L}\p{M}\p{N}]+/gu) ?? []).map(each => [each, /[\p{L}\p{N}]/u.test(each)]);
+}
+
+/** A word as it is compared: without case, width and accents. */
+function folded(word) {
+  return word.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase();
+}
+
+/** The words of a text that are worth marking; all of them where every one is common. */
+function words(text) {
+  const every = pieces(text ?? "")
+    .filter(([, isWord]) => isWord)
+    .map(([piece]) => folded(piece));
+  const telling = every.filter(word => !COMMON.has(word));
+  return new Set(telling.length ? telling : every);
+}
+
+/** A text as nodes, with the given words in <mark>. */
+function marked(text, terms) {
+  const nodes = [];
+  let plain = "";
+  for (const [piece, isWord] of pieces(readable(text))) {
+    if (!isWord || !terms.has(folded(piece))) {
+      plain += piece;
+      continue;
+    }
+    if (plain) nodes.push(plain);
+    nodes.push(el("mark", null, piece));
+    plain = "";
+  }
+  if (plain) nodes.push(plain);
+  return nodes;
+}

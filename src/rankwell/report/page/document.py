@@ -1,0 +1,153 @@
+"""The page written: data, style, charts' script and own script in one file, and lists beside it where they are many."""
+
+import base64
+import hashlib
+import html
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from rankwell.files.result_folder import is_result_folder
+from rankwell.report import plain
+from rankwell.report.folder import digest_of
+from rankwell.report.page import PageSource
+from rankwell.report.page.bundle import embeddable, vega_bundle
+from rankwell.report.page.data import PageData, page_data
+from rankwell.report.page.lists import item_data
+from rankwell.store import refuse_blocked, write_text
+
+MOST_BYTES, PART_BYTES = 10_000_000, 1_500_000
+"""Above the first the lists leave the page; of about the second are the files that they go to."""
+
+_MARK = re.compile(r"\{\{(\w+)(?:: ([^}]*))?\}\}")
+_CALL = "rankwellPart("
+
+
+class _Part(NamedTuple):
+    """A file beside the page: its name there, the first and the last query whose lists it holds, its text."""
+
+    name: str
+    first: int
+    last: int
+    text: str
+
+
+def write_page(path: Path, source: PageSource, *, most_bytes: int = MOST_BYTES) -> list[Path]:
+    """Writes the page, and returns its path and those of the files of lists beside it; the same source gives the same bytes.
+
+    most_bytes: above this size of the data the lists go to files, for report.html in report_data/. Those that an earlier page of
+    this name left there are removed; the manifest of a result folder lists the page. Every file is written whole or not at all,
+    the page after its lists.
+    """
+    refuse_blocked(path)
+    beside = f"{path.stem}_data"
+    made = page_data(source)
+    text, parts = _json(made.whole()), list[_Part]()
+    if len(text.encode()) > most_bytes and made.lists:
+        parts = list(_parts(made, beside))
+        text = _json(made.head() | {"parts": [[part.name, part.first, part.last] for part in parts]})
+    for part in parts:
+        write_text(path.parent / part.name, part.text)
+    write_text(path, render_page(text, source.title, parted=bool(parts)))
+    written = [path, *(path.parent / part.name for part in parts)]
+    _remove_parts(path.parent / beside, {each.name for each in written})
+    if is_result_folder(path.parent):
+        _list_in_manifest(path.parent, written, beside)
+    return written
+
+
+def render_page(data: str, title: str, *, parted: bool) -> str:
+    """The template with its marks filled in. data: the JSON text. parted: whether scripts beside the page may run.
+
+    The policy lets run and style what stands in the page, by its hash, and nothing else.
+    """
+    assets = files("rankwell.report.page") / "assets"
+    template = (assets / "page.html").read_text(encoding="utf-8")
+    names = {kind: listed or "" for kind, listed in _MARK.findall(template)}
+    style = _joined(assets, names["style"])
+    script = embeddable(f'(() => {{\n"use strict";\n{_joined(assets, names["script"])}}})();\n')
+    vega = vega_bundle()
+    scripts = " ".join([_hash(vega), _hash(script), *(["'self'"] if parted else [])])
+    policy = (
+        f"default-src 'none'; script-src {scripts}; style-src {_hash(style)}; img-src data:; base-uri 'none'; form-action 'none'"
+    )
+    filled = {"title": html.escape(title), "policy": html.escape(policy, quote=False), "style": style, "script": script}
+    filled |= {"data": data, "vega": vega}
+    return _MARK.sub(lambda mark: filled[mark[1]], template)
+
+
+def _json(data: Mapping[str, Any]) -> str:
+    """The data as JSON that may stand inside a script element, and inside a script."""
+    text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        text = json.dumps(data, allow_nan=False, separators=(",", ":"))
+    return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
+
+
+def _joined(assets: Traversable, listed: str) -> str:
+    """The texts of assets in the order in which the template names them; `views/*.js` are all there are, by name."""
+    found: list[Traversable] = []
+    for name in listed.split():
+        folder, _, last = name.rpartition("/")
+        place = assets / folder if folder else assets
+        if last.startswith("*"):
+            found += sorted((each for each in place.iterdir() if each.name.endswith(last[1:])), key=lambda each: each.name)
+        else:
+            found.append(place / last)
+    texts = (each.read_text(encoding="utf-8") for each in found)
+    return "".join(text if text.endswith("\n") else f"{text}\n" for text in texts)
+
+
+def _hash(text: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
+
+def _parts(made: PageData, folder: str) -> Iterator[_Part]:
+    """The lists in files of some 1.5 MB, each with what is known of its items. A name holds a digest: no page finds another's."""
+    waiting: list[tuple[int, str]] = []
+    size, number = 0, 0
+    for query in sorted(made.lists):
+        waiting.append((query, _json(made.lists[query])))  # pyright: ignore[reportArgumentType]
+        size += len(waiting[-1][1]) + made.weight(query)
+        if size >= PART_BYTES:
+            yield _part(made, waiting, f"{folder}/{number:03}")
+            waiting, size, number = [], 0, number + 1
+    if waiting:
+        yield _part(made, waiting, f"{folder}/{number:03}")
+
+
+def _part(made: PageData, waiting: Sequence[tuple[int, str]], name: str) -> _Part:
+    lists = ",".join(f'"{query}":{text}' for query, text in waiting)
+    items = _json(item_data(made.items, {item for query, _ in waiting for item in made.shown_in(query)}))
+    text = f'{_CALL}{{"lists":{{{lists}}},"items":{items}}});\n'
+    digest = hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()[:8]
+    return _Part(f"{name}-{digest}.js", waiting[0][0], waiting[-1][0], text)
+
+
+def _remove_parts(folder: Path, kept: set[str]) -> None:
+    """Removes the files of lists that no page needs any more, and the folder where nothing is left."""
+    for path in sorted(folder.glob("*.js")):
+        if path.name not in kept and path.read_bytes().startswith(_CALL.encode()):
+            path.unlink()
+    with suppress(OSError):
+        folder.rmdir()
+
+
+def _list_in_manifest(folder: Path, written: Sequence[Path], beside: str) -> None:
+    """Puts the page and its lists among the files of a manifest beside it, where there is one that lists files."""
+    path = folder / "manifest.json"
+    try:
+        manifest: dict[str, Any] = json.loads(path.read_bytes())
+        listed: dict[str, str] = dict(manifest["files"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return
+    own = {each.relative_to(folder).as_posix(): digest_of(each) for each in written}
+    kept = {name: digest for name, digest in listed.items() if name not in own and not name.startswith(f"{beside}/")}
+    write_text(path, json.dumps(plain({**manifest, "files": kept | own}), indent=2, allow_nan=False) + "\n")

@@ -1,0 +1,200 @@
+"""The tables of result folders, joined to the page's queries and runs: what is known of queries, and what lists hold."""
+
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from rankwell.errors import BadInput
+from rankwell.files.result_folder import DETAILS
+from rankwell.report.page import MOST_RELEVANT, MOST_RESULTS, Place
+from rankwell.tables import Bools, Floats, Ints
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+PART = "direction"
+"""What tells two queries of one id apart: a column of queries.parquet, a word in the details of results."""
+
+_NEAR = 10
+_DETAILS = ("query", "run", "item", "rank", "score", "grade", "state", "detail")
+
+
+class Overview(NamedTuple):
+    """What the lists say of each run and query, arrays of (runs, queries).
+
+    listed: whether there is a row at all. retrieved: whether there is one with a rank. relevant: how many relevant items.
+    first: the rank of the first relevant one, NaN for none. unjudged: how many of the first 10 are. tied: whether the scores
+    on both sides of the cut are equal.
+    """
+
+    listed: Bools
+    retrieved: Bools
+    relevant: Ints
+    first: Floats
+    unjudged: Ints
+    tied: Bools
+
+
+class Listed(NamedTuple):
+    """The rows of lists in the order of query, run and rank, items that were not retrieved last; columns of equal length."""
+
+    query: list[int]
+    run: list[int]
+    item: list[str]
+    rank: Floats
+    score: Floats
+    grade: Floats
+    state: list[str]
+    detail: list[str | None]
+
+
+class Tables:
+    """The tables of all places; a query is its id and its part (`t2v`), the empty text where ids tell queries apart."""
+
+    def __init__(self, places: Sequence[Place], runs: Sequence[str], session: "DuckDBPyConnection") -> None:
+        self._places, self._runs, self._session = places, runs, session
+        self._shape = (len(runs), 0)
+        self._parted = False
+
+    def columns(self, name: str) -> list[dict[str, list[Any]]]:
+        """The columns of each place's table of this name, none where it has none; with a column `of` runs are called as here."""
+        found: list[dict[str, list[Any]]] = []
+        for place in self._places:
+            path = place.folder / name
+            if not path.is_file():
+                found.append({})
+                continue
+            names = [row[0] for row in self._rows(path, f"DESCRIBE SELECT * FROM {_table(path)}") if row[0] != "file_row_number"]
+            picked = ", ".join(map(_quoted, names))
+            rows = self._rows(path, f"SELECT {picked} FROM {_table(path)} ORDER BY file_row_number")
+            table = {each: [row[at] for row in rows] for at, each in enumerate(names)}
+            if "of" in table:
+                table["of"] = [place.names.get(each, each) for each in table["of"]]
+            found.append(table)
+        return found
+
+    def join(self, queries: Sequence[tuple[str, str]]) -> bool:
+        """Joins the lists to the page's queries; False where no place has any."""
+        listed = [(at, place) for at, place in enumerate(self._places) if (place.folder / DETAILS).is_file()]
+        if not listed:
+            return False
+        self._shape = (len(self._runs), len(queries))
+        self._parted = any(part for _, part in queries)
+        here = {run: at for at, run in enumerate(self._runs)}
+        named = [(at, old, here[new]) for at, place in enumerate(self._places) for old, new in place.names.items() if new in here]
+        self._register("runs_here", ("folder", "run", "place"), named)
+        self._register("queries_here", ("query", "part", "place"), [(*each, at) for at, each in enumerate(queries)])
+        same = f" AND q.part = coalesce(json_extract_string(d.detail, '$.{PART}'), '')" if self._parted else ""
+        parts = " UNION ALL ".join(
+            f"SELECT {at} AS folder, {', '.join(_DETAILS)}, file_row_number AS line FROM {_table(place.folder / DETAILS)}"
+            for at, place in listed
+        )
+        self._rows(
+            listed[0][1].folder / DETAILS,
+            "CREATE TEMP VIEW lists AS SELECT q.place AS query, r.place AS run, d.item, CAST(d.rank AS DOUBLE) AS rank, "
+            f"d.score, d.grade, d.state, d.detail, d.line FROM ({parts}) d "
+            f"JOIN runs_here r ON r.folder = d.folder AND r.run = d.run JOIN queries_here q ON q.query = d.query{same}",
+        )
+        return True
+
+    def overview(self, cut: int | None) -> Overview:
+        """What all lists say; `cut` is the rank behind which ties are looked for, None for no such place."""
+        tied = "FALSE" if cut is None else f"max(score) FILTER (rank = {cut}) = max(score) FILTER (rank = {cut + 1})"
+        found = self._numpy(
+            "SELECT query, run, count(*) FILTER (state = 'relevant') AS relevant, "
+            "min(rank) FILTER (state = 'relevant') AS first, "
+            f"count(*) FILTER (state = 'unjudged' AND rank <= {_NEAR}) AS unjudged, "
+            f"count(rank) > 0 AS retrieved, coalesce({tied}, FALSE) AS tied FROM lists GROUP BY query, run"
+        )
+        at = (found["run"].astype(np.int64), found["query"].astype(np.int64))
+        whole = Overview(*(np.zeros(self._shape, dtype=kind) for kind in (bool, bool, np.int64, np.float64, np.int64, bool)))
+        whole.first[:] = np.nan
+        whole.listed[at] = True
+        for name in ("retrieved", "relevant", "unjudged", "tied"):
+            getattr(whole, name)[at] = found[name]
+        whole.first[at] = _floats(found["first"])
+        return whole
+
+    def lists_of(self, queries: Sequence[int]) -> Listed:
+        """The first results of these queries, every relevant item wherever it stands, and junk among the first."""
+        self._register("chosen", ("query",), [(query,) for query in queries])
+        found = self._numpy(
+            f"SELECT {', '.join(_DETAILS)} FROM lists SEMI JOIN chosen USING (query) "
+            f"WHERE rank <= {MOST_RESULTS} OR state = 'relevant' OR (state = 'junk' AND score IS NOT NULL) "
+            f"QUALIFY coalesce(rank, {MOST_RESULTS + 1}) <= {MOST_RESULTS} OR row_number() OVER "
+            f"(PARTITION BY query, run, state, coalesce(rank, {MOST_RESULTS + 1}) <= {MOST_RESULTS} "
+            f"ORDER BY rank NULLS LAST, item) <= {MOST_RELEVANT} "
+            "ORDER BY query, run, rank NULLS LAST, item, line"
+        )
+        numbers = {name: _floats(found[name]) for name in ("rank", "score", "grade")}
+        return Listed(
+            query=found["query"].tolist(),
+            run=found["run"].tolist(),
+            item=found["item"].tolist(),
+            state=found["state"].tolist(),
+            detail=found["detail"].tolist(),
+            **numbers,
+        )
+
+    def _register(self, name: str, columns: Sequence[str], rows: Sequence[tuple[Any, ...]]) -> None:
+        """Makes a table of rows; texts and whole numbers."""
+        ready: dict[str, np.ndarray] = {}
+        for at, column in enumerate(columns):
+            made = [row[at] for row in rows]
+            ready[column] = np.array(made, dtype=object if column in ("run", "query", "part") and _texts(made) else np.int64)
+        self._session.register(f"{name}_columns", ready)
+        self._session.execute(f"CREATE OR REPLACE TEMP TABLE {name} AS SELECT * FROM {name}_columns")
+        self._session.unregister(f"{name}_columns")
+
+    def _rows(self, path: Path, sql: str) -> list[tuple[Any, ...]]:
+        with _reading(str(path)):
+            return self._session.execute(sql).fetchall()
+
+    def _numpy(self, sql: str) -> dict[str, Any]:
+        with _reading(", ".join(str(place.folder / DETAILS) for place in self._places)):
+            return self._session.execute(sql).fetchnumpy()
+
+
+@contextmanager
+def opened(places: Sequence[Place], runs: Sequence[str]) -> Generator[Tables]:
+    """The tables of these folders, for as long as they are read. runs: the page's, in order."""
+    import duckdb
+
+    options: dict[str, Any] = {"autoinstall_known_extensions": False, "autoload_known_extensions": False}
+    with duckdb.connect(":memory:", config={**options, "python_enable_replacements": False}) as session:
+        # Without this, DuckDB guesses the type of text columns from a sample of their cells.
+        session.execute("SET pandas_analyze_sample = 0; SET enable_progress_bar = false")
+        yield Tables(places, runs, session)
+
+
+@contextmanager
+def _reading(what: str) -> Generator[None]:
+    import duckdb
+
+    try:
+        yield
+    except duckdb.Error as error:
+        told = str(error).split("\n")[0]
+        raise BadInput(f"{what}: the Parquet data is damaged or ends early ({told}); run the command again.") from error
+
+
+def _floats(column: Any) -> Floats:
+    return np.ma.filled(np.ma.asarray(column, dtype=np.float64), np.nan)
+
+
+def _texts(made: Sequence[Any]) -> bool:
+    return not made or isinstance(made[0], str)
+
+
+def _table(path: Path) -> str:
+    # Brackets and stars in a path would be a pattern of files.
+    plain = "".join(f"[{letter}]" if letter in "*?[" else letter for letter in str(path))
+    text = plain.replace("'", "''")
+    return f"read_parquet('{text}', file_row_number=true, hive_partitioning=false, binary_as_string=true)"
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'

@@ -1,0 +1,345 @@
+"""The page in a real browser, headless and without network: it sorts, filters, opens queries, and runs nothing that it shows."""
+
+import csv
+import io
+import json
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from browsing import CHROMIUM, DRIVER, ActionChains, Keys, Page, chromium
+from page_world import HOSTILE, hostile_world, world, written
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
+    if CHROMIUM is None or DRIVER is None:
+        pytest.skip("could not import a browser: chromium and chromium-driver are not installed")
+    downloads = tmp_path_factory.mktemp("downloads")
+    driver = chromium(downloads)
+    try:
+        yield Page(driver, downloads)
+    finally:
+        driver.quit()
+
+
+@pytest.fixture(scope="module")
+def plain(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return written(tmp_path_factory.mktemp("plain"), world())
+
+
+@pytest.fixture(scope="module")
+def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return written(tmp_path_factory.mktemp("hostile"), hostile_world())
+
+
+def expected_order(data: dict[str, Any], key: Callable[[int], Any]) -> list[str]:
+    """Ids by a key, equal ones in the order of the data."""
+    ids = data["queries"]["id"]
+    return [ids[query] for query in sorted(range(len(ids)), key=lambda query: (key(query), query))]
+
+
+def delta(data: dict[str, Any], measure: int = 0) -> Callable[[int], float]:
+    a, b = data["queries"]["values"][measure]
+    return lambda query: round(b[query] - a[query], 9)
+
+
+def test_it_loads_with_its_charts_and_without_complaints(browser: Page, plain: Path):
+    browser.open(plain)
+
+    browser.wait(lambda: browser.texts(".chart svg"), "a chart")
+    assert browser.find("h1").text.startswith("whole_docs is better")
+    assert browser.texts("#figures, #differences, #charts, #groups, #provenance") == [
+        "Figures", "Differences", "Charts", "Groups", "How this was measured",
+    ]  # fmt: skip
+    assert browser.complaints() == []
+
+
+def test_the_table_sorts_by_every_column_and_says_so(browser: Page, plain: Path):
+    data = world()
+    browser.open(plain, "#queries")
+    assert browser.column("id") == expected_order(data, delta(data))[: len(browser.column("id"))]
+    a, b = data["queries"]["values"][0]
+    keys = {"a": lambda q: -a[q], "b": lambda q: -b[q], "delta": lambda q: -delta(data)(q), "id": lambda q: q}
+
+    for name, key in keys.items():
+        browser.click(f"#table thead [data-sort={name}]")
+        shown = browser.column("id")
+        assert shown == expected_order(data, key)[: len(shown)], name
+        assert browser.find(f"#table thead .col-{name}").get_attribute("aria-sort") == (
+            "ascending" if name == "id" else "descending"
+        )
+
+
+def test_filters_leave_what_passes_them_and_can_be_taken_away(browser: Page, plain: Path):
+    data = world()
+    browser.open(plain, "#queries")
+
+    browser.find("#search").send_keys("NUMBER 1")
+    assert set(browser.column("text")) == {text for text in data["queries"]["text"] if "1" in text}
+    browser.find("#search").send_keys(Keys.ESCAPE)
+    browser.click("#differ")
+    assert browser.find("#shown").text == f"{sum(delta(data)(query) != 0 for query in range(40))} of 40 queries"
+    browser.pick("#attribute-0", "odd (20)")
+    low = browser.find("#range-delta-from")
+    low.send_keys("0.1", Keys.ENTER)
+    right = [q for q in range(40) if q % 2 and delta(data)(q) >= 0.1]
+    assert sorted(browser.column("id")) == [f"q{query:04}" for query in right]
+    assert len(browser.texts("#active .chip")) == 3
+    browser.click("#flag-0")
+    assert sorted(browser.column("id")) == [f"q{query:04}" for query in right if query in (1, 2)]
+    for _ in range(4):
+        browser.click("#active .chip")
+    assert browser.find("#shown").text == "40 queries"
+
+
+def test_dragging_over_the_histogram_filters(browser: Page, plain: Path):
+    data = world()
+    browser.open(plain, "#queries")
+    drawing = browser.find(".spread")
+    width = drawing.size["width"]
+
+    ActionChains(browser.browser).move_to_element_with_offset(drawing, 2, 0).click_and_hold().move_by_offset(
+        width // 2, 0
+    ).release().perform()
+
+    low, high = (float(browser.find(f"#range-delta-{end}").get_attribute("value") or "nan") for end in ("from", "to"))
+    passing = sum(low <= delta(data)(query) <= high for query in range(40))
+    assert browser.find("#shown").text == f"{passing} of 40 queries"
+    assert 0 < passing < 40
+
+
+def test_a_query_shows_its_relevant_items_and_both_lists_with_lines(browser: Page, plain: Path):
+    browser.open(plain, "#queries")
+    browser.click("#table tbody tr:nth-child(3) .col-text")
+
+    assert browser.find("#detail-title").text == browser.column("text")[1]
+    assert "not retrieved" in browser.texts(".gold td.place")
+    assert [len(browser.texts(f".side-{side} .card-row")) for side in "ab"] == [6, 6]
+    assert set(browser.texts(".card-row .mark title")) == {"relevant", "not relevant", "unjudged"}
+    shared = browser.run(
+        "Array.from(document.querySelectorAll('.side-a .card-row'), each => each.dataset.item)"
+        ".filter(item => document.querySelector(`.side-b [data-item='${item}']`)).length"
+    )
+    assert len(browser.texts(".lines .line")) == shared > 0
+    # Accents and case aside, this is the word of the query.
+    assert "Númber" in browser.texts(".snippet mark")
+
+
+def test_runs_are_switched_and_swapped(browser: Page, tmp_path: Path):
+    runs = ["one", "two", "three"]
+    data = world(runs=runs)
+    browser.open(written(tmp_path, data), "#queries?query=q0003")
+    values = data["queries"]["values"][0]
+
+    browser.pick("#run-b", "three")
+    assert browser.texts(".scores dt span:last-child") == ["one", "three"]
+    assert browser.texts(".scores dd")[:2] == [f"{values[0][3]:.4f}", f"{values[2][3]:.4f}"]
+    browser.pick("#run-a", "three")
+    assert browser.texts(".scores dt span:last-child") == ["three", "one"]
+    browser.pick("#list-run-a", "two")
+    assert browser.texts(".scores dt span:last-child") == ["two", "one"]
+    browser.pick("#list-run-a", "three")
+    browser.click("#swap")
+    assert browser.texts(".scores dt span:last-child") == ["one", "three"]
+    browser.pick("#measure", "AP")
+    assert browser.texts(".scores dd")[0] == f"{data['queries']['values'][1][0][3]:.4f}"
+
+
+def test_a_link_restores_the_page_and_the_back_button_works(browser: Page, plain: Path):
+    browser.open(plain, "#queries")
+    browser.click("[data-sort=random]")
+    browser.click("[data-sort=random]")
+    browser.click("#differ")
+    browser.find("#search").send_keys("find")
+    browser.click("#table tbody tr:nth-child(2) .col-text")
+    before = (browser.column("id"), browser.find("#detail-title").text)
+    link = browser.run("location.hash")
+
+    browser.open(plain, link)
+    assert (browser.column("id"), browser.find("#detail-title").text) == before
+    assert browser.find("#search").get_attribute("value") == "find"
+    browser.press("j")
+    assert browser.find("#detail-title").text == browser.column("text")[1]
+    browser.press(Keys.ESCAPE)
+    browser.wait(lambda: browser.run("document.querySelector('#detail').hidden"), "the query closes")
+    browser.browser.back()
+    browser.wait(lambda: not browser.run("document.querySelector('#detail').hidden"), "the query opens again")
+    assert browser.find("#detail-title").text == browser.column("text")[1]
+
+
+def test_the_keyboard_does_everything(browser: Page, plain: Path):
+    browser.open(plain, "#queries")
+    order = browser.column("id")
+
+    browser.press("jjk" + Keys.ARROW_DOWN + Keys.ENTER)
+    assert browser.find("#detail .query-id").text == order[1]
+    browser.press("j")
+    assert browser.find("#detail .query-id").text == order[2]
+    browser.press(Keys.ESCAPE)
+    assert browser.run("document.querySelector('#detail').hidden")
+    assert browser.run("document.activeElement.textContent") == order[2]
+    browser.press("/")
+    assert browser.run("document.activeElement.id") == "search"
+    browser.press("7" + Keys.ENTER)
+    browser.press("s")
+    assert browser.find("#presets [aria-pressed=true]").text == "Biggest gain"
+    browser.press("?")
+    assert browser.run("document.querySelector('#help').open")
+    browser.press(Keys.ESCAPE)
+    assert not browser.run("document.querySelector('#help').open")
+    browser.press("o")
+    assert browser.find("#overview").is_displayed()
+    assert browser.complaints() == []
+
+
+def test_the_rows_shown_are_downloaded(browser: Page, hostile: Path):
+    browser.open(hostile, "#queries?sort=id&flag=no+relevant&flag=tie+at+the+cut")
+    shown = browser.run("Array.from(document.querySelectorAll('#table tr.row'), each => Number(each.dataset.query))")
+    data = world()
+
+    browser.click("#save-csv")
+    browser.click("#save-jsonl")
+    found = {kind: browser.downloads / f"queries.{kind}" for kind in ("csv", "jsonl")}
+    browser.wait(lambda: all(path.exists() and path.stat().st_size for path in found.values()), "two downloads")
+    rows = list(csv.DictReader(io.StringIO(found["csv"].read_text(encoding="utf-8"), newline="")))
+    lines = [json.loads(line) for line in re.split("\n", found["jsonl"].read_text(encoding="utf-8")) if line]
+
+    assert [row["query"] for row in rows] == [line["query"] for line in lines] == [HOSTILE[query] for query in shown] != []
+    for row, line, query in zip(rows, lines, shown, strict=True):
+        assert float(row["difference"]) == line["difference"] == pytest.approx(delta(data)(query), abs=1e-9)
+        assert row["run_b"] == line["run_b"] == HOSTILE[0]
+        assert row["measure"] == "nDCG@10"
+
+
+def test_both_themes_are_readable_and_kept(browser: Page, plain: Path):
+    grounds = {}
+    for theme in ("light", "dark"):
+        browser.open(plain, f"#overview?theme={theme}")
+        browser.wait(lambda: browser.texts(".chart svg"), "a chart")
+        for selector in (".lead h1", ".note", ".figures .interval", ".eyebrow", ".figures a"):
+            assert contrast(browser, selector) >= 4.5, (theme, selector)
+        grounds[theme] = browser.run("getComputedStyle(document.body).backgroundColor")
+    assert grounds["light"] != grounds["dark"]
+
+    fill = "getComputedStyle(document.querySelector('.chart .mark-rect path')).fill"
+    dark = browser.run(fill)
+    browser.press("t")
+    browser.wait(lambda: browser.run("location.hash").endswith("theme=light"), "the address keeps the theme")
+    assert browser.run("getComputedStyle(document.body).backgroundColor") == grounds["light"]
+    assert browser.run(fill) != dark
+
+
+def contrast(browser: Page, selector: str) -> float:
+    """The contrast of a text with the page behind it, as WCAG 2 defines it."""
+    ink, ground = browser.run(
+        "[getComputedStyle(document.querySelector(arguments[0])).color, getComputedStyle(document.body).backgroundColor]",
+        selector,
+    )
+    light = sorted(luminance(colour) for colour in (ink, ground))
+    return (light[1] + 0.05) / (light[0] + 0.05)
+
+
+def luminance(colour: str) -> float:
+    parts = [float(part) / 255 for part in re.findall(r"[\d.]+", colour)[:3]]
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+    return sum(weight * part for weight, part in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
+
+
+def test_nothing_that_is_shown_is_run(browser: Page, hostile: Path):
+    browser.open(hostile)
+    assert HOSTILE[0] in browser.find("h1").text
+    browser.press("q")
+    browser.click("#table thead [data-sort=id]")
+    assert set(HOSTILE[:2]) <= set(browser.column("id"))
+    for text in HOSTILE[:6]:
+        browser.run("location.hash = '#queries?' + new URLSearchParams({query: arguments[0]})", text)
+        browser.wait(lambda text=text: browser.texts("#detail-title") == [f"{text} number"], f"the query {text} opens")
+        assert set(browser.texts(".item-id")) & set(HOSTILE)
+
+    assert browser.run("window.ran") is None
+    assert browser.run("document.querySelectorAll('main img, main script, main iframe').length") == 0
+    assert browser.complaints() == []
+
+
+def test_the_policy_stops_what_is_not_of_the_page(browser: Page, plain: Path, tmp_path: Path):
+    changed = tmp_path / "report.html"
+    changed.write_text(
+        plain.read_text(encoding="utf-8").replace(
+            "</main>", "<script>window.ran = 1</script><i onclick='window.ran = 2'></i></main>", 1
+        )
+    )
+    browser.open(changed)
+
+    browser.run("document.querySelector('i')?.click()")
+    assert browser.run("window.ran") is None
+    assert any("Content Security Policy" in message for message in browser.complaints())
+    # A driver's own scripts may use eval; a timer's text is held to the policy.
+    browser.run("new Promise(done => { setTimeout('window.ran = 3'); setTimeout(done, 20) })")
+    assert browser.run("window.ran") is None
+    assert browser.run("fetch('https://example.org').then(() => 'went', () => 'refused')") == "refused"
+
+
+def test_seven_thousand_queries_scroll_with_few_rows_built(browser: Page, tmp_path: Path):
+    data = world(n=7000, listed=3)
+    browser.open(written(tmp_path, data), "#queries?sort=id")
+    browser.run("window.frame = () => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    scroll = "(scroller => { scroller.scrollTop = arguments[0] * scroller.scrollHeight })(document.querySelector('#scroller'))"
+    middle = "document.elementFromPoint(640, 600).closest('tr.row')?.dataset.query"
+
+    for share in (0, 0.25, 0.5, 0.75, 1):
+        browser.run(scroll, share)
+        browser.run("frame()")
+        assert abs(int(browser.run(middle)) - share * 7000) < 30
+        assert len(browser.texts("#table tbody tr")) < 100
+    browser.find("#search").send_keys("number 6999")
+    assert browser.column("id") == ["q6999"]
+    browser.click("#table tbody .col-text")
+    assert "The first ones have lists." in browser.find("#detail .empty").text
+
+
+def test_lists_beside_the_page_are_loaded_when_they_are_asked_for(browser: Page, tmp_path: Path):
+    data = world()
+    folder = tmp_path / "report_data"
+    folder.mkdir()
+    items = {str(place): {"text": text, "thumbnail": None} for place, text in enumerate(data["items"].pop("text"))}
+    (folder / "000.js").write_text(f"rankwellPart({json.dumps({'lists': data['lists'], 'items': items})});", encoding="utf-8")
+    data["parts"] = [["report_data/000.js", 0, 19], ["report_data/001.js", 20, 39]]
+    data["lists"], data["items"] = {}, {"id": data["items"]["id"]}
+    page = written(tmp_path, data, parted=True)
+
+    browser.open(page, "#queries?query=q0003")
+    browser.wait(lambda: len(browser.texts(".card-row")) == 12, "lists")
+    assert browser.texts(".snippet")[0].startswith("document of the")
+    assert browser.complaints() == []
+    browser.open(page, "#queries?query=q0030")
+    browser.wait(lambda: browser.texts("#detail [role=alert]"), "a sentence about the file")
+    assert "report_data/001.js" in browser.find("#detail [role=alert]").text
+
+
+def test_a_single_run_has_one_list_and_no_differences(browser: Page, tmp_path: Path):
+    browser.open(written(tmp_path, world(runs=["bm25"])), "#queries?query=q0002")
+
+    assert browser.texts(".ranked .run-name") == ["bm25"]
+    assert browser.column("b") == browser.column("delta") == []
+    assert [browser.run(f"document.querySelector('{each}').hidden") for each in ("#swap", "label[for=run-b]")] == [True, True]
+    browser.press(Keys.ESCAPE + "sx")
+    assert browser.complaints() == []
+
+
+def test_nothing_sticks_out_on_a_phone(browser: Page, hostile: Path):
+    browser.browser.execute_cdp_cmd(
+        "Emulation.setDeviceMetricsOverride", {"width": 380, "height": 800, "deviceScaleFactor": 1, "mobile": False}
+    )
+    try:
+        for address in ("#overview", "#queries", "#queries?sort=id&query=q0009"):
+            browser.open(hostile, address)
+            assert browser.run("document.documentElement.scrollWidth") <= 380, address
+        assert browser.run("document.querySelector('.lines').getBoundingClientRect().width") == 0
+        left, right = (browser.find(f".side-{side}").rect for side in "ab")
+        assert right["y"] >= left["y"] + left["height"]
+    finally:
+        browser.browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})

@@ -1,0 +1,561 @@
+"""The page's data equals what the folder holds, whatever ids look like; its file is one, fixed to the byte, and safe to open."""
+
+import base64
+import hashlib
+import json
+import os
+import re
+import subprocess
+import sys
+from collections import defaultdict
+from html.parser import HTMLParser
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from rankwell import report
+from rankwell.cli import main
+from rankwell.errors import BadInput, BadUsage
+from rankwell.evaluation.runs import Evaluation, evaluate
+from rankwell.files.result_folder import read_results
+from rankwell.protocols.evaluate import detail_columns, query_columns
+from rankwell.protocols.report import write_report
+from rankwell.report.page import MOST_QUERIES, MOST_RELEVANT, MOST_RESULTS, bundle, document, rounded
+
+HOSTILE = [
+    "</script><script>alert(1)</script>",
+    "<!-- <script>",
+    "line\u2028and\u2029paragraph",
+    "\u202eright to left \u05d0\u05d1",
+    "\U0001f984 & <img src=x onerror=alert(1)>",
+    "long" * 500,
+    "quo'te\" {{vega}} {{script: data.js}}",
+    "\\u003c/script>",
+]
+
+
+@pytest.fixture(autouse=True)
+def short_bundle(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The charts' script takes seconds to make, and so do pictures of charts beside the page; these tests are not about them."""
+    monkeypatch.setattr("rankwell.report.folder.draw", lambda _: report.Picture(b"", ""))
+    monkeypatch.setattr(document, "vega_bundle", lambda: "(() => {window.vegaEmbed = null;})();\n")
+
+
+class _Elements(HTMLParser):
+    """The texts of script and style elements and the attributes of all, as a browser's parser finds them."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.scripts: list[tuple[dict[str, str | None], str]] = []
+        self.styles: list[str] = []
+        self.policy = self.title = ""
+        self.tags: list[str] = []
+        self.attributes: list[str] = []
+        self._open: str | None = None
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.attributes += [name for name, _ in attrs]
+        told = dict(attrs)
+        if tag == "meta" and told.get("http-equiv") == "Content-Security-Policy":
+            self.policy = told["content"] or ""
+        self._open = tag if tag in ("script", "style", "title") else None
+        if tag == "script":
+            self.scripts.append((told, ""))
+        if tag == "style":
+            self.styles.append("")
+
+    def handle_endtag(self, tag: str) -> None:
+        self._open = None if tag == self._open else self._open
+
+    def handle_data(self, data: str) -> None:
+        if self._open == "script":
+            self.scripts[-1] = (self.scripts[-1][0], self.scripts[-1][1] + data)
+        elif self._open == "style":
+            self.styles[-1] += data
+        elif self._open == "title":
+            self.title += data
+
+
+def elements(path: Path) -> _Elements:
+    return _Elements(path.read_text(encoding="utf-8"))
+
+
+def data_of(path: Path) -> dict[str, Any]:
+    (text,) = [text for told, text in elements(path).scripts if told.get("id") == "data"]
+    return json.loads(text)
+
+
+def made(folder: Path, n: int, *, runs: int = 2, depth: int = 30, ids: list[str] | None = None, relevant: int = 3) -> Path:
+    """A result folder of random runs: n queries, lists of so many items, some of the relevant ones in no list."""
+    random = np.random.default_rng(n + 7 * runs)
+    names = ids or [f"d{at}" for at in range(2 * depth)]
+    queries = (ids or []) + [f"q{at:05}" for at in range(n - len(ids or []))]
+    qrels = {
+        query: {names[at]: int(grade) for grade, at in enumerate(random.choice(len(names), min(relevant + 1, len(names)), False))}
+        for query in queries
+    }
+    found: dict[str, dict[str, dict[str, float]]] = {}
+    for run in range(runs):
+        asked = queries[run:] if run and n > 20 else queries
+        found[f"run {run}"] = {
+            query: {names[at]: float(round(random.random(), 2)) for at in random.permutation(len(names))[:depth]}
+            for query in asked
+        }
+    result = evaluate(
+        qrels, found, ["nDCG@5", "RR", "P@1", "P@5"], details=True, texts={each: f"what {each} says" for each in queries}
+    )
+    keep(result, folder)
+    return folder
+
+
+def keep(result: Evaluation, folder: Path) -> None:
+    """What `rankwell evaluate -o` writes, without its charts, which take most of the time."""
+    report.write_folder(
+        folder,
+        summary=result.summary,
+        values=result.values,
+        rules=result.describe(),
+        notes=result.notes,
+        manifest=result.manifest(),
+        details=detail_columns(result),
+        queries=query_columns(result),
+        charts=False,
+    )
+
+
+def page(folder: Path, **options: Any) -> Path:
+    return write_report([folder], folder / "report.html", **options)[0][0]
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return made(tmp_path_factory.mktemp("small"), 40)
+
+
+def short(value: float | None) -> float | None:
+    """7 significant digits by Python's own formatting."""
+    return None if value is None or value != value else float(f"{value:.7g}")
+
+
+def test_values_are_those_of_the_folder(small: Path) -> None:
+    pandas = pytest.importorskip("pandas")
+    data = data_of(page(small))
+    table = pandas.read_parquet(small / "per_query.parquet")
+    names = {(each["name"], each["of"]): at for at, each in enumerate(data["measures"])}
+    assert len(names) == 4
+    seen = 0
+    for row in table.itertuples():
+        at = names[row.measure, None]
+        value = data["queries"]["values"][at][data["runs"].index(row.run)][data["queries"]["id"].index(row.query)]
+        assert value == short(row.value)
+        assert data["measures"][at]["unit"] == row.unit
+        seen += 1
+    assert seen == len(table)
+    assert (
+        sum(value is not None for runs in data["queries"]["values"] for run in runs for value in run) == table.value.notna().sum()
+    )
+
+
+def test_lists_are_those_of_the_folder(small: Path) -> None:
+    pandas = pytest.importorskip("pandas")
+    data = data_of(page(small))
+    table = pandas.read_parquet(small / "details.parquet")
+    expected: dict[tuple[str, str], set[tuple[Any, ...]]] = defaultdict(set)
+    for row in table.itertuples():
+        if row.state == "relevant" or row.rank <= MOST_RESULTS:
+            cells = (row.item, short(row.rank), short(row.score), short(row.grade), row.state)
+            expected[row.query, row.run].add(cells)
+    found: dict[tuple[str, str], set[tuple[Any, ...]]] = defaultdict(set)
+    for query, lists in data["lists"].items():
+        assert len(lists) == len(data["runs"])
+        for run, rows in zip(data["runs"], lists, strict=True):
+            ranks = [float("inf") if rank is None else rank for _, rank, *_ in rows]
+            assert ranks == sorted(ranks)
+            for item, rank, score, grade, state, detail in rows:
+                assert detail is None
+                found[data["queries"]["id"][int(query)], run].add((data["items"]["id"][item], rank, score, grade, state))
+    assert found == expected
+    assert any(rank is None for rows in found.values() for _, rank, *_ in rows), "some relevant item is in no list"
+    assert data["shown"]["queries"] == data["shown"]["of"] == 40
+    assert data["shown"]["rule"].startswith("All queries have lists")
+
+
+def test_counts_first_ranks_and_flags(small: Path) -> None:
+    pandas = pytest.importorskip("pandas")
+    data = data_of(page(small))
+    table = pandas.read_parquet(small / "details.parquet")
+    queries, cut = data["queries"], 5
+    flags: dict[str, set[str]] = defaultdict(set)
+    for place, query in enumerate(queries["id"]):
+        for run, name in enumerate(data["runs"]):
+            mine = table[(table["query"] == query) & (table.run == name)]
+            right = mine[mine.state == "relevant"]
+            assert queries["relevant"][place] == len(right)
+            assert queries["first"][run][place] == (None if right["rank"].isna().all() else int(right["rank"].min()))
+            if not mine["rank"].notna().any():
+                flags[f"missing from {name}"].add(query)
+            if ((mine.state == "unjudged") & (mine["rank"] <= 10)).any():
+                flags["unjudged in the first 10"].add(query)
+            scores = {rank: score for rank, score in zip(mine["rank"], mine.score, strict=True) if rank == rank}
+            if cut + 1 in scores and scores[cut] == scores[cut + 1]:
+                flags["tie at the cut"].add(query)
+    told = {name: {queries["id"][place] for place in places} for name, places in queries["flags"].items()}
+    everywhere = flags.pop("unjudged in the first 10")
+    assert len(everywhere) == 40
+    assert "unjudged in the first 10: all 40 queries" in data["notes"]
+    assert told == flags
+    assert set(told) == {"missing from run 1", "tie at the cut"}
+
+
+def test_means_and_differences_are_those_of_summary_and_compare(
+    small: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    data = data_of(page(small))
+    rows = json.loads((small / "summary.json").read_bytes())["rows"]
+    assert [(data["runs"][each["run"]], data["measures"][each["measure"]]["name"]) for each in data["summary"]] == [
+        (row["run"], row["measure"]) for row in rows
+    ]
+    for told, row in zip(data["summary"], rows, strict=True):
+        assert (told["mean"], told["low"], told["high"], told["sd"], told["n"]) == tuple(
+            row[name] for name in ("mean", "ci_low", "ci_high", "sd", "n")
+        )
+    sys.argv = ["rankwell", "compare", str(small), "-o", str(tmp_path / "compared")]
+    assert main() == 0
+    said = capsys.readouterr()
+    assert said.out.splitlines()[0] == data["verdicts"][0]
+    assert f"its page: {tmp_path / 'compared' / 'report.html'}" in said.err
+    again = data_of(tmp_path / "compared" / "report.html")
+    for name in ("verdicts", "differences", "queries", "lists", "items", "summary", "measures", "charts"):
+        assert again[name] == data[name], name
+    first = data["differences"][0]
+    own = data["queries"]["values"][first["measure"]]
+    pairs = [(a, b) for a, b in zip(own[first["a"]], own[first["b"]], strict=True) if a is not None and b is not None]
+    assert first["difference"] == pytest.approx(sum(b - a for a, b in pairs) / len(pairs), abs=1e-6)
+    assert first["better"] == sum(b > a for a, b in pairs)
+    assert first["worse"] == sum(b < a for a, b in pairs)
+    assert first["equal"] == sum(b == a for a, b in pairs)
+
+
+def test_groups_have_a_verdict_of_their_own(small: Path, tmp_path: Path) -> None:
+    queries = data_of(page(small))["queries"]["id"]
+    (tmp_path / "q.tsv").write_text(
+        "id\ttext\tkind\n" + "".join(f"{q}\tx\t{'even' if at % 4 else 'odd'}\n" for at, q in enumerate(queries))
+    )
+    qrels, runs = tmp_path / "qrels.txt", [tmp_path / "a.run", tmp_path / "b.run"]
+    qrels.write_text("".join(f"{query} 0 right 1\n" for query in queries))
+    for at, run in enumerate(runs):
+        run.write_text("".join(f"{q} Q0 {'right' if (n + at) % 3 else 'wrong'} 1 1.0 t\n" for n, q in enumerate(queries)))
+    sys.argv = ["rankwell", "compare", *map(str, (qrels, *runs)), "--query-texts", str(tmp_path / "q.tsv")]
+    sys.argv += ["--group", "kind", "-o", str(tmp_path / "out")]
+    assert main() == 0
+    data = data_of(tmp_path / "out" / "report.html")
+    assert [(each["name"], each["value"], each["n"]) for each in data["groups"]] == [("kind", "even", 30), ("kind", "odd", 10)]
+    assert all(each["small"] and each["verdict"].endswith(".") for each in data["groups"])
+    assert data["queries"]["attributes"]["kind"] == ["even" if at % 4 else "odd" for at in range(len(queries))]
+    assert data["queries"]["text"] == ["x"] * len(queries)
+
+
+def test_one_run_has_no_verdict_and_no_differences(tmp_path: Path) -> None:
+    data = data_of(page(made(tmp_path, 12, runs=1)))
+    assert data["verdicts"] == data["differences"] == data["groups"] == []
+    assert data["title"] == "run 0"
+    assert [chart["id"] for chart in data["charts"]] == ["intervals", "k_curves"]
+
+
+def test_hostile_ids_stay_data(tmp_path: Path) -> None:
+    folder = made(tmp_path, 12, ids=HOSTILE, depth=6)
+    texts = {each: f"{each} {each}" for each in HOSTILE}
+    path = page(folder, documents=texts, title=HOSTILE[0])
+    found = elements(path)
+    assert len(found.scripts) == 3
+    assert found.tags.count("script") == 3
+    assert found.title == HOSTILE[0]
+    assert not [name for name in found.attributes if name.startswith("on")]
+    raw = path.read_text(encoding="utf-8")
+    block = raw[raw.index('id="data">') + 10 : raw.index("</script>")]
+    assert not set("<\u2028\u2029") & set(block)
+    data = json.loads(block)
+    assert set(HOSTILE) <= set(data["queries"]["id"])
+    assert set(data["items"]["id"]) == set(HOSTILE)
+    for item, text in zip(data["items"]["id"], data["items"]["text"], strict=True):
+        assert len(text) <= 300
+        assert " ".join(texts[item].split()).startswith(text.removesuffix("…"))
+    assert raw.count("\r") == 0
+
+
+def test_the_policy_allows_what_stands_there_and_nothing_else(small: Path) -> None:
+    found = elements(page(small))
+    rules = {name: set(rest) for name, *rest in (part.split() for part in found.policy.split(";"))}
+
+    def _hash(text: str) -> str:
+        return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
+    runs = [text for told, text in found.scripts if told.get("type") != "application/json"]
+    assert rules == {
+        "default-src": {"'none'"},
+        "script-src": {_hash(text) for text in runs},
+        "style-src": {_hash(text) for text in found.styles},
+        "img-src": {"data:"},
+        "base-uri": {"'none'"},
+        "form-action": {"'none'"},
+    }
+    assert len(runs) == 2
+    assert len(found.styles) == 1
+    assert "style" not in found.attributes
+    # The policy comes before whatever it is about.
+    text = page(small).read_text(encoding="utf-8")
+    assert text.index("Content-Security-Policy") < text.index("<style") < text.index("<script")
+    assert not re.search(r"https?://(?!www\.w3\.org|vega\.github\.io)", text)
+
+
+def test_at_most_500_queries_by_the_stated_rule(tmp_path: Path) -> None:
+    data = data_of(page(made(tmp_path, 720, depth=8, relevant=2)))
+    chosen = sorted(map(int, data["lists"]))
+    assert len(chosen) == MOST_QUERIES == data["shown"]["queries"]
+    assert data["shown"]["of"] == 720
+    rule = data["shown"]["rule"]
+    apart, worst, best, drawn = (int(number) for number in re.findall(r"(?:the |and the |, )(\d+)", rule)[:4])
+    assert apart + worst + best + drawn == MOST_QUERIES
+    exact = [each for each in read_results(tmp_path).values if each.measure == data["measures"][0]["name"]]
+    known = [dict(zip(each.queries, each.values, strict=True)) for each in exact]
+    first = np.array([[mine.get(query, np.nan) for query in data["queries"]["id"]] for mine in known])
+    spread, mean = np.nan_to_num(np.abs(first[0] - first[1])), np.nanmean(first, axis=0)
+    rest = list(range(720))
+    for key, most in ((-spread, apart), (mean, worst), (-mean, best)):
+        taken = sorted(rest, key=lambda at: (round(key[at], 12), at))[:most]
+        assert set(taken) <= set(chosen)
+        rest = [at for at in rest if at not in taken]
+    assert len(set(rest) & set(chosen)) == drawn
+    assert "at random (seed 0)" in rule
+
+
+def test_many_relevant_items_are_cut_as_stated(tmp_path: Path) -> None:
+    names = [f"d{at}" for at in range(MOST_RELEVANT + 150)]
+    result = evaluate({"q": dict.fromkeys(names, 1)}, {"a": {"q": {"d0": 2.0, "other": 1.0}}}, ["P@5"], details=True)
+    keep(result, tmp_path)
+    data = data_of(page(tmp_path))
+    ((rows,),) = data["lists"].values()
+    assert [row[1] for row in rows[:3]] == [1, 2, None]
+    assert len(rows) == 2 + MOST_RELEVANT
+    assert str(MOST_RELEVANT) in data["shown"]["rule"]
+    assert data["queries"]["relevant"] == [len(names)]
+
+
+def test_large_data_move_beside_the_page(small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = data_of(page(small))
+    folder = made(tmp_path / "results", 40)
+    monkeypatch.setattr(document, "PART_BYTES", 20_000)
+    real = document.write_page
+    monkeypatch.setattr("rankwell.protocols.report.write_page", lambda path, source: real(path, source, most_bytes=30_000))
+    texts = {item: f"text of {item} </script>\u2028" for item in whole["items"]["id"]}
+    path = page(folder, documents=texts)
+    data = data_of(path)
+    assert data["lists"] == {}
+    assert set(data["items"]) == {"id"}
+    assert len(data["parts"]) > 2
+    assert "'self'" in elements(path).policy
+    lists: dict[str, Any] = {}
+    for name, first, last in data["parts"]:
+        text = (folder / name).read_text(encoding="utf-8")
+        assert not set("<\u2028") & set(text)
+        part = json.loads(text.removeprefix("rankwellPart(").removesuffix(");\n"))
+        assert sorted(map(int, part["lists"])) == list(range(first, last + 1))
+        used = {str(row[0]) for rows in part["lists"].values() for run in rows for row in run}
+        assert {item: told["text"] for item, told in part["items"].items()} == {
+            item: " ".join(texts[data["items"]["id"][int(item)]].split()) for item in used
+        }
+        lists |= part["lists"]
+    assert lists == whole["lists"]
+    manifest = json.loads((folder / "manifest.json").read_bytes())
+    beside = {each.relative_to(folder).as_posix() for each in (folder / "report_data").iterdir()}
+    assert beside == {name for name, _, _ in data["parts"]}
+    assert {name for name in manifest["files"] if name.startswith("report")} == beside | {"report.html"}
+    for name, digest in manifest["files"].items():
+        assert digest == f"sha256:{hashlib.sha256((folder / name).read_bytes()).hexdigest()}"
+    (folder / "report_data" / "mine.js").write_text("// somebody's own")
+    written, notes = write_report([folder], folder / "other.html")
+    assert written[1].parent.name == "other_data"
+    assert f"{len(written) - 1} files" in notes[0]
+    assert {each.name for each in (folder / "report_data").iterdir()} > {name.split("/")[1] for name, _, _ in data["parts"]}
+    monkeypatch.setattr("rankwell.protocols.report.write_page", real)
+    page(folder)
+    assert [each.name for each in (folder / "report_data").iterdir()] == ["mine.js"]
+    made(folder, 40)
+    assert not (folder / "report.html").exists(), "a page of an earlier result is stale"
+
+
+def test_the_page_is_the_same_to_the_byte(tmp_path: Path) -> None:
+    folder = made(tmp_path / "a", 600, depth=6)
+    program = f"""
+from pathlib import Path
+from rankwell.protocols.report import write_report
+from rankwell.report.page import document
+document.vega_bundle = lambda: ""
+write_report([{str(folder)!r}], Path({str(tmp_path)!r}) / "SEED" / "report.html")
+"""
+    for seed in ("1", "2"):
+        environment = {**os.environ, "PYTHONHASHSEED": seed, "OPENBLAS_NUM_THREADS": seed}
+        subprocess.run([sys.executable, "-c", program.replace("SEED", seed)], check=True, env=environment)
+    assert (tmp_path / "1" / "report.html").read_bytes() == (tmp_path / "2" / "report.html").read_bytes()
+
+
+def test_the_order_of_rows_does_not_show(small: Path, tmp_path: Path) -> None:
+    pandas = pytest.importorskip("pandas")
+    page(small)
+    folder = tmp_path / "shuffled"
+    folder.mkdir()
+    for name in ("summary.json", "manifest.json"):
+        (folder / name).write_bytes((small / name).read_bytes())
+    for name in ("details.parquet", "queries.parquet"):
+        pandas.read_parquet(small / name).sample(frac=1, random_state=3).to_parquet(folder / name, index=False)
+    table = pandas.read_parquet(small / "per_query.parquet")
+    mixed = table.sample(frac=1, random_state=3)
+    keys = [(run, measure) for run, measure in table[["run", "measure"]].drop_duplicates().itertuples(index=False)]
+    parts = [mixed[(mixed.run == run) & (mixed.measure == measure)] for run, measure in keys]
+    pandas.concat(parts).to_parquet(folder / "per_query.parquet", index=False)
+    assert page(folder).read_bytes() == (small / "report.html").read_bytes()
+
+
+def test_captions_of_both_directions_are_different_queries(tmp_path: Path) -> None:
+    np.save(tmp_path / "scores.npy", np.random.default_rng(0).random((12, 12)))
+    sys.argv = ["rankwell", "captions", str(tmp_path / "scores.npy"), "-o", str(tmp_path / "out")]
+    assert main() == 0
+    data = data_of(page(tmp_path / "out"))
+    assert data["protocol"] == "captions"
+    ways = data["queries"]["attributes"]["direction"]
+    assert sorted(zip(data["queries"]["id"], ways, strict=True)) == sorted(
+        (str(at), way) for at in range(12) for way in ("t2v", "v2t")
+    )
+    per_query = read_results(tmp_path / "out")
+    for each, fact in zip(per_query.values, per_query.facts, strict=True):
+        at = next(n for n, m in enumerate(data["measures"]) if (m["name"], m["of"]) == (each.measure, fact["direction"]))
+        mine = data["queries"]["values"][at][0]
+        assert [value for value, way in zip(mine, ways, strict=True) if way != fact["direction"]] == [None] * 12
+        assert sum(value for value in mine if value is not None) == pytest.approx(np.nansum(each.values), rel=1e-6)
+    for query, (rows,) in data["lists"].items():
+        assert {row[5]["direction"] for row in rows} == {ways[int(query)]}
+
+
+def test_pictures_stand_once(tmp_path: Path) -> None:
+    image = pytest.importorskip("PIL.Image")
+    folder = made(tmp_path / "results", 12, ids=["a/1", "a/2", "../out", "d"], depth=3)
+    (tmp_path / "img" / "a").mkdir(parents=True)
+    for place in ("img/a/1.png", "img/a/2.png", "out.png"):
+        image.new("RGB", (300, 200), "red").save(tmp_path / place)
+    written, notes = write_report([folder], folder / "report.html", thumbnails=str(tmp_path / "img" / "{id}.png"))
+    items = data_of(written[0])["items"]
+    drawn = {item for item, picture in zip(items["id"], items["thumbnail"], strict=True) if picture}
+    assert drawn == {"a/1", "a/2"}, "a path that leaves the folder is no picture"
+    assert all(each is None or each.startswith("data:image/jpeg;base64,") for each in items["thumbnail"])
+    assert notes == ["2 of 4 items have no picture: '../out', 'd'"] or set(notes[0].split(": ")[1].split(", ")) == {
+        "'../out'",
+        "'d'",
+    }
+    again = data_of(page(folder, thumbnails=str(tmp_path / "img")))["items"]
+    assert {item for item, picture in zip(again["id"], again["thumbnail"], strict=True) if picture} == {"a/1", "a/2"}
+
+
+def test_several_folders_are_compared(small: Path, tmp_path: Path) -> None:
+    other = made(tmp_path / "other", 40, runs=1)
+    written, _ = write_report([f"first={small}", other], tmp_path / "both.html")
+    data = data_of(written[0])
+    assert data["runs"] == ["first/run 0", "first/run 1", "run 0"]
+    assert len(data["differences"]) == 3 * 4
+    assert {data["runs"][run] for lists in data["lists"].values() for run, rows in enumerate(lists) if rows} == set(data["runs"])
+    assert [chart["id"] for chart in data["charts"]] == ["intervals", "k_curves", "differences", "critical_difference"]
+
+
+@pytest.mark.parametrize("name", ["per_query.parquet", "details.parquet"])
+def test_damaged_tables_are_named(small: Path, tmp_path: Path, name: str) -> None:
+    folder = made(tmp_path, 12)
+    (folder / name).write_bytes((folder / name).read_bytes()[:-40])
+    with pytest.raises(BadInput, match=name):
+        page(folder)
+    assert not (folder / "report.html").exists()
+
+
+def test_a_folder_without_details_has_a_page_without_lists(tmp_path: Path) -> None:
+    folder = made(tmp_path, 12)
+    (folder / "details.parquet").unlink()
+    data = data_of(page(folder))
+    assert data["lists"] == {}
+    assert data["shown"]["queries"] == 0
+    assert "without details.parquet" in data["shown"]["rule"]
+    assert len(data["queries"]["id"]) == 12
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["report"], "name a folder of results"),
+        (["report", "nowhere"], "nowhere is no folder"),
+        (["report", "."], "has no per_query.parquet"),
+        (["report", "{small}", "-o", "{small}/summary.csv/x.html"], "is a file"),
+        (["report", "{small}", "--thumbnails", "nowhere"], "no such folder"),
+        (["report", "{small}", "--documents", "nowhere.tsv"], "no such file"),
+        (["open", "."], "there is no report.html"),
+        (["open", "nowhere"], "no such file"),
+    ],
+)
+def test_errors_say_what_to_do(
+    small: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    arguments: list[str],
+    said: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "argv", ["rankwell", *(each.replace("{small}", str(small)) for each in arguments)])
+    assert main() == 2
+    error = capsys.readouterr().err
+    assert said in error
+    assert error.count("\n") == 1
+
+
+def test_open_prints_the_path_and_opens_it(
+    small: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = page(small)
+    opened: list[str] = []
+    monkeypatch.setattr("webbrowser.open", lambda address: opened.append(address) or True)
+    for arguments in ([str(small)], [str(path)], [str(small), "--no-browser"]):
+        monkeypatch.setattr(sys, "argv", ["rankwell", "open", *arguments])
+        assert main() == 0
+        assert capsys.readouterr().out == f"{path}\n"
+    assert opened == [path.as_uri()] * 2
+
+
+def test_the_bundle_is_made_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[int] = []
+    script = "let a = '</script><!--';\r\n"
+    fake = SimpleNamespace(javascript_bundle=lambda: calls.append(1) or script)
+    monkeypatch.setitem(sys.modules, "vl_convert", fake)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    first = bundle.vega_bundle()
+    assert first == bundle.vega_bundle() == "(() => {let a = '<\\/script><\\!--';\n})();\n"
+    assert len(calls) == 1
+    blocked = tmp_path / "file"
+    blocked.write_text("")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(blocked))
+    assert bundle.vega_bundle() == first
+    assert len(calls) == 2
+
+
+def test_numbers_have_seven_digits() -> None:
+    random = np.random.default_rng(5)
+    values = np.concatenate(
+        [random.standard_normal(500) * 10.0 ** random.integers(-12, 12, 500), [0.0, 1.0, -0.1, 1 / 3, np.nan]]
+    )
+    for value, got in zip(values.tolist(), rounded(values).tolist(), strict=True):
+        assert got == float(f"{value:.7g}") or (value != value and got != got)
+
+
+def test_places_are_refused_before_work(tmp_path: Path) -> None:
+    with pytest.raises(BadUsage, match="two runs are called"):
+        write_report([f"a={made(tmp_path / 'x', 12, runs=1)}", f"a={made(tmp_path / 'y', 12, runs=1)}"], tmp_path / "page.html")

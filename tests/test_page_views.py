@@ -1,0 +1,218 @@
+"""What each protocol shows of a query, in a real browser: the nodes of the page against the rows of details.parquet."""
+
+import json
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import numpy as np
+import pytest
+
+pytest.importorskip("selenium")
+
+from answer_forms import asked, lines, squad, written
+from rankwell.evaluation.agreement import agree
+from rankwell.evaluation.answers import evaluate_answers
+from rankwell.evaluation.captions import captions
+from rankwell.evaluation.clips import evaluate_clips
+from rankwell.evaluation.instances import evaluate_instances
+from rankwell.files.result_folder import read_results
+from rankwell.protocols import present
+from rankwell.protocols.agree import write as write_agreement
+from rankwell.protocols.report import write_report
+from rankwell.tables.images import Images, Picture
+from test_page_browser import Page
+from test_page_browser import browser as browser
+
+HOSTILE = '<img src="x" onerror="window.ran = 1">'
+
+
+def shown(browser: Page, folder: Path, query: str) -> list[list[dict[str, Any]]]:
+    """Opens a query of the folder's page; returns the rows of each run's list in order of rank."""
+    page = folder / "report.html"
+    if not page.exists():
+        write_report([folder], page)
+    browser.open(page, f"#queries?query={quote(query, safe='')}")
+    browser.wait(lambda: browser.texts("#detail .ranked"), "the lists of the query")
+    columns = read_results(folder).details()
+    rows = [dict(zip(columns, cells, strict=True)) for cells in zip(*columns.values(), strict=True)]
+    runs = list(dict.fromkeys(row["run"] for row in rows))
+    mine = [
+        [
+            row | {"detail": json.loads(row["detail"])}
+            for row in rows
+            if (row["run"], row["query"]) == (run, query) and row["rank"]
+        ]
+        for run in runs
+    ]
+    return [sorted((row for row in listed if row["rank"] <= 20), key=lambda row: row["rank"]) for listed in mine]
+
+
+def quiet(browser: Page) -> None:
+    assert browser.complaints() == []
+    assert browser.run("window.ran") is None
+    assert browser.run("document.documentElement.scrollWidth <= window.innerWidth")
+
+
+@pytest.fixture(scope="module")
+def clips(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("clips")
+    draw = np.random.default_rng(2)
+    names = [f"c{number}" for number in range(24)]
+    labels = [[word for word in ("car", HOSTILE, "bus") if draw.random() < 0.55] for _ in names]
+    table = [{"slice_id": name, "who": mine, "where": ["road"]} for name, mine in zip(names, labels, strict=True)]
+    (place / "clips.json").write_text(json.dumps(table))
+    np.save(place / "v.npy", draw.standard_normal((24, 4)))
+    result = evaluate_clips(place / "clips.json", place / "v.npy", ids=names, groups="who,where", details=True, intervals="none")
+    present(result, output=place / "out", charts=False)
+    return place / "out"
+
+
+def test_clips_show_a_tick_or_a_cross_for_each_keyword_of_each_result(browser: Page, clips: Path) -> None:
+    details = read_results(clips).details()
+    query = next(
+        query
+        for query, detail in zip(details["query"], details["detail"], strict=True)
+        if HOSTILE in json.loads(detail)["groups"].get("who", {"missing": []})["missing"]
+    )
+
+    (rows,) = shown(browser, clips, query)
+
+    def words(row: dict[str, Any], kind: str) -> set[str]:
+        return {label for each in row["detail"]["groups"].values() for label in each[kind]}
+
+    for kind in ("found", "missing"):
+        chips = browser.run(
+            "Array.from(document.querySelectorAll('.card-row'), row => "
+            f"Array.from(row.querySelectorAll('.keyword-chip.{kind}'), chip => chip.lastChild.textContent))"
+        )
+        assert [set(each) for each in chips] == [words(row, kind) for row in rows]
+    counts = [(len(words(row, "found")), len(words(row, "found")) + len(words(row, "missing"))) for row in rows]
+    assert browser.texts(".found-keywords strong") == [f"{found} of {every}" for found, every in counts]
+    lacking = {
+        word: sum(word in words(row, "missing") for row in rows[:10])
+        for word in words(rows[0], "found") | words(rows[0], "missing")
+    }
+    table = browser.texts(".keyword-table tbody .keyword"), browser.texts(".keyword-table tbody .number")
+    assert dict(zip(*table, strict=True)) == {word: f"{n} of 10" for word, n in lacking.items()}
+    assert [int(each.split()[0]) for each in table[1]] == sorted(lacking.values(), reverse=True)
+    crosses = browser.run("document.querySelectorAll('.keyword-table .sign.missing').length")
+    assert crosses == sum(lacking.values())
+    # Told apart by shape and by name, not by colour alone.
+    shapes = browser.run(
+        "Array.from(document.querySelectorAll('.keyword-table .sign'), "
+        "each => each.classList[1] + each.lastChild.getAttribute('d'))"
+    )
+    assert len(set(shapes)) == 2
+    quiet(browser)
+
+
+def test_agreement_shows_rank_similarity_and_margin_under_the_reference(browser: Page, tmp_path: Path) -> None:
+    draw = np.random.default_rng(4)
+    reference = draw.standard_normal((60, 5))
+    candidates = {name: reference + noise * draw.standard_normal((60, 5)) for name, noise in (("near", 0.3), ("far", 0.9))}
+    write_agreement(agree(reference, candidates, k=10, samples=8, intervals="none", eps=0.05), tmp_path)
+    query = read_results(tmp_path).details()["query"][0]
+
+    lists = shown(browser, tmp_path, query)
+
+    told = browser.texts(".card-row .reference")
+    rows = [row["detail"] for listed in lists for row in listed]
+    assert len(told) == len(rows) >= 20
+    for text, detail in zip(told, rows, strict=True):
+        assert f"reference {detail['reference_rank']}" in text
+        assert f"{detail['reference_score']:.4f}".replace("-", "−") in text
+        assert f"{abs(detail['margin']):.4f}" in text
+        assert ("as good as counted" in text) == (-0.05 <= detail["margin"] < 0)
+    kept = [sum(row["state"] == "relevant" and row["rank"] <= 10 for row in listed) for listed in lists]
+    dots = {kind: browser.run(f"document.querySelectorAll('.strip .dot.{kind}').length") for kind in ("kept", "lost", "other")}
+    assert dots == {"kept": sum(kept), "lost": 20 - sum(kept), "other": 20 - sum(kept)}
+    known = read_results(tmp_path).attributes
+    summary = browser.texts("#detail .block > .view > p")[0]
+    assert summary.startswith(f"The reference's 10th and 11th are {float(known['margin'][query]):.4f}".rstrip("0"))
+    assert ("close to chance" in summary) == (known["near_cut"][query] != "0")
+    quiet(browser)
+
+
+def test_answers_show_what_they_share_with_the_right_one(browser: Page, tmp_path: Path) -> None:
+    gold = squad(asked("q1"), {"id": "q2", "question": "?", "answers": [], "is_impossible": True})
+    given = [
+        {"id": "q1", "rank": 1, "text": f"🌍 the paris {HOSTILE}", "no_answer": 0.125},
+        {"id": "q1", "rank": 2, "text": "Paris"},
+        {"id": "q1", "rank": 3, "text": "xyz"},
+        {"id": "q2", "rank": 1, "text": None, "no_answer": 0.5},
+    ]
+    result = evaluate_answers(
+        written(tmp_path / "gold.json", gold), lines(tmp_path / "reader.jsonl", *given), convention="squad2", details=True
+    )
+    present(result, output=tmp_path / "out", charts=False)
+
+    (rows,) = shown(browser, tmp_path / "out", "q1")
+
+    assert [row["item"] for row in rows] == browser.texts(".card-row .title-line .answer")
+    # Characters are counted as Python does: the picture before the word is one, and two code units.
+    assert browser.texts(".card-row:first-child .title-line .same-word") == ["paris"]
+    assert browser.texts(".card-row:first-child .against .same-word") == ["Paris"]
+    assert f"{rows[0]['detail']['token_f1']:.4f}" in browser.texts(".card-row .reference")[0]
+    assert browser.texts(".card-row .reference")[1:] == ["exactly the right answer", "shares nothing with a right answer"]
+    assert browser.texts(".card-row:nth-child(2) .passage .said-both") == ["Paris"]
+    assert browser.texts(".right-answer") == ["Paris"]
+    assert browser.texts(".run-lines strong") == ["0.1250"]
+    quiet(browser)
+    shown(browser, tmp_path / "out", "q2")
+    assert browser.texts(".card-row .title-line .answer") == ["says that there is no answer"]
+    assert "No answer is right" in browser.texts("#detail .block > .view")[0]
+    assert browser.texts(".gold tbody th .answer") == ["says that there is no answer"]
+    quiet(browser)
+
+
+def test_instances_show_tiles_with_labels_and_the_first_right_one(browser: Page, tmp_path: Path) -> None:
+    references = [Picture(f"r{number}", f"thing {number % 4}", "reference") for number in range(12)]
+    images = Images.from_pictures([*references, Picture("q1", "thing 2", "query"), Picture("q2", "thing 0", "query")])
+    scores = np.array([np.arange(12.0)[::-1], np.arange(12.0)])
+    result = evaluate_instances(
+        images, scores=scores, query_ids=["q1", "q2"], reference_ids=[f"r{number}" for number in range(12)], details=True
+    )
+    present(result, output=tmp_path, charts=False)
+
+    (rows,) = shown(browser, tmp_path, "q1")
+
+    assert browser.texts(".tile .instance .label") == [row["detail"]["label"] for row in rows]
+    assert browser.texts(".tile .first-right") == ["first right"]
+    classes = browser.run("Array.from(document.querySelectorAll('.tile'), each => each.classList[1])")
+    assert classes == [row["state"] for row in rows]
+    assert classes.index("relevant") == 2
+    assert "first right one at rank 3 · 2 of 3 right among the first 10" in browser.texts(".run-lines li")[0]
+    quiet(browser)
+
+
+def test_captions_say_by_how_much_the_best_right_one_leads_or_is_short(browser: Page, tmp_path: Path) -> None:
+    scores = np.array([[0.9, 0.4, 0.1], [0.8, 0.55, 0.2], [0.3, 0.2, 0.6]])
+    names = {"query_ids": ["c0", "c1", "c2"], "item_ids": ["v0", "v1", "v2"]}
+    result = captions(scores, texts=["a red car", "a bus", HOSTILE], details=True, intervals="none", **names)
+    present(result, output=tmp_path, charts=False)
+
+    shown(browser, tmp_path, "c1")
+    assert browser.texts(".run-lines li > :last-child") == ["best right one at rank 2, 0.2500 short of the first"]
+    assert "caption to video" in browser.texts("#detail .block > .view")[0]
+    assert browser.texts(".card-row .snippet") == ["a red car", "a bus", HOSTILE]
+    shown(browser, tmp_path, "v2")
+    assert browser.texts(".run-lines li > :last-child") == ["best right one at rank 1, 0.4000 ahead of the first wrong one"]
+    assert "video to caption" in browser.texts("#detail .block > .view")[0]
+    assert browser.texts(".card-row .snippet") == [HOSTILE, "a bus", "a red car"]
+    quiet(browser)
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_a_narrow_page_holds_every_view(browser: Page, clips: Path, theme: str) -> None:
+    size = {"width": 390, "height": 844, "deviceScaleFactor": 1, "mobile": False}
+    browser.browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    try:
+        query = read_results(clips).details()["query"][0]
+        browser.open(clips / "report.html", f"#queries?query={query}&theme={theme}")
+        browser.wait(lambda: browser.texts("#detail .keyword-table"), "the table of keywords")
+        ends = "Array.from(document.querySelectorAll('#detail .view'), each => each.getBoundingClientRect().right)"
+        assert 0 < max(browser.run(ends)) <= 390
+        quiet(browser)
+    finally:
+        browser.browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})

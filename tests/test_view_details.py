@@ -1,0 +1,326 @@
+"""What the protocols leave for a page: places under the reference, overlap of answers, lists of collapsed captions, items."""
+
+import json
+import random
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from answer_forms import CONTEXT, asked, lines, squad, written
+from rankwell import report
+from rankwell.evaluation.agreement import agree
+from rankwell.evaluation.answers import evaluate_answers
+from rankwell.evaluation.answers.contexts import context, shortened
+from rankwell.evaluation.answers.overlap import overlap
+from rankwell.evaluation.captions import captions
+from rankwell.evaluation.comparison.folders import from_folders
+from rankwell.files.result_folder import read_results
+from rankwell.protocols.agree import detail_columns, query_columns
+from rankwell.tables.values import Values
+from rankwell.texts import NORMALIZERS, normalizer
+
+
+def rows_of(columns: Mapping[str, Sequence[Any]] | None) -> list[dict[str, Any]]:
+    assert columns
+    return [dict(zip(columns, cells, strict=True)) for cells in zip(*columns.values(), strict=True)]
+
+
+# ---- agreement ------------------------------------------------------------------------------------------------------------
+
+
+def similarities(vectors: np.ndarray) -> list[list[float]]:
+    unit = [[x / sum(y * y for y in row) ** 0.5 for x in row] for row in vectors.astype(np.float64).tolist()]
+    return [[sum(x * y for x, y in zip(one, other, strict=True)) for other in unit] for one in unit]
+
+
+def test_agreement_tells_rank_similarity_and_margin_under_the_reference() -> None:
+    draw = np.random.default_rng(5)
+    reference = draw.standard_normal((30, 4)).astype(np.float32)
+    candidate = (reference + 0.6 * draw.standard_normal((30, 4))).astype(np.float32)
+    k = 5
+
+    result = agree(reference, {"small": candidate}, k=k, samples="all", intervals="none", eps=0.02)
+    rows, queries = rows_of(detail_columns(result)), rows_of(query_columns(result))
+
+    known = similarities(reference)
+    assert len(rows) > 30 * k
+    for row in rows:
+        query, item, detail = int(row["query"]), int(row["item"]), json.loads(row["detail"])
+        order = sorted((each for each in range(30) if each != query), key=lambda each: (-known[query][each], each))
+        last = known[query][order[k - 1]]
+        assert detail["reference_rank"] == order.index(item) + 1
+        assert detail["reference_score"] == pytest.approx(known[query][item], abs=1e-6)
+        assert detail["margin"] == pytest.approx(known[query][item] - last, abs=1e-6)
+        assert (detail["margin"] >= 0) == (row["state"] == "relevant")
+    for row in queries:
+        scores = sorted((score for each, score in enumerate(known[int(row["query"])]) if each != int(row["query"])), reverse=True)
+        assert row["margin"] == pytest.approx(scores[k - 1] - scores[k], abs=1e-6)
+        near = [score for score in scores if abs(abs(score - scores[k - 1]) - 0.02) > 1e-5 and abs(score - scores[k - 1]) < 0.02]
+        assert row["near_cut"] == len(near) - 1
+
+
+def test_agreement_says_nothing_of_what_the_reference_does_not_list() -> None:
+    draw = np.random.default_rng(5)
+    reference, candidate = draw.standard_normal((400, 6)), draw.standard_normal((400, 6))
+
+    result = agree(reference, {"small": candidate}, k=3, samples=20, intervals="none", convention="scholar-stream")
+    details = [json.loads(row["detail"]) for row in rows_of(detail_columns(result))]
+
+    # Without intervals this convention's lists end at k: who is not in them has no rank, and nothing follows the last one.
+    assert any(each == {"reference_rank": None, "reference_score": None, "margin": None} for each in details)
+    assert "margin" not in query_columns(result)
+
+
+# ---- answers --------------------------------------------------------------------------------------------------------------
+
+WORDS = [
+    "the",
+    "The",
+    "le",
+    "l'eau",
+    "L'École,",
+    "aujourd'hui",
+    "don't",
+    "d.",
+    "-",
+    "北京",
+    "大学 ",
+    "A+",
+    "🌍",
+    "new",
+    "york",
+    "New-York",
+    "İ",
+]
+
+
+def token_f1(one: str, other: str, forms: Any) -> float:
+    """As SQuAD's script counts it, by the normal form of the whole text."""
+    first, second = forms(one).split(), forms(other).split()
+    shared = sum((Counter(first) & Counter(second)).values())
+    if not shared:
+        return 0.0
+    precision, recall = shared / len(first), shared / len(second)
+    return 2 * precision * recall / (precision + recall)
+
+
+@pytest.mark.parametrize("name", sorted(NORMALIZERS))
+def test_the_overlap_that_is_marked_is_what_f1_counts(name: str) -> None:
+    draw, forms = random.Random(name), normalizer(name)
+    for _ in range(150):
+        one, other = (" ".join(draw.choices(WORDS, k=draw.randint(1, 6))) for _ in range(2))
+
+        both = overlap(one, other, offset=None, normalizer=forms)
+
+        assert both.token_f1 == pytest.approx(token_f1(one, other, forms)), (one, other)
+        assert bool(both.tokens[0]) == bool(both.tokens[1]) == (both.token_f1 > 0), (one, other, both)
+        for text, spans in zip((one, other), both.tokens, strict=True):
+            assert all(text[start:end].strip() for start, end in spans)
+            assert spans == tuple(sorted(set(spans)))
+
+
+def test_an_article_alone_is_not_what_it_is_among_words() -> None:
+    assert overlap("le chat", "chat", offset=None, normalizer=normalizer("french")).token_f1 == 1
+    assert overlap("北京大学", "大学", offset=None, normalizer=normalizer("mlqa-zh")).tokens == (
+        ((2, 3), (3, 4)),
+        ((0, 1), (1, 2)),
+    )
+
+
+def marked(cut: dict[str, Any] | None) -> list[tuple[str, str]]:
+    assert cut is not None
+    return [(cut["text"][start:end], word) for start, end, word in cut["spans"]]
+
+
+def test_a_context_marks_what_is_answered_and_what_is_right() -> None:
+    text = "Marie Curie was born in Warsaw in 1867."
+
+    assert marked(context(text, (24, 30), [(24, 38)])) == [("Warsaw", "both"), (" in 1867", "gold")]
+    assert marked(context(text, (0, 11), [(24, 30)])) == [("Marie Curie", "predicted"), ("Warsaw", "gold")]
+    assert marked(context(text, (20, 27), [(24, 30)])) == [(" in ", "predicted"), ("War", "both"), ("saw", "gold")]
+    assert marked(context(text, None, [(34, 38)])) == [("1867", "gold")]
+    assert context(text, None, []) is None
+    assert context(text, (30, 99), [(-1, 5)]) is None
+
+
+def test_a_context_is_cut_between_words_and_stays_short() -> None:
+    text = " ".join(f"word{number}" for number in range(1000))
+    start = text.index("word500")
+
+    cut = context(text, (start, start + 7), [])
+
+    assert cut is not None
+    assert cut["text"].startswith("… word")
+    assert cut["text"].endswith(" …")
+    assert set(cut["text"].split()) - {"…"} <= set(text.split())
+    assert marked(cut) == [("word500", "predicted")]
+    assert len(context(text, (0, 5000), [])["text"]) < 410  # pyright: ignore[reportOptionalSubscript]
+    assert shortened(text, 20) == "word0 word1 word2 …"
+    assert shortened("short", 20) == "short"
+
+
+def test_a_reader_alone_has_lists_with_contexts_and_how_sure_it_is_that_there_is_none(tmp_path: Path) -> None:
+    gold = squad(asked("q1"), asked("q2"))
+    given = [
+        {"id": "q1", "rank": 1, "text": "France", "no_answer": 0.25},
+        {"id": "q1", "rank": 2, "text": "Paris"},
+        {"id": "q2", "rank": 1, "text": "Rome"},
+    ]
+    place = lines(tmp_path / "given.jsonl", *given)
+
+    result = evaluate_answers(written(tmp_path / "gold.json", gold), place, convention="squad2", details=True)
+    rows = rows_of(result.details)
+
+    assert [(row["query"], row["item"], row["rank"], row["state"]) for row in rows] == [
+        ("q1", "France", 1, "nonrelevant"),
+        ("q1", "Paris", 2, "relevant"),
+        ("q2", "Rome", 1, "nonrelevant"),
+        ("q2", "Paris", None, "relevant"),
+    ]
+    first, second, other, missing = (json.loads(row["detail"]) for row in rows)
+    assert first["no_answer"] == 0.25
+    assert "no_answer" not in second
+    assert "no_answer" not in other
+    # Answers without a position are found in the question's own paragraph; one that is not there shows the right one.
+    assert marked(first["context"]) == [("Paris", "gold"), ("France", "predicted")]
+    assert marked(second["context"]) == [("Paris", "both")]
+    assert marked(other["context"]) == [("Paris", "gold")]
+    assert "context" not in missing
+    assert result.items == {}
+
+
+def test_documents_of_a_retriever_bring_the_beginning_of_what_they_say(tmp_path: Path) -> None:
+    gold = squad(asked("q1"), id="d1")
+    (tmp_path / "bm25.run").write_text("q1 Q0 d1 1 2.0 x\nq1 Q0 d9 2 1.0 x\n")
+
+    result = evaluate_answers(written(tmp_path / "gold.json", gold), retrieved=tmp_path / "bm25.run", details=True)
+
+    assert rows_of(result.items) == [{"item": "d1", "of": "bm25", "text": CONTEXT}]
+
+
+# ---- captions -------------------------------------------------------------------------------------------------------------
+
+
+def order_of(best: Sequence[float], ties: str) -> list[int]:
+    videos: Iterable[int] = range(len(best))
+    if ties == "input-desc":
+        videos = reversed(range(len(best)))
+    elif ties in ("id-asc", "id-desc"):
+        videos = sorted(range(len(best)), key=str, reverse=ties == "id-desc")
+    return sorted(videos, key=lambda video: -best[video])
+
+
+@pytest.mark.parametrize("ties", ["input", "input-desc", "id-asc", "id-desc"])
+@pytest.mark.parametrize("levels", [3, 1000])
+def test_collapsed_captions_have_the_first_twenty_videos(ties: str, levels: int) -> None:
+    draw = np.random.default_rng(levels)
+    for _ in range(6):
+        n = int(draw.integers(2, 45))
+        positives = [[video] for video in range(n) for _ in range(int(draw.integers(1, 5)))]
+        draw.shuffle(positives)
+        if n > 2:
+            positives[0] = sorted({positives[0][0], (positives[0][0] + 1) % n})
+        scores = draw.integers(0, levels, (len(positives), n)).astype(np.float32)
+
+        result = captions(scores, positives, direction="v2t", protocol="among-videos", details=True, intervals="none", ties=ties)
+
+        found: dict[str, list[tuple[float, str, float, str]]] = {}
+        for row in rows_of(result.details):
+            found.setdefault(row["query"], []).append((row["rank"], row["item"], row["score"], row["state"]))
+        for video in range(n):
+            best = [max(float(scores[at, video]) for at, right in enumerate(positives) if each in right) for each in range(n)]
+            order = order_of(best, ties)
+            shown = [*order[:20], *([video] if order.index(video) >= 20 else [])]
+            states = ["relevant" if each == video else "nonrelevant" for each in shown]
+            assert found[str(video)] == [
+                (order.index(each) + 1, str(each), best[each], state) for each, state in zip(shown, states, strict=True)
+            ]
+
+
+def test_items_say_what_captions_say_and_videos_what_their_captions_say() -> None:
+    said = ["a car", "a bus", "a car", "a dog", "a cat", "a cow", "a hen", "a pig"]
+
+    result = captions(np.eye(8, 2), [[0], [1], [0], [1], [1], [1], [1], [1]], texts=said, details=True, intervals="none")
+
+    found = {(row["item"], row["of"]): row["text"] for row in rows_of(result.items)}
+    assert [found[str(row), "v2t"] for row in range(8)] == said
+    assert found["0", "t2v"] == "a car"
+    assert found["1", "t2v"] == "a bus · a dog · a cat · a cow · a hen · 1 more"
+    assert len(found) == 10
+
+
+def test_items_of_captions_without_texts_are_unknown() -> None:
+    assert captions(np.eye(3), details=True, intervals="none").items == {}
+
+
+# ---- folders --------------------------------------------------------------------------------------------------------------
+
+
+def written_folder(place: Path, run: str, items: Mapping[str, Sequence[Any]], picture: str | None) -> Path:
+    values = Values(run, "RR", "RR", "share", "mean", ("q1", "q2"), np.array([1.0, 0.5]))
+    details = {"run": [run], "query": ["q1"], "item": ["i1"], "rank": [1], "score": [2.0], "grade": [1.0], "state": ["relevant"]}
+    queries = {"query": ["q1", "q2"], "picture_item": [picture, None], "kind": ["x", "y"]}
+    rows = [
+        {
+            "run": run,
+            "measure": "RR",
+            "label": "RR",
+            "mean": 0.75,
+            "sd": None,
+            "ci_low": None,
+            "ci_high": None,
+            "n": 2,
+            "unit": "share",
+        }
+    ]
+    report.write_folder(
+        place,
+        summary=rows,
+        values=[values],
+        rules={},
+        notes=[],
+        manifest={},
+        details=details,
+        queries=queries,
+        items=items,
+        charts=False,
+    )
+    return place
+
+
+def test_items_read_back_and_a_picture_is_no_attribute(tmp_path: Path) -> None:
+    place = written_folder(tmp_path / "one", "one", {"item": ["i1"], "thumbnail": ["data:,x"], "width": [3], "height": [2]}, "i1")
+
+    found = read_results(place)
+
+    assert found.items() == {
+        "item": ["i1"], "of": [None], "text": [None], "thumbnail": ["data:,x"], "width": [3], "height": [2], "problem": [None]
+    }  # fmt: skip
+    assert found.pictures == {"q1": "i1"}
+    assert set(found.attributes) == {"kind"}
+    assert "items.parquet" in json.loads((place / "manifest.json").read_text())["files"]
+
+
+def test_a_folder_without_known_items_has_no_table_of_them(tmp_path: Path) -> None:
+    place = written_folder(tmp_path / "one", "one", {}, None)
+
+    assert not (place / "items.parquet").exists()
+    assert read_results(place).items() == {}
+
+
+def test_a_comparison_keeps_what_its_folders_know_of_items(tmp_path: Path) -> None:
+    one = written_folder(tmp_path / "one", "one", {"item": ["i1", "i2"], "of": [None, "one"], "text": ["first", "own"]}, "i1")
+    two = written_folder(tmp_path / "two", "two", {"item": ["i1", "i3"], "of": [None, None], "text": ["second", "third"]}, None)
+
+    origin = from_folders([("A", read_results(one)), ("B", read_results(two))], details=True).origin
+
+    assert [(row["item"], row["of"], row["text"]) for row in rows_of(origin.items)] == [
+        ("i1", None, "first"),
+        ("i2", "A", "own"),
+        ("i3", None, "third"),
+    ]
+    assert rows_of(origin.queries)[0]["picture_item"] == "i1"
