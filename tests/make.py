@@ -6,6 +6,7 @@ what the oracles of its measures read as `grades`), how a view comes of a world,
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -96,6 +97,14 @@ def shuffled(written: Any, random: Random) -> Any:
         keys = random.sample(list(written), len(written))
         return {key: shuffled(written[key], random) for key in keys}
     return random.sample(written, len(written)) if isinstance(written, list) else written
+
+
+def touch(folder: Path, *names: str) -> Path:
+    """The folder, with files of these names that are no more than their names say."""
+    for name in names:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(b"no picture, but called one")
+    return folder
 
 
 def grades(random: Random, judged: list[str], relevant: bool) -> dict[str, float]:

@@ -7,74 +7,39 @@ from typing import Any
 import numpy as np
 import pytest
 
+from answer_forms import (
+    GIVEN,
+    GOLD,
+    PIAF_SAMPLE,
+    READER_FINDER,
+    READER_PIAF,
+    RELEVANT,
+    RETRIEVER,
+    RETURNED,
+    in_order,
+    piafs_own_lists,
+)
 from rankwell import judged_rankings
 from rankwell.conventions import CONVENTIONS, answer_measures, reading_of, retriever_measures
 from rankwell.errors import BadUsage, UnknownName
 from rankwell.registry import parse_measure
-from rankwell.tables import offsets_of
 from rankwell.tables.answers import Predictions, Questions
 from rankwell.views.answer_pairs import AnswerPairs, answer_pairs
 from rankwell.views.judged import JudgedRankings
 
 JUDGES = [name for name in CONVENTIONS if CONVENTIONS[name].reading is not None]
-Row = tuple[str, int, int]
-
-# The fixture of qa-evaluation.md 1.6: right answers, relevant documents, returned documents, ranked answers (None: no answer).
-GOLDS: dict[str, list[Row]] = {
-    "q1": [("d1", 10, 20)],
-    "q2": [("d2", 0, 8), ("d3", 5, 13)],
-    "q3": [("d4", 30, 40)],
-    "q4": [],
-    "q5": [],
-}
-RELEVANT = {"q1": "d1", "q2": "d2 d3", "q3": "d4", "q4": "d5", "q5": "d6"}
-RETURNED = {"q1": "d1 d2", "q2": "d9 d3", "q3": "d7 d8", "q4": "d5", "q5": ""}
-ANSWERS: dict[str, list[Row | None]] = {
-    "q1": [("d1", 10, 20), ("d1", 50, 60)],
-    "q2": [("d9", 0, 8), ("d3", 5, 11)],
-    "q3": [("d7", 1, 5)],
-    "q4": [None, ("d1", 0, 3)],
-    "q5": [],
-}
 
 
 def retriever_view() -> JudgedRankings:
     """What the fixture's retriever returned, against the relevant documents."""
-    truth = {query: dict.fromkeys(documents.split(), 1.0) for query, documents in RELEVANT.items()}
-    return judged_rankings(truth, {query: in_order(documents.split()) for query, documents in RETURNED.items()})
+    truth = {query: dict.fromkeys(documents, 1.0) for query, documents in RELEVANT.items()}
+    return judged_rankings(truth, {query: in_order(documents) for query, documents in RETURNED.items()})
 
 
-def in_order(documents: list[str]) -> dict[str, float]:
-    return {document: -float(rank) for rank, document in enumerate(documents)}
-
-
-def reader_view(impossible: Any = "flagged") -> AnswerPairs:
+def reader_view() -> AnswerPairs:
     """The fixture's answers, with what was retrieved."""
-    ids = tuple(sorted(GOLDS))
-    golds = [gold for each in ids for gold in GOLDS[each]]
-    given = [answer for each in ids for answer in ANSWERS[each]]
-    questions = Questions(
-        ids=ids,
-        texts=ids,
-        impossible=np.array([not GOLDS[each] for each in ids]),
-        documents=tuple(RELEVANT[each].split()[0] for each in ids),
-        offsets=offsets_of(np.array([len(GOLDS[each]) for each in ids])),
-        answers=tuple("x" * (end - start) for _, start, end in golds),
-        answer_documents=tuple(document for document, _, _ in golds),
-        starts=np.array([start for _, start, _ in golds]),
-    )
-    predictions = Predictions(
-        ids=ids,
-        offsets=offsets_of(np.array([len(ANSWERS[each]) for each in ids])),
-        texts=tuple(None if answer is None else "y" for answer in given),
-        documents=tuple(None if answer is None else answer[0] for answer in given),
-        starts=np.array([-1 if answer is None else answer[1] for answer in given]),
-        ends=np.array([-1 if answer is None else answer[2] for answer in given]),
-        scores=np.full(len(given), np.nan),
-    )
-    view = retriever_view()
-    found = dict(zip(view.queries, (parse_measure("Success@10")(view) > 0).tolist(), strict=True))
-    return AnswerPairs.pair(questions, predictions, impossible=impossible, retrieved=found)
+    found = {query: bool({*RELEVANT[query]} & {*documents}) for query, documents in RETURNED.items()}
+    return AnswerPairs.pair(GOLD, GIVEN, retrieved=found)
 
 
 def report(name: str, view: AnswerPairs, k: int = 5, **options: Any) -> dict[str, float]:
@@ -91,60 +56,29 @@ def of_texts(right: dict[str, list[str]], given: dict[str, list[str | None]], re
 
 # ---- PIAF and Haystack --------------------------------------------------------------------------------------------------
 
-PART = 2 * 6 / (8 + 6)  # (d3, 5, 11) against (d3, 5, 13): six characters shared, of eight and of six
-
 
 def test_piaf_divides_by_all_questions():
-    assert report("piaf", reader_view()) == pytest.approx(
-        {
-            "reader_top1_accuracy": 2 / 5,
-            "reader_top1_accuracy_has_answer": 1 / 3,
-            "reader_topk_accuracy": 3 / 5,
-            "reader_topk_accuracy_has_answer": 2 / 3,
-            "reader_top1_em": 2 / 5,
-            "reader_top1_em_has_answer": 1 / 3,
-            "reader_topk_em": 2 / 5,
-            "reader_topk_em_has_answer": 1 / 3,
-            "reader_top1_f1": 2 / 5,
-            "reader_top1_f1_has_answer": 1 / 3,
-            "reader_topk_f1": (2 + PART) / 5,
-            "reader_topk_f1_has_answer": (1 + PART) / 3,
-            "reader_top1_no_answer_accuracy": 1 / 2,
-            "reader_topk_no_answer_accuracy": 1 / 2,
-        }
-    )
+    assert report("piaf", reader_view()) == pytest.approx(READER_PIAF)
 
 
 def test_haystacks_finder_divides_by_the_questions_whose_document_was_retrieved():
-    assert report("haystack-finder", reader_view()) == pytest.approx(
-        {
-            "reader_top1_accuracy": 2 / 3,
-            "reader_top1_accuracy_has_answer": 1 / 2,
-            "reader_topk_accuracy": 1,
-            "reader_topk_accuracy_has_answer": 1,
-            "reader_top1_em": 2 / 3,
-            "reader_top1_em_has_answer": 1 / 2,
-            "reader_topk_em": 2 / 3,
-            "reader_topk_em_has_answer": 1 / 2,
-            "reader_top1_f1": 2 / 3,
-            "reader_top1_f1_has_answer": 1 / 2,
-            "reader_topk_f1": (2 + PART) / 3,
-            "reader_topk_f1_has_answer": (1 + PART) / 2,
-            "reader_top1_no_answer_accuracy": 1,
-            "reader_topk_no_answer_accuracy": 1,
-        }
-    )
+    assert report("haystack-finder", reader_view()) == pytest.approx(READER_FINDER)
 
 
 @pytest.mark.parametrize(
-    ("name", "prefix", "average"), [("piaf", "", 0.45), ("haystack-finder", "retriever_", 0.45), ("piaf-article", "", 0.5)]
+    ("name", "prefix", "average"),
+    [
+        ("piaf", "", RETRIEVER["map"]),
+        ("haystack-finder", "retriever_", RETRIEVER["map"]),
+        ("piaf-article", "", (1 + 1 / 2 + 1) / 5),
+    ],
 )
 def test_the_retriever_is_judged_over_all_questions(name: str, prefix: str, average: float):
     view = retriever_view()
 
     found = {label: float(measure(view).mean()) for measure, label in retriever_measures(CONVENTIONS[name], 10)}
 
-    assert found == pytest.approx({f"{prefix}recall": 0.6, f"{prefix}map": average, f"{prefix}mrr": 0.5})
+    assert found == pytest.approx({f"{prefix}{word}": value for word, value in (RETRIEVER | {"map": average}).items()})
 
 
 def test_the_words_of_piafs_article_are_understood_and_reported_by_the_codes_names():
@@ -221,25 +155,20 @@ def test_in_the_article_none_an_empty_text_and_an_empty_list_are_no_answer(nothi
 def test_piafs_own_test_of_the_retriever_comes_out(shared: Path):
     document = json.loads((shared / "qa" / "piaf_tiny.json").read_text())
     paragraphs = [paragraph for article in document["data"] for paragraph in article["paragraphs"]]
-    asked = [
-        (f"{place}-{number}", f"p{place}")
+    asked = {
+        f"{place}-{number}": f"p{place}"
         for place, each in enumerate(paragraphs)
         for number, qa in enumerate(each["qas"])
         if qa["question"]
-    ]
-    truth = {query: {paragraph: 1.0} for query, paragraph in asked}
-    # As the test's store returns them: thirteen at rank 1, two at rank 2, the question from outside the domain nowhere.
-    ranks = dict(zip(truth, [*[1] * 13, *[2] * 2, None], strict=True))
-    run = {
-        query: in_order(["other"] * (rank == 2) + [paragraph]) if rank else {}
-        for (query, paragraph), rank in zip(asked, ranks.values(), strict=True)
     }
-    view = judged_rankings(truth, run)
+    lists = piafs_own_lists(asked, nowhere=list(asked)[-1])
+    truth = {query: {paragraph: 1.0} for query, paragraph in asked.items()}
+    view = judged_rankings(truth, {query: in_order(paragraphs) for query, paragraphs in lists.items()})
 
     found = {label: float(measure(view).mean()) for measure, label in retriever_measures(CONVENTIONS["piaf"], 10)}
 
     assert len(asked) == 16
-    assert found == pytest.approx({"recall": 15 / 16, "map": 14 / 16, "mrr": 14 / 16})
+    assert found == pytest.approx(PIAF_SAMPLE)
 
 
 # ---- the others ---------------------------------------------------------------------------------------------------------

@@ -481,7 +481,7 @@ def test_trivia_qa_takes_aliases_and_in_the_web_domain_a_question_per_page(tmp_p
     assert wiki.table.attributes["tc_33"] == {"Value": "Sunset"}
     assert web.table.ids == ("tc_33--35/35.txt", "tc_33--A.txt")
     assert web.table.documents == ("35/35.txt", "A.txt")
-    with pytest.raises(NothingToEvaluate):
+    with pytest.raises(NothingToEvaluate, match="there is no question in it"):
         read_questions({**TRIVIA, "VerifiedEval": True})
 
 

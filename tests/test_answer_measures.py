@@ -1,6 +1,5 @@
 """Right answers and given ones: what counts as right, for which questions, over how many answers, above which threshold."""
 
-import hashlib
 import json
 import math
 from pathlib import Path
@@ -11,45 +10,29 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from answer_forms import (
+    SQUAD2_BEST,
+    SQUAD2_OFFICIAL,
+    SQUAD2_OFFICIAL_BY_GROUP,
+    Span,
+    answers_by_place,
+    made_up_numbers,
+    questions_by_place,
+    squad2_files,
+)
 from oracles import answers as oracle
 from rankwell import group_rankings, judged_rankings
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate
 from rankwell.measures.answers import answer_accuracy, answer_em, answer_f1, sweep
 from rankwell.measures.answers_thresholds import best_threshold, precision_recall
 from rankwell.registry import Measure, parse_measure
-from rankwell.tables import offsets_of
 from rankwell.tables.answers import Predictions, Questions
 from rankwell.views.answer_pairs import AnswerPairs, answer_pairs, unmatched
 
-Span = tuple[str, int, int]
 
-
-def spans_view(golds: dict[str, list[Span]], given_: dict[str, list[Span | None]], **options: Any) -> AnswerPairs:
-    """The view of positions alone: question -> (document, start, end); texts are as long as their spans."""
-    ids = sorted(golds)
-    rights = [span for each in ids for span in golds[each]]
-    questions = Questions(
-        ids=tuple(ids),
-        texts=tuple(ids),
-        impossible=np.array([not golds[each] for each in ids]),
-        documents=(None,) * len(ids),
-        offsets=offsets_of(np.array([len(golds[each]) for each in ids])),
-        answers=tuple("x" * (end - start) for _, start, end in rights),
-        answer_documents=tuple(document for document, _, _ in rights),
-        starts=np.array([start for _, start, _ in rights], dtype=np.int64),
-    )
-    named = sorted(given_)
-    rows = [span for each in named for span in given_[each]]
-    predictions = Predictions(
-        ids=tuple(named),
-        offsets=offsets_of(np.array([len(given_[each]) for each in named], dtype=np.int64)),
-        texts=tuple(None if span is None else "y" for span in rows),
-        documents=tuple(None if span is None else span[0] for span in rows),
-        starts=np.array([-1 if span is None else span[1] for span in rows], dtype=np.int64),
-        ends=np.array([-1 if span is None else span[2] for span in rows], dtype=np.int64),
-        scores=np.full(len(rows), np.nan),
-    )
-    return AnswerPairs.pair(questions, predictions, **options)
+def spans_view(golds: dict[str, list[Span]], given_: dict[str, list[Span | None]]) -> AnswerPairs:
+    """The view of positions alone."""
+    return AnswerPairs.pair(questions_by_place(golds), answers_by_place(given_))
 
 
 # ---- positions ----------------------------------------------------------------------------------------------------------
@@ -370,7 +353,7 @@ def test_an_oracle_with_perfect_probabilities_has_average_precision_1():
 def test_thresholds_need_a_number_for_every_question():
     with pytest.raises(BadInput, match="1 of 2 questions have no no-answer probability"):
         best_threshold(np.ones(2), np.array([True, False]), np.array([0.5, np.nan]))
-    with pytest.raises(NothingToEvaluate):
+    with pytest.raises(NothingToEvaluate, match="no question is answerable"):
         precision_recall(np.ones(1), np.array([False]), np.array([0.5]))
 
 
@@ -379,39 +362,29 @@ def test_thresholds_need_a_number_for_every_question():
 
 def subset(shared: Path) -> AnswerPairs:
     """BERT's answers to the questions on the Normans and on computational complexity, with the research page's probabilities."""
-    document = json.loads((shared / "qa" / "squad2_normans_complexity.json").read_text())
-    given_ = json.loads((shared / "qa" / "squad2_normans_complexity_bert_predictions.json").read_text())
+    document, given_ = (json.loads(path.read_text()) for path in squad2_files(shared))
     asked = [qa for article in document["data"] for paragraph in article["paragraphs"] for qa in paragraph["qas"]]
     right = {qa["id"]: [answer["text"] for answer in qa["answers"]] for qa in asked}
-    unlikely = {each: int(hashlib.md5(each.encode()).hexdigest()[:8], 16) % 1000 / 1000 for each in right}
-    predictions = Predictions.from_texts({each: [text] for each, text in given_.items()}, no_answer=unlikely)
+    predictions = Predictions.from_texts({each: [text] for each, text in given_.items()}, no_answer=made_up_numbers(list(right)))
     return AnswerPairs.pair(Questions.from_texts(right), predictions)
 
 
-@pytest.mark.parametrize(
-    ("population", "em", "f1"),
-    [
-        ("all", 76.8370607028754, 79.76284553235601),
-        ("answerable", 64.505119, 70.756114),
-        ("impossible", 87.687688, 87.687688),
-    ],
-)
-def test_bert_on_squad2_has_the_values_of_the_official_script(shared: Path, population: Any, em: float, f1: float):
+@pytest.mark.parametrize(("population", "group"), [("all", ""), ("answerable", "HasAns_"), ("impossible", "NoAns_")])
+def test_bert_on_squad2_has_the_values_of_the_official_script(shared: Path, population: Any, group: str):
     view = subset(shared)
+    official, exactly = (SQUAD2_OFFICIAL_BY_GROUP, {"abs": 5e-7}) if group else (SQUAD2_OFFICIAL, {"rel": 1e-14})
 
-    assert 100 * np.nanmean(answer_em(view, no_answer="squad2", population=population)) == pytest.approx(em, abs=5e-7)
-    assert 100 * np.nanmean(answer_f1(view, no_answer="squad2", population=population)) == pytest.approx(f1, abs=5e-7)
+    for label, measure in (("exact", answer_em), ("f1", answer_f1)):
+        found = 100 * np.nanmean(measure(view, no_answer="squad2", population=population))
+        assert found == pytest.approx(official[group + label], **exactly), label
 
 
 def test_the_best_thresholds_are_those_of_the_official_script_where_few_probabilities_tie(shared: Path):
     view = subset(shared)
-    em, f1 = answer_em(view, no_answer="squad2"), answer_f1(view, no_answer="squad2")
 
-    exact = best_threshold(em, ~view.impossible, view.no_answer)
-    overlap = best_threshold(f1, ~view.impossible, view.no_answer)
-
-    assert (100 * exact.value, exact.threshold) == pytest.approx((76.99680511182109, 0.986), rel=1e-12)
-    assert (100 * overlap.value, overlap.threshold) == pytest.approx((79.92258994130171, 0.986), rel=1e-12)
+    for label, measure in (("exact", answer_em), ("f1", answer_f1)):
+        found = best_threshold(measure(view, no_answer="squad2"), ~view.impossible, view.no_answer)
+        assert (100 * found.value, found.threshold) == pytest.approx(SQUAD2_BEST[label], rel=1e-14), label
 
 
 # ---- other tools' unit values -------------------------------------------------------------------------------------------
@@ -497,10 +470,10 @@ def test_haystack_2_has_the_same_gains():
     sorted_ = {"a": 3.0, "b": 3.0, "c": 3.0, "d": 2.0, "e": 2.0, "f": 2.0}
     best = judged_rankings({"q": sorted_}, {"q": {item: -float(rank) for rank, item in enumerate(sorted_)}})
 
-    assert parse_measure("nDCG")(listed)[0] == pytest.approx(0.6592, abs=1e-4)
-    assert parse_measure("nDCG")(plain)[0] == pytest.approx(0.9197, abs=1e-4)
-    assert parse_measure("DCG")(whole)[0] == pytest.approx(6.8611, abs=1e-4)
-    assert parse_measure("DCG")(best)[0] == pytest.approx(8.7403, abs=1e-4)
+    assert parse_measure("nDCG")(listed)[0] == pytest.approx(0.6592, abs=5.1e-5)
+    assert parse_measure("nDCG")(plain)[0] == pytest.approx(0.9197, abs=5.1e-5)
+    assert parse_measure("DCG")(whole)[0] == pytest.approx(6.8611, abs=5.1e-5)
+    assert parse_measure("DCG")(best)[0] == pytest.approx(8.7403, abs=5.1e-5)
 
 
 def test_haystack_2_compares_whole_texts():

@@ -153,7 +153,7 @@ def test_any_run_file_is_what_was_retrieved(tmp_path: Path) -> None:
         assert found.contexts == {}
         assert not found.ordered
     assert any("do not follow their scores" in note for note in trec.notes)
-    with pytest.raises(DuplicateItem):
+    with pytest.raises(DuplicateItem, match=r"run\.txt:2: query 'q1' lists item 'd1' twice, in lines 1 and 2"):
         read_retrieved(written(tmp_path / "run.txt", "q1 Q0 d1 1 0.5 tag\nq1 Q0 d1 2 0.7 tag\n"))
 
 

@@ -1,75 +1,47 @@
 """Answers judged with what was retrieved for them: figures worked by hand, and who is to blame for each question."""
 
-import hashlib
 import json
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
-from answer_forms import asked, lines, squad, written
+from answer_forms import (
+    GIVEN,
+    GOLD,
+    PIAF_SAMPLE,
+    READER_FINDER,
+    READER_PIAF,
+    RETRIEVER,
+    RETURNED,
+    SQUAD2_BEST,
+    SQUAD2_OFFICIAL,
+    SQUAD2_OFFICIAL_BY_GROUP,
+    answers_by_place,
+    asked,
+    in_order,
+    lines,
+    made_up_numbers,
+    piafs_own_lists,
+    questions_by_place,
+    squad,
+    squad2_files,
+    written,
+)
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate
 from rankwell.evaluation.answers import AnswerResults, evaluate_answers
 from rankwell.evaluation.answers.overlap import overlap
+from rankwell.files.answers import read_questions
 from rankwell.tables.answers import Predictions, Questions
 from rankwell.tables.ranking import Ranking
 from rankwell.texts import normalizer
 
-Span = tuple[str, int, int]
-
-
-def questions(golds: dict[str, list[Span]], documents: dict[str, str]) -> Questions:
-    """Questions whose answers are known by their places alone; without any a question is impossible."""
-    golds = dict(sorted(golds.items()))
-    rows = [(name, *span) for name, spans in golds.items() for span in spans]
-    return Questions(
-        ids=tuple(golds),
-        texts=tuple(f"What is {name}?" for name in golds),
-        impossible=np.array([not spans for spans in golds.values()]),
-        documents=tuple(documents.get(name) for name in golds),
-        offsets=np.cumsum([0, *(len(spans) for spans in golds.values())]),
-        answers=tuple("x" * (end - start) for _, _, start, end in rows),
-        answer_documents=tuple(document for _, document, _, _ in rows),
-        starts=np.array([start for _, _, start, _ in rows], dtype=np.int64),
-    )
-
-
-def answers(given: dict[str, list[Span | None]]) -> Predictions:
-    """Ranked answers known by their places alone; None says that there is none."""
-    given = dict(sorted(given.items()))
-    rows = [span for spans in given.values() for span in spans]
-    return Predictions(
-        ids=tuple(given),
-        offsets=np.cumsum([0, *(len(spans) for spans in given.values())]),
-        texts=tuple(None if span is None else "y" * (span[2] - span[1]) for span in rows),
-        documents=tuple(None if span is None else span[0] for span in rows),
-        starts=np.array([-1 if span is None else span[1] for span in rows]),
-        ends=np.array([-1 if span is None else span[2] for span in rows]),
-        scores=np.full(len(rows), np.nan),
-    )
-
 
 def listed(lists: dict[str, list[str]]) -> Ranking:
-    return Ranking.from_dict({query: {item: -float(rank) for rank, item in enumerate(items)} for query, items in lists.items()})
+    return Ranking.from_dict({query: in_order(items) for query, items in lists.items()})
 
 
-# The worked fixture of qa-evaluation.md 1.6, checked there against the code of Haystack 0.9.
-GOLD = questions(
-    {"q1": [("d1", 10, 20)], "q2": [("d2", 0, 8), ("d3", 5, 13)], "q3": [("d4", 30, 40)], "q4": [], "q5": []},
-    {"q4": "d5", "q5": "d6"},
-)
-LISTS = listed({"q1": ["d1", "d2"], "q2": ["d9", "d3"], "q3": ["d7", "d8"], "q4": ["d5"], "q5": []})
-GIVEN = answers(
-    {
-        "q1": [("d1", 10, 20), ("d1", 50, 60)],
-        "q2": [("d9", 0, 8), ("d3", 5, 11)],
-        "q3": [("d7", 1, 5)],
-        "q4": [None, ("d1", 0, 3)],
-        "q5": [],
-    }
-)
-F1_OF_Q2 = 2 * 6 / (6 + 8)
+LISTS = listed(RETURNED)
 
 
 def means(result: AnswerResults, part: str | None = None) -> dict[str, float]:
@@ -81,60 +53,21 @@ def plain(gold: Any, predictions: Any = None, **options: Any) -> AnswerResults:
 
 
 def test_piaf_divides_by_all_questions():
-    assert means(plain(GOLD, GIVEN, retrieved=LISTS)) == pytest.approx(
-        {
-            "recall": 3 / 5,
-            "map": (1 + 1 / 2 * 1 / 2 + 1) / 5,
-            "mrr": (1 + 1 / 2 + 1) / 5,
-            "reader_top1_accuracy": 2 / 5,
-            "reader_top1_accuracy_has_answer": 1 / 3,
-            "reader_topk_accuracy": 3 / 5,
-            "reader_topk_accuracy_has_answer": 2 / 3,
-            "reader_top1_em": 2 / 5,
-            "reader_top1_em_has_answer": 1 / 3,
-            "reader_topk_em": 2 / 5,
-            "reader_topk_em_has_answer": 1 / 3,
-            "reader_top1_f1": 2 / 5,
-            "reader_top1_f1_has_answer": 1 / 3,
-            "reader_topk_f1": (1 + F1_OF_Q2 + 1) / 5,
-            "reader_topk_f1_has_answer": (1 + F1_OF_Q2) / 3,
-            "reader_top1_no_answer_accuracy": 1 / 2,
-            "reader_topk_no_answer_accuracy": 1 / 2,
-        }
-    )
+    assert means(plain(GOLD, GIVEN, retrieved=LISTS)) == pytest.approx(RETRIEVER | READER_PIAF)
 
 
 def test_the_finder_divides_by_questions_whose_document_was_retrieved():
     found = plain(GOLD, GIVEN, retrieved=LISTS, convention="haystack-finder")
 
-    assert means(found) == pytest.approx(
-        {
-            "retriever_recall": 3 / 5,
-            "retriever_map": 9 / 20,
-            "retriever_mrr": 1 / 2,
-            "reader_top1_accuracy": 2 / 3,
-            "reader_top1_accuracy_has_answer": 1 / 2,
-            "reader_topk_accuracy": 1,
-            "reader_topk_accuracy_has_answer": 1,
-            "reader_top1_em": 2 / 3,
-            "reader_top1_em_has_answer": 1 / 2,
-            "reader_topk_em": 2 / 3,
-            "reader_topk_em_has_answer": 1 / 2,
-            "reader_top1_f1": 2 / 3,
-            "reader_top1_f1_has_answer": 1 / 2,
-            "reader_topk_f1": (1 + F1_OF_Q2 + 1) / 3,
-            "reader_topk_f1_has_answer": (1 + F1_OF_Q2) / 2,
-            "reader_top1_no_answer_accuracy": 1,
-            "reader_topk_no_answer_accuracy": 1,
-        }
-    )
+    retriever = {f"retriever_{word}": value for word, value in RETRIEVER.items()}
+    assert means(found) == pytest.approx(retriever | READER_FINDER)
     assert {row["n"] for row in found.summary if row["label"] == "reader_topk_f1"} == {3}
 
 
 def test_the_article_averages_precision_over_what_was_retrieved():
     found = means(plain(GOLD, retrieved=LISTS, convention="piaf-article"))
 
-    assert found == pytest.approx({"recall": 3 / 5, "map": (1 + 1 / 2 + 1) / 5, "mrr": 1 / 2})
+    assert found == pytest.approx({"recall": RETRIEVER["recall"], "map": (1 + 1 / 2 + 1) / 5, "mrr": RETRIEVER["mrr"]})
 
 
 def test_documents_behind_the_cut_do_not_count_as_retrieved():
@@ -145,7 +78,7 @@ def test_documents_behind_the_cut_do_not_count_as_retrieved():
 
 
 def test_every_question_is_the_fault_of_the_first_stage_that_failed_it():
-    gold = questions(
+    gold = questions_by_place(
         {
             "lost": [("d1", 0, 4)],
             "wrong": [("d1", 0, 4)],
@@ -158,7 +91,7 @@ def test_every_question_is_the_fault_of_the_first_stage_that_failed_it():
         },
         {"trap": "d1", "wise": "d1"},
     )
-    given = answers(
+    given = answers_by_place(
         {
             "lost": [("d2", 0, 4)],
             "wrong": [("d1", 50, 54)],
@@ -197,7 +130,7 @@ def test_every_question_is_the_fault_of_the_first_stage_that_failed_it():
 
 
 def test_what_the_reader_makes_of_the_right_passage_stands_beside_what_it_made_of_the_retrieved_ones():
-    alone = answers({"q1": [("d1", 10, 20)], "q2": [("d2", 0, 8)], "q3": [("d7", 1, 5)], "q4": [None], "q5": [None]})
+    alone = answers_by_place({"q1": [("d1", 10, 20)], "q2": [("d2", 0, 8)], "q3": [("d7", 1, 5)], "q4": [None], "q5": [None]})
 
     found = plain(GOLD, GIVEN, retrieved=LISTS, isolated=alone)
     blame = {(row["failed"], row["why"]): row["right_alone"] for row in found.failures}
@@ -256,7 +189,7 @@ def test_answers_without_positions_are_refused_where_positions_are_compared():
 
 
 def test_answers_of_which_some_lack_positions_are_counted():
-    given = answers({"q1": [("d1", 10, 20)], "q2": [("d1", -1, 4)]})
+    given = answers_by_place({"q1": [("d1", 10, 20)], "q2": [("d1", -1, 4)]})
 
     assert any("1 of 2 answers have no position" in note for note in plain(GOLD, given).notes)
 
@@ -415,55 +348,35 @@ def test_kilt_counts_answers_only_with_their_evidence(tmp_path: Path):
 
 def test_ranks_in_piafs_sample_are_its_own_tests(shared: Path):
     gold = shared / "qa" / "piaf_tiny.json"
-    from rankwell.files.answers import read_questions
-
     table = read_questions(gold).table
-    outside = next(name for name, none in zip(table.ids, table.impossible, strict=True) if none)
-    others = [name for name in table.ids if name != outside]
-    pages = sorted({page for page in table.documents if page is not None})
-    lists = dict(zip(table.ids, table.documents, strict=True))
-    ranked: dict[str, list[str]] = {
-        name: [str(lists[name])] if place >= 2 else [next(page for page in pages if page != lists[name]), str(lists[name])]
-        for place, name in enumerate(others)
-    }
+    (outside,) = (name for name, none in zip(table.ids, table.impossible, strict=True) if none)
+    own = dict(zip(table.ids, map(str, table.documents), strict=True))
 
-    found = plain(gold, retrieved=listed({**ranked, outside: []}))
+    found = plain(gold, retrieved=listed(piafs_own_lists(own, outside)))
 
     assert (found.rules["gold"]["questions"], found.rules["gold"]["impossible"]) == (16, 1)
-    assert means(found) == {"recall": 15 / 16, "map": 14 / 16, "mrr": 14 / 16}
+    assert means(found) == PIAF_SAMPLE
     assert [each.query for each in found.outcomes if each.failed == "retriever"] == [outside]
 
 
 def test_real_predictions_have_the_official_figures(shared: Path):
-    gold, given = (shared / "qa" / f"squad2_normans_complexity{more}.json" for more in ("", "_bert_predictions"))
+    found = plain(*squad2_files(shared), convention="squad2")
 
-    found = plain(gold, given, convention="squad2")
-
-    assert means(found) == pytest.approx(
-        {
-            "exact": 76.8370607028754,
-            "f1": 79.76284553235601,
-            "HasAns_exact": 64.505119,
-            "HasAns_f1": 70.756114,
-            "NoAns_exact": 87.687688,
-            "NoAns_f1": 87.687688,
-        },
-        abs=5e-7,
-    )
-    assert means(found)["exact"] == pytest.approx(76.8370607028754, rel=1e-14)
-    assert means(found)["f1"] == pytest.approx(79.76284553235601, rel=1e-14)
+    assert means(found) == {
+        **{label: pytest.approx(value, rel=1e-14) for label, value in SQUAD2_OFFICIAL.items()},
+        **{label: pytest.approx(value, abs=5e-7) for label, value in SQUAD2_OFFICIAL_BY_GROUP.items()},
+    }
 
 
 def test_the_best_thresholds_of_real_predictions_are_the_official_ones(shared: Path):
-    gold, given = (shared / "qa" / f"squad2_normans_complexity{more}.json" for more in ("", "_bert_predictions"))
-    ids = json.loads(given.read_text())
-    numbers = {name: int(hashlib.md5(name.encode(), usedforsecurity=False).hexdigest()[:8], 16) % 1000 / 1000 for name in ids}
+    gold, given = squad2_files(shared)
+    numbers = made_up_numbers(json.loads(given.read_text()))
 
     for ties in ("whole", "official"):
         found = means(plain(gold, given, convention="squad2", na_probs=numbers, na_ties=ties))
-        assert found["best_exact"] == pytest.approx(76.99680511182109, rel=1e-14)
-        assert found["best_f1"] == pytest.approx(79.92258994130171, rel=1e-14)
-        assert (found["best_exact_thresh"], found["best_f1_thresh"]) == (0.986, 0.986)
+        for label, (value, threshold) in SQUAD2_BEST.items():
+            assert found[f"best_{label}"] == pytest.approx(value, rel=1e-14)
+            assert found[f"best_{label}_thresh"] == threshold
 
 
 def test_thresholds_do_not_depend_on_the_order_of_equal_numbers_unless_the_official_quirk_is_asked_for():

@@ -9,7 +9,7 @@ import duckdb
 import numpy as np
 import pytest
 
-from answer_forms import asked, lines, squad, written
+from answer_forms import SQUAD2_OFFICIAL, SQUAD2_OFFICIAL_BY_GROUP, asked, lines, squad, squad2_files, written
 from rankwell import cli
 from rankwell.report import Terminal, draw
 from rankwell.report.answer_charts import no_answer_chart, precision_recall_chart
@@ -180,20 +180,18 @@ def test_a_threshold_that_helps_is_named_with_what_it_gains(run: Any, world: dic
 
 
 def test_the_numbers_of_real_predictions_are_the_official_ones(run: Any, shared: Path):
-    gold, given = (shared / "qa" / f"squad2_normans_complexity{more}.json" for more in ("", "_bert_predictions"))
-
-    code, out, err = run(gold, given, "--convention", "squad2", "--format", "jsonl")
+    code, out, err = run(*squad2_files(shared), "--convention", "squad2", "--format", "jsonl")
 
     assert code == 0
     assert "626 questions: 293 answerable, 333 impossible; no two have the same text, 0 merged" in err
     found = {row["label"]: (row["mean"], row["n"], row["unit"]) for row in map(json.loads, out.splitlines())}
+    sizes = {"HasAns": 293, "NoAns": 333}
     assert found == {
-        "exact": (pytest.approx(76.8370607028754), 626, "percent"),
-        "f1": (pytest.approx(79.76284553235601), 626, "percent"),
-        "HasAns_exact": (pytest.approx(64.505119, abs=5e-7), 293, "percent"),
-        "HasAns_f1": (pytest.approx(70.756114, abs=5e-7), 293, "percent"),
-        "NoAns_exact": (pytest.approx(87.687688, abs=5e-7), 333, "percent"),
-        "NoAns_f1": (pytest.approx(87.687688, abs=5e-7), 333, "percent"),
+        **{label: (pytest.approx(value, rel=1e-14), 626, "percent") for label, value in SQUAD2_OFFICIAL.items()},
+        **{
+            label: (pytest.approx(value, abs=5e-7), sizes[label.partition("_")[0]], "percent")
+            for label, value in SQUAD2_OFFICIAL_BY_GROUP.items()
+        },
     }
 
 

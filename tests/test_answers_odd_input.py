@@ -230,7 +230,7 @@ def test_piaf_counts_a_document_at_each_of_its_places(name: str, content: Any, t
     assert told(kept, "1 documents stand again in 1 lists, and count at each of their places")
     assert means(once) == {"recall": 1, "map": 1, "mrr": 1}
     for other in ({"duplicates": "error"}, {"convention": "piaf-article"}):
-        with pytest.raises(DuplicateItem):
+        with pytest.raises(DuplicateItem, match=r"query 'q1'.* item 'd1' twice"):
             judged(gold, retrieved=run, **other)
 
 

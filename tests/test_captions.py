@@ -16,7 +16,7 @@ from rankwell import captions, cli, eval_q2m
 from rankwell.errors import BadInput, BadScore, BadUsage, DuplicateItem, NothingToEvaluate, UnknownName
 from rankwell.kernels import matrix_counts
 from rankwell.kernels.exclusion import Groups
-from rankwell.stats import resampled_counts
+from rankwell.kernels.resamples import over_resamples
 from rankwell.stats.figure_intervals import figure_interval
 
 FIVE = ["Success@1", "Success@5", "Success@10", "MedR", "MnR"]
@@ -340,7 +340,7 @@ def test_rsum_is_not_made_of_less_than_all_six():
 def test_the_interval_of_a_sum_draws_pairs_together_and_unequal_sets_apart():
     random = np.random.default_rng(4)
     one, other, wide = random.random((12, 2)), random.random((12, 1)), random.random((20, 1))
-    drawn = [np.vstack([counts for _, counts in resampled_counts(n, 500, seed=seed)]) for n, seed in ((12, 3), (20, 4))]
+    drawn = [np.vstack(over_resamples(n, 500, np.copy, seed=seed)) for n, seed in ((12, 3), (20, 4))]
     sums = (drawn[0] @ np.hstack([one, other]) / 12).sum(axis=1) + (drawn[1] @ wide / 20).sum(axis=1)
 
     found = figure_interval([one, other, wide], sum, resamples=500, seed=3)

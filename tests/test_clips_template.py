@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from make import touch
 from rankwell import cli
 from rankwell.files.annotations import read_annotations
 from rankwell.protocols.clips_template import GROUPS
@@ -17,12 +18,6 @@ HEADER = ["slice_id", "pv_object_type", "pv_actor_behavior", "pv_spatial_relatio
 def run(monkeypatch, *words: object) -> int:
     monkeypatch.setattr(sys, "argv", ["rankwell", *map(str, words)])
     return cli.main()
-
-
-def touch(folder: Path, *names: str) -> None:
-    for name in names:
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_bytes(b"x")
 
 
 def table(text: str) -> list[list[str]]:

@@ -7,7 +7,12 @@ import pytest
 
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate, UnknownName
 from rankwell.evaluation.comparison import Attribute, Origin, compare_values
+from rankwell.stats import on_exact_grid
+from rankwell.stats.multiple_comparisons import benjamini_hochberg, holm
+from rankwell.stats.paired_t import paired_t
+from rankwell.stats.sign import sign_test
 from rankwell.stats.verdicts import Family, Found, verdict
+from rankwell.stats.wilcoxon import wilcoxon
 from rankwell.tables.values import Values
 
 
@@ -190,14 +195,31 @@ def test_other_spellings_of_a_measure_choose_it_too():
     assert [row["of"] for row in result.differences] == ["nDCG@10"]
 
 
-@pytest.mark.parametrize("test", ["randomisation", "t", "wilcoxon", "sign", "bootstrap"])
+TESTS = ("randomisation", "t", "wilcoxon", "sign", "bootstrap")
+
+
+@pytest.mark.parametrize("test", TESTS)
 @pytest.mark.parametrize("correction", ["holm", "bh", "none"])
 def test_every_test_goes_with_every_correction(test, correction):
     result = compare_values(two_systems(), test=test, correction=correction, resamples=400)
 
     rows = result.differences
+    corrected = {"holm": holm, "bh": benjamini_hochberg, "none": list}[correction]([row["p"] for row in rows])
+    assert [row["p_adjusted"] for row in rows] == pytest.approx(corrected)
     assert all(0 < row["p"] <= row["p_adjusted"] <= 1 for row in rows)
     assert all(row["decisive"] == (row["p_adjusted"] <= 0.05) for row in rows)
+
+
+def test_every_test_is_the_one_that_was_asked_for():
+    values = two_systems(lift=0.01, measures=("AP",))
+    differences = values[1].values - values[0].values
+
+    p = {test: row_of(compare_values(values, test=test), "AP")["p"] for test in TESTS}
+
+    assert p["t"] == pytest.approx(paired_t(differences).p)
+    assert p["wilcoxon"] == pytest.approx(wilcoxon(on_exact_grid(differences)).p)
+    assert p["sign"] == pytest.approx(sign_test(on_exact_grid(differences)).p)
+    assert len(set(p.values())) == len(p)
 
 
 def test_the_baseline_is_what_all_others_are_held_against():
@@ -223,7 +245,7 @@ def ladder(n=150, systems=4, step=0.05, seed=6):
 def test_the_leader_of_many_systems_is_named_with_those_it_is_not_told_apart_from():
     values = [
         *ladder(),
-        *(values_of("E", each.measure, each.values[::-1][::-1] + 0.0001) for each in ladder() if each.run == "D"),
+        *(values_of("E", each.measure, each.values + 0.0001) for each in ladder() if each.run == "D"),
     ]
 
     result = compare_values(values, correction="tukey")
@@ -298,7 +320,9 @@ def test_the_same_measure_in_two_directions_is_two():
     result = compare_values(values, facts=facts)
 
     assert [row["direction"] for row in result.differences] == ["t2v", "v2t"]
-    assert "R@5 (direction v2t)" in result.verdicts[0] or "R@5 (direction t2v)" in result.verdicts[0]
+    assert result.verdicts[0].startswith("B is better than A by ")
+    assert " R@5 (direction t2v), 95 % interval" in result.verdicts[0]
+    assert result.verdicts[0].endswith("; so it is by R@5 (direction v2t).")
     assert [row["direction"] for row in result.summary if row["run"] == "A"] == ["t2v", "v2t"]
 
 

@@ -13,7 +13,7 @@ from PIL import Image
 
 from rankwell.errors import BadUsage
 from rankwell.images import Thumbnails, read_picture
-from rankwell.report.contact_sheet import Sheet, Tile, draw_sheet, sheets_of, with_thumbnails, write_sheets
+from rankwell.report.contact_sheet import Sheet, Tile, draw_sheet, picture_columns, pictured, sheets_of, write_sheets
 from rankwell.report.contact_sheet.letters import Letters
 
 GREEN, RED, BLUE = (10, 125, 79), (198, 47, 38), (31, 111, 178)
@@ -337,21 +337,32 @@ def test_a_query_that_is_a_clip_without_a_file_has_a_placeholder(tmp_path: Path)
     assert second.query is None
 
 
-def test_thumbnails_go_into_the_rows_of_the_first_results(pictures: Thumbnails):
+def test_the_pictures_of_first_results_and_of_queries_are_kept_once_each(pictures: Thumbnails):
     shuffled = {name: [column[place] for place in (5, 3, 0, 2, 4, 1)] for name, column in DETAILS.items()}
 
-    told = [json.loads(each) for each in with_thumbnails(shuffled, pictures, first=2)["detail"]]
+    found = picture_columns(shuffled, pictures, queries=["q.png", "cyclist at night"], first=1)
 
-    assert [("thumbnail" in each, "problem" in each) for each in told] == [
-        (True, False),  # a, rank 1
-        (False, False),  # c, rank 7
-        (False, False),  # q.png, junk
-        (False, True),  # b, rank 2, without a file
-        (False, False),  # d, not retrieved
-        (True, False),  # a, rank 1
-    ]
-    assert told[5]["match"] == "Partial match (1/2 keywords)"
-    assert told[0]["thumbnail"] == told[5]["thumbnail"]
+    # b has rank 2; c, rank 7, is the first right result; d was not retrieved.
+    assert found["item"] == ["a", "c", "q.png"]
+    assert all(source.startswith("data:image/jpeg;base64,") for source in found["thumbnail"])
+    assert found["problem"] == [None, None, None]
+    assert all(max(size) <= 160 for size in zip(found["width"], found["height"], strict=True))
+    assert found == picture_columns(DETAILS, pictures, queries=["q.png"], first=1)
+
+
+def test_an_item_without_a_picture_has_the_reason(pictures: Thumbnails):
+    found = picture_columns(DETAILS, pictures, first=2)
+
+    place = found["item"].index("b")
+    assert [found[name][place] for name in ("thumbnail", "width", "height", "problem")] == [None, None, None, "no file"]
+
+
+def test_a_query_is_shown_by_its_own_picture_where_it_has_one(pictures: Thumbnails):
+    queries = {"query": ["q.png", "b", "cyclist at night"]}
+
+    items = picture_columns(DETAILS, pictures, queries=queries["query"])
+
+    assert pictured(queries, items) == {**queries, "picture_item": ["q.png", None, None]}
 
 
 def test_files_are_called_by_place_and_query(tmp_path: Path):

@@ -136,7 +136,8 @@ def test_the_demo_ends_with_who_failed_where_and_how_to_do_it_again(demo: tuple[
 
 def test_the_command_that_the_demo_names_gives_the_same_figures(demo: tuple[Path, str], monkeypatch, capsys):
     _, text = demo
-    words = text[text.index("  rankwell answers") :].replace("\\\n", " ").split()
+    command = text[text.index("  rankwell answers") :].replace("\\\n", " ")
+    words = command[: command.index("\n")].split()
 
     monkeypatch.setattr("sys.argv", words)
     assert cli.main() == 0

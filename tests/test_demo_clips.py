@@ -80,15 +80,20 @@ def test_edges_of_what_is_ahead_find_more_than_chance_and_than_the_colours_of_th
     assert colours < chance < ahead
 
 
-def test_details_hold_a_picture_for_every_first_result(demo: tuple[Path, str]):
+def test_items_hold_a_picture_of_every_first_result_and_of_every_query(demo: tuple[Path, str]):
     folder, _ = demo
 
-    details = rows(folder / "edges_ahead" / "details.parquet")
+    place = folder / "edges_ahead"
+    items = rows(place / "items.parquet")
 
-    shown = [json.loads(row["detail"]) for row in details if row["rank"] is not None and row["rank"] <= 20]
-    assert shown
-    assert all(each["thumbnail"]["src"].startswith("data:image/jpeg;base64,") for each in shown)
-    assert {(each["thumbnail"]["width"], each["thumbnail"]["height"]) for each in shown} == {(160, 90)}
+    shown = {row["item"] for row in rows(place / "details.parquet") if row["rank"] is not None and row["rank"] <= 20}
+    queries = {row["query"] for row in rows(place / "queries.parquet")}
+    assert {row["item"] for row in items} == shown | queries
+    assert len(items) == len(shown | queries)
+    assert all(row["thumbnail"].startswith("data:image/jpeg;base64,") for row in items)
+    assert {(row["width"], row["height"]) for row in items} == {(160, 90)}
+    assert all(row["picture_item"] == row["query"] for row in rows(place / "queries.parquet"))
+    assert "picture_item" not in rows(folder / "texts" / "queries.parquet")[0]
 
 
 def test_the_demo_writes_the_same_bytes_every_time(tmp_path: Path, monkeypatch, demo: tuple[Path, str], capsys):

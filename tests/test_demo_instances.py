@@ -60,7 +60,9 @@ def test_the_statistics_count_what_was_drawn(demo: tuple[Path, str, str]) -> Non
 
 def test_the_commands_that_the_demo_names_print_what_it_printed(demo: tuple[Path, str, str], monkeypatch, capsys) -> None:
     folder, out, _ = demo
-    evaluated, tabled = map(shlex.split, re.findall(r"^  rankwell (.*)$", out.replace("\\\n", " "), re.M))
+    evaluated, tabled, opened = map(shlex.split, re.findall(r"^  rankwell (.*)$", out.replace("\\\n", " "), re.M))
+    assert opened == ["open", str(folder)]
+    assert (folder / "report.html").is_file()
     results = sorted(map(str, folder.glob("results/*")))
     again = folder / "again"
 

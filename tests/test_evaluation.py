@@ -69,21 +69,23 @@ def test_the_query_itself_can_be_taken_out_by_id():
 
 
 TIED = {"q": {"a": 1.0, "b": 1.0, "c": 1.0, "d": 0.5}}
+# Of five tied items `d` is the second from above, the fourth from below and the third that is written down.
+FIVE = {"q": dict.fromkeys("eadbc", 1.0)}
 
 
 @pytest.mark.parametrize(
     ("rule", "value"),
     [
         ("id-desc", 1 / 2),
-        ("id-asc", 1 / 2),
-        ("input", 1 / 2),
+        ("id-asc", 1 / 4),
+        ("input", 1 / 3),
         ("optimistic", 1.0),
-        ("pessimistic", 1 / 3),
-        ("expected", (1 + 1 / 2 + 1 / 3) / 3),
+        ("pessimistic", 1 / 5),
+        ("expected", (1 + 1 / 2 + 1 / 3 + 1 / 4 + 1 / 5) / 5),
     ],
 )
 def test_every_tie_rule_has_its_own_value(rule: str, value: float):
-    assert values(rw.evaluate({"q": {"b": 1}}, TIED, "RR", ties=rule, intervals="none"))["q"] == pytest.approx(value, abs=1e-15)
+    assert values(rw.evaluate({"q": {"d": 1}}, FIVE, "RR", ties=rule, intervals="none"))["q"] == pytest.approx(value, abs=1e-15)
 
 
 def test_a_tie_with_a_judged_item_is_refused_when_asked():

@@ -46,7 +46,7 @@ def test_the_perfect_ranker_returns_the_best_grades_first() -> None:
     assert view.ranks.tolist() == [1, 2, 3, 4, 1]
     assert view.grades.tolist() == [3, 1, 0, -1, 2]
     assert view.retrieved.tolist() == [9, 1, 4]
-    assert value("nDCG@10", view) == [1.0, 1.0 / 1.0 * 2 / (2 + 1 / math.log2(3)), 0.0]
+    assert value("nDCG@10", view) == [1.0, 2 / (2 + 1 / math.log2(3)), 0.0]
 
 
 @pytest.mark.parametrize("name", [name for name in JUDGED if "swap for the better" not in MEASURES[name].exempt])

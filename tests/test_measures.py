@@ -95,6 +95,20 @@ def test_the_text_of_a_measure_is_read_back_as_the_same_measure(name: str) -> No
         assert parse_measure(str(measure)) == measure
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_every_choice_that_a_parameter_offers_is_tried(name: str) -> None:
+    tried = [dict(measure.given) for measure in variants(name)]
+    choices = [(each, value) for each in entry_of(name).parameters.values() for value in options(each)]
+
+    untried = [
+        (each.name, value)
+        for each, value in choices
+        if isinstance(value, str | bool) and not any(given.get(each.name, each.default) == value for given in tried)
+    ]
+
+    assert untried == []
+
+
 # ---- its values ---------------------------------------------------------------------------------------------------------
 
 

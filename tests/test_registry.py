@@ -98,14 +98,6 @@ def test_a_convention_gives_its_own_meaning_to_a_word():
     assert str(parse_measure("NDCG@10", CONVENTIONS["beir"].words)) == "nDCG@10"
 
 
-def test_no_two_measures_claim_the_same_word():
-    claimed: dict[str, str] = {}
-    for name in MEASURES:
-        for alias in MEASURES[name].aliases:
-            assert claimed.setdefault(alias, name) == name, alias
-            assert alias not in MEASURES or alias == name, alias
-
-
 def test_two_entries_of_one_name_are_refused():
     catalogue: Catalogue[int] = Catalogue("measures", "measure")
     catalogue.add("x", 1)

@@ -185,9 +185,16 @@ def test_a_format_is_named_where_content_does_not_tell(tmp_path: Path):
     assert {entry.name for entry in formats("scores")} == {"csv", "hdf5", "npy", "npz", "parquet", "safetensors", "tsv"}
 
 
-@pytest.mark.parametrize("ids", [["a"], ["a", "a"], ["a", ""]])
-def test_ids_are_one_for_each_row_and_all_different(ids: list[str]):
-    with pytest.raises(BadInput):
+@pytest.mark.parametrize(
+    ("ids", "message"),
+    [
+        (["a"], "1 ids for 2 rows of scores"),
+        (["a", "a"], "id 'a' stands for rows 0 and 1"),
+        (["a", ""], "row 1 has nothing where an id belongs"),
+    ],
+)
+def test_ids_are_one_for_each_row_and_all_different(ids: list[str], message: str):
+    with pytest.raises(BadInput, match=message):
         read_scores(MATRIX, query_ids=ids)
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
+PAGE = (ROOT / "docs" / "statistics.md").read_text(encoding="utf-8")
 SIMULATIONS = 2000
 
 
@@ -22,14 +23,15 @@ def tool():
 @pytest.fixture(scope="module")
 def printed():
     """Row -> the figures after it, in per cent."""
-    rows = re.findall(r"^\| ([^|]+?) \| ([\d.| ]+?) \|$", (ROOT / "docs" / "statistics.md").read_text(), re.MULTILINE)
+    rows = re.findall(r"^\| ([^|]+?) \| ([\d.| ]+?) \|$", PAGE, re.MULTILINE)
     return {name: [float(cell) for cell in cells.split("|")] for name, cells in rows}
 
 
 def near(percent, simulations=SIMULATIONS):
     """What another simulation of this figure finds: both have chance in them."""
+    of_the_page = int(re.search(r"the figures are of ([\d,]+) simulations", PAGE)[1].replace(",", ""))
     share = min(max(percent / 100, 0.01), 0.99)
-    return pytest.approx(share, abs=4.5 * math.sqrt(share * (1 - share) * (1 / simulations + 1 / 4000)))
+    return pytest.approx(share, abs=4.5 * math.sqrt(share * (1 - share) * (1 / simulations + 1 / of_the_page)))
 
 
 @pytest.mark.parametrize("place", range(5))

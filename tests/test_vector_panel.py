@@ -11,8 +11,12 @@ from rankwell.files.embeddings import read_embeddings
 from rankwell.stats.vector_panel import vector_panel
 from rankwell.tables.embeddings import Embeddings
 
-CHANCE = np.random.default_rng(11)
-SPREAD = CHANCE.normal(size=(60, 9)).astype(np.float32) + np.linspace(0, 3, 9, dtype=np.float32)
+
+def drawn(*shape: int, seed: int = 11) -> np.ndarray:
+    return np.random.default_rng(seed).normal(size=shape)
+
+
+SPREAD = drawn(60, 9).astype(np.float32) + np.linspace(0, 3, 9, dtype=np.float32)
 
 
 def panel_of(vectors: np.ndarray, **options: object) -> dict[str, object]:
@@ -65,7 +69,7 @@ def test_the_effective_rank_of_known_spectra_is_known():
 
 
 def test_fewer_vectors_than_dimensions_have_the_rank_of_their_differences():
-    few = CHANCE.normal(size=(4, 50)).astype(np.float32)
+    few = drawn(4, 50).astype(np.float32)
 
     assert panel_of(few)["effective_rank"] == pytest.approx(effective_rank(few), rel=1e-6)
     assert panel_of(few)["effective_rank"] < 3.001
@@ -137,7 +141,7 @@ def test_identical_arrays_are_found_whatever_their_type_and_shuffled_ones_too():
 
 
 def test_collapsed_vectors_are_warned_about():
-    collapsed = np.ones((50, 8)) + CHANCE.normal(size=(50, 8)) / 100
+    collapsed = np.ones((50, 8)) + drawn(50, 8) / 100
 
     assert any("did the model collapse?" in warning for warning in vector_panel({"m": Embeddings(None, collapsed)}).warnings)
     assert vector_panel({"m": Embeddings(None, SPREAD)}).warnings == ()
@@ -162,7 +166,7 @@ def test_a_memory_map_is_read_and_the_rows_can_be_printed(tmp_path: Path):
 
 def test_a_spectrum_that_would_cost_too_much_is_taken_from_evenly_spaced_vectors(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("rankwell.stats.vector_panel._PRODUCTS", 0)
-    vectors = CHANCE.normal(size=(72, 9))
+    vectors = drawn(72, 9)
 
     row = panel_of(vectors)
 

@@ -1,5 +1,6 @@
 """What the contracts of measures try: every measure with many settings of its parameters, on the worlds that its view needs."""
 
+import itertools
 from collections.abc import Mapping
 from functools import cache
 from random import Random
@@ -12,6 +13,8 @@ from rankwell.errors import BadUsage
 from rankwell.registry import MEASURES, Measure, MeasureEntry, Parameter
 
 NAMES = list(MEASURES)
+SEEDS = range(10)
+"""The worlds that the contracts try; a variant is one that all of them allow."""
 JUDGED = [name for name in NAMES if MEASURES[name].view.__name__ == "JudgedRankings"]
 
 # What to try for parameters that have a usual name; others are tried by their type.
@@ -78,17 +81,27 @@ def simplest(entry: MeasureEntry) -> Measure:
 
 @cache
 def variants(name: str) -> tuple[Measure, ...]:
-    """The simplest measure, each parameter varied alone, and some that vary several; without those that the measure refuses."""
+    """The simplest measure, each parameter varied alone, and some that vary several; without those that the measure refuses.
+
+    A value that is refused alone is tried in the company of others, so that none which the measure has a use for goes untried.
+    """
     entry, base = MEASURES[name], simplest(MEASURES[name])
-    random = Random(name)
-    changes: list[dict[str, Any]] = [{}]
-    changes += [{each.name: value} for each in entry.parameters.values() for value in options(each)]
-    changes += [
-        {each.name: random.choice(options(each)) for each in entry.parameters.values() if options(each)} for _ in range(8)
-    ]
-    found = dict.fromkeys(base.with_parameters(**change) for change in changes)
-    view = world_of(name, 0)[1]
-    return tuple(each for each in found if each == base or accepted(each, view))
+    random, views = Random(name), [world_of(name, seed)[1] for seed in SEEDS]
+    varied = [each for each in entry.parameters.values() if options(each)]
+
+    def _drawn() -> dict[str, Any]:
+        some = random.sample(varied, random.randint(0, len(varied)))
+        return {each.name: random.choice(options(each)) for each in some}
+
+    def _accepted(measure: Measure) -> bool:
+        return all(accepted(measure, view) for view in views)
+
+    found = [measure for measure in (base.with_parameters(**_drawn()) for _ in range(8)) if _accepted(measure)]
+    for key, value in ((each.name, value) for each in varied for value in options(each)):
+        alone = base.with_parameters(**{key: value})
+        tried = itertools.chain([alone], (base.with_parameters(**_drawn() | {key: value}) for _ in range(40)))
+        found += itertools.islice(filter(_accepted, tried), 1)
+    return tuple(dict.fromkeys([base, *found]))
 
 
 def accepted(measure: Measure, view: Any) -> bool:
