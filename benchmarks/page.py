@@ -1,8 +1,9 @@
 """How long `rankwell report` takes, how large its page is and what memory it needs: python benchmarks/page.py [--queries 7000]
 
 10 systems with 30 results each over 7,000 queries, 4 measures, no snippets. Each command runs in a process of its own, its start
-included; the best of the rounds counts. `compared` has all pairs of systems tested on the way, `again` finds them tested, as
-`rankwell compare -o` leaves them, and `first` has no kept script of the charts either, which vl-convert puts together once.
+included; the best of the rounds counts. `compared` has systems tested on the way, each against the first, `again` finds them
+tested, as `rankwell compare -o` leaves them, and `first` has no kept script of the charts either, which vl-convert puts together
+once.
 """
 
 import argparse

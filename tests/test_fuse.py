@@ -471,7 +471,10 @@ def test_the_command_tunes_and_tells_what_it_chose(tmp_path: Path, monkeypatch: 
     assert [row["mean"] for row in found["rows"][-2:]] == [row.mean for row in reached]
     assert all(row["ci_low"] < row["mean"] < row["ci_high"] for row in found["rows"])
     assert found["rules"]["tuned"] == "out of fold"
-    assert [row["fold"] for row in found["rules"]["choices"]] == ["1", "2", "3", "4", "all"]
+    assert [row["fold"] for row in found["choices"]] == ["1", "2", "3", "4", "all"]
+    assert [row["normalise"] for row in found["choices"]] == [row["normalise"] for row in tuned.rows]
+    # Methods of ranks have no normalisation, which is no text.
+    assert {row["normalise"] for row in tune_fusion(runs, judged, step=1.0, folds=2).rows} == {None}
 
 
 @pytest.mark.parametrize(

@@ -367,7 +367,7 @@ def test_a_run_that_vanished_is_an_error_and_no_pass(tmp_path):
 def test_queries_that_vanished_are_an_error_and_new_ones_are_none(tmp_path):
     whole, part = (folder_of(tmp_path / str(n), {"a": 0.0}, n=n) for n in (60, 50))
 
-    with pytest.raises(BadInput, match=r"10 of 60 queries that count for .* do not count for .*, as 'q050'; .* same queries"):
+    with pytest.raises(BadInput, match=r"10 of 60 queries that count there do not count for .*, as 'q050'; .* same queries"):
         gate(part, no_regression=str(whole), measure=["AP"])
     assert json.loads(gate(whole, no_regression=str(part), measure=["AP"], format="json").text)["rows"][0]["n"] == 50
 

@@ -4,26 +4,14 @@ import csv
 import io
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from browsing import CHROMIUM, DRIVER, ActionChains, Keys, Page, chromium
+from browsing import ActionChains, Keys, Page
 from page_world import HOSTILE, hostile_world, world, written
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
-    if CHROMIUM is None or DRIVER is None:
-        pytest.skip("could not import a browser: chromium and chromium-driver are not installed")
-    downloads = tmp_path_factory.mktemp("downloads")
-    driver = chromium(downloads)
-    try:
-        yield Page(driver, downloads)
-    finally:
-        driver.quit()
 
 
 @pytest.fixture(scope="module")
@@ -341,5 +329,122 @@ def test_nothing_sticks_out_on_a_phone(browser: Page, hostile: Path):
         assert browser.run("document.querySelector('.lines').getBoundingClientRect().width") == 0
         left, right = (browser.find(f".side-{side}").rect for side in "ab")
         assert right["y"] >= left["y"] + left["height"]
+    finally:
+        browser.browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
+def test_lists_that_differ_most_and_unjudged_results_come_first_where_asked(browser: Page, tmp_path: Path):
+    """Against rank-biased overlap as it is defined, depth by depth, and counts of the data."""
+    data = world()
+    data["queries"]["unjudged"] = [[query % 4 for query in range(40)], [query % 7 for query in range(40)]]
+    lists = {
+        int(query): [[row[0] for row in rows if row[1] is not None] for rows in both] for query, both in data["lists"].items()
+    }
+
+    def overlap(query: int) -> float:
+        a, b = lists[query]
+        shares = [len(set(a[:depth]) & set(b[:depth])) / depth for depth in range(1, len(a) + 1)]
+        return (0.1 / 0.9) * sum(share * 0.9**depth for depth, share in enumerate(shares, 1)) + shares[-1] * 0.9 ** len(a)
+
+    browser.open(written(tmp_path, data), "#queries")
+    browser.click("#presets [data-sort=apart]")
+    shown = browser.column("id")
+    assert shown == expected_order(data, lambda query: round(overlap(query), 9))[: len(shown)]
+    places = [data["queries"]["id"].index(query) for query in shown]
+    assert browser.column("apart") == [f"{overlap(query):.2f}" for query in places]
+    assert browser.texts("th[aria-sort=ascending]") == ["Overlap"]
+
+    browser.click("#presets [data-sort=unjudged]")
+    shown = browser.column("id")
+    assert shown == expected_order(data, lambda query: -(query % 4 + query % 7))[: len(shown)]
+    browser.click("#table thead [data-sort=unjudged]")
+    assert browser.column("unjudged")[0] == "0"
+    assert browser.complaints() == []
+
+
+def test_orders_by_lists_and_judging_are_offered_where_they_are_known(browser: Page, plain: Path, tmp_path: Path):
+    browser.open(plain, "#queries")
+    assert browser.texts("#presets button") == ["Worst", "Biggest loss", "Biggest gain", "Lists differ", "Random"]
+    assert browser.run("document.querySelector('#presets').scrollWidth <= document.querySelector('#presets').clientWidth")
+    browser.open(written(tmp_path, world() | {"parts": [["report_data/000.js", 0, 39]]}), "#queries")
+    assert "Lists differ" not in browser.texts("#presets button")
+    browser.open(written(tmp_path, world(listed=0)), "#queries")
+    assert browser.texts("#presets button") == ["Worst", "Biggest loss", "Biggest gain", "Random"]
+
+
+def test_the_overview_has_a_histogram_that_leads_to_its_queries(browser: Page, plain: Path):
+    data = world()
+    browser.open(plain)
+    drawing = browser.find("#spread-card .spread")
+    counts = [int(title.split(" ")[0]) for title in browser.texts("#spread-card rect title")]
+    assert sum(counts) == 40
+    browser.run("arguments[0].scrollIntoView({block: 'center'})", drawing)
+    width = drawing.size["width"]
+
+    ActionChains(browser.browser).move_to_element_with_offset(drawing, 2, 0).click_and_hold().move_by_offset(
+        width // 3, 0
+    ).release().perform()
+
+    low, high = (float(browser.find(f"#range-delta-{end}").get_attribute("value") or "nan") for end in ("from", "to"))
+    passing = sum(low <= delta(data)(query) <= high for query in range(40))
+    assert browser.find("#shown").text == f"{passing} of 40 queries"
+    browser.browser.back()
+    browser.wait(lambda: browser.find("#spread-card").is_displayed(), "the overview again")
+
+
+def test_the_first_measure_is_one_that_both_runs_have(browser: Page, tmp_path: Path):
+    """Runs of different kinds, a retriever and two readers, share only some measures."""
+    data = world(runs=["retriever", "reader", "other reader"])
+    data["queries"]["values"][0][1:] = [[None] * 40, [None] * 40]
+    data["queries"]["values"][1][0] = [None] * 40
+    data["differences"] = [{**data["differences"][0], "a": 1, "b": 2, "measure": 1}]
+    browser.open(written(tmp_path, data), "#queries")
+    chosen = [browser.run(f"document.querySelector('#{each}').selectedOptions[0].text") for each in ("measure", "run-a", "run-b")]
+    assert chosen == ["AP", "reader", "other reader"]
+
+
+def test_a_text_that_repeats_the_id_is_shown_once(browser: Page, tmp_path: Path):
+    data = world()
+    data["queries"]["text"] = [each if place % 2 else "a text of its own" for place, each in enumerate(data["queries"]["id"])]
+    browser.open(written(tmp_path, data), "#queries?query=q0003")
+    assert browser.texts("#detail-title") == ["q0003"]
+    assert browser.texts("#detail .query-id") == []
+    browser.press(Keys.ESCAPE)
+    assert set(browser.column("text")) == {"–", "a text of its own"}
+
+
+def test_many_notes_are_folded_and_levels_are_those_of_the_rules(browser: Page, tmp_path: Path):
+    data = world()
+    data["notes"] = [f"note {place}" for place in range(9)]
+    data["rules"].append(["level", "0.99"])
+    browser.open(written(tmp_path, data))
+    assert [each.is_displayed() for each in browser.browser.find_elements("css selector", ".notes li")] == [True] * 4 + [
+        False
+    ] * 5
+    browser.click(".notes summary")
+    assert all(each.is_displayed() for each in browser.browser.find_elements("css selector", ".notes li"))
+    assert "99 % interval" in browser.texts("#differences ~ .wide thead th")
+
+
+@pytest.mark.parametrize("width", [1440, 900, 390])
+def test_panels_fill_their_card_and_stay_within_it(browser: Page, tmp_path: Path, width: int):
+    data = world()
+    panel = {"mark": "point", "width": 250, "height": 40, "data": {"values": [{"x": 1}, {"x": 2}]}}
+    panel["encoding"] = {"x": {"field": "x", "type": "quantitative"}}
+    data["charts"] = [{"id": "c", "title": "Panels", "note": None, "spec": {"concat": [panel] * 4, "columns": 3}}]
+    path = written(tmp_path, data)
+    size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+    browser.browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    try:
+        browser.open(path)
+        measured = (
+            "[document.querySelector('.chart svg')?.getBoundingClientRect().width, document.querySelector('.chart').clientWidth]"
+        )
+
+        def fills() -> bool:
+            drawn, room = browser.run(measured)
+            return drawn is not None and room - 12 <= drawn <= room
+
+        browser.wait(fills, "panels as wide as there is room")
     finally:
         browser.browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})

@@ -467,7 +467,7 @@ def test_several_folders_are_compared(small: Path, tmp_path: Path) -> None:
     assert data["runs"] == ["first/run 0", "first/run 1", "run 0"]
     assert len(data["differences"]) == 3 * 4
     assert {data["runs"][run] for lists in data["lists"].values() for run, rows in enumerate(lists) if rows} == set(data["runs"])
-    assert [chart["id"] for chart in data["charts"]] == ["intervals", "k_curves", "differences", "critical_difference"]
+    assert [chart["id"] for chart in data["charts"]] == ["intervals", "k_curves", "critical_difference"]
 
 
 @pytest.mark.parametrize("name", ["per_query.parquet", "details.parquet"])
@@ -559,3 +559,59 @@ def test_numbers_have_seven_digits() -> None:
 def test_places_are_refused_before_work(tmp_path: Path) -> None:
     with pytest.raises(BadUsage, match="two runs are called"):
         write_report([f"a={made(tmp_path / 'x', 12, runs=1)}", f"a={made(tmp_path / 'y', 12, runs=1)}"], tmp_path / "page.html")
+
+
+def test_of_many_runs_each_is_tested_against_the_first(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """With the numbers of `rankwell compare --baseline`, and a sentence that sums them up."""
+    folder = made(tmp_path / "six", 30, runs=6)
+    data = data_of(page(folder))
+    sys.argv = ["rankwell", "compare", str(folder), "--baseline", "run 0", "-o", str(tmp_path / "compared")]
+    assert main() == 0
+    capsys.readouterr()
+    again = data_of(tmp_path / "compared" / "report.html")
+
+    assert again["differences"] == data["differences"]
+    assert {(row["a"], row["b"]) for row in data["differences"]} == {(0, run) for run in range(1, 6)}
+    assert data["verdicts"][1:] == again["verdicts"]
+    first = [row for row in data["differences"] if row["measure"] == 0 and row["decisive"]]
+    better, worse = (sum(sign * row["difference"] > 0 for row in first) for sign in (1, -1))
+    told = f"{better} of 5 runs {'is' if better == 1 else 'are'} better than run 0 by nDCG@5, {worse} worse"
+    assert data["verdicts"][0] == f"{told}, {5 - better - worse} not told apart from it."
+    assert "each run was tested against run 0 alone; rankwell compare tests all 15 pairs" in data["notes"]
+
+
+def test_charts_show_what_can_be_taken_in_at_a_glance(tmp_path: Path) -> None:
+    folder = made(tmp_path, 12, runs=10)
+    found = {each["id"]: each for each in data_of(page(folder))["charts"]}
+    assert set(found) == {"intervals", "k_curves", "critical_difference"}
+    assert [len(each["spec"]["concat"]) for each in found.values()] == [3, 1, 1]
+    assert found["intervals"]["note"].endswith("the first 3 of 4 measures")
+    assert found["critical_difference"]["note"].endswith("the first of 4 measures")
+
+
+def test_unjudged_results_are_counted(small: Path) -> None:
+    pandas = pytest.importorskip("pandas")
+    data = data_of(page(small))
+    table = pandas.read_parquet(small / "details.parquet")
+    near = table[(table.state == "unjudged") & (table["rank"] <= 10)].groupby(["run", "query"]).size()
+    assert data["queries"]["unjudged"] == [
+        [int(near.get((run, query), 0)) for query in data["queries"]["id"]] for run in data["runs"]
+    ]
+
+
+def test_the_page_does_not_tell_where_its_folders_lie(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Folders are called as they are named, or by the end of their path that tells them apart."""
+    first, other = made(tmp_path / "a" / "results", 30), made(tmp_path / "b" / "results", 31, runs=1)
+    for folder, name in ((first, "x"), (other, "y")):
+        manifest = json.loads((folder / "manifest.json").read_bytes())
+        manifest["rules"]["ties"] = name
+        (folder / "manifest.json").write_text(json.dumps(manifest))
+    absolute, _ = write_report([first, f"other={other}"], tmp_path / "absolute.html", title="t")
+    named = absolute[0].read_bytes()
+    assert str(tmp_path).encode() not in named
+    monkeypatch.chdir(tmp_path)
+    relative, _ = write_report(["a/results", "other=b/results"], tmp_path / "relative.html", title="t")
+    assert relative[0].read_bytes() == named
+    assert "ties is x in results and y in other" in data_of(absolute[0])["notes"]
+    both, _ = write_report([first, other], tmp_path / "both.html", title="t")
+    assert any(note.startswith("ties is x in a/results and y in b/results") for note in data_of(both[0])["notes"])

@@ -11,6 +11,7 @@ import pytest
 pytest.importorskip("selenium")
 
 from answer_forms import asked, lines, squad, written
+from browsing import Page
 from rankwell.evaluation.agreement import agree
 from rankwell.evaluation.answers import evaluate_answers
 from rankwell.evaluation.captions import captions
@@ -21,8 +22,6 @@ from rankwell.protocols import present
 from rankwell.protocols.agree import write as write_agreement
 from rankwell.protocols.report import write_report
 from rankwell.tables.images import Images, Picture
-from test_page_browser import Page
-from test_page_browser import browser as browser
 
 HOSTILE = '<img src="x" onerror="window.ran = 1">'
 

@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable, Iterator
 
 import pytest
+from tasks import pid_after
 
 from rankwell.errors import BadUsage
 from rankwell.kernels.processes import crew
@@ -22,7 +23,7 @@ def test_results_come_in_order_and_errors_as_they_are(processes: int):
 
 def test_processes_are_others_and_as_many_as_were_asked_for():
     with crew(2, threads=None, prepare=os.getpid) as each:
-        found = set(each(_pid_after, [0.1] * 12))
+        found = set(each(pid_after, [0.1] * 12))
 
     assert os.getpid() not in found
     assert 1 <= len(found) <= 2
@@ -35,11 +36,6 @@ def _crew_of_two(prepare: Callable[[], object] = os.getpid):
 def _stopped(results: Iterator[object]) -> None:
     next(results)
     raise KeyboardInterrupt
-
-
-def _pid_after(seconds: float) -> int:
-    time.sleep(seconds)
-    return os.getpid()
 
 
 def test_a_process_that_dies_ends_the_work_with_a_kind_word():

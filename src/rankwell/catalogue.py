@@ -2,12 +2,13 @@
 
 import importlib
 import pkgutil
-from collections.abc import Iterable, Iterator
-from typing import Generic, TypeVar
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Generic, TypeVar
 
 from rankwell.errors import UnknownName
 
 Entry = TypeVar("Entry")
+Made = TypeVar("Made", bound=Callable[..., Any])
 
 
 class Catalogue(Generic[Entry]):
@@ -23,6 +24,15 @@ class Catalogue(Generic[Entry]):
         if name in self._entries:
             raise ValueError(f"two entries in {self._folder} are called {name!r}")
         self._entries[name] = entry
+
+    def register(self, name: str, entry_of: Callable[[Made], Entry]) -> Callable[[Made], Made]:
+        """A decorator that files `entry_of` of a function under the name and returns the function unchanged."""
+
+        def _file(function: Made) -> Made:
+            self.add(name, entry_of(function))
+            return function
+
+        return _file
 
     def _load(self) -> None:
         if not self._loaded:

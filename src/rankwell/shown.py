@@ -14,12 +14,7 @@ FACES: Catalogue[Callable[..., Any]] = Catalogue("report.faces", "way to show a 
 
 def face(name: str) -> Callable[[Made], Made]:
     """Registers a function of a result as the way of this name to show it."""
-
-    def _register(function: Made) -> Made:
-        FACES.add(name, function)
-        return function
-
-    return _register
+    return FACES.register(name, lambda function: function)
 
 
 class Chart(dict[str, Any]):

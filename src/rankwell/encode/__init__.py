@@ -67,12 +67,7 @@ ENCODERS: Catalogue[Load] = Catalogue("encode", "family of encoders")
 
 def encoder(name: str) -> Callable[[Loads], Loads]:
     """Registers a function `(model, settings) -> Encoder` as the family of this name; `name:model` asks for it."""
-
-    def _register(load: Loads) -> Loads:
-        ENCODERS.add(name, load)
-        return load
-
-    return _register
+    return ENCODERS.register(name, lambda load: load)
 
 
 def load_encoder(model: str, settings: Settings = Settings()) -> Encoder:
@@ -217,12 +212,7 @@ IMAGE_ENCODERS: Catalogue[ImageLoad] = Catalogue("encode", "family of image enco
 
 def image_encoder(name: str) -> Callable[[Loads], Loads]:
     """Registers a function `(model, settings) -> ImageEncoder` as the family of this name; `name:model` asks for it."""
-
-    def _register(load: Loads) -> Loads:
-        IMAGE_ENCODERS.add(name, load)
-        return load
-
-    return _register
+    return IMAGE_ENCODERS.register(name, lambda load: load)
 
 
 def load_image_encoder(model: Any, settings: ImageSettings = ImageSettings()) -> ImageEncoder:

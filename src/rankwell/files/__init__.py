@@ -90,12 +90,9 @@ def file_format(
     parts: bool = False,
 ) -> Callable[[Read], Read]:
     """Registers the function that reads a format and returns it unchanged; see `Format` for the other parts."""
-
-    def _register(read: Read) -> Read:
-        FORMATS.add(f"{name} {holds}", Format(name, holds, read, sniff, accepts, find_hits, write, suffixes, parts))
-        return read
-
-    return _register
+    return FORMATS.register(
+        f"{name} {holds}", lambda read: Format(name, holds, read, sniff, accepts, find_hits, write, suffixes, parts)
+    )
 
 
 class FoundHits(NamedTuple):
@@ -369,9 +366,8 @@ def _recognised(head: Head, holds: Holds) -> Format:
     if wanted:
         return wanted[0][1]
     names = ", ".join(entry.name for entry in formats(holds) if not entry.name.startswith("python"))
-    raise BadInput(
-        f"{head.name}: {line!r} is no known form of {_MEANT[holds]}; known are {names}; convert it, or name the format."
-    )
+    told = f"{head.name}: {line!r} is no known form of {_MEANT[holds]}; known are {names}"
+    raise BadInput(f"{told}; convert it, or name the format.")
 
 
 def _kind(head: Head, name: str | None) -> Literal["run", "judgments"]:

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any, get_args
 
@@ -199,13 +200,21 @@ def _quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
-def _select(path: Path, sql: str) -> list[tuple[Any, ...]]:
+@cache
+def _session() -> Any:
+    """A database of its own, empty; opening one takes longer than reading a small file."""
     import duckdb
 
     options: dict[str, Any] = {"autoinstall_known_extensions": False, "autoload_known_extensions": False}
+    return duckdb.connect(":memory:", config={**options, "python_enable_replacements": False})
+
+
+def _select(path: Path, sql: str) -> list[tuple[Any, ...]]:
+    import duckdb
+
     try:
-        with duckdb.connect(":memory:", config={**options, "python_enable_replacements": False}) as session:
-            return session.execute(sql).fetchall()
+        with _session().cursor() as cursor:
+            return cursor.execute(sql).fetchall()
     except duckdb.Error as error:
         what = str(error).split("\n")[0]
         raise BadInput(f"{path}: the Parquet data is damaged or ends early ({what}); run the command again.") from error

@@ -341,10 +341,10 @@ def _refuse_lost_queries(row: Mapping[str, Any], known: Sequence[_Known]) -> Non
     run, base = row["run"], row["against"]
     lost = [query for query in counted[base] if query not in set(counted[run])]
     if lost:
+        about = f"{_about(run, _measured(row), '')} against {base}"
         raise BadInput(
-            f"{_about(run, _measured(row), '')} against {base}: {len(lost)} of {len(counted[base])} queries that count for {base} "
-            f"do not count for {run}, as {lost[0]!r}; what is missing cannot be found worse: evaluate both on the same queries, "
-            "or choose measures by --measure."
+            f"{about}: {len(lost)} of {len(counted[base])} queries that count there do not count for {run}, as {lost[0]!r}; what "
+            "is missing cannot be found worse: evaluate both on the same queries, or choose measures by --measure."
         )
 
 

@@ -173,8 +173,8 @@ def _against_one(comparison: Comparison, runs: int) -> list[str]:
     sign = -1 if first["better"] == "lower" else 1
     decisive = [sign * row["mean"] > 0 for row in rows if row["decisive"]]
     better, worse = sum(decisive), len(decisive) - sum(decisive)
-    told = f"{better} of {len(rows)} runs {'is' if better == 1 else 'are'} better than {first['against']} by {difference_label(first)}, {worse} worse"
-    return [f"{told}, {len(rows) - len(decisive)} not told apart from it."]
+    told = f"{better} of {len(rows)} runs {'is' if better == 1 else 'are'} better than {first['against']}"
+    return [f"{told} by {difference_label(first)}, {worse} worse, {len(rows) - len(decisive)} not told apart from it."]
 
 
 def _named(runs: Sequence[str]) -> str:

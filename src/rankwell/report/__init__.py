@@ -91,22 +91,12 @@ CHARTS: Catalogue[Chart] = Catalogue("report.charts", "chart")
 
 def output(name: str) -> Callable[[Made], Made]:
     """Registers a function `(document) -> text` as the output format of this name."""
-
-    def _register(function: Made) -> Made:
-        OUTPUTS.add(name, function)
-        return function
-
-    return _register
+    return OUTPUTS.register(name, lambda function: function)
 
 
 def chart(name: str) -> Callable[[Made], Made]:
     """Registers a function `(data) -> Vega-Lite spec`, or None where there is nothing to draw; the name is that of its files."""
-
-    def _register(function: Made) -> Made:
-        CHARTS.add(name, function)
-        return function
-
-    return _register
+    return CHARTS.register(name, lambda function: function)
 
 
 def render(

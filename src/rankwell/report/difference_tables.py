@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rankwell.report import MISSING, PLAIN, Format, Row, Terminal, figure, plain, render_rows, rules_line, visible
+from rankwell.report.charts import difference_label
 
 
 def difference_text(
@@ -110,7 +111,7 @@ _SYSTEM = frozenset(("run", "measure", "mean", "rank", "mean_rank", "letters", "
 
 
 def _word(row: Row) -> str:
-    label = row["label"].removesuffix(f" against {row['against']}").removeprefix("Difference(").removesuffix(")")
+    label = difference_label(row)
     return label if label == row["of"] else f"{label} = {row['of']}"
 
 

@@ -150,14 +150,13 @@ class TunedFusion:
         }
 
     def describe(self) -> dict[str, Any]:
-        """The rules for JSON: how the ways were chosen, and what each fold chose."""
+        """The rules for JSON: how the ways were chosen, and what they are; `rows` has what each fold chose."""
         return {
             "tuned": "out of fold",
             "tuned_by": str(self.measure.measure),
             "folds": len(self.choices),
             "candidates": self.candidates,
             "seed": self.seed,
-            "choices": self.rows,
             "definitions": {way.method: way.describe() for way in (each.fusion for each in (*self.choices, self.whole))},
             "version": __version__,
         }

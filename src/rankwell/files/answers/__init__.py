@@ -59,12 +59,7 @@ def answer_format(
     parts: tuple[str, ...] = (),
 ) -> Callable[[Read], Read]:
     """Registers the function that reads a format and returns it unchanged; see `AnswerFormat` for the other parts."""
-
-    def _register(read: Read) -> Read:
-        ANSWER_FORMATS.add(f"{name} {holds}", AnswerFormat(name, holds, read, fits, write, suffixes, parts))
-        return read
-
-    return _register
+    return ANSWER_FORMATS.register(f"{name} {holds}", lambda read: AnswerFormat(name, holds, read, fits, write, suffixes, parts))
 
 
 class FoundQuestions(NamedTuple):

@@ -58,12 +58,7 @@ FORMS: Catalogue[Form] = Catalogue("files.image_sets", "form of an image set")
 
 def form(name: str, *, fits: Callable[[Path, Wanted], float]) -> Callable[[Reads], Reads]:
     """Registers the function that reads a form and returns it unchanged."""
-
-    def _register(read: Reads) -> Reads:
-        FORMS.add(name, Form(name, fits, read))
-        return read
-
-    return _register
+    return FORMS.register(name, lambda read: Form(name, fits, read))
 
 
 def read_images(

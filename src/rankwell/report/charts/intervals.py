@@ -36,7 +36,8 @@ def intervals(data: ChartData) -> dict[str, Any] | None:
     parts, joined = _parts(rows, data.facts)
     names = short_names(runs) if len(runs) > 1 else None
     if len(parts) > 1:
-        columns, panels = len(parts), [*_in_columns(parts, names), *_in_rows(joined, names, len(parts))]
+        columns, panels = _in_columns(parts, names)
+        panels += _in_rows(joined, names, columns)
     elif names is None:
         columns, panels = 1, _of_one_run(rows)
     else:
@@ -68,24 +69,29 @@ def _of_one_run(rows: Sequence[Row]) -> list[dict[str, Any]]:
     return [_panel([row for row in rows if row["unit"] == unit], None, room=room) for unit in units]
 
 
-def _in_columns(parts: Mapping[str, Sequence[Row]], runs: dict[str, str] | None) -> list[dict[str, Any]]:
-    """A column per part: of several runs a panel per measure, of a single one a panel per unit."""
+def _in_columns(parts: Mapping[str, Sequence[Row]], runs: dict[str, str] | None) -> tuple[int, list[dict[str, Any]]]:
+    """A column per part: of several runs a panel per measure, of a single one a panel per unit; and how many columns."""
     every = [row for mine in parts.values() for row in mine]
     room = 0 if runs else max(len(_name(row)) for row in every) * 6
+    kinds = {
+        kind: {part: [row for row in mine if _kind(row, runs) == kind] for part, mine in parts.items()}
+        for kind in dict.fromkeys(_kind(row, runs) for row in every)
+    }
+    # Without a scale that parts share, there is nothing to stand beside.
+    alone = all(sum(map(bool, sets.values())) == 1 for sets in kinds.values())
     panels: list[dict[str, Any]] = []
-    for kind in dict.fromkeys(_kind(row, runs) for row in every):
-        domain = _domain([row for row in every if _kind(row, runs) == kind])
-        sets = {part: [row for row in mine if _kind(row, runs) == kind] for part, mine in parts.items()}
+    for kind, sets in kinds.items():
+        domain = _domain([row for some in sets.values() for row in some])
         before: list[str] = []
         for part, some in sets.items():
             if not some:
-                panels.append({"data": {"values": []}, "mark": "point", "width": _WIDTH, "height": _STEP})
+                panels += [] if alone else [{"data": {"values": []}, "mark": "point", "width": _WIDTH, "height": _STEP}]
                 continue
             title = f"{part}: {_title(some[0])}" if runs else part + ("" if kind[1] == "share" else f", {kind[1]}")
             beside = [row["run"] if runs else _name(row) for row in some]
             panels.append(_panel(some, runs, title=title, named=beside != before, room=room, width=_WIDTH, domain=domain))
             before = beside
-    return panels
+    return columns_for(len(panels)) if alone else len(parts), panels
 
 
 def _in_rows(joined: Mapping[str, Sequence[Row]], runs: dict[str, str] | None, columns: int) -> list[dict[str, Any]]:

@@ -189,12 +189,7 @@ NORMALISATIONS: Catalogue[Normalisation] = Catalogue("transforms.fusion", "norma
 
 def normalisation(name: str, *, absent: Absent = "zero") -> Callable[[Function], Function]:
     """Registers a function `(segments) -> (items,) values` under a name and returns it unchanged."""
-
-    def _register(function: Function) -> Function:
-        NORMALISATIONS.add(name, Normalisation(name, function, absent))
-        return function
-
-    return _register
+    return NORMALISATIONS.register(name, lambda function: Normalisation(name, function, absent))
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,8 +16,8 @@ const PAINTS = {
   "#ffffff": "ground",
 };
 const SERIES = ["accent", "bad", "good", "violet", "ochre", "rose", "indigo", "quiet"];
-// How narrow a panel's plot may become before the panels take fewer columns, and how broad.
-const PLOT = [180, 640];
+// How wide a panel's plot is at least: one in a column of its own, those of several columns; and how wide at most.
+const PLOT = {alone: 110, beside: 180, most: 640};
 const drawnCharts = new Map();
 let drawing = 0;
 
@@ -51,20 +51,20 @@ async function drawChart(each, place) {
 
 /** As many panels side by side as have room, each as wide as the room allows; a chart without panels as it is. */
 async function drawPanels(id, place, spec, panels) {
+  const least = Math.min(...panels.map(panel => panel.width));
   const show = async (columns, by) => {
     drawnCharts.get(id)?.finalize();
     const wider = panels.map(panel => widened(panel, panel.width, by));
-    drawnCharts.set(id, (await embed(place, panels.length ? {...spec, columns, concat: wider} : spec)).view);
+    const whole = panels.length ? {...spec, columns, concat: wider} : spec;
+    drawnCharts.set(id, (await embed(place, whole, panels.length ? least + by : PLOT.most)).view);
+    return Math.floor((place.clientWidth - place.querySelector("svg").getBoundingClientRect().width) / columns);
   };
-  const least = Math.min(...panels.map(panel => panel.width));
-  const [narrow, broad] = PLOT;
   for (let columns = Math.max(1, Math.min(spec.columns ?? panels.length, panels.length)); ; columns -= 1) {
-    await show(columns, 0);
+    const spare = await show(columns, 0);
     if (!panels.length) return;
-    const by = Math.floor((place.clientWidth - place.querySelector("svg").getBoundingClientRect().width) / columns);
-    if (columns > 1 && least + by < narrow) continue;
-    if (by) await show(columns, Math.min(Math.max(by, narrow - least), Math.max(0, broad - least)));
-    return;
+    if (columns > 1 && least + spare < PLOT.beside) continue;
+    const by = Math.min(Math.max(spare, PLOT.alone - least), Math.max(0, PLOT.most - least));
+    if (!by || (await show(columns, by)) >= 0 || columns === 1) return;
   }
 }
 
@@ -80,7 +80,7 @@ function widened(value, width, by) {
   return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, moved(name, inner)]));
 }
 
-function embed(place, spec) {
+function embed(place, spec, plot) {
   return window.vegaEmbed(place, spec, {
     mode: "vega-lite",
     renderer: "svg",
@@ -89,7 +89,7 @@ function embed(place, spec) {
     defaultStyle: false,
     hover: false,
     tooltip: showTip,
-    config: chartConfig(),
+    config: chartConfig(plot),
   });
 }
 
@@ -103,7 +103,8 @@ function paint(value) {
   );
 }
 
-function chartConfig() {
+/** plot: how wide the plots are, for titles that keep to them. */
+function chartConfig(plot) {
   const [ink, quiet, line] = ["var(--ink)", "var(--quiet)", "var(--line)"];
   const small = {labelFontSize: 11, titleFontSize: 11, titleFontWeight: "normal"};
   return {
@@ -121,7 +122,7 @@ function chartConfig() {
     title: {
       anchor: "start",
       frame: "group",
-      limit: 290,
+      limit: plot + 40,
       color: ink,
       fontSize: 13,
       fontWeight: 600,

@@ -37,7 +37,9 @@ function presets() {
     single ? null : ["loss", "Biggest loss", "Where B is furthest behind A"],
     single ? null : ["gain", "Biggest gain", "Where B is furthest ahead of A"],
     // Lists beside the page are not all here to be compared.
-    single || data.parts || !Object.keys(data.lists).length ? null : ["apart", "Lists differ", "Where A and B list the most different results"],
+    single || data.parts || !Object.keys(data.lists).length
+      ? null
+      : ["apart", "Lists differ", "Where A and B list the most different results"],
     queries.unjudged?.some(counts => counts.some(n => n > 0))
       ? ["unjudged", "Unjudged", "Where most of the first 10 results are unjudged"]
       : null,

@@ -53,7 +53,9 @@ function sentences(name, every) {
     "div",
     {class: name},
     el("ul", null, list(every.slice(0, shown))),
-    rest.length ? el("details", null, el("summary", null, `${number(rest.length, "count")} more`), el("ul", null, list(rest))) : null,
+    rest.length
+      ? el("details", null, el("summary", null, `${number(rest.length, "count")} more`), el("ul", null, list(rest)))
+      : null,
   );
 }
 

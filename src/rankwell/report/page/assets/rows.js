@@ -48,7 +48,7 @@ const ORDERS = {
 const PERSISTENCE = 0.9;
 const overlaps = new Map();
 
-/** Rank-biased overlap of the lists of A and B as far as they are shown (Webber and others 2010, extrapolated); null without lists. */
+/** Rank-biased overlap of what the lists of A and B show (Webber and others 2010, extrapolated); null without lists. */
 function overlapOf(query) {
   const lists = data.lists[query];
   if (chosen.b === null || !lists) return null;

@@ -52,7 +52,11 @@ function summaryTable() {
           null,
           heading(many ? "Run" : "Measure"),
           across.map(([name, place]) =>
-            el("th", {scope: "col", class: "number"}, many ? null : runTag(place), many ? measureNodes(measures[place]) : said("span", null, name)),
+            el(
+              "th",
+              {scope: "col", class: "number"},
+              many ? measureNodes(measures[place]) : [runTag(place), said("span", null, name)],
+            ),
           ),
           many || counts.length === 1 ? null : heading("Queries", {class: "number"}),
         ),
@@ -184,7 +188,11 @@ function differenceRow(row, adjusted) {
   return el(
     "tr",
     null,
-    el("th", {scope: "row"}, el("a", {href: link, title: visible(measureName(measures[row.measure]))}, visible(shortName(measures[row.measure])))),
+    el(
+      "th",
+      {scope: "row"},
+      el("a", {href: link, title: visible(measureName(measures[row.measure]))}, visible(shortName(measures[row.measure]))),
+    ),
     el("td", {class: `number ${sense}`}, signed(row.difference, unit)),
     el("td", null, whisker(row, unit)),
     el("td", {class: "number"}, chance(row.p)),
