@@ -5,10 +5,10 @@ import time
 from collections.abc import Callable, Iterator
 
 import pytest
-from tasks import pid_after
 
 from rankwell.errors import BadUsage
 from rankwell.kernels.processes import crew
+from tasks import pid_after
 
 
 @pytest.mark.parametrize("processes", [1, 2])
