@@ -18,9 +18,12 @@ def run(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
 def test_the_demo_prints_both_directions_and_the_command_that_makes_them_again(tmp_path: Path, monkeypatch, capsys):
     assert run(monkeypatch, "demo", "captions", "-o", str(tmp_path / "d")) == 0
     first = capsys.readouterr().out
-    command = first.rstrip().splitlines()[-1].split()
+    commands = [line.split() for line in first.splitlines() if line.strip().startswith("rankwell ")]
 
+    command, opened = commands
     assert command[:2] == ["rankwell", "captions"]
+    assert opened[:2] == ["rankwell", "open"]
+    assert (Path(opened[2]) / "report.html").is_file()
     assert run(monkeypatch, *command[1:]) == 0
     table = [line for line in capsys.readouterr().out.splitlines() if {"percent", "rank"} & set(line.split())]
     assert len(table) == 11

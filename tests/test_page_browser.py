@@ -446,5 +446,6 @@ def test_panels_fill_their_card_and_stay_within_it(browser: Page, tmp_path: Path
             return drawn is not None and room - 12 <= drawn <= room
 
         browser.wait(fills, "panels as wide as there is room")
+        assert browser.run("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
     finally:
         browser.browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
