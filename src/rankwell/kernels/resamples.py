@@ -109,7 +109,7 @@ class Resamples:
         words = [(each << 64) // rest[-1] for each in rest if each < rest[-1]]
         return _Chances(tuple(edges), open_, np.array(words, dtype=np.uint64))
 
-    def _poisson(self, bits: np.random.PCG64, rows: int) -> NDArray[np.uint8]:
+    def _poisson(self, bits: "np.random.PCG64", rows: int) -> NDArray[np.uint8]:
         """(rows, n) counts of which none knows of the others."""
         if self._chances is None:
             return np.zeros((rows, self._n), dtype=np.uint8)
@@ -124,7 +124,7 @@ class Resamples:
         counts[undecided] = np.searchsorted(rest, bits.random_raw(len(undecided)), side="right")
         return counts.reshape(rows, self._n)
 
-    def _singles(self, bits: np.random.PCG64, wanted: int) -> Ints:
+    def _singles(self, bits: "np.random.PCG64", wanted: int) -> Ints:
         """(wanted,) queries, each as probable. Source: Lemire 2019, Fast random integer generation in an interval."""
         found = [np.zeros(0, dtype=np.int64)]
         while wanted:
