@@ -125,7 +125,7 @@ def _across(side: Side, wanted: Reals, progress: Progress | None) -> tuple[Ints,
     step = max(1, min(64, _CELLS // width))
     natively = native.library is not None
 
-    def work(part: range) -> None:
+    def _work(part: range) -> None:
         marks = np.empty((step, width), dtype=np.bool_)
         for start in range(part.start, part.stop, step):
             rows = slice(start, min(start + step, part.stop))
@@ -138,7 +138,7 @@ def _across(side: Side, wanted: Reals, progress: Progress | None) -> tuple[Ints,
                     found[rows, which] = _per_row(compare(block, wanted[rows, which, None], out=marks[: len(block)]))
 
     for parts in _pieces(n, 32 * step, progress):
-        in_threads(work, parts)
+        in_threads(_work, parts)
     return higher, as_high
 
 
@@ -155,7 +155,7 @@ def _down(side: Side, wanted: Reals, progress: Progress | None) -> tuple[Ints, I
     levels = np.ascontiguousarray(wanted.T)
     step = max(1, min(255, _CELLS // width))
 
-    def work(part: range) -> Ints:
+    def _work(part: range) -> Ints:
         marks, found = np.empty((step, width), dtype=np.bool_), np.zeros_like(totals)
         for start in range(part.start, part.stop, step):
             block = side.block(start, min(start + step, part.stop))
@@ -167,7 +167,7 @@ def _down(side: Side, wanted: Reals, progress: Progress | None) -> tuple[Ints, I
         return found
 
     for parts in _pieces(n, 64 * step, progress):
-        for found in in_threads(work, parts):
+        for found in in_threads(_work, parts):
             totals += found
     return totals[0].T, totals[1].T
 
@@ -179,7 +179,7 @@ def _by_sorting(side: Side, offsets: Ints, scores: Reals, progress: Progress | N
     n_items = side.n_rows if side.down else side.scores.matrix.shape[1]
     step = max(1, min(64, _CELLS // n_items))
 
-    def work(part: range) -> None:
+    def _work(part: range) -> None:
         for start in range(part.start, part.stop, step):
             stop = min(start + step, part.stop)
             ordered = np.sort(_of_queries(side, start, stop), axis=1)
@@ -190,7 +190,7 @@ def _by_sorting(side: Side, offsets: Ints, scores: Reals, progress: Progress | N
                 tied[mine] = right - np.searchsorted(ordered[query - start], scores[mine], side="left")
 
     for parts in _pieces(n_queries, 4 * step, progress):
-        in_threads(work, parts)
+        in_threads(_work, parts)
     return above, tied
 
 
@@ -276,7 +276,7 @@ def first_items(side: Side, depth: int, *, order: Ints | None = None) -> tuple[I
     positions, scores = np.empty((n_queries, depth), dtype=np.int64), np.empty((n_queries, depth))
     step = max(1, min(64, _CELLS // n_items))
 
-    def work(part: range) -> None:
+    def _work(part: range) -> None:
         block = _of_queries(side, part.start, part.stop)
         lowest = np.partition(block, n_items - depth, axis=1)[:, n_items - depth]
         for query, row, low in zip(part, block, lowest, strict=True):
@@ -285,5 +285,5 @@ def first_items(side: Side, depth: int, *, order: Ints | None = None) -> tuple[I
             positions[query], scores[query] = found, row[found]
 
     for parts in _pieces(n_queries, step, None):
-        in_threads(work, parts)
+        in_threads(_work, parts)
     return positions, scores

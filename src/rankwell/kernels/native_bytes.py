@@ -166,13 +166,13 @@ class _Run:
         workers = [make() for _ in range(min(self._threads, len(parts)))]
         self._done, self._stopped = [0] * len(workers), False
 
-        def work(place: int) -> None:
+        def _work(place: int) -> None:
             room = bytearray(self._block + _SLACK)
             # Taking the next one is one step for the interpreter, so that no two threads get the same.
             for part in waiting:
                 room = self._feed(workers, place, part, room)
 
-        self._in_threads([lambda place=place: work(place) for place in range(len(workers))])
+        self._in_threads([lambda place=place: _work(place) for place in range(len(workers))])
         self._tell()
         if absorb:
             for other in workers[1:]:
@@ -228,17 +228,17 @@ class _Run:
         results: list[Any] = [None] * len(works)
         failures = list[BaseException]()
 
-        def run(place: int) -> None:
+        def _run(place: int) -> None:
             try:
                 results[place] = works[place]()
             except BaseException as failure:
                 failures.append(failure)
                 self._stopped = True
 
-        others = [threading.Thread(target=run, args=(place,), daemon=True) for place in range(1, len(works))]
+        others = [threading.Thread(target=_run, args=(place,), daemon=True) for place in range(1, len(works))]
         for thread in others:
             thread.start()
-        run(0)
+        _run(0)
         for thread in others:
             thread.join()
         if failures:

@@ -66,14 +66,14 @@ def _reaching(products: Reals, cut: Reals, room: int, mask: Bools) -> Hits | Non
 def _reaching_natively(products: Reals, cut: Reals, room: int) -> Hits | None:
     cut = np.ascontiguousarray(cut)
 
-    def work(part: slice) -> Hits | None:
+    def _work(part: slice) -> Hits | None:
         some = products[part]
         n = min(room, some.size)
         rows, columns, values = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64), np.empty(n, dtype=np.float32)
         found = native.library.sift(some, cut[part], rows, columns, values)
         return None if found < 0 else Hits(rows[:found] + part.start, columns[:found].copy(), values[:found].copy())
 
-    found = in_threads(work, _parts(products))
+    found = in_threads(_work, _parts(products))
     parts = [part for part in found if part is not None]
     if len(parts) < len(found) or sum(len(part.rows) for part in parts) > room:
         return None
@@ -122,7 +122,7 @@ def tally(products: Reals, low: Reals, high: Reals, barred: Barred, mask: Bools)
 def _tally_natively(products: Reals, low: Reals, high: Reals) -> Counted:
     low, high = np.ascontiguousarray(low), np.ascontiguousarray(high)
 
-    def work(part: slice) -> Counted:
+    def _work(part: slice) -> Counted:
         some, least, most = products[part], low[part], high[part]
         above, room = np.empty(least.shape, dtype=np.int64), 4 * least.size + 64
         while True:
@@ -132,7 +132,7 @@ def _tally_natively(products: Reals, low: Reals, high: Reals) -> Counted:
                 return Counted(above, rows[:found] + part.start, columns[:found].copy(), which[:found].copy())
             room *= 8
 
-    found = in_threads(work, _parts(products))
+    found = in_threads(_work, _parts(products))
     return Counted(*(np.concatenate(column) for column in zip(*found, strict=True)))
 
 

@@ -157,12 +157,12 @@ def _condense(groups: Groups, places: Ints, task: Task) -> Part:
     """What is kept of these queries: once to learn which items are compared, and once more when they have been read."""
     wanted = set[int]()
 
-    def note(row: int) -> bytes:
+    def _note(row: int) -> bytes:
         wanted.add(row)
         # Different for every row, so that nothing looks like a duplicate and the search for one goes on.
         return b"%d" % row
 
-    part = condense(groups._replace(item=note), task.reading)
+    part = condense(groups._replace(item=_note), task.reading)
     if not wanted:
         return part
     rows = np.array(sorted(wanted), dtype=np.int64)

@@ -72,7 +72,7 @@ def squared_norms(vectors: Vectors, rows: Ints) -> Floats:
     """(rows,) the sums of squares of some vectors, in float64 in the fixed order of `sum_rows`."""
     natively = _is_native(vectors)
 
-    def work(part: slice) -> Floats:
+    def _work(part: slice) -> Floats:
         if natively:
             return _summed(vectors, vectors, rows[part], rows[part], distance=False)
         wide = vectors[rows[part]].astype(np.float64)
@@ -80,7 +80,7 @@ def squared_norms(vectors: Vectors, rows: Ints) -> Floats:
             wide *= wide
             return sum_rows(wide)
 
-    return _in_parts(work, len(rows), vectors.shape[1])
+    return _in_parts(_work, len(rows), vectors.shape[1])
 
 
 def score_pairs(queries: Vectors, items: Vectors, rows: Ints, columns: Ints, metric: Metric) -> Floats:
@@ -92,7 +92,7 @@ def score_pairs(queries: Vectors, items: Vectors, rows: Ints, columns: Ints, met
     left, right = np.asarray(queries), np.asarray(items)
     natively = _is_native(left) and _is_native(right)
 
-    def work(part: slice) -> Floats:
+    def _work(part: slice) -> Floats:
         if natively:
             return _summed(left, right, rows[part], columns[part], distance=metric == "l2")
         terms = left[rows[part]].astype(np.float64)
@@ -104,7 +104,7 @@ def score_pairs(queries: Vectors, items: Vectors, rows: Ints, columns: Ints, met
                 terms *= right[columns[part]]
             return sum_rows(terms)
 
-    scores = _in_parts(work, len(rows), left.shape[1])
+    scores = _in_parts(_work, len(rows), left.shape[1])
     if metric == "l2":
         return 0.0 - np.sqrt(scores)
     if metric == "cosine":
@@ -121,10 +121,10 @@ def _in_parts(work: Callable[[slice], Floats], n: int, width: int) -> Floats:
     parts = [slice(start, start + step) for start in range(0, n, step)]
     result = np.empty(n)
 
-    def put(part: slice) -> None:
+    def _put(part: slice) -> None:
         result[part] = work(part)
 
-    in_threads(put, parts, each=8)
+    in_threads(_put, parts, each=8)
     return result
 
 
@@ -225,12 +225,12 @@ class Space:
         return np.sqrt(squares * (1 + self._share) + self._d * 2.0**-148)
 
     def _moved_squares(self, raw: Vectors) -> Floats:
-        def work(part: slice) -> Floats:
+        def _work(part: slice) -> Floats:
             moved = raw[part].astype(np.float64) - self._centre
             moved *= moved
             return sum_rows(moved)
 
-        return _in_parts(work, len(raw), self._d)
+        return _in_parts(_work, len(raw), self._d)
 
     def _refuse(self, side: Literal["query", "item"], start: int, raw: Vectors, bad: Bools) -> None:
         """Raises BadInput that says what is wrong with the first bad vector, if there is one."""
