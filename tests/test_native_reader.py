@@ -258,7 +258,7 @@ def test_progress_reaches_the_size_of_the_file(monkeypatch: pytest.MonkeyPatch, 
         Judgments.from_dict({"1": {"d1": 1}}),
         TREC_RUN,
         Reading(),
-        block_size=1000,
+        block_size=100,
         threads=threads,
         progress=lambda *both: told.append(both),
     )
@@ -288,15 +288,26 @@ def test_a_failure_in_one_thread_ends_the_others_and_is_raised(monkeypatch: pyte
     monkeypatch.setattr(native_bytes, "_PART", 3000)
     calls: list[int] = []
 
-    def failing(stream: object, room: bytearray, filled: int, size: int) -> int:
-        calls.append(size)
+    def failing(*arguments: object) -> tuple[int, int, bool]:
+        calls.append(len(arguments))
         raise OSError("the disk is gone")
 
-    monkeypatch.setattr(native_bytes, "_fill", failing)
+    monkeypatch.setattr(native.library, "reader_read", failing)
     with pytest.raises(OSError, match="the disk is gone"):
         native_bytes.scan(Source(path), Judgments.from_dict(truth), TREC_RUN, Reading(), threads=3)
 
     assert len(calls) <= 3
+
+
+def test_what_the_system_says_of_a_file_that_cannot_be_read_is_raised():
+    judgments = Judgments.from_dict({"q": {"d": 1}})
+    table = native.library.reader_table(judgments.queries, judgments.items, judgments.offsets)
+    worker = native.library.reader_worker(table, (6, 0, 2, 4, False), (0, False, False, False), 0, 0)
+
+    with pytest.raises(OSError, match="Bad file descriptor"):
+        native.library.reader_read(worker, -1, bytearray(200), 0, 0, -1, 1000)
+    with pytest.raises(ValueError, match="the buffer is too small"):
+        native.library.reader_read(worker, 0, bytearray(65), 0, 0, -1, 1000)
 
 
 def scores_of(texts: list[bytes]) -> np.ndarray:

@@ -12,7 +12,8 @@ import pytest
 from rankwell.compat import trec_eval
 from rankwell.compat.trec_measures import MEASURES, plan
 from rankwell.compat.trec_options import parse
-from rankwell.errors import BadInput, BadLine, BadUsage, NothingToEvaluate, UnknownName
+from rankwell.errors import BadInput, BadLine, BadUsage, NothingToEvaluate, RankwellError, UnknownName
+from rankwell.kernels import native, native_bytes
 from rankwell.registry import MEASURES as OURS
 from rankwell.registry import parse_measure
 
@@ -288,3 +289,48 @@ def test_neither_the_command_line_library_nor_duckdb_is_loaded(folder):
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 
     assert not {"cyclopts", "rich", "duckdb", "narwhals"} & set(done.stdout.split())
+
+
+AHEAD = {
+    "as it is": (lambda lines: lines, ""),
+    "with other options": (lambda lines: lines, "-q -c -M 2 --v9"),
+    "judged items only": (lambda lines: lines, "-q -J -l 2"),
+    "scattered": (lambda lines: [lines[place * 7 % len(lines)] for place in range(len(lines))], "-q"),
+    "a comment": (lambda lines: ["# of a tool\n", *lines], "-q"),
+    "no comment in version 9": (lambda lines: ["# of a tool\n", *lines], "-q --v9"),
+    "an item twice": (lambda lines: [*lines, lines[-1]], "-q"),
+    "a number that is none": (lambda lines: [*lines, lines[-1].replace(".5 ", ".x ")], "-q"),
+    "an unknown measure": (lambda lines: lines, "-m nothing"),
+    "groups": (lambda lines: lines, "-R qrels_jg -m qrels_jg"),
+}
+
+
+@pytest.mark.parametrize("case", AHEAD)
+def test_a_run_that_is_read_ahead_gives_the_same(case, tmp_path, monkeypatch):
+    change, options = AHEAD[case]
+    lines = [f"{query} Q0 d{item} 0 {9 - item}.5 tag\n" for query in range(5) for item in range(8)]
+    judged = [f"{query} 0 d{item} {item % 3}\n" for query in (0, 1, 2, 3, 4) for item in range(1, 8, 2)]
+    (tmp_path / "qrels").write_text("".join(judged))
+    (tmp_path / "run").write_text("".join(change(lines)))
+    begun, outcomes = list[native_bytes.Scan](), list[object]()
+    begin = native_bytes.Scan.begin
+    monkeypatch.setattr(native_bytes.Scan, "begin", lambda scan: (begun.append(scan), begin(scan)))
+    for large in (1 << 60, 0):
+        monkeypatch.setattr(trec_eval, "_LARGE", large)
+        try:
+            outcomes.append(printed([*options.split(), "qrels", "run"], tmp_path, monkeypatch))
+        except RankwellError as error:
+            outcomes.append((type(error), str(error)))
+
+    assert outcomes[0] == outcomes[1]
+    assert len(begun) == (native.library is not None and case != "groups")
+
+
+@pytest.mark.parametrize("missing", ["qrels", "run"])
+def test_a_missing_file_is_named_however_the_run_is_read(missing, tmp_path, monkeypatch):
+    for name in {"qrels", "run"} - {missing}:
+        (tmp_path / name).write_text("1 Q0 d 1 1.5 t\n" if name == "run" else "1 0 d 1\n")
+    monkeypatch.setattr(trec_eval, "_LARGE", 0)
+
+    with pytest.raises(BadInput, match=f"{missing}: no such file"):
+        printed(["qrels", "run"], tmp_path, monkeypatch)

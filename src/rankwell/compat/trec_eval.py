@@ -8,14 +8,18 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass, replace
+from functools import partial
 from math import copysign, isnan
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
 
 from rankwell.compat.trec_options import HELP, Options, parse
 
 if TYPE_CHECKING:
     from rankwell.compat.trec_files import ZScores
     from rankwell.compat.trec_measures import Line
+    from rankwell.kernels import Reading
+    from rankwell.kernels.judged_rows import JudgedRows
+    from rankwell.kernels.native_bytes import Scan
     from rankwell.store import Source
     from rankwell.tables import Bools, Floats
     from rankwell.tables.hits import Hits
@@ -23,7 +27,16 @@ if TYPE_CHECKING:
     from rankwell.tables.order import TieRule
 
 MISSING_ZSCORE = -1000000.0
+# A run of this size takes longer to read than a thread to start.
+_LARGE = 1 << 22
 _VIEW_OF_FORMAT = {"qrels": "judged", "qrels_jg": "groups", "prefs": "preferences", "qrels_prefs": "preferences"}
+
+
+class Ahead(NamedTuple):
+    """What is read before all else: the judgments, and the run, by other threads."""
+
+    judged: JudgedRows
+    scan: Scan
 
 
 @dataclass(frozen=True)
@@ -68,15 +81,17 @@ def _definitions(options: Options) -> str:
 
 
 def _evaluate(options: Options, stdout: TextIO) -> int:
-    from rankwell.compat.trec_measures import plan
     from rankwell.errors import BadUsage, NothingToEvaluate
+
+    ahead = _read_ahead(options)
+    from rankwell.compat.trec_measures import plan
 
     lines = plan(options)
     wanted = _VIEW_OF_FORMAT[options.truth_format]
     for line in lines:
         if line.trec.view not in (wanted, "any"):
             raise BadUsage(f"{line.trec.name} cannot be computed with -R {options.truth_format}.")
-    joined = _join(options, with_tag=options.summary and any(line.name == "runid" for line in lines))
+    joined = _join(options, ahead, with_tag=options.summary and any(line.name == "runid" for line in lines))
     counted, stopped_at = _counted(options, joined)
     values = _values(lines, options, joined)
     if options.zscores is not None:
@@ -111,25 +126,54 @@ def _counted(options: Options, joined: Joined) -> tuple[list[int], str | None]:
     return asked, None
 
 
-def _join(options: Options, *, with_tag: bool) -> Joined:
+def _read_ahead(options: Options) -> Ahead | None:
+    """Begins to read a large run while this thread imports NumPy, which takes as long; None where that is not worth it.
+
+    What is wrong with the files is said when it is their turn.
+    """
+    from rankwell.errors import RankwellError
+    from rankwell.kernels import TREC_RUN, judged_rows
+    from rankwell.kernels.native_bytes import Scan
+    from rankwell.store import Source
+
+    try:
+        truth, run = Source(options.qrels), Source(options.run)
+        if options.truth_format != "qrels" or run.path is None or run.path.stat().st_size < _LARGE:
+            return None
+        rows = judged_rows.read(truth, comments=not options.old)
+    except (RankwellError, OSError):
+        return None
+    if rows is None:
+        return None
+    scan = Scan(run, rows, TREC_RUN, _reading(options))
+    scan.begin()
+    return Ahead(rows, scan)
+
+
+def _reading(options: Options, ties: TieRule = "id-desc") -> Reading:
+    from rankwell.kernels import Reading
+
+    return Reading(ties=ties, single_precision=options.old, comments=not options.old, trailing=True)
+
+
+def _join(options: Options, ahead: Ahead | None, *, with_tag: bool) -> Joined:
     from rankwell.compat.trec_files import last_tag
     from rankwell.store import Source
 
     truth, run = Source(options.qrels), Source(options.run)
-    joined = {"judged": _join_judged, "groups": _join_groups, "preferences": _join_preferences}[
-        _VIEW_OF_FORMAT[options.truth_format]
-    ](options, truth, run)
+    join = {"judged": partial(_join_judged, ahead=ahead), "groups": _join_groups, "preferences": _join_preferences}
+    joined = join[_VIEW_OF_FORMAT[options.truth_format]](options, truth, run)
     return replace(joined, tag=last_tag(run, comments=not options.old)) if with_tag else joined
 
 
-def _join_judged(options: Options, truth: Source, run: Source) -> Joined:
+def _join_judged(options: Options, truth: Source, run: Source, ahead: Ahead | None) -> Joined:
     import numpy as np
 
     from rankwell.files.trec_qrels import read
     from rankwell.views.judged import JudgedRankings
 
-    judgments = _whole_grades(read(truth, comments=not options.old))
-    hits = _hits(options, run, judgments)
+    judgments = _whole_grades(read(truth, comments=not options.old) if ahead is None else ahead.judged.table())
+    hits = _hits(options, run, judgments, ahead=ahead)
     view = JudgedRankings.join(judgments, hits)
     view = view if options.depth is None else view.cut(options.depth)
     view = view.condensed if options.judged_only else view
@@ -169,13 +213,14 @@ def _whole_grades(judgments: Judgments) -> Judgments:
     return replace(judgments, grades=np.trunc(judgments.grades))
 
 
-def _hits(options: Options, run: Source, judgments: Judgments, *, ties: TieRule = "id-desc") -> Hits:
+def _hits(options: Options, run: Source, judgments: Judgments, *, ties: TieRule = "id-desc", ahead: Ahead | None = None) -> Hits:
     """The hits of the run. Version 10 invents under -c one item that nobody judged for a query without results, and so do we."""
     import numpy as np
 
-    from rankwell.files.trec_run import find_hits
+    from rankwell.kernels import TREC_RUN, scan
 
-    hits = find_hits(run, judgments, ties=ties, single_precision=options.old, comments=not options.old, trailing=True)
+    hits = None if ahead is None else ahead.scan.hits(judgments)
+    hits = scan(run, judgments, TREC_RUN, _reading(options, ties)) if hits is None else hits
     if options.old or not options.complete:
         return hits
     return replace(hits, retrieved=np.where(hits.present, hits.retrieved, 1))

@@ -166,20 +166,17 @@ static int sort_rows(Judging *judging)
 int rankwell_read_judgments(Judging *judging, const uint8_t *text, size_t size, const Qrels *qrels)
 {
     const Reading reading = {.form = {.fields = 4, .query = 0, .item = 2, .value = 3}};
-    Cursor cursor;
     Line line = {0};
     int status = DONE;
     if (size == 0 || (qrels->tabs && (memchr(text, '"', size) || memchr(text, '\r', size) || memchr(text, 0, size))))
         return ODD;
-    point(&cursor, text, 0);
     for (size_t at = 0; at < size && !status; at = line.next) {
         if (qrels->comments && text[at] == '#') {
             line.next = (size_t)((const uint8_t *)memchr(text + at, '\n', size - at) - text) + 1;
-            point(&cursor, text, line.next);
             continue;
         }
         const int found = qrels->tabs ? split_tabs(text, at, size, &line)
-                                      : next_line(&reading, reading.form, &cursor, text, at, size, &line);
+                                      : next_line(&reading, reading.form, text, at, size, &line);
         status = found < 0 ? found : found ? add_judged(judging, &line, qrels) : DONE;
     }
     if (status || judging->size == 0)

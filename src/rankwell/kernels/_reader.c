@@ -4,6 +4,14 @@
 
 #include "_arrow.h"
 
+#include <errno.h>
+#ifdef _WIN32
+#include <io.h>
+#define read(file, to, size) _read(file, to, (unsigned)(size))
+#else
+#include <unistd.h>
+#endif
+
 static const char WORKER[] = "rankwell.kernels._native.worker";
 
 static void free_worker(PyObject *capsule)
@@ -150,6 +158,64 @@ static PyObject *reader_feed(PyObject *self, PyObject *arguments)
     return rest == NO_MEMORY ? PyErr_NoMemory() : PyLong_FromSsize_t(rest);
 }
 
+/* Bytes of a file up to `size`, behind those that are there; how many there are then, or -1 with errno set. */
+static Py_ssize_t fill(int file, uint8_t *text, size_t filled, size_t size)
+{
+    while (filled < size) {
+        const Py_ssize_t got = (Py_ssize_t)read(file, text + filled, size - filled);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0)
+            return got < 0 ? -1 : (Py_ssize_t)filled;
+        filled += (size_t)got;
+    }
+    return (Py_ssize_t)filled;
+}
+
+static PyObject *reader_read(PyObject *self, PyObject *arguments)
+{
+    PyObject *capsule;
+    Py_buffer buffer;
+    Py_ssize_t rest;
+    long long place, stop, turn;
+    int file, last = 0, failure = 0;
+    (void)self;
+    if (!PyArg_ParseTuple(arguments, "Oiw*nLLL", &capsule, &file, &buffer, &rest, &place, &stop, &turn))
+        return NULL;
+    Held *const held = rankwell_worker_in(capsule);
+    const Py_ssize_t room = buffer.len - SLACK - 1;
+    if (!held || rest < 0 || rest >= room || held->worker.parsed > (size_t)rest) {
+        if (held)
+            PyErr_SetString(PyExc_ValueError, "the buffer is too small for what is in it");
+        PyBuffer_Release(&buffer);
+        return NULL;
+    }
+    uint8_t *const text = buffer.buf;
+    turn += place;
+    held->busy = 1;
+    held->state = PyEval_SaveThread();
+    while (!last && rest >= 0 && rest < room && place < turn) {
+        const Py_ssize_t size = stop >= 0 && stop - place < room ? (Py_ssize_t)(stop - place) : room;
+        const Py_ssize_t filled = fill(file, text, (size_t)rest, (size_t)size);
+        if (filled < 0) {
+            failure = errno;
+            break;
+        }
+        last = filled < size || place + filled == stop;
+        held->worker.place = (uint64_t)place;
+        rest = feed_worker(&held->worker, text, (size_t)filled, last);
+        place += filled - (rest > 0 ? rest : 0);
+    }
+    PyEval_RestoreThread(held->state);
+    held->busy = 0;
+    PyBuffer_Release(&buffer);
+    if (failure) {
+        errno = failure;
+        return PyErr_SetFromErrno(PyExc_OSError);
+    }
+    return rest == NO_MEMORY ? PyErr_NoMemory() : Py_BuildValue("nLi", rest, place, last);
+}
+
 /* What a step between the passes came to: the number, or an exception. */
 static PyObject *outcome(int status)
 {
@@ -274,6 +340,8 @@ static PyMethodDef functions[] = {
     {"reader_worker", reader_worker, METH_VARARGS,
      "reader_worker(table, (fields, query, item, value, ranked), (rule, single, comments, trailing), keep, scattered) -> worker"},
     {"reader_feed", reader_feed, METH_VARARGS, "reader_feed(worker, buffer, filled, place, last) -> rest, or what is the matter"},
+    {"reader_read", reader_read, METH_VARARGS,
+     "reader_read(worker, file, buffer, rest, place, stop, turn) -> (rest, or what is the matter; place; whether that was the last)"},
     {"reader_take", reader_take, METH_VARARGS, "reader_take(worker, stream of query, item, score) -> 0, or what is the matter"},
     {"reader_cut", reader_cut, METH_VARARGS, "reader_cut(text, comments) -> where the query changes, or -1"},
     {"reader_absorb", reader_absorb, METH_VARARGS, "reader_absorb(worker, other) -> 0, or what is the matter"},

@@ -155,10 +155,10 @@ INLINE int add_row(Worker *worker, const uint8_t *text, const Line *line, double
 }
 
 /* The next line from `at` on and before `end` that says something; `at` moves behind it. 1, 0 where there is none, or ODD. */
-INLINE int take_line(const Worker *worker, Form form, Cursor *cursor, const uint8_t *text, size_t *at, size_t end, Line *line)
+INLINE int take_line(const Worker *worker, Form form, const uint8_t *text, size_t *at, size_t end, Line *line)
 {
     while (*at < end) {
-        const int status = next_line(&worker->reading, form, cursor, text, *at, end, line);
+        const int status = next_line(&worker->reading, form, text, *at, end, line);
         *at = line->next;
         if (status)
             return status;
@@ -168,13 +168,11 @@ INLINE int take_line(const Worker *worker, Form form, Cursor *cursor, const uint
 
 INLINE int read_whole(Worker *worker, const uint8_t *text, size_t end, Form form)
 {
-    Cursor cursor;
     Line line;
     double score;
     size_t at = worker->parsed;
     int status;
-    point(&cursor, text, at);
-    while ((status = take_line(worker, form, &cursor, text, &at, end, &line)) > 0) {
+    while ((status = take_line(worker, form, text, &at, end, &line)) > 0) {
         if (is_new_query(worker, &line)
             && ((status = rankwell_finish_query(worker, text)) || (status = enter_query(worker, &line))
                 || (worker->position >= 0 && (status = begin_rows(worker, (size_t)(line.query - text))))))
@@ -294,13 +292,11 @@ INLINE void place(Worker *worker, const uint8_t *text, const Line *line, double 
 
 INLINE int read_scattered(Worker *worker, const uint8_t *text, size_t end, Form form, int again)
 {
-    Cursor cursor;
     Line line;
     double score;
     size_t at = worker->parsed;
     int status;
-    point(&cursor, text, at);
-    while ((status = take_line(worker, form, &cursor, text, &at, end, &line)) > 0) {
+    while ((status = take_line(worker, form, text, &at, end, &line)) > 0) {
         if (is_new_query(worker, &line) && (status = enter_query(worker, &line)))
             return status;
         if (again && (worker->position < 0

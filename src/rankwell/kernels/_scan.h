@@ -109,12 +109,6 @@ typedef struct {
     size_t query_size, item_size, value_size, next;
 } Line;
 
-/* Where in a text the search for field ends stands. */
-typedef struct {
-    size_t base;
-    uint64_t bits;
-} Cursor;
-
 int rankwell_start(Worker *worker, const Table *table, const Reading *reading);
 void rankwell_free(Worker *worker);
 int rankwell_read_whole(Worker *worker, const uint8_t *text, size_t end);
@@ -138,6 +132,17 @@ void rankwell_count_row(const Found *found, size_t size, const Found *row, int b
 int rankwell_settle(const Found *found, size_t size, int descending, const int64_t *over, const int64_t *tied,
                     const int64_t *below, Hits *hits);
 
+/* Keeps a field where it is one of those that are wanted. */
+INLINE void take_field(const Form *form, int field, const uint8_t *begin, size_t size, Line *line)
+{
+    if (field == form->query)
+        line->query = begin, line->query_size = size;
+    else if (field == form->item)
+        line->item = begin, line->item_size = size;
+    else if (field == form->value)
+        line->value = begin, line->value_size = size;
+}
+
 /* The fields of a line with any white space; 1 for a line, 0 for one that says nothing, ODD for one with another number of them. */
 static inline int split_line(const Reading *reading, const uint8_t *text, size_t at, size_t end, Line *line)
 {
@@ -156,63 +161,78 @@ static inline int split_line(const Reading *reading, const uint8_t *text, size_t
             return 0;
         while (place < stop && !is_white(*place))
             place++;
-        const size_t size = (size_t)(place - begin);
-        if (fields == form->query)
-            line->query = begin, line->query_size = size;
-        else if (fields == form->item)
-            line->item = begin, line->item_size = size;
-        else if (fields == form->value)
-            line->value = begin, line->value_size = size;
+        take_field(form, fields, begin, (size_t)(place - begin), line);
     }
     return fields == 0 ? 0 : fields == form->fields || (fields > form->fields && reading->trailing) ? 1 : ODD;
 }
 
-INLINE void point(Cursor *cursor, const uint8_t *text, size_t at)
+/* The line that begins at `at` where it is at most 64 bytes with single blanks, or single tabs, between its fields; else 0. Nothing
+   is decided by where the fields end, so that processors need not guess it. */
+INLINE int short_line(Form form, const uint8_t *text, size_t at, Line *line)
 {
-    cursor->base = at & ~(size_t)63;
-    cursor->bits = blank_or_below(text + cursor->base) & (~(uint64_t)0 << (at & 63));
+    const uint8_t *const begin = text + at;
+    const uint64_t blanks = blank_or_below(begin);
+    uint64_t rest = blanks;
+    UNROLLED
+    for (int field = 1; field < form.fields; field++)
+        rest &= rest - 1;
+    if (!rest)
+        return 0;
+    const uint64_t own = blanks & (rest ^ (rest - 1));
+    const uint8_t *const stop = begin + lowest_bit(rest);
+    const int carriage = *stop == '\r';
+    if ((own & (own << 1 | 1)) || stop[carriage] != '\n')
+        return 0;
+    const uint8_t *field_begin = begin;
+    uint8_t all = 0xFF, any = 0;
+    rest = blanks;
+    UNROLLED
+    for (int field = 0; field < form.fields; field++) {
+        const uint8_t *const field_stop = begin + lowest_bit(rest);
+        if (field < form.fields - 1) {
+            all &= *field_stop;
+            any |= *field_stop;
+        }
+        rest &= rest - 1;
+        take_field(&form, field, field_begin, (size_t)(field_stop - field_begin), line);
+        field_begin = field_stop + 1;
+    }
+    line->next = (size_t)(stop - text) + 1 + (size_t)carriage;
+    return all == ' ' || (all == '\t' && any == '\t');
+}
+
+/* The same of a line of any length, whose fields are searched one after the other. */
+INLINE int long_line(Form form, const uint8_t *text, size_t at, Line *line)
+{
+    const uint8_t *begin = text + at, *base = begin;
+    uint64_t rest = blank_or_below(base);
+    UNROLLED
+    for (int field = 0; field < form.fields; field++) {
+        while (!rest)
+            rest = blank_or_below(base += 64);
+        const uint8_t *const stop = base + lowest_bit(rest);
+        rest &= rest - 1;
+        if (stop == begin)
+            return 0;
+        take_field(&form, field, begin, (size_t)(stop - begin), line);
+        if (field == form.fields - 1) {
+            const int carriage = *stop == '\r';
+            line->next = (size_t)(stop - text) + 1 + (size_t)carriage;
+            return stop[carriage] == '\n';
+        }
+        if (*stop != ' ' && *stop != '\t')
+            return 0;
+        begin = stop + 1;
+    }
+    return 0;
 }
 
 /* The line that begins at `at`, before `end`, which stands behind a newline; as `split_line`. */
-INLINE int next_line(const Reading *reading, Form form, Cursor *cursor, const uint8_t *text, size_t at, size_t end, Line *line)
+INLINE int next_line(const Reading *reading, Form form, const uint8_t *text, size_t at, size_t end, Line *line)
 {
-    const uint8_t *begin = text + at;
-    if (!(reading->comments && *begin == '#')) {
-        UNROLLED
-        for (int field = 0; field < form.fields; field++) {
-            while (!cursor->bits) {
-                cursor->base += 64;
-                cursor->bits = blank_or_below(text + cursor->base);
-            }
-            const uint8_t *const stop = text + cursor->base + lowest_bit(cursor->bits);
-            cursor->bits &= cursor->bits - 1;
-            const size_t size = (size_t)(stop - begin);
-            if (size == 0)
-                goto irregular;
-            if (field == form.query)
-                line->query = begin, line->query_size = size;
-            else if (field == form.item)
-                line->item = begin, line->item_size = size;
-            else if (field == form.value)
-                line->value = begin, line->value_size = size;
-            begin = stop + 1;
-            if (field < form.fields - 1) {
-                if (*stop != ' ' && *stop != '\t')
-                    goto irregular;
-            } else if (*stop == '\n') {
-                line->next = (size_t)(begin - text);
-                return 1;
-            } else if (*stop == '\r' && *begin == '\n') {
-                line->next = (size_t)(begin - text) + 1;
-                point(cursor, text, line->next);
-                return 1;
-            }
-        }
-    }
-irregular:;
-    const int found = split_line(reading, text, at, end, line);
-    point(cursor, text, line->next);
-    return found;
+    if (!(reading->comments && text[at] == '#') && (short_line(form, text, at, line) || long_line(form, text, at, line)))
+        return 1;
+    return split_line(reading, text, at, end, line);
 }
 
 #endif

@@ -10,16 +10,13 @@ from _thread import get_ident
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
-import numpy as np
-
 from rankwell.kernels import native
-from rankwell.tables import Floats, Ints, decode_id, offsets_of
-from rankwell.tables.hits import Hits
-from rankwell.tables.ranking import Ranking
 
 if TYPE_CHECKING:
     from rankwell.kernels import Layout, Progress, Reading
+    from rankwell.kernels.judged_rows import JudgedRows
     from rankwell.store import Source
+    from rankwell.tables.hits import Hits
     from rankwell.tables.judgments import Judgments
     from rankwell.tables.order import TieRule
 
@@ -29,6 +26,8 @@ LARGEST = 4 << 20
 # A part of a file is worth a thread from this size on; several parts a thread, for no two run equally fast.
 _PART = 1 << 20
 _EACH = 6
+# So many blocks are read in one go, until others get their turn: whoever draws the progress, and whoever wants to interrupt.
+_TURN = 64
 _SLACK = 80
 _SCATTERED = -2
 _RULES = {"id-asc": 1, "id-desc": 2}
@@ -42,6 +41,13 @@ class _Odd(Exception):
 
 class _Scattered(Exception):
     """A query whose lines do not stand together."""
+
+
+class _Found(NamedTuple):
+    """first: the worker that saw all rows. counted: the one that placed them."""
+
+    first: Worker
+    counted: Worker
 
 
 class _Part(NamedTuple):
@@ -63,30 +69,26 @@ def scan(
 ) -> Hits | None:
     """The hits of a run file, or None where the NumPy reader has to look; see `rankwell.kernels.scan`."""
     judgments = judgments.flat
-    run = _Run(source, judgments, layout, reading, threads, progress, block_size)
-    try:
-        try:
-            return run.whole_queries()
-        except _Scattered:
-            return None if reading.keep else run.scattered()
-    except _Odd:
-        return None
+    return Scan(source, judgments, layout, reading, threads, progress, block_size).hits(judgments)
 
 
-class _Run:
-    """One reading of one file."""
+class Scan:
+    """One reading of one file. It may begin before there is a table of the judgments, and before NumPy is there.
+
+    judged: the rows of these judgments.
+    """
 
     def __init__(
         self,
         source: Source,
-        judgments: Judgments,
+        judged: Judgments | JudgedRows,
         layout: Layout,
         reading: Reading,
-        threads: int,
-        progress: Progress | None,
-        block_size: int,
+        threads: int = 2,
+        progress: Progress | None = None,
+        block_size: int = BLOCK,
     ) -> None:
-        self._source, self._judgments, self._reading = source, judgments, reading
+        self._source, self._reading = source, reading
         self._threads, self._block = threads, block_size
         self._size = 0 if source.path is None else source.path.stat().st_size
         self._progress, self._thread = progress, get_ident()
@@ -94,16 +96,39 @@ class _Run:
         self._told, self._passes = 0, (0, 1)
         self._stopped = False
         self._form = (layout.fields, layout.query, layout.item, layout.value, layout.score is None)
-        self._table = native.library.reader_table(judgments.queries, judgments.items, judgments.offsets)
+        self._table = native.library.reader_table(judged.queries, judged.items, judged.offsets)
+        self._begun: Callable[[], _Found | None] | None = None
 
-    def whole_queries(self) -> Hits | None:
-        """The hits where every query's lines stand together; None for a file without a line."""
+    def begin(self) -> None:
+        """Lets other threads read the file; `hits` waits for them."""
+        self._begun = _in_background(self._read_all)
+
+    def hits(self, judgments: Judgments) -> Hits | None:
+        """The hits under the judgments whose rows these are; None where the NumPy reader has to look."""
+        found = (self._begun or self._read_all)()
+        if found is None:
+            return None
+        from rankwell.kernels.native_hits import hits_of
+
+        return hits_of(*found, judgments, keep=self._reading.keep)
+
+    def _read_all(self) -> _Found | None:
+        try:
+            try:
+                return self._whole_queries()
+            except _Scattered:
+                return None if self._reading.keep else self._scattered()
+        except _Odd:
+            return None
+
+    def _whole_queries(self) -> _Found:
+        """What there is where every query's lines stand together."""
         parts = list(self._parts(whole_queries=True))
         workers = self._read(parts, lambda: self._worker(scattered=False))
-        return self._hits(workers[0], workers[0])
+        return _Found(workers[0], workers[0])
 
-    def scattered(self) -> Hits | None:
-        """The hits whatever the order of lines: the judged items first, then how the rows stand to them."""
+    def _scattered(self) -> _Found:
+        """The same whatever the order of lines: the judged items first, then how the rows stand to them."""
         parts = list(self._parts(whole_queries=False))
         self._passes = 0, 2
         workers = self._read(parts, lambda: self._worker(scattered=True), absorb=False)
@@ -119,7 +144,7 @@ class _Run:
         self._passes = 1, 2
         found = self._read(parts, lambda: self._second(first))
         _check(native.library.reader_settle(found[0]))
-        return self._hits(first, found[0])
+        return _Found(first, found[0])
 
     def _worker(self, *, scattered: bool) -> Worker:
         reading = self._reading
@@ -181,20 +206,19 @@ class _Run:
 
     def _feed(self, workers: list[Worker], index: int, part: _Part, room: bytearray) -> bytearray:
         """Reads one part with one of the workers; gives back the block, which may have grown."""
-        feed = native.library.reader_feed
+        read = native.library.reader_read
         with self._open(part.start) as stream:
             place, rest, last = part.start, 0, False
             while not last and not self._stopped:
-                size = len(room) - _SLACK
-                if part.stop is not None:
-                    size = min(size, part.stop - place)
-                filled = _fill(stream, room, rest, size)
-                last = filled < size or place + filled == part.stop
-                self._done[index] += filled - rest
-                rest = feed(workers[index], room, filled, place, last)
+                seen = place + rest
+                if self._source.path is None:
+                    rest, place, last = _from_stream(workers[index], stream, room, rest, place)
+                else:
+                    stop = -1 if part.stop is None else part.stop
+                    rest, place, last = read(workers[index], stream.fileno(), room, rest, place, stop, _TURN * self._block)
                 _check(rest)
-                place += filled - rest
-                if rest == len(room) - _SLACK:
+                self._done[index] += place + rest - seen
+                if rest >= len(room) - _SLACK:
                     if rest >= max(LARGEST, self._block):
                         raise _Scattered
                     room = room + bytearray(rest)
@@ -245,37 +269,34 @@ class _Run:
             raise min(failures, key=lambda each: isinstance(each, _Odd) + 2 * isinstance(each, _Scattered))
         return results
 
-    def _hits(self, first: Worker, counted: Worker) -> Hits | None:
-        return hits_of(first, counted, self._judgments, keep=self._reading.keep)
+
+def _in_background(work: Callable[[], Any]) -> Callable[[], Any]:
+    """Begins some work in another thread; what is returned waits for it and gives its result, or raises what it raised."""
+    import threading
+
+    results, failures = list[Any](), list[BaseException]()
+
+    def _run() -> None:
+        try:
+            results.append(work())
+        except BaseException as failure:
+            failures.append(failure)
+
+    thread = threading.Thread(target=_run, daemon=True)
+    thread.start()
+
+    def _wait() -> Any:
+        thread.join()
+        if failures:
+            raise failures[0]
+        return results[0]
+
+    return _wait
 
 
 def rule_of(ties: TieRule) -> int:
     """What the kernel calls a tie rule; all that name no order by ids keep that of the input."""
     return _RULES.get(ties, 0)
-
-
-def hits_of(first: Worker, counted: Worker, judgments: Judgments, *, keep: int) -> Hits | None:
-    """What workers found; None where there was no row. first: the worker that saw all rows. counted: the one that placed them."""
-    retrieved, unknown, *_ = native.library.reader_results(first)
-    _, _, row, score, above, tied, before, top = native.library.reader_results(counted)
-    sizes = _ints(retrieved).copy()
-    if not unknown and not sizes.any():
-        return None
-    rows = _ints(row)
-    order = np.argsort(rows)
-    rows = rows[order]
-    return Hits(
-        query=judgments.query_of_row[rows],
-        row=rows,
-        score=_floats(score)[order],
-        above=_ints(above)[order],
-        tied=_ints(tied)[order],
-        before=_ints(before)[order],
-        retrieved=sizes,
-        present=sizes > 0,
-        unknown={decode_id(query): unknown[query] for query in sorted(unknown)},
-        top=_ranking(top, judgments) if keep else None,
-    )
 
 
 def _check(status: int) -> None:
@@ -285,34 +306,11 @@ def _check(status: int) -> None:
         raise _Odd
 
 
-def _fill(stream: Any, room: bytearray, filled: int, size: int) -> int:
+def _from_stream(worker: Worker, stream: Any, room: bytearray, rest: int, place: int) -> tuple[int, int, bool]:
+    """Feeds one block of a stream as `reader_read` does those of a file; gives what that gives."""
+    filled, size = rest, len(room) - _SLACK
     with memoryview(room) as view:
-        while filled < size:
-            got = stream.readinto(view[filled:size])
-            if not got:
-                break
+        while filled < size and (got := stream.readinto(view[filled:size])):
             filled += got
-    return filled
-
-
-def _ints(raw: bytes) -> Ints:
-    return np.frombuffer(raw, dtype=np.int64)
-
-
-def _floats(raw: bytes) -> Floats:
-    return np.frombuffer(raw, dtype=np.float64)
-
-
-def _ranking(top: tuple[bytes, bytes, bytes, bytes, bytes], judgments: Judgments) -> Ranking:
-    """The first items of each query, put by query."""
-    queries, sizes, lengths = map(_ints, top[:3])
-    scores, text = _floats(top[3]), top[4]
-    bounds: list[int] = offsets_of(lengths).tolist()
-    order = np.argsort(queries)
-    rows = np.argsort(np.repeat(queries, sizes), kind="stable")
-    return Ranking(
-        queries=tuple(judgments.queries[query] for query in queries[order].tolist()),
-        offsets=offsets_of(sizes[order]),
-        items=[decode_id(text[bounds[row] : bounds[row + 1]]) for row in rows.tolist()],
-        scores=scores[rows],
-    )
+    left = native.library.reader_feed(worker, room, filled, place, filled < size)
+    return left, place + filled - max(left, 0), filled < size

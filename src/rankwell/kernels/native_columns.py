@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from rankwell.kernels import native
-from rankwell.kernels.native_bytes import hits_of, rule_of
+from rankwell.kernels.native_bytes import rule_of
+from rankwell.kernels.native_hits import hits_of
 
 if TYPE_CHECKING:
     from rankwell.kernels import Reading
@@ -16,9 +17,9 @@ if TYPE_CHECKING:
 def scan(stream: Any, judgments: Judgments, reading: Reading) -> Hits | None:
     """The hits of a run in columns of query and item, texts, and score, float64.
 
-    stream: a capsule of Arrow's C stream interface; nothing but this module and its giver need know Arrow. None where a query's
-    rows do not stand together, where a value is missing or not finite, and where an item may stand twice in a query: whoever
-    gave the columns must look then.
+    stream: a capsule of Arrow's C stream interface; nothing but this module and its giver need know Arrow. None where the columns
+    are others, where the stream breaks off or has no row, where a value is missing or not finite, and where a judged query's rows
+    do not stand together or may have an item twice: whoever gave the columns must look then.
     """
     judgments = judgments.flat
     table = native.library.reader_table(judgments.queries, judgments.items, judgments.offsets)
