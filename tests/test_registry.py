@@ -1,5 +1,8 @@
 """The text of measures: one canonical form, and everybody else's words."""
 
+import subprocess
+import sys
+
 import pytest
 
 from rankwell.conventions import CONVENTIONS
@@ -96,6 +99,26 @@ def test_a_convention_gives_its_own_meaning_to_a_word():
     assert str(parse_measure("map@10", CONVENTIONS["st"].words)) == "AP(denom='min')@10"
     assert str(parse_measure("accuracy", CONVENTIONS["mteb"].words)) == "R@1"
     assert str(parse_measure("NDCG@10", CONVENTIONS["beir"].words)) == "nDCG@10"
+
+
+def test_an_entry_is_found_without_importing_the_files_of_all_others():
+    code = (
+        "import sys\n"
+        "from rankwell.registry import parse_measure\n"
+        "from rankwell.conventions import CONVENTIONS\n"
+        "print(parse_measure('nDCG@10'), CONVENTIONS['trec_eval9'].name)\n"
+        "print(sorted(name for name in sys.modules if name in ('rankwell.measures.cwl', 'rankwell.conventions.piaf')))\n"
+    )
+
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+    assert done.stdout == "nDCG@10 trec_eval9\n[]\n"
+
+
+@pytest.mark.parametrize("name", ["../cli", "__init__", "", "a\0b", "/etc/passwd", "rankwell.cli"])
+def test_a_name_is_no_path(name):
+    with pytest.raises(UnknownName, match="no convention is called"):
+        CONVENTIONS[name]
 
 
 def test_two_entries_of_one_name_are_refused():

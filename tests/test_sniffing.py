@@ -80,6 +80,19 @@ def test_judgments_are_told_by_their_content(case, tmp_path):
     assert (found.format, len(found.table.items), found.notes) == (form, 1, ())
 
 
+@pytest.mark.parametrize("holds", ["run", "judgments"])
+def test_what_the_format_that_is_asked_first_is_sure_of_goes_to_no_other(holds, tmp_path):
+    sure = 0
+    for content, _ in [*RUNS.values(), *JUDGMENTS.values(), ("7\tfoo bar 3 4.5 x\n", ""), ("7\tfoo bar 3\n", "")]:
+        (tmp_path / "x").write_text(content, newline="")
+        head = Head.of(Source(tmp_path / "x"))
+        claims = {entry.name: entry.sniff(head) for entry in files.formats(holds)}
+        if claims["trec"] >= files.SURE:
+            assert min(claims, key=lambda name: (-claims[name], name)) == "trec", content
+            sure += 1
+    assert sure >= 2
+
+
 def test_parquet_is_told_by_its_columns(tmp_path):
     pd.DataFrame({"qid": ["q"], "docno": ["d"], "score": [0.5]}).to_parquet(tmp_path / "run")
     pd.DataFrame({"query-id": ["q"], "corpus-id": ["d"], "score": [1]}).to_parquet(tmp_path / "beir")

@@ -3,6 +3,7 @@
 import importlib
 import pkgutil
 from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from rankwell.errors import UnknownName
@@ -41,26 +42,30 @@ class Catalogue(Generic[Entry]):
             for module in pkgutil.iter_modules(package.__path__):
                 importlib.import_module(f"rankwell.{self._folder}.{module.name}")
 
-    def _load_file(self, name: str) -> None:
-        """Imports the one file that is called like an entry, where there is one: the others need not be waited for."""
-        file = name.replace("-", "_").lower()
-        if not self._loaded and file.isidentifier():
-            path = importlib.import_module(f"rankwell.{self._folder}").__path__
-            if any(module.name == file for module in pkgutil.iter_modules(path)):
-                importlib.import_module(f"rankwell.{self._folder}.{file}")
+    def _load_files(self, name: str) -> None:
+        """Imports the file that is called like an entry, or else those that have its words in quotes, and not the others.
+
+        Where the entry is in neither, the whole folder is read, so that this decides nothing but how long it takes.
+        """
+        if self._loaded:
+            return
+        folder = Path(importlib.import_module(f"rankwell.{self._folder}").__path__[0])
+        files = sorted(folder.glob("[a-z]*.py"))
+        own = [file for file in files if file.stem == name.replace("-", "_").lower()]
+        quoted = [f'"{word}"' for word in name.split()]
+        for file in own or [file for file in files if all(word in file.read_text(encoding="utf-8") for word in quoted)]:
+            importlib.import_module(f"rankwell.{self._folder}.{file.stem}")
 
     def __getitem__(self, name: str) -> Entry:
-        if name not in self._entries:
-            self._load_file(name)
-        if name not in self._entries:
-            # Whoever imported one file of the folder gets its entries without waiting for the others.
-            self._load()
-        if name not in self._entries:
+        if name not in self:
             raise UnknownName(f"no {self._kind} is called {name!r}; {suggest(name, self._entries)}")
         return self._entries[name]
 
     def __contains__(self, name: str) -> bool:
-        self._load()
+        if name not in self._entries:
+            self._load_files(name)
+        if name not in self._entries:
+            self._load()
         return name in self._entries
 
     def __iter__(self) -> Iterator[str]:

@@ -24,6 +24,7 @@ Place = str | Path
 Aspects = Literal["none", "groups", "intents"]
 Read = TypeVar("Read", bound=Callable[..., Any])
 _MEANT: dict[str, str] = {each: each for each in get_args(Holds)} | {"run": "a run", "column": "a column"}
+SURE = 0.9  # of content that no other format claims
 
 
 class Oddities(NamedTuple):
@@ -352,6 +353,9 @@ def _scored(head: Head) -> list[tuple[float, Format]]:
 def _recognised(head: Head, holds: Holds) -> Format:
     """The format that the content has. Raises BadInput where it is none, or one of something else than is wanted."""
     head.refuse_foreign()
+    # The usual format is asked first: what it is sure of is no other's, and their files need not be imported.
+    if holds in ("run", "judgments") and (usual := FORMATS[f"trec {holds}"]).sniff(head) >= SURE:
+        return usual
     scored = _scored(head)
     wanted = [(sure, entry) for sure, entry in scored if entry.holds == holds]
     if wanted and wanted[0][0] >= 0.5:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rankwell.errors import BadInput, BadLine, DuplicateItem
-from rankwell.files import Request, file_format
+from rankwell.files import SURE, Request, file_format
 from rankwell.kernels import judged_rows
 from rankwell.store import Head, Source
 from rankwell.tables import Floats, decode_id, encode_id
@@ -132,7 +132,7 @@ def _sniff(head: Head) -> float:
     rows = head.fields
     good = sum(len(fields) == 4 and _NUMBER.fullmatch(fields[3]) is not None for fields in rows)
     if rows and good == len(rows):
-        return 0.9
+        return SURE
     return 0.6 if good else 0.3 if any(3 <= len(fields) <= 5 for fields in rows) else 0.0
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from rankwell.errors import BadInput, DuplicateItem
-from rankwell.files import Request, file_format
+from rankwell.files import SURE, Request, file_format
 from rankwell.kernels import TREC_RUN, Columns, Progress, Reading, read_columns, scan
 from rankwell.kernels.rows import hits_of_ranking
 from rankwell.store import Head, Source
@@ -46,7 +46,7 @@ def _sniff(head: Head) -> float:
     rows = head.fields
     good = sum(len(fields) == TREC_RUN.fields and _NUMBER.fullmatch(fields[4]) is not None for fields in rows)
     if rows and good == len(rows):
-        return 0.9
+        return SURE
     return 0.6 if good else 0.3 if any(5 <= len(fields) <= 7 for fields in rows) else 0.0
 
 

@@ -3,7 +3,6 @@
 import os
 import threading
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
 Part = TypeVar("Part")
@@ -26,6 +25,8 @@ def in_threads(
     threads = min(len(parts) // each, workers or processors())
     if threads < 2 or getattr(_INSIDE, "thread", False):
         return [work(part) for part in parts]
+    from concurrent.futures import ThreadPoolExecutor
+
     with ThreadPoolExecutor(threads, initializer=_enter) as pool:
         return list(pool.map(work, parts))
 
