@@ -369,3 +369,16 @@ class Cache:
     def put(self, digest: str, content: bytes) -> None:
         """Keeps a result."""
         write_bytes(self._place(digest), content)
+
+
+def read_toml(source: Source) -> tuple[str, dict[str, Any]]:
+    """The text of a file and its table. Raises BadInput where it is no UTF-8 or no TOML."""
+    import tomllib
+
+    try:
+        text = source.read().decode("utf-8")
+        return text, tomllib.loads(text)
+    except UnicodeDecodeError as error:
+        raise BadInput(f"{source.name} is no UTF-8 text ({error}); save it as UTF-8.") from error
+    except tomllib.TOMLDecodeError as error:
+        raise BadInput(f"{source.name} is no TOML: {error}.") from error

@@ -1,7 +1,6 @@
 """Benches: a TOML file of data sets and systems; every pair of the two is a cell, with the options of a command."""
 
 import re
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,7 +8,7 @@ from typing import Any, Literal
 
 from rankwell.errors import BadInput
 from rankwell.registry import suggest
-from rankwell.store import Source
+from rankwell.store import Source, read_toml
 
 Value = str | int | float | bool | list[str | int | float]
 Scope = Literal["options", "dataset", "system", "cell"]
@@ -216,13 +215,8 @@ class _Node:
 
 
 def _top(source: Source) -> _Node:
-    try:
-        text = source.read().decode("utf-8")
-        return _Node(source.name, tomllib.loads(text), _lines(text))
-    except UnicodeDecodeError as error:
-        raise BadInput(f"{source.name} is no UTF-8 text ({error}); save it as UTF-8.") from error
-    except tomllib.TOMLDecodeError as error:
-        raise BadInput(f"{source.name} is no TOML: {error}.") from error
+    text, table = read_toml(source)
+    return _Node(source.name, table, _lines(text))
 
 
 def _are_texts(value: Any) -> bool:

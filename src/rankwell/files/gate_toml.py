@@ -1,12 +1,11 @@
 """Gates: a TOML file of what is required of results."""
 
-import tomllib
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from rankwell.errors import BadInput
 from rankwell.registry import suggest
-from rankwell.store import Source
+from rankwell.store import Source, read_toml
 
 _KEYS = ("require", "no_regression", "tolerance", "measures")
 
@@ -31,12 +30,7 @@ def read_gate(path: str | Path) -> Gate:
     Raises BadInput naming the file and the key, for a key that means nothing as well.
     """
     source = Source(path)
-    try:
-        table = tomllib.loads(source.read().decode("utf-8"))
-    except UnicodeDecodeError as error:
-        raise BadInput(f"{source.name} is no UTF-8 text ({error}); save it as UTF-8.") from error
-    except tomllib.TOMLDecodeError as error:
-        raise BadInput(f"{source.name} is no TOML: {error}.") from error
+    _, table = read_toml(source)
     odd = next((name for name in table if name not in _KEYS), None)
     if odd is not None:
         raise BadInput(f"{source.name}: {odd}: there is no such key; {suggest(odd, _KEYS)}")

@@ -1,7 +1,6 @@
 """Grids: a TOML file that says which systems are judged with which parameters; every combination is a point."""
 
 import re
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
@@ -10,7 +9,7 @@ from typing import Any
 
 from rankwell.errors import BadInput
 from rankwell.registry import suggest
-from rankwell.store import Source
+from rankwell.store import Source, read_toml
 
 Value = str | int | float | bool
 RESERVED = ("run", "system", "measure", "label", "mean", "sd", "ci_low", "ci_high", "n", "unit", "seconds", "date", "hostname")
@@ -70,12 +69,7 @@ def read_grid(path: str | Path) -> Grid:
     Paths are relative to the grid's folder. Raises BadInput naming the file and the key.
     """
     source = Source(path)
-    try:
-        table = tomllib.loads(source.read().decode("utf-8"))
-    except UnicodeDecodeError as error:
-        raise BadInput(f"{source.name} is no UTF-8 text ({error}); save it as UTF-8.") from error
-    except tomllib.TOMLDecodeError as error:
-        raise BadInput(f"{source.name} is no TOML: {error}.") from error
+    _, table = read_toml(source)
     found = _Table(source.name, "", table)
     found.allow(_KEYS)
     folder = Path() if source.file is None else source.file.parent

@@ -1,12 +1,11 @@
 """A system's own TOML: what only its user knows, such as how long it was trained and on what."""
 
-import tomllib
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from rankwell.errors import BadInput
 from rankwell.registry import suggest
-from rankwell.store import Source
+from rankwell.store import Source, read_toml
 
 _TRAINING = ("time", "hardware", "data")
 
@@ -31,12 +30,7 @@ def read_system(path: str | Path) -> System:
     Raises BadInput naming the file and the key, for a key that means nothing as well.
     """
     source = Source(path)
-    try:
-        table = tomllib.loads(source.read().decode("utf-8"))
-    except UnicodeDecodeError as error:
-        raise BadInput(f"{source.name} is no UTF-8 text ({error}); save it as UTF-8.") from error
-    except tomllib.TOMLDecodeError as error:
-        raise BadInput(f"{source.name} is no TOML: {error}.") from error
+    _, table = read_toml(source)
     training = table.get("training", {})
     if not isinstance(training, dict):
         raise BadInput(f"{source.name}: training is {training!r}; a table [training] is wanted.")
