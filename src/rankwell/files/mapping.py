@@ -10,11 +10,12 @@ import numpy as np
 
 from rankwell.errors import BadInput, BadScore, DuplicateItem
 from rankwell.files import Request, Texts, file_format
+from rankwell.kernels.mapping_counts import Placed, place_scores
 from rankwell.kernels.rows import hits_of_ranking
-from rankwell.tables import Bools, Floats, encode_id, sort_ids
+from rankwell.tables import Bools, Floats, Ints, encode_id, sort_ids
 from rankwell.tables.hits import Hits
 from rankwell.tables.judgments import Judgments
-from rankwell.tables.order import Counts, TieRule, arrange
+from rankwell.tables.order import TieRule, arrange
 from rankwell.tables.preferences import Preferences
 from rankwell.tables.ranking import Ranking
 from rankwell.views.groups import GroupRankings
@@ -22,9 +23,6 @@ from rankwell.views.intents import IntentRankings
 from rankwell.views.judged import JudgedRankings
 from rankwell.views.preferences import PreferenceRankings
 from rankwell.views.ranking_pairs import Listed, RankingPairs
-
-# Queries whose scores are unpacked together: enough to spread NumPy's cost per call, few enough to stay in the cache.
-_BLOCK = 64
 
 
 def judged_rankings(
@@ -115,7 +113,7 @@ def _listing(query: str, given: Any) -> dict[str, float]:
         raise DuplicateItem(f"query {query!r} lists item {twice!r} twice; keep one of them.")
     if not isinstance(given, Mapping):
         return dict.fromkeys(items, float("nan"))
-    _scores([_Asked(query, 0, given, [], [])])
+    _place([_Asked(query, 0, given, [], [])])
     scores = np.array(list(given.values()), dtype=np.float64)
     rows = arrange(scores, lambda row: encode_id(items[row]), "id-desc")
     return {items[row]: float(scores[row]) for row in rows.tolist()}
@@ -155,17 +153,15 @@ def find_hits(
             present[position], retrieved[position] = True, len(scored)
             rows = [row for row in range(bounds[position], bounds[position + 1]) if items[row] in scored]
             asked.append(_Asked(query, position, scored, rows, [items[row] for row in rows]))
-    blocks = [asked[start : start + _BLOCK] for start in range(0, len(asked), _BLOCK)]
-    found = [_count(block, ties, single_precision) for block in blocks]
-    counts = Counts(*map(_join, zip(*(counts for counts, _ in found), strict=True))) if found else Counts(*[_join([])] * 3)
+    placed = _place(asked, single=single_precision)
     known = judgments.index
     return Hits(
         query=np.repeat([each.position for each in asked], [len(each.rows) for each in asked]).astype(np.int64),
         row=np.array([row for each in asked for row in each.rows], dtype=np.int64),
-        score=_join([own for _, own in found]).astype(np.float64),
-        above=counts.above,
-        tied=counts.tied,
-        before=counts.before,
+        score=placed.own,
+        above=placed.above,
+        tied=placed.tied,
+        before=_places_in_ties(asked, placed, ties, single=single_precision),
         retrieved=retrieved,
         present=present,
         unknown={query: len(scored) for query, scored in run.items() if query not in known},
@@ -182,39 +178,29 @@ class _Asked(NamedTuple):
     items: list[str]
 
 
-def _join(parts: Iterable[np.ndarray]) -> np.ndarray:
-    return np.concatenate([np.zeros(0, dtype=np.int64), *parts])
+def _place(asked: Sequence[_Asked], *, single: bool = False) -> Placed:
+    """Where the judged items stand by their scores. Raises BadScore for any score that is no finite number."""
+    placed = place_scores([each.scored for each in asked], [each.items for each in asked], single=single)
+    if placed is None:
+        every = ((each.query, item, score) for each in asked for item, score in each.scored.items())
+        query, item, score = next(row for row in every if not _is_finite(row[2]))
+        raise BadScore(f"query {query!r}, item {item!r}: the score is {score!r}; scores are finite numbers.")
+    return placed
 
 
-def _count(block: list[_Asked], ties: TieRule, single_precision: bool) -> tuple[Counts, np.ndarray]:
-    """The counts of the judged items of some queries, and their scores in the precision in which they are compared."""
-    kind = np.float32 if single_precision else np.float64
-    with np.errstate(over="ignore"):
-        scores = _scores(block).astype(kind)
-        own = np.array([each.scored[item] for each in block for item in each.items], dtype=np.float64).astype(kind)
-    above, tied = np.zeros(len(own), dtype=np.int64), np.zeros(len(own), dtype=np.int64)
-    start = first = 0
-    for each in block:
-        stop, last = start + len(each.scored), first + len(each.items)
-        ordered = scores[start:stop]
-        ordered.sort()
-        until = ordered.searchsorted(own[first:last], "right")
-        above[first:last] = len(ordered) - until
-        tied[first:last] = until - ordered.searchsorted(own[first:last])
-        start, first = stop, last
-    before = np.zeros(len(own), dtype=np.int64)
-    if (tied > 1).any():
-        first = 0
-        for each in block:
+def _places_in_ties(asked: Sequence[_Asked], placed: Placed, ties: TieRule, *, single: bool) -> Ints:
+    """(hits,) the place of each judged item, from 0, among the items of its query that share its score."""
+    before, first = np.zeros(len(placed.own), dtype=np.int64), 0
+    if (placed.tied > 1).any():
+        for each in asked:
             last = first + len(each.items)
-            if (tied[first:last] > 1).any():
-                before[first:last] = _places(each, kind, own[first:last], ties)
+            if (placed.tied[first:last] > 1).any():
+                before[first:last] = _places(each, np.float32 if single else np.float64, placed.own[first:last], ties)
             first = last
-    return Counts(above, tied, before), own
+    return before
 
 
-def _places(asked: _Asked, kind: type, own: np.ndarray, ties: TieRule) -> list[int]:
-    """The place of each judged item of a query, from 0, among the items that share its score."""
+def _places(asked: _Asked, kind: type, own: Floats, ties: TieRule) -> list[int]:
     with np.errstate(over="ignore"):
         scores = np.array(list(asked.scored.values()), dtype=np.float64).astype(kind).tolist()
     groups: dict[float, list[str]] = {score: [] for score in own.tolist()}
@@ -226,21 +212,6 @@ def _places(asked: _Asked, kind: type, own: np.ndarray, ties: TieRule) -> list[i
             group.sort(key=encode_id, reverse=ties == "id-desc")
     place = {item: position for group in groups.values() for position, item in enumerate(group)}
     return [place[item] for item in asked.items]
-
-
-def _scores(block: list[_Asked]) -> Floats:
-    """The scores of all items of some queries, one query after the other. Raises BadScore."""
-    try:
-        # Twice as fast as np.fromiter, and a text that looks like a number is refused.
-        scores = np.frombuffer(b"".join([struct.pack(f"{len(each.scored)}d", *each.scored.values()) for each in block]))
-    except (struct.error, TypeError, OverflowError):
-        scores = np.full(1, np.nan)
-    if not np.isfinite(scores).all():
-        for each in block:
-            for item, score in each.scored.items():
-                if not _is_finite(score):
-                    raise BadScore(f"query {each.query!r}, item {item!r}: the score is {score!r}; scores are finite numbers.")
-    return scores
 
 
 def _is_finite(score: object) -> bool:
@@ -267,7 +238,7 @@ def _requested_hits(run: Any, judgments: Judgments, request: Request) -> Hits:
 def read_ranking(run: Any, request: Request) -> Ranking:  # noqa: ARG001 - a mapping leaves nothing to ask for
     """The ranking in a mapping query -> item -> score."""
     clean = with_text_ids(run)
-    _scores([_Asked(query, 0, scored, [], []) for query, scored in clean.items()])
+    _place([_Asked(query, 0, scored, [], []) for query, scored in clean.items()])
     return Ranking.from_dict(clean)
 
 

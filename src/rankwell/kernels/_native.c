@@ -220,13 +220,16 @@ static PyMethodDef functions[] = {
 };
 
 /* What native.py asks for: raised whenever a function of this module is called in another way. */
-#define INTERFACE 3
+#define INTERFACE 4
 
 static int add_parts(PyObject *module)
 {
     if (PyModule_AddIntConstant(module, "interface", INTERFACE))
         return -1;
-    return rankwell_add_tables(module) || rankwell_add_reader(module) || rankwell_add_results(module) ? -1 : 0;
+    return rankwell_add_tables(module) || rankwell_add_reader(module) || rankwell_add_results(module)
+                   || rankwell_add_mappings(module)
+               ? -1
+               : 0;
 }
 
 /* C knows no conversion from a function to an object; the interpreter asks for one all the same. */

@@ -2,7 +2,6 @@
 
 #include "_scan.h"
 
-#include <float.h>
 #include <math.h>
 
 #include "_decimals.h"
@@ -34,13 +33,6 @@ void rankwell_free(Worker *worker)
             chunk = next;
         }
     memset(worker, 0, sizeof *worker);
-}
-
-/* A score as it is compared in single precision. The conversion of a number beyond the largest is defined by IEEE 754 alone, not by C. */
-INLINE double rounded(double score)
-{
-    const double most = (double)FLT_MAX + ldexp(1.0, 103);
-    return score >= most ? HUGE_VAL : score <= -most ? -HUGE_VAL : (double)(float)score;
 }
 
 /* The score of a line as it is compared; ODD where it is none. */

@@ -8,6 +8,9 @@
 
 #include "_table.h"
 
+#include <float.h>
+#include <math.h>
+
 enum { WHOLE_QUERIES = 0, COLLECT = 1, PLACE = 2 };
 enum { BY_INPUT = 0, BY_ID = 1, BY_ID_DESCENDING = 2 };
 
@@ -131,6 +134,13 @@ void rankwell_count_row(const Found *found, size_t size, const Found *row, int b
                         int64_t *below);
 int rankwell_settle(const Found *found, size_t size, int descending, const int64_t *over, const int64_t *tied,
                     const int64_t *below, Hits *hits);
+
+/* A score as it is compared in single precision. The conversion of a number beyond the largest is defined by IEEE 754 alone, not by C. */
+INLINE double rounded(double score)
+{
+    const double most = (double)FLT_MAX + ldexp(1.0, 103);
+    return score >= most ? HUGE_VAL : score <= -most ? -HUGE_VAL : (double)(float)score;
+}
 
 /* Keeps a field where it is one of those that are wanted. */
 INLINE void take_field(const Form *form, int field, const uint8_t *begin, size_t size, Line *line)
