@@ -513,3 +513,13 @@ def test_hashes_of_similar_ids_differ():
     texts = [b"%08d%s" % (n, tail) for n in range(20_000) for tail in (b"", b"a", b"abcdefgh", b"abcdefgi")]
 
     assert len(np.unique(hashes(Spans.of(texts)) >> np.uint64(20))) == len(texts)
+
+
+@pytest.mark.parametrize(("ties", "expected"), [("id-desc", ["c", "b", "a", "d"]), ("id-asc", ["a", "b", "c", "d"])])
+def test_scores_beyond_single_precision_are_tied(ties, expected, tmp_path):
+    (tmp_path / "run").write_text("1 Q0 b 1 1e300 t\n1 Q0 c 2 1e301 t\n1 Q0 a 3 1e302 t\n1 Q0 d 4 1.0 t\n")
+    reading = Reading(ties=ties, single_precision=True, keep=4)
+
+    hits = numpy_bytes.scan(Source(tmp_path / "run"), Judgments.from_dict({"1": {"b": 1}}), TREC_RUN, reading)
+
+    assert list(hits.top.items) == expected

@@ -6,8 +6,7 @@ enum { QUERY, ITEM, SCORE, COLUMNS };
 
 /* A column of texts. wide: whether its offsets have 64 bits. first: the row of its buffers at which the batch begins. */
 typedef struct {
-    const uint8_t *valid, *text;
-    const void *offsets;
+    const uint8_t *valid, *text, *offsets;
     int wide;
     int64_t first;
 } Texts;
@@ -32,11 +31,17 @@ static int kinds_of(struct ArrowArrayStream *stream)
     return kinds;
 }
 
+/* Which values there are, a bit each; NULL for all of them. */
+static const uint8_t *valid_of(const struct ArrowArray *array)
+{
+    return array->null_count ? array->buffers[0] : NULL;
+}
+
 static Texts texts_of(const struct ArrowArray *batch, int column, int wide)
 {
     const struct ArrowArray *const own = batch->children[column];
     return (Texts){
-        .valid = own->null_count ? own->buffers[0] : NULL,
+        .valid = valid_of(own),
         .offsets = own->buffers[1],
         .text = own->buffers[2],
         .wide = wide,
@@ -49,20 +54,26 @@ INLINE int is_valid(const uint8_t *valid, int64_t row)
     return !valid || (valid[row >> 3] >> (row & 7) & 1);
 }
 
+/* Where a text begins. A slice of somebody's memory may have numbers at any address. */
+INLINE int64_t begin_of(const Texts *texts, int64_t place)
+{
+    int64_t wide;
+    int32_t narrow;
+    if (texts->wide) {
+        memcpy(&wide, texts->offsets + place * (int64_t)sizeof wide, sizeof wide);
+        return wide;
+    }
+    memcpy(&narrow, texts->offsets + place * (int64_t)sizeof narrow, sizeof narrow);
+    return narrow;
+}
+
 /* A text, or NULL where there is none. */
 INLINE const uint8_t *text_at(const Texts *texts, int64_t row, size_t *size)
 {
     const int64_t place = texts->first + row;
-    int64_t begin, stop;
     if (!is_valid(texts->valid, place))
         return NULL;
-    if (texts->wide) {
-        begin = ((const int64_t *)texts->offsets)[place];
-        stop = ((const int64_t *)texts->offsets)[place + 1];
-    } else {
-        begin = ((const int32_t *)texts->offsets)[place];
-        stop = ((const int32_t *)texts->offsets)[place + 1];
-    }
+    const int64_t begin = begin_of(texts, place), stop = begin_of(texts, place + 1);
     *size = (size_t)(stop - begin);
     return stop > begin ? texts->text + begin : NULL;
 }
@@ -71,15 +82,18 @@ static int take_batch(Worker *worker, const struct ArrowArray *batch, int kinds)
 {
     const Texts queries = texts_of(batch, QUERY, kinds & 1), items = texts_of(batch, ITEM, kinds >> 1);
     const struct ArrowArray *const column = batch->children[SCORE];
-    const uint8_t *const valid = column->null_count ? column->buffers[0] : NULL;
-    const double *const scores = column->buffers[1];
+    const uint8_t *const whole = valid_of(batch), *const valid = valid_of(column), *const scores = column->buffers[1];
     const int64_t first = batch->offset + column->offset;
-    int status = batch->null_count ? ODD : DONE;
+    int status = DONE;
     for (int64_t row = 0; row < batch->length && !status; row++) {
         Line line = {0};
+        double score;
         line.query = text_at(&queries, row, &line.query_size);
         line.item = text_at(&items, row, &line.item_size);
-        status = line.query && line.item && is_valid(valid, first + row) ? rankwell_take_row(worker, &line, scores[first + row]) : ODD;
+        if (!line.query || !line.item || !is_valid(whole, batch->offset + row) || !is_valid(valid, first + row))
+            return ODD;
+        memcpy(&score, scores + (first + row) * (int64_t)sizeof score, sizeof score);
+        status = rankwell_take_row(worker, &line, score);
     }
     return status;
 }

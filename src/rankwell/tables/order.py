@@ -92,7 +92,9 @@ def arrange(scores: Floats, item_bytes: Callable[[int], bytes], ties: TieRule) -
     rows = np.argsort(-scores, kind="stable")
     if ties not in ("id-desc", "id-asc"):
         return rows
-    edges = np.flatnonzero(np.diff(scores[rows], prepend=np.inf, append=-np.inf))
+    # Compared, not subtracted: scores beyond single precision are infinite there, and all the same.
+    ordered = scores[rows]
+    edges = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1], [True]]))
     for first, last in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True):
         if last - first > 1:
             rows[first:last] = sorted(rows[first:last].tolist(), key=item_bytes, reverse=ties == "id-desc")
