@@ -56,7 +56,7 @@ class Other(NamedTuple):
 
 
 OTHERS = {
-    "search.py": Other("k nearest neighbours: 100,000 × 384, and a million memory-mapped vectors", ("--rounds", "3")),
+    "search.py": Other("k nearest neighbours: 10,000 and 100,000 vectors, and a million memory-mapped ones", ("--rounds", "3")),
     "captions.py": Other("Ranks of positives: 20,000 × 20,000 captions", ("--rounds", "3")),
     "agree.py": Other("Agreement of models: 5,000 papers", ("--turns", "5")),
     "significance.py": Other("Significance tests and intervals"),
@@ -154,22 +154,22 @@ def table(rows: list[dict[str, Any]]) -> str:
 
 
 def speed_table(rows: list[dict[str, Any]]) -> str:
-    """The table of the README: each case against trec_eval, pytrec_eval and whoever else ran."""
-    lines = ["| | rankwell | | other | | times as long |", "|---|---:|---:|---|---:|---:|"]
+    """The table of the README: seconds and peak memory of ours, and how many times those of the first every peer takes."""
+    peers = [name for name in ("trec_eval", "pytrec_eval", *run_files.SLOW) if any(row["name"].startswith(name) for row in rows)]
+    lines = [f"| | {' | '.join(f'`{own}`' for own in run_files.OURS)} | {' | '.join(peers)} |", "|---" * (len(peers) + 3) + "|"]
     by_case: dict[str, dict[str, Any]] = {}
     for row in rows:
-        by_case.setdefault(row["case"], {})[row["name"]] = row
+        name = row["name"].removesuffix(", dictionaries")
+        by_case.setdefault(row["case"], {})[run_files.OURS[1] if name == "rankwell" else name] = row
     for case, found in by_case.items():
-        own = found.get("rankwell trec-eval") or found["rankwell, dictionaries"]
-        for name in ("trec_eval", "pytrec_eval", *run_files.SLOW, "pytrec_eval, dictionaries"):
-            if name not in found:
-                continue
-            other = found[name]
-            times = other["times"].get("rankwell trec-eval", other["times"]["rankwell evaluate"])
-            memory = [f", {each['peak']:,.0f} MiB" if each["peak"] else "" for each in (own, other)]
-            seconds = [f"{each['median']:.2f} s{text}" for each, text in zip((own, other), memory, strict=True)]
-            lines.append(f"| {MEANT[case]} | `{own['name']}` | {seconds[0]} | {name} | {seconds[1]} | **{times:.1f}** |")
+        cells = [_seconds(found[own]) if own in found else "" for own in run_files.OURS]
+        cells += [f"{next(iter(found[name]['times'].values())):.1f} ×" if name in found else "" for name in peers]
+        lines.append(f"| {MEANT[case]} | {' | '.join(cells)} |")
     return "\n".join(lines)
+
+
+def _seconds(row: dict[str, Any]) -> str:
+    return f"{row['median']:.2f} s" + (f", {row['peak']:,.0f} MiB" if row["peak"] else "")
 
 
 def write_results(
