@@ -210,6 +210,8 @@ def test_charts_are_specifications_that_can_be_drawn(comparison):
 
 def test_a_chart_that_there_is_not_names_those_that_there_are(evaluation):
     with pytest.raises(UnknownName, match="known are critical_difference, deltas, differences, intervals, per_query"):
+        evaluation.chart("pie")
+    with pytest.raises(UnknownName, match="did you mean 'deltas'"):
         evaluation.chart("delta")
     with pytest.raises(BadUsage, match="nothing to draw as 'deltas' here; what can be drawn is intervals, per_query"):
         evaluation.chart("deltas")

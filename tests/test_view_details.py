@@ -300,7 +300,7 @@ def test_items_read_back_and_a_picture_is_no_attribute(tmp_path: Path) -> None:
     assert found.items() == {
         "item": ["i1"], "of": [None], "text": [None], "thumbnail": ["data:,x"], "width": [3], "height": [2], "problem": [None]
     }  # fmt: skip
-    assert found.pictures == {"q1": "i1"}
+    assert found.query_table()["picture_item"] == ["i1", None]
     assert set(found.attributes) == {"kind"}
     assert "items.parquet" in json.loads((place / "manifest.json").read_text())["files"]
 

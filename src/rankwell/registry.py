@@ -101,12 +101,12 @@ def measure(
     exempt: common law -> the reason why it does not hold for this measure (see tests/test_measures.py).
     """
 
-    def _register(function: Function) -> Function:
+    def _entry(function: Callable[..., Any]) -> MeasureEntry:
         signature = list(inspect.signature(function).parameters.values())
         hints = get_type_hints(function)
         parameters = {each.name: Parameter(each.name, each.default, hints[each.name]) for each in signature[1:]}
         named = dict(aliases) if isinstance(aliases, Mapping) else dict.fromkeys(aliases, "")
-        entry = MeasureEntry(
+        return MeasureEntry(
             name=name,
             function=function,
             view=hints[signature[0].name],
@@ -123,10 +123,8 @@ def measure(
             exempt=dict(exempt or {}),
             chance=chance,
         )
-        MEASURES.add(name, entry)
-        return function
 
-    return _register
+    return MEASURES.register(name, _entry)
 
 
 @dataclass(frozen=True)

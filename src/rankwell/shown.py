@@ -33,7 +33,7 @@ class Chart(dict[str, Any]):
             "image/svg+xml": lambda: FACES["svg"](self),
             self.mime: lambda: dict(self),
         }
-        return {name: make() for name, make in parts.items() if _is_wanted(name, include, exclude)}
+        return _wanted(parts, include, exclude)
 
 
 class Shown:
@@ -78,10 +78,13 @@ class Shown:
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
         """Text, the tables, and the main chart where there is one."""
         parts: dict[str, Callable[[], Any]] = {"text/plain": lambda: repr(self), "text/html": self._repr_html_}
-        found = {name: make() for name, make in parts.items() if _is_wanted(name, include, exclude)}
         main: Chart | None = FACES["main chart"](self)
-        return found | ({main.mime: dict(main)} if main is not None and _is_wanted(main.mime, include, exclude) else {})
+        if main is not None:
+            parts[main.mime] = lambda: dict(main)
+        return _wanted(parts, include, exclude)
 
 
-def _is_wanted(name: str, include: Any, exclude: Any) -> bool:
-    return (not include or name in include) and (not exclude or name not in exclude)
+def _wanted(parts: Mapping[str, Callable[[], Any]], include: Any, exclude: Any) -> dict[str, Any]:
+    """What a notebook asks for: by type of content, of all or those included, without those excluded."""
+    names = (name for name in parts if (not include or name in include) and (not exclude or name not in exclude))
+    return {name: parts[name]() for name in names}

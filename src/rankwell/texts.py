@@ -33,7 +33,6 @@ NormalizerName = Literal[
     "mlqa-vi",
     "mlqa-zh",
 ]
-ContainmentName = Literal["dpr", "kilt", "lower", "raw"]
 Step = Callable[[str], str]
 
 

@@ -122,6 +122,10 @@ class Convention:
     notes: tuple[str, ...] = ()
     rule_notes: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
 
+    def shows(self, unit: Unit) -> tuple[float, Unit]:
+        """By what it multiplies values of a unit, and the unit in which it reports them."""
+        return (100.0, "percent") if self.unit == "percent" and unit == "share" else (1.0, unit)
+
 
 CONVENTIONS: Catalogue[Convention] = Catalogue("conventions", "convention")
 

@@ -82,11 +82,7 @@ def agree(
     named = _name(reference, candidates)
     world = _World.read(named, ids, metric_name(metric))
     teacher, *students = world.models
-    spectrum = not quick if spectrum is None else spectrum
-    # Blocks of half a megabyte as float64 are looked at twice as fast as large ones, for their memory is used again.
-    block = max(16, _PANEL_NUMBERS // max(model.items.dimensions for model in world.models))
-    panel = vector_panel({model.name: model.items for model in world.models}, spectrum=spectrum, block=block)
-    _refuse(world.models, panel)
+    panel = _panel_of(world.models, spectrum=not quick if spectrum is None else spectrum)
     size = None if samples == "all" else samples
     sample = Sample.draw(teacher.items.names(), size, seed, _labels(exclude, teacher.items.n))
     most = _check_depth(max(ks), gold_depth, sample)
@@ -184,6 +180,7 @@ class _World(NamedTuple):
 
     @classmethod
     def read(cls, named: Mapping[str, Any], ids: Any, metric: str) -> "_World":
+        """Reads every place, the first as the reference. ids: of the rows of whatever has none of its own."""
         tables: dict[str, Embeddings] = {}
         for name, place in named.items():
             # The panel looks at every number anyway.
@@ -199,8 +196,14 @@ class _World(NamedTuple):
         return cls(models, notes)
 
 
-def _refuse(models: Sequence[Model], panel: VectorPanel) -> None:
-    """Raises BadScore naming the first number that is not finite, BadInput naming a zero vector where it has no similarity."""
+def _panel_of(models: Sequence[Model], *, spectrum: bool) -> VectorPanel:
+    """What the vectors look like.
+
+    Raises BadScore naming the first number that is not finite, BadInput naming a zero vector where it has no similarity.
+    """
+    # Blocks of half a megabyte as float64 are looked at twice as fast as large ones, for their memory is used again.
+    block = max(16, _PANEL_NUMBERS // max(model.items.dimensions for model in models))
+    panel = vector_panel({model.name: model.items for model in models}, spectrum=spectrum, block=block)
     for model, row in zip(models, panel.rows, strict=True):
         if row["nan"] or row["infinite"]:
             try:
@@ -210,6 +213,7 @@ def _refuse(models: Sequence[Model], panel: VectorPanel) -> None:
         if row["zero"] and model.metric == "cosine":
             found = next(each for each in panel.warnings if each.startswith(f"{model.name}: ") and " zero, " in each)
             raise BadInput(f"{found[:-1]}; drop it, or take --metric dot or l2.")
+    return panel
 
 
 def _labels(exclude: Any, n: int) -> list[str | None] | None:

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rankwell.errors import BadInput, BadUsage, UnknownName
+from rankwell.files.result_folder import values_behind
 from rankwell.registry import parse_measure, suggest
 from rankwell.stats import MIN_QUERIES
 from rankwell.tables.values import Values
@@ -224,11 +225,11 @@ def _check(requirement: Requirement, row: Row, figure: str, figures: Figures) ->
 
 def _of_queries(row: Row, figure: str, figures: Figures) -> float | None:
     """A figure of the values of single queries; None where no query counts. Raises BadInput for rows without such values."""
-    for each, fact in zip(figures.values, figures.facts, strict=True):
-        if (each.run, each.measure) == (row["run"], row["measure"]) and all(row.get(name) == told for name, told in fact.items()):
-            counted = each.values[each.counted]
-            return float(_OF_QUERIES[figure](counted)) if len(counted) else None
-    raise BadInput(f"{row['label']} of {row['run']} is a figure of the whole and has no values of queries for a {figure}.")
+    found = values_behind(row, figures.values, figures.facts)
+    if found is None:
+        raise BadInput(f"{row['label']} of {row['run']} is a figure of the whole and has no values of queries for a {figure}.")
+    counted = found.values[found.counted]
+    return float(_OF_QUERIES[figure](counted)) if len(counted) else None
 
 
 def _why(row: Row, figure: str, rules: Mapping[str, Any]) -> str:
@@ -240,9 +241,9 @@ def _why(row: Row, figure: str, rules: Mapping[str, Any]) -> str:
         if n < MIN_QUERIES:
             return f"there is no interval below {MIN_QUERIES} counted queries (n = {n}); require the mean, or add queries."
     if n == 0:
-        return "no query counts (n = 0)."
+        return "no query counts (n = 0); the notes of the evaluation say why."
     if figure == "sd" and n == 1:
-        return "there is no sd with a single counted query."
+        return "there is no sd with a single counted query; require the mean."
     return "it is undefined in summary.json; require another figure."
 
 

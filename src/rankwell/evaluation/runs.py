@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple, get_args
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from rankwell.conventions import Asked, Convention, Rules, choose_measures
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate
 from rankwell.registry import Measure, split_names
 from rankwell.shown import Shown
-from rankwell.stats import Intervals
+from rankwell.stats import Intervals, check_intervals
 from rankwell.stats.summaries import SummaryRow, summarise, summary_notes
 from rankwell.store import STDIN, Source
 from rankwell.tables import Bools, Floats
@@ -154,9 +154,7 @@ def evaluate(
     if ties is None and any(each.measure.entry.view.__name__ == "PreferenceRankings" for each in asked):
         # trec_eval breaks ties by ascending id for preference measures, and only there.
         rules = replace(rules, ties="id-asc")
-    if intervals not in get_args(Intervals) or seed < 0:
-        options = f"intervals={intervals!r}, seed={seed!r}"
-        raise BadUsage(f"{options}: intervals are bootstrap, t or none; a seed is a whole number from 0.")
+    check_intervals(intervals, seed)
     named = name_runs(runs)
     if not named:
         raise BadUsage("no run is given; name at least one run after the judgments.")
@@ -235,7 +233,7 @@ class _Outcome:
             if kind not in views:
                 views[kind] = self._other_view(kind, hits, judged)
             values = self._measure(asked.measure, views[kind], judged)
-            shown, unit = _in_unit(values, asked.measure, self.rules.convention)
+            scale, unit = self.rules.convention.shows(asked.measure.entry.unit)
             self.values.append(
                 Values(
                     run=run,
@@ -244,7 +242,7 @@ class _Outcome:
                     unit=unit,
                     summary=summary_of(asked.measure, self.rules.convention),
                     queries=tuple(itertools.compress(judged.queries, chosen.tolist())),
-                    values=shown[chosen],
+                    values=values[chosen] * scale,
                 )
             )
 
@@ -339,12 +337,6 @@ class _Ties:
             return len(np.unique(self._joined.query_of_row[self._joined.tied > 1]))
         best, worst = (measure(view) for view in self._ends)
         return int(np.count_nonzero((best != worst) & ~(np.isnan(best) & np.isnan(worst))))
-
-
-def _in_unit(values: Floats, measure: Measure, convention: Convention) -> tuple[Floats, Any]:
-    if convention.unit == "percent" and measure.entry.unit == "share":
-        return values * 100.0, "percent"
-    return values, measure.entry.unit
 
 
 def _named(progress: Progress, name: str) -> Callable[[int, int], None]:

@@ -1,7 +1,8 @@
 """Folders that `-o` wrote, by any protocol: values of single queries, the rules behind them, what is known of the queries."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -23,8 +24,8 @@ class ResultFolder:
     """What a folder of results holds; differences that a comparison added to it are left out.
 
     facts: for each element of `values` what tells it from others of its measure (`direction`). better: measure -> which values
-    are the better ones, as far as the rules say. inputs: name -> content hash of what was read. texts: query -> what it says.
-    attributes: name -> query -> text. pictures: query -> the item whose picture is the query's. protocol: the kind of result.
+    are the better ones, as far as the rules say. inputs: name -> content hash of what was read. attributes: name -> query
+    -> text: what is known of queries besides their texts and pictures. protocol: the kind of result.
     """
 
     place: Path
@@ -33,9 +34,7 @@ class ResultFolder:
     rules: Mapping[str, Any]
     better: Mapping[str, Better]
     inputs: Mapping[str, str]
-    texts: Mapping[str, str]
     attributes: Mapping[str, Mapping[str, str]]
-    pictures: Mapping[str, str]
     protocol: str = "runs"
 
     @property
@@ -62,7 +61,18 @@ class ResultFolder:
 
     def _table(self, name: str) -> dict[str, list[Any]]:
         path = self.place / name
-        return _columns(path) if path.is_file() else {}
+        return read_table(path) if path.is_file() else {}
+
+
+def values_behind(row: Mapping[str, Any], values: Sequence[Values], facts: Sequence[Mapping[str, Any]]) -> Values | None:
+    """The values of single queries that a row of the summary sums up; None for the figure of a whole collection.
+
+    facts: for each element of `values` what tells it from others of its measure, as in `ResultFolder`.
+    """
+    for each, fact in zip(values, facts, strict=True):
+        if (each.run, each.measure) == (row["run"], row["measure"]) and all(row.get(name) == told for name, told in fact.items()):
+            return each
+    return None
 
 
 def is_result_folder(place: str | Path) -> bool:
@@ -81,7 +91,6 @@ def read_results(place: str | Path) -> ResultFolder:
     measures = {name: fact for name, fact in told.items() if isinstance(fact, Mapping)}
     summaries = {name: fact["summary"] for name, fact in measures.items() if fact.get("summary") in get_args(Summary)}
     values, facts = _values(folder / PER_QUERY, summaries)
-    texts, attributes = _queries(folder / QUERIES) if (folder / QUERIES).is_file() else ({}, {})
     return ResultFolder(
         place=folder,
         values=values,
@@ -89,9 +98,7 @@ def read_results(place: str | Path) -> ResultFolder:
         rules=rules,
         better={name: fact["better"] for name, fact in measures.items() if fact.get("better") in get_args(Better)},
         inputs=inputs,
-        texts=texts,
-        pictures=attributes.pop("picture_item", {}),
-        attributes=attributes,
+        attributes=_attributes(folder / QUERIES) if (folder / QUERIES).is_file() else {},
         protocol=protocol,
     )
 
@@ -121,7 +128,7 @@ def _values(path: Path, summaries: Mapping[str, Summary]) -> tuple[tuple[Values,
     weight = ", list(weight ORDER BY file_row_number)" if "weight" in names else ""
     own = 'WHERE "against" IS NULL' if "against" in names else ""
     lists = f"list(query ORDER BY file_row_number), list(value ORDER BY file_row_number){weight}"
-    sql = f"SELECT {keys}, {lists} FROM {_table(path)} {own} GROUP BY {keys} ORDER BY min(file_row_number)"  # noqa: S608
+    sql = f"SELECT {keys}, {lists} FROM {parquet(path)} {own} GROUP BY {keys} ORDER BY min(file_row_number)"  # noqa: S608
     values: list[Values] = []
     facts: list[dict[str, Any]] = []
     width = 4 + len(others)
@@ -162,34 +169,37 @@ def _element(
     )
 
 
-def _queries(path: Path) -> tuple[dict[str, str], dict[str, dict[str, str]]]:
-    """What the queries say, and every other column as text."""
-    columns = _columns(path)
+def _attributes(path: Path) -> dict[str, dict[str, str]]:
+    """The columns of queries but for their texts and pictures: name -> query -> its cell as text."""
+    columns = read_table(path)
     if "query" not in columns:
         raise BadInput(f"{path} has no column 'query'; found are {', '.join(map(repr, columns))}.")
     queries = columns.pop("query")
     shown = {
         name: {query: _shown(cell) for query, cell in zip(queries, cells, strict=True) if cell is not None}
         for name, cells in columns.items()
+        if name not in ("text", "picture_item")
     }
-    return shown.pop("text", {}), {name: cells for name, cells in shown.items() if cells}
+    return {name: cells for name, cells in shown.items() if cells}
 
 
 def _shown(cell: Any) -> str:
     return f"{cell:.12g}" if isinstance(cell, float) else str(cell)
 
 
-def _columns(path: Path) -> dict[str, list[Any]]:
+def read_table(path: Path) -> dict[str, list[Any]]:
+    """The columns of a table as they are, in the order of its rows. Raises BadInput for a damaged file, naming it."""
     names = _names(path)
-    rows = _select(path, f"SELECT {', '.join(map(_quoted, names))} FROM {_table(path)} ORDER BY file_row_number")  # noqa: S608
+    rows = _select(path, f"SELECT {', '.join(map(_quoted, names))} FROM {parquet(path)} ORDER BY file_row_number")  # noqa: S608
     return {name: [row[place] for row in rows] for place, name in enumerate(names)}
 
 
 def _names(path: Path) -> list[str]:
-    return [row[0] for row in _select(path, f"DESCRIBE SELECT * FROM {_table(path)}") if row[0] != "file_row_number"]  # noqa: S608
+    return [row[0] for row in _select(path, f"DESCRIBE SELECT * FROM {parquet(path)}") if row[0] != "file_row_number"]  # noqa: S608
 
 
-def _table(path: Path) -> str:
+def parquet(path: Path) -> str:
+    """SQL for the rows of one file, with `file_row_number`; no column comes from the names of its folders."""
     # Brackets and stars in a path would be a pattern of files.
     plain = "".join(f"[{letter}]" if letter in "*?[" else letter for letter in str(path))
     text = plain.replace("'", "''")
@@ -200,21 +210,32 @@ def _quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
-@cache
-def _session() -> Any:
-    """A database of its own, empty; opening one takes longer than reading a small file."""
+def connected() -> Any:
+    """A database of its own, empty, which loads nothing from elsewhere."""
     import duckdb
 
     options: dict[str, Any] = {"autoinstall_known_extensions": False, "autoload_known_extensions": False}
     return duckdb.connect(":memory:", config={**options, "python_enable_replacements": False})
 
 
+@cache
+def _session() -> Any:
+    """One for all files that are read whole; opening one takes longer than reading a small file."""
+    return connected()
+
+
 def _select(path: Path, sql: str) -> list[tuple[Any, ...]]:
+    with reading(str(path)), _session().cursor() as cursor:
+        return cursor.execute(sql).fetchall()
+
+
+@contextmanager
+def reading(what: str) -> Generator[None]:
+    """Raises BadInput, naming what is read, where it is damaged."""
     import duckdb
 
     try:
-        with _session().cursor() as cursor:
-            return cursor.execute(sql).fetchall()
+        yield
     except duckdb.Error as error:
-        what = str(error).split("\n")[0]
-        raise BadInput(f"{path}: the Parquet data is damaged or ends early ({what}); run the command again.") from error
+        told = str(error).split("\n")[0]
+        raise BadInput(f"{what}: the Parquet data is damaged or ends early ({told}); run the command again.") from error

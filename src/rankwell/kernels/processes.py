@@ -12,6 +12,7 @@ from rankwell.kernels.threads import in_threads, processors
 Part = TypeVar("Part")
 Result = TypeVar("Result")
 _SOME = 4
+"""Parts of each thread that are done before their results are handed on: more would keep progress waiting, fewer the threads."""
 
 
 class Each(Protocol):

@@ -78,7 +78,7 @@ def hits_of_ranking(
                 asked.append(row)
                 judged.append(found)
 
-    def ids(wanted: Ints) -> list[str]:
+    def _ids(wanted: Ints) -> list[str]:
         places: list[int] = chosen[wanted].tolist()
         return [ranking.items[place] for place in places]
 
@@ -88,7 +88,7 @@ def hits_of_ranking(
         scores=ranking.scores[chosen],
         asked=np.array(asked, dtype=np.int64),
         judged=np.array(judged, dtype=np.int64),
-        ids=ids,
+        ids=_ids,
         unknown={query: size for query, size in sizes.items() if query not in judgments.index},
         empty=[judgments.index[query] for query, size in sizes.items() if not size and query in judgments.index],
     )

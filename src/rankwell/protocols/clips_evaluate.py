@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -161,12 +162,7 @@ def evaluate(
     seed
         Seed of the bootstrap.
     """
-    if output is not None:
-        refuse_blocked(output, folder=True)
-    if output is None and (sheets is not None or thumbnails is not None):
-        raise BadUsage("contact sheets are written into a folder; name one with -o.")
-    if sheets is not None and sheets < 0:
-        raise BadUsage(f"--sheets {sheets}; 0 or more sheets can be drawn.")
+    _check_output(output, sheets, thumbnails)
     searched = text_embeddings or engine or run
     _refuse_idle(mode, queries, encoder, text_encoder, keyword_threshold, strategy, encodes=not (searched or text_encoder))
     chosen, single = listed(groups, "--groups"), listed(keywords, "--keywords")
@@ -214,9 +210,18 @@ def evaluate(
     told = [*result.notes, *_mapping_notes(mapped, named=mapper is not None and loaded is None), *result.interval_notes]
     said = told if format != "json" else []
     if output is not None:
-        number = _SHEETS * (thumbnails is not None) if sheets is None else sheets
-        said = [*said, *_write(result, output, told, thumbnails, number)]
+        said = [*said, *_write(result, output, told, thumbnails, sheets)]
     return Output(text=render(result, told, format, per_query=per_query), notes=tuple(said))
+
+
+def _check_output(output: Path | None, sheets: int | None, thumbnails: str | None) -> None:
+    """Raises BadUsage where nothing can be written to the place, and for sheets without a place or of no number."""
+    if output is not None:
+        refuse_blocked(output, folder=True)
+    if output is None and (sheets is not None or thumbnails is not None):
+        raise BadUsage("contact sheets are written into a folder; name one with -o.")
+    if sheets is not None and sheets < 0:
+        raise BadUsage(f"--sheets {sheets}; 0 or more sheets can be drawn.")
 
 
 def _refuse_idle(
@@ -327,7 +332,7 @@ def _for_people(result: ClipResults, *, per_query: bool) -> dict[str, Sequence[r
     return tables | {"by_group": groups, "by_keyword": keywords[: _SHOWN_KEYWORDS * max(1, len(result.answers))]}
 
 
-def _write(result: ClipResults, folder: Path, notes: Sequence[str], thumbnails: str | None, sheets: int) -> list[str]:
+def _write(result: ClipResults, folder: Path, notes: Sequence[str], thumbnails: str | None, sheets: int | None) -> list[str]:
     """Writes everything; each file whole or not at all."""
     said: list[str] = []
     others: list[Path] = []
@@ -337,19 +342,16 @@ def _write(result: ClipResults, folder: Path, notes: Sequence[str], thumbnails: 
             write_text(others[-1], report.render_rows(rows, "csv"))
     details = result.details or {}
     pictures = Thumbnails({} if thumbnails is None else _pictures(thumbnails, result))
-    if sheets:
+    number = _SHEETS * (thumbnails is not None) if sheets is None else sheets
+    if number:
         run = result.values[0].run
         titles = {query: answer.text for told in result.answers.values() for query, answer in told.items()}
-        chosen = [(run, query) for query in result.worst(run)[:sheets]]
+        chosen = [(run, query) for query in result.worst(run)[:number]]
         drawn = write_sheets(folder / "sheets", sheets_of(details, pictures, first=result.k, titles=titles, queries=chosen))
         what = "1 contact sheet" if len(drawn) == 1 else f"{len(drawn)} contact sheets"
         said.append(f"drew {what} into {folder / 'sheets'}/, the worst queries of {run} first")
         others += drawn
-    queries, items = result.queries or {}, None
-    if thumbnails is not None:
-        asked = queries["query"] if result.rules["mode"] == "video" else ()
-        items = picture_columns(details, pictures, queries=asked)
-        queries = pictured(queries, items) if asked else queries
+    shown = result if thumbnails is None else with_pictures(result, pictures)
     report.write_folder(
         folder,
         summary=result.summary,
@@ -358,8 +360,8 @@ def _write(result: ClipResults, folder: Path, notes: Sequence[str], thumbnails: 
         notes=notes,
         manifest=result.manifest(),
         details=details,
-        queries=queries,
-        items=items,
+        queries=shown.queries,
+        items=shown.items,
         others=others,
     )
     if thumbnails is not None and pictures.problems:
@@ -367,6 +369,14 @@ def _write(result: ClipResults, folder: Path, notes: Sequence[str], thumbnails: 
         have = "1 clip has" if count == 1 else f"{count} clips have"
         said.append(f"{have} no picture, first: {next(iter(pictures.problems.values()))}")
     return [*said, f"wrote {folder}/"]
+
+
+def with_pictures(result: ClipResults, pictures: Thumbnails) -> ClipResults:
+    """The result with small pictures of the clips that were found, and of its queries where these are clips."""
+    queries = result.queries or {}
+    asked = queries["query"] if result.rules["mode"] == "video" else ()
+    items = picture_columns(result.details or {}, pictures, queries=asked)
+    return replace(result, items=items, queries=pictured(queries, items) if asked else queries)
 
 
 def _pictures(thumbnails: str, result: ClipResults) -> dict[str, Path]:

@@ -160,11 +160,11 @@ def _run(system: System, tag: str, questions: Sequence[Need], progress: Callable
 def _shifted(progress: Callable[[int, int], None] | None, step: int, steps: int) -> Callable[[int, int], None]:
     """The progress of one step as the progress of all of them."""
 
-    def report(done: int, total: int) -> None:
+    def _report(done: int, total: int) -> None:
         if progress is not None:
             progress(step * total + done, steps * total)
 
-    return report
+    return _report
 
 
 def _data(name: str) -> str:

@@ -6,7 +6,6 @@ by the edges of what is straight ahead; texts by BM25 over a sentence for each c
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
@@ -23,8 +22,9 @@ from rankwell.files.embeddings import write_ids
 from rankwell.files.keyword_schema import read_schema
 from rankwell.images import Thumbnails, locate, read_picture
 from rankwell.protocols import Output, Progress, present
+from rankwell.protocols.clips_evaluate import with_pictures
 from rankwell.protocols.report import page_lines, write_report
-from rankwell.report.contact_sheet import picture_columns, pictured, sheets_of, write_sheets
+from rankwell.report.contact_sheet import sheets_of, write_sheets
 from rankwell.report.page import NAME
 from rankwell.store import refuse_blocked, replacing, write_bytes
 from rankwell.systems.drawn_scenes import Scene, draw_clip
@@ -162,11 +162,7 @@ def _write(result: ClipResults, folder: Path, pictures: Thumbnails) -> tuple[str
     chosen = [(run, query) for query in result.worst(run)[:_SHEETS]]
     score = "similarity" if result.rules["mode"] == "video" else "BM25"
     sheets = write_sheets(folder / "sheets", sheets_of(details, pictures, queries=chosen, titles=titles, score=score))
-    queries = result.queries or {}
-    asked = queries["query"] if result.rules["mode"] == "video" else ()
-    items = picture_columns(details, pictures, queries=asked)
-    whole = replace(result, items=items, queries=pictured(queries, items) if asked else queries)
-    return present(whole, output=folder, others=sheets).notes
+    return present(with_pictures(result, pictures), output=folder, others=sheets).notes
 
 
 def _rows(rows: Sequence[Any], names: Sequence[str]) -> str:

@@ -17,6 +17,7 @@ from rankwell.files.result_folder import ResultFolder, is_result_folder, read_re
 from rankwell.files.result_summary import read_summary
 from rankwell.protocols import FormatOption, MeasureOption, Output
 from rankwell.registry import split_names, suggest
+from rankwell.report.charts import difference_label
 from rankwell.report.junit import Case, junit_text
 from rankwell.stats import MIN_QUERIES
 from rankwell.store import refuse_blocked, write_text
@@ -341,21 +342,16 @@ def _refuse_lost_queries(row: Mapping[str, Any], known: Sequence[_Known]) -> Non
     run, base = row["run"], row["against"]
     lost = [query for query in counted[base] if query not in set(counted[run])]
     if lost:
-        about = f"{_about(run, _measured(row), '')} against {base}"
+        about = f"{_about(run, difference_label(row), '')} against {base}"
         raise BadInput(
             f"{about}: {len(lost)} of {len(counted[base])} queries that count there do not count for {run}, as {lost[0]!r}; what "
             "is missing cannot be found worse: evaluate both on the same queries, or choose measures by --measure."
         )
 
 
-def _measured(row: Mapping[str, Any]) -> str:
-    """What a difference is one of."""
-    return row["label"].removeprefix("Difference(").removesuffix(")")
-
-
 def _compared(row: Mapping[str, Any], tolerance: _Tolerance | None, keys: Sequence[str]) -> _Line:
     """The line of a paired difference. Raises BadInput where it has no interval."""
-    measure = _measured(row)
+    measure = difference_label(row)
     part = ", ".join(row[name] for name in keys if isinstance(row.get(name), str))
     run, base, low, high = row["run"], row["against"], row["ci_low"], row["ci_high"]
     about = _about(run, measure, part)

@@ -275,21 +275,13 @@ def evaluate(
         rules=({} if dataset is None else {"dataset": dataset}) | ({} if made is None else made.rules),
         progress=progress,
     )
-    failures = made.failures if made is not None else ()
-    lost = "1 image" if len(failures) == 1 else f"{len(failures)} images"
-    unread = [f"{lost} could not be read or encoded; first {each.problem}" for each in failures[:1]]
-    result = replace(result, notes=(*_granularity(check or [], result), *unread, *result.notes))
+    result = replace(result, notes=(*_granularity(check or [], result), *_unread(made), *result.notes))
     told = [*result.notes, *result.interval_notes]
     said = told if format != "json" else []
     if output is not None:
-        others: list[Path] = []
-        if failures:
-            others.append(output / "encoding_errors.csv")
-            write_text(others[-1], report.render_rows([each._asdict() for each in failures], "csv"))
-        took = _performance(result, made, time.perf_counter() - start)
-        said = [*said, *_write(result, output, told, sheets, took, others)]
+        said = [*said, *_write(result, made, output, told, sheets, start)]
     rows = list(result.per_query()) if per_query else None
-    tables = {"by_instance": result.by_instance} if format in ("json",) and result.by_instance else {}
+    tables = {"by_instance": result.by_instance} if format == "json" and result.by_instance else {}
     text = report.render(
         result.summary, rows, result.describe(), told, format, terminal=report.terminal_of(sys.stdout), tables=tables
     )
@@ -321,12 +313,24 @@ def _granularity(figures: list[str], result: InstanceResults) -> list[str]:
     return [str(granularity_of(figure, n)) for figure in figures for n in counted]
 
 
+def _unread(made: Made | None) -> list[str]:
+    """How many images have no vector or score, and why the first has none, in words."""
+    failures = made.failures if made is not None else ()
+    lost = "1 image" if len(failures) == 1 else f"{len(failures)} images"
+    return [f"{lost} could not be read or encoded; first {each.problem}" for each in failures[:1]]
+
+
 def _write(
-    result: InstanceResults, folder: Path, notes: Sequence[str], sheets: int | None, took: Any, others: Sequence[Path]
+    result: InstanceResults, made: Made | None, folder: Path, notes: Sequence[str], sheets: int | None, start: float
 ) -> list[str]:
-    """Writes everything; each file whole or not at all. others: what is in the folder already."""
+    """Writes everything; each file whole or not at all. start: when the work began, by `time.perf_counter`."""
     said: list[str] = []
-    written = [*others, folder / "performance.json"]
+    written: list[Path] = []
+    if made is not None and made.failures:
+        written.append(folder / "encoding_errors.csv")
+        write_text(written[-1], report.render_rows([each._asdict() for each in made.failures], "csv"))
+    took = _performance(result, made, time.perf_counter() - start)
+    written.append(folder / "performance.json")
     write_text(written[-1], json.dumps(took, indent=2) + "\n")
     if result.by_instance:
         written.append(folder / "by_instance.csv")

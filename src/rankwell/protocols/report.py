@@ -104,8 +104,7 @@ def page_source(
 ) -> PageSource:
     """What the page is made from: a folder as it was written, with its comparison where it has one, else a new comparison."""
     gathered = from_folders(folders, details=False)
-    names = run_names(folders)
-    runs = list(dict.fromkeys(each.run for each in gathered.values))
+    names, runs = run_names(folders), gathered.runs
     (_, first), *others = folders
     rows = [row for (_, folder), renamed in zip(folders, names, strict=True) for row in _rows(folder, renamed)]
     stored = {} if others else read_further(first.place)
@@ -153,7 +152,7 @@ def _compared(gathered: Gathered, seed: int) -> tuple[Comparison | None, list[st
     boards = [(each.measure, tuple(fact.items())) for each, fact in zip(gathered.values, gathered.facts, strict=True)]
     if not any(one == other for one, other in combinations(boards, 2)):
         return None, []
-    runs = list(dict.fromkeys(each.run for each in gathered.values))
+    runs = gathered.runs
     many = len(runs) > _MOST_PAIRED
     told = [f"each run was tested against {runs[0]} alone; rankwell compare tests all {math.comb(len(runs), 2)} pairs"]
     baseline = runs[0] if many else None

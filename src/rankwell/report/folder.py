@@ -71,15 +71,8 @@ def write_folder(
     paths = [directory / "summary.csv", directory / "summary.json"]
     write_text(paths[0], render(rows, None, rules, notes, "csv"))
     write_text(paths[1], render(rows, None, rules, notes, "json", tables=tables))
-    written: list[tuple[str, Columns, Mapping[str, str]]] = [("per_query.parquet", *per_query_columns(values, facts))]
-    if details is not None:
-        written.append(("details.parquet", {"detail": [None] * _height(details), **details}, DETAIL_TYPES))
-    if items is not None and _height(items):
-        unknown: Columns = {name: [None] * _height(items) for name in ITEM_TYPES}
-        written.append(("items.parquet", {**unknown, **items}, ITEM_TYPES))
-    if queries is not None:
-        written.append(("queries.parquet", *_query_table(queries)))
-    for name, columns, types in written:
+    written = {"per_query.parquet": per_query_columns(values, facts), **_further_tables(details, items, queries)}
+    for name, (columns, types) in written.items():
         write_parquet(directory / name, columns, types)
         paths.append(directory / name)
     if charts:
@@ -89,6 +82,21 @@ def write_folder(
     whole = json.dumps(plain({**manifest, "files": listed}), indent=2, allow_nan=False) + "\n"
     write_text(directory / "manifest.json", whole)
     return [*paths, directory / "manifest.json"]
+
+
+def _further_tables(
+    details: Columns | None, items: Columns | None, queries: Columns | None
+) -> dict[str, tuple[Columns, Mapping[str, str]]]:
+    """The tables for a page that are there, by the names of their files, whole with DuckDB's names of their types."""
+    found: dict[str, tuple[Columns, Mapping[str, str]]] = {}
+    if details is not None:
+        found["details.parquet"] = {"detail": [None] * _height(details), **details}, DETAIL_TYPES
+    if items is not None and _height(items):
+        unknown: Columns = {name: [None] * _height(items) for name in ITEM_TYPES}
+        found["items.parquet"] = {**unknown, **items}, ITEM_TYPES
+    if queries is not None:
+        found["queries.parquet"] = _query_table(queries)
+    return found
 
 
 def digest_of(path: Path) -> str:
@@ -181,16 +189,16 @@ def per_query_columns(values: Sequence[Values], facts: Sequence[Mapping[str, Any
     """The columns of per_query.parquet with DuckDB's names of their types; values are NaN where a query is not counted."""
     sizes = [len(each.queries) for each in values]
 
-    def spread(cells: list[Any]) -> Column:
+    def _spread(cells: list[Any]) -> Column:
         return np.repeat(np.array(cells, dtype=object), sizes)
 
     columns = {
-        "run": spread([each.run for each in values]),
+        "run": _spread([each.run for each in values]),
         "query": [query for each in values for query in each.queries],
-        "measure": spread([each.measure for each in values]),
-        "label": spread([each.label for each in values]),
+        "measure": _spread([each.measure for each in values]),
+        "label": _spread([each.label for each in values]),
         "value": np.concatenate([each.values for each in values]) if values else np.zeros(0),
-        "unit": spread([each.unit for each in values]),
+        "unit": _spread([each.unit for each in values]),
     }
     types = dict(_PER_QUERY_TYPES)
     if any(each.weights is not None for each in values):
@@ -199,7 +207,7 @@ def per_query_columns(values: Sequence[Values], facts: Sequence[Mapping[str, Any
     for name in facts[0] if facts else ():
         cells = [each[name] for each in facts]
         types[name] = "VARCHAR" if any(isinstance(cell, str) for cell in cells) else "DOUBLE"
-        columns[name] = spread(cells if types[name] == "DOUBLE" else [None if cell is None else str(cell) for cell in cells])
+        columns[name] = _spread(cells if types[name] == "DOUBLE" else [None if cell is None else str(cell) for cell in cells])
     return columns, types
 
 

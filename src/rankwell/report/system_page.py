@@ -1,6 +1,6 @@
 """Systems × data sets as one page of HTML, which opens from disk."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from html import escape
 from typing import Any
 
@@ -58,7 +58,6 @@ def _section(table: SystemTable, notes: Sequence[str], level: str) -> str:
 
 
 def _html_figures(table: SystemTable) -> str:
-    head = "".join(f'<th scope="col">{_safe(name)}</th>' for name in ("system", *map(table.heading, table.datasets)))
     lines: list[str] = []
     for name, published, cells in table.lines:
         letter = table.letters.get(name, "")
@@ -67,9 +66,7 @@ def _html_figures(table: SystemTable) -> str:
         )
         row = "".join(f'<td class="number">{_html_cell(table, cells.get(dataset))}</td>' for dataset in table.datasets)
         lines.append(f'<tr{" class=published" * published}><th scope="row">{own}</th>{row}</tr>')
-    return (
-        f'<div class="wide"><table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n' + "\n".join(lines) + "\n</tbody>\n</table></div>"
-    )
+    return _html_table(["system", *map(table.heading, table.datasets)], lines)
 
 
 def _html_cell(table: SystemTable, each: SystemFigure | None) -> str:
@@ -88,8 +85,11 @@ def _html_cell(table: SystemTable, each: SystemFigure | None) -> str:
 
 
 def _html_rows(rows: Sequence[Row]) -> str:
-    head = "".join(f'<th scope="col">{_safe(name)}</th>' for name in rows[0])
-    lines = [f"<tr>{''.join(map(_html_cost, row.values()))}</tr>" for row in rows]
+    return _html_table(rows[0], [f"<tr>{''.join(map(_html_cost, row.values()))}</tr>" for row in rows])
+
+
+def _html_table(names: Iterable[str], lines: Sequence[str]) -> str:
+    head = "".join(f'<th scope="col">{_safe(name)}</th>' for name in names)
     return (
         f'<div class="wide"><table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n' + "\n".join(lines) + "\n</tbody>\n</table></div>"
     )

@@ -1,7 +1,7 @@
 """Statistics over queries: what the figures of a collection are made of, for every file of this folder."""
 
 import math
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 
@@ -104,6 +104,13 @@ def percentile_interval(drawn: Floats, level: float) -> tuple[float, float] | No
         return None
     low, high = np.quantile(drawn, [(1 - level) / 2, (1 + level) / 2]).tolist()
     return rounded(low), rounded(high)
+
+
+def check_intervals(intervals: str, seed: int) -> None:
+    """Raises BadUsage for intervals of no known kind, and for a seed below 0."""
+    if intervals not in get_args(Intervals) or seed < 0:
+        options = f"intervals={intervals!r}, seed={seed!r}"
+        raise BadUsage(f"{options}: intervals are bootstrap, t or none; a seed is a whole number from 0.")
 
 
 def check_level(level: float) -> None:

@@ -88,6 +88,7 @@ class _Printed(NamedTuple):
 
     @classmethod
     def read(cls, figure: str, unit: str) -> "_Printed":
+        """The figure of a text; one with a percent sign is in percent whatever the unit. Raises BadUsage for what is no share."""
         match = _FIGURE.fullmatch(figure.strip())
         scale = 100 if unit == "percent" or (match is not None and match["percent"]) else 1
         value = None if match is None else Fraction(f"{match['whole']}.{match['decimals'] or 0}")
@@ -96,8 +97,10 @@ class _Printed(NamedTuple):
         return cls(value / scale, len(match["decimals"] or ""), scale)
 
     def counts(self, n: int) -> range:
+        """The counts out of n that are printed as this figure, whichever way halves are rounded."""
         half = Fraction(1, 2 * 10**self.decimals * self.scale)
         return range(max(0, math.ceil((self.share - half) * n)), min(n, math.floor((self.share + half) * n)) + 1)
 
     def show(self, count: int, n: int) -> str:
+        """How a count out of n is printed with as many decimals."""
         return f"{float(Fraction(count * self.scale, n)):.{self.decimals}f}"

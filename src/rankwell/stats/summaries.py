@@ -88,6 +88,12 @@ def summarise(
     return rows
 
 
+def figure_of(values: Floats, summary: Summary, weights: Floats | None = None) -> float | None:
+    """The summary alone of one column of values, (n,), NaN where a query is not counted; None as in `summarise`."""
+    kept = ~np.isnan(values)
+    return _Counted(values[kept], None if weights is None else weights[kept], summary).centre()
+
+
 def summary_notes(values: Sequence[Values], *, intervals: Intervals = "bootstrap") -> list[str]:
     """What the summary of these values leaves undefined, in words: a sentence per reason, none where all is there."""
     notes: list[str] = []
@@ -128,6 +134,7 @@ class _Counted:
         return len(self.values)
 
     def centre(self) -> float | None:
+        """The figure that the summary names; None where there is no value, but for a sum, and where all weights are 0."""
         if self.summary == "sum":
             return float(self.values.sum())
         if self.n == 0 or (self.weights is not None and not self.weights.any()):
@@ -142,6 +149,7 @@ class _Counted:
         return float(self.values.mean())
 
     def sd(self, *, population: bool) -> float | None:
+        """The standard deviation, divided by n or by n - 1; None where that is not above 0."""
         freedom = 0 if population else 1
         return float(self.values.std(ddof=freedom)) if self.n > freedom else None
 
@@ -211,6 +219,7 @@ class _Median:
         self._sorted = values[self._order]
 
     def of(self, counts: Floats, piece: int = 32) -> Floats:
+        """(resamples,) the medians. counts: (resamples, n) how often each value is drawn. piece: resamples at a time."""
         n = len(self._sorted)
         found = np.empty(len(counts))
         for start in range(0, len(counts), piece):

@@ -108,6 +108,11 @@ class Descriptors:
         return np.full(len(self.queries), -1, dtype=np.int64) if self.own is None else self.own
 
 
+def first_sentence(function: Callable[..., Any]) -> str:
+    """What a function's documentation begins with, on one line."""
+    return (getdoc(function) or "").split("\n\n")[0].replace("\n", " ")
+
+
 @dataclass(frozen=True)
 class TransformEntry:
     """A transform as its file declares it.
@@ -130,7 +135,7 @@ class TransformEntry:
     @property
     def says(self) -> str:
         """Its first sentence."""
-        return (getdoc(self.function) or "").split("\n\n")[0].replace("\n", " ")
+        return first_sentence(self.function)
 
 
 TRANSFORMS: Catalogue[TransformEntry] = Catalogue("transforms", "transform")
@@ -144,24 +149,20 @@ def transform(
     A second positional argument of one that works on scores is the bank: scores of other queries, (bank queries, gallery).
     """
 
-    def register(function: Function) -> Function:
+    def _entry(function: Callable[..., Any]) -> TransformEntry:
         listed = list(signature(function).parameters.values())
-        TRANSFORMS.add(
-            name,
-            TransformEntry(
-                name=name,
-                function=function,
-                parameters={each.name: each.default for each in listed if each.kind is Parameter.KEYWORD_ONLY},
-                needs_bank=sum(each.kind is not Parameter.KEYWORD_ONLY for each in listed) > 1,
-                transductive=transductive,
-                source=source,
-                works_on=works_on,
-                learns=learns,
-            ),
+        return TransformEntry(
+            name=name,
+            function=function,
+            parameters={each.name: each.default for each in listed if each.kind is Parameter.KEYWORD_ONLY},
+            needs_bank=sum(each.kind is not Parameter.KEYWORD_ONLY for each in listed) > 1,
+            transductive=transductive,
+            source=source,
+            works_on=works_on,
+            learns=learns,
         )
-        return function
 
-    return register
+    return TRANSFORMS.register(name, _entry)
 
 
 @dataclass(frozen=True)

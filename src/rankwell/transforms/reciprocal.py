@@ -64,6 +64,7 @@ class _Sets(NamedTuple):
 
     @property
     def owners(self) -> Ints:
+        """(entries,) the set that each entry belongs to."""
         return np.repeat(np.arange(len(self.offsets) - 1, dtype=np.int64), np.diff(self.offsets))
 
     def transposed(self, n: int) -> "_Sets":

@@ -119,10 +119,6 @@ class AnswerPairs:
             np.append(predictions.offsets, predictions.offsets[-1]), np.where(lost, len(predictions.ids), columns)
         )
         listed = given.tolist()
-        lengths = np.fromiter(map(len, questions.answers), dtype=np.int64, count=len(questions.answers))
-        known = np.full(len(questions.ids), np.nan)
-        if predictions.no_answer is not None:
-            known[~lost] = predictions.no_answer[columns[~lost]]
         view = cls(
             queries=questions.ids,
             impossible=unanswered & questions.impossible if impossible == "flagged" else unanswered,
@@ -131,13 +127,13 @@ class AnswerPairs:
             golds=questions.answers,
             gold_documents=codes[:cut],
             gold_starts=questions.starts,
-            gold_ends=np.where(questions.starts < 0, -1, questions.starts + lengths),
+            gold_ends=_ends(questions),
             offsets=offsets,
             texts=tuple(predictions.texts[row] for row in listed),
             documents=codes[cut:][given],
             starts=predictions.starts[given],
             ends=predictions.ends[given],
-            no_answer=known,
+            no_answer=_no_answer(predictions, columns),
             positions=_without_positions(questions, predictions),
         )
         view = view if retrieved is None else view.with_retrieved(retrieved)
@@ -341,6 +337,20 @@ def _number(*names: str | None) -> Ints:
     if len(number) < 2:
         return np.zeros(len(names), dtype=np.int64)
     return np.fromiter(map(number.__getitem__, names), dtype=np.int64, count=len(names))
+
+
+def _ends(questions: Questions) -> Ints:
+    """(right answers,) where each ends, exclusive, -1 where its start is unknown."""
+    lengths = np.fromiter(map(len, questions.answers), dtype=np.int64, count=len(questions.answers))
+    return np.where(questions.starts < 0, -1, questions.starts + lengths)
+
+
+def _no_answer(predictions: Predictions, columns: Ints) -> Floats:
+    """(questions,) how likely each has no answer. columns: (questions,) the row of its prediction, -1 for none."""
+    known = np.full(len(columns), np.nan)
+    if predictions.no_answer is not None:
+        known[columns >= 0] = predictions.no_answer[columns[columns >= 0]]
+    return known
 
 
 def _check(questions: Questions, predictions: Predictions, away: Unmatched, missing: str, extra: str) -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import numpy as np
 
@@ -28,7 +28,7 @@ from rankwell.evaluation.answers.tables import Explained
 from rankwell.evaluation.answers.thresholds import Searched
 from rankwell.measures.answers_thresholds import Groups
 from rankwell.registry import split_names
-from rankwell.stats import Intervals
+from rankwell.stats import Intervals, check_intervals
 from rankwell.tables import Bools
 from rankwell.tables.columns import Repeats
 from rankwell.tables.order import TieRule, tie_rule
@@ -92,34 +92,16 @@ def evaluate_answers(
     Raises NothingToEvaluate where the tables share no question, BadUsage for options that do not go together, and the readers'
     errors for bad input. Source of the division of blame: Haystack 0.x Finder.eval, and isolated evaluation of Haystack 1.x.
     """
-    _check(predictions, retrieved, isolated, na_probs, intervals, seed)
+    _check(predictions, retrieved, isolated, na_probs)
+    check_intervals(intervals, seed)
+    of_run: dict[str, Any] = {"retriever_k": retriever_k, "relevance": relevance, "context_share": context_share}
+    of_run |= {"corpus": corpus, "ties": ties, "duplicates": duplicates, "retrieved_format": retrieved_format}
+    of_reader: dict[str, Any] = {"normalizer": normalizer, "language": language, "missing": missing, "extra": extra}
+    of_reader |= {"na_threshold": na_threshold, "na_ties": na_ties, "right": right, "predictions_format": predictions_format}
     refuse_idle(
         {
-            "retrieved": (
-                retrieved,
-                {
-                    "retriever_k": retriever_k,
-                    "relevance": relevance,
-                    "context_share": context_share,
-                    "corpus": corpus,
-                    "ties": ties,
-                    "duplicates": duplicates,
-                    "retrieved_format": retrieved_format,
-                },
-            ),
-            "PREDICTIONS": (
-                predictions,
-                {
-                    "normalizer": normalizer,
-                    "language": language,
-                    "missing": missing,
-                    "extra": extra,
-                    "na_threshold": na_threshold,
-                    "na_ties": na_ties,
-                    "right": right,
-                    "predictions_format": predictions_format,
-                },
-            ),
+            "retrieved": (retrieved, of_run),
+            "PREDICTIONS": (predictions, of_reader),
             "isolated": (isolated, {"isolated_format": isolated_format}),
         }
     )
@@ -152,16 +134,12 @@ def evaluate_answers(
     return _Evaluation(rules, read_sources(given), progress).results(intervals, seed, details=details)
 
 
-def _check(predictions: Any, retrieved: Any, isolated: Any, na_probs: Any, intervals: str, seed: int) -> None:
+def _check(predictions: Any, retrieved: Any, isolated: Any, na_probs: Any) -> None:
     if predictions is None and retrieved is None:
         raise BadUsage("there is nothing to judge; give PREDICTIONS, --retrieved, or both.")
     for option, place in (("isolated", isolated), ("na_probs", na_probs)):
         if place is not None and predictions is None:
             raise BadUsage(f"--{option.replace('_', '-')} says more of a reader's answers; give its PREDICTIONS, too.")
-    if intervals not in get_args(Intervals) or seed < 0:
-        raise BadUsage(
-            f"intervals={intervals!r}, seed={seed!r}: intervals are bootstrap, t or none; a seed is a whole number from 0."
-        )
 
 
 @dataclass(frozen=True)
@@ -197,7 +175,7 @@ class _Evaluation:
         values, parts = self._values(retrieval, readings, isolated)
         searched = self._searched(readings)
         self._refuse_idle_thresholds(readings, searched)
-        figures = () if searched is None else thresholds.figure_rows(searched, percent=self._percent)
+        figures = () if searched is None else thresholds.figure_rows(searched, self.rules.words.convention)
         impossible = self._impossible
         found = outcomes(
             questions.ids,
@@ -228,10 +206,6 @@ class _Evaluation:
             swept=self._swept(readings),
             convention=self.rules.words.convention,
         )
-
-    @property
-    def _percent(self) -> bool:
-        return self.rules.words.convention.unit == "percent"
 
     @property
     def _rprec(self) -> bool:

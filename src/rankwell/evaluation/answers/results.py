@@ -16,7 +16,7 @@ from rankwell.measures.answers import sweep
 from rankwell.registry import Measure
 from rankwell.stats.summaries import summarise
 from rankwell.tables import Floats
-from rankwell.tables.values import Unit, Values
+from rankwell.tables.values import Values
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -76,7 +76,5 @@ class AnswerResults(Results):
 
 def values_of(run: str, queries: Sequence[str], asked: Asked, numbers: Floats, convention: Convention) -> Values:
     """One measure's values of one run, in the unit and under the label that the convention has for it."""
-    percent = convention.unit == "percent" and asked.measure.entry.unit == "share"
-    unit: Unit = "percent" if percent else asked.measure.entry.unit
-    shown = numbers * 100.0 if percent else numbers
-    return Values(run, str(asked.measure), asked.label, unit, asked.measure.entry.summary, tuple(queries), shown)
+    scale, unit = convention.shows(asked.measure.entry.unit)
+    return Values(run, str(asked.measure), asked.label, unit, asked.measure.entry.summary, tuple(queries), numbers * scale)

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rankwell.conventions import Asked
+from rankwell.conventions import Asked, Convention
 from rankwell.evaluation.answers.reading import Readings, whole
 from rankwell.measures.answers_thresholds import BestThreshold, Curve, Groups, best_threshold, precision_recall
 from rankwell.tables import Bools, Floats
@@ -76,24 +76,24 @@ def _fits(asked: Asked) -> bool:
     return asked.measure.name in ("AnswerEM", "AnswerF1") and every and asked.measure.cutoff == 1
 
 
-def figure_rows(searched: Searched, *, percent: bool) -> list[dict[str, Any]]:
+def figure_rows(searched: Searched, convention: Convention) -> list[dict[str, Any]]:
     """Summary rows: best value, its threshold and the area below precision and recall by measure, then the oracle's area."""
-    factor, unit, n = (100.0, "percent", len(searched.numbers)) if percent else (1.0, "share", len(searched.numbers))
+    (factor, unit), n = convention.shows("share"), len(searched.numbers)
     rows: list[dict[str, Any]] = []
 
-    def add(measure: str, label: str, mean: float, unit: str) -> None:
+    def _add(measure: str, label: str, mean: float, unit: str) -> None:
         empty = dict.fromkeys(("sd", "ci_low", "ci_high"))
         rows.append({"run": searched.run, "measure": measure, "label": label, "mean": mean, **empty, "n": n, "unit": unit})
 
     for each in searched.searches:
         name, label = str(each.asked.measure), each.asked.label
-        add(f"Best({name})", f"best_{label}", factor * each.best.value, unit)
-        add(f"BestThreshold({name})", f"best_{label}_thresh", each.best.threshold, "score")
+        _add(f"Best({name})", f"best_{label}", factor * each.best.value, unit)
+        _add(f"BestThreshold({name})", f"best_{label}_thresh", each.best.threshold, "score")
     for each in searched.searches:
         if each.curve is not None:
-            add(f"AnswerAP({each.asked.measure})", f"pr_{each.asked.label}_ap", factor * each.curve.average_precision, unit)
+            _add(f"AnswerAP({each.asked.measure})", f"pr_{each.asked.label}_ap", factor * each.curve.average_precision, unit)
     if searched.oracle is not None:
-        add("AnswerAP(oracle)", "pr_oracle_ap", factor * searched.oracle.average_precision, unit)
+        _add("AnswerAP(oracle)", "pr_oracle_ap", factor * searched.oracle.average_precision, unit)
     return rows
 
 

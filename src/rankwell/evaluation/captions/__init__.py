@@ -16,11 +16,10 @@ from rankwell.evaluation.captions.tables import detail_columns, item_columns, qu
 from rankwell.evaluation.captions.world import World
 from rankwell.files.embeddings import read_column
 from rankwell.measures.best_only import reads_best_only
-from rankwell.registry import Measure, split_names, suggest
-from rankwell.stats import Intervals
-from rankwell.stats.summaries import summarise
-from rankwell.tables import Floats
-from rankwell.tables.values import Summary, Unit, Values
+from rankwell.registry import split_names, suggest
+from rankwell.stats import Intervals, check_intervals
+from rankwell.stats.summaries import figure_of
+from rankwell.tables.values import Values
 from rankwell.views.details import Details
 from rankwell.views.judged import JudgedRankings
 
@@ -104,9 +103,7 @@ def captions(
     """
     rules = CONVENTIONS[convention]
     chosen = ways(rules, direction, protocol, ties)
-    if intervals not in get_args(Intervals) or seed < 0:
-        options = f"intervals={intervals!r}, seed={seed!r}"
-        raise BadUsage(f"{options}: intervals are bootstrap, t or none; a seed is a whole number from 0.")
+    check_intervals(intervals, seed)
     policy = rules.no_relevant if no_relevant is None else no_relevant
     if policy not in get_args(NoRelevantRule):
         raise UnknownName(f"no rule is called {policy!r}; {suggest(policy, get_args(NoRelevantRule))}")
@@ -195,16 +192,13 @@ class _Found:
             levels = ranked.levels(each.measure, chosen)
             if levels.reason:
                 unknown.setdefault(levels.reason, []).append(each.label)
-            scale, unit = _unit(each.measure, self.convention)
+            scale, unit = self.convention.shows(each.measure.entry.unit)
             summary = each.measure.entry.summary
-
-            def level(
-                found: Floats | None, name: str = str(each.measure), summary: Summary = summary, scale: float = scale
-            ) -> Any:
-                return None if found is None else _summary(found * scale, name, summary)
-
             column = Values(run, str(each.measure), each.label, unit, summary, names, values * scale)
-            facts = {"direction": way.name, "ceiling": level(levels.ceiling), "chance": level(levels.chance)}
+            ceiling, chance = (
+                None if level is None else figure_of(level * scale, summary) for level in (levels.ceiling, levels.chance)
+            )
+            facts = {"direction": way.name, "ceiling": ceiling, "chance": chance}
             self.measured.append(Measured(column, facts))
         self.notes += [f"{way.name}: no ceiling of {', '.join(labels)}: {reason}" for reason, labels in unknown.items()]
         key = way.name if len(self.world.runs) == 1 else f"{run} {way.name}"
@@ -248,15 +242,3 @@ def _joined(by_way: Mapping[str, str]) -> str:
     """One rule where all directions have it, else each with its direction."""
     rules = set(by_way.values())
     return rules.pop() if len(rules) == 1 else ", ".join(f"{way} {rule}" for way, rule in by_way.items())
-
-
-def _unit(measure: Measure, convention: Convention) -> tuple[float, Unit]:
-    if convention.unit == "percent" and measure.entry.unit == "share":
-        return 100.0, "percent"
-    return 1.0, measure.entry.unit
-
-
-def _summary(values: Floats, name: str, summary: Summary) -> float | None:
-    """The figure of a level: its queries' values taken together as the measure's own are."""
-    whole = Values("", name, name, "score", summary, tuple(map(str, range(len(values)))), values)
-    return summarise([whole], intervals="none")[0].mean

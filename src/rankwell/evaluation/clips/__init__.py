@@ -25,7 +25,6 @@ from rankwell.registry import split_names
 from rankwell.stats import Intervals
 from rankwell.store import STDIN, Source
 from rankwell.tables.annotations import Annotations, Schema
-from rankwell.tables.values import Values
 from rankwell.tables.vocabulary import Keyword
 from rankwell.truth.keywords import Relevance, Required
 
@@ -57,11 +56,11 @@ class ClipResults(Results):
         place = {query: row for row, query in enumerate(mine[0].queries)}
         queries = [query for query, answer in self.answers[run].items() if answer.status == "counted"]
 
-        def key(query: str) -> tuple[Any, ...]:
+        def _key(query: str) -> tuple[Any, ...]:
             found = [float(values.values[place[query]]) for values in ordered]
             return *(-1.0 if isnan(value) else value for value in found), query
 
-        return sorted(queries, key=key)
+        return sorted(queries, key=_key)
 
     def value_rows(self) -> Iterator[dict[str, Any]]:
         """One row per run, query and measure, without what the query asked for and got."""
@@ -153,7 +152,6 @@ def evaluate_clips(
     barred = choices.barred(table, labels, self_rule) if mode == "video" else {}
     listed, given = choices.queries(table, selection, mode, queries)
     titles = choices.titles(listed) if mode == "text" else {}
-    cutoffs = [each.measure.cutoff for each in asked]
     searched = (metric or "cosine") if engine is None and run is None else None
     order = ties or ("id-asc" if self_rule == "after" and engine is None and run is None else None)
     answered = ways.answer(
@@ -166,7 +164,7 @@ def evaluate_clips(
             labels=labels if mode == "video" else None,
             exclude_self=mode == "video" and self_rule == "before",
             skip_unknown=unjudged == "skip",
-            depth=None if None in cutoffs else max(each or 0 for each in (*cutoffs, *ks)),
+            depth=choices.depth(asked, ks),
             ties=order,
             metric=searched,
             titles=titles,
@@ -265,53 +263,48 @@ def _results(
     *,
     details: bool,
 ) -> ClipResults:
-    values: list[Values] = []
-    levels: list[Levels] = []
-    facts: list[dict[str, Any]] = []
-    counts: dict[str, Any] = {}
-    by_group: list[Mapping[str, Any]] = []
-    by_keyword: list[Mapping[str, Any]] = []
-    answers: dict[str, Mapping[str, Answer]] = {}
-    columns: dict[str, list[Any]] = {name: [] for name in DETAIL_COLUMNS}
     notes = [*task.annotations.notes, *said, *task.answered.notes]
     readings: list[Reading] = []
+    by_group: list[Mapping[str, Any]] = []
     for variant, how in variants:
         refuse_empty(variant, notes)
-        measured = variant.all_measured()
-        readings.append(Reading(how, variant, measured))
-        values += [each for each, _ in measured]
-        levels += [each for _, each in measured]
-        facts += [{**variant.facts(each), **({"keywords": how} if how else {})} for each in measured]
-        counts[variant.run] = variant.counts(measured)
+        readings.append(Reading(how, variant, variant.all_measured()))
         by_group += variant.by_group()
-        by_keyword += variant.by_keyword(measured)
-        answers[variant.run] = variant.answers()
-        notes += variant_notes(variant, measured)
-        if details:
-            rows = detail_columns(variant.run, variant.explainer, task.first, variant.bench.view, variant.required.queries)
-            for name, column in rows.items():
-                columns[name] += column
+        notes += variant_notes(variant, readings[-1].measured)
     notes = [*task.convention.notes, *notes, *mapping_notes(readings)]
+    measured = [figures for each in readings for figures in each.measured]
+    counts = {each.variant.run: each.variant.counts(each.measured) for each in readings}
+    answers = {each.variant.run: each.variant.answers() for each in readings}
     place = {"annotations": Source(annotations)} if isinstance(annotations, (str, Path)) and str(annotations) not in STDIN else {}
     definitions = {str(each.measure): each.measure.entry.definition for each in task.measures}
     return ClipResults(
-        values=tuple(values),
-        facts=tuple(facts),
+        values=tuple(values for values, _ in measured),
+        facts=tuple(facts for each in readings for facts in each.facts()),
         rules={**rules, "counts": counts, "measures": definitions},
         notes=tuple(dict.fromkeys(notes)),
         sources={**place, **task.answered.sources},
-        details=columns if details else None,
+        details=_detail_columns(task, readings) if details else None,
         queries=_query_columns(answers) if details else None,
         intervals=task.intervals,
         seed=task.seed,
         population_sd=task.convention.population_sd,
         annotations=task.annotations,
         answers=answers,
-        levels=tuple(levels),
+        levels=tuple(levels for _, levels in measured),
         by_group=tuple(by_group),
-        by_keyword=tuple(by_keyword),
+        by_keyword=tuple(row for each in readings for row in each.variant.by_keyword(each.measured)),
         k=task.k,
     )
+
+
+def _detail_columns(task: Task, readings: Sequence[Reading]) -> dict[str, list[Any]]:
+    """The columns of details.parquet, one reading after the other."""
+    columns: dict[str, list[Any]] = {name: [] for name in DETAIL_COLUMNS}
+    for _, variant, _ in readings:
+        rows = detail_columns(variant.run, variant.explainer, task.first, variant.bench.view, variant.required.queries)
+        for name, column in rows.items():
+            columns[name] += column
+    return columns
 
 
 def _query_columns(answers: Mapping[str, Mapping[str, Answer]]) -> dict[str, list[Any]]:

@@ -10,7 +10,7 @@ from rankwell.evaluation.clips.explained import Explainer, share_of_missing
 from rankwell.evaluation.clips.levels import Levels
 from rankwell.evaluation.clips.rankings import Listed
 from rankwell.stats import Intervals
-from rankwell.stats.summaries import summarise
+from rankwell.stats.summaries import figure_of, summarise
 from rankwell.tables import Bools, Floats, Ints
 from rankwell.tables.annotations import Annotations
 from rankwell.tables.values import Values
@@ -20,18 +20,16 @@ from rankwell.truth.keywords import Required
 def level_facts(values: Values, levels: Levels, total: int) -> dict[str, Any]:
     """The columns beside a mean: the ceiling and the chance level over the same queries, and the share of queries that count."""
 
-    def centre(other: Floats) -> float | None:
-        kept = np.where(values.counted, other, np.nan)
-        if np.isnan(other[values.counted]).any() or not np.isfinite(other[values.counted]).all():
+    def _figure(level: Floats) -> float | None:
+        if not np.isfinite(level[values.counted]).all():
             return None
-        scaled = kept * (100.0 if values.unit == "percent" else 1.0)
-        told = Values("", values.measure, values.label, values.unit, values.summary, values.queries, scaled, values.weights)
-        return summarise([told], intervals="none")[0].mean
+        scale = 100.0 if values.unit == "percent" else 1.0
+        return figure_of(np.where(values.counted, level * scale, np.nan), values.summary, values.weights)
 
     counted = int(values.counted.sum())
     return {
-        "ceiling": centre(levels.ceiling),
-        "chance": centre(levels.chance),
+        "ceiling": _figure(levels.ceiling),
+        "chance": _figure(levels.chance),
         "coverage": counted / total if total else 0.0,
     }
 

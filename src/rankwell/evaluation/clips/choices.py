@@ -106,6 +106,12 @@ def measures(texts: Sequence[str] | None, ks: Sequence[int], convention: Convent
     return asked
 
 
+def depth(asked: Sequence[Asked], ks: Sequence[int]) -> int | None:
+    """The deepest place that a measure or a cut-off looks at; None where a measure looks at all."""
+    cuts = [each.measure.cutoff for each in asked]
+    return None if None in cuts else max(each or 0 for each in (*cuts, *ks))
+
+
 def _needs_k(text: str, convention: Convention) -> bool:
     try:
         parse_measure(text, convention.words)

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -23,6 +23,11 @@ class Reading(NamedTuple):
     how: str
     variant: Variant
     measured: Sequence[tuple[Values, Levels]]
+
+    def facts(self) -> list[dict[str, Any]]:
+        """The further columns of each measure's summary row."""
+        how = {"keywords": self.how} if self.how else {}
+        return [{**self.variant.facts(each), **how} for each in self.measured]
 
 
 def refuse_empty(variant: Variant, notes: Sequence[str]) -> None:

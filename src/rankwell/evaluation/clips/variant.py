@@ -176,11 +176,10 @@ class Variant:
     def measured(self, asked: Asked) -> tuple[Values, Levels]:
         """The values of one measure; NaN where the query is not counted, or has nothing that the measure calls relevant."""
         levels = self.bench.levels(asked.measure)
-        entry, percent = asked.measure.entry, self.task.convention.unit == "percent"
-        scale = 100.0 if percent and entry.unit == "share" else 1.0
+        entry = asked.measure.entry
+        scale, unit = self.task.convention.shows(entry.unit)
         values: Floats = np.where(self.counted & ~self.left_out(asked), levels.values * scale, np.nan)
         weights = self.n_relevant.astype(np.float64) if self.task.weights == "relevant" and entry.summary == "mean" else None
-        unit = "percent" if scale > 1 else entry.unit
         name = str(asked.measure)
         return Values(self.run, name, asked.label, unit, entry.summary, self.required.queries, values, weights), levels
 
@@ -237,11 +236,11 @@ class Variant:
         if len(asked) < 2:
             return []
 
-        def measured(required: Required) -> list[tuple[Values, Mapping[str, Any]]]:
+        def _measured(required: Required) -> list[tuple[Values, Mapping[str, Any]]]:
             alone = Variant(task, self.run, required)
             return [(each[0], alone.facts(each)) for each in alone.all_measured()]
 
-        return group_rows(self.required, asked, measured, intervals=task.intervals, seed=task.seed)
+        return group_rows(self.required, asked, _measured, intervals=task.intervals, seed=task.seed)
 
     def by_keyword(self, measured: Sequence[tuple[Values, Levels]]) -> list[dict[str, Any]]:
         """A row per keyword, with the first measure that looks as deep as the largest cut-off."""

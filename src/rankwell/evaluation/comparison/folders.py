@@ -28,6 +28,11 @@ class Gathered(NamedTuple):
     attributes: Mapping[str, Mapping[str, str]]
     chooses: bool
 
+    @property
+    def runs(self) -> list[str]:
+        """The names of the runs, in order."""
+        return list(dict.fromkeys(each.run for each in self.values))
+
 
 def split_name(place: str) -> tuple[str, str]:
     """The name in front of a place, if any, and the place: `first=results/a`."""

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import numpy as np
 
@@ -21,12 +21,12 @@ from rankwell.evaluation.instances.tables import detail_columns, joined, query_c
 from rankwell.files.image_sets import read_images
 from rankwell.files.positives import Sides, read_positives
 from rankwell.registry import Measure, parse_measure
-from rankwell.stats import Intervals
-from rankwell.stats.summaries import summarise
+from rankwell.stats import Intervals, check_intervals
+from rankwell.stats.summaries import figure_of
 from rankwell.store import Source
 from rankwell.tables import Bools, Floats
 from rankwell.tables.images import Images
-from rankwell.tables.values import Summary, Unit, Values
+from rankwell.tables.values import Values
 from rankwell.truth.instances import Filtered, InstanceTruth, instance_truth
 from rankwell.views.judged import JudgedRankings
 
@@ -112,9 +112,7 @@ def evaluate_instances(
     Raises BadInput, BadUsage, UnknownName, and NothingToEvaluate where no query counts.
     """
     source = convention_of(convention)
-    if intervals not in get_args(Intervals) or seed < 0:
-        options = f"intervals={intervals!r}, seed={seed!r}"
-        raise BadUsage(f"{options}: intervals are bootstrap, t or none; a seed is a whole number from 0.")
+    check_intervals(intervals, seed)
     choices = Choices.of(
         source, exclude, contentless, absent, ties, no_relevant, by_id=images is not None, judged=positives is not None
     )
@@ -231,15 +229,15 @@ class _Found:
         self.performance[run] = _performance(ranked, taken)
 
     def _measure(self, run: str, ranked: Ranked, asked: Asked, counted: Bools) -> None:
-        scale, unit = _unit(asked.measure, self.convention)
+        scale, unit = self.convention.shows(asked.measure.entry.unit)
         name, summary = str(asked.measure), asked.measure.entry.summary
         values = ranked.values(asked.measure, counted, self.notes) * scale
         self.values.append(Values(run, name, asked.label, unit, summary, tuple(self.truth.queries), values))
         ceiling, chance = (level(asked.measure, counted) * scale for level in (ranked.ceiling, ranked.chance))
-        self.facts.append({"ceiling": _summary(ceiling, name, summary), "chance": _summary(chance, name, summary)})
+        self.facts.append({"ceiling": figure_of(ceiling, summary), "chance": figure_of(chance, summary)})
 
     def _name(self, run: str, named: Named) -> None:
-        scale, unit = (100.0, "percent") if self.convention.unit == "percent" else (1.0, "share")
+        scale, unit = self.convention.shows("share")
         queries = tuple(self.truth.queries)
         values: Floats = named.values * scale
         self.values.append(Values(run, NAMED, NAMED, unit, "mean", queries, values, named.weights))  # pyright: ignore[reportArgumentType]
@@ -311,15 +309,3 @@ def _digest(images: Images) -> str:
     columns = (images.ids, images.instances, images.splits, images.cameras, images.groups, images.contentless.tolist())
     marks = {query: mine._asdict() for query, mine in sorted((images.marks or {}).items())}
     return "sha256:" + hashlib.sha256(json.dumps([columns, marks], sort_keys=True).encode()).hexdigest()
-
-
-def _unit(measure: Measure, convention: Convention) -> tuple[float, Unit]:
-    if convention.unit == "percent" and measure.entry.unit == "share":
-        return 100.0, "percent"
-    return 1.0, measure.entry.unit
-
-
-def _summary(values: Floats, name: str, summary: Summary) -> float | None:
-    """The figure of a level: its queries' values taken together as the measure's own are."""
-    whole = Values("", name, name, "score", summary, tuple(map(str, range(len(values)))), values)
-    return summarise([whole], intervals="none")[0].mean

@@ -71,10 +71,10 @@ class Named:
 def _chosen(labels: Sequence[str | None], own: str | None, *, best: bool) -> list[str | None]:
     """The label that helps most, or least: a right one, none, a wrong one, in that order or the other way round."""
 
-    def worth(label: str | None) -> int:
+    def _worth(label: str | None) -> int:
         return 1 if label is None else 2 if label == own else 0
 
-    return sorted(labels, key=worth, reverse=best)[:1]
+    return sorted(labels, key=_worth, reverse=best)[:1]
 
 
 def _counts(labels: Iterable[str | None]) -> dict[str, int]:

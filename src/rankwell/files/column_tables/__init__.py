@@ -123,23 +123,23 @@ def _refuse_unwritable(ids: Any, name: str, dialect: Dialect) -> None:
 
 
 def _register(dialect: Dialect) -> None:
-    def bind(function: Any) -> Any:
+    def _bind(function: Any) -> Any:
         return partial(function, dialect=dialect)
 
-    def sniff_as(holds: Any) -> Any:
-        def sniff(head: Head) -> float:
+    def _sniff_as(holds: Any) -> Any:
+        def _sniff(head: Head) -> float:
             return dialect.sniff(head, holds)
 
-        return sniff
+        return _sniff
 
     name, suffixes = dialect.name, dialect.suffixes
-    run = file_format(name, "run", sniff=sniff_as("run"), find_hits=bind(find_hits), write=bind(write_run), suffixes=suffixes)
-    run(bind(read_run))
-    judged = file_format(name, "judgments", sniff=sniff_as("judgments"), write=bind(write_judgments), suffixes=suffixes)
-    judged(bind(read_judgments))
-    file_format(name, "texts", sniff=sniff_as("texts"))(bind(read_texts))
-    file_format(name, "column", sniff=bind(sniff_column), parts=True)(bind(read_column))
-    file_format(name, "numbers", sniff=bind(sniff_numbers))(bind(read_numbers))
+    run = file_format(name, "run", sniff=_sniff_as("run"), find_hits=_bind(find_hits), write=_bind(write_run), suffixes=suffixes)
+    run(_bind(read_run))
+    judged = file_format(name, "judgments", sniff=_sniff_as("judgments"), write=_bind(write_judgments), suffixes=suffixes)
+    judged(_bind(read_judgments))
+    file_format(name, "texts", sniff=_sniff_as("texts"))(_bind(read_texts))
+    file_format(name, "column", sniff=_bind(sniff_column), parts=True)(_bind(read_column))
+    file_format(name, "numbers", sniff=_bind(sniff_numbers))(_bind(read_numbers))
 
 
 for _dialect in (CSV, TSV, PARQUET, JSONL):

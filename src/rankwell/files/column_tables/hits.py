@@ -47,7 +47,7 @@ def hits_of_table(table: Table, judgments: Judgments, request: Request) -> Hits:
     asked = place[judged["row"]]
     order = np.argsort(asked)
 
-    def ids(rows: Ints) -> list[str]:
+    def _ids(rows: Ints) -> list[str]:
         wanted = known[rows]
         table.session.register("wanted", {"row": wanted, "spot": np.arange(len(wanted))})
         names = table.run("SELECT spot, item FROM wanted JOIN r ON r.rowid = wanted.row").fetchnumpy()
@@ -58,7 +58,7 @@ def hits_of_table(table: Table, judgments: Judgments, request: Request) -> Hits:
         scores=scores,
         asked=asked[order],
         judged=judged["judged"][order].astype(np.int64),
-        ids=ids,
+        ids=_ids,
         unknown={query: size for query, size in sizes.items() if query not in judgments.index},
     )
     return hits_of_rows(rows, judgments, ties=request.ties, single_precision=request.single_precision, keep=request.keep)

@@ -10,7 +10,7 @@ from rankwell.errors import RankwellError, UnknownName
 from rankwell.evaluation.comparison import Correction, Origin, Test, compare_values
 from rankwell.evaluation.comparison.folders import differing
 from rankwell.files.bench_toml import Bench
-from rankwell.files.result_folder import ResultFolder, read_results
+from rankwell.files.result_folder import ResultFolder, read_results, values_behind
 from rankwell.files.result_summary import read_summary
 from rankwell.protocols.cells.running import Done
 from rankwell.registry import Better, parse_measure, split_names, suggest
@@ -160,7 +160,7 @@ def _on_dataset(name: str, done: Sequence[Done], shown: TableChoices) -> OnDatas
     for system, cell in folders.items():
         folder = read_results(cell.name)
         own = {_figure(row, apart): row for row in reversed(rows[system])}
-        found = {figure: _values(folder, row) for figure, row in own.items()}
+        found = {figure: values_behind(row, folder.values, folder.facts) for figure, row in own.items()}
         results[system] = Result(
             folder, dict(reversed(own.items())), {figure: each for figure, each in found.items() if each is not None}
         )
@@ -190,16 +190,6 @@ def _apart(rows: Mapping[str, Sequence[Row]]) -> dict[str, list[str]]:
 def _figure(row: Row, apart: Mapping[str, Sequence[str]]) -> Figure:
     told = [str(row[name]) for name in apart[row["label"]] if row.get(name) is not None]
     return Figure(f"{row['label']} ({', '.join(told)})" if told else row["label"], row["measure"])
-
-
-def _values(folder: ResultFolder, row: Row) -> Values | None:
-    """The values of single queries behind a summary row, None where it is the figure of a whole collection."""
-    for each, facts in zip(folder.values, folder.facts, strict=True):
-        if (each.run, each.measure) == (row["run"], row["measure"]) and all(
-            row.get(name) == fact for name, fact in facts.items()
-        ):
-            return each
-    return None
 
 
 def _is_called(figure: Figure, asked: str) -> bool:
@@ -314,8 +304,8 @@ def _cells(
 def _gap(bench: Bench, each: Done, figure: Figure | None = None) -> SystemFigure:
     """What stands in the place of a figure that is not there, and why it is not."""
     cell = each.task.cell
-    known = each.has_results and figure is not None
-    gap, why = ("none", f"its results have no {figure.name}") if known and figure else (each.status, each.error)
+    lacking = figure if each.has_results else None
+    gap, why = (each.status, each.error) if lacking is None else ("none", f"its results have no {lacking.name}")
     return SystemFigure(
         bench.titles["system", cell.system], bench.titles["dataset", cell.dataset], None, None, "", gap=gap, why=why
     )

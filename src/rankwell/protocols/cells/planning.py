@@ -97,13 +97,13 @@ def _refuse_twins(tasks: Sequence[Task], bench: Bench) -> None:
 def _inputs(cell: Cell, name: str, given: Given, command: Command) -> Iterator[Path]:
     """The files and folders that an option names, and the files of ids beside them. Raises BadInput where there is none."""
     marked = command.options[name].input
-    for text in (
-        given.value if marked is not None and isinstance(given.value, list) else [given.value] if marked is not None else []
-    ):
+    if marked is None:
+        return
+    for text in given.value if isinstance(given.value, list) else [given.value]:
         if text in STDIN:
             raise BadInput(f"{given.where} is standard input, which cannot be read again; save it to a file and name that.")
         found = _located(str(text))
-        if not found and marked is not None and not marked.perhaps:
+        if not found and not marked.perhaps:
             raise BadInput(f"{given.where} of {cell.name}: there is no {str(text)!r}; {_near(str(text))}")
         for path in found:
             yield path

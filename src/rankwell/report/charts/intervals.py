@@ -136,6 +136,12 @@ def _bounds(row: Row) -> tuple[float, float]:
     return row["mean"] if row["ci_low"] is None else row["ci_low"], row["mean"] if row["ci_high"] is None else row["ci_high"]
 
 
+def _mark(row: Row, name: str) -> dict[str, Any]:
+    """The cells that a dot, its line and its figure are drawn from."""
+    low, high = _bounds(row)
+    return {"name": name, "mean": row["mean"], "low": low, "high": high, "shown": written(row["mean"], row["unit"])}
+
+
 def _domain(rows: Sequence[Row]) -> tuple[float, float]:
     bounds = [_bounds(row) for row in rows]
     return nice_domain(min(low for low, _ in bounds), max(high for _, high in bounds))
@@ -153,16 +159,7 @@ def _panel(
 ) -> dict[str, Any]:
     """Runs under each other where there are several, else measures. named: whether names stand beside, in that much room."""
     name = _name if title else _title
-    marks: list[dict[str, Any]] = [
-        {
-            "name": runs[row["run"]] if runs else name(row),
-            "mean": row["mean"],
-            "low": _bounds(row)[0],
-            "high": _bounds(row)[1],
-            "shown": written(row["mean"], row["unit"]),
-        }
-        for row in rows
-    ]
+    marks = [_mark(row, runs[row["run"]] if runs else name(row)) for row in rows]
     width = width or (_WIDTH if runs or title else 2 * _WIDTH)
     names = list(runs.values()) if runs else [mark["name"] for mark in marks]
     y = {

@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from rankwell.images import Thumbnails
+from rankwell.images import Thumbnail, Thumbnails, data_uri
 from rankwell.report.contact_sheet.sheet import Sheet, State, Tile
 from rankwell.tables import sort_ids
 
 Columns = Mapping[str, Any]
+_LONGEST = 160
 _STATES: dict[str, State] = {"relevant": "right", "nonrelevant": "wrong", "unjudged": "unjudged"}
 
 
@@ -27,10 +28,12 @@ class _Row:
 
     @property
     def is_below(self) -> bool:
+        """Whether its score is below the least that is asked for."""
         return "below_threshold" in self.detail.get("reasons", ())
 
     @property
     def is_right(self) -> bool:
+        """Whether it is relevant and its score high enough."""
         return self.state == "relevant" and not self.is_below
 
     @property
@@ -51,6 +54,7 @@ class _Row:
         return [*self.detail.get("found", ()), *self.detail.get("missing", ()), *named]
 
     def tile(self, pictures: Thumbnails) -> Tile:
+        """The result as it is drawn: what is relevant but below the least score is drawn as wrong."""
         shown = pictures[self.item]
         notes = [str(self.detail[name]) for name in ("match", "note") if self.detail.get(name)]
         notes += ["below the threshold"] * self.is_below + ["not annotated"] * (self.state == "unjudged")
@@ -107,12 +111,12 @@ def sheets_of(
 
 
 def picture_columns(
-    details: Columns, pictures: Thumbnails, *, queries: Iterable[str] = (), first: int = 20, longest: int = 160
+    details: Columns, pictures: Thumbnails, *, queries: Iterable[str] = (), first: int = 20
 ) -> dict[str, list[Any]]:
     """The columns of items.parquet: the pictures of queries, of their first results and of the first right one, each item once.
 
-    `thumbnail` is a JPEG in a `data:` address of `width` x `height` pixels, the longer side `longest` at most; where there is
-    none, `problem` says why in a few words. queries: those that are pictures themselves; one without a file has no row.
+    `thumbnail` is a JPEG in a `data:` address of `width` x `height` pixels, the longer side 160 at most; where there is none,
+    `problem` says why in a few words. queries: those that are pictures themselves; one without a file has no row.
     """
     shown: set[str] = set()
     for found in _rows(details).values():
@@ -122,12 +126,18 @@ def picture_columns(
         shown |= set() if best is None else {best[1]}
     columns: dict[str, list[Any]] = {name: [] for name in ("item", "thumbnail", "width", "height", "problem")}
     for item in sort_ids(shown | {query for query in queries if query in pictures}):
-        small = pictures[item]
-        told = Tile(item, "unjudged", small.image, small.problem).detail(longest=longest)
-        picture = told.get("thumbnail", {})
-        for name, cell in zip(columns, (item, *map(picture.get, ("src", "width", "height")), told.get("problem")), strict=True):
+        for name, cell in zip(columns, (item, *_drawn(pictures[item])), strict=True):
             columns[name].append(cell)
     return columns
+
+
+def _drawn(small: Thumbnail) -> tuple[str | None, int | None, int | None, str | None]:
+    """The address of a picture with its width and height, or why there is none."""
+    if small.image is None:
+        return None, None, None, small.problem
+    share = min(1.0, _LONGEST / max(small.image.size))
+    width, height = (max(1, round(side * share)) for side in small.image.size)
+    return data_uri(small.image, longest=_LONGEST), width, height, None
 
 
 def pictured(queries: Columns, pictures: Mapping[str, Any]) -> dict[str, Any]:

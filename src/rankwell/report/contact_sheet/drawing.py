@@ -31,6 +31,7 @@ class _Colours(NamedTuple):
     query: str
 
     def of(self, state: State) -> str:
+        """The colour that tells of a result whether it is right."""
         return getattr(self, state)
 
 
@@ -64,6 +65,7 @@ class _Text:
 
     @property
     def height(self) -> int:
+        """Pixels of all lines and of the room before them."""
         return self.before + self.letters.height * len(self.lines)
 
 

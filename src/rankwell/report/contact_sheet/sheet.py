@@ -1,9 +1,7 @@
 """What a contact sheet shows: a query and its results, each a tile."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
-
-from rankwell.images import data_uri
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -29,23 +27,6 @@ class Tile(NamedTuple):
     found: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
     note: str = ""
-
-    def detail(self, *, longest: int = 160) -> dict[str, Any]:
-        """What the tile shows beside rank and score as JSON has it, for the column `detail` of details.parquet.
-
-        Keys only where there is something: `label`, `found`, `missing`, `note`, `thumbnail` (`src` a `data:` address, `width`,
-        `height`, of at most `longest` pixels) or, without a picture, `problem`.
-        """
-        told = {"label": self.label, "found": list(self.found), "missing": list(self.missing), "note": self.note}
-        return {name: value for name, value in told.items() if value} | self._thumbnail(longest)
-
-    def _thumbnail(self, longest: int) -> dict[str, Any]:
-        if self.picture is None:
-            return {"problem": self.problem}
-        width, height = self.picture.size
-        share = min(1.0, longest / max(width, height))
-        size = {"width": max(1, round(width * share)), "height": max(1, round(height * share))}
-        return {"thumbnail": {"src": data_uri(self.picture, longest=longest), **size}}
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ Here stands what it is made from, and what its files share. Its data are describ
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -63,6 +64,16 @@ class PageSource:
     def runs(self) -> tuple[str, ...]:
         """The names of the runs, in order."""
         return tuple(dict.fromkeys(each.run for each in self.values))
+
+    @property
+    def own_rows(self) -> list[Row]:
+        """The rows of runs themselves, without differences and changes against another run."""
+        return [row for row in self.rows if row.get("against") is None]
+
+    @cached_property
+    def keys(self) -> tuple[str, ...]:
+        """The columns that tell rows of one measure apart (`direction`)."""
+        return tuple(dict.fromkeys(name for fact in self.facts for name in fact))
 
 
 def rounded(values: Floats) -> Floats:

@@ -29,7 +29,7 @@ _Drawn = tuple[dict[str, Any], str] | None
 
 def _intervals(source: PageSource) -> _Drawn:
     """Means of the first measures, fewer of them the more runs there are."""
-    own = [row for row in source.rows if row.get("against") is None]
+    own = source.own_rows
     measures = [*dict.fromkeys(row["measure"] for row in own)]
     # Of a single run every measure is a line, of several a panel with a line for each.
     most = _MOST_LINES if len(source.runs) == 1 else min(_MOST_MEASURES, _MOST_LINES // len(source.runs))
@@ -55,13 +55,12 @@ def _first(shown: int, every: int) -> str:
 
 def _curves(source: PageSource) -> _Drawn:
     """The first measures over their cut-offs that have several; None where there are none."""
-    keys = dict.fromkeys(name for fact in source.facts for name in fact)
     points: dict[str, dict[int, list[Row]]] = {}
-    for row in source.rows:
-        k = None if row["mean"] is None or row.get("against") is not None else row.get("k") or _cut(row["measure"])
+    for row in source.own_rows:
+        k = None if row["mean"] is None else row.get("k") or _cut(row["measure"])
         if k is None:
             continue
-        part = part_of(row, keys)
+        part = part_of(row, source.keys)
         word, _, cut = str(row["label"]).rpartition("@")
         word = f"{part}: {word}" if part else word
         if word and cut == str(k):

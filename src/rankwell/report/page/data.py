@@ -9,8 +9,7 @@ import numpy as np
 from rankwell import __version__
 from rankwell.files.result_folder import QUERIES
 from rankwell.report import plain, rule_pairs
-from rankwell.report.page import MOST_RESULTS, PageSource
-from rankwell.report.page import figures as told
+from rankwell.report.page import MOST_RESULTS, PageSource, figures
 from rankwell.report.page.charts import charts
 from rankwell.report.page.lists import Items, Rows, items_of, lists_of
 from rankwell.report.page.questions import choose, cut_of, flags_of, query_data, questions_of
@@ -49,7 +48,7 @@ class PageData:
 
 def page_data(source: PageSource) -> PageData:
     """The data of a page. Raises BadInput for tables that are damaged, naming the file."""
-    measures = told.measure_table(source)
+    measures = figures.measure_table(source)
     with opened(source.places, source.runs) as tables:
         questions = questions_of(source, measures, tables.columns(QUERIES))
         parts = [part for _, part in questions.keys]
@@ -78,9 +77,9 @@ def page_data(source: PageSource) -> PageData:
         "inputs": [list(pair) for pair in source.inputs.items()],
         "runs": list(source.runs),
         "measures": list(measures.values()),
-        "summary": told.summary(source, measures),
-        "differences": told.differences(source, measures),
-        "groups": told.groups(source),
+        "summary": figures.summary(source, measures),
+        "differences": figures.differences(source, measures),
+        "groups": figures.groups(source),
         "charts": plain(charts(source)),
         "queries": queries,
         "shown": {"queries": len(shown), "of": len(parts), "results": MOST_RESULTS, "rule": rule},

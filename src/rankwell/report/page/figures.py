@@ -26,15 +26,14 @@ def measure_table(source: PageSource) -> dict[Key, dict[str, Any]]:
     """The measures of single queries, then figures of whole collections, each with what people should know of it."""
     values = zip(source.values, source.facts, strict=True)
     found = {Key(each.measure, part_of(fact, fact)): (each.label, each.unit) for each, fact in values}
-    for row in _own_rows(source):
+    for row in source.own_rows:
         found.setdefault(key_of(row, source), (row["label"], row["unit"]))
     return {key: _measure(key, label, unit, source) for key, (label, unit) in found.items()}
 
 
 def key_of(row: Row, source: PageSource) -> Key:
     """The measure that a row of the summary is about, or that its difference is of."""
-    keys = dict.fromkeys(name for fact in source.facts for name in fact)
-    return Key(row.get("of") or row["measure"], part_of(row, keys))
+    return Key(row.get("of") or row["measure"], part_of(row, source.keys))
 
 
 def summary(source: PageSource, measures: Mapping[Key, Any]) -> list[dict[str, Any]]:
@@ -50,7 +49,7 @@ def summary(source: PageSource, measures: Mapping[Key, Any]) -> list[dict[str, A
             "sd": plain(row["sd"]),
             "n": row["n"],
         }
-        for row in _own_rows(source)
+        for row in source.own_rows
         if row["run"] in runs
     ]
 
@@ -88,11 +87,6 @@ def groups(source: PageSource) -> list[dict[str, Any]]:
         if key_of(row, source) == first:
             rows.setdefault(row["group"], []).append(row)
     return [_group(name, mine, source) for name, mine in rows.items()]
-
-
-def _own_rows(source: PageSource) -> list[Row]:
-    """The rows of runs themselves, without differences and changes against another run."""
-    return [row for row in source.rows if row.get("against") is None]
 
 
 def _measure(key: Key, label: str, unit: str, source: PageSource) -> dict[str, Any]:

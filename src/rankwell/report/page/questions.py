@@ -11,7 +11,7 @@ from rankwell.registry import parse_measure
 from rankwell.report.charts import part_of
 from rankwell.report.page import MOST_QUERIES, MOST_RELEVANT, MOST_RESULTS, PageSource, cells
 from rankwell.report.page.figures import Key
-from rankwell.report.page.tables import PART, Overview
+from rankwell.report.page.tables import NEAR, PART, Overview
 from rankwell.tables import Bools, Floats, sort_ids
 
 _APART, _WORST, _BEST = 200, 100, 50
@@ -106,7 +106,7 @@ def flags_of(source: PageSource, questions: Questions, overview: Overview | None
         return {}, []
     found: dict[str, Any] = {"no relevant": ~overview.relevant.any(axis=0) & overview.listed.any(axis=0)}
     if source.protocol not in _KEYED:
-        found["unjudged in the first 10"] = overview.unjudged.any(axis=0)
+        found[f"unjudged in the first {NEAR}"] = overview.unjudged.any(axis=0)
     found["tie at the cut"] = overview.tied.any(axis=0)
     for run, name in enumerate(source.runs):
         # A run of another kind, a reader beside a retriever, has no lists for queries that it was never asked.

@@ -2,13 +2,11 @@
 
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from rankwell.errors import BadInput
-from rankwell.files.result_folder import DETAILS
+from rankwell.files.result_folder import DETAILS, connected, parquet, read_table, reading
 from rankwell.report.page import MOST_RELEVANT, MOST_RESULTS, Place
 from rankwell.tables import Bools, Floats, Ints
 
@@ -18,7 +16,9 @@ if TYPE_CHECKING:
 PART = "direction"
 """What tells two queries of one id apart: a column of queries.parquet, a word in the details of results."""
 
-_NEAR = 10
+NEAR = 10
+"""How many first results are asked for whether they are judged."""
+
 _DETAILS = ("query", "run", "item", "rank", "score", "grade", "state", "detail")
 
 
@@ -64,13 +64,7 @@ class Tables:
         found: list[dict[str, list[Any]]] = []
         for place in self._places:
             path = place.folder / name
-            if not path.is_file():
-                found.append({})
-                continue
-            names = [row[0] for row in self._rows(path, f"DESCRIBE SELECT * FROM {_table(path)}") if row[0] != "file_row_number"]
-            picked = ", ".join(map(_quoted, names))
-            rows = self._rows(path, f"SELECT {picked} FROM {_table(path)} ORDER BY file_row_number")
-            table = {each: [row[at] for row in rows] for at, each in enumerate(names)}
+            table = read_table(path) if path.is_file() else {}
             if "of" in table:
                 table["of"] = [place.names.get(each, each) for each in table["of"]]
             found.append(table)
@@ -89,15 +83,15 @@ class Tables:
         self._register("queries_here", ("query", "part", "place"), [(*each, at) for at, each in enumerate(queries)])
         same = f" AND q.part = coalesce(json_extract_string(d.detail, '$.{PART}'), '')" if self._parted else ""
         parts = " UNION ALL ".join(
-            f"SELECT {at} AS folder, {', '.join(_DETAILS)}, file_row_number AS line FROM {_table(place.folder / DETAILS)}"
+            f"SELECT {at} AS folder, {', '.join(_DETAILS)}, file_row_number AS line FROM {parquet(place.folder / DETAILS)}"
             for at, place in listed
         )
-        self._rows(
-            listed[0][1].folder / DETAILS,
-            "CREATE TEMP VIEW lists AS SELECT q.place AS query, r.place AS run, d.item, CAST(d.rank AS DOUBLE) AS rank, "
-            f"d.score, d.grade, d.state, d.detail, d.line FROM ({parts}) d "
-            f"JOIN runs_here r ON r.folder = d.folder AND r.run = d.run JOIN queries_here q ON q.query = d.query{same}",
-        )
+        with reading(self._files):
+            self._session.execute(
+                "CREATE TEMP VIEW lists AS SELECT q.place AS query, r.place AS run, d.item, CAST(d.rank AS DOUBLE) AS rank, "
+                f"d.score, d.grade, d.state, d.detail, d.line FROM ({parts}) d "
+                f"JOIN runs_here r ON r.folder = d.folder AND r.run = d.run JOIN queries_here q ON q.query = d.query{same}"
+            )
         return True
 
     def overview(self, cut: int | None) -> Overview:
@@ -106,7 +100,7 @@ class Tables:
         found = self._numpy(
             "SELECT query, run, count(*) FILTER (state = 'relevant') AS relevant, "
             "min(rank) FILTER (state = 'relevant') AS first, "
-            f"count(*) FILTER (state = 'unjudged' AND rank <= {_NEAR}) AS unjudged, "
+            f"count(*) FILTER (state = 'unjudged' AND rank <= {NEAR}) AS unjudged, "
             f"count(rank) > 0 AS retrieved, coalesce({tied}, FALSE) AS tied FROM lists GROUP BY query, run"
         )
         at = (found["run"].astype(np.int64), found["query"].astype(np.int64))
@@ -149,36 +143,22 @@ class Tables:
         self._session.execute(f"CREATE OR REPLACE TEMP TABLE {name} AS SELECT * FROM {name}_columns")
         self._session.unregister(f"{name}_columns")
 
-    def _rows(self, path: Path, sql: str) -> list[tuple[Any, ...]]:
-        with _reading(str(path)):
-            return self._session.execute(sql).fetchall()
-
     def _numpy(self, sql: str) -> dict[str, Any]:
-        with _reading(", ".join(str(place.folder / DETAILS) for place in self._places)):
+        with reading(self._files):
             return self._session.execute(sql).fetchnumpy()
+
+    @property
+    def _files(self) -> str:
+        return ", ".join(str(path) for place in self._places if (path := place.folder / DETAILS).is_file())
 
 
 @contextmanager
 def opened(places: Sequence[Place], runs: Sequence[str]) -> Generator[Tables]:
     """The tables of these folders, for as long as they are read. runs: the page's, in order."""
-    import duckdb
-
-    options: dict[str, Any] = {"autoinstall_known_extensions": False, "autoload_known_extensions": False}
-    with duckdb.connect(":memory:", config={**options, "python_enable_replacements": False}) as session:
+    with connected() as session:
         # Without this, DuckDB guesses the type of text columns from a sample of their cells.
         session.execute("SET pandas_analyze_sample = 0; SET enable_progress_bar = false")
         yield Tables(places, runs, session)
-
-
-@contextmanager
-def _reading(what: str) -> Generator[None]:
-    import duckdb
-
-    try:
-        yield
-    except duckdb.Error as error:
-        told = str(error).split("\n")[0]
-        raise BadInput(f"{what}: the Parquet data is damaged or ends early ({told}); run the command again.") from error
 
 
 def _floats(column: Any) -> Floats:
@@ -187,14 +167,3 @@ def _floats(column: Any) -> Floats:
 
 def _texts(made: Sequence[Any]) -> bool:
     return not made or isinstance(made[0], str)
-
-
-def _table(path: Path) -> str:
-    # Brackets and stars in a path would be a pattern of files.
-    plain = "".join(f"[{letter}]" if letter in "*?[" else letter for letter in str(path))
-    text = plain.replace("'", "''")
-    return f"read_parquet('{text}', file_row_number=true, hive_partitioning=false, binary_as_string=true)"
-
-
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'

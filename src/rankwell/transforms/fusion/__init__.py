@@ -7,7 +7,7 @@ order of ties, and what runs add is added in the order of its size.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from inspect import Parameter, getdoc, signature
+from inspect import Parameter, signature
 from itertools import pairwise
 from math import isfinite
 from typing import Any, Literal, NamedTuple, Self, TypeVar, get_args
@@ -18,7 +18,7 @@ from rankwell.errors import BadScore, BadUsage, DuplicateItem, UnknownName
 from rankwell.registry import Catalogue, suggest
 from rankwell.tables import Bools, Floats, Ints, offsets_of, sort_ids
 from rankwell.tables.ranking import Ranking
-from rankwell.transforms import parse_named
+from rankwell.transforms import first_sentence, parse_named
 
 Reads = Literal["ranks", "scores"]
 Absent = Literal["zero", "lowest"]
@@ -181,7 +181,7 @@ class Normalisation:
     @property
     def says(self) -> str:
         """Its first sentence."""
-        return _first_sentence(self.function)
+        return first_sentence(self.function)
 
 
 NORMALISATIONS: Catalogue[Normalisation] = Catalogue("transforms.fusion", "normalisation")
@@ -246,7 +246,7 @@ class MethodEntry:
     """A way to fuse as its file declares it.
 
     function: `(votes, *, parameters) -> (rows,) scores`. parameters: name -> default, `inspect.Parameter.empty` where it must be
-    given. reads: ranks or scores. weighted: whether runs may have weights. adds: whether what absent items count matters.
+    given. reads: ranks or scores. weighted: whether runs may have weights.
     """
 
     name: str
@@ -264,7 +264,7 @@ class MethodEntry:
     @property
     def says(self) -> str:
         """Its first sentence."""
-        return _first_sentence(self.function)
+        return first_sentence(self.function)
 
 
 METHODS: Catalogue[MethodEntry] = Catalogue("transforms.fusion", "fusion method")
@@ -273,13 +273,12 @@ METHODS: Catalogue[MethodEntry] = Catalogue("transforms.fusion", "fusion method"
 def fusion_method(name: str, *, reads: Reads, source: str, weighted: bool = True) -> Callable[[Function], Function]:
     """Registers a function under a name and returns it unchanged; see `MethodEntry` for what it takes and returns."""
 
-    def _register(function: Function) -> Function:
+    def _entry(function: Callable[..., Any]) -> MethodEntry:
         given = [each for each in signature(function).parameters.values() if each.kind is Parameter.KEYWORD_ONLY]
         parameters = {each.name: each.default for each in given}
-        METHODS.add(name, MethodEntry(name, function, parameters, reads, weighted, source))
-        return function
+        return MethodEntry(name, function, parameters, reads, weighted, source)
 
-    return _register
+    return METHODS.register(name, _entry)
 
 
 @dataclass(frozen=True)
@@ -369,10 +368,6 @@ def parse_fusion(method: str = "rrf", *, normalise: str | None = None, absent: s
     if absent is not None:
         raise UnknownName(f"absent items count {absent!r}? {suggest(absent, get_args(Absent))}")
     return Fusion(entry, given, named.name, named.absent if entry.adds else None)
-
-
-def _first_sentence(function: Callable[..., Any]) -> str:
-    return (getdoc(function) or "").split("\n\n")[0].replace("\n", " ")
 
 
 def _refuse_not_finite(lists: Lists, values: Floats, rows: Ints, what: str) -> None:

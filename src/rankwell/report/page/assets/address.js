@@ -20,9 +20,14 @@ const START = {
 };
 const FILTERS = ["search", "differ", "ranges", "flags", "attributes"];
 const chosen = structuredClone(START);
+/** Set where the page starts: draws what depends on the choices that are named. */
 let draw = () => {};
 let written = null;
 let writing = 0;
+
+function comparedRuns() {
+  return [chosen.a, chosen.b].filter(run => run !== null);
+}
 
 /** Changes what is chosen, writes the address and draws again; `push` makes it a step that the back button undoes. */
 function choose(changes, {push = false} = {}) {

@@ -19,26 +19,25 @@ const SERIES = ["accent", "bad", "good", "violet", "ochre", "rose", "indigo", "q
 // How wide a panel's plot is at least: one in a column of its own, those of several columns; and how wide at most.
 const PLOT = {alone: 110, beside: 180, most: 640};
 const drawnCharts = new Map();
-let drawing = 0;
+let begun = 0;
 
 /** Draws the charts one after the other, so that the page answers in between; a later call takes the place of an earlier one. */
 async function drawCharts() {
-  drawing += 1;
-  const mine = drawing;
+  begun += 1;
+  const mine = begun;
   for (const view of drawnCharts.values()) view.finalize();
   drawnCharts.clear();
   for (const each of data.charts ?? []) {
     await new Promise(done => setTimeout(done));
     const place = document.querySelector(`[data-chart="${CSS.escape(each.id)}"]`);
-    if (mine !== drawing || !place) return;
+    if (mine !== begun || !place) return;
     await drawChart(each, place);
   }
 }
 
 /** Draws a chart with as many panels side by side as there is room for. */
 async function drawChart(each, place) {
-  const {title, background, padding, config, ...spec} = each.spec;
-  const painted = paint(spec);
+  const painted = paint(each.spec);
   const panels = painted.concat ?? [];
   place.closest(".card").classList.toggle("broad", panels.length > 0);
   try {

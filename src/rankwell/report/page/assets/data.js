@@ -44,6 +44,25 @@ function firstOf(run, query) {
   return queries.first?.[run]?.[query] ?? null;
 }
 
+/** The rule of this name as the results state it, null where they do not. */
+function ruleOf(name) {
+  return data.rules?.find(([each]) => each === name)?.[1] ?? null;
+}
+
+// The places of what a list's row holds; the last is what its protocol knows of it.
+const [ITEM, RANK, SCORE, GRADE, STATE, DETAIL] = [0, 1, 2, 3, 4, 5];
+
+/** How many results of a list are shown. */
+function mostResults() {
+  return data.shown?.results ?? 20;
+}
+
+/** The rows of a list that are shown, in the order of rank; beyond them it has relevant items and those not retrieved. */
+function firstRows(rows) {
+  const most = mostResults();
+  return (rows ?? []).filter(row => row[RANK] !== null && row[RANK] <= most).sort((one, other) => one[RANK] - other[RANK]);
+}
+
 const placesById = new Map();
 for (const query of allQueries) {
   const id = queries.id[query];

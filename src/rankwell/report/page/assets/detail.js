@@ -45,7 +45,7 @@ async function drawDetail() {
   }
   if (detail.dataset.query !== String(query)) detail.scrollTop = 0;
   detail.dataset.query = query;
-  const body = el("div", {class: "results"}, data.lists[query] ? null : el("p", {class: "empty"}, "Loading …"));
+  const body = el("div", null, data.lists[query] ? null : el("p", {class: "empty"}, "Loading …"));
   detail.replaceChildren(detailBar(query), detailHead(query), body);
   try {
     const lists = await listsOf(query);
@@ -147,47 +147,47 @@ function scores(query) {
 
 function measuresTable(query) {
   const single = chosen.b === null;
-  const row = ({unit, better, of}, place) => {
+  const row = (measure, place) => {
+    const {unit, of} = measure;
     const [a, b] = [chosen.a, chosen.b].map(run => (run === null ? null : valueOf(place, run, query)));
     if (of && a === null && b === null) return null;
     const delta = a === null || b === null ? null : b - a;
-    const sense = !delta ? "" : delta > 0 === (better !== "lower") ? "gain" : "loss";
     return el(
       "tr",
       null,
-      said("th", {scope: "row"}, measureName(measures[place])),
+      said("th", {scope: "row"}, measureName(measure)),
       el("td", {class: "number"}, number(a, unit)),
-      single ? null : [el("td", {class: "number"}, number(b, unit)), el("td", {class: `number ${sense}`}, signed(delta, unit))],
+      single
+        ? null
+        : [
+            el("td", {class: "number"}, number(b, unit)),
+            el("td", {class: `number ${senseOf(delta, measure)}`}, signed(delta, unit)),
+          ],
     );
   };
-  const rows = measures.map(row);
-  return el(
-    "table",
+  return table(
     {class: "small"},
-    el("caption", {class: "visually-hidden"}, "All measures of this query"),
-    el(
-      "thead",
-      null,
-      el(
-        "tr",
-        null,
-        heading("Measure"),
-        heading(single ? "Value" : "A", {class: "number"}),
-        single ? null : [heading("B", {class: "number"}), heading("B − A", {class: "number"})],
-      ),
-    ),
-    el("tbody", null, rows),
+    "All measures of this query",
+    [
+      heading("Measure"),
+      heading(single ? "Value" : "A", {class: "number"}),
+      single ? null : [heading("B", {class: "number"}), heading("B − A", {class: "number"})],
+    ],
+    el("tbody", null, measures.map(row)),
   );
 }
 
-/** The view of the protocol at hand, empty where it has none. */
+/**
+ * The view of the protocol at hand, empty where it has none. What it may have: summary(query), above the lists; of an item
+ * title(row), in place of its id, result(row), below it, and absent(row), where it is not retrieved; tile, whether items are tiles.
+ */
 function protocolView() {
   return views[data.protocol] ?? {};
 }
 
 function results(query, lists) {
-  const summary = protocolView().summary?.(query, data) ?? null;
-  const compared = [chosen.a, chosen.b].filter(run => run !== null);
+  const summary = protocolView().summary?.(query) ?? null;
+  const compared = comparedRuns();
   return [
     summary ? el("section", {class: "block"}, summary) : null,
     gold(query, lists, compared),

@@ -74,6 +74,40 @@ function icon(path) {
   return svg("svg", {class: "icon", viewBox: "0 0 16 16", width: 16, height: 16, "aria-hidden": "true"}, svg("path", {d: path}));
 }
 
+function button(label, act, attributes = {}) {
+  const made = el("button", {type: "button", ...attributes}, label);
+  made.addEventListener("click", act);
+  return made;
+}
+
+/** A button that lets `act` show all of a long list, and goes. */
+function showAll(n, act) {
+  const made = button(
+    `Show all ${number(n, "count")}`,
+    () => {
+      made.remove();
+      act();
+    },
+    {class: "plain more"},
+  );
+  return made;
+}
+
+function heading(text, attributes = {}) {
+  return said("th", {scope: "col", ...attributes}, text);
+}
+
+/** A table of one line of headings; its caption is for those who do not see it. */
+function table(attributes, caption, headings, ...bodies) {
+  return el(
+    "table",
+    attributes,
+    el("caption", {class: "visually-hidden"}, caption),
+    el("thead", null, el("tr", null, headings)),
+    bodies,
+  );
+}
+
 const WHOLE = new Intl.NumberFormat("en-US", {maximumFractionDigits: 0});
 
 /** As the command line writes it: 4 decimals, percentages and ranks 2, counts none where they are whole. */

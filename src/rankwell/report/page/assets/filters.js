@@ -19,11 +19,7 @@ function setUpBar() {
   $("swap").addEventListener("click", swapRuns);
   $("search").addEventListener("input", event => choose({search: event.target.value}));
   $("filters-open").addEventListener("click", () => toggleFilters());
-  for (const [name, label, title] of presets()) {
-    const button = el("button", {type: "button", "data-sort": name, title}, label);
-    button.addEventListener("click", () => order(name));
-    $("presets").append(button);
-  }
+  $("presets").append(...presets().map(([name, label, title]) => button(label, () => order(name), {"data-sort": name, title})));
 }
 
 function options(select, names) {
@@ -79,8 +75,8 @@ function drawBar() {
   $("run-a").value = chosen.a;
   $("run-b").value = chosen.b ?? "";
   if ($("search").value !== chosen.search) $("search").value = chosen.search;
-  for (const button of $("presets").children)
-    button.setAttribute("aria-pressed", String(button.dataset.sort === chosen.sort && !chosen.down));
+  for (const preset of $("presets").children)
+    preset.setAttribute("aria-pressed", String(preset.dataset.sort === chosen.sort && !chosen.down));
   const set = filtersSet() - (chosen.search ? 1 : 0);
   $("filters-open").replaceChildren(icon(FUNNEL), "Filters", set ? el("span", {class: "badge"}, set) : "");
 }
@@ -110,12 +106,6 @@ function drawFilters() {
     ].filter(Boolean),
   );
   if (focused) $(focused)?.focus({preventScroll: true});
-}
-
-function button(label, act, attributes = {}) {
-  const made = el("button", {type: "button", ...attributes}, label);
-  made.addEventListener("click", act);
-  return made;
 }
 
 function clearFilters() {

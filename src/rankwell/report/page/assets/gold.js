@@ -2,9 +2,6 @@
 
 const MOST_GOLD = 8;
 
-// The places of a row in the data.
-const [ITEM, RANK, SCORE, GRADE, STATE] = [0, 1, 2, 3, 4];
-
 /** Relevant items of the runs compared, best grade first, then best rank. */
 function relevantItems(lists, compared) {
   const found = new Map();
@@ -36,51 +33,33 @@ function gold(query, lists, compared) {
   const fill = shown => body.replaceChildren(...shown.map(each => goldRow(each, graded, query)));
   const more = items.length > MOST_GOLD + 2;
   fill(more ? items.slice(0, MOST_GOLD) : items);
-  const all = more
-    ? button(
-        `Show all ${items.length}`,
-        () => {
-          fill(items);
-          all.remove();
-          drawLines();
-        },
-        {class: "plain more"},
-      )
-    : null;
+  const all = () => {
+    fill(items);
+    drawLines();
+  };
   return el(
     "section",
     {class: "block", "aria-labelledby": "gold-title"},
     title,
-    el(
-      "table",
+    table(
       {class: "small gold"},
-      el("caption", {class: "visually-hidden"}, "Relevant items with their rank and score in each run"),
-      el(
-        "thead",
-        null,
-        el(
-          "tr",
-          null,
-          heading("Item"),
-          graded ? heading("Grade", {class: "number"}) : null,
-          compared.map((run, side) =>
-            el(
-              "th",
-              {scope: "col", class: "place-head", title: visible(runs[run])},
-              compared.length > 1 ? `Rank in ${"AB"[side]}` : "Rank",
-            ),
-          ),
+      "Relevant items with their rank and score in each run",
+      [
+        heading("Item"),
+        graded ? heading("Grade", {class: "number"}) : null,
+        compared.map((run, side) =>
+          heading(compared.length > 1 ? `Rank in ${"AB"[side]}` : "Rank", {class: "place-head", title: visible(runs[run])}),
         ),
-      ),
+      ],
       body,
     ),
-    all,
+    more ? showAll(items.length, all) : null,
   );
 }
 
 function goldRow({item, grade, rows}, graded, query) {
   const text = data.items.text[item];
-  const named = protocolView().title?.(rows.find(Boolean), query, data) ?? null;
+  const named = protocolView().title?.(rows.find(Boolean)) ?? null;
   return el(
     "tr",
     null,

@@ -96,7 +96,6 @@ function drawBrush(drawing, {low, high, width}, [from, to]) {
   const left = from === null ? 0 : at(from);
   brush.setAttribute("x", left);
   brush.setAttribute("width", none ? 0 : Math.max(1, (to === null ? width : at(to)) - left));
-  drawing.classList.toggle("brushed", !none);
 }
 
 function brushable(drawing, found) {

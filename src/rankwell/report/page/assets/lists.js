@@ -1,10 +1,7 @@
 // The ranked lists: cards in rows, or tiles where the items are pictures.
 
 function rankedLists(query, lists, compared) {
-  const most = mostResults();
-  const ranked = compared.map(run =>
-    (lists[run] ?? []).filter(row => row[RANK] !== null && row[RANK] <= most).sort((one, other) => one[RANK] - other[RANK]),
-  );
+  const ranked = compared.map(run => firstRows(lists[run]));
   const tiles = Boolean(protocolView().tile);
   const known = new Set(ranked.flat().map(row => row[STATE]));
   return el(
@@ -13,7 +10,7 @@ function rankedLists(query, lists, compared) {
     el(
       "div",
       {class: "lists-head"},
-      el("h3", {id: "lists-title"}, `First ${most}`),
+      el("h3", {id: "lists-title"}, `First ${mostResults()}`),
       el(
         "p",
         {class: "legend", "aria-hidden": "true"},
@@ -41,10 +38,6 @@ function runSwitch(run, side) {
   return select;
 }
 
-function mostResults() {
-  return data.shown?.results ?? 20;
-}
-
 function oneList(query, {run, side, rows, lists, compared, tiles}) {
   const terms = words(queries.text[query]);
   const other = compared.length > 1 ? compared[1 - side] : null;
@@ -56,22 +49,22 @@ function oneList(query, {run, side, rows, lists, compared, tiles}) {
     runs.length > 2 ? runSwitch(run, side) : said("span", {class: "run-name", title: visible(runs[run])}, runs[run]),
     el("span", {class: "quiet number"}, number(valueOf(chosen.measure, run, query), measures[chosen.measure].unit)),
   );
-  const cards = rows.map((row, place) => (tiles ? tile : card)(query, row, {side, next: rows[place + 1], terms, elsewhere}));
+  const cards = rows.map((row, place) => (tiles ? tile(row) : card(row, {side, next: rows[place + 1], terms, elsewhere})));
   return el(
     "div",
     {class: `ranked side-${"ab"[side]}`},
     head,
     rows.length
-      ? el("ol", {class: tiles ? "grid" : "cards"}, cards)
+      ? el("ol", {class: tiles ? "grid" : null}, cards)
       : el("p", {class: "empty"}, el("strong", null, "Nothing retrieved"), "This run has no results for the query."),
   );
 }
 
-function card(query, row, {side, next, terms, elsewhere}) {
+function card(row, {side, next, terms, elsewhere}) {
   const item = row[ITEM];
   const text = data.items.text[item];
   const {title, result} = protocolView();
-  const named = title?.(row, query, data) ?? null;
+  const named = title?.(row) ?? null;
   return el(
     "li",
     {class: `card-row ${row[STATE]}`, "data-item": item},
@@ -91,7 +84,7 @@ function card(query, row, {side, next, terms, elsewhere}) {
         elsewhere ? otherPlace(row, elsewhere.get(item), side) : null,
       ),
       !named && text && text !== data.items.id[item] ? el("p", {class: "snippet", dir: "auto"}, marked(text, terms)) : null,
-      result?.(row, query, data) ?? null,
+      result?.(row) ?? null,
     ),
     el("div", {class: "points number"}, score(row[SCORE]), gap(row, next)),
   );
@@ -117,10 +110,7 @@ function otherPlace(row, other, side) {
   );
 }
 
-function tile(query, row) {
-  const view = protocolView();
-  const whole = view.tileCard?.(row, query, data);
-  if (whole) return el("li", {class: `tile-place ${row[STATE]}`, "data-item": row[ITEM]}, whole);
+function tile(row) {
   return el(
     "li",
     {class: `tile ${row[STATE]}`, "data-item": row[ITEM]},
@@ -133,6 +123,6 @@ function tile(query, row) {
       el("span", {class: "quiet number"}, score(row[SCORE])),
     ),
     said("p", {class: "mono item-id", title: visible(data.items.id[row[ITEM]])}, data.items.id[row[ITEM]]),
-    view.result?.(row, query, data) ?? null,
+    protocolView().result?.(row) ?? null,
   );
 }

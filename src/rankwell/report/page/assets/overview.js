@@ -172,15 +172,15 @@ function provenance() {
       {class: "facts"},
       rows.map(([name, value]) => [said("dt", null, name), said("dd", null, value)]),
     );
-  const folded = (title, inner) => el("details", null, el("summary", null, title), inner);
+  const closed = (title, inner) => el("details", null, el("summary", null, title), inner);
   const defined = measures.filter(each => each.definition);
   return section(
     "provenance",
     "How this was measured",
     null,
-    data.rules?.length ? folded("Rules in force", pairs(data.rules)) : null,
+    data.rules?.length ? closed("Rules in force", pairs(data.rules)) : null,
     defined.length
-      ? folded(
+      ? closed(
           "Measures",
           el(
             "dl",
@@ -192,8 +192,8 @@ function provenance() {
           ),
         )
       : null,
-    data.inputs?.length ? folded("Inputs", pairs(data.inputs)) : null,
-    data.shown?.rule ? folded("Queries with lists", el("p", null, readable(data.shown.rule))) : null,
+    data.inputs?.length ? closed("Inputs", pairs(data.inputs)) : null,
+    data.shown?.rule ? closed("Queries with lists", el("p", null, readable(data.shown.rule))) : null,
     el("p", {class: "note"}, `Made by ${data.tool}. This page needs no network.`),
   );
 }

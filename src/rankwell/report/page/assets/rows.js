@@ -16,14 +16,14 @@ function deltaOf(query) {
   return Math.abs(b - a) <= SAME ? 0 : Number((b - a).toPrecision(10));
 }
 
-function lowerIsBetter() {
-  return measures[chosen.measure]?.better === "lower";
+function lowerIsBetter(measure = measures[chosen.measure]) {
+  return measure?.better === "lower";
 }
 
-/** "gain", "loss" or "same": what a difference means for B under the chosen measure. */
-function senseOf(delta) {
+/** "gain", "loss" or "same": what a difference means for B, under the chosen measure or another. */
+function senseOf(delta, measure = measures[chosen.measure]) {
   if (!delta) return "same";
-  return delta > 0 !== lowerIsBetter() ? "gain" : "loss";
+  return delta > 0 !== lowerIsBetter(measure) ? "gain" : "loss";
 }
 
 // A key per order: what is compared, smallest first; null stands last whatever the direction.
@@ -53,15 +53,9 @@ function overlapOf(query) {
   const lists = data.lists[query];
   if (chosen.b === null || !lists) return null;
   const name = [query, ...[chosen.a, chosen.b].sort((x, y) => x - y)].join(" ");
-  if (!overlaps.has(name)) overlaps.set(name, overlapOfLists(...[chosen.a, chosen.b].map(run => rankedItems(lists[run]))));
+  const itemsOf = run => firstRows(lists[run]).map(row => row[ITEM]);
+  if (!overlaps.has(name)) overlaps.set(name, overlapOfLists(itemsOf(chosen.a), itemsOf(chosen.b)));
   return overlaps.get(name);
-}
-
-function rankedItems(rows) {
-  return (rows ?? [])
-    .filter(row => row[RANK] !== null && row[RANK] <= mostResults())
-    .sort((one, other) => one[RANK] - other[RANK])
-    .map(row => row[ITEM]);
 }
 
 function overlapOfLists(one, other) {
@@ -84,7 +78,7 @@ function overlapOfLists(one, other) {
 /** How many of the first 10 results of the runs compared nobody has judged, null where judging is not the question. */
 function unjudgedOf(query) {
   if (!queries.unjudged) return null;
-  return [chosen.a, chosen.b].reduce((sum, run) => sum + (run === null ? 0 : queries.unjudged[run][query]), 0);
+  return comparedRuns().reduce((sum, run) => sum + queries.unjudged[run][query], 0);
 }
 
 function towardsBetter(value) {

@@ -4,10 +4,6 @@ function wide(...children) {
   return el("div", {class: "wide", tabindex: "0", role: "region", "aria-label": "Table, scrolls sideways"}, children);
 }
 
-function heading(text, attributes = {}) {
-  return said("th", {scope: "col", ...attributes}, text);
-}
-
 /** The word for a measure, its exact name where that is another, and the part of the queries that it is of. */
 function measureName({label, name, of}) {
   const word = label === name ? name : `${label} = ${name}`;
@@ -39,28 +35,22 @@ function summaryTable() {
     const [run, measure] = many ? [row, column] : [column, row];
     return figureCell(found.get(`${run} ${measure}`), measure);
   };
+  const isCounted = !many && counts.length > 1;
   return wide(
-    el(
-      "table",
+    table(
       {class: `figures${many ? " many" : ""}`},
-      el("caption", {class: "visually-hidden"}, "Means of every run and measure"),
-      el(
-        "thead",
-        null,
-        el(
-          "tr",
-          null,
-          heading(many ? "Run" : "Measure"),
-          across.map(([name, place]) =>
-            el(
-              "th",
-              {scope: "col", class: "number"},
-              many ? measureNodes(measures[place]) : [runTag(place), said("span", null, name)],
-            ),
+      "Means of every run and measure",
+      [
+        heading(many ? "Run" : "Measure"),
+        across.map(([name, place]) =>
+          el(
+            "th",
+            {scope: "col", class: "number"},
+            many ? measureNodes(measures[place]) : [runTag(place), said("span", null, name)],
           ),
-          many || counts.length === 1 ? null : heading("Queries", {class: "number"}),
         ),
-      ),
+        isCounted ? heading("Queries", {class: "number"}) : null,
+      ],
       el(
         "tbody",
         null,
@@ -75,7 +65,7 @@ function summaryTable() {
               many ? said("span", null, name) : measureNodes(measures[place]),
             ),
             across.map(([, other]) => cell(place, other)),
-            many || counts.length === 1 ? null : el("td", {class: "number quiet"}, countOf(place)),
+            isCounted ? el("td", {class: "number quiet"}, countOf(place)) : null,
           ),
         ),
       ),
@@ -113,42 +103,24 @@ function differencesTable() {
   const adjusted = data.differences.some(
     row => row.adjusted_p !== null && row.adjusted_p !== undefined && row.adjusted_p !== row.p,
   );
-  const table = el(
-    "table",
-    {class: "figures"},
-    el("caption", {class: "visually-hidden"}, "Paired differences with their intervals"),
-    el(
-      "thead",
-      null,
-      el(
-        "tr",
-        null,
-        heading("Measure"),
-        heading("Difference", {class: "number"}),
-        heading(intervalName()),
-        heading("p", {class: "number"}),
-        adjusted ? heading("adjusted p", {class: "number"}) : null,
-        heading("Better, equal, worse"),
-      ),
-    ),
-  );
-  const fill = rows => table.append(...differenceBodies(rows, adjusted));
+  const made = table({class: "figures"}, "Paired differences with their intervals", [
+    heading("Measure"),
+    heading("Difference", {class: "number"}),
+    heading(intervalName()),
+    heading("p", {class: "number"}),
+    adjusted ? heading("adjusted p", {class: "number"}) : null,
+    heading("Better, equal, worse"),
+  ]);
+  const fill = rows => made.append(...differenceBodies(rows, adjusted));
   const many = data.differences.length > MOST_DIFFERENCES + 4;
   // Pairs are shown whole.
   const each = data.differences.filter(({a, b}) => a === data.differences[0].a && b === data.differences[0].b).length;
   fill(many ? data.differences.slice(0, each * Math.max(1, Math.floor(MOST_DIFFERENCES / each))) : data.differences);
-  const all = many
-    ? button(
-        `Show all ${number(data.differences.length, "count")}`,
-        () => {
-          for (const body of [...table.tBodies]) body.remove();
-          fill(data.differences);
-          all.remove();
-        },
-        {class: "plain more"},
-      )
-    : null;
-  return [wide(table), all];
+  const all = () => {
+    for (const body of [...made.tBodies]) body.remove();
+    fill(data.differences);
+  };
+  return [wide(made), many ? showAll(data.differences.length, all) : null];
 }
 
 function differenceBodies(rows, adjusted) {
@@ -181,9 +153,9 @@ function differenceBodies(rows, adjusted) {
 }
 
 function differenceRow(row, adjusted) {
-  const {unit, better} = measures[row.measure];
+  const measure = measures[row.measure];
+  const {unit} = measure;
   const decisive = row.decisive ?? (row.low !== null && (row.low > 0 || row.high < 0));
-  const sense = !decisive || !row.difference ? "" : row.difference > 0 === (better !== "lower") ? "gain" : "loss";
   const link = `#${addressText({view: "queries", query: null, measure: row.measure, a: row.a, b: row.b})}`;
   return el(
     "tr",
@@ -191,9 +163,9 @@ function differenceRow(row, adjusted) {
     el(
       "th",
       {scope: "row"},
-      el("a", {href: link, title: visible(measureName(measures[row.measure]))}, visible(shortName(measures[row.measure]))),
+      el("a", {href: link, title: visible(measureName(measure))}, visible(shortName(measure))),
     ),
-    el("td", {class: `number ${sense}`}, signed(row.difference, unit)),
+    el("td", {class: `number ${decisive ? senseOf(row.difference, measure) : ""}`}, signed(row.difference, unit)),
     el("td", null, whisker(row, unit)),
     el("td", {class: "number"}, chance(row.p)),
     adjusted ? el("td", {class: "number"}, chance(row.adjusted_p)) : null,
@@ -241,11 +213,10 @@ function balance({better, equal, worse}) {
 
 function groupsTable() {
   return wide(
-    el(
-      "table",
+    table(
       {class: "figures"},
-      el("caption", {class: "visually-hidden"}, "Verdicts by group"),
-      el("thead", null, el("tr", null, heading("Group"), heading("Queries", {class: "number"}), heading("Verdict"))),
+      "Verdicts by group",
+      [heading("Group"), heading("Queries", {class: "number"}), heading("Verdict")],
       el(
         "tbody",
         null,

@@ -39,7 +39,7 @@ views.agreement = (() => {
     const edge = known ? similar(known) - known[DETAIL].margin : null;
     const lines = runLines(run => strip(rowsOf(run), similar, at, edge));
     return el("figure", {class: "strips"},
-      el("figcaption", {class: "legend"}, Object.keys(KINDS).map(kind => el("span", null, svg("svg", {class: "strip-key", viewBox: "0 0 16 16", width: 14, height: 14, "aria-hidden": "true"}, dot(kind, 8, 8)), KINDS[kind]))),
+      el("figcaption", {class: "legend"}, Object.keys(KINDS).map(kind => el("span", null, svg("svg", {viewBox: "0 0 16 16", width: 14, height: 14, "aria-hidden": "true"}, dot(kind, 8, 8)), KINDS[kind]))),
       lines,
       el("p", {class: "strip-ends quiet"}, el("span", null, score(low)), el("span", null, "similarity to the query under the reference", edge === null ? null : `; the line is its ${cut ? ordinal(cut) : "last counted item"}, ${score(edge)}`), el("span", null, score(high))));
   }
@@ -49,7 +49,7 @@ views.agreement = (() => {
     return svg("svg", {class: "strip", width: "100%", height: 28, role: "img", "aria-label": counts},
       svg("line", {class: "strip-axis", x1: 0, x2: "100%", y1: 14, y2: 14}),
       edge === null ? null : svg("line", {class: "strip-cut", x1: at(edge), x2: at(edge), y1: 1, y2: 27}),
-      ["kept", "lost", "other"].flatMap(kind => rows.filter(row => kindOf(row) === kind).map(row => svg("svg", {x: at(similar(row)), y: 14, overflow: "visible"}, dot(kind, 0, 0),
+      Object.keys(KINDS).flatMap(kind => rows.filter(row => kindOf(row) === kind).map(row => svg("svg", {x: at(similar(row)), y: 14, overflow: "visible"}, dot(kind, 0, 0),
         svg("title", null, `${visible(data.items.id[row[ITEM]])}: ${score(similar(row))}, ${KINDS[kind]}`)))));
   }
 
@@ -57,6 +57,11 @@ views.agreement = (() => {
   function dot(kind, x, y) {
     if (kind === "other") return svg("path", {class: "dot other", d: `M${x - 3.6} ${y - 3.6}l7.2 7.2M${x + 3.6} ${y - 3.6}l-7.2 7.2`});
     return svg("circle", {class: `dot ${kind}`, cx: x, cy: y, r: kind === "kept" ? 4.5 : 4});
+  }
+
+  function ordinal(n) {
+    const last = n % 100 >= 11 && n % 100 <= 13 ? "th" : {1: "st", 2: "nd", 3: "rd"}[n % 10] ?? "th";
+    return `${number(n, "count")}${last}`;
   }
 
   function plainNumber(value) {

@@ -41,6 +41,20 @@ views.answers = (() => {
       el("span", null, el("span", {class: "said-predicted"}, "passage"), "answered alone"));
   }
 
+  /** A text cut where its marks begin and end; layers: [spans of characters as [start, end], class]. Python counts characters, not code units. */
+  function layered(text, layers) {
+    const letters = Array.from(text);
+    const cuts = new Set([0, letters.length]);
+    for (const [spans] of layers) for (const place of spans.flat()) if (place > 0 && place < letters.length) cuts.add(place);
+    const ends = [...cuts].sort((one, other) => one - other);
+    return ends.slice(1).map((end, place) => {
+      const start = ends[place];
+      const classes = layers.filter(([spans]) => spans.some(([from, to]) => from <= start && end <= to)).map(([, name]) => name);
+      const part = readable(letters.slice(start, end).join(""));
+      return classes.length ? el("span", {class: classes.join(" ")}, part) : part;
+    });
+  }
+
   function compare(text, characters, words) {
     return layered(text, [[characters ?? [], "same-letters"], [words ?? [], "same-word"]]);
   }

@@ -12,15 +12,11 @@ views.captions = (() => {
     return row ? row[DETAIL].direction : null;
   }
 
-  function bestRight(query, run) {
-    return rankedRows(query, run).find(row => row[STATE] === "relevant") ?? null;
-  }
-
   function summary(query) {
     const asks = ASKS[directionOf(query)];
     const lines = runLines(run => {
       const rows = rankedRows(query, run);
-      const best = bestRight(query, run);
+      const best = rows.find(row => row[STATE] === "relevant");
       if (!rows.length) return null;
       if (!best) return el("span", {class: "loss"}, "nothing right was found");
       const [first, wrong] = [rows[0], rows.find(row => row[STATE] !== "relevant")];

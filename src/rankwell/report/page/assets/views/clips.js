@@ -3,7 +3,6 @@
 views.clips = (() => {
   const FIRST = 10;
   const REASONS = {below_threshold: "below the threshold", unannotated: "not annotated", query_itself: "the query itself"};
-  const order = new Intl.Collator("en", {numeric: true});
 
   /** What a query asks of a run, as [group, label] in one order for all results. */
   function asked(rows) {
@@ -13,11 +12,17 @@ views.clips = (() => {
         for (const label of [...has, ...missing]) found.set(JSON.stringify([group, label]), [group, label]);
       }
     }
-    return [...found.values()].sort((one, other) => order.compare(one[0], other[0]) || order.compare(one[1], other[1]));
+    return [...found.values()].sort((one, other) => ALPHABET.compare(one[0], other[0]) || ALPHABET.compare(one[1], other[1]));
   }
 
   function has(row, [group, label]) {
     return row[DETAIL]?.groups?.[group]?.found.includes(label) ?? false;
+  }
+
+  /** A tick or a cross: told apart by shape, by colour, and by its name for those who see neither. */
+  function sign(found, name) {
+    return svg("svg", {class: `sign ${found ? "found" : "missing"}`, viewBox: "0 0 16 16", width: 14, height: 14, role: "img", "aria-label": name},
+      svg("title", null, name), svg("path", {d: found ? "M3.2 8.6l3.1 3.1 6.5-7.2" : "M4.4 4.4l7.2 7.2M11.6 4.4l-7.2 7.2"}));
   }
 
   function isKnown(row) {
@@ -40,8 +45,8 @@ views.clips = (() => {
     const twice = new Set(keywords.map(([, label]) => label)).size < keywords.length;
     return el("figure", {class: "keywords"},
       el("figcaption", null, runTag(run), said("span", {class: "run-name"}, runs[run]), el("span", {class: "quiet verdict"}, verdict(counted, rows.length))),
-      el("div", {class: "scrolls"}, el("table", {class: "keyword-table"}, el("caption", {class: "visually-hidden"}, `Keywords of the first ${rows.length} results`),
-        el("thead", null, el("tr", null, heading("Keyword"), rows.map(row => heading(row[RANK], {class: "slot", title: visible(data.items.id[row[ITEM]])})), heading("Missing", {class: "number"}))),
+      el("div", {class: "scrolls"}, table({class: "keyword-table"}, `Keywords of the first ${rows.length} results`,
+        [heading("Keyword"), rows.map(row => heading(row[RANK], {class: "slot", title: visible(data.items.id[row[ITEM]])})), heading("Missing", {class: "number"})],
         el("tbody", null, counted.map(each => keywordRow(each, rows, twice))))));
   }
 
