@@ -325,11 +325,10 @@ def _identify(place: Any, holds: Holds, name: str | None, request: Request) -> t
         wanted = "a path, a mapping query -> item -> number, or a data frame"
         raise BadInput(f"{_MEANT[holds]} cannot be read from a {type(place).__name__}; give {wanted}.")
     source = place if isinstance(place, Source) else Source(place)
-    head = Head.of(source)
     if source.marked:
         request.notes.append(f"{source.name}: its byte order mark is not read as part of the first id.")
     if name is None:
-        return source, _recognised(head, holds), request
+        return source, _recognised(Head.of(source), holds), request
     bare, _, part = name.partition(":")
     entry = _format(bare, holds)
     if part and not entry.parts:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from _thread import get_ident
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 from rankwell.kernels import native
@@ -247,24 +248,23 @@ class Scan:
         """What each piece of work came to; the first is done in this thread."""
         if len(works) == 1:
             return [works[0]()]
-        import threading
 
-        results: list[Any] = [None] * len(works)
-        failures = list[BaseException]()
-
-        def _run(place: int) -> None:
+        def _guarded(work: Callable[[], Any]) -> Any:
             try:
-                results[place] = works[place]()
-            except BaseException as failure:
-                failures.append(failure)
+                return work()
+            except BaseException:
                 self._stopped = True
+                raise
 
-        others = [threading.Thread(target=_run, args=(place,), daemon=True) for place in range(1, len(works))]
-        for thread in others:
-            thread.start()
-        _run(0)
-        for thread in others:
-            thread.join()
+        first, *others = [partial(_guarded, work) for work in works]
+        results, failures = list[Any](), list[BaseException]()
+        for each in (first, *map(_in_background, others)):
+            try:
+                results.append(each())
+            except BaseException as failure:
+                # Whoever interrupts the waiting stops the others as well.
+                self._stopped = True
+                failures.append(failure)
         if failures:
             raise min(failures, key=lambda each: isinstance(each, _Odd) + 2 * isinstance(each, _Scattered))
         return results
