@@ -62,7 +62,7 @@ def main() -> None:
         commands = {
             "scikit-learn script": [sys.executable, str(script), *files],
             "rankwell agree": [*rankwell, "--reference", *files],
-            "an empty start": [sys.executable, "-c", "import numpy, cyclopts"],
+            "an empty start": [sys.executable, "-c", "import numpy"],
         }
         found: dict[str, list[tuple[float, float]]] = {name: [] for name in commands}
         said = {}

@@ -25,7 +25,7 @@ from rankwell.errors import BadInput, BadUsage, UnknownName
 from rankwell.files.bench_toml import read_bench
 from rankwell.files.result_folder import read_results
 from rankwell.protocols.cells import planning, to_do
-from rankwell.protocols.cells.commands import load_command
+from rankwell.protocols.cells.commands import input_mark, load_command
 from rankwell.protocols.compare import compare
 from rankwell.report.system_table import SystemFigure, SystemTable, render_system_tables
 
@@ -610,7 +610,7 @@ def test_kept_tables_are_made_again_when_the_record_is_damaged(folder: Path):
         ('"qrels.txt"', "1979-05-27", r"qrels is datetime.date.*; texts, numbers, true or false are wanted"),
         ('qrels = "qrels.txt"', "", r"bench.toml:10: dataset 'runs': runs: `qrels` is missing, which stands before 'runs'"),
         ("measure =", 'ties = ""\nexclude-self = "yes"\nmeasure =', r"exclude-self is 'yes'; true or false is wanted"),
-        ("measure =", 'intervals = "tt"\nmeasure =', r'runs/low: Invalid value "tt" for --intervals'),
+        ("measure =", 'intervals = "tt"\nmeasure =', r"runs/low: --intervals: there is no 'tt'; known are bootstrap, t, none"),
         ("{system}.run", "low.run", r"'low' and 'high' have the same files and options on 'runs'; put \{system\} into a path"),
         ("[options]", "[optons]", r"bench.toml:3: optons: there is no such key; did you mean 'options'"),
         ("[options]", '[table]\nbaseline = "lo"\n[options]', r"bench.toml: no system is called 'lo'; did you mean 'low'"),
@@ -673,7 +673,7 @@ def test_every_command_that_a_bench_knows_has_its_own_options_by_name():
     for stem in ("evaluate", "agree", "captions", "answers", "clips_evaluate", "instances_evaluate", "pairs"):
         command = load_command(stem)
         assert command is not None
-        assert any(option.input for option in command.options.values()), stem
+        assert any(input_mark(option) for option in command.options.values()), stem
         assert not {"output", "format", "per_query", "progress"} & set(command.options), stem
     assert load_command("compare") is None
     assert load_command("convert") is None

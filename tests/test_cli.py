@@ -33,7 +33,7 @@ def test_the_version_is_printed_without_loading_anything_heavy():
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 
     assert done.stdout.startswith(f"rankwell {__version__}\n")
-    assert not {"numpy", "cyclopts", "rich", "duckdb"} & set(done.stdout.split("'"))
+    assert not {"numpy", "argparse", "rich", "duckdb"} & set(done.stdout.split("'"))
 
 
 def test_the_trec_eval_drop_in_does_not_load_the_command_line_library(folder: Path):
@@ -44,7 +44,7 @@ def test_the_trec_eval_drop_in_does_not_load_the_command_line_library(folder: Pa
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 
     assert "map" in done.stdout
-    assert not {"cyclopts", "rich", "duckdb"} & set(done.stdout.split("'"))
+    assert not {"argparse", "rich", "duckdb"} & set(done.stdout.split("'"))
 
 
 def test_evaluate_prints_numbers_on_stdout_and_notes_on_stderr(folder: Path, monkeypatch, capsys):

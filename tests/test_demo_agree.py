@@ -7,9 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rankwell import cli
+from rankwell import cli, commands
 from rankwell.files.embeddings import read_embeddings
 from rankwell.files.python_docs import Entry
+from rankwell.options import bind
 from rankwell.protocols import demo_agree
 
 
@@ -73,20 +74,20 @@ def test_the_demo_needs_no_torch():
 
 
 @pytest.mark.parametrize(
-    ("words", "function", "bound"),
+    ("arguments", "words", "named"),
     [
-        (("demo",), ("rankwell.protocols.demo", "demo"), {}),
-        (("demo", "-o", "x"), ("rankwell.protocols.demo", "demo"), {"output": Path("x")}),
-        (("demo", "agree"), ("rankwell.protocols.demo_agree", "agree"), {}),
-        (("demo", "agree", "-o", "y"), ("rankwell.protocols.demo_agree", "agree"), {"output": Path("y")}),
+        (["demo"], ("demo",), {}),
+        (["demo", "-o", "x"], ("demo",), {"output": Path("x")}),
+        (["demo", "agree"], ("demo", "agree"), {}),
+        (["demo", "agree", "-o", "y"], ("demo", "agree"), {"output": Path("y")}),
     ],
-    ids=" ".join,
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
-def test_a_word_is_a_command_and_has_commands_below_it(words: tuple[str, ...], function: tuple[str, str], bound: dict[str, Path]):
-    command, given, _ = cli.build(words).parse_args(words, print_error=False, exit_on_error=False)
+def test_a_word_is_a_command_and_has_commands_below_it(arguments: list[str], words: tuple[str, ...], named: dict[str, Path]):
+    found = commands.find(arguments)
 
-    assert (command.__module__, command.__name__) == function
-    assert given.arguments == bound
+    assert found == words
+    assert bind(commands.load(found), arguments[len(found) :]) == ([], named)
 
 
 def test_help_lists_commands_of_two_words_and_imports_none_of_them():

@@ -6,7 +6,8 @@ from pathlib import Path
 
 from rich.console import Console
 
-from rankwell.cli import build, commands
+from rankwell.commands import summaries
+from rankwell.manual import page
 from rankwell.protocols.measures import measures
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
@@ -15,12 +16,11 @@ DOCS = Path(__file__).resolve().parent.parent / "docs"
 def command_page() -> str:
     """Every command with its help, as a terminal of 100 columns shows it."""
     parts = ["# Commands\n\nWritten by `make docs` from the code; do not edit.\n"]
-    for words, _ in commands():
-        names = [word.replace("_", "-") for word in words]
+    for words in summaries():
         stream = io.StringIO()
-        build(names).help_print(names, console=Console(file=stream, width=100, force_terminal=False, color_system=None))
+        Console(file=stream, width=100, force_terminal=False, color_system=None).print(page(words))
         text = "\n".join(line.rstrip() for line in stream.getvalue().strip().splitlines())
-        parts.append(f"## rankwell {' '.join(names)}\n\n```text\n{text}\n```\n")
+        parts.append(f"## rankwell {' '.join(words)}\n\n```text\n{text}\n```\n")
     return "\n".join(parts)
 
 

@@ -1,11 +1,13 @@
 """rankwell measures how well anything retrieves. The public names, in the order of the pipeline, each loaded on first use."""
 
-from typing import TYPE_CHECKING, Any
-
+# `typing` itself takes a tenth of what `rankwell --version` does.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from rankwell.compat.hgr import eval_q2m
-    from rankwell.evaluation import Agreement
     from rankwell.evaluation.agreement import agree
+    from rankwell.evaluation.agreement.results import Agreement
     from rankwell.evaluation.answers import AnswerResults, evaluate_answers
     from rankwell.evaluation.captions import Captions, captions
     from rankwell.evaluation.clips import ClipResults, evaluate_clips
@@ -59,7 +61,7 @@ _HOME = {
     "compare_lists": "rankwell.evaluation.lists",
     "Evaluation": "rankwell.evaluation.runs",
     "agree": "rankwell.evaluation.agreement",
-    "Agreement": "rankwell.evaluation",
+    "Agreement": "rankwell.evaluation.agreement.results",
     "evaluate_answers": "rankwell.evaluation.answers",
     "AnswerResults": "rankwell.evaluation.answers",
     "evaluate_clips": "rankwell.evaluation.clips",
@@ -134,7 +136,7 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> "Any":
     if name not in _HOME:
         raise AttributeError(f"module 'rankwell' has no attribute {name!r}")
     import importlib

@@ -1,15 +1,12 @@
 """The command line: finds the commands, prints what they return, draws progress, and turns errors into exit codes."""
 
-import contextlib
 import os
 import sys
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
 
+# `typing` itself takes a tenth of what `rankwell --version` does.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from cyclopts import App
-
-_DESCRIPTION = "Measures how well anything retrieves: exact, explained, with uncertainty."
+    from typing import Any
 
 
 def script() -> None:
@@ -17,6 +14,7 @@ def script() -> None:
 
     Looking for garbage costs a short process a tenth of its time, and taking the modules apart at its end as much again.
     """
+    import contextlib
     import gc
 
     gc.set_threshold(100_000)
@@ -93,19 +91,24 @@ def _spare_threads(arguments: list[str]) -> None:
 
 
 def _run(arguments: list[str]) -> int:
-    from cyclopts import CycloptsError
+    from rankwell import commands
+    from rankwell.errors import BadUsage
+    from rankwell.options import bind
 
-    # The parser takes a lone hyphen for an option.
     arguments = ["/dev/stdin" if argument == "-" else argument for argument in arguments]
-    app = build(arguments)
     try:
-        command, bound, injected = app.parse_args(arguments, print_error=False, exit_on_error=False)
-    except CycloptsError as error:
-        known = bool(arguments) and any(words[0] == arguments[0] for words, _ in commands())
-        _say(f"rankwell: {' '.join(str(error).split())}\nTry `rankwell {f'{arguments[0]} ' if known else ''}--help`.")
+        if _asks_for_help(arguments):
+            return _print_page(arguments)
+        words = commands.find(arguments)
+        command = commands.load(words)
+        places, named = bind(command, arguments[len(words) :])
+    except BadUsage as error:
+        _say(f"rankwell: {error}\nTry `{' '.join(['rankwell', *commands.known_part(arguments), '--help'])}`.")
         return 2
     with _Bars() as bars:
-        output: Any = command(*bound.args, **bound.kwargs, **({"progress": bars.update} if "progress" in injected else {}))
+        if "progress" in command.__annotations__:
+            named["progress"] = bars.update
+        output: Any = command(*places, **named)
     if output is None:
         return 0
     for note in output.notes:
@@ -115,72 +118,28 @@ def _run(arguments: list[str]) -> int:
     return output.exit_code
 
 
+def _asks_for_help(arguments: list[str]) -> bool:
+    from rankwell import commands
+
+    words = arguments[: arguments.index("--")] if "--" in arguments else arguments
+    asked = not {"--help", "-h"}.isdisjoint(words)
+    return asked or not words or (len(words) == 1 and bool(commands.below(words[0])) and (words[0],) not in commands.summaries())
+
+
+def _print_page(arguments: list[str]) -> int:
+    from rich.console import Console
+
+    from rankwell import commands, manual
+
+    words = commands.known_part(arguments)
+    if not words and arguments and not arguments[0].startswith("-"):
+        commands.find(arguments)
+    Console().print(manual.page(words))
+    return 0
+
+
 def _say(text: str) -> None:
     sys.stderr.write(text + "\n")
-
-
-def build(arguments: Sequence[str] = ()) -> "App":
-    """The application: one command per file of `protocols/`, none of them imported before it is called.
-
-    arguments: what is to be run. A command that has others below it (`demo`, for there is `demo agree`) can be called where they
-    begin with its word and do not go on with one of those.
-    """
-    from cyclopts import App, Parameter
-
-    app = App(
-        name="rankwell",
-        help=_DESCRIPTION,
-        version_flags=["--version", "-V"],
-        help_format="plaintext",
-        default_parameter=Parameter(negative_iterable=()),
-    )
-    found = dict(commands())
-    below = {words for words in found if len(words) > 1}
-    groups = {words[0]: App(name=words[0], help=found.get((words[0],), "")) for words in sorted(below)}
-    for words, line in found.items():
-        name = " ".join(words).replace("_", "-")
-        if name not in groups:
-            # With a blank in its name this is a line in the list of commands and no more: the words arrive one by one.
-            app.command(_target(words), name=name, help=line)
-        if len(words) > 1:
-            groups[words[0]].command(_target(words), name=name.partition(" ")[2], help=line)
-    for name, group in groups.items():
-        if (name,) not in found:
-            group.show = False
-        elif tuple(word.replace("-", "_") for word in arguments[:2]) not in below and [*arguments[:1]] == [name]:
-            group.default(_load(_target((name,))))
-            group.usage = f"Usage: rankwell {name} [OPTIONS]\n       rankwell {name} COMMAND"
-        app.command(group, name=name)
-    app.command(_trec_eval, name="trec-eval")
-    return app
-
-
-def _target(words: tuple[str, ...]) -> str:
-    return f"rankwell.protocols.{'_'.join(words)}:{words[-1]}"
-
-
-def _load(target: str) -> Callable[..., Any]:
-    import importlib
-
-    module, _, function = target.partition(":")
-    return getattr(importlib.import_module(module), function)
-
-
-def _trec_eval() -> None:
-    """Print what trec_eval prints, byte for byte, so that a script changes one word."""
-
-
-def commands() -> list[tuple[tuple[str, ...], str]]:
-    """The words of every command with its one line of help, in alphabetical order; read from the files without importing them."""
-    from pathlib import Path
-
-    found: list[tuple[tuple[str, ...], str]] = []
-    for path in sorted(Path(__file__).with_name("protocols").glob("[a-z]*.py")):
-        # Taking all of them apart properly would be a tenth of the time of a small evaluation.
-        with path.open(encoding="utf-8") as file:
-            line = file.readline().strip().removeprefix('"""').removesuffix('"""')
-        found.append((tuple(path.stem.split("_", 1)), line))
-    return found
 
 
 class _Bars:

@@ -6,21 +6,18 @@ line of the file's docstring is the command's line in `rankwell --help`, read wi
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
-
-from cyclopts import Parameter
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 from rankwell import report as reports
 from rankwell.errors import BadUsage
+from rankwell.options import Option, Passed
 
 if TYPE_CHECKING:
     from rankwell.evaluation import Results
 
 
-@dataclass(frozen=True)
-class Input:
+class Input(NamedTuple):
     """Marks an option that names files or folders (PLACE, NAME=PLACE, PLACE:PART), by whose content a bench goes.
 
     perhaps: whether its text may be something else as well, such as a word or the name of a model.
@@ -31,17 +28,17 @@ class Input:
 
 InputPlace = Annotated[str, Input()]
 InputOption = Annotated[str | None, Input()]
-Progress = Annotated[Callable[[str, int, int], None] | None, Parameter(parse=False)]
-MeasureOption = Annotated[list[str] | None, Parameter(name=["--measure", "-m"], consume_multiple=False)]
-ConventionOption = Annotated[str, Parameter(name=["--convention", "-c"])]
-CutoffsOption = Annotated[str, Parameter(name=["-k"])]
-PerQueryOption = Annotated[bool, Parameter(name=["--per-query", "-q"], negative=())]
-FormatOption = Annotated[reports.Format, Parameter(name=["--format", "-f"])]
-OutputOption = Annotated[Path | None, Parameter(name=["--output", "-o"])]
+Progress = Annotated[Callable[[str, int, int], None] | None, Passed()]
+MeasureOption = Annotated[list[str] | None, Option(("--measure", "-m"))]
+ConventionOption = Annotated[str, Option(("--convention", "-c"))]
+
+PerQueryOption = Annotated[bool, Option(("--per-query", "-q"))]
+FormatOption = Annotated[reports.Format, Option(("--format", "-f"))]
+OutputOption = Annotated[Path | None, Option(("--output", "-o"))]
+OutputPath = Annotated[Path, Option(("--output", "-o"))]
 
 
-@dataclass(frozen=True)
-class Output:
+class Output(NamedTuple):
     """What a command has to say: `text` goes to standard output, `notes` to standard error, `exit_code` to the shell."""
 
     text: str = ""

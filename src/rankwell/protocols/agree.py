@@ -1,4 +1,4 @@
-"""Compare models' nearest neighbours with a reference model's: how much of its neighbourhood survives, with chance and interval.
+"""Compare models' nearest neighbours with a reference model's: how much of them survives, with chance and interval.
 
 REFERENCE and CANDIDATES are files of embeddings in any format that `rankwell.files.read_embeddings` reads, or NAME=PATH.
 """
@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import numpy as np
-from cyclopts import Parameter
 
 from rankwell import report
 from rankwell.errors import BadUsage
-from rankwell.evaluation import Agreement
 from rankwell.evaluation.agreement import agree as agree_models
+from rankwell.evaluation.agreement.results import Agreement
 from rankwell.measures.agreement_space import margin
+from rankwell.options import Option
 from rankwell.protocols import (
     ConventionOption,
     FormatOption,
@@ -37,9 +37,9 @@ from rankwell.stats import Intervals
 def agree(
     *candidates: InputPlace,
     reference: InputPlace,
-    k: Annotated[str, Parameter(name=["-k"])] = "1,3,5,10",
-    k_values: Annotated[list[str] | None, Parameter(consume_multiple=True)] = None,
-    samples: Annotated[str, Parameter(name=["--samples", "--n-samples"])] = "500",
+    k: str = "1,3,5,10",
+    k_values: Annotated[list[str] | None, Option(many=True)] = None,
+    samples: Annotated[str, Option(("--samples", "--n-samples"))] = "500",
     seed: int = 42,
     gold_depth: int | None = None,
     metric: Literal["cosine", "dot", "l2"] = "cosine",
@@ -47,7 +47,7 @@ def agree(
     ids: InputOption = None,
     exclude: InputOption = None,
     labels: InputOption = None,
-    ceiling: Annotated[bool, Parameter(negative=())] = False,
+    ceiling: bool = False,
     eps: float = 0.005,
     convention: ConventionOption = "rankwell",
     intervals: Intervals = "bootstrap",
@@ -56,7 +56,7 @@ def agree(
     output: OutputOption = None,
     progress: Progress = None,
 ) -> Output:
-    """Compare models' nearest neighbours with a reference model's: how much of its neighbourhood survives.
+    """Compare models' nearest neighbours with a reference model's: how much of them survives, with chance and interval.
 
     The items asked about are a sample; their neighbours are sought, exactly, among all items. Nothing is its own neighbour.
 

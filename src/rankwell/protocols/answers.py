@@ -3,12 +3,9 @@
 import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from textwrap import wrap
-from typing import Annotated, Any, Literal
-
-from cyclopts import Parameter
+from typing import Any, Literal
 
 from rankwell import report
 from rankwell.errors import BadUsage
@@ -47,7 +44,7 @@ def answers(
     /,
     *,
     retrieved: InputOption = None,
-    k: Annotated[int | None, Parameter(name=["-k"])] = None,
+    k: int | None = None,
     retriever_k: int | None = None,
     convention: ConventionOption = "piaf",
     measure: MeasureOption = None,
@@ -210,7 +207,7 @@ def show(
     )
     if format != "json":
         told = tuple(f"{result.convention.name}: {note}" for note in result.convention.notes)
-        done = replace(done, notes=(*done.notes, *told))
+        done = done._replace(notes=(*done.notes, *told))
     if format != "table":
         return done
     terminal = report.terminal_of(sys.stdout)

@@ -4,9 +4,7 @@ import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
-
-from cyclopts import Parameter
+from typing import Any
 
 from rankwell import __version__, report
 from rankwell.errors import BadInput
@@ -14,7 +12,7 @@ from rankwell.evaluation.answers import evaluate_answers
 from rankwell.evaluation.grid import Done, Runner, figures_of, wide
 from rankwell.files.grid_toml import Grid, read_grid
 from rankwell.files.grid_toml import written as shown
-from rankwell.protocols import Output, Progress
+from rankwell.protocols import FormatOption, Output, OutputOption, Progress
 from rankwell.registry import suggest
 from rankwell.report.folder import digest_of, remove_stale
 from rankwell.report.parameter_chart import parameter_chart
@@ -28,9 +26,9 @@ def grid(
     file: Path,
     /,
     *,
-    output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
-    format: Annotated[report.Format, Parameter(name=["--format", "-f"])] = "table",  # noqa: A002
-    fresh: Annotated[bool, Parameter(negative=())] = False,
+    output: OutputOption = None,
+    format: FormatOption = "table",  # noqa: A002
+    fresh: bool = False,
     progress: Progress = None,
 ) -> Output:
     """Evaluate retrievers and readers over a grid of parameters, from result files or by running them; a killed run goes on.

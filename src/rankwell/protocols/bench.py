@@ -4,10 +4,9 @@ import sys
 from pathlib import Path
 from typing import Annotated
 
-from cyclopts import Parameter
-
 from rankwell import report
 from rankwell.errors import BadUsage
+from rankwell.options import Option
 from rankwell.protocols import MeasureOption, Output, OutputOption, Progress
 from rankwell.protocols.cells import bench as run_bench
 from rankwell.protocols.cells import to_do
@@ -20,15 +19,15 @@ def bench(
     /,
     *,
     output: OutputOption = None,
-    format: Annotated[TableFormat, Parameter(name=["--format", "-f"])] = "table",  # noqa: A002
+    format: Annotated[TableFormat, Option(("--format", "-f"))] = "table",  # noqa: A002
     measure: MeasureOption = None,
     baseline: str | None = None,
     mean: bool | None = None,
     intervals: bool | None = None,
     side_by_side: bool | None = None,
-    only: Annotated[list[str] | None, Parameter(consume_multiple=False, negative=())] = None,
-    force: Annotated[bool, Parameter(negative=())] = False,
-    dry_run: Annotated[bool, Parameter(negative=())] = False,
+    only: list[str] | None = None,
+    force: bool = False,
+    dry_run: bool = False,
     progress: Progress = None,
 ) -> Output:
     """Evaluate many systems on many data sets from one TOML file, only where something has changed, and set them side by side.

@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import Annotated, Literal
 
 import numpy as np
-from cyclopts import Parameter
 
 from rankwell.errors import BadUsage
 from rankwell.evaluation.captions import Captions
@@ -44,7 +43,7 @@ def captions(
     metric: Literal["cosine", "dot", "l2"] | None = None,
     direction: Which = "both",
     protocol: Protocol | None = None,
-    k: Annotated[str | None, Parameter(name=["-k"])] = None,
+    k: str | None = None,
     measure: MeasureOption = None,
     convention: ConventionOption = "hgr",
     ties: str | None = None,
@@ -55,7 +54,7 @@ def captions(
     query_ids: InputOption = None,
     item_ids: InputOption = None,
     texts: InputOption = None,
-    check: Annotated[list[str] | None, Parameter(consume_multiple=False, negative=())] = None,
+    check: list[str] | None = None,
     intervals: Intervals = "bootstrap",
     seed: int = 0,
     per_query: PerQueryOption = False,

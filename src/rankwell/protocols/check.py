@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import numpy as np
-from cyclopts import Parameter
 
 from rankwell import files, report
 from rankwell.errors import BadUsage
 from rankwell.evaluation.runs import name_runs
+from rankwell.options import Option
 from rankwell.protocols import Output
 from rankwell.tables import Ints
 from rankwell.tables.judgments import Judgments
@@ -38,7 +38,7 @@ def check(
     corpus: Path | None = None,
     qrels_format: str | None = None,
     run_format: str | None = None,
-    format: Annotated[Literal["table", "csv", "tsv", "json", "jsonl", "md"], Parameter(name=["--format", "-f"])] = "table",  # noqa: A002
+    format: Annotated[Literal["table", "csv", "tsv", "json", "jsonl", "md"], Option(("--format", "-f"))] = "table",  # noqa: A002
 ) -> Output:
     """Check judgments and runs before trusting a number: what is missing, tied, contradictory, duplicated or retrieved by itself.
 

@@ -3,9 +3,7 @@
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
-
-from cyclopts import Parameter
+from typing import Any
 
 from rankwell import __version__, report
 from rankwell.encode.keybert import load_keybert
@@ -13,7 +11,7 @@ from rankwell.errors import BadInput, BadUsage
 from rankwell.evaluation.keyword_mapping import Tally, best_threshold, hold_back, tally
 from rankwell.files.annotations import TextQuery, read_annotations, read_text_queries
 from rankwell.files.keyword_schema import read_schema
-from rankwell.protocols import Output, Progress
+from rankwell.protocols import FormatOption, Output, OutputOption, Progress
 from rankwell.report.parameter_chart import parameter_chart
 from rankwell.store import Source, write_bytes, write_text
 from rankwell.tables.annotations import Annotations
@@ -36,8 +34,8 @@ def calibrate(
     step: float = 0.05,
     held_back: int = 3,
     device: str | None = None,
-    format: Annotated[report.Format, Parameter(name=["--format", "-f"])] = "table",  # noqa: A002
-    output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
+    format: FormatOption = "table",  # noqa: A002
+    output: OutputOption = None,
     progress: Progress = None,
 ) -> Output:
     """Find the threshold that maps texts to keywords best: labelled queries in, precision and recall at each threshold out.

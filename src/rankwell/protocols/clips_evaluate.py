@@ -7,8 +7,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from cyclopts import Parameter
-
 from rankwell import report
 from rankwell.encode.keybert import load_keybert
 from rankwell.errors import BadUsage, NothingToEvaluate
@@ -17,9 +15,9 @@ from rankwell.evaluation.clips.choices import Mode, NoKeywords, NoRelevant, Self
 from rankwell.files.annotations import read_annotations
 from rankwell.files.keyword_schema import read_schema
 from rankwell.images import Thumbnails, locate
+from rankwell.options import Option
 from rankwell.protocols import (
     ConventionOption,
-    CutoffsOption,
     FormatOption,
     Input,
     InputOption,
@@ -51,11 +49,11 @@ def evaluate(
     mode: Mode = "video",
     groups: str | None = None,
     keywords: str | None = None,
-    k: CutoffsOption = "1,3,5",
+    k: str = "1,3,5",
     measure: MeasureOption = None,
     relevance: str = "all",
     min_similarity: float | None = None,
-    self_rule: Annotated[SelfRule, Parameter(name="--self")] = "before",
+    self_rule: Annotated[SelfRule, Option(("--self",))] = "before",
     exclude_group: str | None = None,
     queries: InputOption = None,
     text_embeddings: InputOption = None,

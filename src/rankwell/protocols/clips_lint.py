@@ -3,9 +3,6 @@
 import sys
 from collections import Counter
 from collections.abc import Sequence
-from typing import Annotated
-
-from cyclopts import Parameter
 
 from rankwell import report
 from rankwell.files.annotations import read_annotations
@@ -24,7 +21,7 @@ def lint(
     *,
     schema: str | None = None,
     groups: str | None = None,
-    strict: Annotated[bool, Parameter(negative=())] = False,
+    strict: bool = False,
     format: FormatOption = "table",  # noqa: A002
 ) -> Output:
     """Check an annotation table before it is used: undeclared and doubled labels, unread columns, clips without a keyword.

@@ -1,29 +1,27 @@
 """Show which keywords a text means: names and aliases first, then by similarity, with negations and what stays unmapped."""
 
 import sys
-from typing import Annotated, Any
-
-from cyclopts import Parameter
+from typing import Any
 
 from rankwell import __version__, report
 from rankwell.encode.keybert import load_keybert
 from rankwell.errors import BadUsage
 from rankwell.files.annotations import read_annotations
 from rankwell.files.keyword_schema import read_schema
-from rankwell.protocols import Output
+from rankwell.protocols import FormatOption, Output
 from rankwell.tables.vocabulary import Vocabulary
 from rankwell.truth.keyword_mapping import KeywordMapper, MappedText, Strategy
 
 
 def map(  # noqa: A001
-    *texts: Annotated[str, Parameter(required=True)],
+    *texts: str,
     annotations: str,
     schema: str | None = None,
     encoder: str | None = None,
     strategy: Strategy = "cover",
     keyword_threshold: float | None = None,
     device: str | None = None,
-    format: Annotated[report.Format, Parameter(name=["--format", "-f"])] = "table",  # noqa: A002
+    format: FormatOption = "table",  # noqa: A002
 ) -> Output:
     """Show which keywords a text means: names and aliases first, then by similarity, with negations and what stays unmapped.
 
@@ -49,6 +47,8 @@ def map(  # noqa: A001
     format
         How to print.
     """
+    if not texts:
+        raise BadUsage("name at least one text: rankwell clips map TEXT... --annotations FILE")
     if encoder is None and keyword_threshold is not None:
         raise BadUsage("--keyword-threshold is for similar words, which an encoder finds; name one with --encoder.")
     vocabulary, rules, notes = read_vocabulary(annotations, schema)

@@ -5,16 +5,14 @@ import glob
 import io
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, NamedTuple
-
-from cyclopts import Parameter
+from typing import NamedTuple
 
 from rankwell.errors import BadInput, BadUsage, DuplicateItem, NothingToEvaluate
 from rankwell.files.embeddings import read_column, split_part
 from rankwell.files.keyword_schema import read_schema
 from rankwell.images import VIDEO_SUFFIXES, is_media, list_media
 from rankwell.kernels.arrays import item_ids
-from rankwell.protocols import Output
+from rankwell.protocols import Output, OutputOption
 from rankwell.store import write_text
 
 ID = "slice_id"
@@ -32,10 +30,10 @@ def template(
     clips: str,
     /,
     *more: str,
-    output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
+    output: OutputOption = None,
     schema: str | None = None,
     groups: str | None = None,
-    overwrite: Annotated[bool, Parameter(negative=())] = False,
+    overwrite: bool = False,
 ) -> Output:
     """Write an empty annotation table for a list of clips: a row per clip, a column per group of keywords.
 

@@ -5,11 +5,7 @@ Give folders that commands wrote with -o, of any protocol, or judgments and runs
 
 import sys
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
-
-from cyclopts import Parameter
 
 from rankwell import report
 from rankwell.errors import BadInput, BadUsage, UnknownName
@@ -45,7 +41,7 @@ def compare(
     intervals: Intervals = "bootstrap",
     level: float = 0.95,
     power: float = 0.8,
-    resamples: Annotated[int, Parameter(name=["--resamples"])] = 10_000,
+    resamples: int = 10_000,
     seed: int = 0,
     per_query: PerQueryOption = False,
     format: FormatOption = "table",  # noqa: A002
@@ -122,12 +118,12 @@ def compare(
     done = present(result, format=format, per_query=per_query, output=output, tables=result.tables, others=others)
     if output is not None:
         write_report([output], output / NAME, seed=seed)
-        done = replace(done, notes=(*done.notes, f"its page: {output / NAME}"))
+        done = done._replace(notes=(*done.notes, f"its page: {output / NAME}"))
     if format not in ("table", "md", "latex"):
         return done
     terminal = report.terminal_of(sys.stdout)
     rows = list(result.per_query()) if per_query else None
-    return replace(done, text=difference_text(result.tables, result.differences, rows, result.describe(), format, terminal))
+    return done._replace(text=difference_text(result.tables, result.differences, rows, result.describe(), format, terminal))
 
 
 def write_tables(result: Comparison, folder: Path) -> list[Path]:

@@ -3,10 +3,9 @@
 from pathlib import Path
 from typing import Annotated, Literal
 
-from cyclopts import Parameter
-
 from rankwell import files
 from rankwell.errors import BadUsage
+from rankwell.options import Option
 from rankwell.protocols import Output
 from rankwell.store import STDIN
 
@@ -16,8 +15,8 @@ def convert(
     target: Path,
     /,
     *,
-    source_format: Annotated[str | None, Parameter(name=["--from"])] = None,
-    target_format: Annotated[str | None, Parameter(name=["--to"])] = None,
+    source_format: Annotated[str | None, Option(("--from",))] = None,
+    target_format: Annotated[str | None, Option(("--to",))] = None,
     holds: Literal["run", "judgments"] | None = None,
     duplicates: files.Duplicates = "error",
 ) -> Output:

@@ -9,14 +9,13 @@ from dataclasses import replace
 from importlib.resources import files
 from itertools import compress
 from pathlib import Path
-from typing import Annotated, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from cyclopts import Parameter
 
 from rankwell.evaluation.runs import Evaluation, evaluate
 from rankwell.files import python_docs
-from rankwell.protocols import Output, Progress
+from rankwell.protocols import Output, OutputPath, Progress
 from rankwell.protocols.evaluate import render, write
 from rankwell.protocols.report import page_lines, write_report
 from rankwell.report.page import NAME
@@ -34,7 +33,7 @@ MEASURES = ("nDCG@10", "AP", "RR", "P@5", "R@100", "Judged@5")
 
 def demo(
     *,
-    output: Annotated[Path, Parameter(name=["--output", "-o"])] = Path("rankwell-demo"),
+    output: OutputPath = Path("rankwell-demo"),
     seed: int = 0,
     progress: Progress = None,
 ) -> Output:

@@ -6,15 +6,13 @@ strongest axes of their words (TF-IDF + SVD): 256 of them for the reference, 32 
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
 
 import numpy as np
-from cyclopts import Parameter
 
 from rankwell.encode.tfidf_svd import TfidfSvd
 from rankwell.files import python_docs
 from rankwell.files.embeddings import write_ids
-from rankwell.protocols import Output, Progress
+from rankwell.protocols import Output, OutputPath, Progress
 from rankwell.protocols.agree import agree as compare
 from rankwell.protocols.report import page_lines, write_report
 from rankwell.report.page import NAME
@@ -26,7 +24,7 @@ _TITLE = "How much of a neighbourhood survives fewer axes"
 
 def agree(
     *,
-    output: Annotated[Path, Parameter(name=["--output", "-o"])] = Path("rankwell-demo-agree"),
+    output: OutputPath = Path("rankwell-demo-agree"),
     samples: int = 500,
     seed: int = 42,
     progress: Progress = None,

@@ -6,15 +6,13 @@ reader without a model picks the answers from them; the same reader on the right
 
 from importlib.resources import as_file, files
 from pathlib import Path
-from typing import Annotated, NamedTuple
-
-from cyclopts import Parameter
+from typing import NamedTuple
 
 from rankwell.evaluation.answering import asked, gold_passages, read_answers, retrieve
 from rankwell.evaluation.answers import evaluate_answers
 from rankwell.files import write_run
 from rankwell.files.answers import read_questions, write_predictions
-from rankwell.protocols import Output, Progress
+from rankwell.protocols import Output, OutputPath, Progress
 from rankwell.protocols.answers import show
 from rankwell.protocols.report import page_lines, write_report
 from rankwell.report.page import NAME
@@ -28,7 +26,7 @@ _TITLE = "Who fails: the retriever or the reader?"
 
 def answers(
     *,
-    output: Annotated[Path, Parameter(name=["--output", "-o"])] = Path("rankwell-demo-answers"),
+    output: OutputPath = Path("rankwell-demo-answers"),
     seed: int = 0,
     progress: Progress = None,
 ) -> Output:

@@ -5,12 +5,11 @@ A video is a scene of four words with noise, a caption some of these words; capt
 
 import json
 from pathlib import Path
-from typing import Annotated, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from cyclopts import Parameter
 
-from rankwell.protocols import Output, Progress
+from rankwell.protocols import Output, OutputPath, Progress
 from rankwell.protocols.captions import captions as rank
 from rankwell.protocols.report import page_lines, write_report
 from rankwell.report.page import NAME
@@ -37,7 +36,7 @@ class Scenes(NamedTuple):
 
 def captions(
     *,
-    output: Annotated[Path, Parameter(name=["--output", "-o"])] = Path("rankwell-demo-captions"),
+    output: OutputPath = Path("rankwell-demo-captions"),
     seed: int = 7,
     progress: Progress = None,
 ) -> Output:

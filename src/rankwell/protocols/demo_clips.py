@@ -8,10 +8,9 @@ by the edges of what is straight ahead; texts by BM25 over a sentence for each c
 from collections.abc import Sequence
 from importlib.resources import files
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-from cyclopts import Parameter
 
 from rankwell import report
 from rankwell.encode.simple_pictures import colours_and_shapes, edges
@@ -21,7 +20,7 @@ from rankwell.files.annotations import read_annotations
 from rankwell.files.embeddings import write_ids
 from rankwell.files.keyword_schema import read_schema
 from rankwell.images import Thumbnails, locate, read_picture
-from rankwell.protocols import Output, Progress, present
+from rankwell.protocols import Output, OutputPath, Progress, present
 from rankwell.protocols.clips_evaluate import with_pictures
 from rankwell.protocols.report import page_lines, write_report
 from rankwell.report.contact_sheet import sheets_of, write_sheets
@@ -58,7 +57,7 @@ class Captions(SqliteFts):
 
 def clips(
     *,
-    output: Annotated[Path, Parameter(name=["--output", "-o"])] = Path("rankwell-demo-clips"),
+    output: OutputPath = Path("rankwell-demo-clips"),
     seed: int = 0,
     progress: Progress = None,
 ) -> Output:

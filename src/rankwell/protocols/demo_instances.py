@@ -8,11 +8,9 @@ import io
 from collections.abc import Callable
 from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from cyclopts import Parameter
-
-from rankwell.protocols import Output, Progress
+from rankwell.protocols import Output, OutputPath, Progress
 from rankwell.protocols.instances_evaluate import evaluate
 from rankwell.protocols.instances_stats import stats
 from rankwell.protocols.instances_table import table
@@ -58,7 +56,7 @@ _TITLE = "Paintings in bad photographs, compared in four ways"
 
 def instances(
     *,
-    output: Annotated[Path, Parameter(name=["--output", "-o"])] = Path("rankwell-demo-instances"),
+    output: OutputPath = Path("rankwell-demo-instances"),
     seed: int = 0,
     progress: Progress = None,
 ) -> Output:

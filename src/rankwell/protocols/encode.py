@@ -4,9 +4,7 @@ import hashlib
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple
-
-from cyclopts import Parameter
+from typing import Any, Literal, NamedTuple
 
 import rankwell
 from rankwell import files
@@ -14,7 +12,7 @@ from rankwell.encode import Settings, load_encoder
 from rankwell.encode.part_file import write_vectors
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate
 from rankwell.files.embeddings import read_column, write_ids
-from rankwell.protocols import Output, Progress
+from rankwell.protocols import Output, OutputPath, Progress
 from rankwell.store import write_text
 
 _CHUNK_BATCHES = 32
@@ -31,7 +29,7 @@ def encode(
     texts: str,
     /,
     *,
-    output: Annotated[Path, Parameter(name=["--output", "-o"])],
+    output: OutputPath,
     model: str,
     column: str | None = None,
     id_column: str | None = None,

@@ -6,10 +6,9 @@ import math
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
-from cyclopts import Parameter
 
 import rankwell
 from rankwell import report
@@ -19,7 +18,7 @@ from rankwell.errors import BadInput, BadUsage
 from rankwell.files.embeddings import write_ids
 from rankwell.files.image_sets import read_images
 from rankwell.images import list_media
-from rankwell.protocols import Output, Progress
+from rankwell.protocols import Output, OutputPath, Progress
 from rankwell.store import refuse_blocked, replacing, write_text
 
 
@@ -27,7 +26,7 @@ def images(
     images: str,
     /,
     *,
-    output: Annotated[Path, Parameter(name=["--output", "-o"])],
+    output: OutputPath,
     model: str,
     root: str | None = None,
     size: str | None = None,

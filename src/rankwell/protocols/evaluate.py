@@ -8,12 +8,11 @@ from math import isnan
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from cyclopts import Parameter
-
 from rankwell import report
 from rankwell.errors import BadUsage
 from rankwell.evaluation.runs import Evaluation
 from rankwell.evaluation.runs import evaluate as evaluate_runs
+from rankwell.options import Option
 from rankwell.protocols import (
     ConventionOption,
     FormatOption,
@@ -47,7 +46,7 @@ def evaluate(
     unjudged: Literal["nonrelevant", "skip"] = "nonrelevant",
     exclude_self: bool | None = None,
     duplicates: Literal["error", "first", "best"] = "error",
-    min_grade: Annotated[float | None, Parameter(name=["--min-grade", "-l"])] = None,
+    min_grade: Annotated[float | None, Option(("--min-grade", "-l"))] = None,
     query_texts: InputOption = None,
     qrels_format: str | None = None,
     run_format: str | None = None,

@@ -6,14 +6,14 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
-from cyclopts import Parameter
 
 from rankwell import files, report
 from rankwell.errors import BadUsage
 from rankwell.evaluation.fusion import TunedFusion, fusion_notes, read_runs, tune_fusion
 from rankwell.evaluation.fusion import fuse as fuse_runs
 from rankwell.evaluation.runs import Evaluation, evaluate, name_runs
-from rankwell.protocols import MeasureOption, Output, Progress, listed
+from rankwell.options import Option
+from rankwell.protocols import MeasureOption, Output, OutputPath, Progress, listed
 from rankwell.registry import split_names
 from rankwell.store import STDIN
 from rankwell.tables.ranking import Ranking
@@ -22,10 +22,10 @@ from rankwell.transforms.fusion import parse_fusion
 
 def fuse(
     *runs: str,
-    output: Annotated[Path, Parameter(name=["--output", "-o"])],
-    method: Annotated[list[str] | None, Parameter(consume_multiple=False)] = None,
+    output: OutputPath,
+    method: list[str] | None = None,
     weights: str | None = None,
-    normalise: Annotated[str | None, Parameter(name=["--normalise", "--normalize"])] = None,
+    normalise: Annotated[str | None, Option(("--normalise", "--normalize"))] = None,
     absent: str | None = None,
     depth: int | None = None,
     top: int | None = None,
@@ -34,11 +34,11 @@ def fuse(
     step: float | None = None,
     folds: int | None = None,
     seed: int | None = None,
-    format: Annotated[report.Format | None, Parameter(name=["--format", "-f"])] = None,  # noqa: A002
+    format: Annotated[report.Format | None, Option(("--format", "-f"))] = None,  # noqa: A002
     duplicates: files.Duplicates = "error",
     run_format: str | None = None,
     qrels_format: str | None = None,
-    target_format: Annotated[str | None, Parameter(name=["--to"])] = None,
+    target_format: Annotated[str | None, Option(("--to",))] = None,
     progress: Progress = None,
 ) -> Output:
     """Fuse runs into one: reciprocal ranks, sums of scores, Borda; weights by hand, or tuned so that no query tunes on itself.

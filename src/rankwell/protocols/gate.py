@@ -5,8 +5,6 @@ from math import isfinite
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
 
-from cyclopts import Parameter
-
 from rankwell import report
 from rankwell.errors import BadInput, BadUsage, GateFailed, RankwellError, UnknownName
 from rankwell.evaluation.comparison import Origin, compare_values
@@ -15,6 +13,7 @@ from rankwell.evaluation.requirements import Check, Figures, check_requirement, 
 from rankwell.files.gate_toml import Gate, read_gate
 from rankwell.files.result_folder import ResultFolder, is_result_folder, read_results
 from rankwell.files.result_summary import read_summary
+from rankwell.options import Option
 from rankwell.protocols import FormatOption, MeasureOption, Output
 from rankwell.registry import split_names, suggest
 from rankwell.report.charts import difference_label
@@ -28,14 +27,14 @@ def gate(
     folder: Path,
     /,
     *,
-    require: Annotated[list[str] | None, Parameter(name=["--require", "-r"], consume_multiple=False)] = None,
+    require: Annotated[list[str] | None, Option(("--require", "-r"))] = None,
     no_regression: str | None = None,
     tolerance: str | None = None,
     measure: MeasureOption = None,
     requirements: Path | None = None,
     intervals: Literal["bootstrap", "t"] = "bootstrap",
     level: float = 0.95,
-    resamples: Annotated[int, Parameter(name=["--resamples"])] = 10_000,
+    resamples: int = 10_000,
     seed: int = 0,
     format: FormatOption = "table",  # noqa: A002
     junit: Path | None = None,

@@ -11,8 +11,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from cyclopts import Parameter
-
 from rankwell import report
 from rankwell.encode import ImageSettings, parse_size
 from rankwell.errors import BadUsage
@@ -21,6 +19,7 @@ from rankwell.evaluation.instances.choices import CUTOFFS, convention_of, takes_
 from rankwell.evaluation.instances.made import Made, by_encoder, by_local_features
 from rankwell.files.image_sets import named_place, read_images
 from rankwell.images import Thumbnails
+from rankwell.options import Option
 from rankwell.protocols import (
     ConventionOption,
     FormatOption,
@@ -43,11 +42,11 @@ from rankwell.tables.images import Images
 from rankwell.tables.names import Place, name_places
 
 _SHEETS, _SHOWN = 10, 5
-OptionalCutoffs = Annotated[str | None, Parameter(name=["-k"])]
 
 
 def evaluate(
     images: InputOption = None,
+    /,
     *,
     query_images: InputOption = None,
     root: InputOption = None,
@@ -64,10 +63,10 @@ def evaluate(
     longest: int | None = None,
     processes: int | None = None,
     cache: Path | None = None,
-    embeddings: Annotated[list[str] | None, Input(), Parameter(consume_multiple=True, negative=())] = None,
+    embeddings: Annotated[list[str] | None, Input(), Option(many=True)] = None,
     queries: InputOption = None,
     references: InputOption = None,
-    scores: Annotated[list[str] | None, Input(), Parameter(consume_multiple=True, negative=())] = None,
+    scores: Annotated[list[str] | None, Input(), Option(many=True)] = None,
     positives: Annotated[str | None, Input(perhaps=True)] = None,
     metric: Literal["cosine", "dot", "l2"] | None = None,
     ids: InputOption = None,
@@ -78,14 +77,14 @@ def evaluate(
     contentless: Literal["filter", "keep"] = "filter",
     absent: Literal["filter", "keep"] | None = None,
     measure: MeasureOption = None,
-    k: OptionalCutoffs = None,
+    k: str | None = None,
     cut: int | None = None,
     convention: ConventionOption = "thesis",
     ties: str | None = None,
     no_relevant: Literal["empty", "skip", "error"] | None = None,
-    transform: Annotated[list[str] | None, Parameter(consume_multiple=False, negative=())] = None,
+    transform: list[str] | None = None,
     learn: InputOption = None,
-    check: Annotated[list[str] | None, Parameter(consume_multiple=False, negative=())] = None,
+    check: list[str] | None = None,
     intervals: Intervals = "bootstrap",
     seed: int = 0,
     sheets: int | None = None,

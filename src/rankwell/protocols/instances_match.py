@@ -3,15 +3,13 @@
 import json
 import shlex
 from pathlib import Path
-from typing import Annotated
 
 import numpy as np
-from cyclopts import Parameter
 
 import rankwell
 from rankwell.errors import BadInput, BadUsage
 from rankwell.files.image_sets import read_images
-from rankwell.protocols import Output, Progress
+from rankwell.protocols import Output, OutputPath, Progress
 from rankwell.store import refuse_blocked, replacing, write_text
 from rankwell.systems.local_features import Compared, Descriptor, LocalFeatures, Score
 from rankwell.tables.images import Images
@@ -22,7 +20,7 @@ def match(
     images: str,
     /,
     *,
-    output: Annotated[Path, Parameter(name=["--output", "-o"])],
+    output: OutputPath,
     query_images: str | None = None,
     root: str | None = None,
     pattern: str | None = None,

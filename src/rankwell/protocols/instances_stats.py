@@ -1,9 +1,7 @@
 """Print the table of data sets of images: instances, references, queries, images per instance, before and after filtering."""
 
 import sys
-from typing import Annotated, Any, Literal
-
-from cyclopts import Parameter
+from typing import Any, Literal
 
 from rankwell import report
 from rankwell.errors import BadUsage
@@ -16,8 +14,8 @@ from rankwell.store import write_text
 
 def stats(
     *images: str,
-    objects: Annotated[list[str] | None, Parameter(consume_multiple=False, negative=())] = None,
-    published: Annotated[bool, Parameter(negative=())] = False,
+    objects: list[str] | None = None,
+    published: bool = False,
     query_images: str | None = None,
     root: str | None = None,
     pattern: str | None = None,

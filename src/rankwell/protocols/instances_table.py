@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
 import numpy as np
-from cyclopts import Parameter
 
 from rankwell import report
 from rankwell.errors import BadInput, BadUsage, RankwellError
@@ -17,6 +16,7 @@ from rankwell.files.published_instances import published_instances
 from rankwell.files.result_folder import ResultFolder, read_results
 from rankwell.files.result_summary import read_performance, read_summary
 from rankwell.files.system_toml import System, read_system
+from rankwell.options import Option
 from rankwell.protocols import Output, OutputOption
 from rankwell.registry import parse_measure, suggest
 from rankwell.report.system_table import SystemCost, SystemFigure, SystemTable, TableFormat, render_system_table
@@ -33,13 +33,13 @@ _WRITTEN: tuple[TableFormat, ...] = ("csv", "json", "md", "latex", "html")
 
 def table(
     *results: str,
-    published: Annotated[bool, Parameter(negative=())] = False,
-    system: Annotated[list[str] | None, Parameter(consume_multiple=False, negative=())] = None,
-    measure: Annotated[str, Parameter(name=["--measure", "-m"])] = "P@1",
+    published: bool = False,
+    system: list[str] | None = None,
+    measure: Annotated[str, Option(("--measure", "-m"))] = "P@1",
     alpha: float = 0.05,
     resamples: int = 100_000,
     seed: int = 0,
-    format: Annotated[TableFormat, Parameter(name=["--format", "-f"])] = "table",  # noqa: A002
+    format: Annotated[TableFormat, Option(("--format", "-f"))] = "table",  # noqa: A002
     output: OutputOption = None,
 ) -> Output:
     """Set evaluated systems side by side: systems × data sets with intervals and significance, what each took, published figures.

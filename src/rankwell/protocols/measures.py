@@ -3,16 +3,15 @@
 import sys
 from typing import Annotated, Any, Literal
 
-from cyclopts import Parameter
-
 from rankwell import report
+from rankwell.options import Option
 from rankwell.protocols import Output
 from rankwell.registry import MEASURES, MeasureEntry
 
 
 def measures(
     *,
-    format: Annotated[Literal["table", "json", "md"], Parameter(name=["--format", "-f"])] = "table",  # noqa: A002
+    format: Annotated[Literal["table", "json", "md"], Option(("--format", "-f"))] = "table",  # noqa: A002
 ) -> Output:
     """List every measure with what it says, its bounds, its direction and the words that other tools have for it.
 

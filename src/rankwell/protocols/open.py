@@ -2,9 +2,6 @@
 
 import webbrowser
 from pathlib import Path
-from typing import Annotated
-
-from cyclopts import Parameter
 
 from rankwell.errors import BadInput
 from rankwell.protocols import Output
@@ -15,7 +12,7 @@ def open(  # noqa: A001
     place: Path = Path(),
     /,
     *,
-    browser: Annotated[bool, Parameter(negative="--no-browser")] = True,
+    browser: bool = True,
 ) -> Output:
     """Open the page of results in a browser: report.html, as `rankwell report` and `rankwell compare -o` write it.
 

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
 import numpy as np
-from cyclopts import Parameter
 
 from rankwell import __version__, report
 from rankwell.errors import BadInput, BadUsage
@@ -18,7 +17,8 @@ from rankwell.evaluation.pairs import DEFINITIONS, Compared, Figures, Words, exa
 from rankwell.files.embeddings import read_column, read_embeddings, split_part
 from rankwell.files.numbers import read_numbers
 from rankwell.kernels.pair_similarities import Similarity, pair_similarities, similarity_name
-from rankwell.protocols import Input, InputOption, InputPlace, Output, Progress
+from rankwell.options import Option
+from rankwell.protocols import FormatOption, Input, InputOption, InputPlace, Output, OutputOption, Progress
 from rankwell.stats import Intervals
 from rankwell.store import Source
 from rankwell.tables import Bools, Floats
@@ -36,18 +36,18 @@ def pairs(
     /,
     *similarities: InputPlace,
     reference: InputOption = None,
-    candidate: Annotated[list[str] | None, Input(), Parameter(consume_multiple=False, negative=())] = None,
-    sample: Annotated[int | None, Parameter(name=["--pairs"])] = None,
+    candidate: Annotated[list[str] | None, Input()] = None,
+    sample: Annotated[int | None, Option(("--pairs",))] = None,
     left: InputOption = None,
     right: InputOption = None,
     scores: InputOption = None,
-    metric: Annotated[list[str] | None, Parameter(consume_multiple=False, negative=())] = None,
+    metric: list[str] | None = None,
     strata: Annotated[str | None, Input(perhaps=True)] = None,
-    convention: Annotated[Words, Parameter(name=["--convention", "-c"])] = "rankwell",
+    convention: Annotated[Words, Option(("--convention", "-c"))] = "rankwell",
     intervals: Intervals = "bootstrap",
     seed: int = 0,
-    format: Annotated[report.Format, Parameter(name=["--format", "-f"])] = "table",  # noqa: A002
-    output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
+    format: FormatOption = "table",  # noqa: A002
+    output: OutputOption = None,
     progress: Progress = None,
 ) -> Output:
     """Compare similarities of pairs with what they should be: correlation, error and calibration, from numbers or embeddings.

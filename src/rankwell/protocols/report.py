@@ -7,9 +7,7 @@ import math
 from collections.abc import Mapping, Sequence
 from itertools import combinations
 from pathlib import Path
-from typing import Annotated, Any
-
-from cyclopts import Parameter
+from typing import Any
 
 from rankwell.errors import BadUsage, NothingToEvaluate
 from rankwell.evaluation.comparison import Comparison, compare_values
@@ -18,7 +16,7 @@ from rankwell.files import read_texts
 from rankwell.files.result_folder import ResultFolder, read_results
 from rankwell.files.result_summary import read_further, read_summary
 from rankwell.images import Thumbnails, data_uri, locate
-from rankwell.protocols import Output
+from rankwell.protocols import Output, OutputOption
 from rankwell.report import Row
 from rankwell.report.charts import difference_label
 from rankwell.report.page import NAME, PageSource, Place
@@ -31,7 +29,7 @@ _MOST_PAIRED = 5
 
 def report(
     *places: str,
-    output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
+    output: OutputOption = None,
     documents: str | None = None,
     thumbnails: str | None = None,
     title: str | None = None,

@@ -3,11 +3,9 @@
 Of items with the same score the one that stands first in BASE comes first; the result is the same for every backend.
 """
 
-from pathlib import Path
-from typing import Annotated, Literal
+from typing import Literal
 
 import numpy as np
-from cyclopts import Parameter
 
 from rankwell import files
 from rankwell.errors import BadUsage
@@ -15,7 +13,7 @@ from rankwell.files.embeddings import read_column, read_embeddings
 from rankwell.files.ground_truth import write_ground_truth
 from rankwell.kernels.exclusion import Exclude, Groups
 from rankwell.kernels.similarity import Metric
-from rankwell.protocols import Output, Progress
+from rankwell.protocols import Output, OutputPath, Progress
 from rankwell.search import search as find
 
 _HDF5 = (".hdf5", ".h5")
@@ -26,8 +24,8 @@ def search(
     queries: str,
     /,
     *,
-    output: Annotated[Path, Parameter(name=["--output", "-o"])],
-    k: Annotated[int, Parameter(name=["-k"])] = 100,
+    output: OutputPath,
+    k: int = 100,
     metric: Metric = "cosine",
     exclude: Exclude = "none",
     base_ids: str | None = None,

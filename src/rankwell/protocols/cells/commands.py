@@ -8,16 +8,14 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args, get_origin, get_type_hints
+from typing import Any
 
 from rankwell import protocols
-from rankwell.errors import BadInput
+from rankwell.errors import BadInput, BadUsage
 from rankwell.files.bench_toml import Cell, Given
+from rankwell.options import Argument, arguments_of, bind
 from rankwell.protocols import Input, Progress
 from rankwell.registry import suggest
-
-if TYPE_CHECKING:
-    from cyclopts.argument import Argument
 
 Work = Callable[[Path, Progress], Any]
 """A command with its arguments; it writes its results into a folder."""
@@ -27,52 +25,33 @@ _OWN = ("output", "format", "per_query")
 
 
 @dataclass(frozen=True)
-class Option:
-    """One option of a command. flag: as on the command line, "" for an argument without one.
-
-    kind: what its text becomes, or each of them where it takes a list. input: how it names files, None where it does not.
-    """
-
-    flag: str
-    kind: Any
-    is_list: bool
-    input: Input | None
-
-
-@dataclass(frozen=True)
 class Command:
     """A command by its words, as `clips evaluate`, with its options by the keys of a bench file."""
 
     words: str
     function: Callable[..., Any]
-    options: Mapping[str, Option]
+    options: Mapping[str, Argument]
 
     def arguments(self, given: Mapping[str, Given]) -> list[str]:
         """The command line that says what is given, without the command's words. Raises BadInput for a value of another type."""
-        texts = [
-            (option.flag, text) for key, option in self.options.items() if key in given for text in _texts(option, given[key])
-        ]
-        places = [key for key, option in self.options.items() if not option.flag]
+        said = {key: _texts(option, given[key]) for key, option in self.options.items() if key in given}
+        places = [key for key, option in self.options.items() if not option.flags]
         for before, key in pairwise(places):
             if key in given and before not in given:
                 raise BadInput(f"{given[key].where}: `{before}` is missing, which stands before {key!r}; give it as well.")
-        bare = [text for flag, text in texts if not flag]
-        return [f"{flag}={text}" for flag, text in texts if flag] + (["--", *bare] if bare else [])
+        bare = [text for key in places for text in said.get(key, [])]
+        return [text for key, texts in said.items() if key not in places for text in texts] + (["--", *bare] if bare else [])
 
     def read(self, arguments: Sequence[str], where: str) -> Work:
         """The command with its arguments, ready to run. Raises BadInput for what it does not understand."""
-        from cyclopts import App, CycloptsError, Parameter
-
-        app = App(name=self.words, default_parameter=Parameter(negative_iterable=()))
-        app.default(self.function)
         try:
-            function, bound, injected = app.parse_args([*arguments], print_error=False, exit_on_error=False)
-        except CycloptsError as error:
-            raise BadInput(f"{where}: {' '.join(str(error).split())}") from error
+            places, named = bind(self.function, arguments)
+        except BadUsage as error:
+            raise BadInput(f"{where}: {error}") from error
 
         def _work(output: Path, progress: Progress) -> Any:
-            own = {"progress": progress} if "progress" in injected else {}
-            return function(*bound.args, **{**bound.kwargs, **own, "output": output})
+            own = {"progress": progress} if "progress" in self.function.__annotations__ else {}
+            return self.function(*places, **{**named, **own, "output": output})
 
         return _work
 
@@ -81,15 +60,16 @@ class Command:
         return f"rankwell {self.words} {shlex.join(arguments)}"
 
 
-def _texts(option: Option, given: Given) -> list[str]:
-    """What stands for a value on a command line. Raises BadInput for a value of another type."""
+def _texts(option: Argument, given: Given) -> list[str]:
+    """What says a value on a command line, the option with it. Raises BadInput for a value of another type."""
     value = given.value
     if option.kind is bool:
         if not isinstance(value, bool):
             raise BadInput(f"{given.where} is {value!r}; true or false is wanted.")
-        return [str(value).lower()]
+        denial = [option.denial] if option.form == "pair" else []
+        return [_flag(option)] if value else denial
     parts: list[Any] = value if isinstance(value, list) else [value]
-    if isinstance(value, list) and not option.is_list:
+    if isinstance(value, list) and option.form == "one":
         # Cut-offs are a list to whoever writes them, and one text to the command.
         if option.kind is not str or not all(_fits(each, int) for each in parts):
             raise BadInput(f"{given.where} is {value!r}; one value is wanted.")
@@ -98,7 +78,11 @@ def _texts(option: Option, given: Given) -> list[str]:
     if wrong is not None:
         wanted = "a whole number" if option.kind is int else "a number" if option.kind is float else "a text"
         raise BadInput(f"{given.where} is {wrong!r}; {wanted} is wanted.")
-    return [str(part) for part in parts]
+    return [f"{_flag(option)}={part}" if option.flags else str(part) for part in parts]
+
+
+def _flag(option: Argument) -> str:
+    return next((flag for flag in option.flags if flag.startswith("--")), option.flags[0])
 
 
 def _fits(value: Any, kind: Any) -> bool:
@@ -130,41 +114,24 @@ def _stem(text: str) -> str | None:
 @cache
 def load_command(stem: str) -> Command | None:
     """The command of a file; None where it writes no results of its own, or names no files that it goes by."""
-    from cyclopts import App, Parameter
-
     module = importlib.import_module(f"{protocols.__name__}.{stem}")
     first, _, last = stem.partition("_")
     function = getattr(module, last or first)
-    hints = get_type_hints(function, include_extras=True)
-    if "output" not in hints or not any(_input(hint) for hint in hints.values()):
+    known = arguments_of(function)
+    if "output" not in {each.name for each in known} or not any(map(input_mark, known)):
         return None
-    app = App(default_parameter=Parameter(negative_iterable=()))
-    app.default(function)
-    options = {
-        key: option
-        for each in app.assemble_argument_collection()
-        if each.parse and each.field_info.name not in _OWN
-        for key, option in _options(each, _input(hints[each.field_info.name]))
-    }
+    options = {key: each for each in known if each.name not in _OWN for key in _keys(each)}
     return Command(" ".join(filter(None, (first, last))).replace("_", "-"), function, options)
 
 
-def _input(hint: Any) -> Input | None:
-    return next((each for each in getattr(hint, "__metadata__", ()) if isinstance(each, Input)), None)
+def input_mark(option: Argument) -> Input | None:
+    """How an option names files, None where it does not."""
+    return next((mark for mark in option.marks if isinstance(mark, Input)), None)
 
 
-def _options(argument: "Argument", marked: Input | None) -> Iterable[tuple[str, Option]]:
-    """What one parameter is called in a bench file, and what becomes of it."""
-    flags = [name for name in argument.names if name.startswith("-") and name not in argument.negatives]
-    long = [flag for flag in flags if flag.startswith("--")]
-    flag = (long or flags or [""])[0]
-    hint = argument.hint
-    kinds = [each for each in get_args(hint) if each is not type(None)] if type(None) in get_args(hint) else [hint]
-    is_list = get_origin(kinds[0]) in (list, tuple)
-    kind = kinds[0] if kinds[0] in (bool, int, float) else str
-    names = [name.removeprefix("--").replace("-", "_") for name in long] or [argument.field_info.name]
-    for name in names:
-        yield name, Option(flag, kind, is_list, marked)
+def _keys(option: Argument) -> list[str]:
+    """What a bench file may call an option: its long names, or that of its parameter."""
+    return [flag[2:].replace("-", "_") for flag in option.flags if flag.startswith("--")] or [option.name]
 
 
 def refuse_unknown(cells: Sequence[tuple[Cell, Command]]) -> None:

@@ -15,7 +15,7 @@ from rankwell.errors import BadInput, UnknownName
 from rankwell.files.bench_toml import Bench, Cell, Given
 from rankwell.files.embeddings import IDS_BESIDE
 from rankwell.protocols import Progress
-from rankwell.protocols.cells.commands import Command, Work, command_of, refuse_unknown
+from rankwell.protocols.cells.commands import Command, Work, command_of, input_mark, refuse_unknown
 from rankwell.registry import suggest
 from rankwell.report.folder import digest_of
 from rankwell.store import STDIN, Source, split_part
@@ -96,7 +96,7 @@ def _refuse_twins(tasks: Sequence[Task], bench: Bench) -> None:
 
 def _inputs(cell: Cell, name: str, given: Given, command: Command) -> Iterator[Path]:
     """The files and folders that an option names, and the files of ids beside them. Raises BadInput where there is none."""
-    marked = command.options[name].input
+    marked = input_mark(command.options[name])
     if marked is None:
         return
     for text in given.value if isinstance(given.value, list) else [given.value]:

@@ -10,7 +10,7 @@ import numpy as np
 from rankwell import files
 from rankwell.conventions import Convention, reference_convention
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate
-from rankwell.evaluation import Agreement
+from rankwell.evaluation.agreement.results import Agreement
 from rankwell.files.embeddings import read_column, read_embeddings, split_part
 from rankwell.kernels.arrays import refuse_non_finite
 from rankwell.kernels.similarity import metric_name

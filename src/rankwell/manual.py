@@ -1,0 +1,86 @@
+"""The pages of help: of the program, of a word that begins several commands, and of a command."""
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from rich import box
+from rich.console import Group
+from rich.panel import Panel
+from rich.table import Table
+from rich.text import Text
+
+from rankwell.commands import Words, below, load, summaries
+from rankwell.options import REQUIRED, Argument, arguments_of, texts_of
+
+ABOUT = "Measures how well anything retrieves: exact, explained, with uncertainty."
+_DROP_IN = {("trec-eval",): "Print what trec_eval prints, byte for byte, so that a script changes one word."}
+_KINDS = {int: "INT", float: "FLOAT", Path: "PATH"}
+
+
+def page(words: Words) -> Group:
+    """The page of a command, of a word that begins several, or of the program where there are no words."""
+    if words in summaries():
+        return _command_page(words)
+    usage = Text(" ".join(["Usage: rankwell", *words, "COMMAND\n"]))
+    if words:
+        return Group(usage, _commands(below(words[0])))
+    return Group(usage, Text(f"{ABOUT}\n"), _commands({**summaries(), **_DROP_IN}))
+
+
+def _commands(lines: Mapping[Words, str]) -> Panel:
+    return _panel("Commands", ((Text(" ".join(words), "cyan"), Text(line)) for words, line in sorted(lines.items())))
+
+
+def _command_page(words: Words) -> Group:
+    function = load(words)
+    about, texts = texts_of(function)
+    known = arguments_of(function)
+    bare, named = ([each for each in known if bool(each.flags) is flagged] for flagged in (False, True))
+    needed = [f"{each.flags[0]} {_word(each)}" for each in named if each.default is REQUIRED]
+    usage = " ".join(["Usage: rankwell", *words, *needed, "[OPTIONS]", *map(_place, bare)])
+    further = below(words[0]) if len(words) == 1 else {}
+    if further:
+        usage += f"\n       rankwell {words[0]} COMMAND"
+    paragraphs = "\n\n".join(part if part.startswith(" ") else " ".join(part.split()) for part in about.split("\n\n"))
+    panels = [
+        _commands(further) if further else None,
+        _panel("Arguments", (_row(each, texts.get(each.name, "")) for each in bare)) if bare else None,
+        _panel("Options", (_row(each, texts.get(each.name, "")) for each in named)) if named else None,
+    ]
+    return Group(Text(usage + "\n"), Text(paragraphs + "\n"), *(panel for panel in panels if panel))
+
+
+def _panel(title: str, rows: Iterable[tuple[Text, Text]]) -> Panel:
+    table = Table.grid(padding=(0, 2, 0, 0), expand=True)
+    table.add_column(max_width=26, overflow="fold")
+    table.add_column(ratio=1)
+    for row in rows:
+        table.add_row(*row)
+    return Panel(table, title=title, title_align="left", box=box.ROUNDED, border_style="dim")
+
+
+def _row(argument: Argument, text: str) -> tuple[Text, Text]:
+    flags = [*argument.flags, *([argument.denial] if argument.form == "pair" else [])]
+    name = Text(" ".join(flags) if flags else argument.name.upper(), "cyan")
+    if flags and argument.form not in ("switch", "pair"):
+        name.append(f" {_word(argument)}", "")
+    told = Text(text)
+    if argument.choices:
+        told.append(f" [{', '.join(argument.choices)}]", "dim")
+    if argument.default is REQUIRED and argument.form != "rest":
+        told.append(" [required]", "red")
+    elif argument.form not in ("switch", "rest") and argument.default is not None:
+        told.append(f" [default: {argument.default}]", "dim")
+    return name, told
+
+
+def _word(argument: Argument) -> str:
+    word = "CHOICE" if argument.choices else _KINDS.get(argument.kind, "TEXT")
+    return f"{word}..." if argument.form in ("each", "many") else word
+
+
+def _place(argument: Argument) -> str:
+    name = argument.name.upper()
+    if argument.form == "rest":
+        return f"[{name}...]"
+    return name if argument.default is REQUIRED else f"[{name}]"

@@ -1,0 +1,149 @@
+"""The words of a command line: what each form of an option reads, what is refused, and what every command says of itself."""
+
+import inspect
+import io
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import pytest
+from rich.console import Console
+
+from rankwell import commands, manual
+from rankwell.errors import BadUsage
+from rankwell.options import REQUIRED, Option, Passed, arguments_of, bind, texts_of
+
+COMMANDS = list(commands.summaries())
+
+
+def command(
+    first: Path,
+    second: Literal["a", "b"] = "a",
+    /,
+    *rest: int,
+    must: str,
+    number: float | None = None,
+    k: int = 10,
+    quiet: bool = False,
+    scaled: bool | None = None,
+    browser: bool = True,
+    measure: Annotated[list[str] | None, Option(("--measure", "-m"))] = None,
+    scores: Annotated[list[float] | None, Option(many=True)] = None,
+    kind: Literal["table", "csv"] | None = None,
+    progress: Annotated[Any, Passed()] = None,
+) -> None:
+    """Does one thing.
+
+    And says more of it.
+
+    Parameters
+    ----------
+    first
+        The first one,
+        on two lines.
+    must
+        What must be given.
+    """
+
+
+GIVEN = {
+    "x --must y": ([Path("x")], {"must": "y"}),
+    "--must y x": ([Path("x")], {"must": "y"}),
+    "x --must=y b 1 --number -2.5 3": ([Path("x"), "b", 1, 3], {"must": "y", "number": -2.5}),
+    "x --must y -k 3": ([Path("x")], {"must": "y", "k": 3}),
+    "x --must y -k3": ([Path("x")], {"must": "y", "k": 3}),
+    "x --must y --quiet --scaled --no-browser": ([Path("x")], {"must": "y", "quiet": True, "scaled": True, "browser": False}),
+    "x --must y --no-scaled": ([Path("x")], {"must": "y", "scaled": False}),
+    "x --must y -m p -mq --measure r": ([Path("x")], {"must": "y", "measure": ["p", "q", "r"]}),
+    "x --must y --scores 1 2 --kind csv": ([Path("x")], {"must": "y", "scores": [1.0, 2.0], "kind": "csv"}),
+    "--scores=1 --scores 2 3 --must y -- x b 5": ([Path("x"), "b", 5], {"must": "y", "scores": [1.0, 2.0, 3.0]}),
+    "--must y -- --must": ([Path("--must")], {"must": "y"}),
+}
+
+REFUSED = {
+    "": "required: --must",
+    "--must y": "FIRST is missing.",
+    "x --must": "--must: expected one argument",
+    "x --must y --must z": "--must: given twice",
+    "x --must y --scaled --no-scaled": "--no-scaled: given twice",
+    "x --must y c": "there is no 'c'; known are a, b.",
+    "x --must y --kind tabel": "--kind: there is no 'tabel'; known are table, csv; did you mean 'table'?",
+    "x --must y a 1.5": "'1.5' is not a whole number.",
+    "x --must y --number much": "--number: 'much' is not a number.",
+    "x --must y --mesure p": "there is no option --mesure; did you mean '--measure'",
+    "x --must y --zzz=1": "there is no option --zzz.",
+    "x --must y --meas p": "there is no option --meas; did you mean '--measure'",
+    "x --must y --progress 1": "there is no option --progress",
+    "x --must y --no-quiet": "there is no option --no-quiet",
+    "x --must y --quiet=maybe": "--quiet: ignored explicit argument 'maybe'",
+    "x --must y --scores": "--scores: expected at least one argument",
+}
+
+
+@pytest.mark.parametrize("line", GIVEN)
+def test_words_become_the_arguments_of_a_function(line: str):
+    assert bind(command, line.split()) == GIVEN[line]
+
+
+@pytest.mark.parametrize("line", REFUSED)
+def test_words_that_cannot_be_understood_are_refused_in_one_line(line: str):
+    with pytest.raises(BadUsage) as caught:
+        bind(command, line.split())
+    assert REFUSED[line] in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_words_too_many_are_refused():
+    def _lone(place: str, /) -> None: ...
+
+    with pytest.raises(BadUsage, match="'b' 'c': more than this command takes"):
+        bind(_lone, ["a", "b", "c"])
+
+
+def test_a_docstring_is_taken_apart_into_what_it_says_of_each_parameter():
+    about, texts = texts_of(command)
+
+    assert about == "Does one thing.\n\nAnd says more of it."
+    assert texts == {"first": "The first one, on two lines.", "must": "What must be given."}
+
+
+@pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
+def test_every_command_says_of_each_of_its_options_what_it_does(words: commands.Words):
+    function = commands.load(words)
+    about, texts = texts_of(function)
+    known = arguments_of(function)
+
+    assert about.splitlines()[0] == commands.summaries()[words]
+    assert list(texts) == [each.name for each in known]
+    assert all(texts.values())
+    assert {each.kind for each in known} <= {str, int, float, bool, Path}
+    flags = [flag for each in known for flag in (*each.flags, *([each.denial] if each.form == "pair" else []))]
+    assert len(set(flags)) == len(flags)
+
+
+@pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
+def test_what_is_not_said_is_left_to_the_function(words: commands.Words):
+    function = commands.load(words)
+    needed = [each for each in arguments_of(function) if each.default is REQUIRED and each.form != "rest"]
+    line = [text for each in needed for text in ([*each.flags[:1], each.choices[0] if each.choices else "1"])]
+
+    places, named = bind(function, line)
+
+    assert set(named) == {each.name for each in needed if each.flags}
+    inspect.signature(function).bind(*places, **named)
+
+
+@pytest.mark.parametrize("width", [40, 80, 200])
+@pytest.mark.parametrize("words", [(), ("clips",), *COMMANDS], ids=" ".join)
+def test_every_page_of_help_fits_its_terminal_and_loses_no_word(words: commands.Words, width: int):
+    stream = io.StringIO()
+    Console(file=stream, width=width, color_system=None).print(manual.page(words))
+    text = stream.getvalue()
+
+    assert all(len(line) <= width for line in text.splitlines())
+    if words in COMMANDS and width == 200:
+        shown = " ".join(text.replace("│", " ").split())
+        for argument in arguments_of(commands.load(words)):
+            assert all(f"{flag} " in shown for flag in argument.flags), argument
+            assert all(choice in shown for choice in argument.choices), argument
+        for told in texts_of(commands.load(words))[1].values():
+            assert told.split(" ")[0] in shown
