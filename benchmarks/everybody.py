@@ -56,6 +56,7 @@ class Other(NamedTuple):
 
 
 OTHERS = {
+    "startup.py": Other("Start-up: whole processes on 50 queries × 1,000 lines"),
     "search.py": Other("k nearest neighbours: 10,000 and 100,000 vectors, and a million memory-mapped ones", ("--rounds", "3")),
     "captions.py": Other("Ranks of positives: 20,000 × 20,000 captions", ("--rounds", "3")),
     "agree.py": Other("Agreement of models: 5,000 papers", ("--turns", "5")),

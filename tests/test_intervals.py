@@ -9,7 +9,7 @@ from scipy import stats
 
 from rankwell.errors import BadInput, BadUsage
 from rankwell.kernels.resamples import over_resamples
-from rankwell.stats import on_exact_grid, student_quantile
+from rankwell.stats import on_exact_grid, percentile_interval, student_quantile
 from rankwell.stats.summaries import summarise, summary_notes
 from rankwell.tables.values import Values
 
@@ -92,6 +92,15 @@ def test_ten_queries_have_an_interval_and_nine_have_none():
     assert nine.ci_low is None
     assert ten.ci_low < ten.mean < ten.ci_high
     assert summary_notes([make(scores(10))]) == []
+
+
+@pytest.mark.parametrize("level", [0.5, 0.9, 0.95, 0.999])
+@pytest.mark.parametrize("count", [1, 2, 3, 39, 40, 41, 1000, 10_000])
+def test_a_percentile_interval_lies_between_numpys_quantiles(count: int, level: float):
+    drawn = np.random.default_rng(count).normal(size=count)
+    wanted = np.quantile(drawn, [(1 - level) / 2, (1 + level) / 2])
+
+    assert percentile_interval(drawn, level) == pytest.approx(tuple(wanted), rel=1e-9, abs=0)
 
 
 @pytest.mark.parametrize("freedom", [1, 2, 3, 4, 5, 9, 10, 49, 199, 500, 1999, 2000, 2001, 6979, 100_000])

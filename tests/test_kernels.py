@@ -15,8 +15,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rankwell.errors import BadInput, BadLine, BadScore, DuplicateItem
-from rankwell.kernels import MSMARCO_RUN, TREC_RUN, Layout, Reading, numpy_bytes, read_columns, scan
+from rankwell.kernels import numpy_bytes
 from rankwell.kernels.decimals import parse
+from rankwell.kernels.reading import MSMARCO_RUN, TREC_RUN, Layout, Reading, read_columns, scan
 from rankwell.kernels.spans import Spans, changes, equal, hashes
 from rankwell.store import Source
 from rankwell.tables.hits import Hits

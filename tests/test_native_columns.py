@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rankwell.kernels import Reading, native, native_columns
+from rankwell.kernels import native, native_columns
+from rankwell.kernels.reading import Reading
 from rankwell.tables.judgments import Judgments
 
 pa: Any = pytest.importorskip("pyarrow")

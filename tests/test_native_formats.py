@@ -14,7 +14,8 @@ import pytest
 from rankwell import files
 from rankwell.errors import RankwellError
 from rankwell.files import trec_qrels
-from rankwell.kernels import TREC_RUN, Reading, judged_rows, native, native_bytes, native_columns
+from rankwell.kernels import judged_rows, native, native_bytes, native_columns
+from rankwell.kernels.reading import TREC_RUN, Reading
 from rankwell.store import Source
 from rankwell.tables.hits import Hits
 from rankwell.tables.judgments import Judgments

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from rankwell.files import trec_qrels
-from rankwell.kernels import MSMARCO_RUN, TREC_RUN, Layout, Reading, judged_rows, native, native_bytes, numpy_bytes
+from rankwell.kernels import judged_rows, native, native_bytes, numpy_bytes
+from rankwell.kernels.reading import MSMARCO_RUN, TREC_RUN, Layout, Reading
 from rankwell.store import Source
 from rankwell.tables import decode_id
 from rankwell.tables.judgments import Judgments

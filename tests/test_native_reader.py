@@ -14,7 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rankwell.errors import RankwellError
-from rankwell.kernels import MSMARCO_RUN, TREC_RUN, Layout, Reading, native, native_bytes, numpy_bytes, scan
+from rankwell.kernels import native, native_bytes, numpy_bytes
+from rankwell.kernels.reading import MSMARCO_RUN, TREC_RUN, Layout, Reading, scan
 from rankwell.store import Source
 from rankwell.tables.hits import Hits
 from rankwell.tables.judgments import Judgments

@@ -115,6 +115,19 @@ def test_an_entry_is_found_without_importing_the_files_of_all_others():
     assert done.stdout == "nDCG@10 trec_eval9\n[]\n"
 
 
+def test_a_measure_is_looked_for_where_it_is_declared_and_not_where_it_is_mentioned():
+    code = (
+        "import sys\n"
+        "from rankwell.registry import MEASURES\n"
+        "homes = {MEASURES[name].function.__module__ for name in ('nDCG', 'AP', 'RR')}\n"
+        "print(homes ^ {name for name in sys.modules if name.startswith('rankwell.measures.')})\n"
+    )
+
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+    assert done.stdout == "set()\n"
+
+
 @pytest.mark.parametrize("name", ["../cli", "__init__", "", "a\0b", "/etc/passwd", "rankwell.cli"])
 def test_a_name_is_no_path(name):
     with pytest.raises(UnknownName, match="no convention is called"):

@@ -283,12 +283,14 @@ def test_every_measure_has_trec_evals_name_as_a_word_for_it(trec):
     assert OURS[name].module == trec.home.partition(".")[0]
 
 
-def test_neither_the_command_line_library_nor_duckdb_is_loaded(folder):
+def test_neither_the_command_line_library_nor_what_formats_share_is_loaded(folder):
     code = "import sys; from rankwell.compat import trec_eval; trec_eval.main(['qrels', 'run'], sys.stderr); print(*sys.modules)"
 
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 
-    assert not {"cyclopts", "rich", "duckdb", "narwhals"} & set(done.stdout.split())
+    loaded = set(done.stdout.split())
+    assert not {"argparse", "rich", "duckdb", "narwhals"} & loaded
+    assert ("rankwell.files" in loaded) == (native.library is None)
 
 
 AHEAD = {

@@ -1,7 +1,5 @@
 """Rows of values that are made when they are read: the same rows, and the same text, as if each had been made before."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
@@ -54,7 +52,7 @@ def test_the_text_is_that_of_rows_made_before(what: str, write) -> None:
     rows = ValueRows(SETS[what])
     document = Document([], rows, {}, ())
 
-    assert write(document) == write(replace(document, per_query=list(rows)))
+    assert write(document) == write(document._replace(per_query=list(rows)))
 
 
 @pytest.mark.parametrize("form", ["csv", "tsv", "json", "jsonl", "md", "table"])

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rankwell.kernels import Reading
+from rankwell.kernels.reading import Reading
 from rankwell.tables import decode_id
 from rankwell.tables.order import TIE_RULES
 

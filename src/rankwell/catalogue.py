@@ -1,8 +1,8 @@
 """What can be named: entries that files add to their folder, which is read when one is first asked for."""
 
 import importlib
-import pkgutil
 from collections.abc import Callable, Iterable, Iterator
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
@@ -36,25 +36,39 @@ class Catalogue(Generic[Entry]):
         return _file
 
     def _load(self) -> None:
+        import pkgutil
+
         if not self._loaded:
             self._loaded = True
             package = importlib.import_module(f"rankwell.{self._folder}")
             for module in pkgutil.iter_modules(package.__path__):
                 importlib.import_module(f"rankwell.{self._folder}.{module.name}")
 
+    @cached_property
+    def _files(self) -> list[Path]:
+        folder = Path(importlib.import_module(f"rankwell.{self._folder}").__path__[0])
+        return sorted(folder.glob("[a-z]*.py"))
+
+    @cached_property
+    def _texts(self) -> dict[Path, bytes]:
+        return {file: file.read_bytes() for file in self._files}
+
     def _load_files(self, name: str) -> None:
         """Imports the file that is called like an entry, or else those that have its words in quotes, and not the others.
 
-        Where the entry is in neither, the whole folder is read, so that this decides nothing but how long it takes.
+        Of the latter those, if any, where the first word follows a bracket, as it does in a decorator. Where the entry is in
+        none of them, the whole folder is read, so that this decides nothing but how long it takes.
         """
         if self._loaded:
             return
-        folder = Path(importlib.import_module(f"rankwell.{self._folder}").__path__[0])
-        files = sorted(folder.glob("[a-z]*.py"))
-        own = [file for file in files if file.stem == name.replace("-", "_").lower()]
-        quoted = [f'"{word}"' for word in name.split()]
-        for file in own or [file for file in files if all(word in file.read_text(encoding="utf-8") for word in quoted)]:
+        own = [file for file in self._files if file.stem == name.replace("-", "_").lower()]
+        for file in own or self._files_with([f'"{word}"'.encode() for word in name.split()]):
             importlib.import_module(f"rankwell.{self._folder}.{file.stem}")
+
+    def _files_with(self, words: list[bytes]) -> list[Path]:
+        found = [file for file, text in self._texts.items() if all(word in text for word in words)]
+        opened = [file for file in found if any(bracket + words[0] in self._texts[file] for bracket in (b"(", b"(\n    "))]
+        return opened or found
 
     def __getitem__(self, name: str) -> Entry:
         if name not in self:

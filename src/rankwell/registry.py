@@ -1,25 +1,27 @@
 """The measures as they can be named: entries that files add by a decorator, and the text of a measure, `nDCG@10`, as a value."""
 
+from __future__ import annotations
+
 import ast
 import inspect
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from types import NoneType
-from typing import Any, Literal, Self, TypeVar, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, TypeVar, get_args, get_origin
 
 from rankwell.catalogue import Catalogue as Catalogue
 from rankwell.catalogue import suggest as suggest
 from rankwell.errors import BadUsage, UnknownName
-from rankwell.tables.values import Summary, Unit
+
+if TYPE_CHECKING:
+    from rankwell.tables.values import Summary, Unit
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Better = Literal["higher", "lower", "neither"]
 
 
-@dataclass(frozen=True)
-class Parameter:
+class Parameter(NamedTuple):
     """One keyword parameter of a measure; `default` is `inspect.Parameter.empty` where it must be given."""
 
     name: str
@@ -32,8 +34,7 @@ class Parameter:
         return self.default is inspect.Parameter.empty
 
 
-@dataclass(frozen=True)
-class MeasureEntry:
+class MeasureEntry(NamedTuple):
     """A measure as its file declares it: the function and the facts that documentation and tests read.
 
     view: the type of view it reads. at: the parameter that `@` sets, or None. empty: the value of a query with an empty ranking;
@@ -102,14 +103,13 @@ def measure(
     """
 
     def _entry(function: Callable[..., Any]) -> MeasureEntry:
-        signature = list(inspect.signature(function).parameters.values())
-        hints = get_type_hints(function)
-        parameters = {each.name: Parameter(each.name, each.default, hints[each.name]) for each in signature[1:]}
+        view, *signature = inspect.signature(function, eval_str=True).parameters.values()
+        parameters = {each.name: Parameter(each.name, each.default, each.annotation) for each in signature}
         named = dict(aliases) if isinstance(aliases, Mapping) else dict.fromkeys(aliases, "")
         return MeasureEntry(
             name=name,
             function=function,
-            view=hints[signature[0].name],
+            view=view.annotation,
             parameters=parameters,
             at=at if at in parameters else None,
             bounds=bounds,
@@ -127,8 +127,7 @@ def measure(
     return MEASURES.register(name, _entry)
 
 
-@dataclass(frozen=True)
-class Measure:
+class Measure(NamedTuple):
     """A measure with its parameters, as a value: `parse_measure(str(m)) == m`, and equal measures have equal text.
 
     given: the parameters that differ from their defaults, in the order of the function's signature.
@@ -169,7 +168,7 @@ class Measure:
         ends = {name: value for name, value in self.given if name == at}
         return self.name + (f"({inner})" if inner else "") + "".join(f"@{_write(value)}" for value in ends.values())
 
-    def with_parameters(self, **changes: Any) -> "Measure":
+    def with_parameters(self, **changes: Any) -> Measure:
         """The same measure with some parameters set. Raises UnknownName for a parameter that it does not have."""
         return _measure(self.entry, self.parameters | changes, str(self))
 
@@ -184,10 +183,11 @@ class Measure:
         return cls(found.name, found.given)
 
 
-_TEXT = re.compile(r"(?P<name>[^()@\s]+)(\((?P<inner>.*)\))?(@(?P<at>[^()@\s]+))?", re.DOTALL)
-_CUT_IN_NAME = re.compile(r"(?P<name>.+?)(?:_at_|[._])(?P<at>\d+(?:\.\d+)?)")
-_LEVEL = re.compile(r"(?P<text>.+)-l(?P<level>\d+)")
-_PREFIX = re.compile(r"(?:cosine|dot|euclidean|manhattan|max)_(?P<text>.+)")
+# Compiled when a text is first read: `rankwell trec-eval` names its measures without one.
+_TEXT = r"(?s)(?P<name>[^()@\s]+)(\((?P<inner>.*)\))?(@(?P<at>[^()@\s]+))?"
+_CUT_IN_NAME = r"(?P<name>.+?)(?:_at_|[._])(?P<at>\d+(?:\.\d+)?)"
+_LEVEL = r"(?P<text>.+)-l(?P<level>\d+)"
+_PREFIX = r"(?:cosine|dot|euclidean|manhattan|max)_(?P<text>.+)"
 
 
 def parse_measure(text: str, words: Mapping[str, str] | None = None) -> Measure:
@@ -197,16 +197,16 @@ def parse_measure(text: str, words: Mapping[str, str] | None = None) -> Measure:
     Raises UnknownName for a name or a parameter that does not exist, BadUsage for a value that it cannot have.
     """
     stripped = text.strip()
-    match = _TEXT.fullmatch(stripped)
+    match = re.fullmatch(_TEXT, stripped)
     if match is None:
         raise BadUsage(f"{text!r} is not a measure; the form is Name, Name@cutoff or Name(parameter=value,…)@cutoff.")
-    level = _LEVEL.fullmatch(stripped)
+    level = re.fullmatch(_LEVEL, stripped)
     if level is not None:
         return parse_measure(level["text"], words).with_parameters(rel=int(level["level"]))
     meanings = {word.lower(): meaning for word, meaning in (words or {}).items()}
     for name, at in _spellings(match["name"], match["at"]):
         if name.lower() in meanings:
-            meant = _TEXT.fullmatch(meanings[name.lower()])
+            meant = re.fullmatch(_TEXT, meanings[name.lower()])
             if meant is None:
                 raise ValueError(f"a convention's word means {meanings[name.lower()]!r}, which is not a measure")
             return _assemble(MEASURES[meant["name"]], meant["inner"] or "", match["inner"], at or meant["at"], text)
@@ -224,7 +224,7 @@ def parse_measure(text: str, words: Mapping[str, str] | None = None) -> Measure:
 
 def is_word(text: str, words: Mapping[str, str]) -> bool:
     """Whether a text names a measure by one of a convention's words."""
-    match = _TEXT.fullmatch(text.strip())
+    match = re.fullmatch(_TEXT, text.strip())
     known = {word.lower() for word in words}
     return match is not None and any(name.lower() in known for name, _ in _spellings(match["name"], match["at"]))
 
@@ -236,10 +236,10 @@ def _near(name: str, known: list[str]) -> str:
 
 def _spellings(name: str, at: str | None) -> Iterator[tuple[str, str | None]]:
     """The ways to read a foreign name: as it stands, without a similarity's prefix, with the cut-off written into the name."""
-    bare = _PREFIX.fullmatch(name)
+    bare = re.fullmatch(_PREFIX, name)
     for each in (name, bare["text"]) if bare else (name,):
         yield each, at
-        cut = _CUT_IN_NAME.fullmatch(each)
+        cut = re.fullmatch(_CUT_IN_NAME, each)
         if cut is not None and at is None:
             yield cut["name"], cut["at"]
 

@@ -3,10 +3,10 @@
 import io
 import os
 import sys
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO, Self
 
@@ -148,17 +148,14 @@ def split_part(place: str | Path) -> tuple[str, str]:
     return (path, part) if colon and not Path(text).exists() and Path(path).exists() else (text, "")
 
 
-@dataclass(frozen=True)
 class Head:
     """The first bytes of a source, by which formats are told apart.
 
     whole: whether there is nothing after them. path: the file, where its plain bytes can be read from disk at any place.
     """
 
-    name: str
-    raw: bytes
-    whole: bool
-    path: Path | None = None
+    def __init__(self, name: str, raw: bytes, *, whole: bool, path: Path | None = None) -> None:
+        self.name, self.raw, self.whole, self.path = name, raw, whole, path
 
     @classmethod
     def of(cls, source: Source, size: int = 65536) -> Self:
@@ -171,14 +168,17 @@ class Head:
     @cached_property
     def lines(self) -> list[bytes]:
         """The lines that are there to their end, without line ends, blank lines and lines that begin with `#`."""
+        return list(self._lines())
+
+    def _lines(self) -> Iterator[bytes]:
         parts = self.raw.replace(b"\r\n", b"\n").replace(b"\r", b"\n").split(b"\n")
         complete = parts if self.whole or len(parts) == 1 else parts[:-1]
-        return [line for line in complete if line.strip() and not line.startswith(b"#")]
+        return (line for line in complete if line.strip() and not line.startswith(b"#"))
 
     @cached_property
     def fields(self) -> list[list[bytes]]:
         """The white-space-separated fields of the first lines, twenty at most."""
-        return [line.split() for line in self.lines[:20]]
+        return [line.split() for line in islice(self._lines(), 20)]
 
     @cached_property
     def text(self) -> str:

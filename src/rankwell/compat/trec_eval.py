@@ -7,7 +7,7 @@ behaviour: its options, its lines, which topics count, how it sums.
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from math import copysign, isnan
 from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
@@ -17,9 +17,9 @@ from rankwell.compat.trec_options import HELP, Options, parse
 if TYPE_CHECKING:
     from rankwell.compat.trec_files import ZScores
     from rankwell.compat.trec_measures import Line
-    from rankwell.kernels import Reading
     from rankwell.kernels.judged_rows import JudgedRows
     from rankwell.kernels.native_bytes import Scan
+    from rankwell.kernels.reading import Reading
     from rankwell.store import Source
     from rankwell.tables import Bools, Floats
     from rankwell.tables.hits import Hits
@@ -39,8 +39,7 @@ class Ahead(NamedTuple):
     scan: Scan
 
 
-@dataclass(frozen=True)
-class Joined:
+class Joined(NamedTuple):
     """Truth and run, joined. positives: items of any query with a grade above 0, whatever -l says."""
 
     queries: tuple[str, ...]
@@ -132,8 +131,9 @@ def _read_ahead(options: Options) -> Ahead | None:
     What is wrong with the files is said when it is their turn.
     """
     from rankwell.errors import RankwellError
-    from rankwell.kernels import TREC_RUN, judged_rows
+    from rankwell.kernels import judged_rows
     from rankwell.kernels.native_bytes import Scan
+    from rankwell.kernels.reading import TREC_RUN
     from rankwell.store import Source
 
     try:
@@ -151,7 +151,7 @@ def _read_ahead(options: Options) -> Ahead | None:
 
 
 def _reading(options: Options, ties: TieRule = "id-desc") -> Reading:
-    from rankwell.kernels import Reading
+    from rankwell.kernels.reading import Reading
 
     return Reading(ties=ties, single_precision=options.old, comments=not options.old, trailing=True)
 
@@ -163,21 +163,29 @@ def _join(options: Options, ahead: Ahead | None, *, with_tag: bool) -> Joined:
     truth, run = Source(options.qrels), Source(options.run)
     join = {"judged": partial(_join_judged, ahead=ahead), "groups": _join_groups, "preferences": _join_preferences}
     joined = join[_VIEW_OF_FORMAT[options.truth_format]](options, truth, run)
-    return replace(joined, tag=last_tag(run, comments=not options.old)) if with_tag else joined
+    return joined._replace(tag=last_tag(run, comments=not options.old)) if with_tag else joined
 
 
 def _join_judged(options: Options, truth: Source, run: Source, ahead: Ahead | None) -> Joined:
     import numpy as np
 
-    from rankwell.files.trec_qrels import read
+    from rankwell.kernels import judged_rows
     from rankwell.views.judged import JudgedRankings
 
-    judgments = _whole_grades(read(truth, comments=not options.old) if ahead is None else ahead.judged.table())
+    rows = judged_rows.read(truth, comments=not options.old) if ahead is None else ahead.judged
+    judgments = _whole_grades(_other_judgments(options, truth) if rows is None else rows.table())
     hits = _hits(options, run, judgments, ahead=ahead)
     view = JudgedRankings.join(judgments, hits)
     view = view if options.depth is None else view.cut(options.depth)
     view = view.condensed if options.judged_only else view
     return Joined(view.queries, hits.present, view, positives=int(np.count_nonzero(judgments.grades > 0)))
+
+
+def _other_judgments(options: Options, truth: Source) -> Judgments:
+    """What the compiled reader left. Importing all that the formats share takes longer than reading a small file."""
+    from rankwell.files.trec_qrels import read
+
+    return read(truth, comments=not options.old)
 
 
 def _join_groups(options: Options, truth: Source, run: Source) -> Joined:
@@ -217,7 +225,7 @@ def _hits(options: Options, run: Source, judgments: Judgments, *, ties: TieRule 
     """The hits of the run. Version 10 invents under -c one item that nobody judged for a query without results, and so do we."""
     import numpy as np
 
-    from rankwell.kernels import TREC_RUN, scan
+    from rankwell.kernels.reading import TREC_RUN, scan
 
     hits = None if ahead is None else ahead.scan.hits(judgments)
     hits = scan(run, judgments, TREC_RUN, _reading(options, ties)) if hits is None else hits

@@ -2,8 +2,7 @@
 
 import importlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -22,8 +21,7 @@ RECALLS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 MULTIPLES = (0.2, 0.4, 0.6, 0.8, 1.0, 1.2, 1.4, 1.6, 1.8, 2.0)
 
 
-@dataclass(frozen=True)
-class TrecMeasure:
+class TrecMeasure(NamedTuple):
     """A measure of trec_eval.
 
     home: the file of rankwell.measures and the name there, `precision.P`; empty where no measure is behind it (runid, relstring).
@@ -46,8 +44,7 @@ class TrecMeasure:
     since: int = 9
 
 
-@dataclass(frozen=True)
-class Line:
+class Line(NamedTuple):
     """One line of output: the name as printed, what computes it (None for runid and relstring), and how it is printed."""
 
     name: str

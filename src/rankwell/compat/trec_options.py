@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from rankwell.errors import BadUsage
 
@@ -37,8 +37,7 @@ Exit codes: 0 done, 2 bad usage or bad input, 4 nothing to evaluate or, under ve
 """
 
 
-@dataclass(frozen=True)
-class Options:
+class Options(NamedTuple):
     """What a command line asks for. Both files are empty texts where only help or the version is wanted.
 
     marked: measures and groups of them by name, in the order given. parameters: a name's text after its first dot; the first
@@ -83,12 +82,12 @@ _LONG = {
     "Zscore": "Z",
 }
 _FLAGS: dict[str, Callable[[Options], Options]] = {
-    "h": lambda options: replace(options, help=True),
-    "v": lambda options: replace(options, version=True),
-    "q": lambda options: replace(options, queries=True),
-    "c": lambda options: replace(options, complete=True),
-    "n": lambda options: replace(options, summary=False),
-    "J": lambda options: replace(options, judged_only=True),
+    "h": lambda options: options._replace(help=True),
+    "v": lambda options: options._replace(version=True),
+    "q": lambda options: options._replace(queries=True),
+    "c": lambda options: options._replace(complete=True),
+    "n": lambda options: options._replace(summary=False),
+    "J": lambda options: options._replace(judged_only=True),
     "o": lambda options: options,
 }
 
@@ -102,7 +101,7 @@ def parse(arguments: list[str]) -> Options:
             files += left
             break
         if word in ("--v9", "--v10"):
-            options = replace(options, old=word == "--v9")
+            options = options._replace(old=word == "--v9")
         elif word.startswith("--"):
             options = _long(options, word, left)
         elif word.startswith("-") and word != "-":
@@ -115,7 +114,7 @@ def parse(arguments: list[str]) -> Options:
         return options
     if len(files) != 2:
         raise BadUsage(f"{len(files)} files were given ({', '.join(files) or 'none'}), not qrels and run. {USAGE}")
-    return replace(options, qrels=files[0], run=files[1])
+    return options._replace(qrels=files[0], run=files[1])
 
 
 def _short(options: Options, word: str, left: list[str]) -> Options:
@@ -156,34 +155,34 @@ def _measure(options: Options, text: str) -> Options:
     known = dict(options.parameters)
     if dot:
         known.setdefault(name, parameters)
-    return replace(options, marked=(*options.marked, name), parameters=tuple(known.items()))
+    return options._replace(marked=(*options.marked, name), parameters=tuple(known.items()))
 
 
 def _level(options: Options, text: str) -> Options:
     level = whole_number(text)
     if level < 0:
         raise BadUsage(f"-l {text}: negative grades mean pooled but not judged, so the lowest relevant grade is 0 or more.")
-    return replace(options, rel=level)
+    return options._replace(rel=level)
 
 
 def _depth(options: Options, text: str) -> Options:
     depth = whole_number(text)
     if depth < 1:
         raise BadUsage(f"-M {text}: at least one item of each query must be kept.")
-    return replace(options, depth=depth)
+    return options._replace(depth=depth)
 
 
 def _debug(options: Options, text: str) -> Options:
     level, dot, query = text.partition(".")
     if whole_number(level) > 0:
         raise BadUsage(f"-D {text}: debug output is trec_eval's alone; -D 0.QUERY evaluates one query.")
-    return replace(options, single_query=query) if dot else options
+    return options._replace(single_query=query) if dot else options
 
 
 def _truth_format(options: Options, text: str) -> Options:
     if text not in ("qrels", "qrels_jg", "prefs", "qrels_prefs"):
         raise BadUsage(f"-R {text}: the formats are qrels, qrels_jg, prefs and qrels_prefs.")
-    return replace(options, truth_format=text)
+    return options._replace(truth_format=text)
 
 
 def _run_format(options: Options, text: str) -> Options:
@@ -196,11 +195,11 @@ _VALUES: dict[str, Callable[[Options, str], Options]] = {
     "m": _measure,
     "l": _level,
     "M": _depth,
-    "N": lambda options, text: replace(options, collection=whole_number(text)),
+    "N": lambda options, text: options._replace(collection=whole_number(text)),
     "D": _debug,
     "R": _truth_format,
     "T": _run_format,
-    "Z": lambda options, text: replace(options, zscores=text),
+    "Z": lambda options, text: options._replace(zscores=text),
 }
 
 

@@ -4,7 +4,6 @@ Here stands what a convention may say, and how a user's own choices go before it
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, get_args
 
 from rankwell.errors import BadUsage, UnknownName
@@ -25,17 +24,15 @@ VideoToText = Literal["among-captions", "among-videos"]
 score, the video among all videos."""
 
 
-@dataclass(frozen=True)
-class Direction:
+class Direction(NamedTuple):
     """How a source ranks in one direction of a score matrix; its words go before the convention's."""
 
     ties: MatrixTies
-    words: Mapping[str, str] = field(default_factory=dict[str, str])
+    words: Mapping[str, str] = {}
     protocol: VideoToText = "among-captions"
 
 
-@dataclass(frozen=True)
-class Reading:
+class Reading(NamedTuple):
     """How a source judges answers to questions.
 
     labels: its words for measures of answers, in the order of its report; those without a cut-off look at the first k answers.
@@ -53,8 +50,8 @@ class Reading:
     relevance: Literal["document", "dpr", "kilt", "lower", "raw"] = "document"
     impossible: Literal["unanswered", "flagged"] = "unanswered"
     missing: Literal["zero", "empty"] = "zero"
-    other_words: Mapping[str, str] = field(default_factory=dict[str, str])
-    languages: Mapping[str, str] = field(default_factory=dict[str, str])
+    other_words: Mapping[str, str] = {}
+    languages: Mapping[str, str] = {}
     duplicates: Literal["error", "keep"] = "error"
     nothing_to_find: Literal["judged", "right"] = "judged"
 
@@ -65,8 +62,7 @@ Level = Literal["easy", "medium", "hard"]
 """Which references of a ground truth are right: the easy, easy and hard, or the hard ones; all others that it lists are junk."""
 
 
-@dataclass(frozen=True)
-class InstanceReading:
+class InstanceReading(NamedTuple):
     """How a source judges pictures of instances; its tie rule for matrices and embeddings goes before the convention's.
 
     exclude: what is taken out of every ranking. level: see `Level`. absent: whether a query of an instance that no reference
@@ -84,8 +80,7 @@ class InstanceReading:
     labels: bool = False
 
 
-@dataclass(frozen=True)
-class Convention:
+class Convention(NamedTuple):
     """How one source evaluates.
 
     words: a word of the source -> the measure that it means; cut-offs are carried over (`Recall@5` is `P@5` if `Recall` is `P`).
@@ -108,7 +103,7 @@ class Convention:
     queries: QueryRule = "truth"
     no_relevant: NoRelevantRule = "empty"
     exclude_self: bool = False
-    words: Mapping[str, str] = field(default_factory=dict[str, str])
+    words: Mapping[str, str] = {}
     defaults: tuple[str, ...] = ()
     unit: Unit = "share"
     population_sd: bool = False
@@ -120,7 +115,7 @@ class Convention:
     reading: Reading | None = None
     instances: InstanceReading | None = None
     notes: tuple[str, ...] = ()
-    rule_notes: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
+    rule_notes: Mapping[str, tuple[str, ...]] = {}
 
     def shows(self, unit: Unit) -> tuple[float, Unit]:
         """By what it multiplies values of a unit, and the unit in which it reports them."""
@@ -152,8 +147,7 @@ class Asked(NamedTuple):
     label: str
 
 
-@dataclass(frozen=True)
-class Rules:
+class Rules(NamedTuple):
     """Every choice that decides a value, resolved: what the user said, else what the convention says."""
 
     convention: Convention

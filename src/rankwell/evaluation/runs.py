@@ -2,7 +2,7 @@
 
 import itertools
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -28,8 +28,7 @@ Progress = Callable[[str, int, int], None]
 DETAIL_DEPTH = 20
 
 
-@dataclass(frozen=True)
-class Counts:
+class Counts(NamedTuple):
     """What became of the queries of one run. tied: measure -> queries whose value differs with the order of tied items."""
 
     counted: int
@@ -49,7 +48,7 @@ class Counts:
         }
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Evaluation(Shown):
     """The values of every run and measure, with their rules; summaries and intervals are computed when first read."""
 
@@ -153,7 +152,7 @@ def evaluate(
     asked = choose_measures(split_names(measures) if isinstance(measures, str) else measures, rules.convention, min_grade)
     if ties is None and any(each.measure.entry.view.__name__ == "PreferenceRankings" for each in asked):
         # trec_eval breaks ties by ascending id for preference measures, and only there.
-        rules = replace(rules, ties="id-asc")
+        rules = rules._replace(ties="id-asc")
     check_intervals(intervals, seed)
     named = name_runs(runs)
     if not named:
@@ -186,20 +185,17 @@ class _Truth(NamedTuple):
     notes: tuple[str, ...] = ()
 
 
-@dataclass
 class _Outcome:
     """What has been computed so far, run by run."""
 
-    rules: Rules
-    asked: tuple[Asked, ...]
-    truth: _Truth
-    keep: int
-    values: list[Values] = field(default_factory=list[Values])
-    counts: dict[str, Counts] = field(default_factory=dict[str, Counts])
-    notes: list[str] = field(default_factory=list[str])
-    formats: dict[str, str] = field(default_factory=dict[str, str])
-    details: dict[str, Details] = field(default_factory=dict[str, Details])
-    in_input_order: dict[str, None] = field(default_factory=dict[str, None])
+    def __init__(self, rules: Rules, asked: tuple[Asked, ...], truth: _Truth, keep: int) -> None:
+        self.rules, self.asked, self.truth, self.keep = rules, asked, truth, keep
+        self.values: list[Values] = []
+        self.counts: dict[str, Counts] = {}
+        self.notes: list[str] = []
+        self.formats: dict[str, str] = {}
+        self.details: dict[str, Details] = {}
+        self.in_input_order: dict[str, None] = {}
 
     def read(self, name: str, run: Any, form: str | None, duplicates: files.Duplicates, progress: Any) -> None:
         """Reads and measures one run."""

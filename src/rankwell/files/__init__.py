@@ -9,8 +9,7 @@ from typing import Any, Literal, NamedTuple, TypeVar, get_args
 import numpy as np
 
 from rankwell.errors import BadInput, BadUsage, UnknownName
-from rankwell.kernels import Progress
-from rankwell.kernels.rows import hits_of_ranking
+from rankwell.kernels.reading import Progress
 from rankwell.registry import Catalogue, suggest
 from rankwell.store import Head, Source, packing
 from rankwell.tables import sort_ids
@@ -34,7 +33,7 @@ class Oddities(NamedTuple):
     contradicting: set[str]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Request:
     """How a file is to be read, the same for every format; a format looks at what concerns it.
 
@@ -55,8 +54,7 @@ class Request:
     notes: list[str] = field(default_factory=list[str])
 
 
-@dataclass(frozen=True)
-class Format:
+class Format(NamedTuple):
     """One way to hold a run, judgments or texts.
 
     sniff: how surely content has this form, from 0 to 1; below 0.5 it is tried only when nothing else fits, for its message.
@@ -181,6 +179,8 @@ def find_hits(
 
 
 def _join(ranking: Ranking, judgments: Judgments, request: Request) -> Hits:
+    from rankwell.kernels.rows import hits_of_ranking
+
     return hits_of_ranking(ranking, judgments, ties=request.ties, single_precision=request.single_precision, keep=request.keep)
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from rankwell.errors import BadInput, BadLine, DuplicateItem
 from rankwell.files import Request, Texts, file_format
-from rankwell.kernels import MSMARCO_RUN, Reading, scan
+from rankwell.kernels.reading import MSMARCO_RUN, Reading, scan
 from rankwell.store import Head, Source
 from rankwell.tables import decode_id
 from rankwell.tables.columns import unique_rows

@@ -7,7 +7,7 @@ apart, and is read only when asked for.
 import math
 import re
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -18,7 +18,9 @@ from rankwell.store import Head, Source
 from rankwell.tables import Floats, decode_id, encode_id
 from rankwell.tables.columns import unique_rows
 from rankwell.tables.judgments import Judgments
-from rankwell.tables.preferences import Preferences
+
+if TYPE_CHECKING:
+    from rankwell.tables.preferences import Preferences
 
 _WHITE = re.compile(r"[ \t\n\v\f\r]")
 _NUMBER = re.compile(rb"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
@@ -192,17 +194,19 @@ def _read(source: Source, *, aspects: bool, comments: bool, request: Request) ->
 
 
 @file_format("trec", "preferences", sniff=_sniff_preferences)
-def read_preferences_as_asked(source: Source, request: Request) -> Preferences:
+def read_preferences_as_asked(source: Source, request: Request) -> "Preferences":
     """The preferences in lines `query group subgroup item level`."""
     return read_preferences(source, comments=request.comments)
 
 
-def read_preferences(source: Source, *, comments: bool = False) -> Preferences:
+def read_preferences(source: Source, *, comments: bool = False) -> "Preferences":
     """The preferences in a file of lines `query group subgroup item level` (trec_eval's format prefs).
 
     comments: lines that begin with `#` say nothing. Raises BadLine and DuplicateItem that name file and line, BadInput for a
     file without lines and where the preferences of a group contradict each other.
     """
+    from rankwell.tables.preferences import Preferences
+
     (queries, groups, subgroups, items), levels = _read_columns(source, _PREFERENCES, comments=comments)
     try:
         return Preferences.from_rows(queries, groups, subgroups, items, levels)

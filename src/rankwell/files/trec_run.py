@@ -7,8 +7,7 @@ import numpy as np
 
 from rankwell.errors import BadInput, DuplicateItem
 from rankwell.files import SURE, Request, file_format
-from rankwell.kernels import TREC_RUN, Columns, Progress, Reading, read_columns, scan
-from rankwell.kernels.rows import hits_of_ranking
+from rankwell.kernels.reading import TREC_RUN, Columns, Progress, Reading, read_columns, scan
 from rankwell.store import Head, Source
 from rankwell.tables import encode_id
 from rankwell.tables.columns import unique_rows
@@ -36,7 +35,7 @@ def find_hits(
 
     judgments: with one row per query and item. keep: how many first items of each query to hand back in `top`.
     comments: lines that begin with `#` say nothing, as in trec_eval 10. trailing: what follows the tag is passed over, as in
-    trec_eval. Raises BadLine, BadScore, DuplicateItem or BadInput that name file, line and text; see `rankwell.kernels.scan`.
+    trec_eval. Raises BadLine, BadScore, DuplicateItem or BadInput that name file, line and text; see `kernels.reading.scan`.
     """
     reading = Reading(ties=ties, single_precision=single_precision, keep=keep, comments=comments, trailing=trailing)
     return scan(source, judgments, TREC_RUN, reading, progress=progress)
@@ -52,6 +51,8 @@ def _sniff(head: Head) -> float:
 
 def _find_hits(source: Source, judgments: Judgments, request: Request) -> Hits:
     if request.duplicates != "error":
+        from rankwell.kernels.rows import hits_of_ranking
+
         return hits_of_ranking(
             read(source, request),
             judgments,

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rankwell.kernels import Reading
+from rankwell.kernels.reading import Reading
 from rankwell.kernels.spans import Words
 from rankwell.tables import Floats, Ints, decode_id, offsets_of
 from rankwell.tables.hits import Hits

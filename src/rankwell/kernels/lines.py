@@ -5,8 +5,8 @@ from typing import NamedTuple
 import numpy as np
 
 from rankwell.errors import BadInput, BadLine, BadScore
-from rankwell.kernels import Layout, Reading
 from rankwell.kernels.decimals import parse
+from rankwell.kernels.reading import Layout, Reading
 from rankwell.kernels.spans import Bytes, Spans, Text
 from rankwell.tables import Floats, Ints
 

@@ -2,11 +2,11 @@
 
 import os
 from types import ModuleType
-from typing import TYPE_CHECKING
 
 # As in _native.c. A checkout may still hold what was compiled from older sources; it is left alone until the next install.
 INTERFACE = 4
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from rankwell.kernels import _native as library
 else:

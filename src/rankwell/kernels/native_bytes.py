@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 from rankwell.kernels import native
 
 if TYPE_CHECKING:
-    from rankwell.kernels import Layout, Progress, Reading
     from rankwell.kernels.judged_rows import JudgedRows
+    from rankwell.kernels.reading import Layout, Progress, Reading
     from rankwell.store import Source
     from rankwell.tables.hits import Hits
     from rankwell.tables.judgments import Judgments
@@ -68,7 +68,7 @@ def scan(
     progress: Progress | None = None,
     block_size: int = BLOCK,
 ) -> Hits | None:
-    """The hits of a run file, or None where the NumPy reader has to look; see `rankwell.kernels.scan`."""
+    """The hits of a run file, or None where the NumPy reader has to look; see `rankwell.kernels.reading.scan`."""
     judgments = judgments.flat
     return Scan(source, judgments, layout, reading, threads, progress, block_size).hits(judgments)
 

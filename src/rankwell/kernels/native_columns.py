@@ -9,7 +9,7 @@ from rankwell.kernels.native_bytes import rule_of
 from rankwell.kernels.native_hits import hits_of
 
 if TYPE_CHECKING:
-    from rankwell.kernels import Reading
+    from rankwell.kernels.reading import Reading
     from rankwell.tables.hits import Hits
     from rankwell.tables.judgments import Judgments
 

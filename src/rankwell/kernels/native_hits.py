@@ -9,10 +9,10 @@ import numpy as np
 from rankwell.kernels import native
 from rankwell.tables import Floats, Ints, decode_id, offsets_of
 from rankwell.tables.hits import Hits
-from rankwell.tables.ranking import Ranking
 
 if TYPE_CHECKING:
     from rankwell.tables.judgments import Judgments
+    from rankwell.tables.ranking import Ranking
 
 Worker = Any
 
@@ -51,6 +51,8 @@ def _floats(raw: bytes) -> Floats:
 
 def _ranking(top: tuple[bytes, bytes, bytes, bytes, bytes], judgments: Judgments) -> Ranking:
     """The first items of each query, put by query."""
+    from rankwell.tables.ranking import Ranking
+
     queries, sizes, lengths = map(_ints, top[:3])
     scores, text = _floats(top[3]), top[4]
     bounds: list[int] = offsets_of(lengths).tolist()

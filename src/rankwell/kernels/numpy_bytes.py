@@ -8,11 +8,12 @@ from typing import NamedTuple
 import numpy as np
 
 from rankwell.errors import DuplicateItem
-from rankwell.kernels import Layout, Progress, Reading, scattered
+from rankwell.kernels import scattered
 from rankwell.kernels.blocks import BLOCK, Block, Scattered
 from rankwell.kernels.groups import Groups, Part, assemble, condense, high_half, rounded
 from rankwell.kernels.lines import Fields, read_fields
 from rankwell.kernels.lookup import Lookup
+from rankwell.kernels.reading import Layout, Progress, Reading
 from rankwell.kernels.spans import changes, hashes
 from rankwell.kernels.task import Double, Outcome, Task
 from rankwell.store import Source
@@ -41,7 +42,7 @@ def scan(
     progress: Progress | None = None,
     block_size: int = BLOCK,
 ) -> Hits:
-    """The hits of a run file, the same for every `block_size` and number of threads; see `rankwell.kernels.scan`."""
+    """The hits of a run file, the same for every `block_size` and number of threads; see `rankwell.kernels.reading.scan`."""
     judgments = judgments.flat
     lookup = Lookup(judgments)
     task = Task(source, layout, reading, threads, progress, block_size)

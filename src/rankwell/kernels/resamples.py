@@ -33,7 +33,7 @@ def over_resamples(
     rows = min(resamples, block or drawn.piece)
     starts = range(0, resamples, rows)
     with threadpool_limits(1, user_api="blas"):
-        return in_threads(lambda start: work(drawn.counts(start, min(start + rows, resamples))), starts, each=4)
+        return in_threads(lambda start: work(drawn.counts(start, min(start + rows, resamples))), starts, each=12)
 
 
 class _Chances(NamedTuple):

@@ -7,10 +7,10 @@ from typing import NamedTuple, Protocol, TypeVar
 import numpy as np
 
 from rankwell.errors import BadInput
-from rankwell.kernels import Layout, Progress, Reading
 from rankwell.kernels.blocks import BLOCK, Block, Blocks, in_order
 from rankwell.kernels.groups import Part
 from rankwell.kernels.lines import Fault
+from rankwell.kernels.reading import Layout, Progress, Reading
 from rankwell.store import Source
 
 

@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from rankwell.kernels import Columns, Layout, Progress, Reading
 from rankwell.kernels.blocks import Block
 from rankwell.kernels.decimals import parse
 from rankwell.kernels.lines import Fields, read_fields
+from rankwell.kernels.reading import Columns, Layout, Progress, Reading
 from rankwell.kernels.spans import Spans
 from rankwell.kernels.task import Task
 from rankwell.store import Source
@@ -13,7 +13,7 @@ from rankwell.tables import Floats, Ints, decode_id
 
 
 def read(source: Source, layout: Layout, reading: Reading, *, progress: Progress | None = None) -> Columns:
-    """The rows in the order of the file; see `rankwell.kernels.read_columns`."""
+    """The rows in the order of the file; see `rankwell.kernels.reading.read_columns`."""
     task = Task(source, layout, reading, threads=1, progress=progress)
     queries, items = list[str](), list[str]()
     scores, ranks, lines = list[Floats](), list[Floats](), list[Ints]()

@@ -3,7 +3,6 @@
 import math
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from itertools import chain
 from types import NoneType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TextIO, TypeVar
@@ -42,8 +41,7 @@ class Strong(str):
     __slots__ = ()
 
 
-@dataclass(frozen=True, eq=False)
-class Document:
+class Document(NamedTuple):
     """All that an output may show. summary: whether `rows` have `SUMMARY_COLUMNS`; else they are rows of any kind.
 
     rules: every rule that was in force. A mapping `counts` (run -> what -> how many) and the plain entries make the rules line;
@@ -58,7 +56,7 @@ class Document:
     notes: Sequence[str]
     summary: bool = True
     terminal: Terminal = PLAIN
-    tables: Mapping[str, Sequence[Row]] = field(default_factory=dict[str, Sequence[Row]])
+    tables: Mapping[str, Sequence[Row]] = {}
     title: str = ""
     legend: Sequence[str] = ()
 

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -23,8 +23,7 @@ _FLOOR = 1e-5
 _MEDIANS = ("median", "median_low", "median_floor")
 
 
-@dataclass(frozen=True)
-class SummaryRow:
+class SummaryRow(NamedTuple):
     """One run and one measure over all counted queries; the fields are the columns of outputs. None: undefined.
 
     mean: the measure's own summary. sd: of single queries' values. ci_low, ci_high: the interval of `mean`. n: counted queries.
@@ -42,7 +41,7 @@ class SummaryRow:
 
     def as_row(self) -> dict[str, str | float | int | None]:
         """The columns by name, in their order."""
-        return dict(vars(self))
+        return self._asdict()
 
 
 def summarise(
@@ -116,8 +115,7 @@ def _named(values: Sequence[Values]) -> str:
     return ", ".join(names[:6]) + (f" and {len(names) - 6} more" if len(names) > 6 else "")
 
 
-@dataclass(frozen=True, eq=False)
-class _Counted:
+class _Counted(NamedTuple):
     """The values of counted queries only, (n,), with their weights."""
 
     values: Floats

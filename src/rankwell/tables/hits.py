@@ -2,9 +2,12 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from rankwell.tables import Bools, Floats, Ints
-from rankwell.tables.ranking import Ranking
+
+if TYPE_CHECKING:
+    from rankwell.tables.ranking import Ranking
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,4 +31,4 @@ class Hits:
     retrieved: Ints
     present: Bools
     unknown: Mapping[str, int]
-    top: Ranking | None = None
+    top: "Ranking | None" = None

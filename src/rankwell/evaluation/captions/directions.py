@@ -1,7 +1,6 @@
 """The directions in which a matrix of captions and videos is read, with the rules that hold in each."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
 from typing import Literal, NamedTuple, get_args
 
 import numpy as np
@@ -113,7 +112,7 @@ def asked_for(texts: Sequence[str] | None, ks: Sequence[int] | None, convention:
         named = list(dict.fromkeys(text.partition("@")[0] for text in named))
     found: dict[str, Asked] = {}
     for text in named:
-        rules = replace(convention, words={} if _is_exact(text) else way.words)
+        rules = convention._replace(words={} if _is_exact(text) else way.words)
         for spelled in _at_each(text, ks or CUTOFFS, rules.words):
             (asked,) = choose_measures([spelled], rules)
             other = _other_meaning(asked.measure, way) is not None

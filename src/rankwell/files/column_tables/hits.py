@@ -5,7 +5,8 @@ import numpy as np
 from rankwell.errors import DuplicateItem
 from rankwell.files import Request
 from rankwell.files.column_tables.table import Table
-from rankwell.kernels import Reading, native
+from rankwell.kernels import native
+from rankwell.kernels.reading import Reading
 from rankwell.kernels.rows import Rows, hits_of_rows
 from rankwell.tables import Ints, offsets_of
 from rankwell.tables.columns import Columns, Repeats
