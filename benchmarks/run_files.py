@@ -48,7 +48,8 @@ SLOW = ("ir_measures", "ranx", "torchmetrics")
 DIFFERENT = ("ranx", "torchmetrics")
 OURS = ("rankwell trec-eval", "rankwell evaluate")
 # The command beside this Python, as a user types it.
-RANKWELL = shutil.which("rankwell", path=str(Path(sys.executable).parent)) or "rankwell"
+HERE = Path(sys.executable).parent
+RANKWELL = shutil.which("rankwell", path=str(HERE)) or str(HERE / "rankwell")
 
 Values = dict[str, dict[str, float]]
 

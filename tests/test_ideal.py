@@ -14,7 +14,7 @@ from rankwell.errors import BadInput
 from rankwell.measures.chance import expected_values
 from rankwell.registry import MEASURES, parse_measure
 from rankwell.tables.judgments import Judgments
-from rankwell.views.ideal import constant, ideal, ideal_among_copies, ideal_if_shared
+from rankwell.views.ideal import constant, ideal, ideal_if_shared
 from rankwell.views.judged import JudgedRankings
 from variants import JUDGED, variants
 
@@ -122,11 +122,9 @@ def test_numbers_of_items_that_cannot_be_are_refused_by_query() -> None:
         ideal(judgments, counts(1, 1, 1))
     with pytest.raises(BadInput, match=r"the groups have the shape \(1,\)"):
         ideal_if_shared(judgments, [1], counts(5, 5))
-    with pytest.raises(BadInput, match="query 'q': the item 'b' is not in the gallery"):
-        ideal_among_copies(judgments, {"a": 0})
 
 
-# ---- queries that share a ranking, items that share a score -----------------------------------------------------------------
+# ---- queries that share a ranking -------------------------------------------------------------------------------------------
 
 
 def shared_by_search(truth: Truth, gallery: str, text: str, lower: bool = False) -> float:
@@ -177,32 +175,3 @@ def test_a_ceiling_of_shared_rankings_is_reached_by_no_scorer_that_gives_identic
         reached.append(np.mean(value("Success@1", judged_rankings(truth, run))))
 
     assert max(reached) <= ceiling < 1.0
-
-
-def test_identical_items_cap_the_hits_of_the_queries_that_want_one_of_them() -> None:
-    truth = {"only copy": {"a": 1.0}, "unique": {"c": 1.0}, "both": {"a": 1.0, "b": 1.0}, "copy or unique": {"b": 1.0, "c": 1.0}}
-    view = ideal_among_copies(Judgments.from_dict(truth), {"a": 1, "b": 1, "c": 2, "d": 3})
-
-    found = dict(zip(view.queries, value("Success@1", view, expected=True), strict=True))
-    deep = dict(zip(view.queries, value("Success@2", view, expected=True), strict=True))
-
-    assert found == {"only copy": 0.5, "unique": 1.0, "both": 1.0, "copy or unique": 1.0}
-    assert set(deep.values()) == {1.0}
-    mean_ranks = dict(zip(view.queries, value("MnR(of='all')", view, expected=True), strict=True))
-    assert mean_ranks == {"only copy": 1.5, "unique": 1.0, "both": 1.5, "copy or unique": (1 + 2.5) / 2}
-
-
-def test_the_best_order_of_copies_is_the_best_of_all_orders_for_the_first_place() -> None:
-    copies = {"a": 0, "b": 0, "c": 1, "d": 1, "e": 1, "f": 2}
-    random = Random(5)
-    truth = {f"q{number}": dict.fromkeys(random.sample("abcde", random.randint(1, 3)), 1.0) for number in range(12)}
-    [*found] = value("Success@1", ideal_among_copies(Judgments.from_dict(truth), copies), expected=True)
-
-    reached = np.zeros(len(truth))
-    for order in itertools.permutations(range(3)):
-        scored = {item: -float(order[number]) for item, number in copies.items()}
-        view = judged_rankings(truth, dict.fromkeys(truth, scored), ties="expected")
-        reached = np.maximum(reached, value("Success@1", view, expected=True))
-
-    by_name = dict(zip(sorted(truth), found, strict=True))
-    assert by_name == pytest.approx(dict(zip(sorted(truth), reached.tolist(), strict=True)))

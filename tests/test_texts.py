@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from oracles import answers
 from rankwell.errors import UnknownName
-from rankwell.texts import CONTAINMENTS, NORMALIZERS, containment, mlqa_normalizer, normalize_all, normalizer
+from rankwell.texts import CONTAINMENTS, NORMALIZERS, containment, normalize_all, normalizer
 
 WORDS = [
     *("the", "The", "a", "An", "le", "LES", "l'eau", "L’Ouganda", "l'", "d'", "aujourd'hui", "des", "U.S.", "A+", "---", "_x_"),
@@ -103,14 +103,9 @@ def test_mlqa_has_a_rule_for_each_of_its_languages():
         "zh": ("北京 2008年。", "北 京 2008 年"),
     }
 
-    assert {each: NORMALIZERS[mlqa_normalizer(each)](text) for each, (text, _) in forms.items()} == {
+    assert {each: NORMALIZERS[f"mlqa-{each}"](text) for each, (text, _) in forms.items()} == {
         each: form for each, (_, form) in forms.items()
     }
-
-
-def test_mlqa_has_no_french():
-    with pytest.raises(UnknownName, match=r"'fr'.*en.*--convention french"):
-        mlqa_normalizer("fr")
 
 
 def test_an_unknown_normaliser_names_the_known_ones():

@@ -4,13 +4,14 @@ import inspect
 import math
 import re
 from pathlib import Path
+from typing import get_args
 
 import numpy as np
 import pytest
 
 import rankwell.transforms as transforms
 from rankwell.errors import BadInput, BadScore, BadUsage, UnknownName
-from rankwell.transforms import TRANSDUCTIVE, TRANSFORMS, parse_transform
+from rankwell.transforms import TRANSFORMS, Transductive, parse_transform
 from rankwell.transforms.dual_softmax import dual_softmax
 from rankwell.transforms.querybank import querybank
 
@@ -124,7 +125,7 @@ def test_dual_softmax_lifts_a_matching_task_as_much_as_its_formula_does(shared: 
 def test_a_transform_says_what_it_looks_at_and_where_it_comes_from(name: str) -> None:
     entry = TRANSFORMS[name]
 
-    assert entry.transductive in TRANSDUCTIVE
+    assert entry.transductive in get_args(Transductive)
     assert re.search(r"\b20\d\d\b", entry.source)
     assert ">>>" in (inspect.getdoc(entry.function) or "")
     assert entry.says.endswith(".")

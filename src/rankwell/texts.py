@@ -265,15 +265,6 @@ def normalizer(name: str) -> Normalizer:
     return NORMALIZERS[name]
 
 
-def mlqa_normalizer(language: str) -> NormalizerName:
-    """The name of MLQA's normaliser for a language. Raises UnknownName for one that MLQA does not have."""
-    name = f"mlqa-{language}"
-    if name not in NORMALIZERS:
-        advice = "; French has --convention french" if language == "fr" else ""
-        raise UnknownName(f"MLQA has no rules for the language {language!r}; it has {', '.join(_MLQA_ARTICLES)}{advice}.")
-    return next(each for each in get_args(NormalizerName) if each == name)
-
-
 def normalize_all(texts: Iterable[str], how: Normalizer) -> dict[str, str]:
     """Every distinct text with its normal form, which is worked out once."""
     distinct = list(dict.fromkeys(texts))

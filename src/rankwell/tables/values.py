@@ -93,4 +93,6 @@ class ValueRows(Sequence[dict[str, Any]]):
     @overload
     def __getitem__(self, index: slice) -> list[dict[str, Any]]: ...
     def __getitem__(self, index: int | slice) -> dict[str, Any] | list[dict[str, Any]]:
-        return list(self)[index]
+        if isinstance(index, slice):
+            return list(self)[index]
+        return next(itertools.islice(self, range(len(self))[index], None))

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from inspect import Parameter, getdoc, signature
-from typing import Any, Literal, Protocol, TypeVar, get_args
+from typing import Any, Literal, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -367,6 +367,3 @@ def check_positive(name: str, value: float) -> None:
     """Raises BadUsage for a parameter that is not a finite number above 0."""
     if not 0 < value < float("inf"):
         raise BadUsage(f"{name}={value!r}: a finite number above 0 is wanted.")
-
-
-TRANSDUCTIVE: tuple[Transductive, ...] = get_args(Transductive)

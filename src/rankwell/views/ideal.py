@@ -1,8 +1,7 @@
 """Rankings that nobody made: the perfect one, whose measures are ceilings, and the one that knows nothing, for chance levels."""
 
 import heapq
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -85,41 +84,6 @@ def ideal_if_shared(judgments: Judgments, groups: Sequence[int] | Ints, retrieve
         place[rows] = [places[item] for item in items]
     kept = place < retrieved[owners]
     return _view(flat, wanted[kept], place[kept], retrieved)
-
-
-def ideal_among_copies(judgments: Judgments, copies: Mapping[str, int], *, rel: float = 1) -> JudgedRankings:
-    """The view of the best ranking where items that are copies of each other must get the same score.
-
-    copies: every item of the gallery -> a number that its copies share. A query's sets of copies that hold a positive come first,
-    the one with the greatest share of positives at the top. Read it by expected values under random order of ties
-    (`measure.entry.expected`): `Success@1` is the greatest possible then; other measures where a positive has no wrong copy.
-    Raises BadInput for a judged item that the gallery lacks.
-    """
-    flat = judgments.flat
-    real = _real(flat)
-    wanted = real[flat.grades[real] >= max(rel, 0)]
-    listed = [flat.items[row] for row in _listed(wanted)]
-    for row, item in zip(_listed(wanted), listed, strict=True):
-        if item not in copies:
-            query = flat.queries[int(flat.query_of_row[row])]
-            raise BadInput(f"query {query!r}: the item {item!r} is not in the gallery; name items of the gallery.")
-    sizes = Counter(copies.values())
-    retrieved = np.full(len(flat.queries), len(copies), dtype=np.int64)
-    owner = flat.query_of_row[wanted]
-    number = np.array([copies[item] for item in listed], dtype=np.int64)
-    tied = np.array([sizes[each] for each in _listed(number)], dtype=np.int64)
-    _, inside, counts = np.unique(np.column_stack([owner, number]), axis=0, return_inverse=True, return_counts=True)
-    inside = inside.reshape(-1)  # NumPy 2.0.0 alone returns a column here.
-    order = np.lexsort((number, tied, -(counts[inside] / tied), owner))
-    # Sets of copies in their order, each with its first row; the places before a set are those of its query's earlier sets.
-    first = np.flatnonzero(np.diff(inside[order], prepend=-1))
-    sizes_so_far = np.cumsum(tied[order][first]) - tied[order][first]
-    _, lead, which = np.unique(owner[order][first], return_index=True, return_inverse=True)
-    set_of_row = np.searchsorted(first, np.arange(len(order)), side="right") - 1
-    above, before = np.empty(len(wanted), dtype=np.int64), np.empty(len(wanted), dtype=np.int64)
-    above[order] = (sizes_so_far - sizes_so_far[lead][which])[set_of_row]
-    before[order] = np.arange(len(order)) - first[set_of_row]
-    return _view(flat, wanted, above, retrieved, tied=tied, before=before)
 
 
 def _greedy(queries: list[int], items: list[str]) -> dict[str, int]:

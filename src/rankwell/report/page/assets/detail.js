@@ -151,7 +151,7 @@ function measuresTable(query) {
     const {unit, of} = measure;
     const [a, b] = [chosen.a, chosen.b].map(run => (run === null ? null : valueOf(place, run, query)));
     if (of && a === null && b === null) return null;
-    const delta = a === null || b === null ? null : b - a;
+    const delta = difference(a, b);
     return el(
       "tr",
       null,

@@ -8,9 +8,10 @@ const ALPHABET = new Intl.Collator("en", {numeric: true});
 const valueA = query => valueOf(chosen.measure, chosen.a, query);
 const valueB = query => (chosen.b === null ? null : valueOf(chosen.measure, chosen.b, query));
 
-function deltaOf(query) {
-  const a = valueA(query);
-  const b = valueB(query);
+const deltaOf = query => difference(valueA(query), valueB(query));
+
+/** What the second value is above the first; null where one is unknown. */
+function difference(a, b) {
   if (a === null || b === null) return null;
   // The last digits of a difference are rounding, and would order queries that are equal.
   return Math.abs(b - a) <= SAME ? 0 : Number((b - a).toPrecision(10));
