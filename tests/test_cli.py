@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -210,3 +211,29 @@ def test_a_negative_seed_is_bad_usage(folder: Path, monkeypatch, capsys):
 def test_a_named_format_goes_before_the_content(folder: Path, monkeypatch, capsys):
     assert run(monkeypatch, "evaluate", "qrels.txt", "a.run", "--run-format", "json") == 2
     assert run(monkeypatch, "evaluate", "qrels.txt", "a.run", "--run-format", "trec", "--qrels-format", "trec") == 0
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "cp1252", "utf-8:strict"])
+def test_what_goes_into_a_pipe_is_utf_8_whatever_the_locale(folder: Path, encoding: str):
+    (folder / "odd.txt").write_bytes(QRELS.encode().replace(b"q1", b"q\xe9"))
+    (folder / "odd.run").write_bytes(RUN.encode().replace(b"q1", b"q\xe9"))
+
+    def _printed(*words: str) -> bytes:
+        here = {**os.environ, "PYTHONIOENCODING": encoding}
+        return subprocess.run([sys.executable, "-m", "rankwell", *words], capture_output=True, check=True, env=here).stdout
+
+    assert b"\nodd,q\xe9,RR," in _printed("evaluate", "odd.txt", "odd.run", "-m", "RR", "-q", "--format", "csv")
+    assert b"recip_rank            \tq\xe9\t" in _printed("trec-eval", "-q", "-m", "recip_rank", "odd.txt", "odd.run")
+    assert "─" in _printed("evaluate", "odd.txt", "odd.run", "-m", "RR").decode()
+    assert "╭─ Commands" in _printed("--help").decode()
+
+
+def test_the_version_is_printed_whatever_follows(monkeypatch, capsys):
+    assert run(monkeypatch, "--version", "evaluate") == 0
+    assert capsys.readouterr().out.startswith(f"rankwell {__version__}\n")
+
+
+def test_bad_usage_names_the_page_of_help_that_is_meant(folder: Path, monkeypatch, capsys):
+    for words, page in ((["clips", "lnt"], "clips --help"), (["evalute"], "--help"), (["evaluate"], "evaluate --help")):
+        assert run(monkeypatch, *words) == 2
+        assert capsys.readouterr().err.endswith(f"Try `rankwell {page}`.\n")

@@ -2,6 +2,7 @@
 
 import inspect
 import io
+from collections import Counter
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -60,9 +61,12 @@ GIVEN = {
 }
 
 REFUSED = {
-    "": "required: --must",
+    "": "FIRST and --must are missing.",
+    "--mst y x": "there is no option --mst; did you mean '--must'?",
     "--must y": "FIRST is missing.",
-    "x --must": "--must: expected one argument",
+    "x": "--must is missing.",
+    "x --must": "--must: a value is wanted; one that begins with a hyphen is written --must=-…",
+    "x --must y --number -1e-5": "--number: a value is wanted; one that begins with a hyphen is written --number=-…",
     "x --must y --must z": "--must: given twice",
     "x --must y --scaled --no-scaled": "--no-scaled: given twice",
     "x --must y c": "there is no 'c'; known are a, b.",
@@ -74,8 +78,8 @@ REFUSED = {
     "x --must y --meas p": "there is no option --meas; did you mean '--measure'",
     "x --must y --progress 1": "there is no option --progress",
     "x --must y --no-quiet": "there is no option --no-quiet",
-    "x --must y --quiet=maybe": "--quiet: ignored explicit argument 'maybe'",
-    "x --must y --scores": "--scores: expected at least one argument",
+    "x --must y --quiet=maybe": "--quiet: takes no value.",
+    "x --must y --scores": "--scores: a value is wanted",
 }
 
 
@@ -136,14 +140,53 @@ def test_what_is_not_said_is_left_to_the_function(words: commands.Words):
 @pytest.mark.parametrize("words", [(), ("clips",), *COMMANDS], ids=" ".join)
 def test_every_page_of_help_fits_its_terminal_and_loses_no_word(words: commands.Words, width: int):
     stream = io.StringIO()
-    Console(file=stream, width=width, color_system=None).print(manual.page(words))
+    Console(file=stream, width=width, color_system=None).print(manual.page(words, width))
     text = stream.getvalue()
 
     assert all(len(line) <= width for line in text.splitlines())
-    if words in COMMANDS and width == 200:
-        shown = " ".join(text.replace("│", " ").split())
-        for argument in arguments_of(commands.load(words)):
-            assert all(f"{flag} " in shown for flag in argument.flags), argument
-            assert all(choice in shown for choice in argument.choices), argument
-        for told in texts_of(commands.load(words))[1].values():
-            assert told.split(" ")[0] in shown
+    if words in COMMANDS:
+        # Long words are broken between lines, and names stand beside what is said of them.
+        shown = [letter for letter in text if letter.isalnum()]
+        wanted = [*(flag for each in arguments_of(commands.load(words)) for flag in each.flags)]
+        wanted += [choice for each in arguments_of(commands.load(words)) for choice in each.choices]
+        about, texts = texts_of(commands.load(words))
+        wanted += [about, *texts.values()]
+        assert not Counter(letter for letter in "".join(wanted) if letter.isalnum()) - Counter(shown)
+        assert text.count("…") == "".join((about, *texts.values())).count("…")
+
+
+FOUND = {
+    "": (),
+    "-h": (),
+    "--help": (),
+    "evaluate a b": ("evaluate",),
+    "clips": ("clips",),
+    "clips --help": ("clips",),
+    "clips lint a --help": ("clips", "lint"),
+    "demo": ("demo",),
+    "demo agree": ("demo", "agree"),
+    "answers grid x": ("answers", "grid"),
+    "answers other x": ("answers",),
+}
+
+NOT_FOUND = {
+    "evalute a": "there is no command 'evalute'; did you mean 'evaluate'?",
+    "trec_eval a b": "there is no command 'trec_eval'; did you mean 'trec-eval'?",
+    "clips lnt": "there is no command 'clips lnt'; did you mean 'lint'?",
+    "clips lnt --help": "there is no command 'clips lnt'; did you mean 'lint'?",
+    "clips --strict": "there is no command 'clips --strict'; known are",
+    "--format json evaluate": "there is no option --format before a command; a command's options stand after it.",
+    "-- evaluate a b": "there is no option -- before a command",
+}
+
+
+@pytest.mark.parametrize("line", FOUND)
+def test_the_longest_words_that_are_known_are_the_command(line: str):
+    assert commands.find(line.split()) == FOUND[line]
+
+
+@pytest.mark.parametrize("line", NOT_FOUND)
+def test_what_is_no_command_is_refused_with_what_comes_near(line: str):
+    with pytest.raises(BadUsage) as caught:
+        commands.find(line.split())
+    assert NOT_FOUND[line] in str(caught.value)

@@ -6,7 +6,8 @@ from pathlib import Path
 
 from rich.console import Console
 
-from rankwell.commands import summaries
+from rankwell.commands import DROP_IN, summaries
+from rankwell.compat.trec_options import HELP
 from rankwell.manual import page
 from rankwell.protocols.measures import measures
 
@@ -18,9 +19,10 @@ def command_page() -> str:
     parts = ["# Commands\n\nWritten by `make docs` from the code; do not edit.\n"]
     for words in summaries():
         stream = io.StringIO()
-        Console(file=stream, width=100, force_terminal=False, color_system=None).print(page(words))
+        Console(file=stream, width=100, force_terminal=False, color_system=None).print(page(words, 100))
         text = "\n".join(line.rstrip() for line in stream.getvalue().strip().splitlines())
         parts.append(f"## rankwell {' '.join(words)}\n\n```text\n{text}\n```\n")
+    parts.append(f"## rankwell {DROP_IN}\n\n```text\n{HELP.strip()}\n```\n")
     return "\n".join(parts)
 
 

@@ -18,6 +18,7 @@ def script() -> None:
     import gc
 
     gc.set_threshold(100_000)
+    _open_streams()
     code = main()
     if sys.argv[1:2] != ["trec-eval"]:
         # Other commands run code of others, which may want to tidy up.
@@ -25,6 +26,17 @@ def script() -> None:
     with contextlib.suppress(OSError, ValueError):
         sys.stderr.flush()
     os._exit(code)
+
+
+def _open_streams() -> None:
+    """Files and pipes get UTF-8 whatever the locale, and ids as the bytes that they were; a terminal gets what it can show."""
+    from io import TextIOWrapper
+
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper) and stream.isatty():
+            stream.reconfigure(errors="backslashreplace")
+        elif isinstance(stream, TextIOWrapper):
+            stream.reconfigure(encoding="utf-8", errors="surrogateescape")
 
 
 def main() -> int:
@@ -50,7 +62,7 @@ def _abandon_output(code: int) -> int:
 
 
 def _dispatch(arguments: list[str]) -> int:
-    if arguments in (["--version"], ["-V"]):
+    if arguments[:1] in (["--version"], ["-V"]):
         from rankwell import __version__
         from rankwell.kernels import native
 
@@ -95,15 +107,20 @@ def _run(arguments: list[str]) -> int:
     from rankwell.errors import BadUsage
     from rankwell.options import bind
 
+    # All that read standard input know it by this name.
     arguments = ["/dev/stdin" if argument == "-" else argument for argument in arguments]
+    words: commands.Words = ()
     try:
-        if _asks_for_help(arguments):
-            return _print_page(arguments)
         words = commands.find(arguments)
+        rest = arguments[len(words) :]
+        asked = rest[: rest.index("--")] if "--" in rest else rest
+        if words not in commands.summaries() or not commands.HELP.isdisjoint(asked):
+            return _print_page(words)
         command = commands.load(words)
-        places, named = bind(command, arguments[len(words) :])
+        places, named = bind(command, rest)
     except BadUsage as error:
-        _say(f"rankwell: {error}\nTry `{' '.join(['rankwell', *commands.known_part(arguments), '--help'])}`.")
+        known = words or (arguments[:1] if commands.below(arguments[0]) else ())
+        _say(f"rankwell: {error}\nTry `{' '.join(['rankwell', *known, '--help'])}`.")
         return 2
     with _Bars() as bars:
         if "progress" in command.__annotations__:
@@ -118,23 +135,13 @@ def _run(arguments: list[str]) -> int:
     return output.exit_code
 
 
-def _asks_for_help(arguments: list[str]) -> bool:
-    from rankwell import commands
-
-    words = arguments[: arguments.index("--")] if "--" in arguments else arguments
-    asked = not {"--help", "-h"}.isdisjoint(words)
-    return asked or not words or (len(words) == 1 and bool(commands.below(words[0])) and (words[0],) not in commands.summaries())
-
-
-def _print_page(arguments: list[str]) -> int:
+def _print_page(words: "tuple[str, ...]") -> int:
     from rich.console import Console
 
-    from rankwell import commands, manual
+    from rankwell.manual import page
 
-    words = commands.known_part(arguments)
-    if not words and arguments and not arguments[0].startswith("-"):
-        commands.find(arguments)
-    Console().print(manual.page(words))
+    console = Console()
+    console.print(page(words, console.width))
     return 0
 
 

@@ -12,6 +12,10 @@ from rankwell.errors import BadUsage
 
 Words = tuple[str, ...]
 
+DROP_IN = "trec-eval"
+"""The command of `compat/`, which reads its own words."""
+HELP = frozenset({"--help", "-h"})
+
 
 @cache
 def summaries() -> Mapping[Words, str]:
@@ -29,20 +33,23 @@ def below(word: str) -> dict[Words, str]:
     return {words[1:]: line for words, line in summaries().items() if len(words) == 2 and words[0] == word}
 
 
-def known_part(arguments: Sequence[str]) -> Words:
-    """The words of a command line that name a command, the longer one of two, or begin several; none where they do neither."""
-    known = summaries()
-    named = (tuple(arguments[:length]) for length in (2, 1))
-    return next((words for words in named if words in known), tuple(word for word in arguments[:1] if below(word)))
-
-
 def find(arguments: Sequence[str]) -> Words:
-    """The command that a command line names. Raises BadUsage, with what comes near, where there is none."""
-    words = known_part(arguments)
-    if words in summaries():
+    """The words of a command line that name a command, the longer one of two, or what several begin with; none for the program.
+
+    The latter two only where nothing follows but a wish for help. Raises BadUsage, with what comes near, where there is no such
+    command.
+    """
+    known = summaries()
+    for length in (2, 1):
+        if tuple(arguments[:length]) in known:
+            return tuple(arguments[:length])
+    words = tuple(word for word in arguments[:1] if below(word))
+    if HELP.issuperset(arguments[len(words) :]):
         return words
-    near = {each[0] for each in (below(words[0]) if words else summaries())}
     wrong = arguments[len(words)]
+    if not words and wrong.startswith("-"):
+        raise BadUsage(f"there is no option {wrong} before a command; a command's options stand after it.")
+    near = {each[0] for each in (below(words[0]) if words else {**known, (DROP_IN,): ""})}
     raise BadUsage(f"there is no command {' '.join([*words, wrong])!r}; {suggest(wrong, near)}")
 
 

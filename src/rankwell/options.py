@@ -4,7 +4,7 @@ from argparse import SUPPRESS, Action, ArgumentError, ArgumentParser, ArgumentTy
 from collections.abc import Callable, Sequence
 from inspect import Parameter, cleandoc, signature
 from types import NoneType
-from typing import Any, Literal, NamedTuple, NoReturn, get_args, get_origin, get_type_hints
+from typing import Any, Literal, NamedTuple, get_args, get_origin, get_type_hints
 
 from rankwell.catalogue import suggest
 from rankwell.errors import BadUsage
@@ -94,34 +94,44 @@ def bind(function: Callable[..., Any], words: Sequence[str]) -> tuple[list[Any],
     that is given twice, that lacks its value or has one it may not have, for words too many, and for what is missing.
     """
     known = arguments_of(function)
-    parser = _Parser(add_help=False, allow_abbrev=False, argument_default=SUPPRESS, formatter_class=_formatter)
+    parser = ArgumentParser(
+        add_help=False, allow_abbrev=False, exit_on_error=False, argument_default=SUPPRESS, formatter_class=_formatter
+    )
     for argument in known:
         if argument.flags:
             _declare(parser, argument)
     end = words.index("--") if "--" in words else len(words)
-    given, bare = parser.parse_known_args(words[:end])
-    unknown = next((word for word in bare if word.startswith("-")), None)
+    try:
+        found, bare = parser.parse_known_args(words[:end])
+    except ArgumentError as error:
+        raise BadUsage(_told(error)) from error
+    given = vars(found)
+    unknown = next((word for word in bare if word.startswith("-") and word != "-"), None)
     if unknown is not None:
         raise BadUsage(_no_such(unknown, known))
-    return _placed([*bare, *words[end + 1 :]], [argument for argument in known if not argument.flags]), vars(given)
+    bare += words[end + 1 :]
+    places = [argument for argument in known if not argument.flags]
+    needed = [each for each in known if each.default is REQUIRED and each.form != "rest"]
+    missing = [each for each in needed if (each.name not in given if each.flags else places.index(each) >= len(bare))]
+    if missing:
+        names = [each.flags[0] if each.flags else each.name.upper() for each in missing]
+        raise BadUsage(f"{' and '.join(names)} {'is' if len(names) == 1 else 'are'} missing.")
+    return _placed(bare, places), given
 
 
 def _declare(parser: ArgumentParser, argument: Argument) -> None:
-    about: dict[str, Any] = {"dest": argument.name, "required": argument.default is REQUIRED}
     if argument.form in ("switch", "pair"):
-        parser.add_argument(*argument.flags, **about, action=_Once, nargs=0, const=True)
+        parser.add_argument(*argument.flags, dest=argument.name, action=_Once, nargs=0, const=True)
         if argument.form == "pair":
-            parser.add_argument(argument.denial, **about, action=_Once, nargs=0, const=False)
+            parser.add_argument(argument.denial, dest=argument.name, action=_Once, nargs=0, const=False)
         return
     several: dict[str, Any] = {"each": {"action": "append"}, "many": {"action": "extend", "nargs": "+"}}
-    parser.add_argument(*argument.flags, **about, type=_reader(argument), **several.get(argument.form, {"action": _Once}))
+    how = several.get(argument.form, {"action": _Once})
+    parser.add_argument(*argument.flags, dest=argument.name, type=_reader(argument), **how)
 
 
-def _placed(words: list[str], known: Sequence[Argument]) -> list[Any]:
+def _placed(words: Sequence[str], known: Sequence[Argument]) -> list[Any]:
     """The words that stand by themselves, each read as what stands at its place."""
-    missing = [each.name.upper() for each in known[len(words) :] if each.default is REQUIRED and each.form != "rest"]
-    if missing:
-        raise BadUsage(f"{' and '.join(missing)} {'is' if len(missing) == 1 else 'are'} missing.")
     last = known[-1] if known and known[-1].form == "rest" else None
     owners = [each for each in known if each is not last] + ([last] * len(words) if last else [])
     if len(words) > len(owners):
@@ -162,9 +172,13 @@ def _formatter(prog: str) -> HelpFormatter:
     return HelpFormatter(prog, width=80)
 
 
-class _Parser(ArgumentParser):
-    def error(self, message: str) -> NoReturn:
-        raise BadUsage(message.removeprefix("argument "))
+def _told(error: ArgumentError) -> str:
+    told, flag = str(error.message), str(error.argument_name).partition("/")[0]
+    if told.startswith("expected "):
+        told = f"a value is wanted; one that begins with a hyphen is written {flag}=-…"
+    elif told.startswith("ignored "):
+        told = "takes no value."
+    return f"{error.argument_name}: {told}"
 
 
 def _no_such(word: str, known: Sequence[Argument]) -> str:

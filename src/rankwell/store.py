@@ -51,6 +51,8 @@ class Source:
     """
 
     def __init__(self, place: str | Path) -> None:
+        if not str(place):
+            raise BadUsage("the name of a file is empty.")
         is_stdin = str(place) in STDIN
         self.name = "standard input" if is_stdin else str(place)
         self._place = None if is_stdin else Path(place)
@@ -197,8 +199,11 @@ class Head:
                 raise BadInput(f"{self.name} is {what}.")
         if self.text[:200].lower().startswith(("<!doctype", "<html", "<?xml")):
             raise BadInput(f"{self.name}:1: {self.seen}: a web page or XML; did a download return an error or a login page?")
-        if b"\0" in self.raw[:4096] and not self.raw.startswith(b"PAR1"):
-            raise BadInput(f"{self.name} is no text file, it begins with {self.raw[:16]!r}; name a file in a known format.")
+        zero = self.raw.find(b"\0", 0, 4096)
+        if zero >= 0 and not self.raw.startswith(b"PAR1"):
+            line = self.raw.count(b"\n", 0, zero) + 1
+            told = f"a zero byte, so this is no text file; it begins with {self.raw[:16]!r}"
+            raise BadInput(f"{self.name}:{line}: {told}; name a file in a known format.")
 
 
 @contextmanager

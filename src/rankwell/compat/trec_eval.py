@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
 from rankwell.compat.trec_options import HELP, Options, parse
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from rankwell.compat.trec_files import ZScores
     from rankwell.compat.trec_measures import Line
     from rankwell.kernels.judged_rows import JudgedRows
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
 MISSING_ZSCORE = -1000000.0
 # A run of this size takes longer to read than a thread to start.
 _LARGE = 1 << 22
+_AT_ONCE = 1024
 _VIEW_OF_FORMAT = {"qrels": "judged", "qrels_jg": "groups", "prefs": "preferences", "qrels_prefs": "preferences"}
 
 
@@ -96,7 +99,8 @@ def _evaluate(options: Options, stdout: TextIO) -> int:
     if options.zscores is not None:
         values = _standardised(values, lines, joined.queries, options.zscores)
     if options.queries:
-        _write(stdout, _single_lines(lines, options, joined, values, counted))
+        for text in _single_lines(lines, options, joined, values, counted):
+            _write(stdout, text)
     if stopped_at is not None:
         sys.stderr.write(
             f"trec_eval: result qid '{stopped_at}' not found in qrels\n"
@@ -264,23 +268,22 @@ def _standardised(values: Floats, lines: list[Line], queries: tuple[str, ...], p
     return result
 
 
-def _single_lines(lines: list[Line], options: Options, joined: Joined, values: Floats, counted: list[int]) -> str:
-    heads, columns = list[str](), list[list[str]]()
-    for row, line in enumerate(lines):
-        if line.trec.name == "relstring":
-            strings = _relevance_strings(line, joined)
-            heads.append(f"{line.name:<22}")
-            columns.append([f"'{strings[place]}'" for place in counted])
-        elif line.trec.single:
-            heads.append(_head(line, options))
-            columns.append(_figures(values[row, counted], line, options))
-    names = [joined.queries[place] for place in counted]
-    cells = zip(*columns, strict=True)
-    return "".join(
-        f"{head}\t{name}\t{cell}\n"
-        for name, row in zip(names, cells, strict=bool(columns))
-        for head, cell in zip(heads, row, strict=True)
-    )
+def _single_lines(lines: list[Line], options: Options, joined: Joined, values: Floats, counted: list[int]) -> Iterator[str]:
+    """The lines of single queries, those of some queries at a time: all of them would be most of what is in memory."""
+    strings = {row: _relevance_strings(line, joined) for row, line in enumerate(lines) if line.trec.name == "relstring"}
+    shown = [(row, line) for row, line in enumerate(lines) if row in strings or line.trec.single]
+    heads = [f"{line.name:<22}" if row in strings else _head(line, options) for row, line in shown]
+    for start in range(0, len(counted) if shown else 0, _AT_ONCE):
+        some = counted[start : start + _AT_ONCE]
+        columns = [
+            [f"'{strings[row][place]}'" for place in some] if row in strings else _figures(values[row, some], line, options)
+            for row, line in shown
+        ]
+        yield "".join(
+            f"{head}\t{joined.queries[place]}\t{cell}\n"
+            for place, cells in zip(some, zip(*columns, strict=True), strict=True)
+            for head, cell in zip(heads, cells, strict=True)
+        )
 
 
 def _summary_lines(lines: list[Line], options: Options, joined: Joined, values: Floats, counted: list[int]) -> str:

@@ -13,6 +13,7 @@ rankwell trec-eval [-h] [-v] [-q] [-n] [-c] [-J] [-o] [-m measure[.parameters]].
                    [-D 0.query] [-R format] [-T format] [-Z file] [--v9 | --v10] qrels run
 
 Prints what trec_eval prints, byte for byte. A run `-` is read from standard input; both files may be gzip or zstd.
+Where trec_eval takes what is no number for one (scores `nan`, `1,5`, `high`), there is an error that names file and line.
 
   -q, --query_eval_wanted            every query's values before the summary
   -n, --nosummary                    no summary
@@ -168,7 +169,7 @@ def _level(options: Options, text: str) -> Options:
 def _depth(options: Options, text: str) -> Options:
     depth = whole_number(text)
     if depth < 1:
-        raise BadUsage(f"-M {text}: at least one item of each query must be kept.")
+        raise BadUsage(f"-M {text}: a whole number from 1 is wanted; at least one item of each query must be kept.")
     return options._replace(depth=depth)
 
 
