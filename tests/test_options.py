@@ -74,6 +74,7 @@ REFUSED = {
     "x --must y a 1.5": "'1.5' is not a whole number.",
     "x --must y --number much": "--number: 'much' is not a number.",
     "x --must y --mesure p": "there is no option --mesure; did you mean '--measure'",
+    "x --must y --no-scald": "there is no option --no-scald; did you mean '--no-scaled'",
     "x --must y --zzz=1": "there is no option --zzz.",
     "x --must y --meas p": "there is no option --meas; did you mean '--measure'",
     "x --must y --progress 1": "there is no option --progress",
@@ -120,7 +121,7 @@ def test_every_command_says_of_each_of_its_options_what_it_does(words: commands.
     assert list(texts) == [each.name for each in known]
     assert all(texts.values())
     assert {each.kind for each in known} <= {str, int, float, bool, Path}
-    flags = [flag for each in known for flag in (*each.flags, *([each.denial] if each.form == "pair" else []))]
+    flags = [flag for each in known for flag in each.words]
     assert len(set(flags)) == len(flags)
 
 

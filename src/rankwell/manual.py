@@ -72,9 +72,8 @@ def _panel(title: str, rows: Iterable[tuple[Text, Text]], width: int) -> Panel:
 
 
 def _row(argument: Argument, text: str) -> tuple[Text, Text]:
-    flags = [*argument.flags, *([argument.denial] if argument.form == "pair" else [])]
-    name = Text(" ".join(flags) if flags else argument.name.upper(), "cyan")
-    if flags and argument.form not in ("switch", "pair"):
+    name = Text(" ".join(argument.words) or argument.name.upper(), "cyan")
+    if argument.flags and argument.form not in ("switch", "pair"):
         name.append(f" {_word(argument)}", "")
     told = Text(text)
     if argument.choices:

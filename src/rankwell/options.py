@@ -48,6 +48,11 @@ class Argument(NamedTuple):
         """The second of a pair of switches, which says no."""
         return self.flags[0].replace("--", "--no-", 1)
 
+    @property
+    def words(self) -> tuple[str, ...]:
+        """All that a command line may call it: its flags, and the denial of a pair."""
+        return (*self.flags, self.denial) if self.form == "pair" else self.flags
+
 
 def arguments_of(function: Callable[..., Any]) -> list[Argument]:
     """What a command line can say to a function, in its order."""
@@ -183,5 +188,5 @@ def _told(error: ArgumentError) -> str:
 
 def _no_such(word: str, known: Sequence[Argument]) -> str:
     option = word.partition("=")[0]
-    near = suggest(option, [flag for argument in known for flag in argument.flags])
+    near = suggest(option, [each for argument in known for each in argument.words])
     return f"there is no option {option}" + (f"; {near}" if near.startswith("did") else ".")
