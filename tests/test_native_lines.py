@@ -8,8 +8,7 @@ import pytest
 from rankwell.files import trec_qrels
 from rankwell.kernels import judged_rows, native, native_bytes, numpy_bytes
 from rankwell.kernels.reading import MSMARCO_RUN, TREC_RUN, Layout, Reading
-from rankwell.store import Source
-from rankwell.tables import decode_id
+from rankwell.store import Source, decode_id
 from rankwell.tables.judgments import Judgments
 from test_kernels import Memory
 from test_native_reader import fuzz_reader, outcome, same

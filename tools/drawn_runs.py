@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rankwell.kernels.reading import Reading
-from rankwell.tables import decode_id
+from rankwell.store import decode_id
 from rankwell.tables.order import TIE_RULES
 
 # Number -> id, never empty, and the same for no two numbers, whichever two of the forms they have.

@@ -28,7 +28,7 @@ from rankwell.errors import RankwellError
 from rankwell.files import find_hits
 from rankwell.kernels import native, native_columns
 from rankwell.kernels.rows import hits_of_ranking
-from rankwell.tables import decode_id
+from rankwell.store import decode_id
 from rankwell.tables.hits import Hits
 from rankwell.tables.judgments import Judgments
 from rankwell.tables.ranking import Ranking

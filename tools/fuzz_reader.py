@@ -20,8 +20,7 @@ from rankwell.errors import RankwellError
 from rankwell.files import FORMATS, Aspects, Request
 from rankwell.kernels import judged_rows, native, native_bytes, numpy_bytes
 from rankwell.kernels.reading import MSMARCO_RUN, TREC_RUN, Layout, Reading
-from rankwell.store import Source
-from rankwell.tables import decode_id
+from rankwell.store import Source, decode_id
 from rankwell.tables.hits import Hits
 from rankwell.tables.judgments import Judgments
 from rankwell.tables.order import TIE_RULES

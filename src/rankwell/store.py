@@ -1,4 +1,4 @@
-"""Bytes in and out: sources that may be compressed or standard input, files written whole or not at all, content hashes."""
+"""Bytes in and out: ids, sources that may be compressed or standard input, files written whole or not at all, content hashes."""
 
 import io
 import os
@@ -34,6 +34,16 @@ STDIN = ("-", "/dev/stdin")
 
 # A pipe (as in `<(zcat run.gz)`) can be read only once, but is looked at before it is read, and by several readers.
 _PIPED: dict[str, bytes] = {}
+
+
+def encode_id(text: str) -> bytes:
+    """The bytes of an id exactly as they stood in its file: bytes that are not UTF-8 come back unharmed."""
+    return text.encode("utf-8", "surrogateescape")
+
+
+def decode_id(raw: bytes) -> str:
+    """The text of an id; bytes that are not UTF-8 are kept as lone surrogates, so that `encode_id` restores them."""
+    return raw.decode("utf-8", "surrogateescape")
 
 
 def _stem(name: str) -> str:

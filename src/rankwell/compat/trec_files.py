@@ -2,8 +2,7 @@
 
 from rankwell.compat.trec_options import number
 from rankwell.errors import BadLine
-from rankwell.store import Source
-from rankwell.tables import decode_id
+from rankwell.store import Source, decode_id
 
 _BLOCK = 1 << 16
 

@@ -10,8 +10,7 @@ from typing import Any, NamedTuple
 
 from rankwell.errors import BadInput, BadLine, DuplicateItem
 from rankwell.files import FORMATS, Request
-from rankwell.store import Head, Source
-from rankwell.tables import decode_id
+from rankwell.store import Head, Source, decode_id
 from rankwell.tables.annotations import Annotations, Row, Schema
 from rankwell.tables.vocabulary import fold, group_key
 

@@ -7,8 +7,7 @@ from typing import Any
 
 from rankwell.errors import BadInput, BadScore, DuplicateItem
 from rankwell.files import FORMATS, Request, file_format
-from rankwell.store import Head, Source
-from rankwell.tables import decode_id, encode_id
+from rankwell.store import Head, Source, decode_id, encode_id
 from rankwell.tables.columns import Repeats
 from rankwell.tables.hits import Hits
 from rankwell.tables.judgments import Judgments

@@ -5,8 +5,7 @@ from typing import Any
 
 from rankwell.errors import BadInput, BadUsage
 from rankwell.files import Place
-from rankwell.store import Source
-from rankwell.tables import decode_id
+from rankwell.store import Source, decode_id
 from rankwell.tables.annotations import Schema
 from rankwell.tables.vocabulary import Keyword, Vocabulary
 

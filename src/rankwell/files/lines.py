@@ -5,8 +5,7 @@ from typing import Any
 
 from rankwell.errors import BadInput
 from rankwell.files import Request, Texts, file_format
-from rankwell.store import Head, Source
-from rankwell.tables import decode_id
+from rankwell.store import Head, Source, decode_id
 
 
 def _sniff_lines(head: Head) -> float:

@@ -12,7 +12,8 @@ from rankwell.errors import BadInput, BadScore, DuplicateItem
 from rankwell.files import Request, Texts, file_format
 from rankwell.kernels.mapping_counts import Placed, place_scores
 from rankwell.kernels.rows import hits_of_ranking
-from rankwell.tables import Bools, Floats, Ints, encode_id, sort_ids
+from rankwell.store import encode_id
+from rankwell.tables import Bools, Floats, Ints, sort_ids
 from rankwell.tables.hits import Hits
 from rankwell.tables.judgments import Judgments
 from rankwell.tables.order import TieRule, arrange

@@ -6,8 +6,7 @@ from typing import Any
 from rankwell.errors import BadInput, BadLine, DuplicateItem
 from rankwell.files import Request, Texts, file_format
 from rankwell.kernels.reading import MSMARCO_RUN, Reading, scan
-from rankwell.store import Head, Source
-from rankwell.tables import decode_id
+from rankwell.store import Head, Source, decode_id
 from rankwell.tables.columns import unique_rows
 from rankwell.tables.hits import Hits
 from rankwell.tables.judgments import Judgments

@@ -6,8 +6,7 @@ from typing import Any
 
 from rankwell.errors import BadInput, UnknownName
 from rankwell.files import FORMATS, Request, file_format
-from rankwell.store import Head, Source
-from rankwell.tables import decode_id
+from rankwell.store import Head, Source, decode_id
 from rankwell.tables.hits import Hits
 from rankwell.tables.judgments import Judgments
 from rankwell.tables.ranking import Ranking

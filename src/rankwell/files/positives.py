@@ -13,8 +13,8 @@ import numpy as np
 from rankwell.errors import BadInput, BadUsage, DuplicateItem
 from rankwell.files import find_judgments
 from rankwell.kernels.exclusion import Groups
-from rankwell.store import Source
-from rankwell.tables import Ints, decode_id
+from rankwell.store import Source, decode_id
+from rankwell.tables import Ints
 from rankwell.tables.embeddings import Positions
 from rankwell.tables.judgments import Judgments
 from rankwell.tables.scores import Positives

@@ -7,8 +7,7 @@ from typing import Any
 
 from rankwell.errors import BadInput, BadLine
 from rankwell.files import Request, file_format
-from rankwell.store import Head, Source
-from rankwell.tables import decode_id
+from rankwell.store import Head, Source, decode_id
 from rankwell.tables.columns import unique_rows
 from rankwell.tables.ranking import Ranking
 

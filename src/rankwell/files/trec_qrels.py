@@ -14,8 +14,8 @@ import numpy as np
 from rankwell.errors import BadInput, BadLine, DuplicateItem
 from rankwell.files import SURE, Request, file_format
 from rankwell.kernels import judged_rows
-from rankwell.store import Head, Source
-from rankwell.tables import Floats, decode_id, encode_id
+from rankwell.store import Head, Source, decode_id, encode_id
+from rankwell.tables import Floats
 from rankwell.tables.columns import unique_rows
 from rankwell.tables.judgments import Judgments
 

@@ -8,8 +8,7 @@ import numpy as np
 from rankwell.errors import BadInput, DuplicateItem
 from rankwell.files import SURE, Request, file_format
 from rankwell.kernels.reading import TREC_RUN, Columns, Progress, Reading, read_columns, scan
-from rankwell.store import Head, Source
-from rankwell.tables import encode_id
+from rankwell.store import Head, Source, encode_id
 from rankwell.tables.columns import unique_rows
 from rankwell.tables.hits import Hits
 from rankwell.tables.judgments import Judgments

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rankwell.errors import BadInput, BadScore
-from rankwell.tables import decode_id
+from rankwell.store import decode_id
 from rankwell.tables.embeddings import Embeddings
 
 USUAL = ("embeddings", "vectors", "embedding", "vector", "emb")

@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from rankwell.kernels.reading import Reading
 from rankwell.kernels.spans import Words
-from rankwell.tables import Floats, Ints, decode_id, offsets_of
+from rankwell.store import decode_id
+from rankwell.tables import Floats, Ints, offsets_of
 from rankwell.tables.hits import Hits
 from rankwell.tables.judgments import Judgments
 from rankwell.tables.order import Counts, arrange, count

@@ -5,7 +5,8 @@ from collections.abc import Callable
 import numpy as np
 
 from rankwell.kernels.spans import Spans, Words, equal, hashes
-from rankwell.tables import Bools, Ints, encode_id
+from rankwell.store import encode_id
+from rankwell.tables import Bools, Ints
 from rankwell.tables.judgments import Judgments
 
 _MIX = np.uint64(0xC2B2AE3D27D4EB4F)

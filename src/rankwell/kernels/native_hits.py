@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankwell.kernels import native
-from rankwell.tables import Floats, Ints, decode_id, offsets_of
+from rankwell.store import decode_id
+from rankwell.tables import Floats, Ints, offsets_of
 from rankwell.tables.hits import Hits
 
 if TYPE_CHECKING:

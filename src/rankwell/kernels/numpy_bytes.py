@@ -16,8 +16,8 @@ from rankwell.kernels.lookup import Lookup
 from rankwell.kernels.reading import Layout, Progress, Reading
 from rankwell.kernels.spans import changes, hashes
 from rankwell.kernels.task import Double, Outcome, Task
-from rankwell.store import Source
-from rankwell.tables import Ints, decode_id
+from rankwell.store import Source, decode_id
+from rankwell.tables import Ints
 from rankwell.tables.hits import Hits
 from rankwell.tables.judgments import Judgments
 

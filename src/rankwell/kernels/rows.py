@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rankwell.tables import Floats, Ints, encode_id, offsets_of
+from rankwell.store import encode_id
+from rankwell.tables import Floats, Ints, offsets_of
 from rankwell.tables.hits import Hits
 from rankwell.tables.judgments import Judgments
 from rankwell.tables.order import TieRule, arrange, count

@@ -8,8 +8,8 @@ from rankwell.kernels.lines import Fields, read_fields
 from rankwell.kernels.reading import Columns, Layout, Progress, Reading
 from rankwell.kernels.spans import Spans
 from rankwell.kernels.task import Task
-from rankwell.store import Source
-from rankwell.tables import Floats, Ints, decode_id
+from rankwell.store import Source, decode_id
+from rankwell.tables import Floats, Ints
 
 
 def read(source: Source, layout: Layout, reading: Reading, *, progress: Progress | None = None) -> Columns:

@@ -5,19 +5,11 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from rankwell.store import encode_id
+
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
-
-
-def encode_id(text: str) -> bytes:
-    """The bytes of an id exactly as they stood in its file: bytes that are not UTF-8 come back unharmed."""
-    return text.encode("utf-8", "surrogateescape")
-
-
-def decode_id(raw: bytes) -> str:
-    """The text of an id; bytes that are not UTF-8 are kept as lone surrogates, so that `encode_id` restores them."""
-    return raw.decode("utf-8", "surrogateescape")
 
 
 def sort_ids(ids: Iterable[str]) -> list[str]:

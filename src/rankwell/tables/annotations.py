@@ -10,7 +10,8 @@ from typing import NamedTuple
 import numpy as np
 
 from rankwell.errors import BadInput, BadUsage, DuplicateItem, UnknownName
-from rankwell.tables import Bools, Ints, encode_id, sort_ids
+from rankwell.store import encode_id
+from rankwell.tables import Bools, Ints, sort_ids
 from rankwell.tables.vocabulary import Keyword, Vocabulary, fold, group_key
 
 

@@ -7,7 +7,8 @@ from itertools import pairwise
 import numpy as np
 
 from rankwell.errors import BadInput
-from rankwell.tables import Bools, Floats, Ints, encode_id, offsets_of
+from rankwell.store import encode_id
+from rankwell.tables import Bools, Floats, Ints, offsets_of
 from rankwell.tables.hits import Hits
 from rankwell.tables.judgments import Judgments
 from rankwell.views import position_in_segment

@@ -11,7 +11,8 @@ import numpy as np
 
 from rankwell.errors import BadUsage, NothingToEvaluate
 from rankwell.registry import Measure
-from rankwell.tables import Floats, Ints, encode_id, offsets_of
+from rankwell.store import encode_id
+from rankwell.tables import Floats, Ints, offsets_of
 from rankwell.tables.hits import Hits
 from rankwell.tables.judgments import Judgments
 from rankwell.tables.ranking import Ranking

@@ -14,8 +14,7 @@ from typing import Any, Literal
 
 from rankwell.errors import BadInput, BadLine, DuplicateItem
 from rankwell.files import FORMATS, Request
-from rankwell.store import Head, Source
-from rankwell.tables import decode_id
+from rankwell.store import Head, Source, decode_id
 
 Where = tuple[int | str, ...]
 """The keys and positions that lead to a value: `("data", 0, "title")`. In lines and tables the first is the record."""

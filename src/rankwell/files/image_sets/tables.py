@@ -10,8 +10,7 @@ from typing import Any, NamedTuple
 from rankwell.errors import BadInput, BadLine
 from rankwell.files import FORMATS, Request
 from rankwell.files.image_sets import Found, Wanted, form, split_of
-from rankwell.store import Head, Source
-from rankwell.tables import decode_id
+from rankwell.store import Head, Source, decode_id
 from rankwell.tables.images import Picture
 
 _COLUMNS: Mapping[str, tuple[str, ...]] = {
