@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from rankwell.compat import trec_eval
+from rankwell.compat import trec_eval, trec_files, trec_small
 from rankwell.compat.trec_measures import MEASURES, plan
 from rankwell.compat.trec_options import parse
 from rankwell.errors import BadInput, BadLine, BadUsage, NothingToEvaluate, RankwellError, UnknownName
@@ -68,6 +68,14 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
+@pytest.fixture(params=["small", "large"])
+def size(request, monkeypatch):
+    """Whether NumPy is worth its import: small files are evaluated without it, by other code."""
+    if request.param == "large":
+        monkeypatch.setattr(trec_small, "MOST", -1)
+
+
+@pytest.mark.usefixtures("size")
 @pytest.mark.parametrize(("command", "expected"), BOTH + ONLY_10)
 def test_version_10_passes_its_own_quick_test_byte_for_byte(command, expected, shared, monkeypatch):
     data = shared / "trec" / "trec_eval_v10"
@@ -75,6 +83,7 @@ def test_version_10_passes_its_own_quick_test_byte_for_byte(command, expected, s
     assert printed(command.split(), data, monkeypatch) == (0, (data / expected).read_text())
 
 
+@pytest.mark.usefixtures("size")
 @pytest.mark.parametrize(("command", "expected"), BOTH)
 def test_version_9_passes_its_own_quick_test_byte_for_byte(command, expected, shared, monkeypatch):
     data = shared / "trec" / "trec_eval_v10"
@@ -83,6 +92,7 @@ def test_version_9_passes_its_own_quick_test_byte_for_byte(command, expected, sh
     assert printed(["--v9", *command.split()], data, monkeypatch) == (0, output.read_text())
 
 
+@pytest.mark.usefixtures("size")
 @pytest.mark.parametrize(("flag", "files", "command", "output"), golden_cases())
 def test_awkward_files_print_what_trec_eval_printed(flag, files, command, output, tmp_path, monkeypatch):
     for name, text in files.items():
@@ -284,13 +294,22 @@ def test_every_measure_has_trec_evals_name_as_a_word_for_it(trec):
 
 
 def test_neither_the_command_line_library_nor_what_formats_share_is_loaded(folder):
-    code = "import sys; from rankwell.compat import trec_eval; trec_eval.main(['qrels', 'run'], sys.stderr); print(*sys.modules)"
+    loaded = _loaded("qrels", "run")
 
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-
-    loaded = set(done.stdout.split())
     assert not {"argparse", "rich", "duckdb", "narwhals"} & loaded
     assert ("rankwell.files" in loaded) == (native.library is None)
+
+
+@pytest.mark.skipif(native.library is None, reason="the reader itself is NumPy's without the compiled kernel")
+@pytest.mark.parametrize(("options", "needed"), [("", False), ("-q -c -J -M 5 -m ndcg_cut", False), ("-m all_trec", True)])
+def test_numpy_is_imported_only_where_it_is_worth_it(options, needed, folder):
+    assert ("numpy" in _loaded(*options.split(), "qrels", "run")) == needed
+
+
+def _loaded(*arguments):
+    code = "import sys; from rankwell.compat import trec_eval; "
+    code += f"trec_eval.main({list(arguments)!r}, sys.stderr); print(*sys.modules)"
+    return set(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split())
 
 
 AHEAD = {
@@ -317,22 +336,23 @@ def test_a_run_that_is_read_ahead_gives_the_same(case, tmp_path, monkeypatch):
     begun, outcomes = list[native_bytes.Scan](), list[object]()
     begin = native_bytes.Scan.begin
     monkeypatch.setattr(native_bytes.Scan, "begin", lambda scan: (begun.append(scan), begin(scan)))
-    for large in (1 << 60, 0):
-        monkeypatch.setattr(trec_eval, "_LARGE", large)
+    for most, large in ((trec_small.MOST, 1 << 60), (-1, 1 << 60), (-1, 0)):
+        monkeypatch.setattr(trec_small, "MOST", most)
+        monkeypatch.setattr(trec_files, "LARGE", large)
         try:
             outcomes.append(printed([*options.split(), "qrels", "run"], tmp_path, monkeypatch))
         except RankwellError as error:
             outcomes.append((type(error), str(error)))
 
-    assert outcomes[0] == outcomes[1]
-    assert len(begun) == (native.library is not None and case != "groups")
+    assert outcomes[0] == outcomes[1] == outcomes[2]
+    assert len(begun) == (native.library is not None and case not in ("groups", "an unknown measure"))
 
 
 @pytest.mark.parametrize("missing", ["qrels", "run"])
 def test_a_missing_file_is_named_however_the_run_is_read(missing, tmp_path, monkeypatch):
     for name in {"qrels", "run"} - {missing}:
         (tmp_path / name).write_text("1 Q0 d 1 1.5 t\n" if name == "run" else "1 0 d 1\n")
-    monkeypatch.setattr(trec_eval, "_LARGE", 0)
+    monkeypatch.setattr(trec_files, "LARGE", 0)
 
     with pytest.raises(BadInput, match=f"{missing}: no such file"):
         printed(["qrels", "run"], tmp_path, monkeypatch)

@@ -13,8 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from rankwell.compat.trec_measures import GROUPS, MEASURES, Line, lines_of, values_of
+from rankwell.compat.trec_measures import GROUPS, MEASURES, Line, lines_of
 from rankwell.compat.trec_options import Options
+from rankwell.compat.trec_views import values_of
 from rankwell.errors import BadScore, RankwellError
 from rankwell.files.mapping import find_hits
 from rankwell.tables.judgments import Judgments

@@ -1,12 +1,57 @@
-"""What trec_eval reads beside judgments and rankings: the tag of a run, and the means and deviations for z-scores."""
+"""What trec_eval reads: judgments and the run before there is NumPy, a run's tag, and the means and deviations for z-scores."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
 
 from rankwell.compat.trec_options import number
-from rankwell.errors import BadLine
+from rankwell.errors import BadLine, RankwellError
+from rankwell.kernels import judged_rows
+from rankwell.kernels.native_bytes import Scan
+from rankwell.kernels.reading import TREC_RUN, Reading
 from rankwell.store import Source, decode_id
 
+if TYPE_CHECKING:
+    from rankwell.compat.trec_options import Options
+    from rankwell.kernels.judged_rows import JudgedRows
+    from rankwell.tables.order import TieRule
+
+# A run of this size takes longer to read than a thread to start.
+LARGE = 1 << 22
 _BLOCK = 1 << 16
 
 ZScores = dict[tuple[str, str], tuple[float, float]]
+
+
+class Ahead(NamedTuple):
+    """What the compiled readers read before all else. scan: None where the run is one for the NumPy reader."""
+
+    judged: JudgedRows
+    scan: Scan | None
+    large: bool
+
+
+def read_ahead(options: Options) -> Ahead | None:
+    """The judgments, and the run as it is going to be read; None where there are no compiled readers, or others have to look.
+
+    What is wrong with the files is said when it is their turn.
+    """
+    if options.truth_format != "qrels":
+        return None
+    try:
+        truth, run = Source(options.qrels), Source(options.run)
+        rows = judged_rows.read(truth, comments=not options.old)
+        if rows is None:
+            return None
+        large = run.path is not None and run.path.stat().st_size >= LARGE
+        return Ahead(rows, Scan(run, rows, TREC_RUN, reading_of(options)), large)
+    except (RankwellError, OSError):
+        return None
+
+
+def reading_of(options: Options, ties: TieRule = "id-desc") -> Reading:
+    """How trec_eval reads a run."""
+    return Reading(ties=ties, single_precision=options.old, comments=not options.old, trailing=True)
 
 
 def last_tag(source: Source, *, comments: bool) -> str:

@@ -1,15 +1,14 @@
 """trec_eval's measures in its order: under which name rankwell has each, with which parameters, and how its lines look."""
 
-import importlib
-from collections.abc import Iterator, Sequence
-from typing import Any, Literal, NamedTuple
+from __future__ import annotations
 
-import numpy as np
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from rankwell.compat.trec_options import Options, number, whole_number
 from rankwell.errors import BadUsage, UnknownName
-from rankwell.registry import Measure, suggest
-from rankwell.tables import Bools, Floats
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
 
 Summary = Literal["mean", "sum", "geometric", "none"]
 Kind = Literal["plain", "ranks", "shares", "numbers", "pairs"]
@@ -45,12 +44,32 @@ class TrecMeasure(NamedTuple):
 
 
 class Line(NamedTuple):
-    """One line of output: the name as printed, what computes it (None for runid and relstring), and how it is printed."""
+    """One line of output: the name as printed, the measure that it shows, and with which parameters.
+
+    given: the parameters as rankwell's measure has them. at: the rank or share that the line is for, None for other kinds.
+    numbers: what stands behind the dot of a measure that takes numbers.
+    """
 
     name: str
     trec: TrecMeasure
-    measure: Measure | None
+    given: tuple[tuple[str, Any], ...]
+    at: float | None = None
     numbers: tuple[float, ...] = ()
+
+
+class Evaluated(NamedTuple):
+    """The values of all lines, before they are put together over queries.
+
+    present: (queries,) whether the run has each. values: a row for each line, in it a value for each query: 1 for num_q, 0 for
+    runid and relstring, logarithms for gm_map and gm_bpref. strings: the row of a relstring -> what it shows for each query.
+    positives: items of any query with a grade above 0, whatever -l says.
+    """
+
+    queries: tuple[str, ...]
+    present: list[bool]
+    values: Sequence[Sequence[float]]
+    positives: int = 0
+    strings: Mapping[int, list[str]] = {}
 
 
 def _counted(name: str, home: str, *, single: bool = True, by_level: bool = True, view: View = "judged") -> TrecMeasure:
@@ -142,6 +161,8 @@ def plan(options: Options) -> list[Line]:
     offered = {trec.name: trec for trec in MEASURES if trec.since == 9 or not options.old}
     for name in options.marked or ("official",):
         if name not in GROUPS and name not in offered:
+            from rankwell.catalogue import suggest
+
             raise UnknownName(f"trec_eval: illegal measure {name!r}; {suggest(name, [*GROUPS, *offered])}")
         marked.update(GROUPS.get(name, (name,)))
     return [line for trec in offered.values() if trec.name in marked for line in lines_of(trec, options)]
@@ -154,17 +175,17 @@ def lines_of(trec: TrecMeasure, options: Options) -> Iterator[Line]:
         cuts = trec.defaults if text is None else _cuts(trec, text)
         for cut in cuts:
             name = f"{trec.name}_{cut:d}" if trec.kind == "ranks" else f"{trec.name}_{cut:3.2f}"
-            yield Line(name, trec, _measure(trec, options, ((trec.parameter, cut),)))
+            yield Line(name, trec, _given(trec, options, ((trec.parameter, cut),)), at=cut)
         return
     if trec.kind == "plain" or text is None:
-        yield Line(trec.name, trec, _measure(trec, options, _named(trec, trec.defaults, options)), trec.defaults)
+        yield Line(trec.name, trec, _given(trec, options, _named(trec, trec.defaults, options)), numbers=trec.defaults)
         return
     name = f"{trec.name}_{text}"
     if trec.kind == "pairs":
-        yield Line(name, trec, _measure(trec, options, _pairs(trec, text)))
+        yield Line(name, trec, _given(trec, options, _pairs(trec, text)))
     else:
         numbers = tuple(number(part) for part in text.split(","))
-        yield Line(name, trec, _measure(trec, options, _named(trec, numbers, options)), numbers)
+        yield Line(name, trec, _given(trec, options, _named(trec, numbers, options)), numbers=numbers)
 
 
 def _cuts(trec: TrecMeasure, text: str) -> list[float]:
@@ -202,47 +223,10 @@ def _pairs(trec: TrecMeasure, text: str) -> tuple[tuple[str, Any], ...]:
     return (*persistence[-1:], *([("gains", tuple(sorted(gains.items())))] if has_gains else []))
 
 
-def _measure(trec: TrecMeasure, options: Options, parameters: tuple[tuple[str, Any], ...]) -> Measure | None:
-    if not trec.home:
-        return None
-    folder, _, name = trec.home.partition(".")
-    importlib.import_module(f"rankwell.measures.{folder}")
+def _given(trec: TrecMeasure, options: Options, parameters: tuple[tuple[str, Any], ...]) -> tuple[tuple[str, Any], ...]:
     given = dict((*trec.given, *parameters))
     if trec.by_level and options.rel != 1:
         given["rel"] = options.rel
     if options.old and trec.name in ("iprec_at_recall", "11pt_avg"):
         given["rounding"] = "floor"
-    return Measure(name, tuple(given.items()))
-
-
-def values_of(lines: Sequence[Line], view: Any, rel: int) -> Floats:
-    """(lines, queries) the values before summing: 1 for num_q, 0 for runid and relstring, logarithms for gm_map and gm_bpref.
-
-    rel: the lowest relevant grade, which the lines' measures know already where they look at it.
-    """
-    values = np.zeros((len(lines), len(view.queries)))
-    for row, line in zip(values, lines, strict=True):
-        if line.name == "num_q":
-            row[:] = 1
-        elif line.measure is not None:
-            row[:] = line.measure(view)
-            if line.trec.summary == "geometric":
-                np.log(np.maximum(row, LEAST_FOR_GEOMETRIC), out=row)
-            elif line.trec.name in ("iprec_at_recall", "11pt_avg"):
-                # On x86 what 0 / 0 gives has a minus sign, which trec_eval prints.
-                row[_undefined(line, view)] = -np.nan
-            elif line.trec.name == "Rndcg":
-                # Of all gain-based measures this one alone asks -l whether a query has anything relevant.
-                row[view.n_relevant(rel) == 0] = 0
-    return values
-
-
-def _undefined(line: Line, view: Any) -> Bools:
-    """(queries,) where trec_eval divides 0 by 0: -J left nothing of the ranking, and a recall level asks for no item at all."""
-    empty: Bools = view.retrieved == 0
-    if not empty.any() or line.measure is None:
-        return empty
-    parameters = line.measure.parameters
-    recalls = parameters["recalls"] if line.trec.name == "11pt_avg" else (parameters["recall"],)
-    asked = min(recalls) * view.n_relevant(parameters["rel"])
-    return empty & (asked + 0.9 < 1 if parameters["rounding"] == "floor" else asked < 0.5)
+    return tuple(given.items())

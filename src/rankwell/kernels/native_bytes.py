@@ -12,6 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 from rankwell.kernels import native
+from rankwell.kernels.hit_rows import HitRows, rows_of
 
 if TYPE_CHECKING:
     from rankwell.kernels.judged_rows import JudgedRows
@@ -101,17 +102,22 @@ class Scan:
         self._begun: Callable[[], _Found | None] | None = None
 
     def begin(self) -> None:
-        """Lets other threads read the file; `hits` waits for them."""
+        """Lets other threads read the file; `rows` and `hits` wait for them."""
         self._begun = _in_background(self._read_all)
 
     def hits(self, judgments: Judgments) -> Hits | None:
         """The hits under the judgments whose rows these are; None where the NumPy reader has to look."""
-        found = (self._begun or self._read_all)()
-        if found is None:
+        rows = self.rows()
+        if rows is None:
             return None
         from rankwell.kernels.native_hits import hits_of
 
-        return hits_of(*found, judgments, keep=self._reading.keep)
+        return hits_of(rows, judgments, keep=self._reading.keep)
+
+    def rows(self) -> HitRows | None:
+        """The same before there is NumPy; None as well where the file holds no row."""
+        found = (self._begun or self._read_all)()
+        return None if found is None else rows_of(*found)
 
     def _read_all(self) -> _Found | None:
         try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from rankwell.kernels import native
+from rankwell.kernels.hit_rows import rows_of
 from rankwell.kernels.native_bytes import rule_of
 from rankwell.kernels.native_hits import hits_of
 
@@ -27,4 +28,5 @@ def scan(stream: Any, judgments: Judgments, reading: Reading) -> Hits | None:
     worker = native.library.reader_worker(table, (1, 0, 0, 0, False), how, reading.keep, 0)
     if native.library.reader_take(worker, stream) < 0:
         return None
-    return hits_of(worker, worker, judgments, keep=reading.keep)
+    rows = rows_of(worker, worker)
+    return None if rows is None else hits_of(rows, judgments, keep=reading.keep)

@@ -2,43 +2,37 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rankwell.kernels import native
 from rankwell.store import decode_id
 from rankwell.tables import Floats, Ints, offsets_of
 from rankwell.tables.hits import Hits
 
 if TYPE_CHECKING:
+    from rankwell.kernels.hit_rows import HitRows
     from rankwell.tables.judgments import Judgments
     from rankwell.tables.ranking import Ranking
 
-Worker = Any
 
-
-def hits_of(first: Worker, counted: Worker, judgments: Judgments, *, keep: int) -> Hits | None:
-    """What workers found; None where there was no row. first: the worker that saw all rows. counted: the one that placed them."""
-    retrieved, unknown, *_ = native.library.reader_results(first)
-    _, _, row, score, above, tied, before, top = native.library.reader_results(counted)
-    sizes = _ints(retrieved).copy()
-    if not unknown and not sizes.any():
-        return None
-    rows = _ints(row)
+def hits_of(found: HitRows, judgments: Judgments, *, keep: int) -> Hits:
+    """The hits under the judgments whose rows these are. keep: whether the first items of each query were put by."""
+    rows = _ints(found.row)
     order = np.argsort(rows)
     rows = rows[order]
+    retrieved = _ints(found.retrieved).copy()
     return Hits(
         query=judgments.query_of_row[rows],
         row=rows,
-        score=_floats(score)[order],
-        above=_ints(above)[order],
-        tied=_ints(tied)[order],
-        before=_ints(before)[order],
-        retrieved=sizes,
-        present=sizes > 0,
-        unknown={decode_id(query): unknown[query] for query in sorted(unknown)},
-        top=_ranking(top, judgments) if keep else None,
+        score=_floats(found.score)[order],
+        above=_ints(found.above)[order],
+        tied=_ints(found.tied)[order],
+        before=_ints(found.before)[order],
+        retrieved=retrieved,
+        present=retrieved > 0,
+        unknown={decode_id(query): found.unknown[query] for query in sorted(found.unknown)},
+        top=_ranking(found.top, judgments) if keep else None,
     )
 
 

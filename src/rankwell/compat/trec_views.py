@@ -1,0 +1,173 @@
+"""trec_eval's measures by `rankwell.measures`, over the view that each format of judgments has, all queries at once."""
+
+from __future__ import annotations
+
+import importlib
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from rankwell.compat.trec_files import Ahead, reading_of
+from rankwell.compat.trec_measures import LEAST_FOR_GEOMETRIC, Evaluated, Line
+from rankwell.kernels import reading
+from rankwell.registry import Measure
+from rankwell.store import Source
+from rankwell.views.judged import JudgedRankings
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rankwell.compat.trec_options import Options
+    from rankwell.kernels.reading import Reading
+    from rankwell.tables import Bools, Floats
+    from rankwell.tables.hits import Hits
+    from rankwell.tables.judgments import Judgments
+    from rankwell.tables.order import TieRule
+
+
+class _Joined(NamedTuple):
+    """positives: items of any query with a grade above 0."""
+
+    view: Any
+    present: Bools
+    positives: int = 0
+
+
+def evaluate(lines: Sequence[Line], options: Options, ahead: Ahead | None) -> Evaluated:
+    """What trec_eval's options ask for. ahead: what of it has been read. Raises what the readers raise."""
+    truth, run = Source(options.qrels), Source(options.run)
+    if options.truth_format == "qrels":
+        joined = _join_judged(options, truth, run, ahead)
+    elif options.truth_format == "qrels_jg":
+        joined = _join_groups(options, truth, run)
+    else:
+        joined = _join_preferences(options, truth, run)
+    values = values_of(lines, joined.view, options.rel)
+    strings = {row: _relevance_strings(line, joined) for row, line in enumerate(lines) if line.trec.name == "relstring"}
+    return Evaluated(joined.view.queries, joined.present.tolist(), list(map(memoryview, values)), joined.positives, strings)
+
+
+def _join_judged(options: Options, truth: Source, run: Source, ahead: Ahead | None) -> _Joined:
+    judgments = _whole_grades(_other_judgments(options, truth) if ahead is None else ahead.judged.table())
+    hits = _hits(options, run, judgments, ahead=ahead)
+    view = JudgedRankings.join(judgments, hits)
+    view = view if options.depth is None else view.cut(options.depth)
+    view = view.condensed if options.judged_only else view
+    return _Joined(view, hits.present, positives=int(np.count_nonzero(judgments.grades > 0)))
+
+
+def _other_judgments(options: Options, truth: Source) -> Judgments:
+    """What the compiled reader left. Importing all that the formats share takes longer than reading a small file."""
+    from rankwell.files.trec_qrels import read
+
+    return read(truth, comments=not options.old)
+
+
+def _join_groups(options: Options, truth: Source, run: Source) -> _Joined:
+    from rankwell.files.trec_qrels import read
+    from rankwell.views.groups import GroupRankings
+
+    judgments = _whole_grades(read(truth, aspects=True, comments=not options.old))
+    hits = _hits(options, run, judgments.flat)
+    view = GroupRankings.join(judgments, hits)
+    view = view if options.depth is None else view.cut(options.depth)
+    return _Joined(view.condensed if options.judged_only else view, hits.present)
+
+
+def _join_preferences(options: Options, truth: Source, run: Source) -> _Joined:
+    from rankwell.files.trec_qrels import read, read_preferences
+    from rankwell.tables.preferences import Preferences
+    from rankwell.views.preferences import PreferenceRankings
+
+    if options.truth_format == "prefs":
+        preferences = read_preferences(truth, comments=not options.old)
+    else:
+        preferences = Preferences.from_judgments(read(truth, aspects=True, comments=not options.old))
+    # With preferences trec_eval breaks ties the other way round; and -J, which takes out what nobody compared, changes nothing.
+    hits = _hits(options, run, preferences.judgments, ties="id-asc")
+    view = PreferenceRankings.join(preferences, hits)
+    return _Joined(view if options.depth is None else view.cut(options.depth), hits.present)
+
+
+def _whole_grades(judgments: Judgments) -> Judgments:
+    """Grades as trec_eval reads them: cut to whole numbers."""
+    return replace(judgments, grades=np.trunc(judgments.grades))
+
+
+def _hits(options: Options, run: Source, judgments: Judgments, *, ties: TieRule = "id-desc", ahead: Ahead | None = None) -> Hits:
+    """The hits of the run. Version 10 invents under -c one item that nobody judged for a query without results, and so do we."""
+    hits = None if ahead is None or ahead.scan is None else ahead.scan.hits(judgments)
+    if hits is None:
+        hits = _read_hits(run, judgments, reading_of(options, ties), compiled=ahead is None)
+    if options.old or not options.complete:
+        return hits
+    return replace(hits, retrieved=np.where(hits.present, hits.retrieved, 1))
+
+
+def _read_hits(run: Source, judgments: Judgments, how: Reading, *, compiled: bool) -> Hits:
+    """compiled: whether the compiled reader may be asked; where it has given up, that would be a second time."""
+    if compiled:
+        return reading.scan(run, judgments, reading.TREC_RUN, how)
+    from rankwell.kernels import numpy_bytes
+
+    return numpy_bytes.scan(run, judgments, reading.TREC_RUN, how)
+
+
+def measure_of(line: Line) -> Measure | None:
+    """The measure behind a line; None where there is none (runid, num_q, relstring)."""
+    folder, _, name = line.trec.home.partition(".")
+    if not folder:
+        return None
+    importlib.import_module(f"rankwell.measures.{folder}")
+    return Measure(name, line.given)
+
+
+def values_of(lines: Sequence[Line], view: Any, rel: int) -> Floats:
+    """(lines, queries) the values before summing: 1 for num_q, 0 for runid and relstring, logarithms for gm_map and gm_bpref.
+
+    rel: the lowest relevant grade, which the lines' measures know already where they look at it.
+    """
+    values = np.zeros((len(lines), len(view.queries)))
+    for row, line in zip(values, lines, strict=True):
+        measure = measure_of(line)
+        if line.name == "num_q":
+            row[:] = 1
+        elif measure is not None:
+            row[:] = measure(view)
+            if line.trec.summary == "geometric":
+                np.log(np.maximum(row, LEAST_FOR_GEOMETRIC), out=row)
+            elif line.trec.name in ("iprec_at_recall", "11pt_avg"):
+                # On x86 what 0 / 0 gives has a minus sign, which trec_eval prints.
+                row[_undefined(line, measure, view)] = -np.nan
+            elif line.trec.name == "Rndcg":
+                # Of all gain-based measures this one alone asks -l whether a query has anything relevant.
+                row[view.n_relevant(rel) == 0] = 0
+    return values
+
+
+def _undefined(line: Line, measure: Measure, view: Any) -> Bools:
+    """(queries,) where trec_eval divides 0 by 0: -J left nothing of the ranking, and a recall level asks for no item at all."""
+    empty: Bools = view.retrieved == 0
+    if not empty.any():
+        return empty
+    parameters = measure.parameters
+    recalls = parameters["recalls"] if line.trec.name == "11pt_avg" else (parameters["recall"],)
+    asked = min(recalls) * view.n_relevant(parameters["rel"])
+    return empty & (asked + 0.9 < 1 if parameters["rounding"] == "floor" else asked < 0.5)
+
+
+def _relevance_strings(line: Line, joined: _Joined) -> list[str]:
+    """Per query a letter for each of the first items: its grade, `>` above 9, `.` pooled but not judged, `-` not in the pool."""
+    length = max(0, int(line.numbers[0]))
+    view = joined.view
+    letters = [["-"] * min(length, each) for each in view.retrieved.tolist()]
+    near = view.ranks <= length
+    for query, rank, grade in zip(
+        view.query_of_row[near].tolist(), view.ranks[near].tolist(), view.grades[near].tolist(), strict=True
+    ):
+        letters[query][rank - 1] = "." if grade < 0 else ">" if grade > 9 else str(int(grade))
+    if line.name == "relstring":
+        # Under -c version 10 shows the item that it invented only where a length is given.
+        letters = [each if there else [] for each, there in zip(letters, joined.present.tolist(), strict=True)]
+    return ["".join(each) for each in letters]
