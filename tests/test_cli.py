@@ -228,6 +228,18 @@ def test_what_goes_into_a_pipe_is_utf_8_whatever_the_locale(folder: Path, encodi
     assert "╭─ Commands" in _printed("--help").decode()
 
 
+@pytest.mark.parametrize("command", ["evaluate", "trec-eval"])
+def test_streams_that_are_closed_lead_nowhere(command: str, folder: Path):
+    rankwell = [sys.executable, "-m", "rankwell", command, "qrels.txt", "a.run"]
+    given = ["-o", "out"] if command == "evaluate" else []
+
+    done = subprocess.run(["sh", "-c", 'exec "$@" <&- >&- 2>&-', "sh", *rankwell, *given], check=False)
+
+    assert done.returncode == 0
+    assert (folder / "out" / "manifest.json").exists() == bool(given)
+    assert (folder / "qrels.txt").read_text() == QRELS
+
+
 def test_the_version_is_printed_whatever_follows(monkeypatch, capsys):
     assert run(monkeypatch, "--version", "evaluate") == 0
     assert capsys.readouterr().out.startswith(f"rankwell {__version__}\n")
