@@ -13,6 +13,7 @@ import numpy as np
 from rankwell.errors import BadInput
 from rankwell.registry import Better
 from rankwell.store import Source
+from rankwell.tables.sql import parquet, quoted
 from rankwell.tables.values import Summary, Unit, Values
 
 PER_QUERY, QUERIES, DETAILS, ITEMS = "per_query.parquet", "queries.parquet", "details.parquet", "items.parquet"
@@ -124,11 +125,11 @@ def _values(path: Path, summaries: Mapping[str, Summary]) -> tuple[tuple[Values,
     if missing is not None:
         raise BadInput(f"{path} has no column {missing!r}; found are {', '.join(map(repr, names))}.")
     others = [name for name in names if name not in (*_COLUMNS, "weight", "against")]
-    keys = ", ".join(map(_quoted, ("run", "measure", "label", "unit", *others)))
+    keys = ", ".join(map(quoted, ("run", "measure", "label", "unit", *others)))
     weight = ", list(weight ORDER BY file_row_number)" if "weight" in names else ""
     own = 'WHERE "against" IS NULL' if "against" in names else ""
     lists = f"list(query ORDER BY file_row_number), list(value ORDER BY file_row_number){weight}"
-    sql = f"SELECT {keys}, {lists} FROM {parquet(path)} {own} GROUP BY {keys} ORDER BY min(file_row_number)"  # noqa: S608
+    sql = f"SELECT {keys}, {lists} FROM {parquet(path, numbered=True)} {own} GROUP BY {keys} ORDER BY min(file_row_number)"  # noqa: S608
     values: list[Values] = []
     facts: list[dict[str, Any]] = []
     width = 4 + len(others)
@@ -190,24 +191,12 @@ def _shown(cell: Any) -> str:
 def read_table(path: Path) -> dict[str, list[Any]]:
     """The columns of a table as they are, in the order of its rows. Raises BadInput for a damaged file, naming it."""
     names = _names(path)
-    rows = _select(path, f"SELECT {', '.join(map(_quoted, names))} FROM {parquet(path)} ORDER BY file_row_number")  # noqa: S608
+    rows = _select(path, f"SELECT {', '.join(map(quoted, names))} FROM {parquet(path, numbered=True)} ORDER BY file_row_number")  # noqa: S608
     return {name: [row[place] for row in rows] for place, name in enumerate(names)}
 
 
 def _names(path: Path) -> list[str]:
-    return [row[0] for row in _select(path, f"DESCRIBE SELECT * FROM {parquet(path)}") if row[0] != "file_row_number"]  # noqa: S608
-
-
-def parquet(path: Path) -> str:
-    """SQL for the rows of one file, with `file_row_number`; no column comes from the names of its folders."""
-    # Brackets and stars in a path would be a pattern of files.
-    plain = "".join(f"[{letter}]" if letter in "*?[" else letter for letter in str(path))
-    text = plain.replace("'", "''")
-    return f"read_parquet('{text}', file_row_number=true, hive_partitioning=false, binary_as_string=true)"
-
-
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
+    return [row[0] for row in _select(path, f"DESCRIBE SELECT * FROM {parquet(path)}")]  # noqa: S608
 
 
 def connected() -> Any:

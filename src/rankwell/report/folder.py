@@ -11,6 +11,7 @@ from rankwell.errors import BadInput
 from rankwell.report import CHARTS, PER_QUERY_COLUMNS, ChartData, Row, as_rows, draw, plain, render
 from rankwell.stats.summaries import SummaryRow
 from rankwell.store import replacing, write_bytes, write_text
+from rankwell.tables.sql import quoted, text
 from rankwell.tables.values import Values
 
 Column = Sequence[Any] | np.ndarray
@@ -149,21 +150,16 @@ def write_parquet(path: Path, columns: Columns, types: Mapping[str, str]) -> Non
     ready = {
         name: text_column(columns[name]) if kind == "VARCHAR" else number_column(columns[name]) for name, kind in types.items()
     }
-    picked = ", ".join(f"CAST({_source(name, kind)} AS {kind}) AS {_quoted(name)}" for name, kind in types.items())
+    picked = ", ".join(f"CAST({_source(name, kind)} AS {kind}) AS {quoted(name)}" for name, kind in types.items())
     with duckdb.connect(":memory:", config={"threads": 1}) as base, replacing(path) as draft:
         # Without this, DuckDB guesses the type of text columns from a sample of their cells.
         base.execute("SET pandas_analyze_sample = 0; SET enable_progress_bar = false")
         base.register("columns", ready)
-        target = str(draft).replace("'", "''")
-        base.execute(f"COPY (SELECT {picked} FROM columns) TO '{target}' (FORMAT parquet, COMPRESSION zstd)")  # noqa: S608
+        base.execute(f"COPY (SELECT {picked} FROM columns) TO {text(draft)} (FORMAT parquet, COMPRESSION zstd)")  # noqa: S608
 
 
 def _source(name: str, kind: str) -> str:
-    return _quoted(name) if kind in ("VARCHAR", "BOOLEAN") else f"nullif({_quoted(name)}, 'nan'::DOUBLE)"
-
-
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
+    return quoted(name) if kind in ("VARCHAR", "BOOLEAN") else f"nullif({quoted(name)}, 'nan'::DOUBLE)"
 
 
 def text_column(column: Column) -> np.ndarray:

@@ -13,13 +13,14 @@ from rankwell.files.column_tables.hits import drop_duplicates, hits_of_stream, h
 from rankwell.files.column_tables.numbers import read_numbers, sniff_numbers
 from rankwell.files.column_tables.records import read_records
 from rankwell.files.column_tables.scores import read_scores, sniff_scores
-from rankwell.files.column_tables.session import connected, quoted, text
+from rankwell.files.column_tables.session import connected
 from rankwell.files.column_tables.table import opened
 from rankwell.files.column_tables.vectors import read_column, read_vectors, sniff_column, sniff_vectors
 from rankwell.store import Head, Source
 from rankwell.tables.hits import Hits
 from rankwell.tables.judgments import Judgments
 from rankwell.tables.ranking import Ranking
+from rankwell.tables.sql import quoted, text
 
 
 def find_hits(source: Source, judgments: Judgments, request: Request, *, dialect: Dialect) -> Hits:

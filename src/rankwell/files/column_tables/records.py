@@ -4,8 +4,9 @@ from typing import Any
 
 from rankwell.errors import BadInput
 from rankwell.files import Request
-from rankwell.files.column_tables.session import connected, first_line, on_disk, parquet
+from rankwell.files.column_tables.session import connected, first_line, on_disk
 from rankwell.store import Source
+from rankwell.tables.sql import parquet
 
 
 def read_records(source: Source, request: Request) -> list[dict[str, Any]]:  # noqa: ARG001 - rows leave nothing to ask for

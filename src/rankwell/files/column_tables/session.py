@@ -1,4 +1,4 @@
-"""DuckDB sessions and what is safe to hand them: paths without patterns, quoted names, plain files."""
+"""DuckDB sessions and what is safe to hand them: paths without patterns, plain files."""
 
 import re
 import shutil
@@ -11,21 +11,7 @@ from typing import Any, NamedTuple
 
 from rankwell.errors import BadInput
 from rankwell.store import Source
-
-
-def quoted(name: str) -> str:
-    """A name as SQL wants it."""
-    return '"' + name.replace('"', '""') + '"'
-
-
-def text(path: Path | str) -> str:
-    """A text as SQL wants it."""
-    return "'" + str(path).replace("'", "''") + "'"
-
-
-def parquet(path: Path) -> str:
-    """SQL for the rows of a Parquet file; no column comes from the names of its folders."""
-    return f"read_parquet({text(path)}, hive_partitioning=false, binary_as_string=true)"
+from rankwell.tables.sql import parquet, quoted
 
 
 @contextmanager

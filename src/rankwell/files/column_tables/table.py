@@ -9,9 +9,10 @@ from typing import Any
 
 from rankwell.errors import BadInput, BadLine, BadScore
 from rankwell.files.column_tables.dialects import Dialect
-from rankwell.files.column_tables.session import connected, first_line, glimpse, on_disk, parquet, quoted, text
+from rankwell.files.column_tables.session import connected, first_line, glimpse, on_disk
 from rankwell.store import Head, Source
 from rankwell.tables.columns import Columns, Holds, choose_columns
+from rankwell.tables.sql import parquet, quoted, text
 
 _INTEGERS = re.compile(r"U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|UHUGEINT|UINTEGER")
 _NUMBERS = re.compile(rf"{_INTEGERS.pattern}|FLOAT|DOUBLE|DECIMAL.*")

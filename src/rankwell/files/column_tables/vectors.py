@@ -9,12 +9,13 @@ from numpy.typing import NDArray
 from rankwell.errors import BadInput
 from rankwell.files import Request
 from rankwell.files.column_tables.dialects import Dialect
-from rankwell.files.column_tables.session import connected, first_line, glimpse, on_disk, parquet, quoted
+from rankwell.files.column_tables.session import connected, first_line, glimpse, on_disk
 from rankwell.files.column_tables.table import Table
 from rankwell.kernels.arrays import USUAL, as_real, item_ids
 from rankwell.store import Head, Source
 from rankwell.tables.columns import choose_column, known_columns
 from rankwell.tables.embeddings import Embeddings
+from rankwell.tables.sql import parquet, quoted
 
 _LISTS = re.compile(r"(FLOAT|DOUBLE|U?(?:TINY|SMALL|BIG)?INT(?:EGER)?|UINTEGER)\[\d*\]")
 _NAMES = re.compile(r"VARCHAR|U?(TINY|SMALL|BIG)?INT(EGER)?|UINTEGER")

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from rankwell.files.result_folder import DETAILS, connected, parquet, read_table, reading
+from rankwell.files.result_folder import DETAILS, connected, read_table, reading
 from rankwell.report.page import MOST_RELEVANT, MOST_RESULTS, Place
 from rankwell.tables import Bools, Floats, Ints
+from rankwell.tables.sql import parquet
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -83,7 +84,8 @@ class Tables:
         self._register("queries_here", ("query", "part", "place"), [(*each, at) for at, each in enumerate(queries)])
         same = f" AND q.part = coalesce(json_extract_string(d.detail, '$.{PART}'), '')" if self._parted else ""
         parts = " UNION ALL ".join(
-            f"SELECT {at} AS folder, {', '.join(_DETAILS)}, file_row_number AS line FROM {parquet(place.folder / DETAILS)}"
+            f"SELECT {at} AS folder, {', '.join(_DETAILS)}, file_row_number AS line "
+            f"FROM {parquet(place.folder / DETAILS, numbered=True)}"
             for at, place in listed
         )
         with reading(self._files):
