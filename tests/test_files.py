@@ -613,3 +613,20 @@ def test_a_real_run_with_many_ties_is_the_same_in_every_format(ties, shared, tmp
     for suffix in ("csv", "parquet", "jsonl", "json", "tsv.zst"):
         files.write_run(ranking, tmp_path / f"a.{suffix}")
         assert seen(tmp_path / f"a.{suffix}") == expected, suffix
+
+
+def test_of_two_texts_that_are_not_utf_8_the_first_is_told_whichever_thread_is_first(tmp_path):
+    size = 130_000
+    items = [f"d{number:06d}".encode() for number in range(size)]
+    # Rows are read in groups: the last one of the first group, and the first one of the next, which another thread reads.
+    items[size // 2 - 1], items[size // 2] = b"one\xff..", b"two\xff.."
+    ids = pa.StringArray.from_buffers(
+        size,
+        pa.py_buffer(np.arange(0, 7 * size + 1, 7, dtype=np.int32)),
+        pa.py_buffer(b"".join(each[:7].ljust(7) for each in items)),
+    )
+    table = pa.table([pa.array(["q"] * size), ids, pa.array(np.arange(size, dtype=np.float64))], names=["qid", "docno", "score"])
+    pq.write_table(table, tmp_path / "run.parquet", row_group_size=size // 2, use_dictionary=False)
+
+    with pytest.raises(BadInput, match="one"):
+        files.find_hits(tmp_path / "run.parquet", Judgments.from_dict({"q": {"d000001": 1}}))

@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Generator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -79,7 +79,11 @@ class Table:
         """The result of a statement. Raises BadInput for what DuckDB cannot read, naming the line."""
         import duckdb
 
+        with suppress(duckdb.Error):
+            return self.session.execute(sql)
         try:
+            # Of several mistakes the first one is told, not the one that some thread came upon first.
+            self.session.execute("SET threads = 1")
             return self.session.execute(sql)
         except duckdb.Error as error:
             match = re.search(r"CSV Error on Line: (\d+)\n(?:Original Line: ?(.*)\n)?\n*(.*)", str(error))
