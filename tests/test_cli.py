@@ -240,6 +240,28 @@ def test_streams_that_are_closed_lead_nowhere(command: str, folder: Path):
     assert (folder / "qrels.txt").read_text() == QRELS
 
 
+@pytest.mark.parametrize("command", ["evaluate", "trec-eval", "check"])
+@pytest.mark.parametrize(("run", "code"), [("a.run", 0), ("nowhere", 2)])
+def test_the_exit_code_is_the_same_where_nobody_can_be_told(command: str, run: str, code: int, folder: Path):
+    rankwell = [sys.executable, "-m", "rankwell", command, "qrels.txt", run]
+
+    with Path("/dev/full").open("w") as full:
+        assert subprocess.run(rankwell, stdout=subprocess.DEVNULL, stderr=full, check=False).returncode == code
+    closed = 'exec 3>&1; { "$@" 2>&1 >&3 3>&-; echo $? >code; } | true'
+    subprocess.run(["sh", "-c", closed, "sh", *rankwell], stdout=subprocess.DEVNULL, check=False)
+    assert (folder / "code").read_text() == f"{code}\n"
+
+
+def test_an_interrupt_while_duckdb_works_is_an_interrupt(folder: Path, monkeypatch, capsys):
+    def _interrupted(*_):
+        raise RuntimeError("Query interrupted")
+
+    monkeypatch.setattr(cli, "_run", _interrupted)
+
+    assert run(monkeypatch, "evaluate", "qrels.txt", "a.run") == 130
+    assert capsys.readouterr().err == ""
+
+
 def test_the_version_is_printed_whatever_follows(monkeypatch, capsys):
     assert run(monkeypatch, "--version", "evaluate") == 0
     assert capsys.readouterr().out.startswith(f"rankwell {__version__}\n")

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from rankwell.errors import BadInput
+from rankwell.files.result_folder import read_results
 from rankwell.report import folder, write_folder
 from rankwell.stats.summaries import summarise
 from rankwell.tables.values import Values
@@ -203,7 +204,7 @@ def test_columns_that_do_not_fit_are_refused_and_leave_no_file_and_no_draft(tmp_
         write(tmp_path, details=wrong, charts=False)
 
     assert not (tmp_path / "details.parquet").exists()
-    assert not (tmp_path / "manifest.json").exists()
+    assert json.loads((tmp_path / "manifest.json").read_bytes()) == {"unfinished": True, "files": {}}
     assert not [path for path in tmp_path.iterdir() if path.name.startswith(".")]
 
 
@@ -216,6 +217,26 @@ def test_a_failure_while_writing_keeps_the_file_that_was_there(tmp_path):
 
     assert (tmp_path / "details.parquet").read_bytes() == before
     assert not [path for path in tmp_path.iterdir() if path.name.startswith(".")]
+
+
+def test_what_is_interrupted_says_so_until_it_is_written_again(tmp_path, monkeypatch):
+    write(tmp_path)
+    whole = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+
+    def _interrupted(*_):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(folder, "write_parquet", _interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            write(tmp_path, details=None)
+
+    with pytest.raises(BadInput, match="not written to its end"):
+        read_results(tmp_path)
+    write(tmp_path, details=None)
+    del whole["details.parquet"], whole["manifest.json"]
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir() if path.name != "manifest.json"} == whole
+    assert read_results(tmp_path).runs == ("bm25",)
 
 
 def test_reports_need_neither_pandas_nor_arrow_and_load_nothing_heavy_before_they_must(tmp_path):

@@ -2,6 +2,7 @@
 
 import io
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -257,9 +258,45 @@ def test_a_missing_file_and_a_malformed_one_are_bad_input(folder, monkeypatch):
         printed(["qrels", "nowhere"], folder, monkeypatch)
     with pytest.raises(BadLine, match="run:1"):
         printed(["run", "run"], folder, monkeypatch)
+    (folder / "z").write_text("q1 map 0.5 0.1\nq2 map nan 0.1\n")
+    with pytest.raises(BadLine, match=r"z:2: 'nan' is no finite number"):
+        printed(["-Z", "z", "qrels", "run"], folder, monkeypatch)
     (folder / "z").write_text("q1 map 0.5\n")
     with pytest.raises(BadLine, match=r"z:1: 'q1 map 0.5' has 3 fields"):
         printed(["-Z", "z", "qrels", "run"], folder, monkeypatch)
+
+
+@pytest.mark.usefixtures("size")
+@pytest.mark.parametrize("commented", ["qrels", "run"])
+def test_a_comment_is_a_mistake_in_version_9(commented, folder, monkeypatch):
+    expected = printed(["--v10", "qrels", "run"], folder, monkeypatch)
+    (folder / commented).write_text("# of a tool\n" + (folder / commented).read_text())
+
+    assert printed(["--v10", "qrels", "run"], folder, monkeypatch) == expected
+    with pytest.raises(BadLine, match=f"{commented}:1: 4 fields in '# of a tool'" if commented == "run" else f"{commented}:1"):
+        printed(["--v9", "qrels", "run"], folder, monkeypatch)
+
+
+@pytest.mark.usefixtures("size")
+def test_an_empty_run_is_bad_input(folder, monkeypatch):
+    (folder / "run").write_text("\n")
+
+    with pytest.raises(BadInput, match="run"):
+        printed(["-c", "qrels", "run"], folder, monkeypatch)
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read every file")
+def test_a_file_that_may_not_be_read_is_named(folder, monkeypatch):
+    (folder / "qrels").chmod(0)
+
+    with pytest.raises(BadInput, match="qrels cannot be opened"):
+        printed(["qrels", "run"], folder, monkeypatch)
+
+
+@pytest.mark.parametrize("measure", ["iprec_at_recall.inf", "Rprec_mult.nan", "ndcg.1=inf", "11pt_avg.0,nan", "set_F.inf"])
+def test_parameters_that_are_not_finite_are_refused(measure):
+    with pytest.raises(BadUsage, match="no finite number"):
+        plan(parse(["-m", measure, "qrels", "run"]))
 
 
 def test_the_tag_is_that_of_the_last_line_wherever_comments_and_blanks_stand(folder, monkeypatch):

@@ -97,7 +97,10 @@ def _dispatch(arguments: list[str]) -> int:
     except MemoryError:
         _say("rankwell: out of memory.")
         return 3
-    except Exception:
+    except Exception as error:
+        if str(error) == "Query interrupted":
+            # What DuckDB makes of Ctrl-C.
+            raise KeyboardInterrupt from error
         import traceback
 
         _say(traceback.format_exc() + "rankwell: internal error; the lines above help to mend it, please report them.")
@@ -155,7 +158,12 @@ def _print_page(words: "tuple[str, ...]") -> int:
 
 
 def _say(text: str) -> None:
-    sys.stderr.write(text + "\n")
+    try:
+        sys.stderr.write(text + "\n")
+        sys.stderr.flush()
+    except OSError:
+        # Nobody listens; what the exit code says must not change by that.
+        sys.stderr = os.fdopen(os.open(os.devnull, os.O_WRONLY), "w", encoding="utf-8")
 
 
 class _Bars:

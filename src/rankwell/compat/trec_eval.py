@@ -91,7 +91,7 @@ def _values(lines: list[Line], options: Options) -> Evaluated:
     if ahead is not None and ahead.scan is not None:
         from rankwell.compat import trec_small
 
-        if trec_small.fits(lines, options, ahead.judged):
+        if trec_small.fits(lines, ahead.judged):
             rows = ahead.scan.rows()
             if rows is not None:
                 return trec_small.evaluate(lines, options, ahead.judged, rows)

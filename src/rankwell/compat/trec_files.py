@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from rankwell.compat.trec_options import number
-from rankwell.errors import BadLine, RankwellError
+from rankwell.errors import BadLine, BadUsage, RankwellError
 from rankwell.kernels import judged_rows
 from rankwell.kernels.native_bytes import Scan
 from rankwell.kernels.reading import TREC_RUN, Reading
@@ -92,5 +92,8 @@ def read_zscores(source: Source) -> ZScores:
             text = line.decode("utf-8", "replace")
             raise BadLine(f"{source.name}:{place}: {text!r} has {len(fields)} fields; a line is `query measure mean deviation`.")
         query, measure, mean, deviation = map(decode_id, fields)
-        table[query, measure] = (number(mean), number(deviation))
+        try:
+            table[query, measure] = (number(mean), number(deviation))
+        except BadUsage as error:
+            raise BadLine(f"{source.name}:{place}: {error}") from error
     return table

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from math import isfinite
 from typing import NamedTuple
 
 from rankwell.errors import BadUsage
@@ -14,6 +15,7 @@ rankwell trec-eval [-h] [-v] [-q] [-n] [-c] [-J] [-o] [-m measure[.parameters]].
 
 Prints what trec_eval prints, byte for byte. A run `-` is read from standard input; both files may be gzip or zstd.
 Where trec_eval takes what is no number for one (scores `nan`, `1,5`, `high`), there is an error that names file and line.
+A grade `1e3` is a thousand, not 1; blank lines are passed over.
 
   -q, --query_eval_wanted            every query's values before the summary
   -n, --nosummary                    no summary
@@ -211,6 +213,9 @@ def whole_number(text: str) -> int:
 
 
 def number(text: str) -> float:
-    """The number that a text begins with, 0 without one: C's `atof`."""
+    """The number that a text begins with, 0 without one: C's `atof`. Raises BadUsage for one that is not finite."""
     match = re.match(r"\s*([+-]?((\d+\.?\d*|\.\d+)(e[+-]?\d+)?|nan|inf))", text, re.IGNORECASE)
-    return float(match[1]) if match else 0.0
+    found = float(match[1]) if match else 0.0
+    if not isfinite(found):
+        raise BadUsage(f"{text!r} is no finite number, of which nothing can be computed.")
+    return found

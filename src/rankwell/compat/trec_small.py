@@ -1,7 +1,8 @@
 """trec_eval's common measures in plain Python, query by query: a small file takes less time than importing NumPy does.
 
-Each function adds in the order in which its namesake in `rankwell.measures` adds, so that both give the same bits
-(tests/test_trec_small.py). Whatever is not here, and what is large, `rankwell.compat.trec_views` evaluates.
+Each function adds in the order in which its namesake in `rankwell.measures` adds, so that both give the same bits, but for
+logarithms on processors for which NumPy has its own (tests/test_trec_small.py). What is not here, and what is large,
+`rankwell.compat.trec_views` evaluates.
 """
 
 from __future__ import annotations
@@ -9,8 +10,8 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_right
 from functools import partial
-from itertools import accumulate
-from math import copysign, floor, inf, isfinite, log, log2, nan
+from itertools import accumulate, groupby
+from math import copysign, floor, inf, log, log2, nan
 from typing import TYPE_CHECKING, NamedTuple
 
 from rankwell.compat.trec_measures import LEAST_FOR_GEOMETRIC, Evaluated
@@ -45,39 +46,40 @@ class Query(NamedTuple):
     relevant: int
 
 
-def fits(lines: Sequence[Line], options: Options, judged: JudgedRows) -> bool:
-    """Whether all that the options ask for can be had here, and in little time."""
+def fits(lines: Sequence[Line], judged: JudgedRows) -> bool:
+    """Whether all these lines can be had here, and in little time."""
     size = len(judged.items) + len(judged.queries) * len(lines)
-    return size <= MOST and options.truth_format == "qrels" and all(map(_has_form, lines))
+    return size <= MOST and all(line.trec.name in _FORMS and not _has_gains(line) for line in lines)
 
 
-def _has_form(line: Line) -> bool:
-    with_gains = line.trec.kind == "pairs" and line.given
-    return line.trec.name in _FORMS and not with_gains and (line.at is None or isfinite(line.at))
+def _has_gains(line: Line) -> bool:
+    return line.trec.kind == "pairs" and bool(line.given)
 
 
 def evaluate(lines: Sequence[Line], options: Options, judged: JudgedRows, found: HitRows) -> Evaluated:
     """What trec_eval's options ask for, of lines that fit."""
-    retrieved = memoryview(found.retrieved).cast("q")
+    # trec_eval cuts grades to whole numbers.
+    grades = [float(int(grade)) for grade in memoryview(judged.grades).cast("d")]
     forms = _forms(lines, options)
     values = [array("d") for _ in lines]
-    for query in _queries(options, judged, found):
+    for query in _queries(options, _whole(judged.offsets), grades, found):
         rows = iter(values)
         for form, ats in forms:
             for value in form(query, ats):
                 next(rows).append(value)
-    positives = sum(grade >= 1 for grade in memoryview(judged.grades).cast("d"))
-    return Evaluated(judged.queries, [size > 0 for size in retrieved], values, positives)
+    present = [size > 0 for size in _whole(found.retrieved)]
+    return Evaluated(judged.queries, present, values, positives=sum(grade > 0 for grade in grades))
 
 
-def _queries(options: Options, judged: JudgedRows, found: HitRows) -> Iterator[Query]:
+def _whole(raw: bytes) -> memoryview[int]:
+    return memoryview(raw).cast("q")
+
+
+def _queries(options: Options, offsets: Sequence[int], grades: list[float], found: HitRows) -> Iterator[Query]:
     """The queries of the truth with what -M and -J leave of their rankings."""
-    offsets, retrieved = memoryview(judged.offsets).cast("q"), memoryview(found.retrieved).cast("q")
-    # trec_eval cuts grades to whole numbers.
-    grades = [float(int(grade)) for grade in memoryview(judged.grades).cast("d")]
-    above, before = memoryview(found.above).cast("q"), memoryview(found.before).cast("q")
-    rank_of = {row: above[hit] + before[hit] + 1 for hit, row in enumerate(memoryview(found.row).cast("q"))}
-    for place, size in enumerate(retrieved):
+    places = zip(_whole(found.row), _whole(found.above), _whole(found.before), strict=True)
+    rank_of = {row: above + before + 1 for row, above, before in places}
+    for place, size in enumerate(_whole(found.retrieved)):
         rows = range(offsets[place], offsets[place + 1])
         placed = sorted((rank_of[row], grades[row]) for row in rows if row in rank_of)
         if options.complete and not options.old:
@@ -97,13 +99,11 @@ def _queries(options: Options, judged: JudgedRows, found: HitRows) -> Iterator[Q
 def _forms(lines: Sequence[Line], options: Options) -> list[tuple[Form, list[float]]]:
     """What gives the values of one line after the other: a function for all ranks or shares of one measure."""
     forms: list[tuple[Form, list[float]]] = []
-    last = ""
-    for line in lines:
-        if line.trec.name != last:
-            form = _FORMS[line.trec.name]
-            forms.append((partial(_interpolated, floored=True) if options.old and form is _interpolated else form, []))
-            last = line.trec.name
-        forms[-1][1].append(inf if line.at is None else line.at)
+    for name, group in groupby(lines, lambda line: line.trec.name):
+        form = _FORMS[name]
+        floored = options.old and form is _interpolated
+        ats = [inf if line.at is None else line.at for line in group]
+        forms.append((partial(_interpolated, floored=True) if floored else form, ats))
     return forms
 
 

@@ -111,6 +111,8 @@ def _rules(folder: Path) -> tuple[Mapping[str, Any], dict[str, str], str]:
         return {}, {}, "runs"
     try:
         manifest = json.loads(path.read_bytes())
+        if manifest.get("unfinished"):
+            raise BadInput(f"{folder} holds a result that was not written to its end; run the command again that wrote it.")
         rules, inputs = manifest.get("rules") or {}, manifest.get("inputs") or {}
         digests = {name: str(each.get("digest", "")) for name, each in inputs.items() if isinstance(each, dict)}
         return dict(rules), digests, str(manifest.get("protocol", "runs"))

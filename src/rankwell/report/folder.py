@@ -65,10 +65,11 @@ def write_folder(
     address of so many pixels, `problem` why there is none. A PNG and an SVG of every registered chart that has something to draw.
     manifest.json comes last and holds, besides what is given, the SHA-256 of every other file, and of `others`, which a protocol
     has written into the folder itself. What an earlier manifest lists and nobody wrote this time or changed since is removed.
-    Each file is written beside its place and renamed: a killed run leaves whole files only. Raises BadInput for columns of
-    different length or a missing column.
+    Each file is written beside its place and renamed: a killed run leaves whole files only, and a manifest that says
+    `unfinished`. Raises BadInput for columns of different length or a missing column.
     """
     rows = as_rows(summary)
+    _mark_unfinished(directory)
     paths = [directory / "summary.csv", directory / "summary.json"]
     write_text(paths[0], render(rows, None, rules, notes, "csv"))
     write_text(paths[1], render(rows, None, rules, notes, "json", tables=tables))
@@ -107,12 +108,23 @@ def digest_of(path: Path) -> str:
     return f"sha256:{hashlib.sha256(path.read_bytes()).hexdigest()}"
 
 
+def _mark_unfinished(directory: Path) -> None:
+    """Lets the manifest say that what it lists is not one result until all is written: an earlier one may be in part replaced."""
+    content = {"unfinished": True, "files": _listed(directory)}
+    write_text(directory / "manifest.json", json.dumps(content, indent=2) + "\n")
+
+
+def _listed(directory: Path) -> dict[str, str]:
+    """The files that the manifest of an earlier result lists, with their digests; none where there is no such manifest."""
+    try:
+        return dict(json.loads((directory / "manifest.json").read_bytes())["files"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return {}
+
+
 def remove_stale(directory: Path, written: Mapping[str, str]) -> None:
     """Removes the files of an earlier result that this one does not have, as far as they are still what was written then."""
-    try:
-        earlier: dict[str, str] = dict(json.loads((directory / "manifest.json").read_bytes())["files"])
-    except (OSError, ValueError, KeyError, TypeError):
-        return
+    earlier = _listed(directory)
     for name in sorted(set(earlier) - set(written)):
         path = directory / name
         inside = directory.resolve() in path.resolve().parents
