@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from rankwell.compat.trec_options import number
-from rankwell.errors import BadLine, BadUsage, RankwellError
+from rankwell.errors import BadLine, BadUsage
 from rankwell.kernels import judged_rows
 from rankwell.kernels.native_bytes import Scan
 from rankwell.kernels.reading import TREC_RUN, Reading
@@ -34,19 +34,16 @@ class Ahead(NamedTuple):
 def read_ahead(options: Options) -> Ahead | None:
     """The judgments, and the run as it is going to be read; None where there are no compiled readers, or others have to look.
 
-    What is wrong with the files is said when it is their turn.
+    Raises BadInput for a file that is missing or cannot be read; mistakes in its lines are told by those other readers.
     """
     if options.truth_format != "qrels":
         return None
-    try:
-        truth, run = Source(options.qrels), Source(options.run)
-        rows = judged_rows.read(truth, comments=not options.old)
-        if rows is None:
-            return None
-        large = run.path is not None and run.path.stat().st_size >= LARGE
-        return Ahead(rows, Scan(run, rows, TREC_RUN, reading_of(options)), large)
-    except (RankwellError, OSError):
+    truth, run = Source(options.qrels), Source(options.run)
+    rows = judged_rows.read(truth, comments=not options.old)
+    if rows is None:
         return None
+    large = run.path is not None and run.path.stat().st_size >= LARGE
+    return Ahead(rows, Scan(run, rows, TREC_RUN, reading_of(options)), large)
 
 
 def reading_of(options: Options, ties: TieRule = "id-desc") -> Reading:
