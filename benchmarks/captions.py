@@ -14,11 +14,11 @@ from statistics import median
 
 import numpy as np
 
-from rankwell.kernels.matrix_counts import Side, count
-from rankwell.search import BACKENDS
-from rankwell.search.positive_counts import by_vectors
-from rankwell.tables.embeddings import Embeddings
-from rankwell.tables.scores import Positives, Scores
+from rankwell.core.kernels.matrix_counts import Side, count
+from rankwell.core.tables.embeddings import Embeddings
+from rankwell.core.tables.scores import Positives, Scores
+from rankwell.neighbours import BACKENDS
+from rankwell.neighbours.positive_counts import by_vectors
 
 N, DIMENSIONS, TIMED = 20_000, 512, 400
 
@@ -126,9 +126,9 @@ def alone(n: int, d: int) -> None:
     """Time and largest resident memory of a process that ranks from embeddings."""
     script = (
         "import sys, time, numpy as np\n"
-        "from rankwell.search.positive_counts import by_vectors\n"
-        "from rankwell.tables.embeddings import Embeddings\n"
-        "from rankwell.tables.scores import Positives\n"
+        "from rankwell.neighbours.positive_counts import by_vectors\n"
+        "from rankwell.core.tables.embeddings import Embeddings\n"
+        "from rankwell.core.tables.scores import Positives\n"
         "n, d = map(int, sys.argv[1:])\n"
         "tables = [Embeddings(None, np.random.default_rng(s).standard_normal((n, d), dtype=np.float32)) for s in (3, 4)]\n"
         "start = time.perf_counter()\n"

@@ -21,9 +21,9 @@ from pathlib import Path
 
 import numpy as np
 
-from rankwell.evaluation.instances import evaluate_instances
-from rankwell.tables.embeddings import Embeddings
-from rankwell.tables.images import Images, Picture
+from rankwell.core.tables.embeddings import Embeddings
+from rankwell.tasks.instances.evaluation import evaluate_instances
+from rankwell.tasks.instances.images import Images, Picture
 
 QUERIES, REFERENCES, DIMENSIONS, PER_INSTANCE = 165, 3245, 2048, 7
 

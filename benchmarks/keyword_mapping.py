@@ -11,11 +11,11 @@ import json
 import os
 from pathlib import Path
 
-from rankwell.encode.keybert import load_keybert
-from rankwell.evaluation.keyword_mapping import best_threshold, tally
-from rankwell.files.keyword_schema import read_schema
-from rankwell.tables.vocabulary import Keyword
-from rankwell.truth.keyword_mapping import KeywordMapper
+from rankwell.tasks.clips.calibration import best_threshold, tally
+from rankwell.tasks.clips.formats.keyword_schema import read_schema
+from rankwell.tasks.clips.keybert import load_keybert
+from rankwell.tasks.clips.mapping import KeywordMapper
+from rankwell.tasks.clips.vocabulary import Keyword
 
 ROOT = Path(__file__).resolve().parents[1]
 

@@ -22,8 +22,8 @@ import cv2
 import numpy as np
 from PIL import Image, ImageDraw, ImageFilter
 
-from rankwell.kernels.threads import processors
-from rankwell.systems.local_features import Features, LocalFeatures, Matched
+from rankwell.core.kernels.threads import processors
+from rankwell.tasks.instances.local_features import Features, LocalFeatures, Matched
 
 QUERIES, PEER = 24, 4
 SYSTEM = LocalFeatures()

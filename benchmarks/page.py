@@ -17,10 +17,10 @@ from pathlib import Path
 import numpy as np
 
 from rankwell import report
-from rankwell.evaluation.runs import evaluate
-from rankwell.files.result_folder import read_results
-from rankwell.protocols.evaluate import detail_columns, query_columns
-from rankwell.protocols.report import page_source
+from rankwell.commands.report import page_source
+from rankwell.io.result_folder import read_results
+from rankwell.tasks.runs.commands.evaluate import detail_columns, query_columns
+from rankwell.tasks.runs.evaluation import evaluate
 
 SYSTEMS, DEPTH, ITEMS, MEASURES = 10, 30, 300, ("nDCG@10", "AP", "RR", "R@20")
 

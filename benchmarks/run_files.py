@@ -272,10 +272,10 @@ def race(case: str, every: list[Contender], rounds: int) -> list[dict[str, Any]]
 def compare_dicts(rounds: int) -> list[dict[str, Any]]:
     import pytrec_eval
 
-    from rankwell.files.mapping import find_hits
-    from rankwell.registry import parse_measure
-    from rankwell.tables.judgments import Judgments
-    from rankwell.views.judged import JudgedRankings
+    from rankwell.core.registry import parse_measure
+    from rankwell.core.tables.judgments import Judgments
+    from rankwell.core.views.judged import JudgedRankings
+    from rankwell.io.mapping import find_hits
 
     with make_cases.make("qrels").open() as file:
         judgments = pytrec_eval.parse_qrel(file)

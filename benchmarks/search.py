@@ -16,7 +16,7 @@ from statistics import median
 
 import numpy as np
 
-from rankwell.search import search
+from rankwell.neighbours import search
 
 CASES = Path(__file__).resolve().parent / "cases"
 # Items, dimensions, queries.
@@ -149,7 +149,7 @@ def mapped(k: int) -> None:
     )
     print("\n1,000,000 x 128 memory-mapped, 1,000 queries, whole process")
     for name, way in ways.items():
-        code = script.format("import faiss" if way.startswith("faiss") else "from rankwell.search import search", way)
+        code = script.format("import faiss" if way.startswith("faiss") else "from rankwell.neighbours import search", way)
         done = subprocess.run([sys.executable, "-c", code, str(path), str(k)], capture_output=True, text=True, check=True)
         taken, peak = map(float, done.stdout.split())
         print(f"{name:15} {taken:6.2f} s, {256e9 / taken / 1e9:4.0f} GFLOP/s, peak {peak:,.0f} MiB")

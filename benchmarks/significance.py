@@ -12,9 +12,9 @@ from statistics import median
 
 import numpy as np
 
+from rankwell.core.tables.values import Values
 from rankwell.stats.paired_randomisation import paired_randomisation
 from rankwell.stats.summaries import summarise
-from rankwell.tables.values import Values
 
 QUERIES, MEASURES, RESAMPLES, TIMED = 6_980, 20, 10_000, 1_000
 

@@ -17,9 +17,9 @@ from random import Random
 
 import numpy as np
 
-from rankwell.measures.answers import answer_em, answer_f1
-from rankwell.tables.answers import Predictions, Questions
-from rankwell.views.answer_pairs import AnswerPairs
+from rankwell.tasks.answers.answer_pairs import AnswerPairs
+from rankwell.tasks.answers.measures.answers import answer_em, answer_f1
+from rankwell.tasks.answers.questions import Predictions, Questions
 
 Texts = dict[str, list[str]]
 

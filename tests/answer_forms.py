@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from rankwell.tables.answers import Predictions, Questions
+from rankwell.tasks.answers.questions import Predictions, Questions
 
 Span = tuple[str, int, int]
 """Document, start, end."""

@@ -15,15 +15,15 @@ import numpy as np
 from oracles import answers
 from oracles.agreement import DEPTH, N_CANDIDATES
 from rankwell import judged_rankings, ranking_pairs
-from rankwell.files.mapping import find_hits
-from rankwell.tables import offsets_of, sort_ids
-from rankwell.tables.answers import Predictions, Questions
-from rankwell.tables.judgments import Judgments
-from rankwell.tables.preferences import Preferences
-from rankwell.views.answer_pairs import AnswerPairs
-from rankwell.views.groups import GroupRankings
-from rankwell.views.intents import IntentRankings
-from rankwell.views.preferences import PreferenceRankings
+from rankwell.core.tables import offsets_of, sort_ids
+from rankwell.core.tables.judgments import Judgments
+from rankwell.core.tables.preferences import Preferences
+from rankwell.core.views.groups import GroupRankings
+from rankwell.core.views.intents import IntentRankings
+from rankwell.core.views.preferences import PreferenceRankings
+from rankwell.io.mapping import find_hits
+from rankwell.tasks.answers.answer_pairs import AnswerPairs
+from rankwell.tasks.answers.questions import Predictions, Questions
 
 Run = dict[str, dict[str, float]]
 KINDS = ("absent", "empty", "nothing judged", "nothing relevant", "constant", "single", "long", "all unjudged") + 8 * ("mixed",)

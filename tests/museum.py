@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from rankwell.systems.drawn_museum import nothing, photograph
+from rankwell.tasks.instances.drawn_museum import nothing, photograph
 
 
 class Museum(NamedTuple):

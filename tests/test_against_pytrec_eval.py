@@ -10,10 +10,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rankwell.files.mapping import find_hits
-from rankwell.registry import parse_measure
-from rankwell.tables.judgments import Judgments
-from rankwell.views.judged import JudgedRankings
+from rankwell.core.registry import parse_measure
+from rankwell.core.tables.judgments import Judgments
+from rankwell.core.views.judged import JudgedRankings
+from rankwell.io.mapping import find_hits
 
 pytrec_eval = pytest.importorskip("pytrec_eval")
 

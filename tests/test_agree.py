@@ -12,10 +12,10 @@ import pytest
 import rankwell
 from rankwell import ranking_pairs
 from rankwell.conventions import CONVENTIONS
+from rankwell.core.tables.embeddings import Embeddings
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate
-from rankwell.measures.agreement_set import wanted
-from rankwell.search import BACKENDS
-from rankwell.tables.embeddings import Embeddings
+from rankwell.neighbours import BACKENDS
+from rankwell.tasks.agreement.measures.agreement_set import wanted
 
 KS = (1, 3, 5, 10)
 
@@ -412,7 +412,7 @@ def test_a_folder_holds_what_a_comparison_needs(folder):
 
 
 def test_a_relative_change_is_resampled_as_numpy_would_with_the_same_queries_for_both():
-    from rankwell.kernels.resamples import over_resamples
+    from rankwell.core.kernels.resamples import over_resamples
     from rankwell.stats.relative_change import relative_changes
 
     random = np.random.default_rng(3)

@@ -12,10 +12,10 @@ from scipy import stats
 
 import rankwell as rw
 from rankwell.conventions import CONVENTIONS
+from rankwell.core.registry import MEASURES, Measure, parse_measure
+from rankwell.core.views.ranking_pairs import Listed, RankingPairs
 from rankwell.errors import BadInput, BadScore, BadUsage, DuplicateItem
 from rankwell.measures.chance import chance_level
-from rankwell.registry import MEASURES, Measure, parse_measure
-from rankwell.views.ranking_pairs import Listed, RankingPairs
 
 SOURCE = [7, 23, 156, 89, 42]
 WORDS = CONVENTIONS["scholar-stream"].words

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from rankwell.errors import BadUsage
-from rankwell.files.embeddings import read_embeddings
-from rankwell.files.python_docs import Entry
+from rankwell.io.embeddings import read_embeddings
+from rankwell.media.python_docs import Entry
 
 TOOL = Path(__file__).parent.parent / "tools" / "agreement_pipeline.py"
 spec = importlib.util.spec_from_file_location("agreement_pipeline", TOOL)
@@ -28,7 +28,7 @@ def entries(monkeypatch: pytest.MonkeyPatch) -> list[Entry]:
     random = np.random.default_rng(3)
     texts = [" ".join(f"word{12 * (row % 9) + each}" for each in random.integers(0, 20, 15)) for row in range(300)]
     made = [Entry(f"mod.f{row}", f"mod.f{row}", text) for row, text in enumerate(texts)]
-    monkeypatch.setattr("rankwell.files.python_docs.functions", lambda: made)
+    monkeypatch.setattr("rankwell.media.python_docs.functions", lambda: made)
     return made
 
 
@@ -53,7 +53,7 @@ def test_every_model_encodes_the_held_out_entries_and_is_fitted_to_the_rest(entr
         table = read_embeddings(tmp_path / "models" / model.name / "holdout_embeddings.npy")
         assert table.ids == held_out
         assert table.vectors.shape == (len(held_out), dimensions)
-    from rankwell.encode.tfidf_svd import TfidfSvd
+    from rankwell.encoders.tfidf_svd import TfidfSvd
 
     rest = [pipeline.text_of(entry) for entry in entries if not pipeline.is_held_out(entry.id)]
     expected = TfidfSvd(6).fit(rest).encode([pipeline.text_of(entry) for entry in entries if pipeline.is_held_out(entry.id)])

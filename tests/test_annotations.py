@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from rankwell.errors import BadInput, BadLine, DuplicateItem, UnknownName
-from rankwell.files.annotations import TextQuery, read_annotations, read_text_queries
-from rankwell.files.keyword_schema import read_schema
-from rankwell.tables.annotations import Annotations
-from rankwell.tables.vocabulary import Keyword
-from rankwell.truth.keyword_lint import lint
+from rankwell.tasks.clips.annotations import Annotations
+from rankwell.tasks.clips.formats.annotations import TextQuery, read_annotations, read_text_queries
+from rankwell.tasks.clips.formats.keyword_schema import read_schema
+from rankwell.tasks.clips.lint import lint
+from rankwell.tasks.clips.vocabulary import Keyword
 
 WIDE = 'slice_id,pv_object_type,scene_type\nb.mp4,"Bicyclist,  small  vehicle ",urban\na.mp4,,"\'Urban\', rainy"\nc.mp4,nan,\n'
 ONE = 'slice_id,keywords\nb.mp4,"bicyclist, small vehicle, urban"\na.mp4,"urban, rainy"\n'

@@ -21,11 +21,11 @@ from answer_forms import (
 )
 from rankwell import judged_rankings
 from rankwell.conventions import CONVENTIONS, answer_measures, reading_of, retriever_measures
+from rankwell.core.registry import parse_measure
+from rankwell.core.views.judged import JudgedRankings
 from rankwell.errors import BadUsage, UnknownName
-from rankwell.registry import parse_measure
-from rankwell.tables.answers import Predictions, Questions
-from rankwell.views.answer_pairs import AnswerPairs, answer_pairs
-from rankwell.views.judged import JudgedRankings
+from rankwell.tasks.answers.answer_pairs import AnswerPairs, answer_pairs
+from rankwell.tasks.answers.questions import Predictions, Questions
 
 JUDGES = [name for name in CONVENTIONS if CONVENTIONS[name].reading is not None]
 

@@ -12,13 +12,7 @@ import zstandard
 
 from answer_forms import CONTEXT, answers_of, asked, columns, lines, squad, written
 from rankwell.errors import BadInput, BadLine, DuplicateItem, NothingToEvaluate, UnknownName
-from rankwell.files.answers import (
-    FoundQuestions,
-    read_na_probs,
-    read_predictions,
-    read_questions,
-    read_retrieved,
-)
+from rankwell.tasks.answers.formats import FoundQuestions, read_na_probs, read_predictions, read_questions, read_retrieved
 
 # ---- SQuAD and its dialects ----------------------------------------------------------------------------------------------
 

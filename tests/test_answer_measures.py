@@ -22,12 +22,12 @@ from answer_forms import (
 )
 from oracles import answers as oracle
 from rankwell import group_rankings, judged_rankings
+from rankwell.core.registry import Measure, parse_measure
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate
-from rankwell.measures.answers import answer_accuracy, answer_em, answer_f1, sweep
-from rankwell.measures.answers_thresholds import best_threshold, precision_recall
-from rankwell.registry import Measure, parse_measure
-from rankwell.tables.answers import Predictions, Questions
-from rankwell.views.answer_pairs import AnswerPairs, answer_pairs, unmatched
+from rankwell.tasks.answers.answer_pairs import AnswerPairs, answer_pairs, unmatched
+from rankwell.tasks.answers.measures.answers import answer_accuracy, answer_em, answer_f1, sweep
+from rankwell.tasks.answers.measures.answers_thresholds import best_threshold, precision_recall
+from rankwell.tasks.answers.questions import Predictions, Questions
 
 
 def spans_view(golds: dict[str, list[Span]], given_: dict[str, list[Span | None]]) -> AnswerPairs:
@@ -270,7 +270,7 @@ def test_a_sweep_is_the_measure_at_each_k():
 
 
 def test_normal_forms_and_scores_are_worked_out_once_for_every_cut_off_and_population(monkeypatch: pytest.MonkeyPatch):
-    from rankwell.views import answer_pairs as module
+    from rankwell.tasks.answers import answer_pairs as module
 
     asked: list[str] = []
     real = module.normalize_all

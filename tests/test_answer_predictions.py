@@ -11,7 +11,7 @@ import pytest
 
 from answer_forms import CONTEXT, answers_of, asked, columns, lines, squad, written
 from rankwell.errors import BadInput, DuplicateItem, NothingToEvaluate, UnknownName
-from rankwell.files.answers import (
+from rankwell.tasks.answers.formats import (
     answer_formats,
     read_na_probs,
     read_predictions,
@@ -19,7 +19,7 @@ from rankwell.files.answers import (
     read_retrieved,
     write_predictions,
 )
-from rankwell.tables.answers import Predictions
+from rankwell.tasks.answers.questions import Predictions
 
 # ---- retrieval results ---------------------------------------------------------------------------------------------------
 

@@ -8,13 +8,20 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from rankwell.core.tables.ranking import Ranking
+from rankwell.engines import Answer, Passage, load_object, ranked
 from rankwell.errors import BadInput, BadScore, BadUsage, DuplicateItem, MissingExtra
-from rankwell.evaluation.answering import bm25_overlap, bm25_transformers, gold_passages, predictions_of, read_answers, retrieve
-from rankwell.systems import Answer, Passage, load_object, ranked
-from rankwell.systems.overlap_reader import OverlapReader
-from rankwell.systems.transformers_reader import TransformersReader
-from rankwell.tables.answers import Questions
-from rankwell.tables.ranking import Ranking
+from rankwell.tasks.answers.answering import (
+    bm25_overlap,
+    bm25_transformers,
+    gold_passages,
+    predictions_of,
+    read_answers,
+    retrieve,
+)
+from rankwell.tasks.answers.overlap_reader import OverlapReader
+from rankwell.tasks.answers.questions import Questions
+from rankwell.tasks.answers.transformers_reader import TransformersReader
 
 RIVERS = Passage("rivers", "Paris lies on the Seine. The river Thames flows through London, and the Tiber through Rome.")
 TOWERS = Passage("towers", "The Eiffel Tower was opened in 1889. It is 330 metres high.")

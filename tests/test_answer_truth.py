@@ -9,15 +9,15 @@ from typing import Any
 import pytest
 
 from answer_forms import PIAF_SAMPLE
+from rankwell.core.registry import parse_measure
+from rankwell.core.tables.judgments import Judgments
+from rankwell.core.tables.ranking import Ranking
+from rankwell.core.views.judged import JudgedRankings
 from rankwell.errors import BadInput, BadUsage, UnknownName
-from rankwell.files.answers import read_questions
-from rankwell.kernels.rows import hits_of_ranking
-from rankwell.registry import parse_measure
-from rankwell.tables.answers import Questions
-from rankwell.tables.judgments import Judgments
-from rankwell.tables.ranking import Ranking
-from rankwell.truth.answers import by_answer, by_context, by_document
-from rankwell.views.judged import JudgedRankings
+from rankwell.io.reader.rows import hits_of_ranking
+from rankwell.tasks.answers.formats import read_questions
+from rankwell.tasks.answers.questions import Questions
+from rankwell.tasks.answers.truth import by_answer, by_context, by_document
 
 
 def questions(**answers: list[Any]) -> Questions:

@@ -28,13 +28,13 @@ from answer_forms import (
     squad2_files,
     written,
 )
+from rankwell.core.tables.ranking import Ranking
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate
-from rankwell.evaluation.answers import AnswerResults, evaluate_answers
-from rankwell.evaluation.answers.overlap import overlap
-from rankwell.files.answers import read_questions
-from rankwell.tables.answers import Predictions, Questions
-from rankwell.tables.ranking import Ranking
-from rankwell.texts import normalizer
+from rankwell.media.texts import normalizer
+from rankwell.tasks.answers.evaluation import AnswerResults, evaluate_answers
+from rankwell.tasks.answers.formats import read_questions
+from rankwell.tasks.answers.overlap import overlap
+from rankwell.tasks.answers.questions import Predictions, Questions
 
 
 def listed(lists: dict[str, list[str]]) -> Ranking:

@@ -12,8 +12,8 @@ import pytest
 from answer_forms import SQUAD2_OFFICIAL, SQUAD2_OFFICIAL_BY_GROUP, asked, lines, squad, squad2_files, written
 from rankwell import cli
 from rankwell.report import Terminal, draw
-from rankwell.report.answer_charts import no_answer_chart, precision_recall_chart
-from rankwell.report.hardest_questions import hardest_questions
+from rankwell.tasks.answers.charts import no_answer_chart, precision_recall_chart
+from rankwell.tasks.answers.hardest_questions import hardest_questions
 
 
 @pytest.fixture

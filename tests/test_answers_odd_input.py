@@ -9,11 +9,11 @@ import pytest
 import rankwell
 from answer_forms import CONTEXT, answers_of, asked, lines, squad, written
 from rankwell.errors import BadInput, BadUsage, DuplicateItem
-from rankwell.evaluation.answers import AnswerResults, evaluate_answers
-from rankwell.files.answers import read_predictions, read_questions, read_retrieved, write_predictions
-from rankwell.protocols.answers import show
 from rankwell.report import Terminal
-from rankwell.report.hardest_questions import hardest_questions
+from rankwell.tasks.answers.commands.answers import show
+from rankwell.tasks.answers.evaluation import AnswerResults, evaluate_answers
+from rankwell.tasks.answers.formats import read_predictions, read_questions, read_retrieved, write_predictions
+from rankwell.tasks.answers.hardest_questions import hardest_questions
 
 IMPOSSIBLE = {"id": "none", "question": "Which king?", "answers": [], "is_impossible": True}
 

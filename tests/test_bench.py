@@ -21,12 +21,12 @@ from PIL import Image
 import rankwell
 from benches import NOISE, TOML, make_bench
 from rankwell import cli, report
+from rankwell.commands.compare import compare
 from rankwell.errors import BadInput, BadUsage, UnknownName
-from rankwell.files.bench_toml import read_bench
-from rankwell.files.result_folder import read_results
-from rankwell.protocols.cells import planning, to_do
-from rankwell.protocols.cells.commands import input_mark, load_command
-from rankwell.protocols.compare import compare
+from rankwell.experiments.bench_toml import read_bench
+from rankwell.experiments.cells import planning, to_do
+from rankwell.experiments.cells.commands import input_mark, load_command
+from rankwell.io.result_folder import read_results
 from rankwell.report.system_table import SystemFigure, SystemTable, render_system_tables
 
 CELLS = [f"{dataset}/{system}" for dataset in re.findall(r'\[dataset\]\]\nname = "(\w+)"', TOML) for system in NOISE]
@@ -365,7 +365,7 @@ def test_a_data_set_of_which_everything_fails_still_has_its_column(runs: Path):
 
 
 def test_an_error_of_our_own_stops_one_cell_only(runs: Path, monkeypatch: pytest.MonkeyPatch):
-    import rankwell.protocols.evaluate as command
+    import rankwell.tasks.runs.commands.evaluate as command
 
     evaluate = command.evaluate_runs
 

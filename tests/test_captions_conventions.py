@@ -4,10 +4,10 @@ from typing import get_args
 
 import pytest
 
+from rankwell.commands.explain import meanings
 from rankwell.conventions import CONVENTIONS, Convention, Direction, Figure, MatrixTies, VideoToText, choose_measures
-from rankwell.protocols.explain import meanings
-from rankwell.registry import parse_measure
-from rankwell.tables.order import TIE_RULES
+from rankwell.core.registry import parse_measure
+from rankwell.core.tables.order import TIE_RULES
 
 NAMES = [name for name in CONVENTIONS if CONVENTIONS[name].t2v is not None]
 DIRECTIONS = ("t2v", "v2t")

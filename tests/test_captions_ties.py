@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from rankwell import captions, cli
+from rankwell.core.registry import MEASURES, parse_measure
 from rankwell.errors import TieRefused
-from rankwell.registry import MEASURES, parse_measure
 
 N, ORDERS = 40, 10_000
 OFFERED = ["R@1", "R@5", "R@10", "MedR", "MnR", "MnR(of='all')", "P@5", "RR", "AP", "nDCG@10", "recall@5", "MedRLow"]

@@ -15,8 +15,8 @@ from oracles.average_precision import AP
 from oracles.gain import nDCG
 from oracles.precision import P, R
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate, UnknownName
-from rankwell.evaluation.clips import ClipResults, evaluate_clips
-from rankwell.files.annotations import TextQuery, read_annotations
+from rankwell.tasks.clips.evaluation import ClipResults, evaluate_clips
+from rankwell.tasks.clips.formats.annotations import TextQuery, read_annotations
 
 OBJECT, BEHAVIOUR = "pv_object_type", "pv_actor_behavior"
 BOTH = {OBJECT: ["bicyclist"], BEHAVIOUR: ["entering ego path"]}

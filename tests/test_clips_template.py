@@ -9,8 +9,8 @@ import pytest
 
 from make import touch
 from rankwell import cli
-from rankwell.files.annotations import read_annotations
-from rankwell.protocols.clips_template import GROUPS
+from rankwell.tasks.clips.commands.clips_template import GROUPS
+from rankwell.tasks.clips.formats.annotations import read_annotations
 
 HEADER = ["slice_id", "pv_object_type", "pv_actor_behavior", "pv_spatial_relation", "ego_behavior", "scene_type"]
 

@@ -5,15 +5,15 @@ import json
 import numpy as np
 import pytest
 
+from rankwell.core.tables.values import Values
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate, UnknownName
-from rankwell.evaluation.comparison import Attribute, Origin, compare_values
+from rankwell.experiments.comparison import Attribute, Origin, compare_values
 from rankwell.stats import on_exact_grid
 from rankwell.stats.multiple_comparisons import benjamini_hochberg, holm
 from rankwell.stats.paired_t import paired_t
 from rankwell.stats.sign import sign_test
 from rankwell.stats.verdicts import Family, Found, verdict
 from rankwell.stats.wilcoxon import wilcoxon
-from rankwell.tables.values import Values
 
 
 def values_of(run, measure, values, *, queries=None, unit="share", weights=None, summary="mean"):

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 from rankwell import report
+from rankwell.commands.compare import compare
+from rankwell.core.tables.values import Values
 from rankwell.errors import BadInput, BadUsage, UnknownName
-from rankwell.files.result_folder import read_results
-from rankwell.protocols.compare import compare
+from rankwell.io.result_folder import read_results
 from rankwell.report.folder import write_folder
-from rankwell.tables.values import Values
 
 QUERIES = [f"q{place:02}" for place in range(60)]
 RULES = {

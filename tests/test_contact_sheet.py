@@ -13,9 +13,9 @@ import pytest
 from PIL import Image
 
 from rankwell.errors import BadUsage
-from rankwell.images import Thumbnails, read_picture
-from rankwell.report.contact_sheet import Sheet, Tile, draw_sheet, picture_columns, pictured, sheets_of, write_sheets
-from rankwell.report.contact_sheet.letters import Letters
+from rankwell.media.contact_sheet import Sheet, Tile, draw_sheet, picture_columns, pictured, sheets_of, write_sheets
+from rankwell.media.contact_sheet.letters import Letters
+from rankwell.media.images import Thumbnails, read_picture
 
 GREEN, RED, BLUE = (10, 125, 79), (198, 47, 38), (31, 111, 178)
 LONG = "a_very_long_identifier/without any/blank_2024-05-17T12-33-01Z_front_wide_" + "x" * 200 + "_clip00017.mp4"
@@ -123,7 +123,7 @@ def test_the_same_sheet_is_drawn_to_the_same_bytes():
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_text_stands_out_from_the_ground_in_both_themes(theme: str):
     """WCAG's contrast of at least 4.5 between text and ground, for every colour that writes."""
-    from rankwell.report.contact_sheet.drawing import _THEMES
+    from rankwell.media.contact_sheet.drawing import _THEMES
 
     def light(colour: str) -> float:
         parts = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]

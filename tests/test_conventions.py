@@ -6,9 +6,9 @@ import pytest
 
 import rankwell as rw
 from rankwell.conventions import CONVENTIONS, Rules, choose_measures
+from rankwell.core.registry import parse_measure
+from rankwell.core.tables.order import TIE_RULES
 from rankwell.errors import BadUsage, UnknownName
-from rankwell.registry import parse_measure
-from rankwell.tables.order import TIE_RULES
 
 
 @pytest.mark.parametrize("name", list(CONVENTIONS))

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from rankwell.core.kernels.resamples import over_resamples
 from rankwell.errors import BadUsage
-from rankwell.kernels.resamples import over_resamples
 from rankwell.stats import student_p
 from rankwell.stats.calibration import fit_line
 from rankwell.stats.correlation import (

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from rankwell.files import python_docs
-from rankwell.protocols.demo import DEPTH, DemoFiles, prepare, read_judgments, read_needs
+from rankwell.media import python_docs
+from rankwell.tasks.runs.commands.demo import DEPTH, DemoFiles, prepare, read_judgments, read_needs
 
 # Judged, because a system returned them, but not in every version from 3.11 to 3.14.
 SOME_VERSIONS = {

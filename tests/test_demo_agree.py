@@ -7,11 +7,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rankwell import cli, commands
-from rankwell.files.embeddings import read_embeddings
-from rankwell.files.python_docs import Entry
-from rankwell.options import bind
-from rankwell.protocols import demo_agree
+from rankwell import cli
+from rankwell.core import commands
+from rankwell.core.options import bind
+from rankwell.io.embeddings import read_embeddings
+from rankwell.media.python_docs import Entry
+from rankwell.tasks.agreement.commands import demo_agree
 
 
 @pytest.fixture
@@ -21,7 +22,7 @@ def corpus(monkeypatch: pytest.MonkeyPatch) -> list[Entry]:
     subjects = random.integers(0, 20, 400)
     words = [[f"word{subject * 30 + each}" for each in random.integers(0, 45, 25)] for subject in subjects]
     entries = [Entry(f"mod.f{row:03}", f"mod.f{row:03}", " ".join(each)) for row, each in enumerate(words)]
-    monkeypatch.setattr("rankwell.files.python_docs.functions", lambda: entries)
+    monkeypatch.setattr("rankwell.media.python_docs.functions", lambda: entries)
     return entries
 
 
@@ -66,7 +67,7 @@ def test_more_axes_keep_more_neighbours(corpus: list[Entry], tmp_path: Path, mon
 
 
 def test_the_demo_needs_no_torch():
-    code = "import sys, rankwell.protocols.demo_agree; print(sorted(sys.modules))"
+    code = "import sys, rankwell.tasks.agreement.commands.demo_agree; print(sorted(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 
     assert "'numpy'" in done.stdout
@@ -97,7 +98,7 @@ def test_help_lists_commands_of_two_words_and_imports_none_of_them():
 
     assert " demo  " in help_lines
     assert " demo agree  " in help_lines
-    assert not {"numpy", "rankwell.protocols"} & set(modules.split("'"))
+    assert not {"numpy", "rankwell.report.present"} & set(modules.split("'"))
 
 
 def test_the_help_of_a_word_shows_its_options_and_the_commands_below_it(monkeypatch, capsys):

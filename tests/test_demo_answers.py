@@ -10,16 +10,16 @@ from typing import Any
 import pytest
 
 from rankwell import cli
-from rankwell.evaluation.answering import asked, bm25_overlap, gold_passages, read_answers
-from rankwell.files.answers import read_questions
-from rankwell.protocols import demo_answers
-from rankwell.systems.overlap_reader import OverlapReader
-from rankwell.tables.answers import Predictions, Questions
+from rankwell.tasks.answers.answering import asked, bm25_overlap, gold_passages, read_answers
+from rankwell.tasks.answers.commands import demo_answers
+from rankwell.tasks.answers.formats import read_questions
+from rankwell.tasks.answers.overlap_reader import OverlapReader
+from rankwell.tasks.answers.questions import Predictions, Questions
 
 
 @pytest.fixture(scope="module")
 def document() -> dict[str, Any]:
-    return json.loads((files("rankwell") / "data" / "demo_answers" / "questions.json").read_text(encoding="utf-8"))
+    return json.loads((files("rankwell.tasks.answers") / "data" / "questions.json").read_text(encoding="utf-8"))
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from rankwell import captions, cli
-from rankwell.protocols.demo_captions import CAPTIONS, VIDEOS, make_scenes
+from rankwell.tasks.captions.commands.demo_captions import CAPTIONS, VIDEOS, make_scenes
 
 
 def run(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:

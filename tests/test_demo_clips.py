@@ -13,13 +13,13 @@ import pytest
 from PIL import Image
 
 from rankwell import cli
-from rankwell.encode.simple_pictures import colour_histogram, colours_and_shapes, edges, small_grey
+from rankwell.encoders.simple_pictures import colour_histogram, colours_and_shapes, edges, small_grey
 from rankwell.errors import BadInput
-from rankwell.files.annotations import read_annotations, read_text_queries
-from rankwell.files.keyword_schema import read_schema
-from rankwell.images import read_picture
-from rankwell.protocols.demo_clips import prepare, read_scenes
-from rankwell.systems.drawn_scenes import HEIGHT, WIDTH, Scene, draw_clip, draw_frame
+from rankwell.media.images import read_picture
+from rankwell.tasks.clips.commands.demo_clips import prepare, read_scenes
+from rankwell.tasks.clips.drawn_scenes import HEIGHT, WIDTH, Scene, draw_clip, draw_frame
+from rankwell.tasks.clips.formats.annotations import read_annotations, read_text_queries
+from rankwell.tasks.clips.formats.keyword_schema import read_schema
 
 USUAL = ["slice_id", "pv_object_type", "pv_actor_behavior", "pv_spatial_relation", "ego_behavior", "scene_type"]
 

@@ -13,9 +13,9 @@ import pytest
 from PIL import Image
 
 from rankwell import cli
-from rankwell.images import read_picture
-from rankwell.protocols.demo_instances import COLLECTIONS, SYSTEMS, make
-from rankwell.systems.drawn_museum import HEIGHT, WIDTH, furnish, nothing, paint, photograph
+from rankwell.media.images import read_picture
+from rankwell.tasks.instances.commands.demo_instances import COLLECTIONS, SYSTEMS, make
+from rankwell.tasks.instances.drawn_museum import HEIGHT, WIDTH, furnish, nothing, paint, photograph
 
 
 @pytest.fixture(scope="module")

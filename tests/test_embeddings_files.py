@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from rankwell.errors import BadInput, BadScore, DuplicateItem, UnknownName
-from rankwell.files.embeddings import read_column, read_embeddings
+from rankwell.io.embeddings import read_column, read_embeddings
 
 ROWS, DIMENSION = 7, 5
 VECTORS = np.random.default_rng(3).normal(size=(ROWS, DIMENSION)).astype(np.float32)

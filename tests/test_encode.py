@@ -15,11 +15,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from rankwell import cli
-from rankwell.encode import ENCODERS, Settings, load_encoder
-from rankwell.encode.part_file import write_vectors
-from rankwell.encode.tfidf_svd import TfidfSvd
+from rankwell.encoders import ENCODERS, Settings, load_encoder
+from rankwell.encoders.part_file import write_vectors
+from rankwell.encoders.tfidf_svd import TfidfSvd
 from rankwell.errors import BadInput, BadScore, BadUsage
-from rankwell.files.embeddings import read_embeddings
+from rankwell.io.embeddings import read_embeddings
 
 TOPICS = ("ship sea wave sail wind", "bread oven flour yeast salt", "king queen crown court law", "cell gene virus blood bone")
 
@@ -83,7 +83,7 @@ def test_vectors_are_those_of_scikit_learn(texts: int):
 def test_the_randomised_decomposition_finds_the_strong_axes(monkeypatch: pytest.MonkeyPatch):
     texts = corpus(400)
     exact = TfidfSvd(dimensions=4, normalize=False).fit(texts)
-    monkeypatch.setattr("rankwell.encode.tfidf_svd._EXACT_BELOW", 0)
+    monkeypatch.setattr("rankwell.encoders.tfidf_svd._EXACT_BELOW", 0)
     found = TfidfSvd(dimensions=4, normalize=False, seed=1).fit(texts)
     again, other = TfidfSvd(dimensions=4, normalize=False, seed=1).fit(texts), TfidfSvd(dimensions=4, seed=2).fit(texts)
 
@@ -360,7 +360,7 @@ def test_normalisation_and_dimensions_are_as_asked(minilm: str):
 KILLED = """
 import os, signal
 from rankwell import cli
-from rankwell.encode.sentence_transformers import SentenceTransformers
+from rankwell.encoders.sentence_transformers import SentenceTransformers
 
 encode, calls = SentenceTransformers.encode, []
 

@@ -7,7 +7,7 @@ import pytest
 
 import rankwell as rw
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate, TieRefused, UnknownName
-from rankwell.evaluation.runs import name_runs
+from rankwell.tasks.runs.evaluation import name_runs
 
 TRUTH = {"q1": {"a": 1, "b": 0}, "q2": {"c": 2}, "q3": {"d": 0}, "q4": {"e": 1}}
 RUN = {"q1": {"a": 2.0, "b": 1.0}, "q2": {"x": 2.0, "c": 1.0}, "q3": {"d": 1.0}, "q9": {"a": 1.0}}

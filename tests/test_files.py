@@ -14,11 +14,11 @@ import pyarrow.parquet as pq
 import pytest
 import zstandard
 
-from rankwell import files
+from rankwell import io as files
+from rankwell.core.tables.hits import Hits
+from rankwell.core.tables.judgments import Judgments
+from rankwell.core.tables.ranking import Ranking
 from rankwell.errors import BadInput, BadLine, BadScore, BadUsage, DuplicateItem, UnknownName
-from rankwell.tables.hits import Hits
-from rankwell.tables.judgments import Judgments
-from rankwell.tables.ranking import Ranking
 
 QUERIES = ["7", "007", "NULL", "q,1", "é", "last"]
 ITEMS = ["d1", "01", "1", "1e5", "nan", 'say"so', "a,b", "Ω", "z_9", "NA", "true", "d10", "d2", "0x1F", "-", "#h"]

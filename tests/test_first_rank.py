@@ -12,16 +12,16 @@ import numpy as np
 import pytest
 
 from rankwell import judged_rankings
+from rankwell.core.kernels.resamples import over_resamples
+from rankwell.core.registry import MEASURES, parse_measure
+from rankwell.core.tables.hits import Hits
+from rankwell.core.tables.judgments import Judgments
+from rankwell.core.tables.values import Values
+from rankwell.core.views.judged import JudgedRankings
 from rankwell.errors import BadUsage
-from rankwell.kernels.resamples import over_resamples
 from rankwell.measures.first_rank import averaged
-from rankwell.registry import MEASURES, parse_measure
 from rankwell.stats.summaries import summarise
-from rankwell.tables.hits import Hits
-from rankwell.tables.judgments import Judgments
-from rankwell.tables.values import Values
-from rankwell.views.judged import JudgedRankings
-from rankwell.views.multiplied import multiplied
+from rankwell.tasks.captions.clip4clip_ties import multiplied
 from variants import JUDGED, variants
 
 Scores = list[list[float]]

@@ -14,7 +14,7 @@ import pytest
 import rankwell
 from rankwell import cli
 from rankwell.errors import BadScore, BadUsage, DuplicateItem, NothingToEvaluate, UnknownName
-from rankwell.evaluation.fusion import fuse, tune_fusion
+from rankwell.experiments.fusion import fuse, tune_fusion
 from rankwell.transforms.fusion import METHODS, NORMALISATIONS, parse_fusion
 
 Scores = dict[str, dict[str, float]]

@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 
 from rankwell import cli
+from rankwell.commands.compare import compare
+from rankwell.commands.gate import gate
+from rankwell.core.tables.values import Values
 from rankwell.errors import BadInput, BadUsage, UnknownName
-from rankwell.evaluation.requirements import Figures, check_requirement, parse_requirement
-from rankwell.protocols.compare import compare
-from rankwell.protocols.gate import gate
+from rankwell.experiments.requirements import Figures, check_requirement, parse_requirement
 from rankwell.report.folder import write_folder
 from rankwell.report.junit import Case, junit_text
 from rankwell.stats.summaries import summarise
-from rankwell.tables.values import Values
 
 RULES = {"measures": {"AP": {"better": "higher", "summary": "mean"}, "MnR": {"better": "lower", "summary": "mean"}}}
 

@@ -12,13 +12,13 @@ from typing import Any
 import pytest
 
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate
-from rankwell.evaluation.grid import Done, Runner, figures_of, package_digest, wide
-from rankwell.files.answers import read_predictions, read_questions
-from rankwell.files.grid_toml import read_grid
-from rankwell.protocols.answers_grid import main_figures
 from rankwell.report import draw
 from rankwell.report.parameter_chart import MOST_LINES, parameter_chart
-from rankwell.tables.answers import Predictions
+from rankwell.tasks.answers.commands.answers_grid import main_figures
+from rankwell.tasks.answers.formats import read_predictions, read_questions
+from rankwell.tasks.answers.grid import Done, Runner, figures_of, package_digest, wide
+from rankwell.tasks.answers.grid_toml import read_grid
+from rankwell.tasks.answers.questions import Predictions
 
 GOLD = {
     "version": "v2.0",
@@ -43,8 +43,8 @@ from pathlib import Path
 
 import numpy as np
 
-from rankwell.tables.answers import Predictions
-from rankwell.tables.ranking import Ranking
+from rankwell.tasks.answers.questions import Predictions
+from rankwell.core.tables.ranking import Ranking
 
 
 def answer(questions, *, right, depth=1, note="none"):
@@ -268,7 +268,7 @@ def test_the_source_of_a_package_is_all_its_files(tmp_path: Path, monkeypatch: p
     (inner / "more.py").write_text("x = 1")
 
     assert package_digest("grid_package.deep") != before
-    assert package_digest("rankwell.evaluation.grid") == package_digest("rankwell")
+    assert package_digest("rankwell.tasks.answers.grid") == package_digest("rankwell")
 
 
 def test_result_files_are_points_too(world: Write, tmp_path: Path):
@@ -472,7 +472,7 @@ def command(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
 @pytest.fixture
 def judged(monkeypatch: pytest.MonkeyPatch) -> None:
     """The evaluation by hand in place of the real one."""
-    monkeypatch.setattr("rankwell.protocols.answers_grid.evaluate_answers", evaluate)
+    monkeypatch.setattr("rankwell.tasks.answers.commands.answers_grid.evaluate_answers", evaluate)
 
 
 def test_the_command_writes_rows_charts_and_where_they_come_from(world: Write, judged: None, monkeypatch, capsys):

@@ -15,12 +15,12 @@ import pytest
 from PIL import Image
 
 from rankwell import cli
-from rankwell.encode import IMAGE_ENCODERS, ImageSettings, Pixels, load_image_encoder, parse_size
-from rankwell.encode.image_run import encode_images
+from rankwell.encoders import IMAGE_ENCODERS, ImageSettings, Pixels, load_image_encoder, parse_size
+from rankwell.encoders.image_run import encode_images
 from rankwell.errors import BadInput, BadUsage, MissingExtra, NothingToEvaluate, UnknownName
-from rankwell.files.embeddings import read_embeddings
-from rankwell.images import read_picture
-from rankwell.protocols.encode_images import images as encode_command
+from rankwell.io.embeddings import read_embeddings
+from rankwell.media.images import read_picture
+from rankwell.tasks.instances.commands.encode_images import images as encode_command
 
 MEAN, STD = np.array([0.485, 0.456, 0.406]), np.array([0.229, 0.224, 0.225])
 

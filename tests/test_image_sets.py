@@ -8,12 +8,12 @@ import pytest
 
 from make import touch
 from rankwell.errors import BadInput, BadLine, BadUsage, DuplicateItem, NothingToEvaluate
-from rankwell.evaluation.instances.statistics import image_statistics, statistics_rows
-from rankwell.files.image_sets import read_images
-from rankwell.files.published_instances import published_instances
-from rankwell.protocols.instances_stats import stats
-from rankwell.tables.images import Images, Marks, Picture
-from rankwell.truth.instances import filter_images, instance_truth
+from rankwell.tasks.instances.commands.instances_stats import stats
+from rankwell.tasks.instances.formats import read_images
+from rankwell.tasks.instances.images import Images, Marks, Picture
+from rankwell.tasks.instances.published import published_instances
+from rankwell.tasks.instances.statistics import image_statistics, statistics_rows
+from rankwell.tasks.instances.truth import filter_images, instance_truth
 
 
 def told(images: Images) -> list[tuple[str, str | None, str]]:

@@ -11,8 +11,8 @@ import pytest
 from oracles import instances as by_hand
 from rankwell.conventions import CONVENTIONS, choose_measures
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate
-from rankwell.evaluation.instances import InstanceResults, evaluate_instances
-from rankwell.tables.images import Images, Marks, Picture
+from rankwell.tasks.instances.evaluation import InstanceResults, evaluate_instances
+from rankwell.tasks.instances.images import Images, Marks, Picture
 
 NAMES = [name for name in CONVENTIONS if CONVENTIONS[name].instances is not None]
 

@@ -11,8 +11,8 @@ import rankwell as rw
 from oracles import instances as by_hand
 from oracles.average_precision import AP
 from rankwell.errors import BadInput
-from rankwell.evaluation.instances import evaluate_instances
-from rankwell.search import search
+from rankwell.neighbours import search
+from rankwell.tasks.instances.evaluation import evaluate_instances
 
 
 def ranked(marks: str) -> rw.JudgedRankings:

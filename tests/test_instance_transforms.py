@@ -7,7 +7,7 @@ import pytest
 
 from oracles.reranking import expanded, reciprocal_distances
 from rankwell.errors import BadInput, BadScore, BadUsage
-from rankwell.search import search
+from rankwell.neighbours import search
 from rankwell.transforms import TRANSFORMS, Descriptors, Transformed, chain, cosines, parse_transform
 from rankwell.transforms.database_augmentation import database_augmentation
 from rankwell.transforms.query_expansion import query_expansion

@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 import pytest
 
+from rankwell.core.tables.embeddings import Embeddings
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate, TieRefused, UnknownName
-from rankwell.evaluation.instances import InstanceResults, evaluate_instances
-from rankwell.evaluation.instances.made import by_encoder, by_local_features
-from rankwell.files.image_sets import read_images
-from rankwell.protocols.instances_evaluate import evaluate
 from rankwell.report import rules_line
-from rankwell.tables.embeddings import Embeddings
-from rankwell.tables.images import Images, Picture
+from rankwell.tasks.instances.commands.instances_evaluate import evaluate
+from rankwell.tasks.instances.evaluation import InstanceResults, evaluate_instances
+from rankwell.tasks.instances.formats import read_images
+from rankwell.tasks.instances.images import Images, Picture
+from rankwell.tasks.instances.made import by_encoder, by_local_features
 from rankwell.transforms import TRANSFORMS
 
 REFERENCES = [("r1", "mona", "c1"), ("r2", "mona", "c2"), ("r3", "oak", "c1"), ("r4", None, None)]
@@ -365,7 +365,7 @@ def test_encoders_that_need_nothing_find_paintings_far_above_chance(museum: Path
 
 def test_local_features_find_every_painting_that_has_edges(museum: Path) -> None:
     pytest.importorskip("cv2", reason="could not import OpenCV")
-    from rankwell.systems.local_features import LocalFeatures
+    from rankwell.tasks.instances.local_features import LocalFeatures
 
     made = by_local_features(read_images(museum), LocalFeatures())
     result = evaluate_instances(read_images(museum), scores={made.run: made.scores})
@@ -449,7 +449,7 @@ def test_the_command_refuses_what_does_not_go_together(museum: Path, tmp_path: P
 
 def test_sift_on_real_photographs_lies_between_the_bounds_of_its_ties(shared: Path) -> None:
     pytest.importorskip("cv2", reason="could not import OpenCV")
-    from rankwell.systems.local_features import LocalFeatures
+    from rankwell.tasks.instances.local_features import LocalFeatures
 
     images = read_images(shared / "vpr" / "corridor_images")
     made = by_local_features(images, LocalFeatures())
@@ -606,8 +606,8 @@ def test_a_share_of_what_is_retrieved_says_so_beside_its_definition() -> None:
 
 
 def test_a_tied_rank_is_a_range_in_details_and_on_the_sheet() -> None:
-    from rankwell.images import Thumbnails
-    from rankwell.report.contact_sheet import sheets_of
+    from rankwell.media.contact_sheet import sheets_of
+    from rankwell.media.images import Thumbnails
 
     scores = np.array([[1.0, 0.0, 2.0, 1.0], [3.0, 3.0, 4.0, 3.0], [4.0, 3.0, 2.0, 1.0]])
     details = of_gallery(scores, details=True).details or {}

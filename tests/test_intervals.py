@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from rankwell.core.kernels.resamples import over_resamples
+from rankwell.core.tables.values import Values
 from rankwell.errors import BadInput, BadUsage
-from rankwell.kernels.resamples import over_resamples
 from rankwell.stats import on_exact_grid, percentile_interval, student_quantile
 from rankwell.stats.summaries import summarise, summary_notes
-from rankwell.tables.values import Values
 
 
 def make(numbers, *, run="run", measure="nDCG@10", summary="mean", unit="share", weights=None):

@@ -8,10 +8,10 @@ import pytest
 
 from make import MAKERS, final_order
 from rankwell import judged_rankings
+from rankwell.core.tables.judgments import Judgments
 from rankwell.errors import TieRefused
 from rankwell.measures.average_precision import ap
 from rankwell.measures.gain import ndcg
-from rankwell.tables.judgments import Judgments
 
 TRUTH = {"q": {"a": 1, "b": 0, "c": 2, "d": -1}}
 TIED = {"q": dict.fromkeys("abcdx", 1.0)}

@@ -14,14 +14,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rankwell.core.tables.hits import Hits
+from rankwell.core.tables.judgments import Judgments
 from rankwell.errors import BadInput, BadLine, BadScore, DuplicateItem
-from rankwell.kernels import numpy_bytes
-from rankwell.kernels.decimals import parse
-from rankwell.kernels.reading import MSMARCO_RUN, TREC_RUN, Layout, Reading, read_columns, scan
-from rankwell.kernels.spans import Spans, changes, equal, hashes
+from rankwell.io.reader import numpy_bytes
+from rankwell.io.reader.decimals import parse
+from rankwell.io.reader.reading import MSMARCO_RUN, TREC_RUN, Layout, Reading, read_columns, scan
+from rankwell.io.reader.spans import Spans, changes, equal, hashes
 from rankwell.store import Source
-from rankwell.tables.hits import Hits
-from rankwell.tables.judgments import Judgments
 
 TIES = ("id-desc", "id-asc", "input")
 
@@ -215,7 +215,7 @@ def test_a_query_that_returns_after_another_is_one_query():
 
 
 def test_a_query_larger_than_a_block_may_be_is_read_all_the_same(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("rankwell.kernels.blocks.LARGEST", 512)
+    monkeypatch.setattr("rankwell.io.reader.blocks.LARGEST", 512)
     content = b"".join(b"1 Q0 d%d %d %d.5 t\n" % (n, n, 100 - n // 3) for n in range(90))
     truth = {"1": {"d89": 1.0, "d0": 1.0}}
 
@@ -254,7 +254,7 @@ def test_a_hash_match_is_confirmed_by_bytes(monkeypatch: pytest.MonkeyPatch):
         return np.full(len(spans.start), 7, dtype=np.uint64)
 
     for module in ("lookup", "numpy_bytes", "scattered"):
-        monkeypatch.setattr(f"rankwell.kernels.{module}.hashes", all_equal)
+        monkeypatch.setattr(f"rankwell.core.kernels.{module}.hashes", all_equal)
     ordered_run = b"1 Q0 a 1 3.0 t\n1 Q0 b 2 2.0 t\n1 Q0 c 3 1.0 t\n2 Q0 a 1 1.0 t\n3 Q0 a 1 1.0 t\n"
     mixed_run = b"2 Q0 a 1 1.0 t\n1 Q0 b 2 2.0 t\n3 Q0 a 1 1.0 t\n1 Q0 c 3 1.0 t\n4 Q0 a 1 1.0 t\n1 Q0 a 1 3.0 t\n"
     truth = {"1": {"b": 1.0, "x": 1.0}, "2": {"c": 1.0, "a": 1.0}}

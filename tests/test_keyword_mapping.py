@@ -13,13 +13,13 @@ import pytest
 
 from rankwell import cli
 from rankwell.errors import BadInput, BadScore, BadUsage, NothingToEvaluate, UnknownName
-from rankwell.evaluation.keyword_mapping import Tally, best_threshold, hold_back, tally
-from rankwell.files.keyword_schema import read_schema
-from rankwell.kernels.clauses import Words
-from rankwell.kernels.phrase_scores import ALIGNED
-from rankwell.kernels.span_cover import best_cover
-from rankwell.tables.vocabulary import Keyword, Vocabulary, fold, singular
-from rankwell.truth.keyword_mapping import ALGORITHM1_THRESHOLD, COVER_THRESHOLD, KeywordMapper
+from rankwell.tasks.clips.calibration import Tally, best_threshold, hold_back, tally
+from rankwell.tasks.clips.clauses import Words
+from rankwell.tasks.clips.formats.keyword_schema import read_schema
+from rankwell.tasks.clips.mapping import ALGORITHM1_THRESHOLD, COVER_THRESHOLD, KeywordMapper
+from rankwell.tasks.clips.phrase_scores import ALIGNED
+from rankwell.tasks.clips.span_cover import best_cover
+from rankwell.tasks.clips.vocabulary import Keyword, Vocabulary, fold, singular
 
 QUERIES = Path(__file__).with_name("keyword_queries.json")
 VOCABULARY = Vocabulary.of_groups(
@@ -417,7 +417,7 @@ _KNOWN: dict[str, np.ndarray] = {}
 @pytest.fixture
 def keybert_vectors(minilm: str):
     """The vectors of a real KeyBERT; what one test has asked for is not computed again for the next."""
-    from rankwell.encode.keybert import load_keybert
+    from rankwell.tasks.clips.keybert import load_keybert
 
     load = functools.cache(lambda: load_keybert(minilm, device="cpu"))
 
@@ -457,7 +457,7 @@ def test_the_cyclist_entering_the_ego_lane_is_mapped_exactly(keybert_vectors, sc
 def test_vectors_are_those_of_a_real_keybert(minilm: str, monkeypatch: pytest.MonkeyPatch):
     import keybert
 
-    from rankwell.encode.keybert import load_keybert
+    from rankwell.tasks.clips.keybert import load_keybert
 
     made = []
 
@@ -473,7 +473,7 @@ def test_vectors_are_those_of_a_real_keybert(minilm: str, monkeypatch: pytest.Mo
 
 
 def test_without_keybert_the_model_alone_gives_the_same_vectors(minilm: str, monkeypatch: pytest.MonkeyPatch):
-    from rankwell.encode.keybert import load_keybert
+    from rankwell.tasks.clips.keybert import load_keybert
 
     whole = load_keybert(minilm)
     monkeypatch.setitem(sys.modules, "keybert", None)

@@ -5,12 +5,12 @@ from random import Random
 import pytest
 
 from oracles import keywords as oracle
+from rankwell.core.tables.judgments import Judgments
 from rankwell.errors import BadInput, BadUsage
-from rankwell.files.annotations import read_annotations
-from rankwell.tables.annotations import Annotations
-from rankwell.tables.judgments import Judgments
-from rankwell.tables.vocabulary import Keyword
-from rankwell.truth.keywords import Relevance, Required, judge
+from rankwell.tasks.clips.annotations import Annotations
+from rankwell.tasks.clips.formats.annotations import read_annotations
+from rankwell.tasks.clips.truth import Relevance, Required, judge
+from rankwell.tasks.clips.vocabulary import Keyword
 
 RULES = ("all", "any", "graded", "jaccard>=0.5")
 

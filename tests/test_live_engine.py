@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
+from rankwell.engines.live_engine import Found, LiveEngine
 from rankwell.errors import BadInput, BadUsage
-from rankwell.systems.live_engine import Found, LiveEngine
 
 
 class Row(NamedTuple):

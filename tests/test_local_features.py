@@ -10,11 +10,11 @@ from PIL import Image, ImageDraw, ImageFilter
 
 from rankwell import cli
 from rankwell.errors import BadInput, BadUsage, MissingExtra
-from rankwell.evaluation.instances import evaluate_instances
+from rankwell.tasks.instances.evaluation import evaluate_instances
 
 cv2 = pytest.importorskip("cv2")
 
-from rankwell.systems.local_features import LocalFeatures  # noqa: E402 - after the skip
+from rankwell.tasks.instances.local_features import LocalFeatures  # noqa: E402 - after the skip
 
 
 def drawn(seed: int, size: tuple[int, int] = (320, 240)) -> Image.Image:

@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rankwell.kernels import mapping_counts, native
-from rankwell.kernels.mapping_counts import place_scores
+from rankwell.core.kernels import native
+from rankwell.io.reader import mapping_counts
+from rankwell.io.reader.mapping_counts import place_scores
 
 NUMBERS = st.one_of(
     st.sampled_from([0.0, -0.0, 1.0, 1, True, 0.1, 1e300, -1e300, 3.4028235677973366e38, 16777217, 2**70, 1 + 1e-9]),

@@ -14,7 +14,7 @@ import pytest
 
 from museum import Museum, build_museum
 from rankwell import cli
-from rankwell.images import read_picture
+from rankwell.media.images import read_picture
 
 
 @pytest.fixture(scope="module")

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rankwell.kernels import native, native_columns
-from rankwell.kernels.reading import Reading
-from rankwell.tables.judgments import Judgments
+from rankwell.core.kernels import native
+from rankwell.core.tables.judgments import Judgments
+from rankwell.io.reader import native_columns
+from rankwell.io.reader.reading import Reading
 
 pa: Any = pytest.importorskip("pyarrow")
 pytest.importorskip("pandas")

@@ -11,14 +11,15 @@ import duckdb
 import numpy as np
 import pytest
 
-from rankwell import files
+from rankwell import io
+from rankwell.core.kernels import native
+from rankwell.core.tables.hits import Hits
+from rankwell.core.tables.judgments import Judgments
 from rankwell.errors import RankwellError
-from rankwell.files import trec_qrels
-from rankwell.kernels import judged_rows, native, native_bytes, native_columns
-from rankwell.kernels.reading import TREC_RUN, Reading
+from rankwell.io import trec_qrels
+from rankwell.io.reader import judged_rows, native_bytes, native_columns
+from rankwell.io.reader.reading import TREC_RUN, Reading
 from rankwell.store import Source
-from rankwell.tables.hits import Hits
-from rankwell.tables.judgments import Judgments
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tools"))
 import fuzz_reader
@@ -151,7 +152,7 @@ def test_beir_judgments_are_read_alike(tmp_path: Path, monkeypatch: pytest.Monke
     content, here = BEIR[what]
     path = written(tmp_path, mark + fuzz_reader.HEADER + content, "test.tsv")
 
-    compiled, plain = both(monkeypatch, lambda: fuzz_reader.judged(files.read_judgments(path, format="beir")))
+    compiled, plain = both(monkeypatch, lambda: fuzz_reader.judged(io.read_judgments(path, format="beir")))
 
     assert compiled == plain
     assert (judged_rows.read(Source(path), header=fuzz_reader.HEADER) is not None) == here
@@ -190,7 +191,7 @@ def plain_hits(hits: Hits) -> Any:
 def test_ms_marco_runs_are_read_alike(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: bytes) -> None:
     path, truth = written(tmp_path, content, "run.tsv"), Judgments.from_dict({"1": {"a": 1, "b": 1}, "2": {"a": 1}})
 
-    compiled, plain = both(monkeypatch, lambda: plain_hits(files.find_hits(path, truth, format="msmarco").hits))
+    compiled, plain = both(monkeypatch, lambda: plain_hits(io.find_hits(path, truth, format="msmarco").hits))
 
     assert compiled == plain
 
@@ -252,9 +253,7 @@ def test_tables_are_read_alike(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, 
     for ties in ("id-desc", "id-asc", "input") if suffix == "parquet" else ("id-desc",):
         for single, keep in ((False, 0), (True, 7)):
             options: Any = {"ties": ties, "single_precision": single, "keep": keep}
-            compiled, plain = both(
-                monkeypatch, lambda options=options: plain_hits(files.find_hits(path, judgments, **options).hits)
-            )
+            compiled, plain = both(monkeypatch, lambda options=options: plain_hits(io.find_hits(path, judgments, **options).hits))
             assert compiled == plain, (ties, single)
     if suffix == "parquet":
         assert set(taken) == {here}

@@ -7,10 +7,10 @@ import sys
 import numpy as np
 import pytest
 
-from rankwell.kernels import native
-from rankwell.kernels.exclusion import Barred
-from rankwell.kernels.products import sift, tally
-from rankwell.kernels.similarity import score_pairs, squared_norms
+from rankwell.core.kernels import native
+from rankwell.core.kernels.exclusion import Barred
+from rankwell.core.kernels.products import sift, tally
+from rankwell.core.kernels.similarity import score_pairs, squared_norms
 
 needs_native = pytest.mark.skipif(native.library is None, reason="the compiled kernel is not there: no compiler at installation")
 NONE = Barred(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64))
@@ -96,7 +96,7 @@ def test_what_does_not_fit_together_is_refused_and_nothing_is_read():
 
 
 def test_the_environment_can_ask_for_numpy():
-    code = "from rankwell.kernels import native; print(native.name())"
+    code = "from rankwell.core.kernels import native; print(native.name())"
     done = subprocess.run(
         [sys.executable, "-c", code], env=os.environ | {"RANKWELL_KERNEL": "numpy"}, capture_output=True, text=True, check=True
     )
@@ -104,9 +104,9 @@ def test_the_environment_can_ask_for_numpy():
 
 
 def test_threads_inside_threads_do_not_start_more(monkeypatch):
-    from rankwell.kernels.threads import in_threads
+    from rankwell.core.kernels.threads import in_threads
 
-    monkeypatch.setattr("rankwell.kernels.threads.processors", lambda: 4)
+    monkeypatch.setattr("rankwell.core.kernels.threads.processors", lambda: 4)
     names = in_threads(lambda _: set(in_threads(lambda _: __import__("threading").get_ident(), range(8))), range(4))
     assert all(len(each) == 1 for each in names)
 
@@ -114,11 +114,11 @@ def test_threads_inside_threads_do_not_start_more(monkeypatch):
 def test_a_kernel_that_was_compiled_from_other_sources_is_left_alone(tmp_path):
     (tmp_path / "check.py").write_text(
         "import sys, types\n"
-        "stale = types.ModuleType('rankwell.kernels._native')\n"
+        "stale = types.ModuleType('rankwell.core.kernels._native')\n"
         "sys.modules[stale.__name__] = stale\n"
-        "import rankwell.kernels\n"
-        "rankwell.kernels._native = stale\n"
-        "from rankwell.kernels import native\n"
+        "import rankwell.core.kernels\n"
+        "rankwell.core.kernels._native = stale\n"
+        "from rankwell.core.kernels import native\n"
         "print(native.name())\n"
     )
     found = subprocess.run([sys.executable, str(tmp_path / "check.py")], capture_output=True, text=True, check=True)

@@ -5,11 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from rankwell.files import trec_qrels
-from rankwell.kernels import judged_rows, native, native_bytes, numpy_bytes
-from rankwell.kernels.reading import MSMARCO_RUN, TREC_RUN, Layout, Reading
+from rankwell.core.kernels import native
+from rankwell.core.tables.judgments import Judgments
+from rankwell.io import trec_qrels
+from rankwell.io.reader import judged_rows, native_bytes, numpy_bytes
+from rankwell.io.reader.reading import MSMARCO_RUN, TREC_RUN, Layout, Reading
 from rankwell.store import Source, decode_id
-from rankwell.tables.judgments import Judgments
 from test_kernels import Memory
 from test_native_reader import fuzz_reader, outcome, same
 

@@ -13,13 +13,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rankwell.core.kernels import native
+from rankwell.core.tables.hits import Hits
+from rankwell.core.tables.judgments import Judgments
+from rankwell.core.tables.order import TIE_RULES
 from rankwell.errors import RankwellError
-from rankwell.kernels import native, native_bytes, numpy_bytes
-from rankwell.kernels.reading import MSMARCO_RUN, TREC_RUN, Layout, Reading, scan
+from rankwell.io.reader import native_bytes, numpy_bytes
+from rankwell.io.reader.reading import MSMARCO_RUN, TREC_RUN, Layout, Reading, scan
 from rankwell.store import Source
-from rankwell.tables.hits import Hits
-from rankwell.tables.judgments import Judgments
-from rankwell.tables.order import TIE_RULES
 from test_kernels import Memory, awkward, same_bytes, with_line
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tools"))

@@ -14,13 +14,13 @@ import pytest
 import vl_convert
 
 import rankwell
+from rankwell.core.display import Chart, Shown
+from rankwell.core.tables.values import Values
 from rankwell.errors import BadUsage, MissingExtra, UnknownName
 from rankwell.evaluation import Results
-from rankwell.protocols import present
 from rankwell.report import CHARTS
 from rankwell.report.charts import SCHEMA
-from rankwell.shown import Chart, Shown
-from rankwell.tables.values import Values
+from rankwell.report.present import present
 
 AWKWARD = "<script>alert(1)</script><img src=x onerror=alert(2)>&\"'\x1b[31m\u202eabc"
 QUERIES = tuple(f"q{place:02}" for place in range(40))
@@ -312,7 +312,7 @@ def test_other_tables_have_their_names(comparison):
 def test_every_table_of_a_comparison_becomes_a_data_frame(package):
     pytest.importorskip(package)
     kinds = {query: "even" if place % 2 else "odd" for place, query in enumerate(QUERIES)}
-    group = rankwell.evaluation.comparison.Attribute("kind", kinds)
+    group = rankwell.experiments.comparison.Attribute("kind", kinds)
     result = rankwell.compare_values(values_of("a", "b", "c"), group=group)
 
     assert set(result.tables) == {"verdicts", "groups", "systems", "orders", "borda", "mean_ranks"}
@@ -342,7 +342,7 @@ def test_without_the_package_the_error_says_how_to_install_it(evaluation, monkey
 def test_evaluating_loads_nothing_that_only_notebooks_need():
     code = (
         "import sys, rankwell\n"
-        "assert 'numpy' not in sys.modules and 'rankwell.shown' not in sys.modules\n"
+        "assert 'numpy' not in sys.modules and 'rankwell.core.display' not in sys.modules\n"
         "rankwell.evaluate({'q': {'a': 1}}, {'run': {'q': {'a': 1.0}}}, ['AP']).summary\n"
         "names = ('rankwell.report', 'vl_convert', 'pandas', 'polars', 'altair', 'IPython')\n"
         "print([name for name in names if name in sys.modules])\n"

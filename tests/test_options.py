@@ -9,9 +9,10 @@ from typing import Annotated, Any, Literal
 import pytest
 from rich.console import Console
 
-from rankwell import commands, manual
+from rankwell.cli import help as help_pages
+from rankwell.core import commands
+from rankwell.core.options import REQUIRED, Option, Passed, arguments_of, bind, texts_of
 from rankwell.errors import BadUsage
-from rankwell.options import REQUIRED, Option, Passed, arguments_of, bind, texts_of
 
 COMMANDS = list(commands.summaries())
 
@@ -141,7 +142,7 @@ def test_what_is_not_said_is_left_to_the_function(words: commands.Words):
 @pytest.mark.parametrize("words", [(), ("clips",), *COMMANDS], ids=" ".join)
 def test_every_page_of_help_fits_its_terminal_and_loses_no_word(words: commands.Words, width: int):
     stream = io.StringIO()
-    Console(file=stream, width=width, color_system=None).print(manual.page(words, width))
+    Console(file=stream, width=width, color_system=None).print(help_pages.page(words, width))
     text = stream.getvalue()
 
     assert all(len(line) <= width for line in text.splitlines())

@@ -10,11 +10,11 @@ import duckdb
 import numpy as np
 import pytest
 
+from rankwell.core.tables.values import Values
 from rankwell.errors import BadInput
-from rankwell.files.result_folder import read_results
+from rankwell.io.result_folder import read_results
 from rankwell.report import folder, write_folder
 from rankwell.stats.summaries import summarise
-from rankwell.tables.values import Values
 
 DETAILS = {
     "run": ["bm25", "bm25", "bm25"],

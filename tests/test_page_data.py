@@ -18,12 +18,12 @@ import pytest
 
 from rankwell import report
 from rankwell.cli import main
+from rankwell.commands.report import write_report
 from rankwell.errors import BadInput, BadUsage
-from rankwell.evaluation.runs import Evaluation, evaluate
-from rankwell.files.result_folder import read_results
-from rankwell.protocols.evaluate import detail_columns, query_columns
-from rankwell.protocols.report import write_report
+from rankwell.io.result_folder import read_results
 from rankwell.report.page import MOST_QUERIES, MOST_RELEVANT, MOST_RESULTS, bundle, document, rounded
+from rankwell.tasks.runs.commands.evaluate import detail_columns, query_columns
+from rankwell.tasks.runs.evaluation import Evaluation, evaluate
 
 HOSTILE = [
     "</script><script>alert(1)</script>",
@@ -351,7 +351,7 @@ def test_large_data_move_beside_the_page(small: Path, tmp_path: Path, monkeypatc
     folder = made(tmp_path / "results", 40)
     monkeypatch.setattr(document, "PART_BYTES", 20_000)
     real = document.write_page
-    monkeypatch.setattr("rankwell.protocols.report.write_page", lambda path, source: real(path, source, most_bytes=30_000))
+    monkeypatch.setattr("rankwell.commands.report.write_page", lambda path, source: real(path, source, most_bytes=30_000))
     texts = {item: f"text of {item} </script>\u2028" for item in whole["items"]["id"]}
     path = page(folder, documents=texts)
     data = data_of(path)
@@ -382,7 +382,7 @@ def test_large_data_move_beside_the_page(small: Path, tmp_path: Path, monkeypatc
     assert written[1].parent.name == "other_data"
     assert f"{len(written) - 1} files" in notes[0]
     assert {each.name for each in (folder / "report_data").iterdir()} > {name.split("/")[1] for name, _, _ in data["parts"]}
-    monkeypatch.setattr("rankwell.protocols.report.write_page", real)
+    monkeypatch.setattr("rankwell.commands.report.write_page", real)
     page(folder)
     assert [each.name for each in (folder / "report_data").iterdir()] == ["mine.js"]
     made(folder, 40)
@@ -393,7 +393,7 @@ def test_the_page_is_the_same_to_the_byte(tmp_path: Path) -> None:
     folder = made(tmp_path / "a", 600, depth=6)
     program = f"""
 from pathlib import Path
-from rankwell.protocols.report import write_report
+from rankwell.commands.report import write_report
 from rankwell.report.page import document
 document.vega_bundle = lambda: ""
 write_report([{str(folder)!r}], Path({str(tmp_path)!r}) / "SEED" / "report.html")

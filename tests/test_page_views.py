@@ -12,16 +12,16 @@ pytest.importorskip("selenium")
 
 from answer_forms import asked, lines, squad, written
 from browsing import Page
-from rankwell.evaluation.agreement import agree
-from rankwell.evaluation.answers import evaluate_answers
-from rankwell.evaluation.captions import captions
-from rankwell.evaluation.clips import evaluate_clips
-from rankwell.evaluation.instances import evaluate_instances
-from rankwell.files.result_folder import read_results
-from rankwell.protocols import present
-from rankwell.protocols.agree import write as write_agreement
-from rankwell.protocols.report import write_report
-from rankwell.tables.images import Images, Picture
+from rankwell.commands.report import write_report
+from rankwell.io.result_folder import read_results
+from rankwell.report.present import present
+from rankwell.tasks.agreement.commands.agree import write as write_agreement
+from rankwell.tasks.agreement.evaluation import agree
+from rankwell.tasks.answers.evaluation import evaluate_answers
+from rankwell.tasks.captions.evaluation import captions
+from rankwell.tasks.clips.evaluation import evaluate_clips
+from rankwell.tasks.instances.evaluation import evaluate_instances
+from rankwell.tasks.instances.images import Images, Picture
 
 HOSTILE = '<img src="x" onerror="window.ran = 1">'
 

@@ -14,13 +14,13 @@ from scipy.spatial import distance
 
 from rankwell import cli
 from rankwell.compat.sentence_transformers import PairEvaluator
+from rankwell.core.kernels.pair_similarities import SIMILARITIES, pair_similarities
+from rankwell.core.tables.embeddings import Embeddings
+from rankwell.core.tables.pairs import Pairs, sample_pairs
+from rankwell.core.views.scored_pairs import ScoredPairs
 from rankwell.errors import BadInput, BadScore, BadUsage
-from rankwell.evaluation.pairs import Compared, measure_pairs, resamples_of
-from rankwell.files.numbers import read_numbers
-from rankwell.kernels.pair_similarities import SIMILARITIES, pair_similarities
-from rankwell.tables.embeddings import Embeddings
-from rankwell.tables.pairs import Pairs, sample_pairs
-from rankwell.views.scored_pairs import ScoredPairs
+from rankwell.io.numbers import read_numbers
+from rankwell.tasks.pairs.evaluation import Compared, measure_pairs, resamples_of
 
 ST = pytest.mark.filterwarnings("ignore")
 

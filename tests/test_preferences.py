@@ -8,13 +8,13 @@ import pytest
 
 from oracles import preferences as oracles
 from rankwell import parse_measure, preference_rankings
+from rankwell.core.tables.preferences import Preferences
+from rankwell.core.views.preferences import PreferenceRankings
 from rankwell.errors import BadInput, DuplicateItem
-from rankwell.files.trec_qrels import read, read_preferences
-from rankwell.files.trec_run import find_hits
+from rankwell.io.trec_qrels import read, read_preferences
+from rankwell.io.trec_run import find_hits
 from rankwell.measures import preferences as measures
 from rankwell.store import Source
-from rankwell.tables.preferences import Preferences
-from rankwell.views.preferences import PreferenceRankings
 
 NOT_MEASURES = {"runid", "num_q"}
 

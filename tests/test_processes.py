@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
+from rankwell.core.kernels.processes import crew
 from rankwell.errors import BadUsage
-from rankwell.kernels.processes import crew
 from tasks import pid_after
 
 

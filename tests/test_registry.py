@@ -6,10 +6,10 @@ import sys
 import pytest
 
 from rankwell.conventions import CONVENTIONS
+from rankwell.core.registry import MEASURES, Catalogue, measure, parse_measure, split_names
+from rankwell.core.tables import Floats
+from rankwell.core.views.judged import JudgedRankings
 from rankwell.errors import BadUsage, UnknownName
-from rankwell.registry import MEASURES, Catalogue, measure, parse_measure, split_names
-from rankwell.tables import Floats
-from rankwell.views.judged import JudgedRankings
 
 
 @pytest.mark.parametrize(
@@ -104,7 +104,7 @@ def test_a_convention_gives_its_own_meaning_to_a_word():
 def test_an_entry_is_found_without_importing_the_files_of_all_others():
     code = (
         "import sys\n"
-        "from rankwell.registry import parse_measure\n"
+        "from rankwell.core.registry import parse_measure\n"
         "from rankwell.conventions import CONVENTIONS\n"
         "print(parse_measure('nDCG@10'), CONVENTIONS['trec_eval9'].name)\n"
         "print(sorted(name for name in sys.modules if name in ('rankwell.measures.cwl', 'rankwell.conventions.piaf')))\n"
@@ -118,7 +118,7 @@ def test_an_entry_is_found_without_importing_the_files_of_all_others():
 def test_a_measure_is_looked_for_where_it_is_declared_and_not_where_it_is_mentioned():
     code = (
         "import sys\n"
-        "from rankwell.registry import MEASURES\n"
+        "from rankwell.core.registry import MEASURES\n"
         "homes = {MEASURES[name].function.__module__ for name in ('nDCG', 'AP', 'RR')}\n"
         "print(homes ^ {name for name in sys.modules if name.startswith('rankwell.measures.')})\n"
     )

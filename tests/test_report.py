@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 from rankwell import report
+from rankwell.core.tables.values import Values
 from rankwell.errors import UnknownName
 from rankwell.report import CHARTS, OUTPUTS, ChartData, Document, Terminal, draw, render, render_rows, rules_line
 from rankwell.stats.summaries import SummaryRow, summarise
-from rankwell.tables.values import Values
 
 THIRD = 1 / 3
 ONE_RUN = [

@@ -8,8 +8,8 @@ import pytest
 from scipy import stats
 
 from oracles import resamples as oracle
-from rankwell.kernels import threads
-from rankwell.kernels.resamples import Resamples, over_resamples
+from rankwell.core.kernels import threads
+from rankwell.core.kernels.resamples import Resamples, over_resamples
 
 
 def drawn(n: int, resamples: int, **options) -> np.ndarray:

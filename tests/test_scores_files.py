@@ -6,12 +6,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from rankwell.core.tables.embeddings import Positions
+from rankwell.core.tables.scores import Positives, Scores
 from rankwell.errors import BadInput, BadScore, DuplicateItem, UnknownName
-from rankwell.files import formats
-from rankwell.files.positives import Sides, read_mask, read_positives
-from rankwell.files.scores import read_scores
-from rankwell.tables.embeddings import Positions
-from rankwell.tables.scores import Positives, Scores
+from rankwell.io import formats
+from rankwell.io.positives import Sides, read_mask, read_positives
+from rankwell.io.scores import read_scores
 
 MATRIX = np.array([[0.5, -1.0, 2.25], [3.0, 0.125, -0.75]], dtype=np.float32)
 IDS, ITEMS = ["c1", "c2"], ["v1", "v2", "ü 3"]

@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 
 from oracles.neighbours import neighbours, standing
 from rankwell.cli import main
+from rankwell.core.kernels.similarity import Space, score_pairs
+from rankwell.core.tables.embeddings import Embeddings
 from rankwell.errors import BadInput, BadUsage, DuplicateItem, MissingExtra, UnknownName
-from rankwell.files import read_ranking
-from rankwell.kernels.similarity import Space, score_pairs
-from rankwell.search import BACKENDS, Groups, TopK, ranks_of, search
-from rankwell.tables.embeddings import Embeddings
+from rankwell.io import read_ranking
+from rankwell.neighbours import BACKENDS, Groups, TopK, ranks_of, search
 
 METRICS = ("cosine", "dot", "l2")
 PACKAGES = {"numpy": "numpy", "torch": "torch", "faiss": "faiss"}

@@ -5,11 +5,11 @@ import json
 import pandas as pd
 import pytest
 
-from rankwell import files
+from rankwell import io
+from rankwell.core.tables.columns import choose_columns, likelihood
+from rankwell.core.tables.judgments import Judgments
 from rankwell.errors import BadInput, UnknownName
 from rankwell.store import Head, Source
-from rankwell.tables.columns import choose_columns, likelihood
-from rankwell.tables.judgments import Judgments
 
 TREC = "q1 Q0 d1 1 2.5 t\nq1 Q0 d2 2 -1e-3 t\n"
 LONG_JSON = json.dumps({f"q{number}": {f"d{item}": item / 7 for item in range(200)} for number in range(100)}, indent=1)
@@ -52,10 +52,10 @@ def test_a_run_is_told_by_its_content(case, name, tmp_path):
 
     if "bad line" in case:
         with pytest.raises(BadInput, match=":3:"):
-            files.find_hits(tmp_path / name, Judgments.from_dict({"q1": {"d1": 1}}))
+            io.find_hits(tmp_path / name, Judgments.from_dict({"q1": {"d1": 1}}))
     else:
-        assert files.find_hits(tmp_path / name, Judgments.from_dict({"q1": {"d1": 1}})).format == form
-        assert len(files.read_ranking(tmp_path / name).queries) >= 1
+        assert io.find_hits(tmp_path / name, Judgments.from_dict({"q1": {"d1": 1}})).format == form
+        assert len(io.read_ranking(tmp_path / name).queries) >= 1
 
 
 JUDGMENTS = {
@@ -75,7 +75,7 @@ def test_judgments_are_told_by_their_content(case, tmp_path):
     content, form = JUDGMENTS[case]
     (tmp_path / "x").write_text(content)
 
-    found = files.find_judgments(tmp_path / "x")
+    found = io.find_judgments(tmp_path / "x")
 
     assert (found.format, len(found.table.items), found.notes) == (form, 1, ())
 
@@ -86,8 +86,8 @@ def test_what_the_format_that_is_asked_first_is_sure_of_goes_to_no_other(holds, 
     for content, _ in [*RUNS.values(), *JUDGMENTS.values(), ("7\tfoo bar 3 4.5 x\n", ""), ("7\tfoo bar 3\n", "")]:
         (tmp_path / "x").write_text(content, newline="")
         head = Head.of(Source(tmp_path / "x"))
-        claims = {entry.name: entry.sniff(head) for entry in files.formats(holds)}
-        if claims["trec"] >= files.SURE:
+        claims = {entry.name: entry.sniff(head) for entry in io.formats(holds)}
+        if claims["trec"] >= io.SURE:
             assert min(claims, key=lambda name: (-claims[name], name)) == "trec", content
             sure += 1
     assert sure >= 2
@@ -98,13 +98,13 @@ def test_parquet_is_told_by_its_columns(tmp_path):
     pd.DataFrame({"query-id": ["q"], "corpus-id": ["d"], "score": [1]}).to_parquet(tmp_path / "beir")
     pd.DataFrame({"qid": ["q"], "docno": ["d"], "label": [1]}).to_parquet(tmp_path / "judgments")
 
-    assert files.convert(tmp_path / "run", tmp_path / "a.json").holds == "run"
-    assert files.convert(tmp_path / "beir", tmp_path / "b.json").holds == "judgments"
-    assert files.convert(tmp_path / "judgments", tmp_path / "c.json").holds == "judgments"
+    assert io.convert(tmp_path / "run", tmp_path / "a.json").holds == "run"
+    assert io.convert(tmp_path / "beir", tmp_path / "b.json").holds == "judgments"
+    assert io.convert(tmp_path / "judgments", tmp_path / "c.json").holds == "judgments"
     with pytest.raises(BadInput, match=r"judgments \(parquet\); a run is wanted"):
-        files.read_ranking(tmp_path / "judgments")
+        io.read_ranking(tmp_path / "judgments")
     with pytest.raises(BadInput, match=r"a run \(parquet\); judgments are wanted"):
-        files.read_judgments(tmp_path / "run")
+        io.read_judgments(tmp_path / "run")
 
 
 def test_what_comes_before_the_first_line_does_not_matter(tmp_path):
@@ -112,13 +112,13 @@ def test_what_comes_before_the_first_line_does_not_matter(tmp_path):
     (tmp_path / "comment").write_text("# made by hand\n" + TREC)
     judgments = Judgments.from_dict({"q1": {"d1": 1, "d2": 1}})
 
-    marked = files.find_hits(tmp_path / "mark", judgments)
+    marked = io.find_hits(tmp_path / "mark", judgments)
 
     assert (marked.format, marked.hits.above.tolist()) == ("trec", [0, 1])
     assert "byte order mark" in marked.notes[0]
-    assert files.find_hits(tmp_path / "comment", judgments, comments=True).hits.above.tolist() == [0, 1]
+    assert io.find_hits(tmp_path / "comment", judgments, comments=True).hits.above.tolist() == [0, 1]
     with pytest.raises(BadInput, match="comment:1: "):
-        files.find_hits(tmp_path / "comment", judgments)
+        io.find_hits(tmp_path / "comment", judgments)
 
 
 FOREIGN = {
@@ -141,7 +141,7 @@ def test_what_is_no_known_format_is_named(case, tmp_path):
     content, pattern = FOREIGN[case]
     (tmp_path / "x").write_bytes(content)
 
-    for read in (files.read_ranking, files.read_judgments):
+    for read in (io.read_ranking, io.read_judgments):
         with pytest.raises(BadInput, match=pattern) as caught:
             read(tmp_path / "x")
         assert "\n" not in str(caught.value)
@@ -150,13 +150,13 @@ def test_what_is_no_known_format_is_named(case, tmp_path):
 def test_a_named_format_is_taken_at_its_word(tmp_path):
     (tmp_path / "x").write_text("query-id\tcorpus-id\tscore\nq\td\t1\n")
 
-    assert files.find_hits(tmp_path / "x", Judgments.from_dict({"q": {"d": 1}}), format="tsv").format == "tsv"
+    assert io.find_hits(tmp_path / "x", Judgments.from_dict({"q": {"d": 1}}), format="tsv").format == "tsv"
     with pytest.raises(UnknownName, match=r"no format of runs is called 'tvs'; did you mean 'tsv'"):
-        files.read_ranking(tmp_path / "x", format="tvs")
+        io.read_ranking(tmp_path / "x", format="tvs")
     with pytest.raises(UnknownName, match=r"the format 'tsv' has no parts"):
-        files.read_ranking(tmp_path / "x", format="tsv:en")
+        io.read_ranking(tmp_path / "x", format="tsv:en")
     with pytest.raises(UnknownName, match=r"no format of judgments is called 'mteb'"):
-        files.read_judgments(tmp_path / "x", format="mteb")
+        io.read_judgments(tmp_path / "x", format="mteb")
 
 
 def test_a_line_that_the_head_cuts_is_not_judged(tmp_path):
@@ -184,6 +184,6 @@ def test_columns_go_by_many_names(found, holds, expected):
 
 
 def test_a_format_that_nobody_can_tell_is_listed():
-    held = {entry.name: entry.holds for kind in ("run", "judgments", "texts") for entry in files.formats(kind)}
+    held = {entry.name: entry.holds for kind in ("run", "judgments", "texts") for entry in io.formats(kind)}
 
     assert {"trec", "csv", "tsv", "parquet", "jsonl", "json", "msmarco", "mteb", "sentence-transformers", "beir"} <= set(held)

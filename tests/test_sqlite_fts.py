@@ -5,8 +5,8 @@ from unittest import mock
 
 import pytest
 
+from rankwell.engines.sqlite_fts import SqliteFts
 from rankwell.errors import RankwellError
-from rankwell.systems.sqlite_fts import SqliteFts
 
 DOCUMENTS = [
     ("argparse", "parsing of command line options"),

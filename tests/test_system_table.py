@@ -15,13 +15,13 @@ import pytest
 
 from oracles.paired_randomisation import randomisation_p
 from rankwell import cli, report
+from rankwell.core.tables.values import Values
 from rankwell.errors import BadInput
-from rankwell.files.published_instances import published_instances
-from rankwell.files.system_toml import System, read_system
 from rankwell.report.system_table import SystemCost, SystemFigure, SystemTable, render_system_table
 from rankwell.stats.granularity import granularity_of
 from rankwell.stats.summaries import summarise
-from rankwell.tables.values import Values
+from rankwell.tasks.instances.published import published_instances
+from rankwell.tasks.instances.system_toml import System, read_system
 
 HOSTILE = "<script>alert('x')</script> & \"co\" | _a_ 100%"
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from oracles import answers
 from rankwell.errors import UnknownName
-from rankwell.texts import CONTAINMENTS, NORMALIZERS, containment, normalize_all, normalizer
+from rankwell.media.texts import CONTAINMENTS, NORMALIZERS, containment, normalize_all, normalizer
 
 WORDS = [
     *("the", "The", "a", "An", "le", "LES", "l'eau", "L’Ouganda", "l'", "d'", "aujourd'hui", "des", "U.S.", "A+", "---", "_x_"),

@@ -13,10 +13,11 @@ import pytest
 from rankwell.compat import trec_eval, trec_files, trec_small
 from rankwell.compat.trec_measures import MEASURES, plan
 from rankwell.compat.trec_options import parse
+from rankwell.core.kernels import native
+from rankwell.core.registry import MEASURES as OURS
+from rankwell.core.registry import parse_measure
 from rankwell.errors import BadInput, BadLine, BadUsage, NothingToEvaluate, RankwellError, UnknownName
-from rankwell.kernels import native, native_bytes
-from rankwell.registry import MEASURES as OURS
-from rankwell.registry import parse_measure
+from rankwell.io.reader import native_bytes
 
 GOLDEN = Path(__file__).parent / "golden"
 MANY_PARAMETERS = (
@@ -334,7 +335,7 @@ def test_neither_the_command_line_library_nor_what_formats_share_is_loaded(folde
     loaded = _loaded("qrels", "run")
 
     assert not {"argparse", "rich", "duckdb", "narwhals"} & loaded
-    assert ("rankwell.files" in loaded) == (native.library is None)
+    assert ("rankwell.io" in loaded) == (native.library is None)
 
 
 @pytest.mark.skipif(native.library is None, reason="the reader itself is NumPy's without the compiled kernel")

@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from rankwell import files
+from rankwell import io
+from rankwell.core.kernels import native
+from rankwell.core.tables.judgments import Judgments
 from rankwell.errors import BadInput, BadLine, DuplicateItem
-from rankwell.files import trec_qrels
-from rankwell.files.trec_qrels import read, read_preferences, write
-from rankwell.kernels import native
+from rankwell.io import trec_qrels
+from rankwell.io.trec_qrels import read, read_preferences, write
 from rankwell.store import Source
-from rankwell.tables.judgments import Judgments
 
 
 @pytest.fixture(params=["native", "numpy"], autouse=True)
@@ -127,8 +127,8 @@ def test_an_item_may_stand_twice_under_two_aspects(tmp_path: Path) -> None:
 def test_of_two_judgments_the_one_that_was_asked_for_is_kept(tmp_path: Path) -> None:
     place = source_of(tmp_path, b"1 g b 0\n1 g b 1\n1 h b 2\n").file
 
-    first = files.read_judgments(place, duplicates="first")
-    best = files.read_judgments(place, duplicates="best", aspects="groups")
+    first = io.read_judgments(place, duplicates="first")
+    best = io.read_judgments(place, duplicates="best", aspects="groups")
 
     assert rows_of(first) == [("1", "b", 0.0)]
     assert rows_of(best) == [("1", "g", "b", 1.0), ("1", "h", "b", 2.0)]
@@ -138,16 +138,16 @@ def test_qrels_and_preferences_are_recognised(tmp_path: Path) -> None:
     qrels = source_of(tmp_path, b"1 0 a 1\n1 0 b 0\n").file
     stated = source_of(tmp_path, b"1 u s a 1\n1 u s b 0\n", "prefs").file
 
-    assert files.find_judgments(qrels).format == "trec"
-    assert files.read_preferences(stated).items == ["a", "b"]
+    assert io.find_judgments(qrels).format == "trec"
+    assert io.read_preferences(stated).items == ["a", "b"]
     with pytest.raises(BadInput, match=r"prefs:1: .* has 5 fields, .*is this a file of preferences\?"):
-        files.read_judgments(stated)
+        io.read_judgments(stated)
 
 
 def test_what_is_written_is_read_back(tmp_path: Path) -> None:
     judgments = Judgments.from_rows(["q", "q", "p"], ["a", "b", "a"], [1.0, 0.1 + 0.2, -2.0], aspects=["2", "10", "1"])
 
-    files.write_judgments(judgments, tmp_path / "out.qrels")
+    io.write_judgments(judgments, tmp_path / "out.qrels")
 
     assert (tmp_path / "out.qrels").read_bytes() == b"p 1 a -2\nq 10 b 0.30000000000000004\nq 2 a 1\n"
     assert rows_of(read(Source(tmp_path / "out.qrels"), aspects=True)) == rows_of(judgments)

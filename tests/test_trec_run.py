@@ -6,12 +6,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from rankwell.core.tables.judgments import Judgments
+from rankwell.core.tables.ranking import Ranking
+from rankwell.core.views.judged import JudgedRankings
 from rankwell.errors import BadInput, BadLine, DuplicateItem
-from rankwell.files import check_ranking, mapping, trec_run
+from rankwell.io import check_ranking, mapping, trec_run
 from rankwell.store import Source
-from rankwell.tables.judgments import Judgments
-from rankwell.tables.ranking import Ranking
-from rankwell.views.judged import JudgedRankings
 
 RUN = b"7 Q0 b 1 2.5 x\n\n7 Q0 a 2 -1e-3 x\n10 Q0 a 1 3 x\n"
 

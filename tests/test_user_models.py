@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 from rankwell import judged_rankings, parse_measure
+from rankwell.core.views.judged import JudgedRankings
 from rankwell.errors import BadInput, BadUsage
-from rankwell.files.trec_qrels import read
-from rankwell.files.trec_run import find_hits
+from rankwell.io.trec_qrels import read
+from rankwell.io.trec_run import find_hits
 from rankwell.measures import cwl
 from rankwell.store import Source
-from rankwell.views.judged import JudgedRankings
 
 GOLDEN = json.loads((Path(__file__).parent / "golden" / "ir_measures-0.4.3" / "graded.json").read_text())
 OURS = {"RBP", "ERR", "NERR8", "NERR9", "NERR10", "NERR11", "INST", "INSQ", "BPM", "Compat"}

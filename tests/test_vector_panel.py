@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from rankwell import report
-from rankwell.files.embeddings import read_embeddings
-from rankwell.stats.vector_panel import vector_panel
-from rankwell.tables.embeddings import Embeddings
+from rankwell.core.tables.embeddings import Embeddings
+from rankwell.io.embeddings import read_embeddings
+from rankwell.tasks.agreement.vector_panel import vector_panel
 
 
 def drawn(*shape: int, seed: int = 11) -> np.ndarray:
@@ -165,7 +165,7 @@ def test_a_memory_map_is_read_and_the_rows_can_be_printed(tmp_path: Path):
 
 
 def test_a_spectrum_that_would_cost_too_much_is_taken_from_evenly_spaced_vectors(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("rankwell.stats.vector_panel._PRODUCTS", 0)
+    monkeypatch.setattr("rankwell.tasks.agreement.vector_panel._PRODUCTS", 0)
     vectors = drawn(72, 9)
 
     row = panel_of(vectors)

@@ -12,16 +12,16 @@ import pytest
 
 from answer_forms import CONTEXT, asked, lines, squad, written
 from rankwell import report
-from rankwell.evaluation.agreement import agree
-from rankwell.evaluation.answers import evaluate_answers
-from rankwell.evaluation.answers.contexts import context, shortened
-from rankwell.evaluation.answers.overlap import overlap
-from rankwell.evaluation.captions import captions
-from rankwell.evaluation.comparison.folders import from_folders
-from rankwell.files.result_folder import read_results
-from rankwell.protocols.agree import detail_columns, query_columns
-from rankwell.tables.values import Values
-from rankwell.texts import NORMALIZERS, normalizer
+from rankwell.core.tables.values import Values
+from rankwell.experiments.comparison.folders import from_folders
+from rankwell.io.result_folder import read_results
+from rankwell.media.texts import NORMALIZERS, normalizer
+from rankwell.tasks.agreement.commands.agree import detail_columns, query_columns
+from rankwell.tasks.agreement.evaluation import agree
+from rankwell.tasks.answers.contexts import context, shortened
+from rankwell.tasks.answers.evaluation import evaluate_answers
+from rankwell.tasks.answers.overlap import overlap
+from rankwell.tasks.captions.evaluation import captions
 
 
 def rows_of(columns: Mapping[str, Sequence[Any]] | None) -> list[dict[str, Any]]:

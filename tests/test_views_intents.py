@@ -7,15 +7,15 @@ import numpy as np
 import pytest
 
 from rankwell import group_rankings, intent_rankings, parse_measure
+from rankwell.core.tables.judgments import Judgments
+from rankwell.core.views.groups import GroupRankings
+from rankwell.core.views.intents import IntentRankings
 from rankwell.errors import BadUsage
-from rankwell.files.mapping import find_hits
-from rankwell.files.trec_qrels import read
-from rankwell.files.trec_run import find_hits as find_hits_in_file
+from rankwell.io.mapping import find_hits
+from rankwell.io.trec_qrels import read
+from rankwell.io.trec_run import find_hits as find_hits_in_file
 from rankwell.measures import groups, intents
 from rankwell.store import Source
-from rankwell.tables.judgments import Judgments
-from rankwell.views.groups import GroupRankings
-from rankwell.views.intents import IntentRankings
 
 GOLDEN = json.loads((Path(__file__).parent / "golden" / "ir_measures-0.4.3" / "intents.json").read_text())
 TRUTH = {

@@ -9,8 +9,8 @@ from typing import Any, Literal, get_args, get_origin
 
 from make import MAKERS, Maker, World
 from rankwell import judged_rankings
+from rankwell.core.registry import MEASURES, Measure, MeasureEntry, Parameter
 from rankwell.errors import BadUsage
-from rankwell.registry import MEASURES, Measure, MeasureEntry, Parameter
 
 NAMES = list(MEASURES)
 SEEDS = range(10)

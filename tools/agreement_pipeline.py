@@ -16,9 +16,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from rankwell.commands.encode import encode, hash_texts
 from rankwell.errors import MissingExtra, RankwellError
-from rankwell.files import python_docs
-from rankwell.protocols.encode import encode, hash_texts
+from rankwell.media import python_docs
 from rankwell.store import write_text
 
 
@@ -95,7 +95,7 @@ def packaged_minilm() -> str:
 
 def evaluate(root: Path, *, reference: Model = REFERENCE, candidates: Sequence[Model] = CANDIDATES) -> str:
     """Compares the candidates with the reference, writes `results/ada_eval/` and returns the table."""
-    from rankwell.protocols.agree import agree
+    from rankwell.tasks.agreement.commands.agree import agree
 
     first, *others = (str(root / "models" / model.name / FILE) for model in (reference, *candidates))
     output = root / "results" / "ada_eval"

@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rankwell.kernels.reading import Reading
+from rankwell.core.tables.order import TIE_RULES
+from rankwell.io.reader.reading import Reading
 from rankwell.store import decode_id
-from rankwell.tables.order import TIE_RULES
 
 # Number -> id, never empty, and the same for no two numbers, whichever two of the forms they have.
 FORMS: tuple[Callable[[int], bytes], ...] = (

@@ -24,14 +24,15 @@ import pyarrow.csv
 import pyarrow.parquet
 from drawn_runs import Case, made
 
+from rankwell.core.kernels import native
+from rankwell.core.tables.hits import Hits
+from rankwell.core.tables.judgments import Judgments
+from rankwell.core.tables.ranking import Ranking
 from rankwell.errors import RankwellError
-from rankwell.files import find_hits
-from rankwell.kernels import native, native_columns
-from rankwell.kernels.rows import hits_of_ranking
+from rankwell.io import find_hits
+from rankwell.io.reader import native_columns
+from rankwell.io.reader.rows import hits_of_ranking
 from rankwell.store import decode_id
-from rankwell.tables.hits import Hits
-from rankwell.tables.judgments import Judgments
-from rankwell.tables.ranking import Ranking
 
 TEXTS = {False: pa.string(), True: pa.large_string()}
 

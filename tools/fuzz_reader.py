@@ -16,14 +16,15 @@ from collections import Counter
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from rankwell.core.kernels import native
+from rankwell.core.tables.hits import Hits
+from rankwell.core.tables.judgments import Judgments
+from rankwell.core.tables.order import TIE_RULES
 from rankwell.errors import RankwellError
-from rankwell.files import FORMATS, Aspects, Request
-from rankwell.kernels import judged_rows, native, native_bytes, numpy_bytes
-from rankwell.kernels.reading import MSMARCO_RUN, TREC_RUN, Layout, Reading
+from rankwell.io import FORMATS, Aspects, Request
+from rankwell.io.reader import judged_rows, native_bytes, numpy_bytes
+from rankwell.io.reader.reading import MSMARCO_RUN, TREC_RUN, Layout, Reading
 from rankwell.store import Source, decode_id
-from rankwell.tables.hits import Hits
-from rankwell.tables.judgments import Judgments
-from rankwell.tables.order import TIE_RULES
 
 SEEDS = Path(__file__).resolve().parents[1] / "tests" / "reader_seeds"
 LARGEST = 20_000

@@ -6,10 +6,10 @@ from pathlib import Path
 
 from rich.console import Console
 
-from rankwell.commands import DROP_IN, summaries
+from rankwell.cli.help import page
+from rankwell.commands.measures import measures
 from rankwell.compat.trec_options import HELP
-from rankwell.manual import page
-from rankwell.protocols.measures import measures
+from rankwell.core.commands import DROP_IN, summaries
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 

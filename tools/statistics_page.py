@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
+from rankwell.core.tables import Floats
 from rankwell.stats.detectable import minimal_detectable_difference
 from rankwell.stats.multiple_comparisons import benjamini_hochberg, holm
 from rankwell.stats.paired_bootstrap import Differences, paired_bootstrap
@@ -20,7 +21,6 @@ from rankwell.stats.paired_t import paired_t
 from rankwell.stats.sign import sign_test
 from rankwell.stats.tukey_hsd import randomised_tukey_hsd
 from rankwell.stats.wilcoxon import wilcoxon
-from rankwell.tables import Floats
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "statistics.md"
 SIZES = (10, 20, 50, 200, 1000)

@@ -5,84 +5,84 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from rankwell.compat.hgr import eval_q2m
-    from rankwell.evaluation.agreement import agree
-    from rankwell.evaluation.agreement.results import Agreement
-    from rankwell.evaluation.answers import AnswerResults, evaluate_answers
-    from rankwell.evaluation.captions import Captions, captions
-    from rankwell.evaluation.clips import ClipResults, evaluate_clips
-    from rankwell.evaluation.comparison import Comparison, compare_values
-    from rankwell.evaluation.fusion import TunedFusion, fuse, tune_fusion
-    from rankwell.evaluation.instances import InstanceResults, evaluate_instances
-    from rankwell.evaluation.lists import compare_lists
-    from rankwell.evaluation.runs import Evaluation, evaluate
-    from rankwell.files import find_hits, read_judgments, read_ranking, write_judgments, write_run
-    from rankwell.files.annotations import read_annotations
-    from rankwell.files.answers import read_predictions, read_questions
-    from rankwell.files.image_sets import read_images
-    from rankwell.files.keyword_schema import read_schema
-    from rankwell.files.mapping import group_rankings, intent_rankings, judged_rankings, preference_rankings, ranking_pairs
-    from rankwell.protocols.cells import BenchResults, bench
-    from rankwell.registry import Measure, parse_measure
-    from rankwell.tables.annotations import Annotations
-    from rankwell.tables.answers import Predictions, Questions
-    from rankwell.tables.images import Images
-    from rankwell.tables.judgments import Judgments
-    from rankwell.tables.ranking import Ranking
-    from rankwell.tables.values import Values
-    from rankwell.truth.keyword_mapping import KeywordMapper
-    from rankwell.views.judged import JudgedRankings
+    from rankwell.core.registry import Measure, parse_measure
+    from rankwell.core.tables.judgments import Judgments
+    from rankwell.core.tables.ranking import Ranking
+    from rankwell.core.tables.values import Values
+    from rankwell.core.views.judged import JudgedRankings
+    from rankwell.experiments.cells import BenchResults, bench
+    from rankwell.experiments.comparison import Comparison, compare_values
+    from rankwell.experiments.fusion import TunedFusion, fuse, tune_fusion
+    from rankwell.io import find_hits, read_judgments, read_ranking, write_judgments, write_run
+    from rankwell.io.mapping import group_rankings, intent_rankings, judged_rankings, preference_rankings, ranking_pairs
+    from rankwell.tasks.agreement.evaluation import agree
+    from rankwell.tasks.agreement.lists import compare_lists
+    from rankwell.tasks.agreement.results import Agreement
+    from rankwell.tasks.answers.evaluation import AnswerResults, evaluate_answers
+    from rankwell.tasks.answers.formats import read_predictions, read_questions
+    from rankwell.tasks.answers.questions import Predictions, Questions
+    from rankwell.tasks.captions.evaluation import Captions, captions
+    from rankwell.tasks.captions.hgr import eval_q2m
+    from rankwell.tasks.clips.annotations import Annotations
+    from rankwell.tasks.clips.evaluation import ClipResults, evaluate_clips
+    from rankwell.tasks.clips.formats.annotations import read_annotations
+    from rankwell.tasks.clips.formats.keyword_schema import read_schema
+    from rankwell.tasks.clips.mapping import KeywordMapper
+    from rankwell.tasks.instances.evaluation import InstanceResults, evaluate_instances
+    from rankwell.tasks.instances.formats import read_images
+    from rankwell.tasks.instances.images import Images
+    from rankwell.tasks.runs.evaluation import Evaluation, evaluate
 
 __version__ = "0.1.0"
 
 _HOME = {
-    "read_judgments": "rankwell.files",
-    "read_ranking": "rankwell.files",
-    "read_annotations": "rankwell.files.annotations",
-    "read_schema": "rankwell.files.keyword_schema",
-    "KeywordMapper": "rankwell.truth.keyword_mapping",
-    "Judgments": "rankwell.tables.judgments",
-    "Annotations": "rankwell.tables.annotations",
-    "read_questions": "rankwell.files.answers",
-    "read_predictions": "rankwell.files.answers",
-    "Questions": "rankwell.tables.answers",
-    "Predictions": "rankwell.tables.answers",
-    "Ranking": "rankwell.tables.ranking",
-    "find_hits": "rankwell.files",
-    "judged_rankings": "rankwell.files.mapping",
-    "group_rankings": "rankwell.files.mapping",
-    "intent_rankings": "rankwell.files.mapping",
-    "preference_rankings": "rankwell.files.mapping",
-    "ranking_pairs": "rankwell.files.mapping",
-    "JudgedRankings": "rankwell.views.judged",
-    "Measure": "rankwell.registry",
-    "parse_measure": "rankwell.registry",
-    "evaluate": "rankwell.evaluation.runs",
-    "compare_lists": "rankwell.evaluation.lists",
-    "Evaluation": "rankwell.evaluation.runs",
-    "agree": "rankwell.evaluation.agreement",
-    "Agreement": "rankwell.evaluation.agreement.results",
-    "evaluate_answers": "rankwell.evaluation.answers",
-    "AnswerResults": "rankwell.evaluation.answers",
-    "evaluate_clips": "rankwell.evaluation.clips",
-    "ClipResults": "rankwell.evaluation.clips",
-    "captions": "rankwell.evaluation.captions",
-    "Captions": "rankwell.evaluation.captions",
-    "compare_values": "rankwell.evaluation.comparison",
-    "bench": "rankwell.protocols.cells",
-    "BenchResults": "rankwell.protocols.cells",
-    "Comparison": "rankwell.evaluation.comparison",
-    "eval_q2m": "rankwell.compat.hgr",
-    "read_images": "rankwell.files.image_sets",
-    "Images": "rankwell.tables.images",
-    "evaluate_instances": "rankwell.evaluation.instances",
-    "InstanceResults": "rankwell.evaluation.instances",
-    "fuse": "rankwell.evaluation.fusion",
-    "tune_fusion": "rankwell.evaluation.fusion",
-    "TunedFusion": "rankwell.evaluation.fusion",
-    "Values": "rankwell.tables.values",
-    "write_run": "rankwell.files",
-    "write_judgments": "rankwell.files",
+    "read_judgments": "rankwell.io",
+    "read_ranking": "rankwell.io",
+    "read_annotations": "rankwell.tasks.clips.formats.annotations",
+    "read_schema": "rankwell.tasks.clips.formats.keyword_schema",
+    "KeywordMapper": "rankwell.tasks.clips.mapping",
+    "Judgments": "rankwell.core.tables.judgments",
+    "Annotations": "rankwell.tasks.clips.annotations",
+    "read_questions": "rankwell.tasks.answers.formats",
+    "read_predictions": "rankwell.tasks.answers.formats",
+    "Questions": "rankwell.tasks.answers.questions",
+    "Predictions": "rankwell.tasks.answers.questions",
+    "Ranking": "rankwell.core.tables.ranking",
+    "find_hits": "rankwell.io",
+    "judged_rankings": "rankwell.io.mapping",
+    "group_rankings": "rankwell.io.mapping",
+    "intent_rankings": "rankwell.io.mapping",
+    "preference_rankings": "rankwell.io.mapping",
+    "ranking_pairs": "rankwell.io.mapping",
+    "JudgedRankings": "rankwell.core.views.judged",
+    "Measure": "rankwell.core.registry",
+    "parse_measure": "rankwell.core.registry",
+    "evaluate": "rankwell.tasks.runs.evaluation",
+    "compare_lists": "rankwell.tasks.agreement.lists",
+    "Evaluation": "rankwell.tasks.runs.evaluation",
+    "agree": "rankwell.tasks.agreement.evaluation",
+    "Agreement": "rankwell.tasks.agreement.results",
+    "evaluate_answers": "rankwell.tasks.answers.evaluation",
+    "AnswerResults": "rankwell.tasks.answers.evaluation",
+    "evaluate_clips": "rankwell.tasks.clips.evaluation",
+    "ClipResults": "rankwell.tasks.clips.evaluation",
+    "captions": "rankwell.tasks.captions.evaluation",
+    "Captions": "rankwell.tasks.captions.evaluation",
+    "compare_values": "rankwell.experiments.comparison",
+    "bench": "rankwell.experiments.cells",
+    "BenchResults": "rankwell.experiments.cells",
+    "Comparison": "rankwell.experiments.comparison",
+    "eval_q2m": "rankwell.tasks.captions.hgr",
+    "read_images": "rankwell.tasks.instances.formats",
+    "Images": "rankwell.tasks.instances.images",
+    "evaluate_instances": "rankwell.tasks.instances.evaluation",
+    "InstanceResults": "rankwell.tasks.instances.evaluation",
+    "fuse": "rankwell.experiments.fusion",
+    "tune_fusion": "rankwell.experiments.fusion",
+    "TunedFusion": "rankwell.experiments.fusion",
+    "Values": "rankwell.core.tables.values",
+    "write_run": "rankwell.io",
+    "write_judgments": "rankwell.io",
 }
 __all__ = [
     "Images",

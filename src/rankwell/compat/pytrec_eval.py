@@ -16,10 +16,10 @@ import numpy as np
 from rankwell.compat.trec_measures import GROUPS, MEASURES, Line, lines_of
 from rankwell.compat.trec_options import Options
 from rankwell.compat.trec_views import values_of
+from rankwell.core.tables.judgments import Judgments
+from rankwell.core.views.judged import JudgedRankings
 from rankwell.errors import BadScore, RankwellError
-from rankwell.files.mapping import find_hits
-from rankwell.tables.judgments import Judgments
-from rankwell.views.judged import JudgedRankings
+from rankwell.io.mapping import find_hits
 
 __all__ = [
     "RelevanceEvaluator",

@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from rankwell.core.kernels.pair_similarities import SIMILARITIES, Similarity, pair_similarities, similarity_name
+from rankwell.core.tables import Floats
+from rankwell.core.tables.pairs import Pairs
+from rankwell.core.views.scored_pairs import ScoredPairs
 from rankwell.errors import BadInput, BadUsage
-from rankwell.files.embeddings import read_embeddings
-from rankwell.kernels.pair_similarities import SIMILARITIES, Similarity, pair_similarities, similarity_name
+from rankwell.io.embeddings import read_embeddings
 from rankwell.stats.correlation import pearson, spearman
 from rankwell.store import write_text
-from rankwell.tables import Floats
-from rankwell.tables.pairs import Pairs
-from rankwell.views.scored_pairs import ScoredPairs
 
 _log = logging.getLogger(__name__)
 

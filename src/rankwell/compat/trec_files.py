@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from rankwell.compat.trec_options import number
 from rankwell.errors import BadLine, BadUsage
-from rankwell.kernels import judged_rows
-from rankwell.kernels.native_bytes import Scan
-from rankwell.kernels.reading import TREC_RUN, Reading
+from rankwell.io.reader import judged_rows
+from rankwell.io.reader.native_bytes import Scan
+from rankwell.io.reader.reading import TREC_RUN, Reading
 from rankwell.store import Source, decode_id
 
 if TYPE_CHECKING:
     from rankwell.compat.trec_options import Options
-    from rankwell.kernels.judged_rows import JudgedRows
-    from rankwell.tables.order import TieRule
+    from rankwell.core.tables.order import TieRule
+    from rankwell.io.reader.judged_rows import JudgedRows
 
 # A run of this size takes longer to read than a thread to start.
 LARGE = 1 << 22

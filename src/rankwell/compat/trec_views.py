@@ -10,20 +10,20 @@ import numpy as np
 
 from rankwell.compat.trec_files import Ahead, reading_of
 from rankwell.compat.trec_measures import LEAST_FOR_GEOMETRIC, Evaluated, Line
-from rankwell.kernels import reading
-from rankwell.registry import Measure
+from rankwell.core.registry import Measure
+from rankwell.core.views.judged import JudgedRankings
+from rankwell.io.reader import reading
 from rankwell.store import Source
-from rankwell.views.judged import JudgedRankings
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rankwell.compat.trec_options import Options
-    from rankwell.kernels.reading import Reading
-    from rankwell.tables import Bools, Floats
-    from rankwell.tables.hits import Hits
-    from rankwell.tables.judgments import Judgments
-    from rankwell.tables.order import TieRule
+    from rankwell.core.tables import Bools, Floats
+    from rankwell.core.tables.hits import Hits
+    from rankwell.core.tables.judgments import Judgments
+    from rankwell.core.tables.order import TieRule
+    from rankwell.io.reader.reading import Reading
 
 
 class _Joined(NamedTuple):
@@ -59,14 +59,14 @@ def _join_judged(options: Options, truth: Source, run: Source, ahead: Ahead | No
 
 def _other_judgments(options: Options, truth: Source) -> Judgments:
     """What the compiled reader left. Importing all that the formats share takes longer than reading a small file."""
-    from rankwell.files.trec_qrels import read
+    from rankwell.io.trec_qrels import read
 
     return read(truth, comments=not options.old)
 
 
 def _join_groups(options: Options, truth: Source, run: Source) -> _Joined:
-    from rankwell.files.trec_qrels import read
-    from rankwell.views.groups import GroupRankings
+    from rankwell.core.views.groups import GroupRankings
+    from rankwell.io.trec_qrels import read
 
     judgments = _whole_grades(read(truth, aspects=True, comments=not options.old))
     hits = _hits(options, run, judgments.flat)
@@ -76,9 +76,9 @@ def _join_groups(options: Options, truth: Source, run: Source) -> _Joined:
 
 
 def _join_preferences(options: Options, truth: Source, run: Source) -> _Joined:
-    from rankwell.files.trec_qrels import read, read_preferences
-    from rankwell.tables.preferences import Preferences
-    from rankwell.views.preferences import PreferenceRankings
+    from rankwell.core.tables.preferences import Preferences
+    from rankwell.core.views.preferences import PreferenceRankings
+    from rankwell.io.trec_qrels import read, read_preferences
 
     if options.truth_format == "prefs":
         preferences = read_preferences(truth, comments=not options.old)
@@ -109,7 +109,7 @@ def _read_hits(run: Source, judgments: Judgments, how: Reading, *, compiled: boo
     """compiled: whether the compiled reader may be asked; where it has given up, that would be a second time."""
     if compiled:
         return reading.scan(run, judgments, reading.TREC_RUN, how)
-    from rankwell.kernels import numpy_bytes
+    from rankwell.io.reader import numpy_bytes
 
     return numpy_bytes.scan(run, judgments, reading.TREC_RUN, how)
 

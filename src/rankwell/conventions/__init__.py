@@ -6,10 +6,10 @@ Here stands what a convention may say, and how a user's own choices go before it
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NamedTuple, get_args
 
+from rankwell.core.registry import Catalogue, Measure, parse_measure
+from rankwell.core.tables.order import TieRule, tie_rule
+from rankwell.core.tables.values import Unit
 from rankwell.errors import BadUsage, UnknownName
-from rankwell.registry import Catalogue, Measure, parse_measure
-from rankwell.tables.order import TieRule, tie_rule
-from rankwell.tables.values import Unit
 
 QueryRule = Literal["truth", "run", "both"]
 NoRelevantRule = Literal["empty", "skip", "error"]

@@ -7,11 +7,11 @@ from math import isnan
 from typing import Any
 
 from rankwell import __version__
-from rankwell.shown import Shown
+from rankwell.core.display import Shown
+from rankwell.core.tables.values import Values
 from rankwell.stats import Intervals
 from rankwell.stats.summaries import summarise, summary_notes
 from rankwell.store import Source
-from rankwell.tables.values import Values
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

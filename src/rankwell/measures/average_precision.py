@@ -5,10 +5,10 @@ from typing import Literal
 
 import numpy as np
 
-from rankwell.registry import measure
-from rankwell.tables import Bools, Floats, Ints
-from rankwell.views import ratio
-from rankwell.views.judged import Depth, JudgedRankings
+from rankwell.core.registry import measure
+from rankwell.core.tables import Bools, Floats, Ints
+from rankwell.core.views import ratio
+from rankwell.core.views.judged import Depth, JudgedRankings
 
 Denominator = Literal["relevant", "found", "min"]
 Rounding = Literal["nearest", "floor"]

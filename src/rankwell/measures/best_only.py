@@ -1,6 +1,6 @@
 """Which measures look at the first relevant item alone, so that the others of a query need not be placed."""
 
-from rankwell.registry import Measure
+from rankwell.core.registry import Measure
 
 _FIRST_ONLY = ("Success", "RR", "MedR", "MedRLow", "MedRFloor", "MnR")
 

@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from rankwell.registry import Measure
-from rankwell.tables import Floats
-from rankwell.views.judged import JudgedRankings
-from rankwell.views.ranking_pairs import Gains, RankingPairs
+from rankwell.core.registry import Measure
+from rankwell.core.tables import Floats
+from rankwell.core.views.judged import JudgedRankings
+from rankwell.core.views.ranking_pairs import Gains, RankingPairs
 
 
 def chance_level(measure: Measure, pairs: RankingPairs, *, gold_depth: int | None = None, gains: Gains = "binary") -> Floats:

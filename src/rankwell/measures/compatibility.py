@@ -2,11 +2,11 @@
 
 import numpy as np
 
+from rankwell.core.registry import measure
+from rankwell.core.tables import Floats, Ints
+from rankwell.core.views import position_in_segment, ratio
+from rankwell.core.views.judged import JudgedRankings
 from rankwell.errors import BadUsage
-from rankwell.registry import measure
-from rankwell.tables import Floats, Ints
-from rankwell.views import position_in_segment, ratio
-from rankwell.views.judged import JudgedRankings
 
 
 def _ideal_ranks(judged: JudgedRankings, positive: Ints) -> Ints:

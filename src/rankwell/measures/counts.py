@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from rankwell.registry import measure
-from rankwell.tables import Floats
-from rankwell.views.judged import JudgedRankings
+from rankwell.core.registry import measure
+from rankwell.core.tables import Floats
+from rankwell.core.views.judged import JudgedRankings
 
 _SOURCE = "trec_eval, Buckley 1991-2008"
 _OF_THE_LIST = "it counts what is in the list, whatever it is"

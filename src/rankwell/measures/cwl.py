@@ -9,10 +9,10 @@ from collections.abc import Callable
 
 import numpy as np
 
+from rankwell.core.registry import measure
+from rankwell.core.tables import Floats
+from rankwell.core.views.judged import JudgedRankings
 from rankwell.errors import BadUsage
-from rankwell.registry import measure
-from rankwell.tables import Floats
-from rankwell.views.judged import JudgedRankings
 
 _DEPTH = 1000
 # Queries are computed together up to this many gains, 1 MiB, whatever the depth is.

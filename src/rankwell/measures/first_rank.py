@@ -4,11 +4,11 @@ from typing import Literal
 
 import numpy as np
 
+from rankwell.core.registry import Measure, measure
+from rankwell.core.tables import Bools, Floats, Ints
+from rankwell.core.views import ratio
+from rankwell.core.views.judged import JudgedRankings
 from rankwell.errors import BadUsage
-from rankwell.registry import Measure, measure
-from rankwell.tables import Bools, Floats, Ints
-from rankwell.views import ratio
-from rankwell.views.judged import JudgedRankings
 
 Missing = Literal["last", "skip"]
 Positives = Literal["best", "all"]

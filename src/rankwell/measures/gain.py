@@ -4,11 +4,11 @@ from typing import Literal
 
 import numpy as np
 
+from rankwell.core.registry import measure
+from rankwell.core.tables import Bools, Floats, Ints
+from rankwell.core.views import ratio, running_sum
+from rankwell.core.views.judged import JudgedRankings
 from rankwell.errors import BadInput, BadUsage
-from rankwell.registry import measure
-from rankwell.tables import Bools, Floats, Ints
-from rankwell.views import ratio, running_sum
-from rankwell.views.judged import JudgedRankings
 
 Gain = Literal["log2", "exp-log2", "binary-log2"]
 Gains = tuple[tuple[float, float], ...] | None

@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from rankwell.registry import measure
-from rankwell.tables import Floats
-from rankwell.views import ratio
-from rankwell.views.groups import GroupRankings
+from rankwell.core.registry import measure
+from rankwell.core.tables import Floats
+from rankwell.core.views import ratio
+from rankwell.core.views.groups import GroupRankings
 
 _SOURCE = "trec_eval qrels_jg, Buckley 2008"
 

@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from rankwell.registry import measure
-from rankwell.tables import Floats
-from rankwell.views import position_in_segment, ratio
-from rankwell.views.judged import JudgedRankings
+from rankwell.core.registry import measure
+from rankwell.core.tables import Floats
+from rankwell.core.views import position_in_segment, ratio
+from rankwell.core.views.judged import JudgedRankings
 
 # trec_eval's own smoothing of infAP: without it no judged item above would be 0 / 0.
 _EPSILON = 0.00001

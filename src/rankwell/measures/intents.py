@@ -8,11 +8,11 @@ from collections.abc import Callable
 
 import numpy as np
 
+from rankwell.core.registry import measure
+from rankwell.core.tables import Bools, Floats, Ints
+from rankwell.core.views import ratio
+from rankwell.core.views.intents import IntentRankings
 from rankwell.errors import BadUsage
-from rankwell.registry import measure
-from rankwell.tables import Bools, Floats, Ints
-from rankwell.views import ratio
-from rankwell.views.intents import IntentRankings
 
 _ALPHA = "Clarke and others 2008, Novelty and diversity in information retrieval evaluation"
 _ERR = "Chapelle, Metzler, Zhang and Grinspan 2009, Expected reciprocal rank for graded relevance"

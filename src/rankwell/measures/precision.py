@@ -5,10 +5,10 @@ from typing import Literal
 
 import numpy as np
 
-from rankwell.registry import measure
-from rankwell.tables import Floats, Ints
-from rankwell.views import ratio
-from rankwell.views.judged import Depth, JudgedRankings
+from rankwell.core.registry import measure
+from rankwell.core.tables import Floats, Ints
+from rankwell.core.views import ratio
+from rankwell.core.views.judged import Depth, JudgedRankings
 
 _CRANFIELD = "Cleverdon, Mills and Keen 1966, Factors determining the performance of indexing systems"
 _SETS = "van Rijsbergen 1979, Information Retrieval, chapter 7"

@@ -9,10 +9,10 @@ from typing import Literal
 
 import numpy as np
 
-from rankwell.registry import measure
-from rankwell.tables import Bools, Floats
-from rankwell.views import ratio
-from rankwell.views.preferences import PlacedGroup, PreferenceRankings, Tally, count_true, tally
+from rankwell.core.registry import measure
+from rankwell.core.tables import Bools, Floats
+from rankwell.core.views import ratio
+from rankwell.core.views.preferences import PlacedGroup, PreferenceRankings, Tally, count_true, tally
 
 Kind = Literal["all", "one", "both"]
 

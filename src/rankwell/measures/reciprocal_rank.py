@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from rankwell.registry import measure
-from rankwell.tables import Floats
-from rankwell.views.judged import JudgedRankings
+from rankwell.core.registry import measure
+from rankwell.core.tables import Floats
+from rankwell.core.views.judged import JudgedRankings
 
 
 def _expected_rr(judged: JudgedRankings, *, rel: float = 1, judged_only: bool = False, k: int | None = None) -> Floats:

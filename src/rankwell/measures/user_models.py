@@ -5,10 +5,10 @@ from typing import Literal
 
 import numpy as np
 
+from rankwell.core.registry import measure
+from rankwell.core.tables import Floats, Ints
+from rankwell.core.views.judged import JudgedRankings
 from rankwell.errors import BadInput, BadUsage
-from rankwell.registry import measure
-from rankwell.tables import Floats, Ints
-from rankwell.views.judged import JudgedRankings
 
 Scale = Literal["grade", "topic", "max"]
 Gains = tuple[tuple[float, float], ...] | None

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TextIO, TypeVar
 
 import numpy as np
 
-from rankwell.registry import Catalogue
+from rankwell.core.registry import Catalogue
+from rankwell.core.tables.values import ValueRows, Values
 from rankwell.stats.summaries import SummaryRow
-from rankwell.tables.values import ValueRows, Values
 
 if TYPE_CHECKING:
     from rankwell.report.folder import write_folder as write_folder

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from rankwell.core.tables.sql import quoted, text
+from rankwell.core.tables.values import Values
 from rankwell.errors import BadInput
 from rankwell.report import CHARTS, PER_QUERY_COLUMNS, ChartData, Row, as_rows, draw, plain, render
 from rankwell.stats.summaries import SummaryRow
 from rankwell.store import replacing, write_bytes, write_text
-from rankwell.tables.sql import quoted, text
-from rankwell.tables.values import Values
 
 Column = Sequence[Any] | np.ndarray
 Columns = Mapping[str, Column]

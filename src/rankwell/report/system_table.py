@@ -7,7 +7,7 @@ from functools import cached_property
 from string import ascii_lowercase
 from typing import Any, Literal, NamedTuple
 
-from rankwell.registry import Better
+from rankwell.core.registry import Better
 from rankwell.report import MISSING, OUTPUTS, PLAIN, Document, Format, Row, Strong, Terminal, figure, plain
 
 TableFormat = Literal[Format, "html"]

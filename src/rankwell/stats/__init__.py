@@ -5,9 +5,9 @@ from typing import Literal, get_args
 
 import numpy as np
 
+from rankwell.core.kernels.resamples import over_resamples
+from rankwell.core.tables import Floats
 from rankwell.errors import BadUsage
-from rankwell.kernels.resamples import over_resamples
-from rankwell.tables import Floats
 
 Intervals = Literal["bootstrap", "t", "none"]
 

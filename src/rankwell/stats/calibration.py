@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rankwell.tables import Floats
+from rankwell.core.tables import Floats
 
 
 class Line(NamedTuple):

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from rankwell.core.tables import Floats, Ints
 from rankwell.stats import check_level, student_p
-from rankwell.tables import Floats, Ints
 
 MIN_PAIRS = 3
 """Two pairs lie on a line whatever they are."""

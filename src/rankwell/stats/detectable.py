@@ -6,9 +6,9 @@ from statistics import NormalDist
 
 import numpy as np
 
+from rankwell.core.tables import Floats
 from rankwell.errors import BadUsage
 from rankwell.stats import check_level, student_quantile
-from rankwell.tables import Floats
 
 _MOST = 10**9
 

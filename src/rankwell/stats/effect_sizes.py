@@ -1,6 +1,6 @@
 """Effect sizes: how large a difference is against the spread of single queries."""
 
-from rankwell.tables import Floats
+from rankwell.core.tables import Floats
 
 
 def cohen_dz(differences: Floats) -> float | None:

@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from rankwell.core.tables import Floats, Ints
 from rankwell.stats import MIN_QUERIES, check_level, percentile_interval, resampled_sums
-from rankwell.tables import Floats, Ints
 
 
 class Differences(NamedTuple):

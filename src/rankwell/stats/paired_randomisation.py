@@ -6,9 +6,9 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from rankwell.core.tables import Floats, Ints
 from rankwell.errors import BadInput, BadUsage
 from rankwell.stats import binomial_p, on_exact_grid
-from rankwell.tables import Floats, Ints
 
 Method = Literal["binomial", "enumerated", "drawn"]
 _BUFFER = 1 << 22  # signs that are worked on at once: a product prepares its second factor anew for every block

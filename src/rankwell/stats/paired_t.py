@@ -3,8 +3,8 @@
 import math
 from typing import NamedTuple
 
+from rankwell.core.tables import Floats
 from rankwell.stats import student_p, student_quantile
-from rankwell.tables import Floats
 
 
 class PairedT(NamedTuple):

@@ -5,9 +5,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from rankwell.core.tables import Floats
 from rankwell.errors import BadInput
 from rankwell.stats import MIN_QUERIES, check_level, percentile_interval, resampled_sums
-from rankwell.tables import Floats
 
 
 class Change(NamedTuple):

@@ -4,9 +4,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rankwell.kernels.resamples import over_resamples
+from rankwell.core.kernels.resamples import over_resamples
+from rankwell.core.tables import Floats, Ints
 from rankwell.stats import check_level, on_exact_grid, percentile_interval
-from rankwell.tables import Floats, Ints
 
 
 class PairIntervals(NamedTuple):

@@ -4,8 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from rankwell.core.tables import Floats
 from rankwell.stats import binomial_p
-from rankwell.tables import Floats
 
 
 class Sign(NamedTuple):

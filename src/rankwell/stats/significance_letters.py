@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from itertools import combinations, product
 from string import ascii_lowercase
 
-from rankwell.tables import Bools
+from rankwell.core.tables import Bools
 
 
 def significance_letters(apart: Bools, order: Sequence[int]) -> list[str]:

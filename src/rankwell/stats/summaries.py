@@ -6,18 +6,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from rankwell.core.kernels.resamples import over_resamples
+from rankwell.core.tables import Floats
+from rankwell.core.tables.values import Summary, Values
 from rankwell.errors import BadUsage
-from rankwell.kernels.resamples import over_resamples
-from rankwell.stats import (
-    MIN_QUERIES,
-    Intervals,
-    check_level,
-    on_exact_grid,
-    percentile_interval,
-    student_quantile,
-)
-from rankwell.tables import Floats
-from rankwell.tables.values import Summary, Values
+from rankwell.stats import MIN_QUERIES, Intervals, check_level, on_exact_grid, percentile_interval, student_quantile
 
 _FLOOR = 1e-5
 _MEDIANS = ("median", "median_low", "median_floor")

@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from rankwell.core.tables import Floats
 from rankwell.errors import BadInput
 from rankwell.stats import check_level
-from rankwell.tables import Floats
 
 
 class Friedman(NamedTuple):

@@ -2,9 +2,9 @@
 
 import numpy as np
 
+from rankwell.core.tables import Floats
 from rankwell.errors import BadInput
 from rankwell.stats import on_exact_grid
-from rankwell.tables import Floats
 
 _PIECE = 1 << 19
 

@@ -5,7 +5,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from rankwell.tables import Floats
+from rankwell.core.tables import Floats
 
 Zeros = Literal["drop", "pratt"]
 Mode = Literal["auto", "exact", "approximate"]

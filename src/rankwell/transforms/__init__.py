@@ -14,9 +14,9 @@ from typing import Any, Literal, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from rankwell.core.registry import Catalogue, suggest
+from rankwell.core.tables import Floats, Ints
 from rankwell.errors import BadInput, BadScore, BadUsage, UnknownName
-from rankwell.registry import Catalogue, suggest
-from rankwell.tables import Floats, Ints
 
 Matrix = NDArray[Any]
 Transductive = Literal["queries", "gallery", "labels", "none"]
@@ -71,7 +71,7 @@ class Listed(Protocol):
 
 
 class Nearest(Protocol):
-    """How neighbours are found: `rankwell.search.search` is one way."""
+    """How neighbours are found: `rankwell.neighbours.search` is one way."""
 
     def __call__(self, queries: Matrix, items: Matrix, /, *, k: int) -> Listed: ...  # noqa: D102
 

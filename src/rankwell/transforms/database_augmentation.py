@@ -23,7 +23,7 @@ def database_augmentation(given: Descriptors, *, k: int = 10, alpha: float = 3.0
     Raises BadUsage for k below 1 or alpha below 0, BadInput for a vector without a direction.
 
     >>> import numpy as np
-    >>> from rankwell.search import search
+    >>> from rankwell.neighbours import search
     >>> given = Descriptors(np.array([[1.0, 0.0]]), np.array([[0.8, 0.6], [0.0, 1.0]]), search)
     >>> database_augmentation(given, k=1, alpha=1.0).references.round(3).tolist()
     [[0.555, 0.832], [0.333, 0.943]]

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from rankwell.tables import Floats
+from rankwell.core.tables import Floats
 from rankwell.transforms import Matrix, Transformed, check_matrix, check_positive, log_sums, transform, wide
 
 

@@ -20,7 +20,7 @@ def query_expansion(given: Descriptors, *, k: int = 10, alpha: float = 3.0) -> D
     Raises BadUsage for k below 1 or alpha below 0, BadInput for a vector without a direction.
 
     >>> import numpy as np
-    >>> from rankwell.search import search
+    >>> from rankwell.neighbours import search
     >>> given = Descriptors(np.array([[1.0, 0.0]]), np.array([[0.8, 0.6], [0.0, 1.0]]), search)
     >>> query_expansion(given, k=1, alpha=1.0).queries.round(3).tolist()
     [[0.96, 0.281]]

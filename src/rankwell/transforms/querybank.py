@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from rankwell.core.tables import Bools, Floats
 from rankwell.errors import BadInput
-from rankwell.tables import Bools, Floats
 from rankwell.transforms import Matrix, Transformed, blocks, check_matrix, check_positive, check_whole, log_sums, transform, wide
 
 

@@ -4,8 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from rankwell.core.tables import Floats, Ints, offsets_of
 from rankwell.errors import BadUsage
-from rankwell.tables import Floats, Ints, offsets_of
 from rankwell.transforms import BLOCK_ROWS, Descriptors, Matrix, Transformed, check_whole, transform, unit_rows
 
 _PIECE = 1 << 14
@@ -27,7 +27,7 @@ def reciprocal(given: Descriptors, *, k1: int = 20, k2: int = 6, weight: float =
     Raises BadUsage for k1 or k2 below 1 or a weight outside 0 to 1, BadInput for a vector without a direction.
 
     >>> import numpy as np
-    >>> from rankwell.search import search
+    >>> from rankwell.neighbours import search
     >>> given = Descriptors(np.array([[1.0, 0.1]]), np.array([[1.0, 0.0], [0.9, 0.3], [0.0, 1.0]]), search)
     >>> reciprocal(given, k1=2, k2=1).whole().round(2).tolist()
     [[-0.01, -0.03, -1.0]]

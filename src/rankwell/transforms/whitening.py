@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import numpy as np
 
+from rankwell.core.tables import Floats
 from rankwell.errors import BadInput, BadUsage
-from rankwell.tables import Floats
 from rankwell.transforms import BLOCK_ROWS, Descriptors, Matrix, check_whole, transform, unit_rows
 
 _VARIES = 1e-9
@@ -29,7 +29,7 @@ def whitening(given: Descriptors, *, dimensions: int = 0, power: float = 0.5) ->
     vectors to learn from, and for a vector that lies on their mean and so has no direction left.
 
     >>> import numpy as np
-    >>> from rankwell.search import search
+    >>> from rankwell.neighbours import search
     >>> given = Descriptors(np.array([[1.0, 0.1]]), np.array([[1.0, 0.0], [1.0, 1.0], [0.0, 1.0]]), search)
     >>> found = whitening(given)
     >>> bool(np.allclose((found.references @ found.references.T), [[1, -0.5, -0.5], [-0.5, 1, -0.5], [-0.5, -0.5, 1]]))

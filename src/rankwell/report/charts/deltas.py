@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
+from rankwell.core.tables.values import Values
 from rankwell.report import ChartData, Row, chart, figure, visible
 from rankwell.report.charts import ACCENT, INK, QUIET, columns_for, difference_title, is_difference, page
-from rankwell.tables.values import Values
 
 # Told apart by people who confuse red and green.
 _LOST = "#d5672a"

@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from rankwell.core.tables import Floats
+from rankwell.core.tables.values import Values
 from rankwell.report import ChartData, chart, figure, visible
 from rankwell.report.charts import (
     ACCENT,
@@ -20,8 +22,6 @@ from rankwell.report.charts import (
     part_of,
     short_names,
 )
-from rankwell.tables import Floats
-from rankwell.tables.values import Values
 
 _WIDTH, _BINS = 250, 20
 

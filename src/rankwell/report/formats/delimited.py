@@ -8,8 +8,8 @@ from itertools import chain, repeat
 from math import isfinite, isnan
 from typing import Any
 
+from rankwell.core.tables.values import ValueRows, Values
 from rankwell.report import Document, output, plain
-from rankwell.tables.values import ValueRows, Values
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 _IDS = ("run", "query", "item", "clip", "id")

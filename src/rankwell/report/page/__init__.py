@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rankwell.registry import Better
+from rankwell.core.registry import Better
+from rankwell.core.tables import Floats
+from rankwell.core.tables.values import Values
 from rankwell.report import Row
-from rankwell.tables import Floats
-from rankwell.tables.values import Values
 
 NAME = "report.html"
 

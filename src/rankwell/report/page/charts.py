@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
+from rankwell.core.registry import parse_measure
 from rankwell.errors import BadUsage
-from rankwell.registry import parse_measure
 from rankwell.report import CHARTS, ChartData, Row
 from rankwell.report.charts import part_of
 from rankwell.report.k_curves import k_curves

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from rankwell import __version__
-from rankwell.files.result_folder import QUERIES
+from rankwell.io.result_folder import QUERIES
 from rankwell.report import plain, rule_pairs
 from rankwell.report.page import MOST_RESULTS, PageSource, figures
 from rankwell.report.page.charts import charts

@@ -12,7 +12,7 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from rankwell.files.result_folder import is_result_folder
+from rankwell.io.result_folder import is_result_folder
 from rankwell.report import plain
 from rankwell.report.folder import digest_of
 from rankwell.report.page import PageSource
@@ -24,6 +24,7 @@ from rankwell.store import refuse_blocked, write_text
 MOST_BYTES, PART_BYTES = 10_000_000, 1_500_000
 """Above the first the lists leave the page; of about the second are the files that they go to."""
 
+_TASK_VIEWS = "tasks/*/page.js"
 _MARK = re.compile(r"\{\{(\w+)(?:: ([^}]*))?\}\}")
 _CALL = "rankwellPart("
 
@@ -92,17 +93,17 @@ def _json(data: Mapping[str, Any]) -> str:
 
 
 def _joined(assets: Traversable, listed: str) -> str:
-    """The texts of assets in the order in which the template names them; `views/*.js` are all there are, by name."""
+    """The texts of assets in the order of the template; `tasks/*/page.js` are the views of all tasks, by name."""
     found: list[Traversable] = []
     for name in listed.split():
-        folder, _, last = name.rpartition("/")
-        place = assets / folder if folder else assets
-        if last.startswith("*"):
-            found += sorted((each for each in place.iterdir() if each.name.endswith(last[1:])), key=lambda each: each.name)
-        else:
-            found.append(place / last)
+        found += _task_views() if name == _TASK_VIEWS else [assets / name]
     texts = (each.read_text(encoding="utf-8") for each in found)
     return "".join(text if text.endswith("\n") else f"{text}\n" for text in texts)
+
+
+def _task_views() -> list[Traversable]:
+    folders = sorted(files("rankwell.tasks").iterdir(), key=lambda each: each.name)
+    return [each / "page.js" for each in folders if (each / "page.js").is_file()]
 
 
 def _hash(text: str) -> str:

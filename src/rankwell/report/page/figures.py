@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from rankwell.core.registry import parse_measure
 from rankwell.errors import BadUsage
-from rankwell.registry import parse_measure
 from rankwell.report import Row, plain
 from rankwell.report.charts import difference_label, is_difference, part_of
 from rankwell.report.page import PageSource

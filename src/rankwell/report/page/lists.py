@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from rankwell.errors import BadInput
-from rankwell.files.result_folder import ITEMS
+from rankwell.io.result_folder import ITEMS
 from rankwell.report.page import SNIPPET, PageSource, cells
 from rankwell.report.page.tables import Listed, Tables
 

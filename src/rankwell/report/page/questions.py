@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
+from rankwell.core.registry import parse_measure
+from rankwell.core.tables import Bools, Floats, sort_ids
 from rankwell.errors import BadUsage
-from rankwell.registry import parse_measure
 from rankwell.report.charts import part_of
 from rankwell.report.page import MOST_QUERIES, MOST_RELEVANT, MOST_RESULTS, PageSource, cells
 from rankwell.report.page.figures import Key
 from rankwell.report.page.tables import NEAR, PART, Overview
-from rankwell.tables import Bools, Floats, sort_ids
 
 _APART, _WORST, _BEST = 200, 100, 50
 _TAKEN = ("query", "text", "picture_item")

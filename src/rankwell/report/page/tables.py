@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from rankwell.files.result_folder import DETAILS, connected, read_table, reading
+from rankwell.core.tables import Bools, Floats, Ints
+from rankwell.core.tables.sql import parquet
+from rankwell.io.result_folder import DETAILS, connected, read_table, reading
 from rankwell.report.page import MOST_RELEVANT, MOST_RESULTS, Place
-from rankwell.tables import Bools, Floats, Ints
-from rankwell.tables.sql import parquet
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection

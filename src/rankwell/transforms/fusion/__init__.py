@@ -14,10 +14,10 @@ from typing import Any, Literal, NamedTuple, Self, TypeVar, get_args
 
 import numpy as np
 
+from rankwell.core.registry import Catalogue, suggest
+from rankwell.core.tables import Bools, Floats, Ints, offsets_of, sort_ids
+from rankwell.core.tables.ranking import Ranking
 from rankwell.errors import BadScore, BadUsage, DuplicateItem, UnknownName
-from rankwell.registry import Catalogue, suggest
-from rankwell.tables import Bools, Floats, Ints, offsets_of, sort_ids
-from rankwell.tables.ranking import Ranking
 from rankwell.transforms import first_sentence, parse_named
 
 Reads = Literal["ranks", "scores"]

@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from rankwell.core.tables import Floats
 from rankwell.errors import BadUsage
-from rankwell.tables import Floats
 from rankwell.transforms.fusion import Votes, fusion_method
 
 _FOX = "Fox and Shaw 1994, Combination of multiple searches"

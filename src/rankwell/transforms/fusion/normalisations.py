@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from rankwell.tables import Floats
+from rankwell.core.tables import Floats
 from rankwell.transforms.fusion import Segments, normalisation
 
 

@@ -1,0 +1,206 @@
+"""The command line: finds the commands, prints what they return, draws progress, and turns errors into exit codes."""
+
+import os
+import sys
+
+# `typing` itself takes a tenth of what `rankwell --version` does.
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+
+def script() -> None:
+    """The process `rankwell`: runs the command and leaves at once.
+
+    Looking for garbage costs a short process a tenth of its time, and taking the modules apart at its end as much again.
+    """
+    import atexit
+    import contextlib
+    import gc
+
+    gc.set_threshold(100_000)
+    _open_streams()
+    code = main()
+    if sys.argv[1:2] not in (["evaluate"], ["trec-eval"]):
+        # Other commands take longer, and run code of others that may want to tidy up.
+        sys.exit(code)
+    # What modules asked for at the end is done; only taking them apart is left out.
+    atexit._run_exitfuncs()  # pyright: ignore[reportPrivateUsage]
+    with contextlib.suppress(OSError, ValueError):
+        sys.stderr.flush()
+    os._exit(code)
+
+
+def _open_streams() -> None:
+    """Files and pipes get UTF-8 whatever the locale, and ids as the bytes that they were; a terminal gets what it can show.
+
+    Streams that the caller has closed lead nowhere, and no file that a command opens takes their place.
+    """
+    from io import TextIOWrapper
+
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_RDWR), mode, encoding="utf-8"))
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper) and stream.isatty():
+            stream.reconfigure(errors="backslashreplace")
+        elif isinstance(stream, TextIOWrapper):
+            stream.reconfigure(encoding="utf-8", errors="surrogateescape")
+
+
+def main() -> int:
+    """Runs the command that the process's arguments name and returns its exit code."""
+    arguments = sys.argv[1:]
+    try:
+        code = _dispatch(arguments)
+        sys.stdout.flush()
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:
+        return _abandon_output(0)
+    except OSError as error:
+        _say(f"rankwell: output: {error.strerror or error}.")
+        return _abandon_output(2)
+    return code
+
+
+def _abandon_output(code: int) -> int:
+    """Keeps Python from writing what is left, and failing again, when it closes standard output."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return code
+
+
+def _dispatch(arguments: list[str]) -> int:
+    if arguments[:1] in (["--version"], ["-V"]):
+        from rankwell import __version__
+        from rankwell.core.kernels import native
+
+        print(f"rankwell {__version__}\nreader: {native.name()}")  # noqa: T201
+        return 0
+    from rankwell.errors import RankwellError
+
+    _spare_threads(arguments)
+    try:
+        if arguments[:1] == ["trec-eval"]:
+            from rankwell.compat import trec_eval
+
+            return trec_eval.main(arguments[1:], sys.stdout)
+        return _run(arguments)
+    except RankwellError as error:
+        _say(f"rankwell: {error}")
+        return error.exit_code
+    except (KeyboardInterrupt, BrokenPipeError):
+        raise
+    except OSError as error:
+        _say(f"rankwell: {error.filename or 'output'}: {error.strerror or error}.")
+        return 2
+    except MemoryError:
+        _say("rankwell: out of memory.")
+        return 3
+    except Exception as error:
+        if str(error) == "Query interrupted":
+            # What DuckDB makes of Ctrl-C.
+            raise KeyboardInterrupt from error
+        import traceback
+
+        _say(traceback.format_exc() + "rankwell: internal error; the lines above help to mend it, please report them.")
+        return 3
+
+
+def _spare_threads(arguments: list[str]) -> None:
+    # OpenBLAS starts its threads while NumPy is imported, a fifth of a small run; some commands multiply no matrix.
+    plain = arguments[:1] == ["evaluate"] and "--intervals none" in " ".join(arguments).replace("=", " ")
+    if (plain or arguments[:1] == ["trec-eval"]) and "numpy" not in sys.modules:
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+
+def _run(arguments: list[str]) -> int:
+    from rankwell.core import commands
+    from rankwell.core.options import bind
+    from rankwell.errors import BadUsage
+
+    # All that read standard input know it by this name.
+    arguments = ["/dev/stdin" if argument == "-" else argument for argument in arguments]
+    words: commands.Words = ()
+    try:
+        words = commands.find(arguments)
+        rest = arguments[len(words) :]
+        asked = rest[: rest.index("--")] if "--" in rest else rest
+        if words not in commands.summaries() or not commands.HELP.isdisjoint(asked):
+            return _print_page(words)
+        command = commands.load(words)
+        places, named = bind(command, rest)
+    except BadUsage as error:
+        known = words or (arguments[:1] if commands.below(arguments[0]) else ())
+        _say(f"rankwell: {error}\nTry `{' '.join(['rankwell', *known, '--help'])}`.")
+        return 2
+    with _Bars() as bars:
+        if "progress" in command.__annotations__:
+            named["progress"] = bars.update
+        output: Any = command(*places, **named)
+    if output is None:
+        return 0
+    for note in output.notes:
+        _say(note)
+    if output.text:
+        sys.stdout.write(output.text if output.text.endswith("\n") else output.text + "\n")
+    return output.exit_code
+
+
+def _print_page(words: "tuple[str, ...]") -> int:
+    from rich.console import Console
+
+    from rankwell.cli.help import page
+
+    console = Console()
+    console.print(page(words, console.width))
+    return 0
+
+
+def _say(text: str) -> None:
+    try:
+        sys.stderr.write(text + "\n")
+        sys.stderr.flush()
+    except OSError:
+        # Nobody listens; what the exit code says must not change by that.
+        sys.stderr = os.fdopen(os.open(os.devnull, os.O_WRONLY), "w", encoding="utf-8")
+
+
+class _Bars:
+    """Progress bars on standard error: only on a terminal, and only for work that has taken a second."""
+
+    def __init__(self) -> None:
+        self._started: float | None = None
+        self._progress: Any = None
+        self._tasks: dict[str, Any] = {}
+
+    def __enter__(self) -> "_Bars":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._progress is not None:
+            self._progress.stop()
+
+    def update(self, name: str, done: int, total: int) -> None:
+        """Moves the bar of one piece of work."""
+        if not sys.stderr.isatty():
+            return
+        import time
+
+        now = time.monotonic()
+        self._started = now if self._started is None else self._started
+        if self._progress is None and now - self._started < 1.0:
+            return
+        if self._progress is None:
+            from rich.console import Console
+            from rich.progress import Progress
+
+            self._progress = Progress(console=Console(stderr=True), transient=True)
+            self._progress.start()
+        if name not in self._tasks:
+            self._tasks[name] = self._progress.add_task(name, total=total)
+        self._progress.update(self._tasks[name], completed=done, total=total)
+
+
+if __name__ == "__main__":
+    script()

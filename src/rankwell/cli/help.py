@@ -1,0 +1,97 @@
+"""The pages of help: of the program, of a word that begins several commands, and of a command."""
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from rich import box
+from rich.console import Group
+from rich.padding import Padding
+from rich.panel import Panel
+from rich.table import Table
+from rich.text import Text
+
+from rankwell.core.commands import DROP_IN, Words, below, load, summaries
+from rankwell.core.options import REQUIRED, Argument, arguments_of, texts_of
+
+ABOUT = "Measures how well anything retrieves: exact, explained, with uncertainty."
+_DROP_IN: dict[Words, str] = {(DROP_IN,): "Print what trec_eval prints, byte for byte, so that a script changes one word."}
+_NARROW = 60
+_KINDS = {int: "INT", float: "FLOAT", Path: "PATH"}
+
+
+def page(words: Words, width: int) -> Group:
+    """The page of a command, of a word that begins several, or of the program where there are no words.
+
+    width: of the terminal, in characters; below 60 what is said stands under what it is said of.
+    """
+    if words in summaries():
+        return _command_page(words, width)
+    usage = Text(" ".join(["Usage: rankwell", *words, "COMMAND\n"]))
+    if words:
+        return Group(usage, _commands(below(words[0]), width))
+    return Group(usage, Text(f"{ABOUT}\n"), _commands({**summaries(), **_DROP_IN}, width))
+
+
+def _commands(lines: Mapping[Words, str], width: int) -> Panel:
+    rows = ((Text(" ".join(words), "cyan"), Text(line)) for words, line in sorted(lines.items()))
+    return _panel("Commands", rows, width)
+
+
+def _command_page(words: Words, width: int) -> Group:
+    function = load(words)
+    about, texts = texts_of(function)
+    known = arguments_of(function)
+    bare, named = ([each for each in known if bool(each.flags) is flagged] for flagged in (False, True))
+    needed = [f"{each.flags[0]} {_word(each)}" for each in named if each.default is REQUIRED]
+    usage = " ".join(["Usage: rankwell", *words, *needed, "[OPTIONS]", *map(_place, bare)])
+    further = below(words[0]) if len(words) == 1 else {}
+    if further:
+        usage += f"\n       rankwell {words[0]} COMMAND"
+    paragraphs = "\n\n".join(part if part.startswith(" ") else " ".join(part.split()) for part in about.split("\n\n"))
+    panels = [
+        _commands(further, width) if further else None,
+        _panel("Arguments", (_row(each, texts.get(each.name, "")) for each in bare), width) if bare else None,
+        _panel("Options", (_row(each, texts.get(each.name, "")) for each in named), width) if named else None,
+    ]
+    return Group(Text(usage + "\n"), Text(paragraphs + "\n"), *(panel for panel in panels if panel))
+
+
+def _panel(title: str, rows: Iterable[tuple[Text, Text]], width: int) -> Panel:
+    table = Table.grid(padding=(0, 2, 0, 0), expand=True)
+    if width < _NARROW:
+        table.add_column(overflow="fold")
+        for name, told in rows:
+            table.add_row(name)
+            table.add_row(Padding(told, (0, 0, 0, 2)))
+    else:
+        table.add_column(max_width=26, overflow="fold")
+        table.add_column(ratio=1, overflow="fold")
+        for row in rows:
+            table.add_row(*row)
+    return Panel(table, title=title, title_align="left", box=box.ROUNDED, border_style="dim")
+
+
+def _row(argument: Argument, text: str) -> tuple[Text, Text]:
+    name = Text(" ".join(argument.words) or argument.name.upper(), "cyan")
+    if argument.flags and argument.form not in ("switch", "pair"):
+        name.append(f" {_word(argument)}", "")
+    told = Text(text)
+    if argument.choices:
+        told.append(f" [{', '.join(argument.choices)}]", "dim")
+    if argument.default is REQUIRED and argument.form != "rest":
+        told.append(" [required]", "red")
+    elif argument.form not in ("switch", "rest") and argument.default is not None:
+        told.append(f" [default: {argument.default}]", "dim")
+    return name, told
+
+
+def _word(argument: Argument) -> str:
+    word = "CHOICE" if argument.choices else _KINDS.get(argument.kind, "TEXT")
+    return f"{word}..." if argument.form in ("each", "many") else word
+
+
+def _place(argument: Argument) -> str:
+    name = argument.name.upper()
+    if argument.form == "rest":
+        return f"[{name}...]"
+    return name if argument.default is REQUIRED else f"[{name}]"

@@ -1,0 +1,1 @@
+"""Commands that belong to no task, one file each: `convert.py` is `rankwell convert`."""

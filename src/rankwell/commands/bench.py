@@ -1,0 +1,119 @@
+"""Evaluate many systems on many data sets from one TOML file, only where something has changed, and set them side by side."""
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+from rankwell import report
+from rankwell.core.options import Option
+from rankwell.errors import BadUsage
+from rankwell.experiments.cells import bench as run_bench
+from rankwell.experiments.cells import to_do
+from rankwell.experiments.cells.planning import Task
+from rankwell.report.present import MeasureOption, Output, OutputOption, Progress
+from rankwell.report.system_table import TableFormat
+
+
+def bench(
+    file: Path,
+    /,
+    *,
+    output: OutputOption = None,
+    format: Annotated[TableFormat, Option(("--format", "-f"))] = "table",  # noqa: A002
+    measure: MeasureOption = None,
+    baseline: str | None = None,
+    mean: bool | None = None,
+    intervals: bool | None = None,
+    side_by_side: bool | None = None,
+    only: list[str] | None = None,
+    force: bool = False,
+    dry_run: bool = False,
+    progress: Progress = None,
+) -> Output:
+    """Evaluate many systems on many data sets from one TOML file, only where something has changed, and set them side by side.
+
+    A data set names its command and gives its options by their names on the command line, a system perhaps some of its own:
+
+        [[dataset]]
+        name = "scifact"
+        command = "evaluate"
+        qrels = "scifact/qrels.tsv"
+        runs = "runs/{dataset}/{system}.run"
+        measure = ["nDCG@10", "AP"]
+
+        [[system]]
+        name = "bm25"
+
+    docs/benches.md has a whole one, and says when a cell is evaluated again. After a figure stand the letters of the systems that
+    it is significantly better than. A cell that fails is named, the others go on, and the exit code is 2.
+
+    Parameters
+    ----------
+    file
+        The bench, TOML: a [[dataset]] for each with name, command (evaluate, agree, captions, answers, clips, instances, pairs)
+        and the options of that command, in whose texts {dataset} and {system} stand for the names, and a [[system]] for each
+        with name; docs/benches.md has a whole one.
+    output
+        Folder for DATASET/SYSTEM/, each as its command writes it with -o, the tables and bench.json; NAME-results beside
+        NAME.toml by default.
+    format
+        How to print; html is a page of its own.
+    measure
+        What tables show, by label or exact name; repeat it for more. By default what each data set asks for, else its first.
+    baseline
+        The system that all others are tested against; by default all pairs are tested.
+    mean
+        A column with the mean over data sets.
+    intervals
+        The 95 % intervals beside the figures.
+    side_by_side
+        All measures as columns of one table; by default where no measure is shown of two data sets, else a table for each.
+    only
+        Evaluate only cells that fit a pattern of DATASET/SYSTEM, as "scifact/*"; repeat it for more. Others are left as they are.
+    force
+        Evaluate anew what has not changed as well.
+    dry_run
+        Say what would be evaluated and why, and by which command line; evaluate nothing.
+    """
+    if dry_run:
+        return _told(to_do(file, output, only=only or (), force=force), format)
+    result = run_bench(
+        file,
+        output,
+        only=only or (),
+        force=force,
+        measures=measure,
+        baseline=baseline,
+        mean=mean,
+        intervals=intervals,
+        side_by_side=side_by_side,
+        progress=progress,
+    )
+    notes = [] if format in ("json", "html") else list(result.notes)
+    notes += [f"{each.task.cell.name} failed: {each.error}" for each in result.failed]
+    text = result.render(format, terminal=report.terminal_of(sys.stdout))
+    wrote = result.folder if output is None else output
+    return Output(text=text, notes=(*notes, result.told, f"wrote {_short(wrote)}/"), exit_code=2 if result.failed else 0)
+
+
+def _short(folder: Path) -> Path:
+    """The folder as seen from here, where it lies below."""
+    return folder.relative_to(Path.cwd()) if folder.is_relative_to(Path.cwd()) else folder
+
+
+def _told(tasks: list[Task], format: TableFormat) -> Output:  # noqa: A002
+    """What would be evaluated: a row for each cell."""
+    rows = [
+        {
+            "cell": task.cell.name,
+            "to_do": "yes" if task.why and task.chosen else "no",
+            "why": "; ".join(task.why) if task.why else "nothing changed",
+            "command": task.command.line(task.arguments),
+        }
+        for task in tasks
+    ]
+    number = sum(bool(task.why) and task.chosen for task in tasks)
+    if format == "html":
+        raise BadUsage("--dry-run has no page; choose another --format, as table or json.")
+    text = report.render_rows(rows, format, terminal=report.terminal_of(sys.stdout))
+    return Output(text=text, notes=(f"{number} of {len(tasks)} to do",))

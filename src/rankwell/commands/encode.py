@@ -1,0 +1,169 @@
+"""Encode texts to a file of embeddings with any model of sentence-transformers; a killed run goes on where it was."""
+
+import hashlib
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+import rankwell
+from rankwell import io
+from rankwell.encoders import Settings, load_encoder
+from rankwell.encoders.part_file import write_vectors
+from rankwell.errors import BadInput, BadUsage, NothingToEvaluate
+from rankwell.io.embeddings import read_column, write_ids
+from rankwell.report.present import Output, OutputPath, Progress
+from rankwell.store import write_text
+
+_CHUNK_BATCHES = 32
+
+
+class _Texts(NamedTuple):
+    """Texts in order, with their ids where they have any."""
+
+    ids: list[str] | None
+    texts: list[str]
+
+
+def encode(
+    texts: str,
+    /,
+    *,
+    output: OutputPath,
+    model: str,
+    column: str | None = None,
+    id_column: str | None = None,
+    title: bool = False,
+    fit: str | None = None,
+    normalize: bool | None = None,
+    dimensions: int | None = None,
+    dtype: Literal["float32", "float16"] = "float32",
+    batch_size: int = 32,
+    device: str | None = None,
+    seed: int | None = None,
+    overwrite: bool = False,
+    progress: Progress = None,
+) -> Output:
+    """Encode texts to a file of embeddings with any model of sentence-transformers; a killed run goes on where it was.
+
+    Beside NAME.npy lie NAME.ids.txt (where the texts have ids) and NAME.manifest.json, which says how it was made.
+
+    Parameters
+    ----------
+    texts
+        File of texts: JSON lines, CSV, TSV or Parquet with columns for id and text, or .txt with a text per line.
+    output
+        File to write, .npy; a folder on the way is made.
+    model
+        Folder or name of a model of sentence-transformers, or tfidf-svd:DIMENSIONS, which needs --fit.
+    column
+        Column of the texts, where its name does not tell.
+    id_column
+        Column of the ids, with --column; without it rows are known by their position, from 0.
+    title
+        Put the column title before each text, as BEIR does.
+    fit
+        File of texts that the encoder is fitted to first (tfidf-svd).
+    normalize
+        Vectors of length one; with --no-normalize also without a model's own normalisation. By default what the model does.
+    dimensions
+        Keep only the first numbers of each vector.
+    dtype
+        Kind of number to store.
+    batch_size
+        Texts that the model sees at a time.
+    device
+        Where to compute, such as cpu or cuda; by default what the model's library chooses.
+    seed
+        Seed of the decomposition (tfidf-svd).
+    overwrite
+        Replace a file that was made from other texts or in another way.
+    """
+    if output.suffix != ".npy":
+        raise BadUsage(f"{output}: embeddings are written as .npy; name the file so.")
+    chosen = _read(texts, column, id_column, title=title)
+    encoder = load_encoder(model, Settings(dimensions, normalize, batch_size, device, seed))
+    if fit is not None:
+        fitted = encoder.fit(_read(fit, column, None, title=title).texts)
+        if fitted is encoder:
+            raise BadUsage(f"--fit: {model} was trained elsewhere and is not fitted to texts; leave it out.")
+        encoder = fitted
+    manifest = {
+        "schema_version": 1,
+        "rankwell": rankwell.__version__,
+        "texts": {"count": len(chosen.texts), "hash": hash_texts(chosen.ids, chosen.texts)},
+        "encoder": encoder.describe(),
+        "dtype": dtype,
+    }
+    beside = output.with_suffix(".manifest.json")
+    notes = [f"{texts}: {len(chosen.texts)} texts{'' if chosen.ids is None else ' with ids'}"]
+    if output.exists() and not overwrite:
+        if not _is_made_by(beside, manifest):
+            raise BadUsage(
+                f"{output} is there and was made from other texts or in another way; name another file, or --overwrite."
+            )
+        return Output(notes=(*notes, f"{output} is there and was made from these texts in this way; nothing to do"))
+
+    def _finish() -> None:
+        write_ids(output, chosen.ids)
+        write_text(beside, json.dumps(manifest, indent=2, sort_keys=True) + "\n")
+
+    done = write_vectors(
+        encoder,
+        chosen.texts,
+        output,
+        identity=manifest,
+        dtype=dtype,
+        chunk=_CHUNK_BATCHES * batch_size,
+        before=_finish,
+        progress=None if progress is None else lambda part, whole: progress("encoding", part, whole),
+    )
+    if done.resumed:
+        notes.append(f"{done.resumed} vectors were there from a run that had not ended")
+    return Output(notes=(*notes, f"wrote {output} ({done.texts} × {encoder.dimensions} {dtype})"))
+
+
+def _read(place: str, column: str | None, id_column: str | None, *, title: bool) -> _Texts:
+    """The texts of a file. Raises BadInput where a row of a named column has none, NothingToEvaluate where there are none."""
+    if column is None:
+        if id_column is not None:
+            raise BadUsage("--id-column goes with --column; name the column of the texts as well.")
+        found = io.read_texts(place)
+        told = [_titled(found.attributes[name].get("title", ""), text) for name, text in found.texts.items()]
+        chosen = _Texts(None if found.format == "lines" else list(found.texts), told if title else list(found.texts.values()))
+    elif title:
+        raise BadUsage("--title does not go with --column; the column says it all.")
+    else:
+        texts = [text or "" for text in read_column(f"{place}:{column}")]
+        chosen = _Texts(None if id_column is None else _ids(place, id_column), texts)
+    if not chosen.texts:
+        raise NothingToEvaluate(f"{place} has no texts.")
+    return chosen
+
+
+def _titled(title: str, text: str) -> str:
+    return f"{title} {text}".strip()
+
+
+def _ids(place: str, column: str) -> list[str]:
+    found = read_column(f"{place}:{column}")
+    ids = [name for name in found if name]
+    if len(ids) < len(found) or len(set(ids)) < len(ids):
+        raise BadInput(f"{place}: column {column!r} lacks an id or has one twice; every text needs its own.")
+    return ids
+
+
+def hash_texts(ids: Sequence[str] | None, texts: Sequence[str]) -> str:
+    """The SHA-256 over all texts and their ids, in order; where one ends is part of it."""
+    total = hashlib.sha256(b"positions" if ids is None else b"ids")
+    for each in (*(ids or ()), *texts):
+        raw = each.encode("utf-8", "surrogatepass")
+        total.update(len(raw).to_bytes(8, "little") + raw)
+    return "sha256:" + total.hexdigest()
+
+
+def _is_made_by(path: Path, manifest: dict[str, Any]) -> bool:
+    try:
+        return path.is_file() and json.loads(path.read_bytes()) == manifest
+    except ValueError:
+        return False

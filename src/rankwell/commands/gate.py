@@ -1,0 +1,382 @@
+"""Hold results against requirements and against a baseline, for continuous integration: exit 1, with the reasons, on failure."""
+
+from collections.abc import Mapping, Sequence
+from math import isfinite
+from pathlib import Path
+from typing import Annotated, Any, Literal, NamedTuple
+
+from rankwell import report
+from rankwell.core.options import Option
+from rankwell.core.registry import split_names, suggest
+from rankwell.core.tables.values import Values
+from rankwell.errors import BadInput, BadUsage, GateFailed, RankwellError, UnknownName
+from rankwell.experiments.comparison import Origin, compare_values
+from rankwell.experiments.comparison.folders import from_folders, run_names
+from rankwell.experiments.gate_toml import Gate, read_gate
+from rankwell.experiments.requirements import Check, Figures, check_requirement, parse_requirement
+from rankwell.io.result_folder import ResultFolder, is_result_folder, read_results
+from rankwell.io.result_summary import read_summary
+from rankwell.report.charts import difference_label
+from rankwell.report.junit import Case, junit_text
+from rankwell.report.present import FormatOption, MeasureOption, Output
+from rankwell.stats import MIN_QUERIES
+from rankwell.store import refuse_blocked, write_text
+
+
+def gate(
+    folder: Path,
+    /,
+    *,
+    require: Annotated[list[str] | None, Option(("--require", "-r"))] = None,
+    no_regression: str | None = None,
+    tolerance: str | None = None,
+    measure: MeasureOption = None,
+    requirements: Path | None = None,
+    intervals: Literal["bootstrap", "t"] = "bootstrap",
+    level: float = 0.95,
+    resamples: int = 10_000,
+    seed: int = 0,
+    format: FormatOption = "table",  # noqa: A002
+    junit: Path | None = None,
+) -> Output:
+    """Hold results against requirements and against a baseline, for continuous integration: exit 1, with the reasons, on failure.
+
+    A requirement that is about nothing, or about an undefined figure, is an error (exit 2) and never passes.
+
+    Parameters
+    ----------
+    folder
+        Results of any command that has -o.
+    require
+        [RUN:]MEASURE.FIGURE, then >=, >, <=, < or == and a number, as in 'nDCG@10.ci_low >= 0.38'; repeat it for more.
+        'AP within 1% of 0.747' fails above as well. FIGURE is mean (where none is named), sd, ci_low, ci_high, n, or another
+        column of summary.csv; or median, min or max of the queries. Without a run it is required of every run but the baseline;
+        R@1[direction=t2v] chooses rows. Numbers are in the unit of the results; 38% is 0.38 of shares and 38 of percentages.
+    no_regression
+        The baseline: a run of the folder, or another folder of results, whose runs are held against those of the same name (a
+        single one against all). Fails where a run is surely worse: the interval of the paired difference, as rankwell compare has
+        it, lies wholly on the worse side of 0.
+    tolerance
+        Fail instead where a run may be worse by more than this (non-inferiority): where that interval reaches further on the
+        worse side. In the measure's unit, or in percent of the baseline's mean (1%).
+    measure
+        Only this measure must not be worse; repeat it for more.
+    requirements
+        TOML file with require = [...], no_regression, tolerance and measures = [...]; options go before it, --require adds to it.
+    intervals
+        Intervals of the differences by the bootstrap over queries, or by Student's t.
+    level
+        Of those intervals.
+    resamples
+        Of the bootstrap.
+    seed
+        Of the bootstrap.
+    format
+        How to print.
+    junit
+        File to write the same to as JUnit XML.
+    """
+    if junit is not None:
+        refuse_blocked(junit)
+    try:
+        stated = Gate() if requirements is None else read_gate(requirements)
+        wanted = Gate(
+            require=(*stated.require, *(require or ())),
+            no_regression=stated.no_regression if no_regression is None else no_regression,
+            tolerance=stated.tolerance if tolerance is None else tolerance,
+            measures=tuple(name for text in measure or stated.measures for name in split_names(text)),
+        )
+        method = {"intervals": intervals, "level": level, "resamples": resamples, "seed": seed}
+        lines, notes = _hold(folder, wanted, method)
+    except RankwellError as error:
+        # What an earlier call wrote there would say that all is well.
+        if junit is not None:
+            write_text(junit, junit_text("rankwell gate", [Case("gate", "gate", error=str(error))]))
+        raise
+    if junit is not None:
+        cases = [Case(each.case, f"gate.{each.run}", failure="" if each.passed else each.told) for each in lines]
+        write_text(junit, junit_text("rankwell gate", cases))
+    failed = sum(not each.passed for each in lines)
+    text = _text(lines) if format == "table" else report.render_rows([each.as_row() for each in lines], format, notes=notes)
+    said = () if format == "json" else tuple(notes)
+    return Output(text=text, notes=said, exit_code=GateFailed.exit_code if failed else 0)
+
+
+class _Line(NamedTuple):
+    """What became of one requirement, or of one measure against the baseline, for one run; see the columns of `as_row`."""
+
+    passed: bool
+    requirement: str
+    run: str
+    measure: str
+    part: str
+    found: float
+    ci_low: float | None
+    ci_high: float | None
+    unit: str
+    n: int
+    told: str
+
+    @property
+    def case(self) -> str:
+        """What is required, and of which part of the results."""
+        return f"{self.requirement} ({self.part})" if self.part else self.requirement
+
+    def as_row(self) -> dict[str, Any]:
+        """The columns by name, in their order."""
+        return {"result": "passed" if self.passed else "failed"} | {
+            name: each for name, each in self._asdict().items() if name != "passed"
+        }
+
+
+def _text(lines: Sequence[_Line]) -> str:
+    failed = sum(not each.passed for each in lines)
+    told = [f"{'passed' if each.passed else 'FAILED'}  {report.visible(each.told)}" for each in lines]
+    total = f"{failed} of {len(lines)} failed" if failed else f"all {len(lines)} passed" if len(lines) > 1 else "passed"
+    return "\n".join([*told, f"gate: {total}"]) + "\n"
+
+
+def _hold(folder: Path, wanted: Gate, method: Mapping[str, Any]) -> tuple[list[_Line], list[str]]:
+    """What becomes of all that is wanted, and what is to be said of it. Raises BadUsage where nothing is wanted."""
+    if not wanted.require and not wanted.no_regression:
+        raise BadUsage("nothing is required; add --require 'nDCG@10.ci_low >= 0.38' or --no-regression BASELINE.")
+    for option, given in (("--tolerance", wanted.tolerance), ("--measure", wanted.measures)):
+        if given and not wanted.no_regression:
+            raise BadUsage(f"{option} belongs to --no-regression; name the baseline.")
+    parsed = [parse_requirement(text) for text in wanted.require]
+    results = read_results(folder)
+    figures = Figures(read_summary(folder), results.values, results.facts, results.rules)
+    own = wanted.no_regression if wanted.no_regression in results.runs else None
+    lines = [_required(each) for one in parsed for each in check_requirement(one, figures, besides=own)]
+    if not wanted.no_regression:
+        return lines, []
+    compared, notes = _against(results, wanted, method)
+    known = {(each.run, each.measure) for each in results.values}
+    whole = dict.fromkeys(
+        row["label"] for row in figures.rows if row.get("against") is None and (row["run"], row["measure"]) not in known
+    )
+    if whole and not wanted.measures:
+        notes.append(f"{', '.join(whole)}: a figure of the whole has no values of queries, and is not compared with the baseline")
+    return [*lines, *compared], list(dict.fromkeys(notes))
+
+
+def _required(check: Check) -> _Line:
+    """A requirement's line: the figure that was found, the bound, and how far off it is."""
+    missed = "" if check.passed else f": {abs(check.missed):.4g} too {'high' if check.missed > 0 else 'low'}"
+    missed = missed if check.missed or check.passed else ": equal is not enough"
+    told = (
+        f"{_about(check.run, check.measure, check.part)}: {check.figure} is {_shown(check)}{_counted(check)}, "
+        f"wanted {check.wanted}{missed}"
+    )
+    return _Line(
+        passed=check.passed,
+        requirement=check.requirement,
+        run=check.run,
+        measure=check.measure,
+        part=check.part,
+        found=check.found,
+        ci_low=None,
+        ci_high=None,
+        unit=check.unit,
+        n=check.n,
+        told=told,
+    )
+
+
+def _about(run: str, measure: str, part: str) -> str:
+    return f"{run} {measure} ({part})" if part else f"{run} {measure}"
+
+
+def _shown(check: Check) -> str:
+    """The figure as tables show it, with as many digits as it takes to see on which side of the bound it lies."""
+    if isinstance(check.found, int):
+        return str(check.found)
+    usual = report.figure(check.found, "rank" if check.unit == "count" else check.unit or "share")
+    near = not check.passed and abs(float(usual) - check.found) >= abs(check.missed)
+    return f"{check.found:.10g}" if near else usual
+
+
+def _counted(check: Check) -> str:
+    if check.figure == "n":
+        return ""
+    return f" ({check.unit}, n = {check.n})" if check.unit else f" (n = {check.n})"
+
+
+_Known = tuple[Values, Mapping[str, Any]]
+
+
+class _Tolerance(NamedTuple):
+    """How much worse is not too much: in the measure's unit, or in percent of the baseline's mean."""
+
+    text: str
+    number: float
+    relative: bool
+
+    @classmethod
+    def of(cls, text: str) -> "_Tolerance":
+        """The tolerance that a text states. Raises BadUsage for what is no number from 0, with or without %."""
+        try:
+            number = float(text.strip().removesuffix("%"))
+        except ValueError:
+            number = -1.0
+        if not (isfinite(number) and number >= 0):
+            raise BadUsage(f"--tolerance {text!r}: a number from 0 is wanted, as 0.005, or 1% of the baseline's mean.")
+        return cls(text.strip(), number, text.strip().endswith("%"))
+
+    def refuse_unfit(self, units: Sequence[str]) -> None:
+        """Raises BadUsage for one that is of two units at once, or that no difference of shares can exceed."""
+        if self.relative or not self.number:
+            return
+        if len(units) > 1:
+            raise BadUsage(
+                f"--tolerance {self.text} would be in {' and in '.join(units)}; choose by --measure, or write it in %."
+            )
+        if "share" in units and self.number >= 1:
+            raise BadUsage(
+                f"--tolerance {self.text} is as much as a share from 0 to 1 can lose; write {self.number / 100:g}, or "
+                f"{self.number:g}% of the baseline's mean."
+            )
+
+    def reach(self, row: Mapping[str, Any]) -> float:
+        """The same in the unit of a difference's row."""
+        return abs(row["mean_against"]) * self.number / 100 if self.relative else self.number
+
+
+def _against(results: ResultFolder, wanted: Gate, method: Mapping[str, Any]) -> tuple[list[_Line], list[str]]:
+    """A line for every run and measure that is held against the baseline, and what is to be said of it."""
+    tolerance = _Tolerance.of(wanted.tolerance) if wanted.tolerance else None
+    folders = [("", results), *_other_folder(results, wanted.no_regression)]
+    gathered = from_folders(folders, details=False)
+    names = run_names(folders)
+    pairs, new = _pairs(results, wanted.no_regression, names)
+    notes = [
+        *gathered.origin.notes,
+        *(f"{run} has no run of its name in {wanted.no_regression}, and is not compared" for run in new),
+    ]
+    keys = list(dict.fromkeys(name for fact in gathered.facts for name in fact))
+    rows: list[Mapping[str, Any]] = []
+    for run, base in pairs:
+        mine = [(each, fact) for each, fact in zip(gathered.values, gathered.facts, strict=True) if each.run in (run, base)]
+        if not wanted.measures:
+            mine, only = _shared(mine, run, base)
+            notes += [f"{', '.join(only)}: {base} has no such values, and they are not held against it"] if only else []
+        result = compare_values(
+            [each for each, _ in mine],
+            facts=[fact for _, fact in mine],
+            baseline=base,
+            measures=wanted.measures or None,
+            test="t",
+            correction="none",
+            origin=Origin(better=gathered.origin.better),
+            **method,
+        )
+        for row in result.differences:
+            _refuse_lost_queries(row, mine)
+        notes += result.notes
+        rows += result.differences
+    judged = [row for row in rows if row["better"] != "neither"]
+    undirected = dict.fromkeys(row["of"] for row in rows if row["better"] == "neither")
+    if not judged:
+        raise BadUsage(f"neither higher nor lower values of {', '.join(undirected)} are better; nothing can be worse.")
+    notes += [
+        f"{name}: neither higher nor lower values are better, and it is not held against the baseline" for name in undirected
+    ]
+    if tolerance:
+        tolerance.refuse_unfit(list(dict.fromkeys(row["unit"] for row in judged)))
+    return [_compared(row, tolerance, keys) for row in judged], notes
+
+
+def _other_folder(results: ResultFolder, baseline: str) -> list[tuple[str, ResultFolder]]:
+    """The folder that the baseline names; none where it names a run. Raises BadUsage where it is both or neither, or this one."""
+    if baseline in results.runs:
+        if is_result_folder(baseline):
+            raise BadUsage(f"{baseline} is a run of {results.place} and a folder as well; write ./{baseline} for the folder.")
+        return []
+    if not Path(baseline).is_dir():
+        raise UnknownName(
+            f"{results.place} has no run {baseline!r}, and there is no such folder; {suggest(baseline, results.runs)}"
+        )
+    if Path(baseline).resolve() == results.place.resolve():
+        raise BadUsage(f"{baseline} is the folder itself; name the results that it shall be held against.")
+    return [(baseline.rstrip("/"), read_results(baseline))]
+
+
+def _pairs(results: ResultFolder, baseline: str, names: Sequence[Mapping[str, str]]) -> tuple[list[tuple[str, str]], list[str]]:
+    """Which run is held against which, by the names that they have here; and the runs that the baseline does not have."""
+    if len(names) == 1:
+        others = [run for run in results.runs if run != baseline]
+        if not others:
+            raise BadUsage(f"{baseline!r} is the only run of {results.place}; nothing is held against it.")
+        return [(run, baseline) for run in others], []
+    base = names[1]
+    shared = [run for run in results.runs if run in base]
+    if not shared and len(base) == 1:
+        return [(run, each) for run in results.runs for each in base.values()], []
+    lost = [run for run in base if run not in shared]
+    if lost:
+        raise BadInput(
+            f"{results.place} has no run {lost[0]!r}, which {baseline} has (here are {', '.join(results.runs)}); a run that is "
+            "missing cannot be found worse."
+        )
+    return [(run, base[run]) for run in shared], [run for run in results.runs if run not in base]
+
+
+def _shared(known: Sequence[_Known], run: str, base: str) -> tuple[list[_Known], list[str]]:
+    """What both have, and the measures of the run alone. Raises BadInput for a measure of the baseline that the run lacks."""
+    of = {name: [(each.measure, fact) for each, fact in known if each.run == name] for name in (run, base)}
+    lost = next((each.label for each, fact in known if each.run == base and (each.measure, fact) not in of[run]), None)
+    if lost is not None:
+        raise BadInput(f"{run} has no values of {lost}, which {base} has; evaluate it as well, or choose measures by --measure.")
+    only = dict.fromkeys(each.label for each, fact in known if (each.measure, fact) not in of[base])
+    return [(each, fact) for each, fact in known if (each.measure, fact) in of[base]], list(only)
+
+
+def _refuse_lost_queries(row: Mapping[str, Any], known: Sequence[_Known]) -> None:
+    """Raises BadInput where queries that count for the baseline do not count for the run: the hard ones may be missing."""
+    counted = {
+        each.run: [query for query, counts in zip(each.queries, each.counted.tolist(), strict=True) if counts]
+        for each, fact in known
+        if each.measure == row["of"] and all(row.get(name) == told for name, told in fact.items())
+    }
+    run, base = row["run"], row["against"]
+    lost = [query for query in counted[base] if query not in set(counted[run])]
+    if lost:
+        about = f"{_about(run, difference_label(row), '')} against {base}"
+        raise BadInput(
+            f"{about}: {len(lost)} of {len(counted[base])} queries that count there do not count for {run}, as {lost[0]!r}; what "
+            "is missing cannot be found worse: evaluate both on the same queries, or choose measures by --measure."
+        )
+
+
+def _compared(row: Mapping[str, Any], tolerance: _Tolerance | None, keys: Sequence[str]) -> _Line:
+    """The line of a paired difference. Raises BadInput where it has no interval."""
+    measure = difference_label(row)
+    part = ", ".join(row[name] for name in keys if isinstance(row.get(name), str))
+    run, base, low, high = row["run"], row["against"], row["ci_low"], row["ci_high"]
+    about = _about(run, measure, part)
+    if low is None or high is None:
+        raise BadInput(
+            f"{about} against {base}: there is no interval of the difference, for {row['n']} queries count for both and at least "
+            f"{MIN_QUERIES} are needed; whether it is worse cannot be told."
+        )
+    lower = row["better"] == "lower"
+    # How much is lost at best, and at worst.
+    least, most = (low, high) if lower else (-high, -low)
+    passed = least <= 0 if tolerance is None else most <= tolerance.reach(row)
+    wrong, right = ("is", "is not surely") if tolerance is None else ("may be", "is not")
+    than = f"worse than {base}" + (f" by more than {tolerance.text}" if tolerance else "")
+    ends = [report.figure(each, row["unit"] if row["unit"] != "count" else "rank") for each in (row["mean"], low, high)]
+    numbers = f"{'' if ends[0].startswith('-') else '+'}{ends[0]} [{ends[1]}, {ends[2]}] ({row['unit']}, n = {row['n']})"
+    return _Line(
+        passed=passed,
+        requirement=f"{measure} not {than}",
+        run=run,
+        measure=measure,
+        part=part,
+        found=row["mean"],
+        ci_low=low,
+        ci_high=high,
+        unit=row["unit"],
+        n=row["n"],
+        told=f"{about} {right if passed else wrong} {than}: {numbers}{', lower is better' if lower else ''}",
+    )

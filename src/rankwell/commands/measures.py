@@ -1,0 +1,96 @@
+"""List every measure with what it says, its bounds, its direction and the words that other tools have for it."""
+
+import sys
+from typing import Annotated, Any, Literal
+
+from rankwell import report
+from rankwell.core.options import Option
+from rankwell.core.registry import MEASURES, MeasureEntry
+from rankwell.report.present import Output
+
+
+def measures(
+    *,
+    format: Annotated[Literal["table", "json", "md"], Option(("--format", "-f"))] = "table",  # noqa: A002
+) -> Output:
+    """List every measure with what it says, its bounds, its direction and the words that other tools have for it.
+
+    Parameters
+    ----------
+    format
+        table for reading, json for programs, md for the page docs/measures.md with every formula, source and example.
+    """
+    entries = [MEASURES[name] for name in MEASURES]
+    if format == "md":
+        return Output(text=page(entries))
+    rows = [facts(entry) for entry in entries]
+    if format == "json":
+        return Output(text=report.render_rows(rows, "json"))
+    shown = [{"measure": each["form"], "value": each["says"], "aliases": ", ".join(each["aliases"])} for each in rows]
+    return Output(
+        text=report.render_rows(shown, "table", terminal=report.terminal_of(sys.stdout)),
+        notes=("`rankwell explain NAME` says more about each.",),
+    )
+
+
+def facts(entry: MeasureEntry) -> dict[str, Any]:
+    """What the registry knows of a measure, for tables and JSON."""
+    return {
+        "name": entry.name,
+        "form": form(entry),
+        "says": entry.definition["definition"],
+        "family": entry.module,
+        "bounds": [_bound(bound) for bound in entry.bounds],
+        "better": entry.better,
+        "empty": _bound(entry.empty),
+        "summary": entry.summary,
+        "unit": entry.unit,
+        "reads": entry.view.__name__,
+        "expected_under_ties": entry.expected is not None,
+        "source": entry.source,
+        "aliases": sorted(entry.aliases),
+    }
+
+
+def form(entry: MeasureEntry) -> str:
+    """How the measure is written, with every parameter and its default: `AP(rel=1,judged_only=False,denom='relevant')@k`."""
+    inner = ",".join(
+        each.name if each.required else f"{each.name}={each.default!r}"
+        for each in entry.parameters.values()
+        if each.name != entry.at
+    )
+    at = "" if entry.at is None else f"@{entry.at}" if entry.parameters[entry.at].required else f"[@{entry.at}]"
+    return f"{entry.name}({inner}){at}" if inner else f"{entry.name}{at}"
+
+
+def page(entries: list[MeasureEntry]) -> str:
+    """The page docs/measures.md: every measure by family."""
+    families = sorted({entry.module for entry in entries})
+    parts = [
+        "# Measures\n\nWritten by `rankwell measures --format md` from the code; do not edit. `@k` cuts the ranking after k "
+        "items, `[@k]` may be left out. A grade of `rel` or more is relevant. "
+        "Under `--ties expected` measures marked *exact under ties* have a closed form.\n"
+    ]
+    for family in families:
+        mine = [entry for entry in entries if entry.module == family]
+        parts.append(f"## {family.replace('_', ' ').capitalize()}\n")
+        parts.extend(_section(entry) for entry in mine)
+    return "\n".join(parts)
+
+
+def _section(entry: MeasureEntry) -> str:
+    known = facts(entry)
+    low, high = known["bounds"]
+    lines = [f"### {entry.name}", "", f"`{form(entry)}`", ""]
+    for text in entry.paragraphs:
+        lines += ["```python", text, "```", ""] if text.startswith(">>>") else [text, ""]
+    traits = [f"from {low} to {high}", f"{entry.better} is better", f"a query without a ranking gets {known['empty']}"]
+    traits += [] if entry.summary == "mean" else [f"summary: {entry.summary}"]
+    traits += ["exact under ties"] if entry.expected is not None else []
+    lines += [f"* {'; '.join(traits)}", f"* source: {entry.source}"]
+    lines += [f"* also called: {', '.join(f'`{alias}`' for alias in known['aliases'])}"] if entry.aliases else []
+    return "\n".join([*lines, ""])
+
+
+def _bound(value: float) -> float | str:
+    return value if value == value and abs(value) != float("inf") else {"inf": "∞", "-inf": "−∞"}.get(str(value), "not counted")

@@ -1,0 +1,32 @@
+"""Open the page of results in a browser: report.html, as `rankwell report` and `rankwell compare -o` write it."""
+
+import webbrowser
+from pathlib import Path
+
+from rankwell.errors import BadInput
+from rankwell.report.page import NAME
+from rankwell.report.present import Output
+
+
+def open(  # noqa: A001
+    place: Path = Path(),
+    /,
+    *,
+    browser: bool = True,
+) -> Output:
+    """Open the page of results in a browser: report.html, as `rankwell report` and `rankwell compare -o` write it.
+
+    Parameters
+    ----------
+    place
+        A folder with a page, or the page itself.
+    browser
+        Open it; without, its path is printed and no more.
+    """
+    page = place / NAME if place.is_dir() else place
+    if not page.is_file():
+        what = f"there is no {NAME} in {place}" if place.is_dir() else f"{place}: no such file"
+        raise BadInput(f"{what}; `rankwell report DIR` writes one for a folder that a command wrote with -o.")
+    opened = browser and webbrowser.open(page.resolve().as_uri())
+    notes = () if opened or not browser else ("no browser could be started; open the file by hand",)
+    return Output(text=str(page), notes=notes)

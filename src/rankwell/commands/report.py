@@ -1,0 +1,207 @@
+"""Write a page of results, report.html: the verdict, every query, and the lists side by side. It opens from disk, offline.
+
+Give folders that commands wrote with -o, of any protocol. Several folders, and several runs in one, are compared.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+from rankwell.errors import BadUsage, NothingToEvaluate
+from rankwell.experiments.comparison import Comparison, compare_values
+from rankwell.experiments.comparison.folders import Gathered, Named, from_folders, run_names, split_name
+from rankwell.io import read_texts
+from rankwell.io.result_folder import ResultFolder, read_results
+from rankwell.io.result_summary import read_further, read_summary
+from rankwell.media.images import Thumbnails, data_uri, locate
+from rankwell.report import Row
+from rankwell.report.charts import difference_label
+from rankwell.report.page import NAME, PageSource, Place
+from rankwell.report.page.document import write_page
+from rankwell.report.present import Output, OutputOption
+from rankwell.store import refuse_blocked
+
+_MOST_NAMED = 3
+_MOST_PAIRED = 5
+
+
+def report(
+    *places: str,
+    output: OutputOption = None,
+    documents: str | None = None,
+    thumbnails: str | None = None,
+    title: str | None = None,
+    seed: int = 0,
+) -> Output:
+    """Write a page of results, report.html: the verdict, every query, and the lists side by side. It opens from disk, offline.
+
+    Several folders, and several runs in one, are compared as `rankwell compare` does it; of more than five runs each with the
+    first alone.
+
+    Parameters
+    ----------
+    places
+        Folders of results (name=FOLDER renames what is in them).
+    output
+        The page to write, or the folder for it; by default it goes into the folder of results, or the first of several.
+    documents
+        File of what the items say (a corpus as JSON lines, CSV, TSV or Parquet), for snippets.
+    thumbnails
+        Pictures of the items: a folder, or the place of each as 'img/{id}.jpg'.
+    title
+        Title of the page; by default the names of the runs.
+    seed
+        Seed of the comparison, and of the queries that are drawn where not all can have lists.
+    """
+    if not places:
+        raise BadUsage("name a folder of results: rankwell report DIR, or several to compare them.")
+    target = _target(output if output is not None else Path(split_name(places[0])[1]))
+    refuse_blocked(target)
+    written, notes = write_report(places, target, documents=documents, thumbnails=thumbnails, title=title, seed=seed)
+    return Output(text=str(written[0]), notes=tuple(notes))
+
+
+def write_report(
+    places: Sequence[str | Path],
+    target: Path,
+    *,
+    documents: str | Mapping[str, str] | None = None,
+    thumbnails: str | None = None,
+    title: str | None = None,
+    seed: int = 0,
+) -> tuple[list[Path], list[str]]:
+    """Writes the page of the folders, and returns the paths of its files and what there is to say of it."""
+    folders = [(name, read_results(place)) for name, place in (split_name(str(each)) for each in places)]
+    texts = read_texts(documents).texts if isinstance(documents, str) else documents or {}
+    pictures = None if thumbnails is None else _Pictures(thumbnails)
+    source = page_source(folders, texts=texts, pictures=pictures, title=title, seed=seed)
+    written = write_page(target, source)
+    notes = [f"its lists lie in {len(written) - 1} files in {written[1].parent}/, which go with it"] if len(written) > 1 else []
+    return written, notes + ([] if pictures is None else pictures.notes)
+
+
+def page_lines(folder: Path) -> str:
+    """What a command ends with that has written a page into a folder."""
+    return f"Question by question, both lists side by side, in a page: {folder / NAME}\n\n  rankwell open {folder}\n"
+
+
+def _target(place: Path) -> Path:
+    """The page's file: what ends as a page is one, anything else a folder."""
+    return place if place.suffix.lower() in (".html", ".htm") and not place.is_dir() else place / NAME
+
+
+def page_source(
+    folders: Named,
+    *,
+    texts: Mapping[str, str] | None = None,
+    pictures: "_Pictures | None" = None,
+    title: str | None = None,
+    seed: int = 0,
+) -> PageSource:
+    """What the page is made from: a folder as it was written, with its comparison where it has one, else a new comparison."""
+    gathered = from_folders(folders, details=False)
+    names, runs = run_names(folders), gathered.runs
+    (_, first), *others = folders
+    rows = [row for (_, folder), renamed in zip(folders, names, strict=True) for row in _rows(folder, renamed)]
+    stored = {} if others else read_further(first.place)
+    verdicts: Sequence[str] = [row["text"] for row in stored.get("verdicts", ())]
+    groups: Sequence[Row] = stored.get("groups", ())
+    rules: Mapping[str, Any] = gathered.origin.rules if others else first.rules
+    notes = list(gathered.origin.notes) if others else [str(note) for note in stored.get("notes", ())]
+    if not verdicts and len(runs) > 1:
+        comparison, lacking = _compared(gathered, seed)
+        rows = [row for row in rows if row.get("against") is None]
+        notes += lacking
+        if comparison is not None:
+            rows, groups = [*rows, *comparison.differences], comparison.groups
+            verdicts = [*_against_one(comparison, len(runs)), *comparison.verdicts]
+            rules, notes = {**rules, **comparison.describe()}, [*notes, *comparison.notes]
+    return PageSource(
+        title=title or _named(runs),
+        protocol=gathered.origin.protocol,
+        values=gathered.values,
+        facts=gathered.facts,
+        rows=rows,
+        places=[Place(folder.place, renamed) for (_, folder), renamed in zip(folders, names, strict=True)],
+        verdicts=verdicts,
+        groups=groups,
+        notes=list(dict.fromkeys(notes)),
+        rules=rules,
+        inputs={name: digest for _, folder in reversed(folders) for name, digest in folder.inputs.items()},
+        better=gathered.origin.better,
+        texts=texts or {},
+        pictures=pictures,
+        seed=seed,
+    )
+
+
+def _rows(folder: ResultFolder, renamed: Mapping[str, str]) -> list[Row]:
+    """The rows of a folder's summary with the names that its runs have here."""
+    return [
+        {**row, **{key: renamed.get(row[key], row[key]) for key in ("run", "against") if row.get(key)}}
+        for row in read_summary(folder.place)
+    ]
+
+
+def _compared(gathered: Gathered, seed: int) -> tuple[Comparison | None, list[str]]:
+    """The comparison of the runs that share a measure, or why there is none; of many runs each with the first alone."""
+    boards = [(each.measure, tuple(fact.items())) for each, fact in zip(gathered.values, gathered.facts, strict=True)]
+    if not any(one == other for one, other in combinations(boards, 2)):
+        return None, []
+    runs = gathered.runs
+    many = len(runs) > _MOST_PAIRED
+    told = [f"each run was tested against {runs[0]} alone; rankwell compare tests all {math.comb(len(runs), 2)} pairs"]
+    baseline = runs[0] if many else None
+    try:
+        found = compare_values(gathered.values, facts=gathered.facts, baseline=baseline, seed=seed, origin=gathered.origin)
+        return found, told if many else []
+    except NothingToEvaluate as error:
+        return None, [f"not compared: {error}"]
+
+
+def _against_one(comparison: Comparison, runs: int) -> list[str]:
+    """Of many runs held against one, in a sentence how many are better and worse by the first measure; nothing of few."""
+    first = comparison.differences[0]
+    rows = [row for row in comparison.differences if row["of"] == first["of"]]
+    if comparison.baseline is None or runs <= _MOST_PAIRED or len(rows) >= runs:
+        return []
+    sign = -1 if first["better"] == "lower" else 1
+    decisive = [sign * row["mean"] > 0 for row in rows if row["decisive"]]
+    better, worse = sum(decisive), len(decisive) - sum(decisive)
+    told = f"{better} of {len(rows)} runs {'is' if better == 1 else 'are'} better than {first['against']}"
+    return [f"{told} by {difference_label(first)}, {worse} worse, {len(rows) - len(decisive)} not told apart from it."]
+
+
+def _named(runs: Sequence[str]) -> str:
+    """The runs as a title."""
+    shown = list(runs[:_MOST_NAMED]) + ([f"{len(runs) - _MOST_NAMED} more"] if len(runs) > _MOST_NAMED else [])
+    return " and ".join(filter(None, (", ".join(shown[:-1]), shown[-1])))
+
+
+class _Pictures:
+    """The pictures of items as `data:` addresses, by a folder or a pattern with `{id}`."""
+
+    def __init__(self, place: str) -> None:
+        if "{id}" not in place and not Path(place).is_dir():
+            raise BadUsage(f"--thumbnails {place!r}: no such folder; name one, or the place of each item as 'img/{{id}}.jpg'.")
+        self._place = place
+        self.notes: list[str] = []
+
+    def __call__(self, items: Sequence[str]) -> dict[str, str]:
+        """The pictures of those items that have one; what is missing is told in `notes`."""
+        files = {item: self._file(item) for item in items} if "{id}" in self._place else locate(items, Path(self._place))
+        thumbnails = Thumbnails({item: path for item, path in files.items() if path is not None}, longest=160)
+        shown = {item: image for item in items if (image := thumbnails[item].image) is not None}
+        bare = [item for item in items if item not in shown]
+        if bare:
+            some = f"{', '.join(map(repr, bare[:3]))}{' …' if len(bare) > 3 else ''}"
+            self.notes.append(f"{len(bare)} of {len(items)} items have no picture: {some}")
+        return {item: data_uri(image) for item, image in shown.items()}
+
+    def _file(self, item: str) -> Path | None:
+        """Where the pattern places an item; a path that leaves the pattern's folder is none."""
+        fixed = Path(self._place.partition("{id}")[0] + "x").parent.resolve()
+        path = Path(self._place.replace("{id}", item)).resolve()
+        return path if fixed in path.parents else None

@@ -1,0 +1,98 @@
+"""Find the nearest items of each query among embeddings, exactly: a run, or the ground truth of an approximate index.
+
+Of items with the same score the one that stands first in BASE comes first; the result is the same for every backend.
+"""
+
+from typing import Literal
+
+import numpy as np
+
+from rankwell import io
+from rankwell.core.kernels.exclusion import Exclude, Groups
+from rankwell.core.kernels.similarity import Metric
+from rankwell.errors import BadUsage
+from rankwell.io.embeddings import read_column, read_embeddings
+from rankwell.io.ground_truth import write_ground_truth
+from rankwell.neighbours import search as find
+from rankwell.report.present import Output, OutputPath, Progress
+
+_HDF5 = (".hdf5", ".h5")
+
+
+def search(
+    base: str,
+    queries: str,
+    /,
+    *,
+    output: OutputPath,
+    k: int = 100,
+    metric: Metric = "cosine",
+    exclude: Exclude = "none",
+    base_ids: str | None = None,
+    query_ids: str | None = None,
+    base_groups: str | None = None,
+    query_groups: str | None = None,
+    backend: Literal["numpy", "torch", "faiss"] = "numpy",
+    device: str | None = None,
+    progress: Progress = None,
+) -> Output:
+    """Find the nearest items of each query among embeddings, exactly: a run, or the ground truth of an approximate index.
+
+    Parameters
+    ----------
+    base
+        File of the items' vectors: .npy, .npz, .fvecs, .fbin, .parquet, .safetensors, .hdf5 (`data.hdf5:train`).
+    queries
+        File of the queries' vectors, by the same model.
+    output
+        Where to write: a run (.parquet, .run, .csv, .tsv, .json), or positions and distances (.hdf5, as ann-benchmarks).
+    k
+        How many items per query.
+    metric
+        Cosine, dot product, or Euclidean distance (`l2`; a run then holds its negative, so that higher is nearer).
+    exclude
+        `self` leaves out the item with the query's own id.
+    base_ids
+        File of the items' ids: one a line, a JSON list, a table's column (`items.csv:id`). Without, those in or beside BASE.
+    query_ids
+        File of the queries' ids.
+    base_groups
+        File of a label per item, as for ids; items with the query's label are left out. Needs --query-groups.
+    query_groups
+        File of a label per query.
+    backend
+        What multiplies; all give the same bytes.
+    device
+        Where torch multiplies, such as cuda or cpu; by default on a GPU where there is one.
+    """
+    if (base_groups is None) != (query_groups is None):
+        raise BadUsage("--base-groups and --query-groups go together; give both or neither.")
+    items = read_embeddings(base, ids=base_ids, check=False)
+    asked = read_embeddings(queries, ids=query_ids, check=False)
+    if exclude == "self" and (asked.ids is None) != (items.ids is None):
+        raise BadUsage("--exclude self goes by id, and only one side has ids; name them with --base-ids and --query-ids.")
+    groups = Groups(read_column(query_groups), read_column(base_groups)) if query_groups and base_groups else None
+    found = find(
+        asked,
+        items,
+        k=k,
+        metric=metric,
+        exclude=exclude,
+        groups=groups,
+        backend=backend,
+        device=device,
+        progress=None if progress is None else lambda done, total: progress("search", done, total),
+    )
+    if output.name.lower().endswith(_HDF5):
+        write_ground_truth(output, found.positions, found.scores, metric)
+        written = "positions and distances"
+    else:
+        written = io.write_run(found.ranking(), output)
+    full, rows = np.count_nonzero(found.positions[:, -1] >= 0), int(np.count_nonzero(found.positions >= 0))
+    notes = [
+        f"{asked.n} queries, {items.n} items, {items.dimensions} dimensions, {metric}; equal scores in the order of {base}",
+        f"wrote {output} ({rows} rows, {written})",
+    ]
+    if full < asked.n:
+        notes.insert(1, f"{asked.n - full} queries have fewer than {k} items left")
+    return Output(notes=tuple(notes))

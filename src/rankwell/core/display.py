@@ -1,0 +1,90 @@
+"""What every result shows of itself: tables and charts in a notebook, charts and data frames when asked.
+
+Results do not know who draws them: the ways to show one are found by name in `report/faces/`, one file per way.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
+
+from rankwell.core.catalogue import Catalogue
+
+Made = TypeVar("Made", bound=Callable[..., Any])
+FACES: Catalogue[Callable[..., Any]] = Catalogue("report.notebook", "way to show a result")
+
+
+def face(name: str) -> Callable[[Made], Made]:
+    """Registers a function of a result as the way of this name to show it."""
+    return FACES.register(name, lambda function: function)
+
+
+class Chart(dict[str, Any]):
+    """A Vega-Lite specification, which a notebook draws without any further package; `altair.Chart.from_dict` loads it."""
+
+    @property
+    def mime(self) -> str:
+        """The type by which notebooks know it: that of its version of Vega-Lite."""
+        version = str(self["$schema"]).rpartition("/v")[2].partition(".")[0]
+        return f"application/vnd.vegalite.v{version}+json"
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
+        """The specification, and a drawing for notebooks that know another version or none."""
+        parts = {
+            "text/plain": lambda: f"<Chart {self['title']['text']!r}, a Vega-Lite specification>",
+            "image/svg+xml": lambda: FACES["svg"](self),
+            self.mime: lambda: dict(self),
+        }
+        return _wanted(parts, include, exclude)
+
+
+class Shown:
+    """What all results have in common for whoever looks at them."""
+
+    @property
+    def key_facts(self) -> tuple[Mapping[str, Any], ...]:
+        """What rows of single queries say besides, for each element of `values`; empty where they say nothing."""
+        return ()
+
+    @property
+    def tables(self) -> Mapping[str, Sequence[Mapping[str, Any]]]:
+        """What there is besides the summary, by name."""
+        return {}
+
+    def chart(self, name: str | None = None) -> Chart:
+        """A chart as a Vega-Lite specification: `intervals`, `per_query`, and of a comparison `differences` and `deltas`.
+
+        name: by default the main one. A notebook draws it; `altair.Chart.from_dict` loads it.
+        Raises UnknownName for another name, BadUsage where this result has nothing to draw in it.
+        """
+        return FACES["chart"](self, name)
+
+    def to_pandas(self, table: str = "summary") -> Any:
+        """A pandas data frame in long form: the `summary`, the values `per_query`, or one of `tables`. Undefined is NaN.
+
+        Raises UnknownName for another table, MissingExtra without pandas.
+        """
+        return FACES["pandas"](self, table)
+
+    def to_polars(self, table: str = "summary") -> Any:
+        """A Polars data frame in long form: the `summary`, the values `per_query`, or one of `tables`. Undefined is null.
+
+        Raises UnknownName for another table, MissingExtra without Polars.
+        """
+        return FACES["polars"](self, table)
+
+    def _repr_html_(self) -> str:
+        """The tables with the line of rules, for notebooks."""
+        return FACES["html"](self)
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
+        """Text, the tables, and the main chart where there is one."""
+        parts: dict[str, Callable[[], Any]] = {"text/plain": lambda: repr(self), "text/html": self._repr_html_}
+        main: Chart | None = FACES["main chart"](self)
+        if main is not None:
+            parts[main.mime] = lambda: dict(main)
+        return _wanted(parts, include, exclude)
+
+
+def _wanted(parts: Mapping[str, Callable[[], Any]], include: Any, exclude: Any) -> dict[str, Any]:
+    """What a notebook asks for: by type of content, of all or those included, without those excluded."""
+    names = (name for name in parts if (not include or name in include) and (not exclude or name not in exclude))
+    return {name: parts[name]() for name in names}

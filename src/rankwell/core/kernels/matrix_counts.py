@@ -1,0 +1,289 @@
+"""Where the positives of each query stand in a matrix of scores: counted block by block in two threads, never sorted whole.
+
+A query is a row of the matrix (`across`), or a column (`down`): the matrix is read in the order in which it lies either way.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rankwell.core.kernels import native
+from rankwell.core.kernels.products import greater_counts
+from rankwell.core.kernels.threads import in_threads, processors
+from rankwell.core.tables import Bools, Floats, Ints, offsets_of
+from rankwell.core.tables.scores import Positives, Scores
+from rankwell.errors import BadScore
+
+# Called with the rows read and the rows in all.
+Progress = Callable[[int, int], None]
+Reals = NDArray[Any]
+_CELLS = 1 << 18
+"""Scores that are looked at at a time: they and their marks stay in the processor's cache."""
+_SHORT = 2048
+_COMPARED = 4
+"""Up to so many positives of a query are each compared with all scores; from there on sorting the query's scores is faster."""
+
+
+class Counts(NamedTuple):
+    """For some pairs of a query and its positive: pairs, as positions in the table of positives, ascending; the score of each;
+    how many items score higher, how many the same (itself included), how many of those come before it in the named order."""
+
+    pairs: Ints
+    scores: Floats
+    above: Ints
+    tied: Ints
+    before: Ints
+
+
+class Side(NamedTuple):
+    """What is looked at. down: whether the queries are the columns. rows: those of the matrix that take part; None for all."""
+
+    scores: Scores
+    rows: Ints | None
+    down: bool
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows of the matrix take part."""
+        return self.scores.matrix.shape[0] if self.rows is None else len(self.rows)
+
+    def block(self, start: int, stop: int) -> Reals:
+        """The rows from start to stop of those that take part, each checked."""
+        chosen = slice(start, stop) if self.rows is None else self.rows[start:stop]
+        return self.checked(comparable(self.scores.matrix[chosen]), start)
+
+    def checked(self, block: Reals, row: int, column: int = 0) -> Reals:
+        """A block that begins at a row and a column. Raises BadScore naming those of its first score that is NaN or infinite."""
+        if block.dtype.kind == "f":
+            with np.errstate(invalid="ignore", over="ignore"):
+                # A sum is finite only if all its parts are, and costs less than looking at each.
+                odd = None if np.isfinite(block.sum()) else np.argwhere(~np.isfinite(block))
+            if odd is not None and len(odd):
+                first, second = map(int, odd[0])
+                place = self.scores.place(row + first if self.rows is None else int(self.rows[row + first]), column + second)
+                raise BadScore(f"{place}: the score is {block[first, second]}; scores are finite, mend it or mask its row.")
+        return block
+
+    def of(self, queries: Ints, items: Ints) -> Reals:
+        """(pairs,) the scores of pairs."""
+        rows, columns = (items, queries) if self.down else (queries, items)
+        return comparable(self.scores.matrix[rows if self.rows is None else self.rows[rows], columns])
+
+    def all_of(self, query: int) -> Reals:
+        """(items,) the scores of one query."""
+        if not self.down:
+            return comparable(self.scores.matrix[query if self.rows is None else int(self.rows[query])])
+        column = self.scores.matrix[:, query]
+        return comparable(column if self.rows is None else column[self.rows])
+
+
+def comparable(scores: Reals) -> Reals:
+    """Scores of a kind that the processor compares as it is, and in the order of its bytes."""
+    kind = scores.dtype.newbyteorder("=")
+    return scores.astype({"e": "f4", "?": "u1"}.get(kind.char, kind), copy=False)
+
+
+def count(side: Side, positives: Positives, *, best: bool, order: Ints | None = None, progress: Progress | None = None) -> Counts:
+    """The counts of every positive, or of each query's `best` one alone with those that tie with it.
+
+    positives: of the queries of this side. order: (items,) the place of each item among items with equal scores; None for that
+    in the table. The matrix is read once; a row of which a positive is tied is read again. Raises BadScore as `Side.checked`.
+    """
+    asked = side.of(positives.owner, positives.items)
+    pairs = np.flatnonzero(positives.is_best(asked)) if best else np.arange(len(asked))
+    owner, scores = positives.owner[pairs], asked[pairs]
+    most = 1 if best else int(positives.counts.max(initial=0))
+    if most > _COMPARED:
+        above, tied = _by_sorting(side, offsets_of(np.bincount(owner, minlength=positives.n_queries)), scores, progress)
+    else:
+        level = np.zeros(len(pairs), dtype=np.int64) if best else pairs - positives.offsets[owner]
+        wanted = np.zeros((positives.n_queries, max(most, 1)), dtype=scores.dtype)
+        wanted[owner, level] = scores
+        higher, as_high = (_down if side.down else _across)(side, wanted, progress)
+        above = higher[owner, level]
+        tied = as_high[owner, level] - above
+    before = _before(side, positives, pairs, scores, tied, order)
+    return Counts(pairs, scores.astype(np.float64), above, tied, before)
+
+
+def _pieces(n: int, size: int, progress: Progress | None) -> Iterator[list[range]]:
+    """The rows in parts of a size, so many at once as there are processors; tells after each lot how far the work has come."""
+    at_once = processors()
+    for start in range(0, n, size * at_once):
+        stop = min(start + size * at_once, n)
+        yield [range(first, min(first + size, stop)) for first in range(start, stop, size)]
+        if progress is not None:
+            progress(stop, n)
+
+
+def _across(side: Side, wanted: Reals, progress: Progress | None) -> tuple[Ints, Ints]:
+    """(queries, m) how many scores of a row are above those wanted, and how many as high or above."""
+    n, width = side.n_rows, side.scores.matrix.shape[1]
+    higher, as_high = np.zeros(wanted.shape, dtype=np.int64), np.zeros(wanted.shape, dtype=np.int64)
+    step = max(1, min(64, _CELLS // width))
+    natively = native.library is not None
+
+    def _work(part: range) -> None:
+        marks = np.empty((step, width), dtype=np.bool_)
+        for start in range(part.start, part.stop, step):
+            rows = slice(start, min(start + step, part.stop))
+            block = side.block(rows.start, rows.stop)
+            if natively and block.dtype == np.float32 and block.flags.c_contiguous:
+                higher[rows], as_high[rows] = greater_counts(block, wanted[rows])
+                continue
+            for which in range(wanted.shape[1]):
+                for found, compare in ((higher, np.greater), (as_high, np.greater_equal)):
+                    found[rows, which] = _per_row(compare(block, wanted[rows, which, None], out=marks[: len(block)]))
+
+    for parts in _pieces(n, 32 * step, progress):
+        in_threads(_work, parts)
+    return higher, as_high
+
+
+def _per_row(marks: Bools) -> Sequence[Any] | Ints:
+    """(rows,) how many marks of each row are set."""
+    # Row by row is several times as fast as along an axis, but for short rows the calls take longer than the work.
+    return np.count_nonzero(marks, axis=1) if marks.shape[1] < _SHORT else [np.count_nonzero(row) for row in marks]
+
+
+def _down(side: Side, wanted: Reals, progress: Progress | None) -> tuple[Ints, Ints]:
+    """The same for columns: each part of the rows is compared with one number per column, and the counts are added up."""
+    n, width = side.n_rows, side.scores.matrix.shape[1]
+    totals = np.zeros((2, *wanted.shape[::-1]), dtype=np.int64)
+    levels = np.ascontiguousarray(wanted.T)
+    step = max(1, min(255, _CELLS // width))
+
+    def _work(part: range) -> Ints:
+        marks, found = np.empty((step, width), dtype=np.bool_), np.zeros_like(totals)
+        for start in range(part.start, part.stop, step):
+            block = side.block(start, min(start + step, part.stop))
+            room = marks[: len(block)]
+            for which, level in enumerate(levels):
+                for place, compare in enumerate((np.greater, np.greater_equal)):
+                    compare(block, level, out=room)
+                    found[place, which] += np.add.reduce(room.view(np.uint8), axis=0, dtype=np.uint8)
+        return found
+
+    for parts in _pieces(n, 64 * step, progress):
+        for found in in_threads(_work, parts):
+            totals += found
+    return totals[0].T, totals[1].T
+
+
+def _by_sorting(side: Side, offsets: Ints, scores: Reals, progress: Progress | None) -> tuple[Ints, Ints]:
+    """(pairs,) how many scores of a pair's query are above its own, and how many the same, from each query's sorted scores."""
+    n_queries = len(offsets) - 1
+    above, tied = np.empty(len(scores), dtype=np.int64), np.empty(len(scores), dtype=np.int64)
+    n_items = side.n_rows if side.down else side.scores.matrix.shape[1]
+    step = max(1, min(64, _CELLS // n_items))
+
+    def _work(part: range) -> None:
+        for start in range(part.start, part.stop, step):
+            stop = min(start + step, part.stop)
+            ordered = np.sort(_of_queries(side, start, stop), axis=1)
+            for query in range(start, stop):
+                mine = slice(int(offsets[query]), int(offsets[query + 1]))
+                right = np.searchsorted(ordered[query - start], scores[mine], side="right")
+                above[mine] = n_items - right
+                tied[mine] = right - np.searchsorted(ordered[query - start], scores[mine], side="left")
+
+    for parts in _pieces(n_queries, 4 * step, progress):
+        in_threads(_work, parts)
+    return above, tied
+
+
+def _of_queries(side: Side, start: int, stop: int) -> Reals:
+    """(queries, items) the scores of some queries, each checked."""
+    if not side.down:
+        return side.block(start, stop)
+    columns = side.scores.matrix[:, start:stop]
+    block = side.checked(comparable(columns if side.rows is None else columns[side.rows]), 0, start)
+    return np.ascontiguousarray(block.T)
+
+
+def _before(side: Side, positives: Positives, pairs: Ints, scores: Reals, tied: Ints, order: Ints | None) -> Ints:
+    """(pairs,) how many items with a pair's score come before it."""
+    before = np.zeros(len(pairs), dtype=np.int64)
+    in_ties = np.flatnonzero(tied > 1)
+    owner = positives.owner[pairs[in_ties]]
+    for query in np.unique(owner).tolist():
+        mine = in_ties[slice(*np.searchsorted(owner, [query, query + 1]).tolist())]
+        every = side.all_of(query)
+        for score in np.unique(scores[mine]):
+            same = mine[scores[mine] == score]
+            rivals, asked = np.flatnonzero(every == score), positives.items[pairs[same]]
+            before[same] = (
+                np.searchsorted(rivals, asked) if order is None else np.searchsorted(np.sort(order[rivals]), order[asked])
+            )
+    return before
+
+
+def count_groups(
+    scores: Scores, rows: Ints | None, groups: Positives, *, order: Ints | None = None, progress: Progress | None = None
+) -> Counts:
+    """The counts of each column among all columns' groups of rows, a group's score being the greatest of its rows.
+
+    groups: the rows (of those that take part) of each column's group; columns without any take no part. order: (columns,) places
+    among equal scores; None for that in the table. `pairs` are columns. Source: Luo and others 2021, CLIP4Clip, multi-sentence.
+    """
+    side = Side(scores, rows, down=True)
+    members = np.flatnonzero(groups.counts)
+    starts, width = groups.offsets[members], scores.matrix.shape[1]
+    asked = side.of(groups.owner, groups.items)
+    wanted = np.zeros(width, dtype=asked.dtype)
+    if len(members):
+        wanted[members] = np.maximum.reduceat(asked, starts)
+    place = np.arange(width) if order is None else order
+    totals = np.zeros((3, width), dtype=np.int64)
+    for first, last in lots(groups.offsets[members + 1], max(1, 4 * _CELLS // width)):
+        begin = int(starts[first])
+        chosen = groups.items[begin : int(groups.offsets[members[last - 1] + 1])]
+        part = Side(scores, chosen if rows is None else rows[chosen], down=True)
+        found = part.block(0, len(chosen))
+        best = np.maximum.reduceat(found, starts[first:last] - begin, axis=0)
+        same = best == wanted
+        totals[0] += np.add.reduce((best > wanted).view(np.uint8), axis=0, dtype=np.uint8)
+        totals[1] += np.add.reduce(same.view(np.uint8), axis=0, dtype=np.uint8)
+        row, column = np.nonzero(same)
+        early = place[members[first:last]][row] < place[column]
+        totals[2] += np.bincount(column[early], minlength=width)
+        if progress is not None:
+            progress(last, len(members))
+    return Counts(members, wanted[members].astype(np.float64), *totals[:, members])
+
+
+def lots(ends: Ints, most: int) -> Iterator[tuple[int, int]]:
+    """The groups in lots of at most so many rows, and of 255 groups, which bytes can count; a larger one is a lot by itself."""
+    first = 0
+    while first < len(ends):
+        begin = int(ends[first - 1]) if first else 0
+        last = int(np.searchsorted(ends, begin + most, side="right"))
+        last = min(max(last, first + 1), first + 255)
+        yield first, last
+        first = last
+
+
+def first_items(side: Side, depth: int, *, order: Ints | None = None) -> tuple[Ints, Floats]:
+    """(queries, depth) the positions of each query's first items, best first, with their scores.
+
+    order: as for `count`. depth: at most the number of items.
+    """
+    n_queries = side.scores.matrix.shape[1] if side.down else side.n_rows
+    n_items = side.n_rows if side.down else side.scores.matrix.shape[1]
+    place = np.arange(n_items) if order is None else order
+    positions, scores = np.empty((n_queries, depth), dtype=np.int64), np.empty((n_queries, depth))
+    step = max(1, min(64, _CELLS // n_items))
+
+    def _work(part: range) -> None:
+        block = _of_queries(side, part.start, part.stop)
+        lowest = np.partition(block, n_items - depth, axis=1)[:, n_items - depth]
+        for query, row, low in zip(part, block, lowest, strict=True):
+            found = np.flatnonzero(row >= low)
+            found = found[np.lexsort((place[found], -row[found].astype(np.float64)))][:depth]
+            positions[query], scores[query] = found, row[found]
+
+    for parts in _pieces(n_queries, step, None):
+        in_threads(_work, parts)
+    return positions, scores

@@ -1,0 +1,65 @@
+"""The same work on several parts in processes of their own. Results do not depend on how many there are."""
+
+import signal
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+from typing import Protocol, TypeVar
+
+from rankwell.core.kernels.threads import in_threads, processors
+from rankwell.errors import BadUsage
+
+Part = TypeVar("Part")
+Result = TypeVar("Result")
+_SOME = 4
+"""Parts of each thread that are done before their results are handed on: more would keep progress waiting, fewer the threads."""
+
+
+class Each(Protocol):
+    """The results of the work on every part, in order, as they are made."""
+
+    def __call__(self, work: Callable[[Part], Result], parts: Sequence[Part], /) -> Iterator[Result]:
+        """Yields a result per part. With several processes, work, parts and results are sent between them, so they are plain."""
+        ...
+
+
+@contextmanager
+def crew(processes: int, *, threads: int | None, prepare: Callable[[], object]) -> Generator[Each]:
+    """Processes that wait for work until the block ends; of one, it is threads of this process that work.
+
+    processes: how many. threads: of a process, None for as many as there are processors; processes have one each. prepare: called
+    first in every new process, a function of a module. They are started afresh (spawn), so that no thread or lock of this process
+    is copied half way; a script that calls this keeps its own work below `if __name__ == "__main__":`.
+    Raises BadUsage where a process dies. Where the block is left early, as by Ctrl-C, what is not begun is never done.
+    """
+    if processes == 1:
+        yield partial(_in_threads, threads=threads)
+        return
+    # They are loaded only where they are wanted: they take longer than a small evaluation computes.
+    import multiprocessing
+    from concurrent.futures import ProcessPoolExecutor
+    from concurrent.futures.process import BrokenProcessPool
+
+    context = multiprocessing.get_context("spawn")
+    pool = ProcessPoolExecutor(processes, mp_context=context, initializer=_begin, initargs=(prepare,))
+    try:
+        yield pool.map
+    except BrokenProcessPool as error:
+        raise BadUsage(
+            f"one of {processes} processes ended before its work, perhaps for want of memory; ask for fewer, or for one, which "
+            "uses threads. A Python script that asks for several does so below `if __name__ == '__main__':`."
+        ) from error
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _begin(prepare: Callable[[], object]) -> None:
+    # Ctrl-C reaches every process of the terminal; the one that started the others ends them.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    prepare()
+
+
+def _in_threads(work: Callable[[Part], Result], parts: Sequence[Part], *, threads: int | None) -> Iterator[Result]:
+    step = _SOME * (threads or processors())
+    for start in range(0, len(parts), step):
+        yield from in_threads(work, parts[start : start + step], workers=threads)

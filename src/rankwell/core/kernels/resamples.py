@@ -1,0 +1,136 @@
+"""How often each query is drawn in bootstrap resamples: multinomial counts, for which a byte of chance per query is enough."""
+
+import math
+import threading
+from collections.abc import Callable
+from functools import cached_property
+from itertools import accumulate
+from typing import NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rankwell.core.kernels.threads import in_threads
+from rankwell.core.tables import Floats, Ints
+
+Result = TypeVar("Result")
+_PIECE, _MOST = 1 << 18, 512
+_SHARES = 1 << 120
+
+
+def over_resamples(
+    n: int, resamples: int, work: Callable[[Floats], Result], *, seed: int, block: int | None = None
+) -> list[Result]:
+    """What `work` makes of the counts of each block of resamples, in order; several threads work on blocks of their own.
+
+    work: called with (block, n) float64, how often each of n queries is drawn in each resample; the next block overwrites them.
+    Every row sums to n, and all ways to draw are as probable. The counts depend on n and the seed (PCG64) alone: measures and
+    runs with n counted queries share them. block: resamples at a time; by default 2 MiB of counts.
+    """
+    from threadpoolctl import threadpool_limits
+
+    drawn = Resamples(n, seed)
+    rows = min(resamples, block or drawn.piece)
+    starts = range(0, resamples, rows)
+    with threadpool_limits(1, user_api="blas"):
+        return in_threads(lambda start: work(drawn.counts(start, min(start + rows, resamples))), starts, each=12)
+
+
+class _Chances(NamedTuple):
+    """How a count follows from chance. edges: it is the number of them that a random byte is not below, unless that is `open` or
+    above. rest: then it is the number of those that a random word is not below."""
+
+    edges: tuple[int, ...]
+    open: int
+    rest: NDArray[np.uint64]
+
+
+class Resamples:
+    """The counts of resamples of n queries.
+
+    They begin as counts of Poisson's distribution, with a mean of a little less than 1: whatever these sum up to, they are
+    multinomial given that sum, and stay so when queries are added one by one, each as probable, until the sum is n. Where it is
+    above n, which is rare, the row is drawn again. Nothing is approximated but the probabilities themselves, by 2⁻⁷⁰.
+    Pieces of some rows have random numbers of their own, so that any rows may be had in any order.
+    Source: Brown and Bromberg 1984, An efficient two-stage procedure for generating random variates from the multinomial.
+    """
+
+    def __init__(self, n: int, seed: int) -> None:
+        self._n, self._seed = n, seed
+        # A thread's memory for counts is made once: to have it cleared by the system for every piece takes as long as drawing.
+        self._room = threading.local()
+        self.piece = max(1, min(_MOST, _PIECE // n))
+
+    def counts(self, first: int, last: int) -> Floats:
+        """(last - first, n) the counts of the resamples from first to last; the next call in the same thread overwrites them."""
+        pieces = range(first // self.piece, -(-last // self.piece))
+        if len(pieces) == 1:
+            return self._drawn(pieces[0])[first - pieces[0] * self.piece : last - pieces[0] * self.piece]
+        found = np.empty((last - first, self._n))
+        for piece in pieces:
+            start = piece * self.piece
+            mine = self._drawn(piece)[max(0, first - start) : last - start]
+            found[max(0, start - first) :][: len(mine)] = mine
+        return found
+
+    def _drawn(self, piece: int) -> Floats:
+        n = self._n
+        bits = np.random.PCG64(np.random.SeedSequence(self._seed, spawn_key=(piece,)))
+        if not hasattr(self._room, "counts"):
+            self._room.counts = np.empty((self.piece, n))
+        counts: Floats = self._room.counts
+        counts[:] = self._poisson(bits, self.piece)
+        sums = counts @ np.ones(n)
+        over = np.flatnonzero(sums > n)
+        while len(over):
+            counts[over] = self._poisson(bits, len(over))
+            sums[over] = counts[over].sum(axis=1)
+            over = over[sums[over] > n]
+        lacking = (n - sums).astype(np.int64)
+        places = np.repeat(np.arange(self.piece) * n, lacking) + self._singles(bits, int(lacking.sum()))
+        np.add.at(counts.reshape(-1), places, 1.0)
+        return counts
+
+    @cached_property
+    def _chances(self) -> _Chances | None:
+        """Of counts whose mean lies three standard deviations of the sum below 1; None where that is no mean."""
+        one = 1 << 20
+        mean = one - 1 - math.isqrt(9 * one * one // self._n)
+        if mean <= 0:
+            return None
+        # Whole numbers all the way: what is rounded off is below 2⁻¹²⁰.
+        shares = [_SHARES]
+        while shares[-1]:
+            shares.append(shares[-1] * mean // (one * len(shares)))
+        total = sum(shares)
+        whole = [256 * share // total for share in shares]
+        rest = list(accumulate(256 * share - bytes_ * total for share, bytes_ in zip(shares, whole, strict=True)))
+        *edges, open_ = accumulate(bytes_ for bytes_ in whole if bytes_)
+        words = [(each << 64) // rest[-1] for each in rest if each < rest[-1]]
+        return _Chances(tuple(edges), open_, np.array(words, dtype=np.uint64))
+
+    def _poisson(self, bits: "np.random.PCG64", rows: int) -> NDArray[np.uint8]:
+        """(rows, n) counts of which none knows of the others."""
+        if self._chances is None:
+            return np.zeros((rows, self._n), dtype=np.uint8)
+        edges, open_, rest = self._chances
+        cells = rows * self._n
+        raw = bits.random_raw(-(-cells // 8)).astype("<u8", copy=False).view(np.uint8)[:cells]
+        counts, reached = np.zeros(cells, dtype=np.uint8), np.empty(cells, dtype=np.bool_)
+        for edge in edges:
+            np.greater_equal(raw, edge, out=reached)
+            counts += reached.view(np.uint8)
+        undecided = np.flatnonzero(raw >= open_)
+        counts[undecided] = np.searchsorted(rest, bits.random_raw(len(undecided)), side="right")
+        return counts.reshape(rows, self._n)
+
+    def _singles(self, bits: "np.random.PCG64", wanted: int) -> Ints:
+        """(wanted,) queries, each as probable. Source: Lemire 2019, Fast random integer generation in an interval."""
+        found = [np.zeros(0, dtype=np.int64)]
+        while wanted:
+            words = bits.random_raw(-(-wanted // 2)).astype("<u8", copy=False).view("<u4")
+            products = words.astype(np.uint64) * np.uint64(self._n)
+            fair = (products & np.uint64(0xFFFFFFFF)) >= (1 << 32) % self._n
+            found.append((products[fair][:wanted] >> np.uint64(32)).astype(np.int64))
+            wanted -= len(found[-1])
+        return np.concatenate(found)

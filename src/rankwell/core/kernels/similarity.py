@@ -1,0 +1,270 @@
+"""Similarities of vectors: exact in float64, and as matrix products whose distance from the exact ones is bounded.
+
+The product only decides what is clearly above or below; whatever lies within its bound is scored again, pair by pair,
+with products and sums in float64 in an order that depends on the number of dimensions alone. So equal vectors tie exactly, and
+no figure depends on block sizes, threads, the BLAS or the device.
+"""
+
+from collections.abc import Callable
+from typing import Any, Literal, NamedTuple, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rankwell.core.kernels import native
+from rankwell.core.kernels.threads import in_threads
+from rankwell.core.tables import Bools, Floats, Ints
+from rankwell.core.tables.embeddings import Embeddings, Vectors
+from rankwell.errors import BadInput, UnknownName
+
+Metric = Literal["cosine", "dot", "l2"]
+Reals = NDArray[Any]  # float32, or float64 where float32 tells too little apart
+
+_CELLS = 1 << 17  # numbers that are worked on at a time, so that they stay in the cache
+_SHORTEST, _LONGEST = 2.0**-250, 2.0**250
+_LONGEST_UNSCALED = 1e9  # products stay far from the largest float32
+
+
+def metric_name(name: str) -> Metric:
+    """The metric of this name. Raises UnknownName."""
+    for metric in get_args(Metric):
+        if metric == name:
+            return metric
+    raise UnknownName(f"no metric is called {name!r}; the metrics are {', '.join(get_args(Metric))}.")
+
+
+def sum_rows(terms: Floats) -> Floats:
+    """(rows,) the sums of the rows, by adding the second half to the first until one column is left."""
+    # Few short rows are added as a few long columns: the same additions, with less to do around each.
+    while terms.shape[1] > 24:
+        terms = _folded(terms, 1)
+    columns = np.ascontiguousarray(terms.T)
+    while len(columns) > 1:
+        columns = _folded(columns, 0)
+    return columns[0]
+
+
+def _folded(terms: Floats, axis: int) -> Floats:
+    """The terms with the second half added to the first along an axis; the middle one of an odd number is kept."""
+    wide = terms.shape[axis]
+    half, left = wide // 2, wide - wide // 2
+    # Not in place: NumPy cannot tell that the halves are apart, and would copy one of them first.
+    first, second = (terms[:, :half], terms[:, left:]) if axis else (terms[:half], terms[left:])
+    if left == half:
+        return first + second
+    middle = terms[:, half:left] if axis else terms[half:left]
+    return np.concatenate([first + second, middle], axis=axis)
+
+
+def _is_native(vectors: Vectors) -> bool:
+    return native.library is not None and vectors.dtype == np.float32 and vectors.flags.c_contiguous
+
+
+def _summed(left: Vectors, right: Vectors, rows: Ints, columns: Ints, *, distance: bool) -> Floats:
+    """(pairs,) the sums of products, or of squared differences, by the compiled kernel."""
+    scores = np.empty(len(rows))
+    one, other = (np.ascontiguousarray(each, dtype=np.int64) for each in (rows, columns))
+    native.library.score_pairs(left, right, left.shape[1], one, other, distance, scores)
+    return scores
+
+
+def squared_norms(vectors: Vectors, rows: Ints) -> Floats:
+    """(rows,) the sums of squares of some vectors, in float64 in the fixed order of `sum_rows`."""
+    natively = _is_native(vectors)
+
+    def _work(part: slice) -> Floats:
+        if natively:
+            return _summed(vectors, vectors, rows[part], rows[part], distance=False)
+        wide = vectors[rows[part]].astype(np.float64)
+        with np.errstate(all="ignore"):
+            wide *= wide
+            return sum_rows(wide)
+
+    return _in_parts(_work, len(rows), vectors.shape[1])
+
+
+def score_pairs(queries: Vectors, items: Vectors, rows: Ints, columns: Ints, metric: Metric) -> Floats:
+    """(pairs,) the exact scores of pairs of vectors, higher is nearer; `l2` is the negative distance, `-sqrt(sum (q - x)^2)`.
+
+    rows, columns: (pairs,) positions in `queries` and `items`. Cosine is `q.x / sqrt(|q|^2 |x|^2)`, which is exactly 1 for equal
+    vectors. Every score is a function of its two vectors alone. The vectors are finite, under cosine not zero.
+    """
+    left, right = np.asarray(queries), np.asarray(items)
+    natively = _is_native(left) and _is_native(right)
+
+    def _work(part: slice) -> Floats:
+        if natively:
+            return _summed(left, right, rows[part], columns[part], distance=metric == "l2")
+        terms = left[rows[part]].astype(np.float64)
+        with np.errstate(all="ignore"):  # what is not finite is refused by name where the vectors are made ready
+            if metric == "l2":
+                terms -= right[columns[part]]
+                terms *= terms
+            else:
+                terms *= right[columns[part]]
+            return sum_rows(terms)
+
+    scores = _in_parts(_work, len(rows), left.shape[1])
+    if metric == "l2":
+        return 0.0 - np.sqrt(scores)
+    if metric == "cosine":
+        seen, which = np.unique(rows, return_inverse=True)
+        found, what = np.unique(columns, return_inverse=True)
+        with np.errstate(all="ignore"):
+            scores /= np.sqrt(squared_norms(left, seen)[which] * squared_norms(right, found)[what])
+    return scores + 0.0  # no negative zero
+
+
+def _in_parts(work: Callable[[slice], Floats], n: int, width: int) -> Floats:
+    """(n,) the results of the work on parts of n rows of a width, done on all processors where there is enough of it."""
+    step = max(16, _CELLS // width)
+    parts = [slice(start, start + step) for start in range(0, n, step)]
+    result = np.empty(n)
+
+    def _put(part: slice) -> None:
+        result[part] = work(part)
+
+    in_threads(_put, parts, each=8)
+    return result
+
+
+class Block(NamedTuple):
+    """Vectors made ready for the product. vectors: (rows, width). reach: (rows,) an upper bound of each one's norm.
+
+    squares: (rows,) the squared norms, of queries under `l2` only.
+    """
+
+    vectors: Reals
+    reach: Floats
+    squares: Floats
+
+
+class Space:
+    """How the vectors of two tables are multiplied under a metric, and how far a product may be from the truth.
+
+    double: in float64, which is half as fast, for vectors that are nearly the same as seen from float32.
+
+    Products stand in the order of scores: under `cosine` and `dot` they are scores, under `l2` they are `q.x - |x|^2 / 2` of
+    vectors moved to the items' centre. `place` takes an exact score there.
+    Source of the bounds: Higham 2002, Accuracy and Stability of Numerical Algorithms, sections 3.1 and 3.5; they hold for any
+    order of summation, with or without fused multiplication.
+    """
+
+    def __init__(self, queries: Embeddings, items: Embeddings, metric: Metric, *, double: bool = False) -> None:
+        if queries.dimensions != items.dimensions:
+            raise BadInput(
+                f"the queries have {queries.dimensions} dimensions, the items {items.dimensions}; both come from one model."
+            )
+        self.metric: Metric = metric
+        self._tables = {"query": queries, "item": items}
+        self._whole = all(table.vectors.dtype.kind in "iu" for table in (queries, items))
+        self._d = queries.dimensions
+        self.width = self._d + (metric == "l2")
+        self._centre = np.zeros(self._d, dtype=np.float32)
+        if metric == "l2" and items.n:
+            first = np.asarray(items.vectors[:4096]).astype(np.float64)
+            with np.errstate(all="ignore"):
+                centre = np.nan_to_num(first.mean(axis=0)).clip(-1e9, 1e9)
+            self._centre = (np.rint(centre) if self._whole else centre).astype(np.float32)
+        self.double = double
+        self.dtype = np.dtype(np.float64 if double else np.float32)
+        # Roundings in a product: of both vectors, of d multiplications and additions, and of the norms that enter; beside a
+        # float64 product those in the exact score count as well.
+        steps = {"cosine": 1.5 * self._d + 16, "dot": self._d + 16, "l2": 2 * self._d + 32}[metric]
+        steps *= 2.0**-52 if double else 2.0**-24
+        if steps > 0.5:
+            raise BadInput(f"{self._d} dimensions; vectors of {2**21} at most can be compared.")
+        self._share = steps / (1 - steps)
+        self._out = np.empty((0, self.width), dtype=self.dtype)
+
+    def queries(self, start: int, stop: int) -> Block:
+        """Some queries, ready. Raises BadInput that names a vector which is not finite, zero under cosine, or too long."""
+        return self._ready("query", start, stop, np.empty((stop - start, self.width), dtype=self.dtype))
+
+    def items(self, start: int, stop: int) -> Block:
+        """Some items, ready until the next call. Raises as `queries` does."""
+        if len(self._out) < stop - start:
+            self._out = np.empty((stop - start, self.width), dtype=self.dtype)
+        return self._ready("item", start, stop, self._out[: stop - start])
+
+    def _ready(self, side: Literal["query", "item"], start: int, stop: int, out: Reals) -> Block:
+        raw = np.asarray(self._tables[side].vectors[start:stop])
+        with np.errstate(over="ignore", invalid="ignore", under="ignore"):
+            plain = np.ascontiguousarray(raw, dtype=self.dtype)
+            if self.metric == "cosine":
+                return self._normalised(side, start, raw, plain, out)
+            if self.metric == "dot":
+                out = plain
+            elif raw.dtype.itemsize == 8:
+                np.subtract(raw, self._centre, out=out[:, : self._d], casting="same_kind")
+            else:
+                np.subtract(plain, self._centre, out=out[:, : self._d])
+            moved = out[:, : self._d]
+            squares = np.vecdot(moved, moved).astype(np.float64)
+            self._refuse(side, start, raw, ~(squares < _LONGEST_UNSCALED**2))
+        reach = self._reach(squares)
+        if self.metric == "l2":
+            out[:, self._d] = 1 if side == "query" else -squares / 2
+            squares = self._moved_squares(raw) if side == "query" else squares
+        return Block(out, reach, squares)
+
+    def _normalised(self, side: Literal["query", "item"], start: int, raw: Vectors, plain: Reals, out: Reals) -> Block:
+        squares = np.vecdot(plain, plain)
+        if side == "item" and ((squares > 1e-18) & (squares < 1e18)).all():
+            np.multiply(plain, (1 / np.sqrt(squares.astype(np.float64))).astype(self.dtype)[:, None], out=out)
+        else:
+            wide = raw.astype(np.float64)
+            squares = np.vecdot(wide, wide)
+            self._refuse(side, start, raw, ~((squares > _SHORTEST**2) & (squares < _LONGEST**2)))
+            np.divide(wide, np.sqrt(squares)[:, None], out=out, casting="same_kind")
+        ones = np.ones(len(out))
+        return Block(out, ones, ones)
+
+    def _reach(self, squares: Floats) -> Floats:
+        # Squares of very small numbers may have been lost below the smallest float32.
+        return np.sqrt(squares * (1 + self._share) + self._d * 2.0**-148)
+
+    def _moved_squares(self, raw: Vectors) -> Floats:
+        def _work(part: slice) -> Floats:
+            moved = raw[part].astype(np.float64) - self._centre
+            moved *= moved
+            return sum_rows(moved)
+
+        return _in_parts(_work, len(raw), self._d)
+
+    def _refuse(self, side: Literal["query", "item"], start: int, raw: Vectors, bad: Bools) -> None:
+        """Raises BadInput that says what is wrong with the first bad vector, if there is one."""
+        if not bad.any():
+            return
+        row = int(np.flatnonzero(bad)[0])
+        vector = raw[row].astype(np.float64)
+        place = f"{side} vectors, {self._tables[side].place(start + row)}"
+        odd = np.flatnonzero(~np.isfinite(vector))
+        if odd.size:
+            found = f"number {int(odd[0])} is {vector[odd[0]]}"
+            raise BadInput(f"{place}: {found}; embeddings are finite; encode this one again or drop it.")
+        if not vector.any():
+            raise BadInput(f"{place}: the vector is zero, it has no direction; drop it, or take the metric dot or l2.")
+        largest = np.abs(vector).max()
+        raise BadInput(f"{place}: numbers as far from 1 as {largest:.3g} cannot be compared; scale all vectors alike.")
+
+    def slack(self, query_reach: Any, item_reach: Any) -> Any:
+        """How far a product may be from the place of its exact score, at most; for norms up to the given ones."""
+        mass = query_reach * item_reach
+        extra = 0.0
+        if self.metric == "l2":
+            mass = mass + item_reach**2 / 2
+            extra = (self._d + 16) * 2.0**-52 * (query_reach + item_reach) ** 2
+        bound = self._share * mass + self._d * 2.0**-100 * (1 + query_reach) * (1 + item_reach) ** 2
+        if self._whole and self.metric != "cosine":
+            # Sums of whole numbers, and of halves, below 2^23 are exact.
+            bound = np.where(mass < 2.0**23, 0.0, bound)
+        return bound * (1 + 1e-9) + extra
+
+    def place(self, scores: Floats, squares: Floats) -> Floats:
+        """Exact scores among the products; never falls where scores rise. squares: the `squares` of the scores' queries."""
+        return (squares - scores * scores) / 2 if self.metric == "l2" else scores
+
+    def after(self, scores: Floats, squares: Floats) -> Floats:
+        """The lowest place that a score above the given ones may have."""
+        return self.place(scores, squares) if self.metric == "l2" else np.nextafter(scores, np.inf)

@@ -1,0 +1,348 @@
+"""The measures as they can be named: entries that files add by a decorator, and the text of a measure, `nDCG@10`, as a value."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import math
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from types import NoneType
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, TypeVar, get_args, get_origin
+
+from rankwell.core.catalogue import Catalogue as Catalogue
+from rankwell.core.catalogue import suggest as suggest
+from rankwell.errors import BadUsage, UnknownName
+
+if TYPE_CHECKING:
+    from rankwell.core.tables.values import Summary, Unit
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+Better = Literal["higher", "lower", "neither"]
+
+
+class Parameter(NamedTuple):
+    """One keyword parameter of a measure; `default` is `inspect.Parameter.empty` where it must be given."""
+
+    name: str
+    default: Any
+    kind: Any
+
+    @property
+    def required(self) -> bool:
+        """Whether the measure has no value without this parameter."""
+        return self.default is inspect.Parameter.empty
+
+
+class MeasureEntry(NamedTuple):
+    """A measure as its file declares it: the function and the facts that documentation and tests read.
+
+    view: the type of view it reads. at: the parameter that `@` sets, or None. empty: the value of a query with an empty ranking;
+    NaN where such a query is not counted. expected: the closed form under random order of tied items, where there is one.
+    chance: the mean over all orders that a candidate's list may have, where measures of two lists have a closed form for it.
+    aliases: other tools' words for it with the parameters that they imply. exempt: common laws that do not hold, with the reason.
+    """
+
+    name: str
+    function: Callable[..., Any]
+    view: type
+    parameters: Mapping[str, Parameter]
+    at: str | None
+    bounds: tuple[float, float]
+    better: Better
+    empty: float
+    source: str
+    summary: Summary
+    unit: Unit
+    aliases: Mapping[str, str]
+    expected: Callable[..., Any] | None
+    exempt: Mapping[str, str]
+    chance: Callable[..., Any] | None = None
+
+    @property
+    def paragraphs(self) -> list[str]:
+        """Its documentation, paragraph by paragraph; the last one is its worked example."""
+        return (inspect.getdoc(self.function) or "").split("\n\n")
+
+    @property
+    def definition(self) -> dict[str, str]:
+        """What stands in the rules of a result: its first sentence, its direction, its summary and its source."""
+        sentence = self.paragraphs[0].replace("\n", " ")
+        return {"definition": sentence, "better": self.better, "summary": self.summary, "source": self.source}
+
+    @property
+    def module(self) -> str:
+        """The name of the file that declares it, without folder and suffix."""
+        return self.function.__module__.rpartition(".")[2]
+
+
+MEASURES: Catalogue[MeasureEntry] = Catalogue("measures", "measure")
+
+
+def measure(
+    name: str,
+    *,
+    source: str,
+    bounds: tuple[float, float] = (0.0, 1.0),
+    better: Better = "higher",
+    empty: float = 0.0,
+    at: str | None = "k",
+    summary: Summary = "mean",
+    unit: Unit = "share",
+    aliases: Mapping[str, str] | Iterable[str] = (),
+    expected: Callable[..., Any] | Literal["same"] | None = None,
+    exempt: Mapping[str, str] | None = None,
+    chance: Callable[..., Any] | None = None,
+) -> Callable[[Function], Function]:
+    """Registers a function `(view, *, parameters) -> (queries,) float64` under a name and returns it unchanged.
+
+    aliases: other tools' words for it, each with the parameters that the word implies (`{"ndcg_burges": "dcg='exp-log2'"}`).
+    expected: the mean under random order of tied items, as a function of the same form; `same` where no order of them matters.
+    chance: the mean over lists in random order, as a function of the same form, for measures that compare two lists.
+    exempt: common law -> the reason why it does not hold for this measure (see tests/test_measures.py).
+    """
+
+    def _entry(function: Callable[..., Any]) -> MeasureEntry:
+        view, *signature = inspect.signature(function, eval_str=True).parameters.values()
+        parameters = {each.name: Parameter(each.name, each.default, each.annotation) for each in signature}
+        named = dict(aliases) if isinstance(aliases, Mapping) else dict.fromkeys(aliases, "")
+        return MeasureEntry(
+            name=name,
+            function=function,
+            view=view.annotation,
+            parameters=parameters,
+            at=at if at in parameters else None,
+            bounds=bounds,
+            better=better,
+            empty=empty,
+            source=source,
+            summary=summary,
+            unit=unit,
+            aliases=named,
+            expected=function if expected == "same" else expected,
+            exempt=dict(exempt or {}),
+            chance=chance,
+        )
+
+    return MEASURES.register(name, _entry)
+
+
+class Measure(NamedTuple):
+    """A measure with its parameters, as a value: `parse_measure(str(m)) == m`, and equal measures have equal text.
+
+    given: the parameters that differ from their defaults, in the order of the function's signature.
+    """
+
+    name: str
+    given: tuple[tuple[str, Any], ...] = ()
+
+    @property
+    def entry(self) -> MeasureEntry:
+        """What the measure's file declares."""
+        return MEASURES[self.name]
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """Every parameter with its value, defaults included."""
+        return {each.name: each.default for each in self.entry.parameters.values()} | dict(self.given)
+
+    @property
+    def cutoff(self) -> int | None:
+        """The number of ranks that it looks at, or None where it has no cut-off."""
+        return self.parameters.get("k")
+
+    def __call__(self, view: Any) -> Any:
+        """(queries,) float64: the value of each query of the view; NaN where a query is not counted.
+
+        Raises BadUsage for a view of another kind than the measure reads.
+        """
+        if not isinstance(view, self.entry.view):
+            known, given = self.entry.view.__name__, type(view).__name__
+            hint = "; `.judged(gold_depth)` of it makes one" if hasattr(view, "judged") else ""
+            raise BadUsage(f"{self} reads {known}, this is {given}{hint}.")
+        return self.entry.function(view, **dict(self.given))
+
+    def __str__(self) -> str:
+        at = self.entry.at
+        inner = ",".join(f"{name}={_write(value)}" for name, value in self.given if name != at)
+        ends = {name: value for name, value in self.given if name == at}
+        return self.name + (f"({inner})" if inner else "") + "".join(f"@{_write(value)}" for value in ends.values())
+
+    def with_parameters(self, **changes: Any) -> Measure:
+        """The same measure with some parameters set. Raises UnknownName for a parameter that it does not have."""
+        return _measure(self.entry, self.parameters | changes, str(self))
+
+    def accepts(self, parameter: str) -> bool:
+        """Whether the measure has a parameter of this name."""
+        return parameter in self.entry.parameters
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """The measure that a text names; see `parse_measure`."""
+        found = parse_measure(text)
+        return cls(found.name, found.given)
+
+
+# Compiled when a text is first read: `rankwell trec-eval` names its measures without one.
+_TEXT = r"(?s)(?P<name>[^()@\s]+)(\((?P<inner>.*)\))?(@(?P<at>[^()@\s]+))?"
+_CUT_IN_NAME = r"(?P<name>.+?)(?:_at_|[._])(?P<at>\d+(?:\.\d+)?)"
+_LEVEL = r"(?P<text>.+)-l(?P<level>\d+)"
+_PREFIX = r"(?:cosine|dot|euclidean|manhattan|max)_(?P<text>.+)"
+
+
+def parse_measure(text: str, words: Mapping[str, str] | None = None) -> Measure:
+    """The measure that a text names: `nDCG@10`, `AP(rel=2)@100`, or another tool's word (`ndcg_cut.10`, `ndcg@10-l2`, `map`).
+
+    words: a convention's words, each with the measure that it means there; they go before every other reading.
+    Raises UnknownName for a name or a parameter that does not exist, BadUsage for a value that it cannot have.
+    """
+    stripped = text.strip()
+    match = re.fullmatch(_TEXT, stripped)
+    if match is None:
+        raise BadUsage(f"{text!r} is not a measure; the form is Name, Name@cutoff or Name(parameter=value,…)@cutoff.")
+    level = re.fullmatch(_LEVEL, stripped)
+    if level is not None:
+        return parse_measure(level["text"], words).with_parameters(rel=int(level["level"]))
+    meanings = {word.lower(): meaning for word, meaning in (words or {}).items()}
+    for name, at in _spellings(match["name"], match["at"]):
+        if name.lower() in meanings:
+            meant = re.fullmatch(_TEXT, meanings[name.lower()])
+            if meant is None:
+                raise ValueError(f"a convention's word means {meanings[name.lower()]!r}, which is not a measure")
+            return _assemble(MEASURES[meant["name"]], meant["inner"] or "", match["inner"], at or meant["at"], text)
+    if match["name"] in MEASURES:
+        return _assemble(MEASURES[match["name"]], "", match["inner"], match["at"], text)
+    aliases = _aliases()
+    for name, at in _spellings(match["name"], match["at"]):
+        for key in (name, name.lower()):
+            if key in aliases:
+                entry, implied = aliases[key]
+                return _assemble(entry, implied, match["inner"], at, text)
+    known = [*MEASURES, *(alias for alias in aliases if alias != alias.lower() or alias not in MEASURES)]
+    raise UnknownName(f"no measure is called {match['name']!r} (in {text!r}); {_near(match['name'], known)}")
+
+
+def is_word(text: str, words: Mapping[str, str]) -> bool:
+    """Whether a text names a measure by one of a convention's words."""
+    match = re.fullmatch(_TEXT, text.strip())
+    known = {word.lower() for word in words}
+    return match is not None and any(name.lower() in known for name, _ in _spellings(match["name"], match["at"]))
+
+
+def _near(name: str, known: list[str]) -> str:
+    advice = suggest(name, known)
+    return advice if advice.startswith("did") else "`rankwell measures` lists them all."
+
+
+def _spellings(name: str, at: str | None) -> Iterator[tuple[str, str | None]]:
+    """The ways to read a foreign name: as it stands, without a similarity's prefix, with the cut-off written into the name."""
+    bare = re.fullmatch(_PREFIX, name)
+    for each in (name, bare["text"]) if bare else (name,):
+        yield each, at
+        cut = re.fullmatch(_CUT_IN_NAME, each)
+        if cut is not None and at is None:
+            yield cut["name"], cut["at"]
+
+
+def _aliases() -> dict[str, tuple[MeasureEntry, str]]:
+    """Every other word for a measure; the lower-case form of its own name is one unless another measure claims it."""
+    entries = [MEASURES[name] for name in MEASURES]
+    table = {alias: (entry, implied) for entry in entries for alias, implied in entry.aliases.items()}
+    for entry in entries:
+        table.setdefault(entry.name.lower(), (entry, ""))
+    return table
+
+
+def _assemble(entry: MeasureEntry, implied: str, inner: str | None, at: str | None, text: str) -> Measure:
+    values: dict[str, Any] = {}
+    for part in [*_split(implied), *_split(inner or "")]:
+        name, equals, value = part.partition("=")
+        if not equals:
+            raise BadUsage(f"{part!r} in {text!r} is not of the form parameter=value.")
+        values[name.strip()] = _read(value.strip())
+    if at is not None:
+        if entry.at is None:
+            raise BadUsage(f"{entry.name} takes no cut-off (in {text!r}).")
+        values[entry.at] = _read(at)
+    return _measure(entry, values, text)
+
+
+def _measure(entry: MeasureEntry, values: Mapping[str, Any], text: str) -> Measure:
+    for name in values:
+        if name not in entry.parameters:
+            raise UnknownName(f"{entry.name} has no parameter {name!r} (in {text!r}); {suggest(name, entry.parameters)}")
+    for parameter in entry.parameters.values():
+        if parameter.required and parameter.name not in values:
+            how = f"{entry.name}@5" if parameter.name == entry.at else f"{entry.name}({parameter.name}=…)"
+            raise BadUsage(f"{entry.name} needs {parameter.name} (in {text!r}): write it as {how}.")
+    checked = {name: _check(entry, entry.parameters[name], values[name], text) for name in entry.parameters if name in values}
+    return Measure(entry.name, tuple((name, value) for name, value in checked.items() if value != entry.parameters[name].default))
+
+
+def _check(entry: MeasureEntry, parameter: Parameter, value: Any, text: str) -> Any:
+    """The value as the parameter's type has it. Raises BadUsage."""
+    options = get_args(parameter.kind) if get_origin(parameter.kind) not in (Literal, tuple) else (parameter.kind,)
+    for kind in options or (parameter.kind,):
+        if kind is NoneType and value is None:
+            return None
+        if get_origin(kind) is Literal and value in get_args(kind):
+            return value
+        if kind is bool and isinstance(value, bool):
+            return value
+        if kind is int and isinstance(value, (int, float)) and not isinstance(value, bool) and value == int(value):
+            if parameter.name != "k" or value >= 1:
+                return int(value)
+        elif kind is float and isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value):
+            return float(value)
+        elif get_origin(kind) is tuple and isinstance(value, tuple):
+            return value
+    wanted = "a whole number from 1" if parameter.name == "k" else _describe(options or (parameter.kind,))
+    raise BadUsage(f"{parameter.name}={value!r} in {text!r}: {entry.name} wants {wanted}.")
+
+
+def _describe(kinds: Iterable[Any]) -> str:
+    words = {int: "a whole number", float: "a number", bool: "True or False", NoneType: "None"}
+    return " or ".join(
+        " or ".join(map(repr, get_args(kind))) if get_origin(kind) is Literal else words.get(kind, "pairs as in {1:3,2:9}")
+        for kind in kinds
+    )
+
+
+def split_names(text: str) -> list[str]:
+    """The measures in a text that separates them by blanks; blanks inside brackets separate nothing."""
+    return [part.strip() for part in _split(text, " ")]
+
+
+def _split(text: str, separator: str = ",") -> list[str]:
+    """The parts between separators that stand outside brackets and quotes."""
+    parts, depth, quote, start = list[str](), 0, "", 0
+    for place, letter in enumerate(text):
+        if quote:
+            quote = "" if letter == quote else quote
+        elif letter in "'\"":
+            quote = letter
+        else:
+            depth += (letter in "{[(") - (letter in ")]}")
+            if letter == separator and depth == 0:
+                parts.append(text[start:place])
+                start = place + 1
+    return [part for part in [*parts, text[start:]] if part.strip()]
+
+
+def _read(text: str) -> Any:
+    """A parameter's value from its text: a number, True, False, None, a quoted or bare word, a mapping or a list as a tuple."""
+    try:
+        value = ast.literal_eval(text)
+    except (ValueError, SyntaxError):
+        return text
+    if isinstance(value, dict):
+        return tuple(sorted(value.items()))
+    return tuple(value) if isinstance(value, (list, tuple)) else value
+
+
+def _write(value: Any) -> str:
+    if isinstance(value, tuple):
+        pairs = all(isinstance(each, tuple) for each in value)
+        inner = ",".join(f"{_write(each[0])}:{_write(each[1])}" if pairs else _write(each) for each in value)
+        return f"{{{inner}}}" if pairs else f"[{inner}]"
+    return repr(int(value)) if isinstance(value, float) and value.is_integer() else repr(value)

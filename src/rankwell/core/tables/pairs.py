@@ -1,0 +1,60 @@
+"""Pairs of rows of two tables, and how pairs of items are drawn."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from rankwell.core.tables import Ints
+from rankwell.errors import BadInput, BadUsage
+
+
+@dataclass(frozen=True, eq=False)
+class Pairs:
+    """left, right: (n,) rows that belong together, counted from 0. Raises BadInput where their numbers differ."""
+
+    left: Ints
+    right: Ints
+
+    def __post_init__(self) -> None:
+        if len(self.left) != len(self.right):
+            raise BadInput(f"{len(self.left)} rows on the left, {len(self.right)} on the right; a pair has one of each.")
+
+    def __len__(self) -> int:
+        return len(self.left)
+
+    @classmethod
+    def aligned(cls, n: int) -> "Pairs":
+        """The first row with the first, the second with the second, and so on."""
+        rows = np.arange(n, dtype=np.int64)
+        return cls(rows, rows)
+
+
+def sample_pairs(items: int, size: int, *, seed: int) -> Pairs:
+    """So many different unordered pairs of different items, every such set equally probable; all pairs where there are no more.
+
+    With NumPy's `RandomState(seed)`, whose numbers never change: codes are drawn by `randint` until enough are different, in the
+    order of their first appearance; where more than half of all pairs are wanted, they are the beginning of `permutation`.
+    Code c is the pair of item c mod n and the item 1 + c div n further on, in a circle.
+    Raises BadUsage for less than 1 pair, or a seed outside 0 to 2³² - 1; BadInput for less than 2 items.
+    """
+    if size < 1:
+        raise BadUsage(f"{size} pairs; at least 1 is wanted.")
+    if not 0 <= seed < 1 << 32:
+        raise BadUsage(f"the seed is {seed}; it lies between 0 and {(1 << 32) - 1}.")
+    if items < 2:
+        raise BadInput(f"{items} items make no pair; at least 2 are wanted.")
+    total = items * (items - 1) // 2
+    codes = np.arange(total, dtype=np.int64) if size >= total else _different(total, size, np.random.RandomState(seed))
+    left = codes % items
+    return Pairs(left, (left + 1 + codes // items) % items)
+
+
+def _different(total: int, size: int, random: np.random.RandomState) -> Ints:
+    if 2 * size > total:
+        return random.permutation(total)[:size].astype(np.int64)
+    drawn = np.empty(0, dtype=np.int64)
+    while len(drawn) < size:
+        drawn = np.concatenate([drawn, random.randint(0, total, size=size, dtype=np.int64)])
+        _, first = np.unique(drawn, return_index=True)
+        drawn = drawn[np.sort(first)]
+    return drawn[:size]

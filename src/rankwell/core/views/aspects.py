@@ -1,0 +1,121 @@
+"""Rankings judged under several aspects: the judgment groups or the intents of each query."""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import pairwise
+from typing import Self
+
+import numpy as np
+
+from rankwell.core.tables import Floats, Ints, offsets_of
+from rankwell.core.tables.hits import Hits
+from rankwell.core.tables.judgments import Judgments
+from rankwell.core.views import gather
+from rankwell.core.views.judged import JudgedRankings
+
+
+@dataclass(frozen=True, eq=False)
+class AspectRankings:
+    """A ranking per query and a truth per query and aspect; junk is gone and counted nowhere.
+
+    flat: the rankings under the judgments of all aspects together, each item with its highest grade.
+    aspects: (aspects,) names, the aspects of a query together. aspect_offsets: (queries + 1,) where those of each query begin.
+    truth_offsets: (aspects + 1,) where the truth of each aspect begins. truth_items: (truth,) rows of the flat judgments, within
+    an aspect in the order of the bytes of their ids. truth_grades: (truth,).
+    """
+
+    flat: JudgedRankings
+    aspects: tuple[str, ...]
+    aspect_offsets: Ints
+    truth_offsets: Ints
+    truth_items: Ints
+    truth_grades: Floats
+
+    @classmethod
+    def join(cls, judgments: Judgments, hits: Hits) -> Self:
+        """The view of one ranking under judgments with aspects; `hits` are those of `judgments.flat`."""
+        flat = judgments.flat
+        names = ["0"] * len(judgments.items) if judgments.aspects is None else judgments.aspects
+        starts = [
+            row
+            for start, stop in pairwise(judgments.offsets.tolist())
+            for row in range(start, stop)
+            if row == start or names[row] != names[row - 1]
+        ]
+        owner = judgments.query_of_row[starts]
+        items = judgments.row_in_flat
+        kept = np.arange(len(items)) if flat.junk is None else np.flatnonzero(~flat.junk[items])
+        aspect = np.searchsorted(np.array(starts, dtype=np.int64), kept, side="right") - 1
+        return cls(
+            flat=JudgedRankings.join(flat, hits),
+            aspects=tuple(names[row] for row in starts),
+            aspect_offsets=offsets_of(np.bincount(owner, minlength=len(judgments.queries)).astype(np.int64)),
+            truth_offsets=offsets_of(np.bincount(aspect, minlength=len(starts)).astype(np.int64)),
+            truth_items=items[kept],
+            truth_grades=judgments.grades[kept],
+        )
+
+    @property
+    def queries(self) -> tuple[str, ...]:
+        """The ids of the queries."""
+        return self.flat.queries
+
+    @cached_property
+    def query_of_aspect(self) -> Ints:
+        """(aspects,) the index of each aspect's query."""
+        return np.repeat(np.arange(len(self.queries), dtype=np.int64), np.diff(self.aspect_offsets))
+
+    @cached_property
+    def aspect_of_truth(self) -> Ints:
+        """(truth,) the index of the aspect that each judgment belongs to."""
+        return np.repeat(np.arange(len(self.aspects), dtype=np.int64), np.diff(self.truth_offsets))
+
+    @cached_property
+    def by_aspect(self) -> JudgedRankings:
+        """The same rankings judged under each aspect alone; its `queries` are the aspects, its `items` rows of the truth here."""
+        return self.join_aspects()
+
+    def join_aspects(self) -> JudgedRankings:
+        """What `by_aspect` holds, joined anew."""
+        place = np.full(int(max(self.flat.items.max(initial=-1), self.truth_items.max(initial=-1))) + 1, -1)
+        place[self.flat.items] = np.arange(len(self.flat.items))
+        row_of_truth = place[self.truth_items]
+        found = np.flatnonzero(row_of_truth >= 0)
+        found = found[np.lexsort((row_of_truth[found], self.aspect_of_truth[found]))]
+        rows, flat = row_of_truth[found], self.flat
+        return JudgedRankings(
+            queries=self.aspects,
+            offsets=offsets_of(np.bincount(self.aspect_of_truth[found], minlength=len(self.aspects)).astype(np.int64)),
+            items=found,
+            grades=self.truth_grades[found],
+            scores=flat.scores[rows],
+            above=flat.above[rows],
+            tied=flat.tied[rows],
+            before=flat.before[rows],
+            retrieved=flat.retrieved[self.query_of_aspect],
+            present=flat.present[self.query_of_aspect],
+            judged_offsets=self.truth_offsets,
+            judged_grades=self.truth_grades[np.lexsort((-self.truth_grades, self.aspect_of_truth))],
+        )
+
+    def sum_aspects(self, values: Floats) -> Floats:
+        """(queries,) the sum of (aspects,) values per query, in the order of the aspects; 0 without aspects."""
+        return np.bincount(self.query_of_aspect, weights=values, minlength=len(self.queries)).astype(np.float64, copy=False)
+
+    def cut(self, depth: int) -> Self:
+        """The view of rankings cut to their first `depth` items; the truth stays whole."""
+        return replace(self, flat=self.flat.cut(depth))
+
+    def take(self, queries: Ints) -> Self:
+        """The view of some queries only, in the order given by their indices."""
+        aspects, aspect_offsets = gather(self.aspect_offsets, queries)
+        truth, truth_offsets = gather(self.truth_offsets, aspects)
+        return replace(
+            self,
+            flat=self.flat.take(queries),
+            aspects=tuple(self.aspects[aspect] for aspect in aspects.tolist()),
+            aspect_offsets=aspect_offsets,
+            truth_offsets=truth_offsets,
+            truth_items=self.truth_items[truth],
+            truth_grades=self.truth_grades[truth],
+        )

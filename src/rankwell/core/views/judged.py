@@ -1,0 +1,293 @@
+"""Judged rankings: per query the judged items that were retrieved, with their ranks, and what the truth holds."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Self
+
+import numpy as np
+
+from rankwell.core.tables import Bools, Floats, Ints, offsets_of, order_ids
+from rankwell.core.tables.hits import Hits
+from rankwell.core.tables.judgments import Judgments
+from rankwell.core.tables.order import TieRule
+from rankwell.core.views import gather, position_in_segment, running_sum
+from rankwell.errors import TieRefused
+
+# How far down a measure looks: one number, one number per query, or everything.
+Depth = int | Ints | None
+
+
+@dataclass(frozen=True, eq=False)
+class JudgedRankings:
+    """Flat arrays: a row per judged item that was retrieved, by query and rank; junk is gone and counted nowhere.
+
+    queries: ids. offsets: (queries + 1,) where the rows of each query begin. items: (rows,) row of the judgments.
+    grades: (rows,) as judged, below 0 for pooled but not judged. scores: (rows,).
+    above, tied, before: (rows,) items that score higher; that score the same, itself included; those of them placed earlier.
+    retrieved: (queries,) items in the ranking. present: (queries,) whether the ranking has the query.
+    judged_offsets, judged_grades: all grades of each query, highest first, retrieved or not.
+    """
+
+    queries: tuple[str, ...]
+    offsets: Ints
+    items: Ints
+    grades: Floats
+    scores: Floats
+    above: Ints
+    tied: Ints
+    before: Ints
+    retrieved: Ints
+    present: Bools
+    judged_offsets: Ints
+    judged_grades: Floats
+
+    @classmethod
+    def join(cls, judgments: Judgments, hits: Hits) -> Self:
+        """The view of one ranking under one truth; `hits.row` and `hits.query` point into these judgments."""
+        junk = np.zeros(len(judgments.items), dtype=np.bool_) if judgments.junk is None else judgments.junk
+        above, tied, before, retrieved = _without_junk(hits, junk[hits.row], len(judgments.queries))
+        kept = np.flatnonzero(~junk[hits.row])
+        kept = kept[np.lexsort((before[kept], above[kept], hits.query[kept]))]
+        real = np.flatnonzero(~junk)
+        owner = judgments.query_of_row[real]
+        order = np.lexsort((-judgments.grades[real], owner))
+        return cls(
+            queries=judgments.queries,
+            offsets=_offsets(hits.query[kept], len(judgments.queries)),
+            items=hits.row[kept],
+            grades=judgments.grades[hits.row[kept]],
+            scores=hits.score[kept],
+            above=above[kept],
+            tied=tied[kept],
+            before=before[kept],
+            retrieved=retrieved,
+            present=hits.present,
+            judged_offsets=_offsets(owner, len(judgments.queries)),
+            judged_grades=judgments.grades[real][order],
+        )
+
+    @cached_property
+    def ranks(self) -> Ints:
+        """(rows,) the rank of each row, from 1, ascending within a query."""
+        return self.above + self.before + 1
+
+    @cached_property
+    def query_of_row(self) -> Ints:
+        """(rows,) the index of each row's query."""
+        return np.repeat(np.arange(len(self.queries), dtype=np.int64), np.diff(self.offsets))
+
+    @cached_property
+    def query_of_judged(self) -> Ints:
+        """(judged,) the index of the query that each of `judged_grades` belongs to."""
+        return np.repeat(np.arange(len(self.queries), dtype=np.int64), np.diff(self.judged_offsets))
+
+    @cached_property
+    def judged_positions(self) -> Ints:
+        """(judged,) the rank, from 1, that each of `judged_grades` has in the ideal ranking."""
+        return position_in_segment(self.judged_offsets) + 1
+
+    def sum_rows(self, values: Floats | Bools) -> Floats:
+        """(queries,) the sum of (rows,) values per query, added in order of rank; 0 without rows."""
+        return _sum_by(self.query_of_row, values, len(self.queries))
+
+    def sum_judged(self, values: Floats | Bools) -> Floats:
+        """(queries,) the sum of (judged,) values per query, added from the highest grade down; 0 without judgments."""
+        return _sum_by(self.query_of_judged, values, len(self.queries))
+
+    def count_so_far(self, chosen: Bools) -> Ints:
+        """(rows,) how many chosen rows a query has up to and including each row."""
+        return running_sum(chosen.astype(np.int64), self.offsets)
+
+    def first_rank(self, chosen: Bools) -> Floats:
+        """(queries,) the rank of the first chosen row; infinity without one."""
+        first = np.full(len(self.queries), np.inf)
+        np.minimum.at(first, self.query_of_row[chosen], self.ranks[chosen].astype(np.float64))
+        return first
+
+    def max_rows(self, values: Floats) -> Floats:
+        """(queries,) the greatest of (rows,) values per query; 0 without rows or where all are below."""
+        most = np.zeros(len(self.queries))
+        np.maximum.at(most, self.query_of_row, values)
+        return most
+
+    def sum_until(self, values: Floats, queries: Ints, depths: Ints) -> Floats:
+        """(asked,) the sum of (rows,) values over the rows of a query down to a depth, for each pair of query and depth."""
+        stride = int(max(self.ranks.max(initial=0), depths.max(initial=0))) + 1
+        rows = np.searchsorted(self.query_of_row * stride + self.ranks, queries * stride + depths, side="right")
+        sums = np.concatenate([np.zeros(1), running_sum(values.astype(np.float64), self.offsets)])
+        return np.where(rows > self.offsets[queries], sums[rows], 0.0)
+
+    def relevant(self, rel: float) -> Bools:
+        """(rows,) whether each row is judged with grade `rel` or more; a negative grade is no judgment, whatever `rel` is."""
+        return self.grades >= max(rel, 0)
+
+    def n_relevant(self, rel: float) -> Floats:
+        """(queries,) how many items are judged with grade `rel` or more, retrieved or not."""
+        return self.sum_judged(self.judged_grades >= max(rel, 0))
+
+    def n_shown(self, depth: int | None) -> Ints:
+        """(queries,) how many items stand in the first `depth` places; all that were retrieved for None."""
+        return self.retrieved if depth is None else np.minimum(self.retrieved, depth)
+
+    def within(self, depth: Depth) -> Bools:
+        """(rows,) whether each row stands in the first places; `depth` is one number, one per query, or None for all places."""
+        if depth is None:
+            return np.ones(len(self.ranks), dtype=np.bool_)
+        return self.ranks <= self._depth_of_row(depth)
+
+    def chance_within(self, depth: Depth) -> Floats:
+        """(rows,) the chance that each row stands in the first places when tied items are put in random order."""
+        if depth is None:
+            return np.ones(len(self.ranks))
+        return np.clip((self._depth_of_row(depth) - self.above) / self.tied, 0.0, 1.0)
+
+    def mean_over_ties(self, worth: Callable[[Ints], Floats], depth: Depth) -> Floats:
+        """(rows,) the mean of `worth(rank)` over the ranks that each row may have by its ties; worth nothing beyond the depth.
+
+        Takes time in proportion to the size of the ties that hold judged items.
+        """
+        last = np.full(len(self.ranks), np.iinfo(np.int64).max) if depth is None else self._depth_of_row(depth)
+        alone = self.above + 1
+        means = np.where(alone <= last, worth(alone), 0.0)
+        first = np.flatnonzero(np.diff(self.tie_of_row, prepend=-1))
+        found = means[first]
+        for group in np.flatnonzero(self.tied[first] > 1).tolist():
+            row = int(first[group])
+            above, tied = int(self.above[row]), int(self.tied[row])
+            places = np.arange(above + 1, min(above + tied, int(last[row])) + 1)
+            found[group] = worth(places).sum() / tied
+        return found[self.tie_of_row]
+
+    @cached_property
+    def levelled(self) -> "JudgedRankings":
+        """The view with tied rows listed by grade, so that no order of the input shows in a sum over them.
+
+        For expected values only: its ranks are not ascending where items are tied.
+        """
+        return self._rows(np.lexsort((-self.grades, self.above, self.query_of_row)), self.offsets)
+
+    @cached_property
+    def tie_of_row(self) -> Ints:
+        """(rows,) the group, from 0, of rows of one query with one score that each row belongs to."""
+        new = (np.diff(self.query_of_row, prepend=-1) != 0) | (np.diff(self.above, prepend=-1) != 0)
+        return np.cumsum(new) - 1
+
+    def _depth_of_row(self, depth: int | Ints) -> Ints:
+        return np.broadcast_to(np.asarray(depth, dtype=np.int64), (len(self.queries),))[self.query_of_row]
+
+    def cut(self, depth: int) -> "JudgedRankings":
+        """The view of rankings cut to their first `depth` items; the truth stays whole."""
+        kept = self.ranks <= depth
+        return self._keep(kept, retrieved=np.minimum(self.retrieved, depth))
+
+    @cached_property
+    def condensed(self) -> "JudgedRankings":
+        """The view of rankings without unjudged items: items that nobody judged, or that were pooled but not judged."""
+        view = self._keep(self.grades >= 0)
+        place = position_in_segment(view.offsets)
+        first = np.flatnonzero(np.diff(view.tie_of_row, prepend=-1))
+        return replace(
+            view,
+            above=place[first][view.tie_of_row],
+            tied=np.bincount(view.tie_of_row, minlength=len(first))[view.tie_of_row].astype(np.int64),
+            before=place - place[first][view.tie_of_row],
+            retrieved=np.diff(view.offsets),
+        )
+
+    def take(self, queries: Ints) -> "JudgedRankings":
+        """The view of some queries only, in the order given by their indices."""
+        rows, offsets = gather(self.offsets, queries)
+        judged, judged_offsets = gather(self.judged_offsets, queries)
+        return replace(
+            self._rows(rows, offsets),
+            queries=tuple(self.queries[query] for query in queries.tolist()),
+            retrieved=self.retrieved[queries],
+            present=self.present[queries],
+            judged_offsets=judged_offsets,
+            judged_grades=self.judged_grades[judged],
+        )
+
+    def with_unknown(self, unknown: Mapping[str, int]) -> "JudgedRankings":
+        """The view with further queries of which the truth knows nothing, each with the length of its ranking; sorted by id."""
+        if not unknown:
+            return self
+        added = len(unknown)
+        joined = replace(
+            self,
+            queries=(*self.queries, *unknown),
+            offsets=np.append(self.offsets, np.full(added, self.offsets[-1])),
+            retrieved=np.append(self.retrieved, np.fromiter(unknown.values(), dtype=np.int64, count=added)),
+            present=np.append(self.present, np.ones(added, dtype=np.bool_)),
+            judged_offsets=np.append(self.judged_offsets, np.full(added, self.judged_offsets[-1])),
+        )
+        return joined.take(order_ids(joined.queries))
+
+    def resolve(self, ties: TieRule) -> "JudgedRankings":
+        """The view with tied items at their best (`optimistic`) or worst (`pessimistic`) places; other rules place them already.
+
+        Raises TieRefused under `error` if a judged item is tied with any other.
+        """
+        if ties == "error" and (self.tied > 1).any():
+            row = int(np.flatnonzero(self.tied > 1)[0])
+            query, score = self.queries[int(self.query_of_row[row])], float(self.scores[row])
+            raise TieRefused(
+                f"query {query!r}: {int(self.tied[row])} items share the score {score!r} at rank {int(self.above[row]) + 1}, "
+                "one of them judged; name a tie rule, or break the tie."
+            )
+        if ties not in ("optimistic", "pessimistic"):
+            return self
+        gain = self.grades if ties == "optimistic" else -self.grades
+        # Between the judged items that help and those that hurt stand the unjudged ones.
+        early = gain > 0 if ties == "optimistic" else gain >= 0
+        order = np.lexsort((-gain, self.above, self.query_of_row))
+        view = self._rows(order, self.offsets)
+        group = np.flatnonzero(np.diff(view.query_of_row, prepend=-1) | np.diff(view.above, prepend=-1))
+        place = np.arange(len(order)) - np.repeat(group, np.diff(group, append=len(order)))
+        size = np.repeat(np.diff(group, append=len(order)), np.diff(group, append=len(order)))
+        return replace(view, before=np.where(early[order], place, view.tied - size + place))
+
+    def _keep(self, kept: Bools, retrieved: Ints | None = None) -> "JudgedRankings":
+        offsets = _offsets(self.query_of_row[kept], len(self.queries))
+        view = self._rows(np.flatnonzero(kept), offsets)
+        return view if retrieved is None else replace(view, retrieved=retrieved)
+
+    def _rows(self, rows: Ints, offsets: Ints) -> "JudgedRankings":
+        return replace(
+            self,
+            offsets=offsets,
+            items=self.items[rows],
+            grades=self.grades[rows],
+            scores=self.scores[rows],
+            above=self.above[rows],
+            tied=self.tied[rows],
+            before=self.before[rows],
+        )
+
+
+def _sum_by(owner: Ints, values: Floats | Bools, queries: int) -> Floats:
+    # bincount of nothing gives integers, whatever the weights are.
+    return np.bincount(owner, weights=values, minlength=queries).astype(np.float64, copy=False)
+
+
+def _offsets(owner: Ints, queries: int) -> Ints:
+    return offsets_of(np.bincount(owner, minlength=queries).astype(np.int64))
+
+
+def _without_junk(hits: Hits, is_junk: Bools, queries: int) -> tuple[Ints, Ints, Ints, Ints]:
+    """The counts of all hits with junk taken out of them, and the number retrieved without junk."""
+    if not is_junk.any():
+        return hits.above, hits.tied, hits.before, hits.retrieved
+    above, tied, before = hits.above.copy(), hits.tied.copy(), hits.before.copy()
+    retrieved = hits.retrieved - np.bincount(hits.query[is_junk], minlength=queries).astype(np.int64)
+    affected = np.isin(hits.query, np.unique(hits.query[is_junk]))
+    for query in np.unique(hits.query[affected]).tolist():
+        mine = np.arange(*np.searchsorted(hits.query, [query, query + 1]))
+        junk = mine[is_junk[mine]]
+        higher = hits.above[junk][None, :] < hits.above[mine][:, None]
+        same = hits.above[junk][None, :] == hits.above[mine][:, None]
+        earlier = same & (hits.before[junk][None, :] < hits.before[mine][:, None])
+        above[mine] -= higher.sum(axis=1)
+        tied[mine] -= same.sum(axis=1)
+        before[mine] -= earlier.sum(axis=1)
+    return above, tied, before, retrieved

@@ -1,0 +1,261 @@
+"""Encoders: texts and pictures to vectors, one file per family. What every family has in common stands here."""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any, Literal, Protocol, Self, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rankwell.core.registry import Catalogue, suggest
+from rankwell.errors import BadUsage, UnknownName
+from rankwell.media.images import read_picture
+
+Singles = NDArray[np.float32]
+DEFAULT = "sentence-transformers"
+
+
+class Encoder(Protocol):
+    """What turns texts into vectors; the same text gives the same vector whenever it is asked for with the same others."""
+
+    @property
+    def dimensions(self) -> int:
+        """How many numbers a vector has."""
+        ...
+
+    def fit(self, texts: Sequence[str]) -> Self:
+        """The encoder adapted to a corpus; itself where it was trained elsewhere."""
+        ...
+
+    def encode(self, texts: Sequence[str]) -> Singles:
+        """(texts, dimensions) one vector per text, in order."""
+        ...
+
+    def describe(self) -> dict[str, Any]:
+        """What decides the vectors, for the manifest: model, its hash or revision, settings, versions."""
+        ...
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How an encoder is to work; a family looks at what concerns it.
+
+    dimensions: how many numbers of each vector to keep, the first ones; None keeps all. normalize: vectors of length one; False
+    leaves out a model's own last step that makes them so, None leaves that to the model. batch_size: texts at a time.
+    device: where to compute, `cpu` or `cuda`; None lets the family choose. seed: of what a family draws; None is 0.
+    Raises BadUsage for numbers below 1; a family raises it for what it has no use for.
+    """
+
+    dimensions: int | None = None
+    normalize: bool | None = None
+    batch_size: int = 32
+    device: str | None = None
+    seed: int | None = None
+
+    def __post_init__(self) -> None:
+        for name, value in (("dimensions", self.dimensions), ("batch_size", self.batch_size)):
+            if value is not None and value < 1:
+                raise BadUsage(f"{name.replace('_', ' ')} {value}; a whole number from 1 is wanted.")
+
+
+Load = Callable[[str, Settings], Encoder]
+Loads = TypeVar("Loads", bound=Callable[..., Any])
+ENCODERS: Catalogue[Load] = Catalogue("encoders", "family of encoders")
+
+
+def encoder(name: str) -> Callable[[Loads], Loads]:
+    """Registers a function `(model, settings) -> Encoder` as the family of this name; `name:model` asks for it."""
+    return ENCODERS.register(name, lambda load: load)
+
+
+def load_encoder(model: str, settings: Settings = Settings()) -> Encoder:
+    """The encoder that a text names: `tfidf-svd:128`, else a model of sentence-transformers, by folder or name."""
+    family, colon, rest = model.partition(":")
+    return ENCODERS[family](rest, settings) if colon and family in ENCODERS else ENCODERS[DEFAULT](model, settings)
+
+
+def unit_length(vectors: NDArray[Any]) -> Singles:
+    """The vectors divided by their lengths; zero stays zero."""
+    wide = vectors.astype(np.float64)
+    lengths = np.sqrt(np.einsum("ij,ij->i", wide, wide))
+    return (wide / np.where(lengths > 0, lengths, 1.0)[:, None]).astype(np.float32)
+
+
+class ImageEncoder(Protocol):
+    """What turns pictures into vectors: called with paths it gives (paths, d) float32, a vector per picture, in order.
+
+    Raises BadInput or whatever else where a picture cannot be read or encoded, BadUsage for what no other picture would mend.
+    """
+
+    @property
+    def batch_size(self) -> int:
+        """How many pictures to call it with."""
+        ...
+
+    @property
+    def is_known(self) -> bool:
+        """Whether `describe` says all that decides the vectors, so that they may be kept for the next time."""
+        ...
+
+    def __call__(self, paths: Sequence[Path], /) -> Singles:
+        """The vectors of some pictures; which ones share a call may move the last bits of a number."""
+        ...
+
+    def describe(self) -> dict[str, Any]:
+        """What decides the vectors, for the manifest: model and its hash, how pictures are prepared, versions."""
+        ...
+
+
+Size = tuple[int, int] | Literal["original"]
+Channels = Literal["RGB", "BGR"]
+
+
+def parse_size(text: str) -> Size:
+    """The size that a text names, `224x224` (width, height) or `original`. Raises BadUsage for any other text."""
+    width, times, height = text.partition("x")
+    if text == "original":
+        return text
+    if not times or not width.isdecimal() or not height.isdecimal():
+        raise BadUsage(f"size {text!r}; width and height in pixels are wanted, as 224x224, or original.")
+    return int(width), int(height)
+
+
+@dataclass(frozen=True)
+class ImageSettings:
+    """How an encoder of pictures is to work; None leaves a choice to the family, which refuses what it has no use for.
+
+    size: (width, height) in pixels that every picture is scaled to, sides and all, without cropping; `original` keeps its own.
+    longest: pixels of the longer side at most, where a picture keeps its own size. mean, std: of the channels in the order of
+    `channels`, for values from 0 to 1; what is (value - mean) / std goes in. output: the output to take, by name. weights: file
+    of a state dict. normalize: vectors of length one. batch_size: pictures at a time. device: `cpu` or `cuda`.
+    Raises BadUsage for numbers that are none of these.
+    """
+
+    size: Size | None = None
+    longest: int | None = None
+    mean: tuple[float, ...] | None = None
+    std: tuple[float, ...] | None = None
+    channels: Channels | None = None
+    output: str | None = None
+    weights: Path | None = None
+    normalize: bool | None = None
+    batch_size: int | None = None
+    device: str | None = None
+
+    def __post_init__(self) -> None:
+        sides = self.size if isinstance(self.size, tuple) else ()
+        for name, value in (("batch size", self.batch_size), ("longest side", self.longest), *(("size", side) for side in sides)):
+            if value is not None and value < 1:
+                raise BadUsage(f"{name} {value}; a whole number from 1 is wanted.")
+        for name, three in (("mean", self.mean), ("std", self.std)):
+            if three is not None and (len(three) != 3 or not all(map(math.isfinite, three)) or (name == "std" and 0 in three)):
+                raise BadUsage(
+                    f"{name} {three}; three numbers are wanted, one for each channel{', none of them 0' * (name == 'std')}."
+                )
+        if self.longest is not None and isinstance(self.size, tuple):
+            raise BadUsage("a longest side is for pictures that keep their own size; leave it or the size out.")
+
+    def allow(self, family: str, *names: str) -> None:
+        """Raises BadUsage for a setting that is given and not among those that the family looks at."""
+        for each in fields(self):
+            if each.name not in names and getattr(self, each.name) is not None:
+                raise BadUsage(f"{family} has no use for {each.name.replace('_', ' ')}; leave it out.")
+
+
+@dataclass(frozen=True)
+class Pixels:
+    """How a picture becomes numbers. size: (width, height), None keeps that of the picture; see `ImageSettings`."""
+
+    size: tuple[int, int] | None
+    longest: int | None = None
+    mean: tuple[float, ...] = (0.485, 0.456, 0.406)
+    std: tuple[float, ...] = (0.229, 0.224, 0.225)
+    channels: Channels = "RGB"
+
+    SETTINGS = ("size", "longest", "mean", "std", "channels")
+
+    @classmethod
+    def of(cls, settings: ImageSettings, size: tuple[int, int] | None) -> Self:
+        """As the settings say, else scaled to `size` and with mean and deviation of ImageNet, which are those of the field."""
+        chosen = size if settings.size is None else None if settings.size == "original" else settings.size
+        if settings.longest is not None and chosen is not None:
+            raise BadUsage(f"pictures are scaled to {chosen[0]} x {chosen[1]}; a longest side is for those that keep their size.")
+        channels = settings.channels or "RGB"
+        mean, std = ((each if channels == "RGB" else each[::-1]) for each in (cls.mean, cls.std))
+        return cls(chosen, settings.longest, settings.mean or mean, settings.std or std, channels)
+
+    def read(self, path: Path) -> Singles:
+        """(3, height, width) the picture in a file, scaled with a bilinear filter as wide as a pixel of the smaller picture."""
+        from PIL.Image import Resampling
+
+        image = read_picture(path, longest=self.longest)
+        if self.size is not None and image.size != self.size:
+            image = image.resize(self.size, Resampling.BILINEAR)
+        values = np.asarray(image, dtype=np.float32)
+        values = (values if self.channels == "RGB" else values[..., ::-1]) / np.float32(255)
+        values = (values - np.array(self.mean, dtype=np.float32)) / np.array(self.std, dtype=np.float32)
+        return np.ascontiguousarray(values.transpose(2, 0, 1))
+
+    def describe(self) -> dict[str, Any]:
+        """What decides the numbers, Pillow's version with it."""
+        from PIL import __version__
+
+        given = {name: getattr(self, name) for name in self.SETTINGS}
+        return given | {"size": self.size or "original", "filter": "bilinear", "pillow": __version__}
+
+
+ImageLoad = Callable[[Any, ImageSettings], ImageEncoder]
+IMAGE_ENCODERS: Catalogue[ImageLoad] = Catalogue("encoders", "family of image encoders")
+
+
+def image_encoder(name: str) -> Callable[[Loads], Loads]:
+    """Registers a function `(model, settings) -> ImageEncoder` as the family of this name; `name:model` asks for it."""
+    return IMAGE_ENCODERS.register(name, lambda load: load)
+
+
+def load_image_encoder(model: Any, settings: ImageSettings = ImageSettings()) -> ImageEncoder:
+    """The encoder of pictures that a text names, or that a network of torch or any function `paths -> (n, d)` is.
+
+    `resnet152-im:FILE.onnx`, `small-grey:32x32`, `torch:module:object` … name a family and a model of it; a file `.onnx` alone is
+    a network, `module:object` a function, and a folder or owner/name a model of sentence-transformers.
+    Raises UnknownName for a family that does not exist, BadInput or BadUsage for a model that cannot be had.
+    """
+    if not isinstance(model, str):
+        is_network = callable(getattr(model, "state_dict", None)) and callable(getattr(model, "forward", None))
+        return IMAGE_ENCODERS["torch" if is_network else "callable"](model, settings)
+    family, colon, rest = model.partition(":")
+    if family in IMAGE_ENCODERS:
+        return IMAGE_ENCODERS[family](rest, settings)
+    if model.endswith(".onnx") and (not colon or Path(model).exists()):
+        return IMAGE_ENCODERS["onnx"](model, settings)
+    if colon and all(part.isidentifier() for part in (*family.split("."), *rest.split("."))):
+        return IMAGE_ENCODERS["callable"](model, settings)
+    if colon and not Path(model).exists():
+        return IMAGE_ENCODERS[family](rest, settings)
+    if "/" not in model and not Path(model).is_dir():
+        # A mistyped name must not go to the network.
+        raise UnknownName(
+            f"no encoder of images is called {model!r}; {suggest(model, IMAGE_ENCODERS)} A model of sentence-transformers is "
+            f"named by its folder, as owner/name, or as {DEFAULT}:{model}."
+        )
+    return IMAGE_ENCODERS[DEFAULT](model, settings)
+
+
+def picture_vectors(found: Any, n: int, who: str, *, normalize: bool) -> Singles:
+    """(n, d) what a model made of n pictures, checked and perhaps divided by the lengths. Raises BadUsage for another shape."""
+    array = np.asarray(found)
+    if (
+        array.dtype.kind not in "fiu"
+        or array.ndim < 2
+        or len(array) != n
+        or math.prod(array.shape[2:]) != 1
+        or not array.shape[1]
+    ):
+        raise BadUsage(
+            f"{who} gives {array.dtype} of shape {array.shape} from {n} pictures; ({n}, dimensions) is wanted: name another."
+        )
+    flat = array.reshape(n, -1)
+    with np.errstate(over="ignore", invalid="ignore"):
+        return unit_length(flat) if normalize else flat.astype(np.float32)

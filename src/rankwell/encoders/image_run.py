@@ -1,0 +1,189 @@
+"""A run over pictures: one vector each, kept by content as it is made, and what became of the pictures that have none."""
+
+import io
+import math
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rankwell.core.kernels.threads import in_threads
+from rankwell.core.tables import Floats
+from rankwell.core.tables.embeddings import Embeddings
+from rankwell.encoders import ImageEncoder, Singles, picture_vectors
+from rankwell.errors import BadInput, BadUsage, NothingToEvaluate, RankwellError
+from rankwell.store import Cache, Source
+
+
+class Failure(NamedTuple):
+    """A picture without a vector, and why; the message names the file."""
+
+    id: str
+    path: Path
+    message: str
+
+
+@dataclass(frozen=True, eq=False)
+class EncodingReport:
+    """What became of the pictures.
+
+    encoder: what decides the vectors. seconds: (vectors,) what each took when it was made: its batch's time, reading and decoding
+    included, by the pictures in the batch. computed: pictures that were encoded now. cached: those encoded by an earlier run.
+    failures: those without a vector, in order. The others have the content of an earlier one, and its vector.
+    """
+
+    encoder: dict[str, Any]
+    seconds: Floats
+    computed: int
+    cached: int
+    failures: tuple[Failure, ...]
+
+
+class EncodedImages(NamedTuple):
+    """Vectors of those pictures that have one, in order, and what became of all."""
+
+    embeddings: Embeddings
+    report: EncodingReport
+
+
+def encode_images(
+    ids: Sequence[str],
+    paths: Sequence[Path],
+    encoder: ImageEncoder,
+    *,
+    cache: Path | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> EncodedImages:
+    """The vectors of pictures; one that cannot be read or encoded, or whose vector is zero or not finite, is listed.
+
+    ids: what each picture is called. cache: a folder in which vectors are kept by the content of the picture and the encoder, a
+    file each as soon as it is made: a killed run goes on, with the same batches. None keeps nothing; neither are the vectors of
+    an encoder kept that is not `is_known`. progress: called with the pictures done and the pictures in all.
+    Pictures with the same content are encoded once. Raises BadInput where none has a vector, NothingToEvaluate for no pictures,
+    BadUsage where the encoder does not give a vector per picture, each of as many numbers.
+    """
+    if not paths:
+        raise NothingToEvaluate("there are no pictures to encode.")
+    told = encoder.describe()
+    work = _Encoding(encoder, Cache(cache, told) if cache is not None and encoder.is_known else None)
+    made: list[_Made] = []
+    for start in range(0, len(paths), encoder.batch_size):
+        made += work.batch(paths[start : start + encoder.batch_size])
+        if progress is not None:
+            progress(len(made), len(paths))
+    rows = [row for row, each in enumerate(made) if not each.problem]
+    failures = [Failure(ids[row], paths[row], each.problem) for row, each in enumerate(made) if each.problem]
+    if not rows:
+        raise BadInput(f"none of {len(paths)} pictures could be encoded; first {failures[0].message}")
+    return EncodedImages(
+        Embeddings([ids[row] for row in rows], np.stack([made[row].vector for row in rows])),
+        EncodingReport(told, np.array([made[row].seconds for row in rows]), work.computed, work.cached, tuple(failures)),
+    )
+
+
+def digests(paths: Sequence[Path]) -> list[str]:
+    """The SHA-256 of every file, empty where it cannot be read."""
+
+    def _digest(path: Path) -> str:
+        try:
+            return Source(path).digest()
+        except (BadInput, OSError):
+            return ""
+
+    return in_threads(_digest, paths)
+
+
+class _Made(NamedTuple):
+    """A vector and the seconds that it took, or the problem."""
+
+    vector: Singles
+    seconds: float
+    problem: str = ""
+
+
+class _Encoding:
+    """A run over pictures, batch by batch."""
+
+    def __init__(self, encoder: ImageEncoder, cache: Cache | None) -> None:
+        self._encoder, self._cache = encoder, cache
+        self._known: dict[str, _Made] = {}
+        self._width = 0
+        self.computed = self.cached = 0
+
+    def batch(self, paths: Sequence[Path]) -> list[_Made]:
+        """What was made of some pictures, in order."""
+        # A file that cannot be read is left to the encoder, whose words about it are better.
+        keys = [digest or f"path:{path}" for digest, path in zip(digests(paths), paths, strict=True)]
+        wanted: dict[str, Path] = {}
+        for key, path in zip(keys, paths, strict=True):
+            if key not in self._known and not self._recall(key):
+                wanted.setdefault(key, path)
+        for key, each in zip(wanted, self._encode(list(wanted.values())), strict=True):
+            self._known[key] = each
+            if not each.problem:
+                self.computed += 1
+                self._keep(key, each)
+        return [self._known[key] for key in keys]
+
+    def _recall(self, key: str) -> bool:
+        raw = None if self._cache is None else self._cache.get(key)
+        if raw is None:
+            return False
+        stream = io.BytesIO(raw)
+        try:
+            vector, seconds = (np.load(stream, allow_pickle=False) for _ in range(2))
+        except (ValueError, EOFError, OSError):
+            # Whatever damaged the file, making the vector again mends it.
+            return False
+        self._known[key] = _Made(self._of_one_width(vector), float(seconds))
+        self.cached += 1
+        return True
+
+    def _keep(self, key: str, made: _Made) -> None:
+        if self._cache is not None and not key.startswith("path:"):
+            stream = io.BytesIO()
+            np.save(stream, made.vector, allow_pickle=False)
+            np.save(stream, np.array(made.seconds), allow_pickle=False)
+            self._cache.put(key, stream.getvalue())
+
+    def _encode(self, paths: list[Path]) -> list[_Made]:
+        """Together, and where that fails one by one, so that the one that fails is known."""
+        if not paths:
+            return []
+        begin = time.perf_counter()
+        try:
+            vectors = picture_vectors(self._encoder(paths), len(paths), "the encoder", normalize=False)
+        except BadUsage:
+            raise
+        except Exception as error:
+            if len(paths) > 1:
+                return [each for path in paths for each in self._encode([path])]
+            return [_Made(np.zeros(0, dtype=np.float32), math.nan, _said(error, paths[0]))]
+        seconds = (time.perf_counter() - begin) / len(paths)
+        return [
+            _Made(self._of_one_width(vector), seconds, _problem(vector, path))
+            for vector, path in zip(vectors, paths, strict=True)
+        ]
+
+    def _of_one_width(self, vector: Singles) -> Singles:
+        self._width = self._width or len(vector)
+        if len(vector) != self._width:
+            raise BadUsage(
+                f"the encoder gives vectors of {self._width} and of {len(vector)} numbers; one length is wanted: "
+                "a network that keeps the size of a picture has to pool over it."
+            )
+        return vector
+
+
+def _said(error: Exception, path: Path) -> str:
+    told = str(error) if isinstance(error, RankwellError) else f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
+    return told if str(path) in told else f"{path}: {told}"
+
+
+def _problem(vector: Singles, path: Path) -> str:
+    if not np.isfinite(vector).all():
+        return f"{path}: its vector has a number that is not finite; look at the encoder."
+    return "" if vector.any() else f"{path}: its vector is zero, which points nowhere; an even picture has nothing to be told by."

@@ -1,0 +1,203 @@
+"""Networks in ONNX files, run by onnxruntime: any with one picture as input, and presets for the known ones.
+
+Sources of the presets: Krizhevsky, Sutskever and Hinton 2012 (AlexNet); He et al. 2016 (ResNet-152); Gordo et al. 2017.
+"""
+
+import hashlib
+import mmap
+import re
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rankwell.core.kernels.threads import in_threads
+from rankwell.core.registry import suggest
+from rankwell.encoders import ImageSettings, Pixels, Singles, image_encoder, picture_vectors
+from rankwell.errors import BadInput, BadUsage, MissingExtra, UnknownName
+from rankwell.store import Source
+
+_TYPES = {"tensor(float)": np.float32, "tensor(float16)": np.float16, "tensor(double)": np.float64}
+
+
+class Preset(NamedTuple):
+    """A known network. size: (width, height) that pictures are scaled to, None keeps theirs. dimensions: of its vectors."""
+
+    size: tuple[int, int] | None
+    dimensions: int
+
+
+PRESETS = {
+    # The 1,000 outputs for the classes of ImageNet, of the whole picture: its sides are scaled, nothing is cropped.
+    "alexnet-im": Preset((224, 224), 1000),
+    "resnet152-im": Preset((224, 224), 1000),
+    "gordo": Preset(None, 2048),
+}
+
+
+class OnnxImages:
+    """A network `(n, 3, height, width) -> (n, d)`, or `(n, height, width, 3)` where its file says so.
+
+    Where the file fixes height and width, pictures are scaled to that and go in together; where it leaves them free and no size
+    is given, every picture goes in alone as large as it is. Vectors have length one, unless `normalize` is False.
+    Raises MissingExtra without onnxruntime; BadInput for a file that is no such network, or not the preset's.
+    """
+
+    is_known = True
+
+    def __init__(self, path: str, settings: ImageSettings, *, preset: str | None = None) -> None:
+        self._name = preset or "onnx"
+        settings.allow(self._name, *Pixels.SETTINGS, "output", "normalize", "batch_size", "device")
+        self._path, self._session = Path(path), _session(path, settings.device)
+        self._input = _Input.of(self._session, self._path)
+        self._output = _output(self._session, self._path, settings.output)
+        self._pixels = Pixels.of(settings, _size(self._path, self._input, settings, preset))
+        self._normalize = settings.normalize is not False
+        self.batch_size = settings.batch_size or 16
+        self._wanted = None if preset is None or settings.output is not None else PRESETS[preset].dimensions
+        self._hash = _hash(self._path)
+
+    def __call__(self, paths: Sequence[Path], /) -> Singles:
+        """(paths, d) one vector per picture."""
+        pictures = in_threads(self._pixels.read, paths)
+        step = 1 if self._pixels.size is None else self._input.batch or len(paths)
+        parts = [self._run(pictures[start : start + step], step) for start in range(0, len(paths), step)]
+        found = picture_vectors(np.concatenate(parts), len(paths), str(self._path), normalize=self._normalize)
+        if self._wanted is not None and found.shape[1] != self._wanted:
+            raise BadUsage(
+                f"{self._path} gives {found.shape[1]} numbers for a picture, {self._name} has {self._wanted}; "
+                f"give the file of {self._name}, or say onnx:{self._path} for another network."
+            )
+        return found
+
+    def _run(self, pictures: list[Singles], step: int) -> Any:
+        """What the network makes of a batch; one that is fixed is filled with the last picture, whose copies are thrown away."""
+        batch = np.stack([*pictures, *[pictures[-1]] * (step - len(pictures))])
+        ready = batch.transpose(0, 2, 3, 1) if self._input.channels_last else batch
+        found = self._session.run([self._output], {self._input.name: np.ascontiguousarray(ready.astype(self._input.dtype))})
+        return np.asarray(found[0])[: len(pictures)]
+
+    def describe(self) -> dict[str, Any]:
+        """The file's name and hash, what goes in and comes out, how pictures are prepared, and the versions."""
+        import onnxruntime
+
+        return {
+            "family": self._name,
+            "model": self._path.name,
+            "model_hash": self._hash,
+            "output": self._output,
+            "pixels": self._pixels.describe(),
+            "normalize": self._normalize,
+            "batch_size": self.batch_size,
+            "device": self._session.get_providers()[0],
+            "versions": {"onnxruntime": onnxruntime.__version__},
+        }
+
+
+def _load(model: str, settings: ImageSettings, *, preset: str | None = None) -> OnnxImages:
+    if not model:
+        raise BadUsage(f"{preset or 'onnx'} is a network in a file; name it, as in {preset or 'onnx'}:network.onnx.")
+    return OnnxImages(model, settings, preset=preset)
+
+
+image_encoder("onnx")(_load)
+for _name in PRESETS:
+    image_encoder(_name)(partial(_load, preset=_name))
+
+
+class _Input(NamedTuple):
+    """What goes into a network. size: (width, height), None where free. batch: 0 where free."""
+
+    name: str
+    dtype: Any
+    channels_last: bool
+    size: tuple[int, int] | None
+    batch: int
+
+    @classmethod
+    def of(cls, session: Any, path: Path) -> "_Input":
+        """The only input. Raises BadInput where there are several, or it is no picture in three channels."""
+        inputs = session.get_inputs()
+        if len(inputs) != 1:
+            raise BadInput(f"{path} wants {', '.join(each.name for each in inputs)}; a network with one input is wanted.")
+        shape: list[Any] = list(inputs[0].shape)
+        known = [side if isinstance(side, int) and side > 0 else 0 for side in shape]
+        if len(shape) != 4 or inputs[0].type not in _TYPES or 3 not in (known[1] or 3, known[3]):
+            what = f"{inputs[0].type} of shape {shape}"
+            raise BadInput(f"{path} wants {what}; floats of shape (n, 3, height, width) or (n, height, width, 3) are wanted.")
+        last = known[1] != 3 and known[3] == 3
+        height, width = known[1:3] if last else known[2:]
+        if bool(height) != bool(width):
+            raise BadInput(f"{path} fixes one side of a picture ({shape}); export it with both sides fixed, or both free.")
+        size = (width, height) if width else None
+        return cls(inputs[0].name, _TYPES[inputs[0].type], last, size, known[0])
+
+
+def _size(path: Path, wants: _Input, settings: ImageSettings, preset: str | None) -> tuple[int, int] | None:
+    """What pictures are scaled to. Raises BadUsage where the settings, the preset and the file do not go together."""
+    fixed = wants.size
+    own = PRESETS[preset].size if preset is not None else fixed
+    asked = own if settings.size is None else None if settings.size == "original" else settings.size
+    if fixed is not None and asked != fixed:
+        what = "pictures as large as they are" if asked is None else f"{asked[0]} x {asked[1]}"
+        raise BadUsage(
+            f"{path} takes {fixed[0]} x {fixed[1]} pixels, not {what}; export it with free sides, or ask for its size."
+        )
+    return asked
+
+
+def _output(session: Any, path: Path, asked: str | None) -> str:
+    """The output of this name, or the only one."""
+    names = [each.name for each in session.get_outputs()]
+    if asked is not None and asked not in names:
+        raise UnknownName(f"{path} has no output {asked!r}; {suggest(asked, names)}")
+    if asked is None and len(names) > 1:
+        raise BadUsage(f"{path} has the outputs {', '.join(names)}; name the one to take with --output-name.")
+    return asked or names[0]
+
+
+def _session(path: str, device: str | None) -> Any:
+    try:
+        import onnxruntime
+    except ImportError as error:
+        raise MissingExtra("networks in ONNX files are run by onnxruntime: pip install 'rankwell[vision]'.") from error
+    runtime: Any = onnxruntime
+    providers = {None: "CPUExecutionProvider", "cpu": "CPUExecutionProvider", "cuda": "CUDAExecutionProvider"}
+    if device not in providers:
+        raise UnknownName(f"device {device!r}; onnxruntime computes on 'cpu' or 'cuda'.")
+    if providers[device] not in runtime.get_available_providers():
+        raise MissingExtra(f"this onnxruntime does not compute on {device}; install onnxruntime-gpu in its place, or take cpu.")
+    if Source(path).file is None:
+        raise BadInput(f"{path}: a network is read from where it lies; save it to a file and name that.")
+    options = runtime.SessionOptions()
+    # What fails is raised; what else the runtime has to say would stand among the notes.
+    options.log_severity_level = 4
+    try:
+        return runtime.InferenceSession(path, options, providers=[providers[device]])
+    except Exception as error:
+        what = " ".join(str(error).split())[:200]
+        raise BadInput(f"{path}: no network of ONNX can be made out ({what}); export it again.") from error
+
+
+def _hash(path: Path) -> str:
+    """The SHA-256 of the file and of those files with weights that it names."""
+    total = hashlib.sha256(Source(path).digest().encode())
+    for name in _external(path):
+        beside = path.parent / name
+        if beside.is_file():
+            total.update(f"{name}\0{Source(beside).digest()}\n".encode())
+    return "sha256:" + total.hexdigest()
+
+
+def _external(path: Path) -> list[str]:
+    """The files that hold weights outside a network's own, without a parser of ONNX: each stands behind the key `location`.
+
+    Protocol buffers write the pair as (field 1, 8 bytes, "location"), (field 2, length, name).
+    """
+    with path.open("rb") as stream, mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as raw:
+        found = {
+            raw[match.end() : match.end() + match[1][0]] for match in re.finditer(rb"\x0a\x08location\x12([\x01-\x7f])", raw)
+        }
+    return sorted(name.decode("utf-8", "replace") for name in found)

@@ -1,0 +1,191 @@
+"""Networks of torch, given as `module:object` with a file of weights, or as they are."""
+
+import hashlib
+import inspect
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rankwell.core.kernels.threads import in_threads
+from rankwell.core.objects import load_anything
+from rankwell.core.registry import suggest
+from rankwell.encoders import ImageSettings, Pixels, Singles, image_encoder, picture_vectors
+from rankwell.errors import BadInput, BadUsage, MissingExtra, UnknownName
+from rankwell.store import Source
+
+
+class TorchImages:
+    """A network `(n, 3, height, width) -> (n, d)` in evaluation mode.
+
+    Where no size is given, every picture goes in alone as large as it is. Of a tuple the first part is taken,
+    of a mapping the part that `output` names. Vectors have length one, unless `normalize` is False; they are kept for the next
+    time only where the network comes from a file of code, `source`: what an object in memory was made with cannot be seen.
+    """
+
+    def __init__(self, network: Any, name: str, settings: ImageSettings, *, source: Path | None = None) -> None:
+        settings.allow("torch", *Pixels.SETTINGS, "output", "weights", "normalize", "batch_size", "device")
+        import torch
+
+        self._name, self._output, self._weights = name, settings.output, settings.weights
+        self._device = settings.device or ("cuda" if torch.cuda.is_available() else "cpu")
+        if settings.weights is not None:
+            _fill(network, settings.weights)
+        self._network = _moved(network, self._device)
+        self._pixels = Pixels.of(settings, None)
+        self._normalize = settings.normalize is not False
+        self.batch_size = settings.batch_size or 16
+        self._code = "" if source is None else _code(network, source)
+        self.is_known = bool(self._code)
+
+    def __call__(self, paths: Sequence[Path], /) -> Singles:
+        """(paths, d) one vector per picture."""
+        pictures = in_threads(self._pixels.read, paths)
+        step = 1 if self._pixels.size is None else len(paths)
+        parts = [self._run(np.stack(pictures[start : start + step])) for start in range(0, len(paths), step)]
+        return picture_vectors(np.concatenate(parts), len(paths), self._name, normalize=self._normalize)
+
+    def _run(self, batch: Singles) -> Any:
+        import torch
+
+        with torch.inference_mode():
+            found: Any = self._network(torch.from_numpy(batch).to(self._device))
+        if isinstance(found, Mapping):
+            found = _named(dict[str, Any](found), self._output, self._name)
+        elif self._output is not None:
+            raise BadUsage(f"{self._name} gives no mapping of outputs, so that none is called {self._output!r}; leave it out.")
+        found = found[0] if isinstance(found, (tuple, list)) else found
+        return found.detach().float().cpu().numpy()
+
+    def describe(self) -> dict[str, Any]:
+        """The network's name, the hashes of its code and of its weights, how pictures are prepared, and torch's version."""
+        import torch
+
+        return {
+            "family": "torch",
+            "model": self._name,
+            "code": self._code,
+            "weights": None if self._weights is None else self._weights.name,
+            "weights_hash": _weights_hash(self._network),
+            "output": self._output,
+            "pixels": self._pixels.describe(),
+            "normalize": self._normalize,
+            "batch_size": self.batch_size,
+            "device": self._device,
+            "versions": {"torch": torch.__version__},
+        }
+
+
+@image_encoder("torch")
+def load(model: Any, settings: ImageSettings) -> TorchImages:
+    """The network that `module:object` names, a class or a function that makes one without arguments, or a network itself.
+
+    weights: a state dict, `.safetensors`, or what torch saved, of which nothing but tensors is read.
+    Raises MissingExtra without torch; BadUsage for what is no network; BadInput for weights that are not its own.
+    """
+    try:
+        import torch
+    except ImportError as error:
+        raise MissingExtra("networks of torch need torch: pip install 'rankwell[torch]'.") from error
+    name = model if isinstance(model, str) else type(model).__name__
+    found: Any = load_anything(model) if isinstance(model, str) else model
+    is_bare = isinstance(found, type) and settings.weights is None
+    if not isinstance(found, torch.nn.Module) and callable(found):
+        try:
+            found = found()
+        except Exception as error:
+            raise BadUsage(
+                f"{name}: the network cannot be made without arguments ({error}); name a function that makes it."
+            ) from error
+    if not isinstance(found, torch.nn.Module):
+        raise BadUsage(f"{name} is a {type(found).__name__}; a torch.nn.Module, or what makes one, is wanted.")
+    if is_bare and next(found.parameters(), None) is not None:
+        raise BadUsage(
+            f"{name} is a class, whose weights are random until a file fills them; name it with --weights, or a function that "
+            "makes the network with its weights."
+        )
+    source = getattr(sys.modules[model.partition(":")[0]], "__file__", None) if isinstance(model, str) else None
+    return TorchImages(found, name, settings, source=None if source is None else Path(source))
+
+
+def _moved(network: Any, device: str) -> Any:
+    try:
+        return network.to(device).eval()
+    except (RuntimeError, AssertionError) as error:
+        raise BadUsage(f"device {device!r}: {str(error).splitlines()[0]}; cpu is always there.") from error
+
+
+def _fill(network: Any, path: Path) -> None:
+    """Puts the weights of a file into a network. Raises BadInput where the file holds anything but its weights."""
+    import torch
+
+    source = Source(path)
+    try:
+        if path.suffix == ".safetensors":
+            found = _safetensors(path)
+        else:
+            # Anything but tensors and plain containers is refused: a pickle could run whatever it likes.
+            found = torch.load(source.name, map_location="cpu", weights_only=True)
+    except MissingExtra:
+        raise
+    except Exception as error:
+        what = " ".join(str(error).split())[:160]
+        raise BadInput(
+            f"{path}: no state dict can be read ({what}); save it with torch.save(network.state_dict(), …)."
+        ) from error
+    # A checkpoint of a training run holds the state dict beside other things; DataParallel puts its own name before each.
+    state = found.get("state_dict", found) if isinstance(found, dict) else found
+    if not isinstance(state, Mapping):
+        raise BadInput(f"{path} holds a {type(state).__name__}; a state dict is wanted: torch.save(network.state_dict(), …).")
+    names: Mapping[str, Any] = state
+    bare = {name.removeprefix("module."): tensor for name, tensor in names.items()}
+    try:
+        network.load_state_dict(bare)
+    except (RuntimeError, TypeError, AttributeError) as error:
+        what = " ".join(str(error).split())[:240]
+        raise BadInput(f"{path} does not hold this network's weights ({what}); give the file of this network.") from error
+
+
+def _safetensors(path: Path) -> Any:
+    try:
+        from safetensors.torch import load_file
+    except ImportError as error:
+        raise MissingExtra("this file is read by safetensors: pip install safetensors.") from error
+    return load_file(path)
+
+
+def _named(found: Mapping[str, Any], output: str | None, name: str) -> Any:
+    if output is None or output not in found:
+        given = "" if output is None else f" no {output!r};"
+        raise UnknownName(f"{name} gives{given} {', '.join(map(str, found))}; {suggest(output or '', map(str, found))}")
+    return found[output]
+
+
+def _code(network: Any, source: Path) -> str:
+    """The hash of what a network prints as, of the file that makes it and of those of its classes; empty where one is in none."""
+    files = {str(source)}
+    for module in network.modules():
+        # Those of torch are told by its version.
+        if type(module).__module__.partition(".")[0] != "torch":
+            try:
+                files.add(inspect.getfile(type(module)))
+            except (TypeError, OSError):
+                return ""
+    if not all(Path(each).is_file() for each in files):
+        return ""
+    told = "\n".join([str(network), *sorted(Source(each).digest() for each in files)])
+    return "sha256:" + hashlib.sha256(told.encode()).hexdigest()
+
+
+def _weights_hash(network: Any) -> str:
+    """The SHA-256 over all parameters and buffers, by name."""
+    import torch
+
+    total = hashlib.sha256()
+    for name, tensor in sorted(network.state_dict().items()):
+        values = tensor.detach().cpu().contiguous()
+        total.update(f"{name}\0{values.dtype}\0{tuple(values.shape)}\n".encode())
+        total.update(values.flatten().view(torch.uint8).numpy().tobytes())
+    return "sha256:" + total.hexdigest()

@@ -1,0 +1,130 @@
+"""Pictures to vectors without any model: their colours, what remains of them at the size of a stamp, and their edges."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rankwell.core.kernels.threads import in_threads
+from rankwell.encoders import ImageSettings, Singles, image_encoder, unit_length
+from rankwell.errors import BadUsage
+from rankwell.media.images import read_picture
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+
+def colour_histogram(image: "Image", *, bins: int = 4) -> Singles:
+    """(bins³,) the square roots of the shares of pixels in each cell of the RGB cube; its length is 1.
+
+    With roots, the dot product of two histograms is their Bhattacharyya coefficient, and few pixels count against many.
+    """
+    cells = (np.asarray(image.convert("RGB"), dtype=np.int64).reshape(-1, 3) * bins) // 256
+    counts = np.bincount(cells @ (bins**2, bins, 1), minlength=bins**3)
+    return np.sqrt(counts / counts.sum()).astype(np.float32)
+
+
+def small_grey(image: "Image", *, width: int = 16, height: int = 9) -> Singles:
+    """(width · height,) brightness of the picture at that size, less its mean; its length is 1, or 0 for an even picture.
+
+    Invariant to brightness and contrast; what is where decides.
+    """
+    from PIL.Image import Resampling
+
+    grey = np.asarray(image.convert("L").resize((width, height), Resampling.BOX), dtype=np.float64).ravel()
+    return unit_length((grey - grey.mean())[None])[0]
+
+
+def colours_and_shapes(images: Iterable["Image"]) -> Singles:
+    """(images, 208) colour histogram and small grey picture side by side, each with the same say; every length is 1.
+
+    One picture at a time is looked at.
+    """
+    rows = [np.concatenate([colour_histogram(image), small_grey(image)]) for image in images]
+    return unit_length(np.array(rows, dtype=np.float32).reshape(len(rows), 4**3 + 16 * 9))
+
+
+def edges(
+    images: Iterable["Image"], *, part: tuple[float, float, float, float] = (0, 0, 1, 1), width: int = 16, height: int = 12
+) -> Singles:
+    """(images, width · height) where in a part of each picture its brightness changes; the length is 1, or 0 for an even picture.
+
+    part: left, top, right and bottom as shares of the picture. Day and night look alike, what stands there does not.
+    """
+    from PIL import ImageFilter, ImageOps
+
+    rows: list[Singles] = []
+    for image in images:
+        left, top, right, bottom = part
+        box = (round(left * image.width), round(top * image.height), round(right * image.width), round(bottom * image.height))
+        found = image.crop(box).convert("L").filter(ImageFilter.FIND_EDGES)
+        # The filter leaves the outermost pixels as they are.
+        rows.append(small_grey(ImageOps.crop(found, 1), width=width, height=height))
+    return np.array(rows, dtype=np.float32).reshape(len(rows), width * height)
+
+
+_LONGEST = 256
+"""Pixels of the longer side that pictures are looked at with: shares of colours and a stamp hardly change with more."""
+
+
+@dataclass(frozen=True)
+class SimplePictures:
+    """An encoder of pictures that needs no model. look: what makes a vector of one."""
+
+    name: str
+    look: Callable[["Image"], Singles]
+    batch_size: int = 16
+    is_known: bool = True
+
+    def __call__(self, paths: Sequence[Path], /) -> Singles:
+        """(paths, d) a vector per picture, the same in any company."""
+        return np.stack(in_threads(lambda path: self.look(read_picture(path, longest=_LONGEST)), paths))
+
+    def describe(self) -> dict[str, Any]:
+        """Its name with its numbers, how large pictures are looked at, and Pillow's version."""
+        from PIL import __version__
+
+        return {
+            "family": self.name.partition(":")[0],
+            "model": self.name,
+            "longest": _LONGEST,
+            "versions": {"pillow": __version__},
+        }
+
+
+@image_encoder("colour-histogram")
+def load_colour_histogram(model: str, settings: ImageSettings) -> SimplePictures:
+    """Colours alone; `colour-histogram:8` has 8 x 8 x 8 cells, without a number 4 x 4 x 4."""
+    bins = _numbers("colour-histogram:BINS", model or "4", 1)[0]
+    if bins > 64:
+        raise BadUsage(f"colour-histogram:{bins} has {bins**3:,} cells; 64 x 64 x 64 at most are wanted.")
+    return _simple(f"colour-histogram:{bins}", lambda image: colour_histogram(image, bins=bins), settings)
+
+
+@image_encoder("small-grey")
+def load_small_grey(model: str, settings: ImageSettings) -> SimplePictures:
+    """What is where in bright and dark; `small-grey:32x32` is 32 pixels wide and high, without numbers 16 x 9."""
+    width, height = _numbers("small-grey:WIDTHxHEIGHT", model or "16x9", 2)
+    return _simple(f"small-grey:{width}x{height}", lambda image: small_grey(image, width=width, height=height), settings)
+
+
+@image_encoder("colours-and-shapes")
+def load_colours_and_shapes(model: str, settings: ImageSettings) -> SimplePictures:
+    """Both of the others side by side, 208 numbers."""
+    if model:
+        raise BadUsage(f"colours-and-shapes:{model}; colours-and-shapes has no numbers of its own, leave them out.")
+    return _simple("colours-and-shapes", lambda image: colours_and_shapes([image])[0], settings)
+
+
+def _simple(name: str, look: Callable[["Image"], Singles], settings: ImageSettings) -> SimplePictures:
+    settings.allow(name, "batch_size")
+    return SimplePictures(name, look, settings.batch_size or SimplePictures.batch_size)
+
+
+def _numbers(form: str, text: str, n: int) -> list[int]:
+    parts = text.split("x")
+    if len(parts) != n or not all(part.isdecimal() and 0 < int(part) <= 4096 for part in parts):
+        raise BadUsage(f"{form.partition(':')[0]}:{text}; whole numbers from 1 to 4096 are wanted, as {form}.")
+    return [int(part) for part in parts]

@@ -1,0 +1,193 @@
+"""Latent semantic analysis: weighted counts of words, cut down by a singular value decomposition. Needs NumPy alone.
+
+Source: Deerwester et al. 1990; the randomised decomposition is algorithm 4.4 of Halko, Martinsson and Tropp 2011.
+"""
+
+import hashlib
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rankwell.core.tables import Floats, Ints, offsets_of
+from rankwell.encoders import Settings, Singles, encoder, unit_length
+from rankwell.errors import BadInput, BadUsage
+
+_WORD = re.compile(r"\w\w+")
+_EXACT_BELOW = 1500
+_EXTRA, _POWERS = 10, 4
+_PIECE = 1 << 21
+
+
+@dataclass(frozen=True, eq=False)
+class TfidfSvd:
+    """Texts by their words: term frequency times smoothed inverse document frequency, rows of length one, projected on the
+    strongest axes of a corpus.
+
+    dimensions: axes kept. min_texts: a word counts from this many texts on. max_words: only the most frequent are kept.
+    normalize: vectors of length one. seed: of the randomised decomposition, taken where texts and words are both more than 1,500.
+    A text without any known word has the vector zero. Words are runs of two or more letters, digits and `_`, in lower case.
+
+    >>> corpus = ["the cat sat", "the dog sat", "a cat and a dog", "stocks fell sharply", "stocks rose"]
+    >>> vectors = TfidfSvd(dimensions=2).fit(corpus).encode(["cat dog", "stocks"])
+    >>> vectors.shape, bool(abs(vectors[0] @ vectors[1]) < 1e-6)
+    ((2, 2), True)
+    """
+
+    dimensions: int = 256
+    min_texts: int = 2
+    max_words: int = 50_000
+    normalize: bool = True
+    seed: int = 0
+    words: Mapping[str, int] = field(default_factory=dict[str, int])
+    rarity: Floats | None = None
+    axes: Floats | None = None
+    fitted_on: str = ""
+
+    def fit(self, texts: Sequence[str]) -> Self:
+        """The encoder with the words and axes of a corpus. Raises BadInput where the corpus has fewer axes than are asked for."""
+        counted = [Counter(_WORD.findall(text.lower())) for text in texts]
+        frequency = Counter(word for words in counted for word in words)
+        kept = [word for word, texts_with in frequency.items() if texts_with >= self.min_texts]
+        kept = sorted(sorted(kept, key=lambda word: (-frequency[word], word))[: self.max_words])
+        words = {word: column for column, word in enumerate(kept)}
+        rarity = np.log((1 + len(texts)) / (1 + np.array([frequency[word] for word in kept], dtype=np.float64))) + 1
+        most = min(len(texts), len(kept))
+        if self.dimensions > most:
+            what = f"{len(texts)} texts with {len(kept)} words in {self.min_texts} of them or more"
+            raise BadInput(f"{what} have {most} axes at most, {self.dimensions} are asked for; ask for fewer or give more texts.")
+        axes = _axes(_weighed(counted, words, rarity), self.dimensions, self.seed)
+        return replace(self, words=words, rarity=rarity, axes=axes, fitted_on=_hash(texts))
+
+    def encode(self, texts: Sequence[str]) -> Singles:
+        """(texts, dimensions) one vector per text, the same whatever other texts are given. Raises BadUsage before `fit`."""
+        rarity, axes = self._fitted()
+        vectors = _weighed([Counter(_WORD.findall(text.lower())) for text in texts], self.words, rarity).times(axes)
+        return unit_length(vectors) if self.normalize else vectors.astype(np.float32)
+
+    def _fitted(self) -> tuple[Floats, Floats]:
+        if self.rarity is None or self.axes is None:
+            raise BadUsage("tfidf-svd knows no words yet; fit it to a corpus first (--fit CORPUS).")
+        return self.rarity, self.axes
+
+    def describe(self) -> dict[str, Any]:
+        """The settings, the number of words, the hash of the corpus, and NumPy's version. Raises BadUsage before `fit`."""
+        self._fitted()
+        return {
+            "family": "tfidf-svd",
+            "model": f"tfidf-svd:{self.dimensions}",
+            "dimensions": self.dimensions,
+            "min_texts": self.min_texts,
+            "max_words": self.max_words,
+            "normalize": self.normalize,
+            "seed": self.seed,
+            "words": len(self.words),
+            "fitted_on": self.fitted_on,
+            "versions": {"numpy": np.__version__},
+        }
+
+
+@encoder("tfidf-svd")
+def load(model: str, settings: Settings) -> TfidfSvd:
+    """An encoder to be fitted; `tfidf-svd:128` has 128 dimensions. Raises BadUsage for anything but a whole number from 1."""
+    if model and not re.fullmatch(r"[1-9]\d*", model):
+        raise BadUsage(f"tfidf-svd:{model}; the number of dimensions is wanted, as in tfidf-svd:128.")
+    if settings.device is not None:
+        raise BadUsage("tfidf-svd computes with NumPy and knows no devices; leave the device out.")
+    dimensions = settings.dimensions or int(model or 256)
+    return TfidfSvd(dimensions, normalize=settings.normalize is not False, seed=settings.seed or 0)
+
+
+class _Sparse(NamedTuple):
+    """A matrix by its rows: where each begins, and the column and value of every number that is not zero."""
+
+    offsets: Ints
+    columns: Ints
+    values: Floats
+    width: int
+
+    def times(self, dense: Floats) -> Floats:
+        """(rows, k) the product with a dense matrix (width, k); each row is summed in the order of its columns."""
+        product = np.zeros((len(self.offsets) - 1, dense.shape[1]))
+        for first, last in self._pieces(dense.shape[1]):
+            start, stop = self.offsets[first], self.offsets[last]
+            terms = dense[self.columns[start:stop]]
+            terms *= self.values[start:stop, None]
+            filled = first + np.flatnonzero(np.diff(self.offsets[first : last + 1]))
+            if len(filled):
+                # reduceat on an empty segment returns the next row instead of 0, so empty rows are left out and stay 0.
+                product[filled] = np.add.reduceat(terms, self.offsets[filled] - start, axis=0)
+        return product
+
+    def _pieces(self, k: int) -> Iterator[tuple[int, int]]:
+        """Rows whose terms fit the cache together; one row at least."""
+        rows, first = len(self.offsets) - 1, 0
+        while first < rows:
+            last = int(np.searchsorted(self.offsets, self.offsets[first] + max(1, _PIECE // k), side="right")) - 1
+            last = min(max(last, first + 1), rows)
+            yield first, last
+            first = last
+
+    def turned(self) -> "_Sparse":
+        """The matrix with rows and columns exchanged."""
+        order = np.argsort(self.columns, kind="stable")
+        rows = np.repeat(np.arange(len(self.offsets) - 1, dtype=np.int64), np.diff(self.offsets))
+        counts = np.bincount(self.columns, minlength=self.width).astype(np.int64)
+        return _Sparse(offsets_of(counts), rows[order], self.values[order], len(self.offsets) - 1)
+
+
+def _weighed(counted: Sequence[Mapping[str, int]], words: Mapping[str, int], rarity: Floats) -> _Sparse:
+    """Counts times rarity, each row of length one."""
+    rows = [sorted((words[word], count) for word, count in each.items() if word in words) for each in counted]
+    offsets = offsets_of(np.array([len(row) for row in rows], dtype=np.int64))
+    flat = np.array([pair for row in rows for pair in row], dtype=np.int64).reshape(-1, 2)
+    values = flat[:, 1] * rarity[flat[:, 0]]
+    row_of = np.repeat(np.arange(len(rows)), np.diff(offsets))
+    lengths = np.sqrt(np.bincount(row_of, weights=values**2, minlength=len(rows)))
+    return _Sparse(offsets, flat[:, 0], values / lengths[row_of], len(words))
+
+
+def _axes(matrix: _Sparse, dimensions: int, seed: int) -> Floats:
+    """(width, dimensions) the strongest right singular vectors, each with its largest entry positive."""
+    rows = len(matrix.offsets) - 1
+    small = min(rows, matrix.width) <= _EXACT_BELOW
+    axes = _exact_axes(matrix, dimensions) if small else _random_axes(matrix, dimensions, seed)
+    largest = np.abs(axes).argmax(axis=0)
+    return axes * np.where(axes[largest, np.arange(dimensions)] < 0, -1.0, 1.0)
+
+
+def _exact_axes(matrix: _Sparse, dimensions: int) -> Floats:
+    """From the products of all pairs of rows, or of all pairs of columns, whichever are fewer."""
+    turned = matrix.turned()
+    rows = len(matrix.offsets) - 1
+    narrow, wide = (matrix, turned) if rows <= matrix.width else (turned, matrix)
+    energies, vectors = np.linalg.eigh(narrow.times(wide.times(np.eye(wide.width))))
+    energies, vectors = energies[::-1][:dimensions], vectors[:, ::-1][:, :dimensions]
+    if not energies[-1] > energies[0] * len(vectors) * np.finfo(np.float64).eps:
+        rank = int((energies > energies[0] * len(vectors) * np.finfo(np.float64).eps).sum())
+        raise BadInput(f"the corpus has {rank} different directions, {dimensions} are asked for; ask for fewer dimensions.")
+    return vectors if narrow is turned else turned.times(vectors) / np.sqrt(energies)
+
+
+def _random_axes(matrix: _Sparse, dimensions: int, seed: int) -> Floats:
+    """From the range that some random directions, multiplied a few times, are drawn to."""
+    turned = matrix.turned()
+    width = min(dimensions + _EXTRA, matrix.width, len(matrix.offsets) - 1)
+    drawn: NDArray[np.float64] = np.random.Generator(np.random.PCG64(seed)).standard_normal((matrix.width, width))
+    found = matrix.times(drawn)
+    for _ in range(_POWERS):
+        found = matrix.times(np.linalg.qr(turned.times(np.linalg.qr(found).Q)).Q)
+    basis = np.linalg.qr(found).Q
+    return np.linalg.svd(turned.times(basis), full_matrices=False).U[:, :dimensions]
+
+
+def _hash(texts: Sequence[str]) -> str:
+    total = hashlib.sha256()
+    for text in texts:
+        raw = text.encode("utf-8", "surrogatepass")
+        total.update(len(raw).to_bytes(8, "little") + raw)
+    return "sha256:" + total.hexdigest()

@@ -1,0 +1,49 @@
+"""Things that we run to be judged: search engines, readers, whatever ranks items for a question. One file each."""
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple, Protocol
+
+from rankwell.core.objects import load_anything as load_anything
+from rankwell.core.objects import load_object as load_object
+
+
+class System(Protocol):
+    """What ranks documents for a question."""
+
+    def search(self, query: str, k: int) -> list[tuple[str, float]]:
+        """The best `k` documents as (id, score), best first; fewer where fewer match, none for an empty query."""
+        ...
+
+
+class Passage(NamedTuple):
+    """A text in which a reader looks for an answer, with the id of its document."""
+
+    document: str
+    text: str
+
+
+class Answer(NamedTuple):
+    """What a reader says.
+
+    text: None where it says that there is no answer. score: finite, higher is better. document: the id of the passage that
+    holds it, None where unknown. start, end: in characters of that passage, end exclusive, -1 where unknown.
+    """
+
+    text: str | None
+    score: float
+    document: str | None = None
+    start: int = -1
+    end: int = -1
+
+
+class Reader(Protocol):
+    """What reads answers to a question out of passages."""
+
+    def read(self, question: str, passages: Sequence[Passage], k: int) -> list[Answer]:
+        """The best `k` answers with a text, and one that says there is none, best first; only that one where nothing is read."""
+        ...
+
+
+def ranked(answers: Iterable[Answer]) -> list[Answer]:
+    """The answers by score descending; those of one score keep their order, but that there is none comes after the others."""
+    return sorted(answers, key=lambda answer: (-answer.score, answer.text is None))

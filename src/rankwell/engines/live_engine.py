@@ -1,0 +1,144 @@
+"""A live search engine of any make, given as `module:object`: what it returns becomes ids in order, with their similarities."""
+
+import inspect
+import math
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from rankwell.engines import load_anything
+from rankwell.errors import BadInput, BadUsage
+
+_BY_TEXT = ("search_by_text", "search")
+_BY_VECTOR = ("similarity_search",)
+_BY_ID = ("search",)
+_IDS, _SCORES = ("slice_id", "id"), ("similarity", "score")
+_WANTED = "objects or mappings with slice_id (or id) and similarity (or score), ids alone, or (id, score) pairs"
+
+
+class Found(NamedTuple):
+    """One result. similarity: NaN where the engine does not say."""
+
+    item: str
+    similarity: float
+
+
+@dataclass(frozen=True)
+class LiveEngine:
+    """An engine that is asked by calling it; the order of what it returns is the ranking.
+
+    name: how it was given. call: (query, top_k) -> results. by: the name of the method that is called, and so what a query is:
+    `similarity_search` takes a vector, the others a text or an id.
+    """
+
+    name: str
+    call: Callable[[Any, int], Any]
+    by: str
+
+    @classmethod
+    def load(cls, text: str, *, mode: str = "text") -> "LiveEngine":
+        """The engine that `module:object` names: an object with one of the methods, a class or a function that makes one without
+        arguments, or a function (query, k) itself.
+
+        mode: `text` looks for search_by_text(query, top_k), then search(query, k); `video` for similarity_search(embedding,
+        top_k), then search(id, k). Raises BadUsage where there is no such method, or making the engine fails.
+        """
+        return cls.of(load_anything(text), name=text, mode=mode)
+
+    @classmethod
+    def of(cls, engine: Any, *, name: str = "", mode: str = "text") -> "LiveEngine":
+        """The same for an object at hand."""
+        told = name or type(engine).__name__
+        methods = _BY_TEXT if mode == "text" else (*_BY_VECTOR, *_BY_ID)
+        made = engine if not inspect.isclass(engine) else _make(engine, told)
+        if _method(made, methods) is None and _makes_one(made):
+            made = _make(made, told)
+        found = _method(made, methods)
+        if found is not None:
+            return cls(told, getattr(made, found), found)
+        if inspect.isroutine(made):
+            return cls(told, made, "search")
+        listed = " or ".join(f"{method}(…, {'top_k' if '_' in method else 'k'})" for method in methods)
+        raise BadUsage(f"{told}: a {type(made).__name__} without {listed}; give the engine such a method.")
+
+    def ask(self, query: Any, k: int) -> list[Found]:
+        """What the engine returns for a query, in its order.
+
+        Raises BadInput for results of a kind that cannot be read; whatever the engine raises goes through.
+        """
+        results = self.call(query, k)
+        if results is None or isinstance(results, (str, bytes)) or not isinstance(results, Iterable):
+            raise BadInput(f"{self.name} returned a {type(results).__name__}; a list of {_WANTED} is wanted.")
+        return [self._read(each, place) for place, each in enumerate(results, 1)]
+
+    def _read(self, result: Any, place: int) -> Found:
+        where = f"{self.name}: result {place}"
+        if isinstance(result, (str, bytes, int)) or type(result).__name__.startswith(("int", "uint", "str_")):
+            return Found(_text(result, where), math.nan)
+        if isinstance(result, (tuple, list)) and not hasattr(result, "_fields"):
+            pair: list[Any] = list(result)
+            if len(pair) != 2:
+                raise BadInput(f"{where} has {len(pair)} parts; {_WANTED} are wanted.")
+            return Found(_text(pair[0], where), _number(pair[1], where))
+        item, score = (_part(result, names) for names in (_IDS, _SCORES))
+        if item is None:
+            raise BadInput(f"{where} is {_shown(result)}; {_WANTED} are wanted.")
+        return Found(_text(item, where), math.nan if score is None else _number(score, where))
+
+
+def _method(thing: Any, names: Iterable[str]) -> str | None:
+    return next((name for name in names if callable(getattr(thing, name, None))), None)
+
+
+def _makes_one(thing: Any) -> bool:
+    """Whether it is a function that needs no argument."""
+    if not inspect.isroutine(thing):
+        return False
+    try:
+        parameters = inspect.signature(thing).parameters.values()
+    except (TypeError, ValueError):
+        return False
+    return all(each.default is not each.empty or each.kind in (each.VAR_POSITIONAL, each.VAR_KEYWORD) for each in parameters)
+
+
+def _make(factory: Callable[[], Any], name: str) -> Any:
+    try:
+        return factory()
+    except Exception as error:
+        what = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+        raise BadUsage(f"{name}: the engine cannot be made without arguments ({what}); name a function that makes it.") from error
+
+
+def _part(result: Any, names: Iterable[str]) -> Any:
+    """The first of the named parts that a mapping or an object has; None where there is none."""
+    for name in names:
+        if isinstance(result, Mapping):
+            if result.get(name) is not None:
+                return result[name]
+        elif getattr(result, name, None) is not None:
+            return getattr(result, name)
+    return None
+
+
+def _text(item: Any, where: str) -> str:
+    if isinstance(item, bytes):
+        item = item.decode("utf-8", "surrogateescape")
+    text = str(item)
+    if not text or isinstance(item, (float, bool)):
+        raise BadInput(f"{where} has the id {item!r}; an id is text or a whole number.")
+    return text
+
+
+def _number(value: Any, where: str) -> float:
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        raise BadInput(f"{where} has the similarity {_shown(value)}; a finite number is wanted.") from None
+    if not math.isfinite(number):
+        raise BadInput(f"{where} has the similarity {number}; a finite number is wanted.")
+    return number
+
+
+def _shown(value: Any) -> str:
+    text = repr(value)
+    return f"{text[:60]}{'…' if len(text) > 60 else ''} ({type(value).__name__})"

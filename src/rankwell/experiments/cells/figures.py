@@ -1,0 +1,330 @@
+"""Results of cells -> tables of systems × data sets: figures, which system is better than which, and words for gaps."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from math import fsum
+from typing import Any, NamedTuple
+
+from rankwell.core.registry import Better, parse_measure, split_names, suggest
+from rankwell.core.tables.values import Values
+from rankwell.errors import RankwellError, UnknownName
+from rankwell.experiments.bench_toml import Bench
+from rankwell.experiments.cells.running import Done
+from rankwell.experiments.comparison import Correction, Origin, Test, compare_values
+from rankwell.experiments.comparison.folders import differing
+from rankwell.io.result_folder import ResultFolder, read_results, values_behind
+from rankwell.io.result_summary import read_summary
+from rankwell.report import SUMMARY_COLUMNS, Row
+from rankwell.report.system_table import SystemFigure, SystemTable
+
+_CORRECTIONS = {"holm": "Holm", "bh": "Benjamini and Hochberg", "max-t": "max-T", "tukey": "Tukey's HSD", "none": "no correction"}
+_NO_FACT = (*SUMMARY_COLUMNS, "against", "group")
+
+
+@dataclass(frozen=True, kw_only=True)
+class TableChoices:
+    """What tables show. measures: by label or exact name; none: what each data set asks for, else its first figure.
+
+    baseline: the system that all others are tested against; "": all pairs are. mean: whether there is a column of means.
+    side_by_side: whether all measures are columns of one table; None: where no measure is shown of two data sets.
+    """
+
+    measures: tuple[str, ...] = ()
+    baseline: str = ""
+    mean: bool = False
+    intervals: bool = True
+    side_by_side: bool | None = None
+    test: Test = "randomisation"
+    correction: Correction = "holm"
+    level: float = 0.95
+    resamples: int = 10_000
+    seed: int = 0
+
+
+class Figure(NamedTuple):
+    """What a figure is called: its label, with what tells it from others of that label (`R@1 (t2v)`), and its exact name."""
+
+    name: str
+    measure: str
+
+
+class Result(NamedTuple):
+    """One cell's results: the summary row and, where there are any, the values of single queries of every figure."""
+
+    folder: ResultFolder
+    rows: Mapping[Figure, Row]
+    values: Mapping[Figure, Values]
+
+
+@dataclass(frozen=True, eq=False)
+class OnDataset:
+    """All cells of a data set. results: those that have any, by system."""
+
+    name: str
+    done: tuple[Done, ...]
+    results: Mapping[str, Result]
+    shown: tuple[Figure, ...]
+
+    @cached_property
+    def better(self) -> dict[Figure, Better]:
+        """Which values of its figures are the better ones, as far as folders or measures say."""
+        found: dict[Figure, Better] = {}
+        for figure in self.shown:
+            told: list[Better | None] = [
+                each.folder.better[figure.measure] for each in self.results.values() if figure.measure in each.folder.better
+            ]
+            known = told[:1] or [_known_better(figure.measure)]
+            if known[0] is not None:
+                found[figure] = known[0]
+        return found
+
+
+def _known_better(measure: str) -> Better | None:
+    try:
+        return parse_measure(measure).entry.better
+    except RankwellError:
+        # The figure of a whole collection, such as rsum.
+        return None
+
+
+def make_tables(bench: Bench, done: Sequence[Done], shown: TableChoices) -> tuple[list[SystemTable], list[str]]:
+    """A table for every figure that is shown, and what there is to say of them. The working directory is that of the results.
+
+    Raises UnknownName for a measure that there is not.
+    """
+    parts = [_on_dataset(name, [each for each in done if each.task.cell.dataset == name], shown) for name in bench.datasets]
+    _refuse_unknown_measures(parts, shown)
+    better: dict[tuple[str, str, Figure], tuple[str, ...]] = {}
+    notes: list[str] = []
+    for part in parts:
+        found, told = _compared(part, shown)
+        better |= found
+        notes += [f"{part.name}: {note}" for note in told]
+        if part.results and not part.shown:
+            notes.append(f"{part.name}: none of {', '.join(shown.measures)}, so that no table shows it")
+    figures = list(dict.fromkeys(figure for part in parts for figure in part.shown))
+    made = [_table(bench, figure, parts, better, shown) for figure in figures]
+    empty = [part for part in parts if not part.results]
+    if empty:
+        # A data set without any result is in no table of its own; the first one says that it is missing.
+        first = (
+            made[0] if made else SystemTable("", "–", [], None, systems=[bench.titles["system", name] for name in bench.systems])
+        )
+        gaps = [_gap(bench, each) for part in empty for each in part.done]
+        made[:1] = [replace(first, figures=[*first.figures, *gaps])]
+    return made, notes
+
+
+def values_shown(bench: Bench, done: Sequence[Done], shown: TableChoices) -> list[tuple[Values, dict[str, str]]]:
+    """The values of single queries behind the figures of all tables, each with its data set; a figure's name is the label.
+
+    Figures of a whole collection have none. The working directory is that of the results.
+    """
+    parts = [_on_dataset(name, [each for each in done if each.task.cell.dataset == name], shown) for name in bench.datasets]
+    return [
+        (
+            replace(each.values[figure], run=bench.titles["system", system], label=figure.name),
+            {"dataset": bench.titles["dataset", part.name]},
+        )
+        for part in parts
+        for figure in part.shown
+        for system, each in part.results.items()
+        if figure in each.values
+    ]
+
+
+def side_by_side(tables: Sequence[SystemTable], title: str) -> SystemTable:
+    """The tables as one, whose columns are data sets with measures."""
+    units = {each.unit for table in tables for each in table.figures if not each.gap}
+    figures: list[SystemFigure] = []
+    better: dict[str, Better] = {}
+    for table in tables:
+        for each in table.figures:
+            cells = {known.unit for known in table.figures if known.dataset == each.dataset and not known.gap}
+            unit = " (%)" if "percent" in cells and len(units) > 1 else ""
+            name = f"{each.dataset}: {table.label}{unit}"
+            figures.append(each._replace(dataset=name))
+            if each.dataset in table.better:
+                better[name] = table.better[each.dataset]
+    order = {name: place for place, name in enumerate(dict.fromkeys(each.dataset for each in figures))}
+    figures.sort(key=lambda each: order[each.dataset])
+    return replace(tables[0], measure="", label="", figures=figures, better=better, name=title or "All measures")
+
+
+def _on_dataset(name: str, done: Sequence[Done], shown: TableChoices) -> OnDataset:
+    folders = {each.task.cell.system: each.task.cell for each in done if each.has_results}
+    rows = {system: [row for row in read_summary(cell.name) if not row.get("against")] for system, cell in folders.items()}
+    apart = _apart(rows)
+    results: dict[str, Result] = {}
+    for system, cell in folders.items():
+        folder = read_results(cell.name)
+        own = {_figure(row, apart): row for row in reversed(rows[system])}
+        found = {figure: values_behind(row, folder.values, folder.facts) for figure, row in own.items()}
+        results[system] = Result(
+            folder, dict(reversed(own.items())), {figure: each for figure, each in found.items() if each is not None}
+        )
+    known = list(dict.fromkeys(figure for each in results.values() for figure in each.rows))
+    if shown.measures:
+        chosen = [figure for asked in shown.measures for figure in known if _is_called(figure, asked)]
+    else:
+        named = any("measure" in each.task.made_of["options"] for each in done)
+        chosen = known if named else known[:1]
+    return OnDataset(name, tuple(done), results, tuple(dict.fromkeys(chosen)))
+
+
+def _apart(rows: Mapping[str, Sequence[Row]]) -> dict[str, list[str]]:
+    """For every label the columns of texts that tell its rows apart within one system; the run where nothing else does."""
+    found: dict[str, list[str]] = {}
+    for label in dict.fromkeys(row["label"] for each in rows.values() for row in each):
+        alike = [[row for row in each if row["label"] == label] for each in rows.values()]
+        names = [name for name in dict.fromkeys(name for each in alike for row in each for name in row) if name not in _NO_FACT]
+        texts = [name for name in names if all(isinstance(row.get(name), str | None) for each in alike for row in each)]
+        chosen = [name for name in texts if any(len({row.get(name) for row in each}) > 1 for each in alike)]
+        if any(len({(row["measure"], *(row.get(name) for name in chosen)) for row in each}) < len(each) for each in alike):
+            chosen.append("run")
+        found[label] = chosen
+    return found
+
+
+def _figure(row: Row, apart: Mapping[str, Sequence[str]]) -> Figure:
+    told = [str(row[name]) for name in apart[row["label"]] if row.get(name) is not None]
+    return Figure(f"{row['label']} ({', '.join(told)})" if told else row["label"], row["measure"])
+
+
+def _is_called(figure: Figure, asked: str) -> bool:
+    if asked in (figure.name, figure.measure) or figure.name.startswith(f"{asked} ("):
+        return True
+    try:
+        return str(parse_measure(asked)) == figure.measure
+    except RankwellError:
+        return False
+
+
+def _refuse_unknown_measures(parts: Sequence[OnDataset], shown: TableChoices) -> None:
+    known = {figure for part in parts for each in part.results.values() for figure in each.rows}
+    for asked in shown.measures if all(part.results for part in parts) else ():
+        if not any(_is_called(figure, asked) for figure in known):
+            raise UnknownName(f"no result has a measure {asked!r}; {suggest(asked, {figure.name for figure in known})}")
+
+
+def _compared(part: OnDataset, shown: TableChoices) -> tuple[dict[tuple[str, str, Figure], tuple[str, ...]], list[str]]:
+    """Which systems each one is significantly better than by each figure: one family of tests for the data set."""
+    values, facts = list[Values](), list[dict[str, Any]]()
+    for place, figure in enumerate(part.shown):
+        for system, each in part.results.items():
+            if figure in each.values:
+                values.append(replace(each.values[figure], run=system))
+                facts.append({"figure": place})
+    runs = {each.run for each in values}
+    if shown.baseline and shown.baseline in {each.task.cell.system for each in part.done} - runs:
+        return {}, [f"the baseline {shown.baseline} has no values, so that nothing is tested"]
+    if len(runs) < 2 or (shown.baseline and shown.baseline not in runs):
+        return {}, []
+    told = differing([(system, each.folder) for system, each in part.results.items()])
+    try:
+        found = compare_values(
+            values,
+            facts=facts,
+            baseline=shown.baseline or None,
+            test=shown.test,
+            correction=shown.correction,
+            intervals="none",
+            level=shown.level,
+            resamples=shown.resamples,
+            seed=shown.seed,
+            origin=Origin(better={figure.measure: better for figure, better in part.better.items()}),
+        )
+    except RankwellError as error:
+        return {}, [*told, f"nothing is tested: {error}"]
+    better: dict[tuple[str, str, Figure], tuple[str, ...]] = {}
+    for row in found.differences:
+        if row["decisive"] and row["mean"]:
+            lift = row["mean"] > 0 if row["better"] != "lower" else row["mean"] < 0
+            winner, loser = (row["run"], row["against"]) if lift else (row["against"], row["run"])
+            key = (part.name, winner, part.shown[row["figure"]])
+            better[key] = (*better.get(key, ()), loser)
+    return better, [*told, *found.notes]
+
+
+def _table(
+    bench: Bench,
+    figure: Figure,
+    parts: Sequence[OnDataset],
+    better: Mapping[tuple[str, str, Figure], tuple[str, ...]],
+    shown: TableChoices,
+) -> SystemTable:
+    mine = [part for part in parts if figure in part.shown]
+    figures = [cell for part in mine for cell in _cells(bench, figure, part, better, shown)]
+    column = f"mean of {len(mine)} data sets"
+    if shown.mean and len(mine) > 1:
+        figures += _means(figures, column, len(mine))
+    known: dict[str, Better] = {bench.titles["dataset", part.name]: part.better[figure] for part in mine if figure in part.better}
+    if len(known) == len(mine):
+        known[column] = next(iter(known.values()))
+    return SystemTable(
+        figure.measure,
+        figure.name,
+        figures,
+        None,
+        _rules(bench, shown) if any(len(part.results) > 1 for part in mine) else {},
+        better=known,
+        systems=[bench.titles["system", name] for name in bench.systems],
+        name=figure.name,
+    )
+
+
+def _cells(
+    bench: Bench,
+    figure: Figure,
+    part: OnDataset,
+    better: Mapping[tuple[str, str, Figure], tuple[str, ...]],
+    shown: TableChoices,
+) -> Iterator[SystemFigure]:
+    for each in part.done:
+        system = each.task.cell.system
+        row = part.results[system].rows.get(figure) if system in part.results else None
+        if row is None:
+            yield _gap(bench, each, figure)
+            continue
+        low, high = (row["ci_low"], row["ci_high"]) if shown.intervals else (None, None)
+        yield SystemFigure(
+            bench.titles["system", system],
+            bench.titles["dataset", part.name],
+            row["mean"],
+            row["n"],
+            row["unit"],
+            low,
+            high,
+            row["sd"],
+            tuple(bench.titles["system", name] for name in better.get((part.name, system, figure), ())),
+        )
+
+
+def _gap(bench: Bench, each: Done, figure: Figure | None = None) -> SystemFigure:
+    """What stands in the place of a figure that is not there, and why it is not."""
+    cell = each.task.cell
+    lacking = figure if each.has_results else None
+    gap, why = (each.status, each.error) if lacking is None else ("none", f"its results have no {lacking.name}")
+    return SystemFigure(
+        bench.titles["system", cell.system], bench.titles["dataset", cell.dataset], None, None, "", gap=gap, why=why
+    )
+
+
+def _means(figures: Sequence[SystemFigure], column: str, number: int) -> Iterator[SystemFigure]:
+    """The plain mean of every system that has a figure on all data sets."""
+    for system in dict.fromkeys(each.system for each in figures):
+        own = [each for each in figures if each.system == system and each.mean is not None]
+        if len(own) == number and len({each.unit for each in own}) == 1:
+            yield SystemFigure(system, column, fsum(each.mean or 0.0 for each in own) / number, None, own[0].unit)
+
+
+def _rules(bench: Bench, shown: TableChoices) -> dict[str, Any]:
+    pairs = f"every system against {bench.titles['system', shown.baseline]}" if shown.baseline else "all pairs"
+    family = f"{_CORRECTIONS[shown.correction]} over {pairs} and the measures of a data set"
+    return {"test": f"{shown.test}, two-sided; {family}", "alpha": round(1 - shown.level, 12)}
+
+
+def asked_measures(texts: Sequence[str]) -> tuple[str, ...]:
+    """The measures in texts that may hold several, separated by blanks; a name with a part in brackets stays whole."""
+    return tuple(dict.fromkeys(name for text in texts for name in ([text] if " (" in text else split_names(text))))

@@ -1,0 +1,183 @@
+"""Folders that commands wrote with `-o` -> the values of all their runs side by side, with the rules that they have in common."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from rankwell.core.tables.values import Values
+from rankwell.errors import BadUsage
+from rankwell.experiments.comparison import Origin
+from rankwell.io.result_folder import ResultFolder
+
+_TRUTH = ("judgments", "annotations", "gold", "labels", "positives", "schema", "reference", "targets", "queries")
+_OWN = ("seed", "version", "intervals", "counts", "measures")
+Named = Sequence[tuple[str, ResultFolder]]
+"""Folders, each with the name that it is given, or the empty text."""
+
+
+class Gathered(NamedTuple):
+    """Values of all systems, where they come from, and what is known of the queries.
+
+    chooses: whether the measures that are asked for are still to be chosen.
+    """
+
+    values: Sequence[Values]
+    facts: Sequence[Mapping[str, Any]]
+    origin: Origin
+    attributes: Mapping[str, Mapping[str, str]]
+    chooses: bool
+
+    @property
+    def runs(self) -> list[str]:
+        """The names of the runs, in order."""
+        return list(dict.fromkeys(each.run for each in self.values))
+
+
+def split_name(place: str) -> tuple[str, str]:
+    """The name in front of a place, if any, and the place: `first=results/a`."""
+    name, equals, rest = place.partition("=")
+    return (name, rest) if equals and not Path(place).exists() else ("", place)
+
+
+def from_folders(folders: Named, *, details: bool) -> Gathered:
+    """The values of all folders under the names of `run_names`. details: whether what stands item by item is wanted too."""
+    names = run_names(folders)
+    values: list[Values] = []
+    facts: list[Mapping[str, Any]] = []
+    attributes: dict[str, dict[str, str]] = {}
+    notes = differing(folders)
+    for (_, folder), renamed, called in zip(folders, names, _told_apart(folders), strict=True):
+        values += [replace(each, run=renamed[each.run]) for each in folder.values]
+        facts += folder.facts
+        for name, told in folder.attributes.items():
+            known = attributes.setdefault(name, {})
+            if any(known.get(query, text) != text for query, text in told.items()):
+                notes.append(f"{called}: {name} says other things of some queries than an earlier folder, which holds")
+            attributes[name] = {**told, **known}
+    protocols = {folder.protocol for _, folder in folders}
+    origin = Origin(
+        rules=_shared_rules(folders, names),
+        notes=notes,
+        sources={next(iter(renamed.values())): folder.source for (_, folder), renamed in zip(folders, names, strict=True)},
+        details=_details(folders, names) if details else None,
+        items=_items(folders, names) if details else None,
+        queries=_queries(folders, values, facts) if details else None,
+        better={measure: word for _, folder in reversed(folders) for measure, word in folder.better.items()},
+        protocol=protocols.pop() if len(protocols) == 1 else "runs",
+    )
+    return Gathered(values, facts, origin, attributes, chooses=True)
+
+
+def run_names(folders: Named) -> list[dict[str, str]]:
+    """For each folder its runs with the names that they have here: with the folder's name where two runs are called the same.
+
+    Raises BadUsage where two would still be called the same.
+    """
+    every = [run for name, folder in folders for run in folder.runs if not name]
+    found: list[dict[str, str]] = []
+    for name, folder in folders:
+        label = name or folder.place.resolve().name
+        alone = len(folder.runs) == 1
+        renamed = {run: label if alone else f"{label}/{run}" for run in folder.runs}
+        found.append({run: new if name or every.count(run) > 1 else run for run, new in renamed.items()})
+    taken = [new for renamed in found for new in renamed.values()]
+    double = next((new for new in taken if taken.count(new) > 1), None)
+    if double is not None:
+        raise BadUsage(f"two runs are called {double!r}; name their folders apart, as in first=DIR second=DIR.")
+    return found
+
+
+def differing(folders: Named) -> list[str]:
+    """What makes results of different folders hard to compare: other judgments, other rules."""
+    (_, first), *others = folders
+    known_as, *called = _told_apart(folders)
+    notes: list[str] = []
+    for (_, folder), name_here in zip(others, called, strict=True):
+        other = [name for name in _TRUTH if first.inputs.get(name, "") != folder.inputs.get(name, first.inputs.get(name, ""))]
+        notes += [f"{known_as} and {name_here} come of different {name}: their values may not compare" for name in other]
+        for name, rule in folder.rules.items():
+            known = first.rules.get(name, rule)
+            if (
+                name not in _OWN
+                and isinstance(rule, (str, int, float))
+                and isinstance(known, (str, int, float))
+                and known != rule
+            ):
+                notes.append(f"{name} is {known} in {known_as} and {rule} in {name_here}")
+    return notes
+
+
+def _told_apart(folders: Named) -> list[str]:
+    """What folders are called in notes: as they are named here, else by the end of their paths that tells them apart."""
+    parts = [folder.place.resolve().parts for _, folder in folders]
+    for depth in range(1, max(map(len, parts)) + 1):
+        called = [name or "/".join(each[-depth:]) for (name, _), each in zip(folders, parts, strict=True)]
+        if len(set(called)) == len(called):
+            return called
+    return [str(folder.place) for _, folder in folders]
+
+
+def _shared_rules(folders: Named, names: Sequence[Mapping[str, str]]) -> dict[str, Any]:
+    """The rules that all folders have in common, the definitions of all measures, and the counts of every run."""
+    first = folders[0][1].rules
+    shared = {
+        name: rule
+        for name, rule in first.items()
+        if name not in _OWN and isinstance(rule, (str, int, float)) and all(each.rules.get(name) == rule for _, each in folders)
+    }
+    measures = {name: fact for _, each in folders for name, fact in (each.rules.get("measures") or {}).items()}
+    counts = {
+        renamed[run]: told
+        for (_, each), renamed in zip(folders, names, strict=True)
+        for run, told in (each.rules.get("counts") or {}).items()
+        if run in renamed
+    }
+    return shared | {name: rule for name, rule in (("counts", counts), ("measures", measures)) if rule}
+
+
+def _queries(folders: Named, values: Sequence[Values], facts: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
+    """The columns of queries.parquet, of each query what the first folder says that knows it.
+
+    A column that also tells values apart (`direction`) tells queries of one id apart.
+    """
+    tables = [folder.query_table() for _, folder in folders]
+    apart = [name for name in dict.fromkeys(name for fact in facts for name in fact) if any(name in table for table in tables)]
+    known: dict[tuple[Any, ...], dict[str, Any]] = {}
+    for table in tables:
+        for cells in zip(*table.values(), strict=True):
+            row = dict(zip(table, cells, strict=True))
+            told = known.setdefault((row["query"], *(row.get(name) for name in apart)), row)
+            told.update({name: cell for name, cell in row.items() if told.get(name) is None})
+    for each, fact in zip(values, facts, strict=True):
+        key = {name: fact.get(name) for name in apart}
+        for query in each.queries:
+            known.setdefault((query, *key.values()), {"query": query, **key})
+    names = dict.fromkeys(("query", "text", *(name for row in known.values() for name in row)))
+    return {name: [row.get(name) for row in known.values()] for name in names}
+
+
+def _details(folders: Named, names: Sequence[Mapping[str, str]]) -> dict[str, list[Any]] | None:
+    """The details of all folders with the names of runs that they have here; None where there are none."""
+    whole: dict[str, list[Any]] = {name: [] for name in ("run", "query", "item", "rank", "score", "grade", "state", "detail")}
+    for (_, folder), renamed in zip(folders, names, strict=True):
+        columns = folder.details()
+        if columns:
+            for name, cells in whole.items():
+                cells += columns.get(name) or [None] * len(columns["run"])
+            start = len(whole["run"]) - len(columns["run"])
+            whole["run"][start:] = [renamed.get(run, run) for run in whole["run"][start:]]
+    return whole if whole["run"] else None
+
+
+def _items(folders: Named, names: Sequence[Mapping[str, str]]) -> dict[str, list[Any]] | None:
+    """What is known of the items in all folders, of each what the first folder says; None where nothing is."""
+    known: dict[tuple[str, str | None], dict[str, Any]] = {}
+    for (_, folder), renamed in zip(folders, names, strict=True):
+        columns = folder.items()
+        for cells in zip(*columns.values(), strict=True):
+            row = dict(zip(columns, cells, strict=True))
+            row["of"] = renamed.get(row["of"], row["of"])
+            known.setdefault((row["item"], row["of"]), row)
+    rows = list(known.values())
+    return {name: [row[name] for row in rows] for name in rows[0]} if rows else None

@@ -1,0 +1,268 @@
+"""Runs -> one run: fused by a named way, or by the way that other queries choose, so that no query is tuned on itself."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain
+from typing import Any
+
+import numpy as np
+
+from rankwell import __version__, io
+from rankwell.conventions import CONVENTIONS, Asked, choose_measures
+from rankwell.core.tables import Floats, offsets_of, sort_ids
+from rankwell.core.tables.columns import Duplicates
+from rankwell.core.tables.ranking import Ranking
+from rankwell.errors import BadUsage, NothingToEvaluate
+from rankwell.experiments.fusion.trials import (
+    BLOCK,
+    Choice,
+    Progress,
+    candidates,
+    choose,
+    draw_folds,
+    measure_all,
+    only_queries,
+    refuse_unfit,
+)
+from rankwell.transforms.fusion import Fusion, Lists, parse_fusion
+
+__all__ = ["Choice", "TunedFusion", "fuse", "fusion_notes", "read_runs", "tune_fusion"]
+
+Runs = Sequence[Any] | Mapping[str, Any]
+Row = dict[str, Any]
+
+
+def fuse(
+    runs: Runs,
+    *,
+    method: str = "rrf",
+    weights: Sequence[float] | None = None,
+    normalise: str | None = None,
+    absent: str | None = None,
+    depth: int | None = None,
+    top: int | None = None,
+    run_format: str | None = None,
+    duplicates: Duplicates = "error",
+    progress: Progress | None = None,
+) -> Ranking:
+    """One ranking of all items that any run has for a query, by falling score, equal scores by falling bytes of the item's id.
+
+    runs: two or more, each whatever `read_ranking` takes; or by name. method: `rrf`, `rrf(k=10)`, `combsum`, `combmnz`,
+    `combgmnz(gamma=0.5)`, `combanz`, `combmin`, `combmax`, `combmed`, `borda`, `isr`, `log-isr`. weights: one for each run, from
+    0; a run with weight 0 takes no part. normalise: what scores become in each list first: `min-max` (where nothing is said),
+    `z-score`, `sum`, `max`, `rank`, `none`. absent: what an item counts in a run that lacks it where scores are added: `zero`, or
+    `lowest`, what the run's last item counts, which is usual for `z-score` alone.
+    depth: how many first items of each run are looked at. top: how many items of each query are kept.
+    A query that only some runs have is fused from those. The result depends neither on the order of rows nor, without weights,
+    on that of runs. Raises BadUsage and UnknownName for what does not go together, NothingToEvaluate where no query is in two
+    runs, BadScore and DuplicateItem as readers do.
+
+    >>> fused = fuse([{"q": {"a": 3.0, "b": 1.0}}, {"q": {"b": 9.0, "c": 4.0}}])
+    >>> dict(zip(fused.items, fused.scores.round(4).tolist()))
+    {'b': 0.0325, 'a': 0.0164, 'c': 0.0161}
+    """
+    way = parse_fusion(method, normalise=normalise, absent=absent).with_weights(weights, len(runs))
+    rankings = list(read_runs(runs, run_format=run_format, duplicates=duplicates).values())
+    _check_cuts(depth, top)
+    return _fused(rankings, dict.fromkeys(_queries(rankings), way), depth, top, progress)
+
+
+def read_runs(runs: Runs, *, run_format: str | None = None, duplicates: Duplicates = "error") -> dict[str, Ranking]:
+    """The rankings by name, numbers from 1 where they have none.
+
+    Raises BadUsage for fewer than two, NothingToEvaluate where no query is in two of them.
+    """
+    named = dict(runs) if isinstance(runs, Mapping) else {str(place): run for place, run in enumerate(runs, 1)}
+    if len(named) < 2:
+        raise BadUsage(f"{len(named)} run is no fusion; give two or more." if named else "no run is given; give two or more.")
+    rankings = {name: io.read_ranking(run, format=run_format, duplicates=duplicates) for name, run in named.items()}
+    seen: set[str] = set()
+    for ranking in rankings.values():
+        if not seen.isdisjoint(ranking.queries):
+            return rankings
+        seen.update(ranking.queries)
+    examples = ", ".join(f"{ranking.queries[0]!r} in {name}" for name, ranking in rankings.items() if ranking.queries)
+    raise NothingToEvaluate(f"no query is in two of the runs ({examples}); are the ids of queries the same?")
+
+
+def fusion_notes(way: Fusion, rankings: Mapping[str, Ranking]) -> list[str]:
+    """What should be known of these runs and of the scores that are added: queries that a run lacks, scores below 0."""
+    every = _queries(rankings.values())
+    partial = [name for name, ranking in rankings.items() if len(ranking.queries) < len(every)]
+    notes: list[str] = []
+    if partial:
+        listed = ", ".join(f"{name} {len(every) - len(rankings[name].queries)}" for name in partial)
+        notes.append(f"{len(every)} queries, of which some runs lack some ({listed}); those are fused from the other runs")
+    negative = any((ranking.scores < 0).any() for ranking in rankings.values())
+    below = way.normalise == "z-score" or (way.normalise == "none" and negative)
+    if below and way.absent == "zero" and way.entry.adds:
+        notes.append(
+            f"some scores are below 0 ({way.normalise}), and what a run lacks counts 0 in it, which is more: see --absent"
+        )
+    if below and way.entry.name in ("combmnz", "combgmnz"):
+        notes.append(
+            f"{way.entry.name} multiplies scores below 0 too ({way.normalise}): the more runs have such an item, the lower"
+        )
+    return notes
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class TunedFusion:
+    """A run in which every judged query is fused as the queries of other folds chose.
+
+    ranking: the run. untuned: the same runs fused by the first way that was tried, with equal weights. names: of the runs.
+    folds: query -> the fold, from 1, that it is in; queries without judgments are in none. choices: one for each fold.
+    whole: what all judged queries choose together, for queries that nobody judged and for new ones.
+    """
+
+    ranking: Ranking
+    untuned: Ranking
+    names: tuple[str, ...]
+    measure: Asked
+    folds: Mapping[str, int]
+    choices: tuple[Choice, ...]
+    whole: Choice
+    candidates: int
+    seed: int
+
+    def __repr__(self) -> str:
+        said = f"{len(self.choices)} folds by {self.measure.measure}"
+        return f"<TunedFusion of {', '.join(self.names)} in {said}; read .ranking, .rows, .whole and .describe()>"
+
+    @cached_property
+    def rows(self) -> list[Row]:
+        """A row for each fold and one for all judged queries: what was chosen, by which mean, and what came of it."""
+        return [self._row(choice) for choice in (*self.choices, self.whole)]
+
+    def _row(self, choice: Choice) -> Row:
+        way = choice.fusion
+        weights = way.weights or (1 / len(self.names),) * len(self.names)
+        of_each = {f"weight of {name}": weight for name, weight in zip(self.names, weights, strict=True)}
+        return {
+            "fold": "all" if choice.fold is None else str(choice.fold),
+            "queries": choice.queries,
+            "method": way.method,
+            "normalise": way.normalise,
+            **(of_each if way.entry.weighted else dict.fromkeys(of_each, None)),
+            "training": choice.training,
+            "held_out": choice.held_out,
+        }
+
+    def describe(self) -> dict[str, Any]:
+        """The rules for JSON: how the ways were chosen, and what they are; `rows` has what each fold chose."""
+        return {
+            "tuned": "out of fold",
+            "tuned_by": str(self.measure.measure),
+            "folds": len(self.choices),
+            "candidates": self.candidates,
+            "seed": self.seed,
+            "definitions": {way.method: way.describe() for way in (each.fusion for each in (*self.choices, self.whole))},
+            "version": __version__,
+        }
+
+
+def tune_fusion(
+    runs: Runs,
+    judgments: Any,
+    *,
+    measure: str = "nDCG@10",
+    methods: Sequence[str] = ("rrf",),
+    normalise: Sequence[str] = (),
+    absent: str | None = None,
+    step: float = 0.1,
+    folds: int = 5,
+    seed: int = 0,
+    depth: int | None = None,
+    top: int | None = None,
+    judgments_format: str | None = None,
+    run_format: str | None = None,
+    duplicates: Duplicates = "error",
+    progress: Progress | None = None,
+) -> TunedFusion:
+    """The runs fused so that no query is tuned on itself: each by the way that is best over the queries of the other folds.
+
+    Tried are all weights in steps of `step` that sum to 1, and equal ones, with every method and normalisation that is named;
+    methods without weights once. Of ways whose means are the same, the one with the most even weights is taken, then the first.
+    Folds are of equal size, drawn by hashes of seed and query ids: no order of the input shows, and no judgment.
+    The means are over judged queries that are in a run. Other parameters: as for `fuse`.
+    Raises BadUsage for measures without a mean of single queries and where there are fewer such queries than folds.
+    """
+    asked = choose_measures([measure], CONVENTIONS["rankwell"])[0]
+    refuse_unfit(asked.measure)
+    _check_cuts(depth, top)
+    rankings = read_runs(runs, run_format=run_format, duplicates=duplicates)
+    tried = candidates(methods, normalise, absent, len(rankings), step)
+    truth = io.read_judgments(judgments, format=judgments_format).flat
+    every = _queries(rankings.values())
+    known = draw_folds([query for query in every if query in truth.index], folds, seed)
+    values = measure_all(list(rankings.values()), only_queries(truth, list(known)), tried, asked.measure, (depth, top), progress)
+    fold = np.fromiter(known.values(), dtype=np.int64)
+    chosen = {each: choose(tried, values, fold, each, asked.measure) for each in range(1, folds + 1)}
+    whole = choose(tried, values, fold, None, asked.measure)
+    plan = {query: chosen[known[query]].fusion if query in known else whole.fusion for query in every}
+    return TunedFusion(
+        ranking=_fused(list(rankings.values()), plan, depth, top, progress),
+        untuned=_fused(list(rankings.values()), dict.fromkeys(every, tried[0]), depth, top, progress),
+        names=tuple(rankings),
+        measure=asked,
+        folds=known,
+        choices=tuple(chosen.values()),
+        whole=whole,
+        candidates=len(tried),
+        seed=seed,
+    )
+
+
+def _check_cuts(depth: int | None, top: int | None) -> None:
+    for name, number in (("depth", depth), ("top", top)):
+        if number is not None and number < 1:
+            raise BadUsage(f"{name}={number}: a whole number from 1 is wanted.")
+
+
+def _queries(rankings: Iterable[Ranking]) -> list[str]:
+    return sort_ids(set[str]().union(*(ranking.queries for ranking in rankings)))
+
+
+def _fused(
+    rankings: Sequence[Ranking], plan: Mapping[str, Fusion], depth: int | None, top: int | None, progress: Progress | None
+) -> Ranking:
+    """The ranking of each query by its own way; few queries at a time, so that little lies in memory beside it."""
+    queries = list(plan)
+    parts: list[Ranking] = []
+    for start in range(0, len(queries), BLOCK):
+        block = queries[start : start + BLOCK]
+        ways = {id(plan[query]): plan[query] for query in block}
+        of_each = [
+            _fused_block(
+                [rankings[run] for run in way.runs or range(len(rankings))],
+                [query for query in block if plan[query] is way],
+                way,
+                depth,
+                top,
+            )
+            for way in ways.values()
+        ]
+        parts += of_each if len(of_each) == 1 else [_in_order(of_each, block)]
+        if progress is not None:
+            progress("fuse", min(start + BLOCK, len(queries)), len(queries))
+    lengths = np.concatenate([np.diff(part.offsets) for part in parts])
+    items = list(chain.from_iterable(part.items for part in parts))
+    return Ranking(tuple(queries), offsets_of(lengths), items, np.concatenate([part.scores for part in parts]))
+
+
+def _in_order(parts: Sequence[Ranking], queries: Sequence[str]) -> Ranking:
+    """The queries of several rankings as one, in the order given."""
+    found: dict[str, tuple[Sequence[str], Floats]] = {}
+    for part in parts:
+        for query, first, last in zip(part.queries, part.offsets[:-1].tolist(), part.offsets[1:].tolist(), strict=True):
+            found[query] = part.items[first:last], part.scores[first:last]
+    listed = [found[query] for query in queries]
+    items = list(chain.from_iterable(own for own, _ in listed))
+    lengths = np.array([len(own) for own, _ in listed], dtype=np.int64)
+    return Ranking(tuple(queries), offsets_of(lengths), items, np.concatenate([scores for _, scores in listed]))
+
+
+def _fused_block(rankings: Sequence[Ranking], queries: Sequence[str], way: Fusion, depth: int | None, top: int | None) -> Ranking:
+    lists = Lists.of(rankings, queries, depth=depth)
+    return lists.ranking(way.scores(way.votes(lists)), top=top)

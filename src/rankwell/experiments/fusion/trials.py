@@ -1,0 +1,213 @@
+"""What tuning tries: ways to fuse, folds of queries, the measure of every way for every query, and what queries choose."""
+
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations, pairwise
+from math import comb
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rankwell.core.registry import Measure
+from rankwell.core.tables import Floats, Ints, offsets_of
+from rankwell.core.tables.hits import Hits
+from rankwell.core.tables.judgments import Judgments
+from rankwell.core.tables.ranking import Ranking
+from rankwell.core.views.judged import JudgedRankings
+from rankwell.errors import BadUsage, NothingToEvaluate
+from rankwell.store import encode_id
+from rankwell.transforms.fusion import Fusion, Lists, Votes, parse_fusion
+
+Progress = Callable[[str, int, int], None]
+BLOCK = 16
+"""How many queries are fused at once."""
+_MOST_CANDIDATES = 5000
+_SAME = 1e-12
+
+
+@dataclass(frozen=True, kw_only=True)
+class Choice:
+    """What some queries chose, and how well it does. fold: which queries were left out, None for none; queries: how many.
+
+    training, held_out: the mean of the measure over the queries that chose, and over those of the fold; None where it has none.
+    """
+
+    fold: int | None
+    queries: int
+    fusion: Fusion
+    training: float
+    held_out: float | None
+
+
+def refuse_unfit(measure: Measure) -> None:
+    """Raises BadUsage for a measure that no way to fuse can be chosen by."""
+    entry = measure.entry
+    if entry.view is not JudgedRankings:
+        raise BadUsage(f"{measure} reads no plain judgments; tune by a measure that does, such as nDCG@10.")
+    if entry.summary not in ("mean", "sum") or entry.better == "neither":
+        raise BadUsage(f"{measure} has no mean over queries of which more or less is better; tune by another, such as nDCG@10.")
+
+
+def candidates(
+    methods: Sequence[str], normalise: Sequence[str], absent: str | None, runs: int, step: float
+) -> tuple[Fusion, ...]:
+    """Every way to try, the most even weights first. Raises BadUsage for too many."""
+    steps = round(1 / step) if 0 < step <= 1 else 0
+    if not steps or abs(steps * step - 1) > 1e-9:
+        raise BadUsage(f"step={step!r}: weights are tried in equal steps from 0 to 1; a part of 1 is wanted, such as 0.1.")
+    ways: list[Fusion] = []
+    scored = [text for text in methods if parse_fusion(text).entry.reads == "scores"]
+    adding = [text for text in scored if parse_fusion(text).entry.adds]
+    for text in methods:
+        # What is said of scores is for the methods that read them; where none does, the parser says so.
+        names = (normalise or [None]) if text in scored or not scored else [None]
+        counted = absent if text in adding or not adding else None
+        ways += [parse_fusion(text, normalise=name, absent=counted) for name in names]
+    weighted = [way for way in ways if way.entry.weighted]
+    number = len(ways) + len(weighted) * comb(steps + runs - 1, runs - 1)
+    if number > _MOST_CANDIDATES:
+        raise BadUsage(
+            f"{number} ways to fuse are more than {_MOST_CANDIDATES}; name fewer methods and normalisations, or a wider step "
+            f"than {step:g}."
+        )
+    uneven = [weights for weights in _simplex(runs, steps) if len(set(weights)) > 1]
+    uneven.sort(key=lambda weights: round(sum(weight * weight for weight in weights), 9))
+    return (*ways, *(way.with_weights(weights, runs) for weights in uneven for way in weighted))
+
+
+def _simplex(runs: int, steps: int) -> list[tuple[float, ...]]:
+    """All weights in equal steps from 0 that sum to 1; those with more for the earlier runs first."""
+    found: list[tuple[float, ...]] = []
+    for bars in combinations(range(steps + runs - 1), runs - 1):
+        edges = (-1, *bars, steps + runs - 1)
+        found.append(tuple((right - left - 1) / steps for left, right in pairwise(edges)))
+    return found[::-1]
+
+
+def draw_folds(queries: Sequence[str], folds: int, seed: int) -> dict[str, int]:
+    """The fold of each query, from 1. Raises NothingToEvaluate without a query, BadUsage for fewer queries than folds."""
+    if not queries:
+        raise NothingToEvaluate("no query of the runs is judged, so there is nothing to tune by; are the ids the same?")
+    if not 2 <= folds <= len(queries):
+        raise BadUsage(f"{folds} folds for {len(queries)} judged queries; at least 2 folds and a query in each are wanted.")
+    key = f"{seed}:".encode()
+    drawn = sorted(queries, key=lambda query: hashlib.sha256(key + encode_id(query)).digest())
+    place = {query: place % folds + 1 for place, query in enumerate(drawn)}
+    return {query: place[query] for query in queries}
+
+
+def only_queries(judgments: Judgments, queries: Sequence[str]) -> Judgments:
+    """The judgments of some of their queries, in the order of those. Raises BadUsage where items are excluded (junk)."""
+    if judgments.junk is not None and judgments.junk.any():
+        raise BadUsage("judgments that exclude items of a query (junk) cannot tune a fusion; take those items out of the runs.")
+    chosen = [slice(*judgments.offsets[at : at + 2].tolist()) for at in map(judgments.index.__getitem__, queries)]
+    return Judgments(
+        queries=tuple(queries),
+        offsets=offsets_of(np.array([rows.stop - rows.start for rows in chosen], dtype=np.int64)),
+        items=[item for rows in chosen for item in judgments.items[rows]],
+        grades=np.concatenate([*(judgments.grades[rows] for rows in chosen), np.zeros(0)]),
+    )
+
+
+def measure_all(
+    rankings: Sequence[Ranking],
+    truth: Judgments,
+    ways: Sequence[Fusion],
+    measure: Measure,
+    cuts: tuple[int | None, int | None],
+    progress: Progress | None,
+) -> Floats:
+    """(ways, queries) the measure of every way to fuse for every judged query."""
+    depth, top = cuts
+    values = np.empty((len(ways), len(truth.queries)))
+    for start in range(0, len(truth.queries), BLOCK):
+        queries = truth.queries[start : start + BLOCK]
+        block = _Block(Lists.of(rankings, queries, depth=depth), only_queries(truth, queries))
+        for place, way in enumerate(ways):
+            view = block.view(way)
+            values[place, start : start + len(queries)] = measure(view if top is None else view.cut(top))
+        if progress is not None:
+            progress("tune", start + len(queries), len(truth.queries))
+    return values
+
+
+class _Asked(NamedTuple):
+    """The lists of some runs, where the judged items stand in them, and the view in which only the order of these is to be put.
+
+    rows: (hits,) ascending. judged: (hits,) the row of the judgments of each.
+    """
+
+    lists: Lists
+    rows: Ints
+    judged: Ints
+    frame: JudgedRankings
+
+
+class _Block:
+    """Some queries, for many ways to fuse them: what several ways have in common is computed once."""
+
+    def __init__(self, lists: Lists, truth: Judgments) -> None:
+        self._lists, self._truth = lists, truth
+        self._asked: dict[tuple[int, ...], _Asked] = {}
+        self._votes: dict[tuple[Any, ...], Votes] = {}
+
+    def view(self, way: Fusion) -> JudgedRankings:
+        """The judged ranks of the runs fused in this way."""
+        runs = tuple(way.runs or range(len(self._lists.ranks)))
+        if runs not in self._asked:
+            self._asked[runs] = self._find(self._lists.only(runs))
+        asked = self._asked[runs]
+        key = (runs, way.normalise, way.absent)
+        if key not in self._votes:
+            self._votes[key] = way.votes(asked.lists)
+        scores = way.scores(self._votes[key])
+        above = asked.lists.places(scores)[asked.rows]
+        order = np.lexsort((above, asked.frame.query_of_row))
+        rows, judged = asked.rows[order], asked.judged[order]
+        grades = self._truth.grades[judged]
+        return replace(asked.frame, items=judged, grades=grades, scores=scores[rows], above=above[order])
+
+    def _find(self, lists: Lists) -> _Asked:
+        rows, judged = list[int](), list[int]()
+        listed, known = lists.offsets.tolist(), self._truth.offsets.tolist()
+        for query in range(len(lists.queries)):
+            graded = {self._truth.items[row]: row for row in range(known[query], known[query + 1])}
+            for row in range(listed[query], listed[query + 1]):
+                if lists.items[row] in graded:
+                    rows.append(row)
+                    judged.append(graded[lists.items[row]])
+        places, retrieved = np.array(rows, dtype=np.int64), np.diff(lists.offsets)
+        nothing = np.zeros(len(rows), dtype=np.int64)
+        hits = Hits(
+            query=lists.owner[places],
+            row=np.array(judged, dtype=np.int64),
+            score=nothing.astype(np.float64),
+            above=np.arange(len(rows)),
+            tied=nothing + 1,
+            before=nothing,
+            retrieved=retrieved,
+            present=retrieved > 0,
+            unknown={},
+        )
+        return _Asked(lists, places, hits.row, JudgedRankings.join(self._truth, hits))
+
+
+def choose(ways: Sequence[Fusion], values: Floats, fold: Ints, left_out: int | None, measure: Measure) -> Choice:
+    """The best way over the queries outside a fold. Raises NothingToEvaluate where none of them counts."""
+    counted = ~np.isnan(values).any(axis=0)
+    outside = counted if left_out is None else counted & (fold != left_out)
+    inside = counted & (fold == left_out) if left_out is not None else np.zeros(len(fold), dtype=np.bool_)
+    if not outside.any():
+        raise NothingToEvaluate(f"{measure} counts no query to tune by; name another measure.")
+    means = values[:, outside].mean(axis=1)
+    merit = -means if measure.entry.better == "lower" else means
+    # Means that differ by rounding alone are the same, or the order of sums would decide.
+    best = int(np.flatnonzero(merit >= merit.max() - _SAME * max(1.0, abs(merit.max())))[0])
+    return Choice(
+        fold=left_out,
+        queries=len(fold) if left_out is None else int((fold == left_out).sum()),
+        fusion=ways[best],
+        training=float(means[best]),
+        held_out=float(values[best, inside].mean()) if inside.any() else None,
+    )

@@ -1,0 +1,37 @@
+"""BEIR: qrels with the header `query-id corpus-id score`, and texts as JSON lines with `_id`, `title` and `text`."""
+
+import re
+
+from rankwell.core.tables.judgments import Judgments
+from rankwell.io import FORMATS, Request, Texts, file_format
+from rankwell.io.reader import judged_rows
+from rankwell.store import Head, Source
+
+_HEADER = b"query-id\tcorpus-id\tscore\n"
+
+
+def _sniff_judgments(head: Head) -> float:
+    return 0.99 if head.fields and head.lines[0] + b"\n" == _HEADER and _whole(head) else 0.0
+
+
+def _whole(head: Head) -> bool:
+    return all(re.fullmatch(rb"-?\d+", line.rpartition(b"\t")[2].strip()) for line in head.lines[1:20])
+
+
+def _sniff_texts(head: Head) -> float:
+    keys = all(re.search(rf'"{key}"\s*:', head.text) for key in ("_id", "text"))
+    return 0.99 if head.text.startswith("{") and keys else 0.0
+
+
+@file_format("beir", "judgments", sniff=_sniff_judgments)
+def read_judgments(source: Source, request: Request) -> Judgments:
+    """The judgments in `qrels/test.tsv`. Source: Thakur et al. 2021, BEIR."""
+    if request.duplicates == "error" and request.aspects == "none" and (found := judged_rows.read(source, header=_HEADER)):
+        return found.table()
+    return FORMATS["tsv judgments"].read(source, request)
+
+
+@file_format("beir", "texts", sniff=_sniff_texts)
+def read_texts(source: Source, request: Request) -> Texts:
+    """The texts in `queries.jsonl` or `corpus.jsonl`; `title` and what else stands in a line are attributes."""
+    return FORMATS["jsonl texts"].read(source, request)

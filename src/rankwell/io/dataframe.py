@@ -1,0 +1,150 @@
+"""Any data frame, through narwhals: pandas, Polars, PyArrow and what else offers Arrow; columns go by many names."""
+
+from typing import Any
+
+import numpy as np
+
+from rankwell.core.tables import Floats
+from rankwell.core.tables.columns import Columns, Holds, choose_columns, unique_rows
+from rankwell.core.tables.judgments import Judgments
+from rankwell.core.tables.ranking import Ranking
+from rankwell.errors import BadInput, BadScore
+from rankwell.io import Request, Texts, file_format
+
+
+def _is_frame(thing: Any) -> bool:
+    made_by = type(thing).__module__.partition(".")[0]
+    return hasattr(thing, "__arrow_c_stream__") or hasattr(thing, "__dataframe__") or made_by in ("pandas", "polars", "pyarrow")
+
+
+@file_format("python dataframe", "run", accepts=_is_frame)
+def read_run(frame: Any, request: Request) -> Ranking:
+    """The ranking in a data frame; text or whole-number ids, a finite score in every row, or a rank where there is no score."""
+    table, columns = _columns(frame, "run", request)
+    queries, items, numbers = _ids(table, columns.owner), _ids(table, columns.item), _numbers(table, columns.value)
+    scores = (-numbers if columns.by_rank else numbers).tolist()
+    return Ranking.from_rows(
+        *unique_rows(queries, items, scores, request.duplicates, request.oddities and request.oddities.duplicated),
+        repeated=request.duplicates == "keep",
+    )
+
+
+@file_format("python dataframe", "judgments", accepts=_is_frame)
+def read_judgments(frame: Any, request: Request) -> Judgments:
+    """The judgments in a data frame; text or whole-number ids, a finite grade in every row."""
+    table, columns = _columns(frame, "judgments", request)
+    queries, items, grades = _ids(table, columns.owner), _ids(table, columns.item), _numbers(table, columns.value)
+    if columns.aspect is not None:
+        return Judgments.from_rows(queries, items, grades, aspects=_ids(table, columns.aspect))
+    return Judgments.from_rows(*unique_rows(queries, items, grades.tolist(), request.duplicates))
+
+
+@file_format("python dataframe", "texts", accepts=_is_frame)
+def read_texts(frame: Any, request: Request) -> Texts:
+    """Texts by id in a data frame; every other column becomes an attribute where it has a value."""
+    table, columns = _columns(frame, "texts", request)
+    names = _ids(table, columns.owner)
+    if len(set(names)) < len(names):
+        raise BadInput(f"column {columns.owner!r} has an id twice; every text needs its own id.")
+    others = [] if request.ids_only else [name for name in table.columns if name not in (columns.owner, columns.value)]
+    told = [table[name].to_list() for name in others]
+    rows = zip(*told, strict=True) if told else ((),) * len(names)
+    attributes = {
+        name: {key: str(value) for key, value in zip(others, row, strict=True) if not _is_missing(value)}
+        for name, row in zip(names, rows, strict=True)
+    }
+    texts = ["" if _is_missing(text) else str(text) for text in table[columns.value].to_list()]
+    return Texts(dict(zip(names, texts, strict=True)), attributes)
+
+
+def _columns(frame: Any, holds: Holds, request: Request) -> tuple[Any, Columns]:
+    """The frame as narwhals sees it, and the columns that matter."""
+    import narwhals as nw
+
+    try:
+        table: Any = nw.from_native(frame)
+    except TypeError as error:
+        table = _from_arrow(frame, error)
+    if isinstance(table, nw.LazyFrame):
+        table = table.collect()
+    if not isinstance(table, nw.DataFrame):
+        raise BadInput(f"a {type(frame).__name__} is no data frame; give one with columns for query, item and number.")
+    return table, choose_columns(table.columns, holds, aspects=request.aspects != "none")
+
+
+def _from_arrow(frame: Any, error: TypeError) -> Any:
+    """The frame of an object that only offers Arrow. Raises BadInput where no package is there to take it."""
+    import narwhals as nw
+
+    for backend in ("pyarrow", "polars", "pandas"):
+        try:
+            return nw.from_arrow(frame, backend=backend)
+        except (ImportError, ModuleNotFoundError):
+            continue
+    what = f"a {type(frame).__name__} cannot be read as a data frame"
+    raise BadInput(f"{what} ({str(error).splitlines()[0]}); give pandas, Polars or PyArrow.") from error
+
+
+def _ids(table: Any, name: str) -> list[str]:
+    """The ids of a column as text. Raises BadInput naming the first row that has none, and for columns of other types."""
+    import narwhals as nw
+
+    column = table[name]
+    kind: Any = column.dtype
+    if isinstance(kind, (nw.Categorical, nw.Enum)):
+        column, kind = column.cast(nw.String), nw.String()
+    values: list[Any] = column.to_list()
+    if not isinstance(kind, (nw.String, nw.Object, nw.Unknown)) and not kind.is_integer():
+        raise BadInput(f"column {name!r} holds {kind}; ids are text or whole numbers; convert the column.")
+    if set(map(type, values)) <= {str}:
+        ids: list[str] = values
+    else:
+        ids = [_id(value, row, name) for row, value in enumerate(values, 1)]
+    if "" in ids:
+        raise BadInput(f"row {ids.index('') + 1}, column {name!r}: nothing where an id belongs; mend or drop the row.")
+    return ids
+
+
+def _id(value: Any, row: int, name: str) -> str:
+    if isinstance(value, str):
+        return str(value)
+    if isinstance(value, (int, np.integer)) and not isinstance(value, bool):
+        return str(int(value))
+    shown = "nothing" if _is_missing(value) else repr(value)
+    raise BadInput(f"row {row}, column {name!r}: {shown} where an id belongs, text or a whole number; mend or drop the row.")
+
+
+def _numbers(table: Any, name: str) -> Floats:
+    """(rows,) the numbers of a column. Raises BadScore naming the first row without a finite one."""
+    import narwhals as nw
+
+    column = table[name]
+    if isinstance(column.dtype, (nw.Object, nw.Unknown)):
+        values = np.array([_number(value) for value in column.to_list()], dtype=np.float64)
+    elif not column.dtype.is_numeric():
+        raise BadInput(f"column {name!r} holds {column.dtype}; numbers are wanted; convert the column.")
+    else:
+        values = (
+            np.array([_number(value) for value in column.to_list()])
+            if column.null_count()
+            else column.cast(nw.Float64).to_numpy()
+        )
+    values = np.asarray(values, dtype=np.float64)
+    wrong = np.flatnonzero(~np.isfinite(values))
+    if len(wrong):
+        value = column.to_list()[int(wrong[0])]
+        shown = "nothing" if value is None else repr(value)
+        raise BadScore(f"row {int(wrong[0]) + 1}, column {name!r}: {shown} where a finite number belongs; mend or drop the row.")
+    return values
+
+
+def _is_missing(value: Any) -> bool:
+    """Whether a cell is empty, as None or as the NaN that pandas puts there."""
+    return value is None or (isinstance(value, float) and value != value)
+
+
+def _number(value: Any) -> float:
+    try:
+        return float("nan") if value is None or isinstance(value, (str, bool)) else float(value)
+    except (TypeError, ValueError):
+        return float("nan")

@@ -1,0 +1,291 @@
+"""Judgments and runs that are already Python mappings: query -> item -> grade or score."""
+
+import struct
+from collections.abc import Iterable, Mapping, Sequence
+from math import isfinite
+from numbers import Real
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rankwell.core.tables import Bools, Floats, Ints, sort_ids
+from rankwell.core.tables.hits import Hits
+from rankwell.core.tables.judgments import Judgments
+from rankwell.core.tables.order import TieRule, arrange
+from rankwell.core.tables.preferences import Preferences
+from rankwell.core.tables.ranking import Ranking
+from rankwell.core.views.groups import GroupRankings
+from rankwell.core.views.intents import IntentRankings
+from rankwell.core.views.judged import JudgedRankings
+from rankwell.core.views.preferences import PreferenceRankings
+from rankwell.core.views.ranking_pairs import Listed, RankingPairs
+from rankwell.errors import BadInput, BadScore, DuplicateItem
+from rankwell.io import Request, Texts, file_format
+from rankwell.io.reader.mapping_counts import Placed, place_scores
+from rankwell.io.reader.rows import hits_of_ranking
+from rankwell.store import encode_id
+
+
+def judged_rankings(
+    judgments: Mapping[str, Mapping[str, float]] | Judgments, run: Mapping[str, Mapping[str, float]], *, ties: TieRule = "id-desc"
+) -> JudgedRankings:
+    """The judged rankings of a run under a truth, both given as mappings query -> item -> number."""
+    truth = judgments if isinstance(judgments, Judgments) else Judgments.from_dict(judgments)
+    return JudgedRankings.join(truth.flat, find_hits(run, truth.flat, ties=ties)).resolve(ties)
+
+
+Aspects = Mapping[str, Mapping[str, Mapping[str, float]]]
+
+
+def _with_aspects(judgments: Aspects) -> Judgments:
+    rows = [
+        (query, aspect, item, grade)
+        for query, aspects in judgments.items()
+        for aspect, graded in aspects.items()
+        for item, grade in graded.items()
+    ]
+    queries, aspects, items, grades = zip(*rows, strict=True) if rows else ((),) * 4
+    return Judgments.from_rows(queries, items, np.array(grades, dtype=np.float64), aspects=aspects, all_queries=judgments)
+
+
+def group_rankings(
+    judgments: Aspects | Judgments, run: Mapping[str, Mapping[str, float]], *, ties: TieRule = "id-desc"
+) -> GroupRankings:
+    """The rankings of a run under the judgments of several groups, given as a mapping query -> group -> item -> grade."""
+    truth = judgments if isinstance(judgments, Judgments) else _with_aspects(judgments)
+    return GroupRankings.join(truth, find_hits(run, truth.flat, ties=ties))
+
+
+def intent_rankings(
+    judgments: Aspects | Judgments, run: Mapping[str, Mapping[str, float]], *, ties: TieRule = "id-desc"
+) -> IntentRankings:
+    """The rankings of a run under judgments for several intents, given as a mapping query -> intent -> item -> grade."""
+    truth = judgments if isinstance(judgments, Judgments) else _with_aspects(judgments)
+    return IntentRankings.join(truth, find_hits(run, truth.flat, ties=ties))
+
+
+def preference_rankings(
+    preferences: Mapping[str, Mapping[str, Mapping[str, Mapping[str, float]]]] | Preferences,
+    run: Mapping[str, Mapping[str, float]],
+    *,
+    ties: TieRule = "id-asc",
+) -> PreferenceRankings:
+    """The rankings of a run under preferences, given as a mapping query -> group -> subgroup -> item -> level.
+
+    ties: trec_eval breaks them by id ascending here, and descending for all other measures.
+    """
+    stated = preferences if isinstance(preferences, Preferences) else Preferences.from_dict(preferences)
+    return PreferenceRankings.join(stated, find_hits(run, stated.judgments, ties=ties))
+
+
+def ranking_pairs(reference: Any, candidate: Any, *, depth: int | None = None, n_candidates: int | None = None) -> RankingPairs:
+    """Two models' lists side by side, each given as a list of ids, or as a mapping query -> list of ids.
+
+    A list may also be a mapping item -> similarity: highest first, ties by id descending by bytes. A single list is of the query
+    "query"; a query that only one side has is empty on the other.
+    depth: only so many first items are the list; what follows is known by its rank and similarity, and not listed.
+    n_candidates: how many items could have been listed; by default those that either side names.
+    Raises DuplicateItem for an item that stands in a list twice, BadScore for a similarity that is not a finite number.
+    """
+    sides = [_listings(side) for side in (reference, candidate)]
+    queries = sort_ids({*sides[0], *sides[1]})
+    named = [[side.get(query, {}) for query in queries] for side in sides]
+    numbers: dict[str, int] = {}
+    for item in (item for side in named for listing in side for item in listing):
+        numbers.setdefault(item, len(numbers))
+    counts = [len({*first, *second}) if n_candidates is None else n_candidates for first, second in zip(*named, strict=True)]
+    first, second = (_listed(mine, theirs, numbers, depth) for mine, theirs in (named, named[::-1]))
+    return RankingPairs.from_top_k(queries, first, second, n_candidates=np.array(counts, dtype=np.int64))
+
+
+def _listings(side: Any) -> dict[str, dict[str, float]]:
+    """Query -> item -> similarity, from first to last; NaN for items that come without one."""
+    is_one = not isinstance(side, Mapping) or any(isinstance(each, Real) for each in side.values())
+    by_query = {"query": side} if is_one else side
+    return {_text_id(query): _listing(_text_id(query), each) for query, each in by_query.items()}
+
+
+def _listing(query: str, given: Any) -> dict[str, float]:
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        raise BadInput(f"query {query!r} has {given!r}; a list of ids or a mapping item -> similarity is wanted.")
+    items = [_text_id(item) for item in given]
+    if len(set(items)) < len(items):
+        twice = next(item for item in items if items.count(item) > 1)
+        raise DuplicateItem(f"query {query!r} lists item {twice!r} twice; keep one of them.")
+    if not isinstance(given, Mapping):
+        return dict.fromkeys(items, float("nan"))
+    _place([_Asked(query, 0, given, [], [])])
+    scores = np.array(list(given.values()), dtype=np.float64)
+    rows = arrange(scores, lambda row: encode_id(items[row]), "id-desc")
+    return {items[row]: float(scores[row]) for row in rows.tolist()}
+
+
+def _listed(
+    mine: Sequence[Mapping[str, float]], theirs: Sequence[Mapping[str, float]], numbers: Mapping[str, int], depth: int | None
+) -> Listed:
+    """The table of one side's lists, with what the other side says of every item that it names."""
+    lists = [list(each)[:depth] for each in mine]
+    shape = (len(lists), max(map(len, lists), default=0))
+    columns = np.full(shape, -1), np.full(shape, np.nan), np.zeros(shape, dtype=np.int64), np.full(shape, np.nan)
+    for row, (items, own, other) in enumerate(zip(lists, mine, theirs, strict=True)):
+        ranks = {item: rank for rank, item in enumerate(other, 1)}
+        for place, item in enumerate(items):
+            facts = numbers[item], own[item], ranks.get(item, 0), other.get(item, np.nan)
+            for column, fact in zip(columns, facts, strict=True):
+                column[row, place] = fact
+    return Listed(*columns)
+
+
+def find_hits(
+    run: Mapping[str, Mapping[str, float]], judgments: Judgments, *, ties: TieRule = "id-desc", single_precision: bool = False
+) -> Hits:
+    """The hits of a mapping query -> item -> score; only judged items are looked up, the rest is counted.
+
+    Raises BadScore for a score that is no number, NaN or infinite.
+    """
+    asked = list[_Asked]()
+    retrieved = np.zeros(len(judgments.queries), dtype=np.int64)
+    present: Bools = np.zeros(len(judgments.queries), dtype=np.bool_)
+    bounds: list[int] = judgments.offsets.tolist()
+    items = judgments.items
+    for position, query in enumerate(judgments.queries):
+        scored = run.get(query)
+        if scored is not None:
+            present[position], retrieved[position] = True, len(scored)
+            rows = [row for row in range(bounds[position], bounds[position + 1]) if items[row] in scored]
+            asked.append(_Asked(query, position, scored, rows, [items[row] for row in rows]))
+    placed = _place(asked, single=single_precision)
+    known = judgments.index
+    return Hits(
+        query=np.repeat([each.position for each in asked], [len(each.rows) for each in asked]).astype(np.int64),
+        row=np.array([row for each in asked for row in each.rows], dtype=np.int64),
+        score=placed.own,
+        above=placed.above,
+        tied=placed.tied,
+        before=_places_in_ties(asked, placed, ties, single=single_precision),
+        retrieved=retrieved,
+        present=present,
+        unknown={query: len(scored) for query, scored in run.items() if query not in known},
+    )
+
+
+class _Asked(NamedTuple):
+    """A query that both sides have: its index and scores, and the rows and ids of its judged items that are scored."""
+
+    query: str
+    position: int
+    scored: Mapping[str, float]
+    rows: list[int]
+    items: list[str]
+
+
+def _place(asked: Sequence[_Asked], *, single: bool = False) -> Placed:
+    """Where the judged items stand by their scores. Raises BadScore for any score that is no finite number."""
+    placed = place_scores([each.scored for each in asked], [each.items for each in asked], single=single)
+    if placed is None:
+        every = ((each.query, item, score) for each in asked for item, score in each.scored.items())
+        query, item, score = next(row for row in every if not _is_finite(row[2]))
+        raise BadScore(f"query {query!r}, item {item!r}: the score is {score!r}; scores are finite numbers.")
+    return placed
+
+
+def _places_in_ties(asked: Sequence[_Asked], placed: Placed, ties: TieRule, *, single: bool) -> Ints:
+    """(hits,) the place of each judged item, from 0, among the items of its query that share its score."""
+    before, first = np.zeros(len(placed.own), dtype=np.int64), 0
+    if (placed.tied > 1).any():
+        for each in asked:
+            last = first + len(each.items)
+            if (placed.tied[first:last] > 1).any():
+                before[first:last] = _places(each, np.float32 if single else np.float64, placed.own[first:last], ties)
+            first = last
+    return before
+
+
+def _places(asked: _Asked, kind: type, own: Floats, ties: TieRule) -> list[int]:
+    with np.errstate(over="ignore"):
+        scores = np.array(list(asked.scored.values()), dtype=np.float64).astype(kind).tolist()
+    groups: dict[float, list[str]] = {score: [] for score in own.tolist()}
+    for item, score in zip(asked.scored, scores, strict=True):
+        if score in groups:
+            groups[score].append(item)
+    if ties in ("id-desc", "id-asc"):
+        for group in groups.values():
+            group.sort(key=encode_id, reverse=ties == "id-desc")
+    place = {item: position for group in groups.values() for position, item in enumerate(group)}
+    return [place[item] for item in asked.items]
+
+
+def _is_finite(score: object) -> bool:
+    try:
+        return isfinite(struct.unpack("d", struct.pack("d", score))[0])
+    except (struct.error, TypeError, OverflowError):
+        return False
+
+
+def _is_mapping(thing: Any) -> bool:
+    return isinstance(thing, Mapping)
+
+
+def _requested_hits(run: Any, judgments: Judgments, request: Request) -> Hits:
+    if request.keep:
+        ranking = read_ranking(run, request)
+        return hits_of_ranking(
+            ranking, judgments, ties=request.ties, single_precision=request.single_precision, keep=request.keep
+        )
+    return find_hits(with_text_ids(run), judgments, ties=request.ties, single_precision=request.single_precision)
+
+
+@file_format("python mapping", "run", accepts=_is_mapping, find_hits=_requested_hits)
+def read_ranking(run: Any, request: Request) -> Ranking:  # noqa: ARG001 - a mapping leaves nothing to ask for
+    """The ranking in a mapping query -> item -> score."""
+    clean = with_text_ids(run)
+    _place([_Asked(query, 0, scored, [], []) for query, scored in clean.items()])
+    return Ranking.from_dict(clean)
+
+
+@file_format("python mapping", "judgments", accepts=_is_mapping)
+def read_judgments(judgments: Any, request: Request) -> Judgments:
+    """The judgments in a mapping query -> item -> grade."""
+    if request.aspects != "none":
+        raise BadInput("a mapping query -> item -> grade has no groups or intents; use a qrels file or a table.")
+    clean = with_text_ids(judgments)
+    for query, graded in clean.items():
+        for item, grade in graded.items():
+            if not _is_finite(grade):
+                raise BadScore(f"query {query!r}, item {item!r}: the grade is {grade!r}; grades are finite numbers.")
+    return Judgments.from_dict(clean)
+
+
+def _is_texts(thing: Any) -> bool:
+    return isinstance(thing, Mapping) and all(isinstance(text, str) for text in thing.values())
+
+
+@file_format("python mapping", "texts", accepts=_is_texts)
+def read_texts(texts: Any, request: Request) -> Texts:  # noqa: ARG001 - a mapping leaves nothing to ask for
+    """The texts in a mapping id -> text."""
+    return Texts({_text_id(name): text for name, text in texts.items()}, {_text_id(name): {} for name in texts})
+
+
+def with_text_ids(mapping: Mapping[Any, Any]) -> Mapping[str, Mapping[str, float]]:
+    """The mapping with whole-number ids as text; the mapping itself where its ids are text.
+
+    A query's items are of one kind: the first is looked at. Raises BadInput for ids that are neither, and for another shape.
+    """
+    for query, scored in mapping.items():
+        if not isinstance(scored, Mapping):
+            what = f"query {query!r} has {str(scored)[:40]!r}, a {type(scored).__name__}"
+            raise BadInput(f"{what}; a mapping query -> item -> number is wanted.")
+    if all(type(query) is str and (not scored or type(next(iter(scored))) is str) for query, scored in mapping.items()):
+        return mapping
+    clean = {_text_id(query): {_text_id(item): score for item, score in scored.items()} for query, scored in mapping.items()}
+    if len(clean) < len(mapping) or any(len(clean[_text_id(query)]) < len(scored) for query, scored in mapping.items()):
+        raise BadInput("two ids are the same once numbers are read as text, such as 7 and '7'; give ids of one type.")
+    return clean
+
+
+def _text_id(thing: Any) -> str:
+    if isinstance(thing, str):
+        return str(thing)
+    if isinstance(thing, (int, np.integer)) and not isinstance(thing, bool):
+        return str(int(thing))
+    raise BadInput(f"the id {thing!r} is a {type(thing).__name__}; ids are text or whole numbers.")

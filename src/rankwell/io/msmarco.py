@@ -1,0 +1,88 @@
+"""MS MARCO: runs as `query item rank`, texts as `id text`, both between tabs and without a header; its qrels are TREC's."""
+
+import re
+from typing import Any
+
+from rankwell.core.tables.columns import unique_rows
+from rankwell.core.tables.hits import Hits
+from rankwell.core.tables.judgments import Judgments
+from rankwell.core.tables.ranking import Ranking
+from rankwell.errors import BadInput, BadLine, DuplicateItem
+from rankwell.io import Request, Texts, file_format
+from rankwell.io.reader.reading import MSMARCO_RUN, Reading, scan
+from rankwell.store import Head, Source, decode_id
+
+
+def _sniff_run(head: Head) -> float:
+    """Three fields of which the last is a rank: whole, distinct within a query, and 1 for one of the first lines."""
+    fields = [line.split() for line in head.lines[:2000]]
+    if not fields or any(len(each) != 3 or not re.fullmatch(rb"\d+", each[2]) for each in fields):
+        return 0.15 if fields and len(fields[0]) == 3 else 0.0
+    ranks = [int(each[2]) for each in fields if each[0] == fields[0][0]]
+    return 0.8 if 1 in ranks and len(set(ranks)) == len(ranks) else 0.15
+
+
+def _sniff_texts(head: Head) -> float:
+    """An id and a text, or an id, an address, a title and a text; numbers are no texts."""
+    rows = [line.split(b"\t") for line in head.lines[:20]]
+    fits = rows and all(len(row) in (2, 4) and row[0].strip() for row in rows)
+    return 0.6 if fits and not all(re.fullmatch(rb"\s*[-+]?[\d.]+\s*", row[-1]) for row in rows) else 0.0
+
+
+def _refuse_scores(source: Source) -> None:
+    """Raises BadLine where the first line has a number with a point for its third field."""
+    fields = Head.of(source).fields[0]
+    if len(fields) == 3 and re.fullmatch(rb"-?\d*\.\d*([eE][-+]?\d+)?", fields[2]):
+        what = f"{source.name}:1: {decode_id(b' '.join(fields))[:60]!r}: the third of three columns is no rank"
+        raise BadLine(f"{what}; if it is a score, add the header line `qid docno score`, separated as the rest.")
+
+
+def _find_hits(source: Source, judgments: Judgments, request: Request) -> Hits:
+    _refuse_scores(source)
+    reading = Reading(ties=request.ties, single_precision=request.single_precision, keep=request.keep)
+    return scan(source, judgments, MSMARCO_RUN, reading, progress=request.progress)
+
+
+@file_format("msmarco", "run", sniff=_sniff_run, find_hits=_find_hits)
+def read_run(source: Source, request: Request) -> Ranking:
+    """The ranking in lines `query item rank`; the score is the rank with its sign turned.
+
+    Raises BadLine for a line of another form, DuplicateItem naming both lines. Source: Bajaj et al. 2016, MS MARCO.
+    """
+    _refuse_scores(source)
+    queries, items, scores, seen = list[str](), list[str](), list[float](), dict[tuple[str, str], int]()
+    with source.open() as stream:
+        for number, line in enumerate(stream, 1):
+            fields = line.split()
+            if not fields:
+                continue
+            if len(fields) != 3 or not re.fullmatch(rb"\d+", fields[2]):
+                what = f"{source.name}:{number}: {decode_id(line.strip()[:60])!r}"
+                raise BadLine(f"{what}; a line is `query item rank` with a whole number for the rank.")
+            pair = (decode_id(fields[0]), decode_id(fields[1]))
+            if seen.setdefault(pair, number) != number and request.duplicates == "error":
+                what = f"{source.name}: query {pair[0]!r} lists item {pair[1]!r} twice, in lines {seen[pair]} and {number}"
+                raise DuplicateItem(f"{what}; keep one of them, or say which to keep (first, best).")
+            queries.append(pair[0])
+            items.append(pair[1])
+            scores.append(-float(fields[2]))
+    twice: Any = request.oddities and request.oddities.duplicated
+    repeated = request.duplicates == "keep"
+    return Ranking.from_rows(*unique_rows(queries, items, scores, request.duplicates, twice), repeated=repeated)
+
+
+@file_format("msmarco", "texts", sniff=_sniff_texts)
+def read_texts(source: Source, request: Request) -> Texts:
+    """The texts in lines `id text`, or `id url title text` for documents: all that follows the id is text."""
+    texts = dict[str, str]()
+    with source.open() as stream:
+        for number, line in enumerate(stream, 1):
+            if not line.strip():
+                continue
+            name, tab, text = decode_id(line.rstrip(b"\r\n")).partition("\t")
+            if not tab or not name:
+                raise BadLine(f"{source.name}:{number}: {name[:60]!r}; a line is an id, a tab and a text.")
+            if name in texts:
+                raise BadInput(f"{source.name}:{number}: the id {name!r} stands in an earlier line; every text needs its own id.")
+            texts[name] = "" if request.ids_only else text
+    return Texts(texts, {})

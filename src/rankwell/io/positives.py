@@ -1,0 +1,282 @@
+"""Which items are right for each query of a matrix: lists in JSON, judgments in any format, counts, labels, the diagonal."""
+
+import csv
+import io
+import json
+import re
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rankwell.core.kernels.exclusion import Groups
+from rankwell.core.tables import Ints
+from rankwell.core.tables.embeddings import Positions
+from rankwell.core.tables.judgments import Judgments
+from rankwell.core.tables.scores import Positives
+from rankwell.errors import BadInput, BadUsage, DuplicateItem
+from rankwell.io import find_judgments
+from rankwell.store import Source, decode_id
+
+_QUERY_WORDS = ("query", "q", "topic", "caption", "sentence", "text")
+_ITEM_WORDS = ("item", "doc", "document", "docno", "video", "clip", "image")
+
+
+class Sides(NamedTuple):
+    """The names of queries (rows) and of items (columns): ids, or `Positions` where there are none."""
+
+    queries: Sequence[str]
+    items: Sequence[str]
+
+    @property
+    def shape(self) -> str:
+        """How an error says how many there are."""
+        return f"{len(self.queries)} rows (queries) and {len(self.items)} columns (items)"
+
+
+def read_positives(place: Any, sides: Sides) -> Positives:
+    """The positives of every query.
+
+    place: `diagonal`; a JSON file, a mapping query -> items, or a list of lists, one per row (an item alone may stand for its
+    list); counts of queries per item (a list of whole numbers, or one number for all), where the queries of an item stand one
+    after the other; `Groups` of labels, where equal labels belong together; a table of two columns, query and item, each row a
+    positive; judgments in any format or as a table, of which grades above 0 count. Queries and items are named by id where the
+    scores have ids, or by position, from 0, where no id is a number.
+    Raises BadInput that names the row and the item that is not there, and where the numbers do not fit; DuplicateItem.
+    """
+    if isinstance(place, Positives):
+        return _fitting(place, sides)
+    if isinstance(place, (str, Path)) and not str(place):
+        raise BadUsage("positives are named by an empty text; name a file, or leave the option out for the diagonal.")
+    if isinstance(place, (str, Path)) and str(place) != "diagonal":
+        source = Source(place)
+        try:
+            pairs = _pairs(source, sides)
+            if pairs is not None:
+                return pairs
+            thing = _loaded(source)
+            return _of_judgments(find_judgments(place).table, sides) if thing is None else _of(thing, sides)
+        except BadInput as error:
+            if source.name in str(error):
+                raise
+            raise type(error)(f"{source.name}: {error}") from error
+    return _of(place, sides)
+
+
+def read_mask(place: Any, n: int) -> Ints:
+    """The rows that are there, of n: those where a mask is not 0.
+
+    place: an `.npy` file, a JSON list or an array, (n,) or (items, queries per item) read row by row. Raises BadInput for another
+    number of entries, for what is neither 0 nor 1, and where nothing is left.
+    """
+    name = f"{place}: " if isinstance(place, (str, Path)) else ""
+    mask = np.asarray(_mask(place)).ravel()
+    if len(mask) != n:
+        raise BadInput(f"{name}the mask has {len(mask)} entries, the scores have {n} rows; every row (caption) has one.")
+    if not np.isin(mask, (0, 1)).all():
+        row = int(np.flatnonzero(~np.isin(mask, (0, 1)))[0])
+        raise BadInput(f"{name}entry {row} of the mask is {mask[row]}; a mask holds 1 for a caption that is there, 0 for none.")
+    if not mask.any():
+        raise BadInput(f"{name}the mask leaves no row; it holds 1 for a caption that is there.")
+    return np.flatnonzero(mask)
+
+
+def _mask(place: Any) -> Any:
+    if not isinstance(place, (str, Path)):
+        return place
+    source = Source(place)
+    try:
+        if source.head(6) == b"\x93NUMPY":
+            return np.load(source.file or Path(), allow_pickle=False)
+        return np.array(json.loads(source.read()), dtype=np.float64)
+    except (ValueError, EOFError, TypeError) as error:
+        what = str(error).splitlines()[0]
+        raise BadInput(f"{source.name}: {what}; a mask is an .npy array or a JSON list of 0 and 1.") from error
+
+
+def _pairs(source: Source, sides: Sides) -> Positives | None:
+    """The positives in a table of text with two columns, query and item, each row of which is a positive; None for others."""
+    head = source.head().lstrip()
+    first = head.partition(b"\n")[0]
+    delimiter = next((each for each in (",", "\t", ";") if first.count(each.encode()) == 1), None)
+    if delimiter is None or head.startswith((b"{", b"[", b"PAR1")) or (delimiter != "\t" and len(first.split()) > 2):
+        return None
+    rows = [row for row in csv.reader(io.StringIO(decode_id(source.read()).lstrip("\ufeff")), delimiter=delimiter) if row]
+    wrong = next((number for number, row in enumerate(rows, 1) if len(row) != 2), None)
+    if wrong is not None:
+        raise BadInput(f"row {wrong} has {len(rows[wrong - 1])} fields, row 1 has 2 (query and item); mend the row.")
+    queries, items = _Names(sides.queries, "row", "query"), _Names(sides.items, "column", "item")
+    named = not (queries.knows(rows[0][0]) and items.knows(rows[0][1]))
+    turned = named and _order(rows[0])
+    pairs = [(row[1], row[0]) if turned else (row[0], row[1]) for row in rows[named:]]
+    owners = [queries.find(query, f"row {number}") for number, (query, _) in enumerate(pairs, 1 + named)]
+    found = [
+        items.find(item, f"row {number} (query {query!r})", judged=True) for number, (query, item) in enumerate(pairs, 1 + named)
+    ]
+    return Positives.of(np.array(owners, dtype=np.int64), np.array(found, dtype=np.int64), len(sides.queries), len(sides.items))
+
+
+def _order(header: Sequence[str]) -> bool:
+    """Whether a header names the item first. Raises BadInput where it names neither order."""
+    words = [re.sub(r"(\W|_)*(id|ids|name)?$", "", name.strip().lower()) for name in header]
+    known = [(word in _QUERY_WORDS, word in _ITEM_WORDS) for word in words]
+    if known[0][0] or known[1][1]:
+        return False
+    if known[0][1] or known[1][0]:
+        return True
+    listed = ", ".join(map(repr, header))
+    raise BadInput(f"the two columns are called {listed}; a table of positives has query (or caption) and item (or video).")
+
+
+def _loaded(source: Source) -> Any:
+    """What a JSON file holds, or None where it is of another kind, or a mapping query -> item -> grade."""
+    head = source.head().lstrip()
+    if not head.startswith((b"{", b"[")):
+        return None
+    try:
+        thing: Any = json.loads(decode_id(source.read()), object_pairs_hook=_once)
+    except json.JSONDecodeError as error:
+        if head.startswith(b"{") and b"\n{" in head:
+            return None  # JSON lines
+        raise BadInput(f"line {error.lineno}, column {error.colno}: {error.msg}; is the file whole?") from error
+    return None if isinstance(thing, dict) and any(isinstance(value, dict) for value in thing.values()) else thing
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    whole = dict(pairs)
+    if len(whole) < len(pairs):
+        names = [name for name, _ in pairs]
+        double = next(name for name in names if names.count(name) > 1)
+        raise DuplicateItem(f"the query {double!r} stands twice; give each query one list.")
+    return whole
+
+
+def _of(thing: Any, sides: Sides) -> Positives:
+    if isinstance(thing, str):
+        return _diagonal(sides)
+    if isinstance(thing, Groups):
+        return _of_groups(thing, sides)
+    if isinstance(thing, Judgments):
+        return _of_judgments(thing, sides)
+    if isinstance(thing, Mapping):
+        mapping: Mapping[Any, Any] = thing
+        if any(isinstance(each, Mapping) for each in mapping.values()):
+            return _of_judgments(find_judgments(mapping).table, sides)
+        rows = _Names(sides.queries, "row", "query")
+        return _of_lists([(rows.find(key, "the positives"), values) for key, values in mapping.items()], sides)
+    if isinstance(thing, (int, np.integer)):
+        thing = [int(thing)] * len(sides.items)
+    if not isinstance(thing, Iterable):
+        raise BadInput(f"positives cannot be taken from a {type(thing).__name__}; give lists, a mapping, counts or a file.")
+    listed = _plain(thing)
+    if listed and all(isinstance(each, (int, np.integer)) and not isinstance(each, bool) for each in listed):
+        return _of_counts(np.array(listed, dtype=np.int64), sides)
+    if len(listed) != len(sides.queries):
+        turned = "; is the matrix transposed? Its rows are the queries" if len(listed) == len(sides.items) else ""
+        raise BadInput(f"{len(listed)} lists of positives for scores of {sides.shape}{turned}; give one list per row.")
+    return _of_lists(list(enumerate(listed)), sides)
+
+
+def _plain(thing: Any) -> list[Any]:
+    """The things in a list: arrays and tensors, and those in it, as Python has them."""
+    listed: list[Any] = thing.tolist() if hasattr(thing, "tolist") else list(thing)
+    return [each.tolist() if hasattr(each, "tolist") else each for each in listed]
+
+
+def _diagonal(sides: Sides) -> Positives:
+    if len(sides.queries) != len(sides.items):
+        raise BadInput(f"scores of {sides.shape} have no diagonal of positives; name them, as a list per row.")
+    return Positives.diagonal(len(sides.queries))
+
+
+def _of_counts(counts: Ints, sides: Sides) -> Positives:
+    n, found = len(sides.queries), int(counts.sum())
+    if len(counts) != len(sides.items) or found != n or (counts < 0).any():
+        wanted = "a count of rows for each column, with the number of rows as their sum; a single positive a row is a list of one"
+        raise BadInput(f"{len(counts)} counts with the sum {found} for scores of {sides.shape}; {wanted}.")
+    return Positives.of(np.arange(n), np.repeat(np.arange(len(counts)), counts), n, len(counts))
+
+
+def _of_groups(groups: Groups, sides: Sides) -> Positives:
+    for what, labels, names in (("row", groups.queries, sides.queries), ("column", groups.items, sides.items)):
+        if len(labels) != len(names):
+            raise BadInput(f"{len(labels)} labels for scores of {sides.shape}; every {what} has one.")
+    members: dict[Hashable, list[int]] = {}
+    for column, label in enumerate(groups.items):
+        if label is not None:
+            members.setdefault(label, []).append(column)
+    pairs = [(row, column) for row, label in enumerate(groups.queries) for column in members.get(label, ())]
+    if not pairs:
+        raise BadInput(f"no label of the rows ({groups.queries[0]!r}, …) is one of the columns ({groups.items[0]!r}, …).")
+    rows, columns = np.array(pairs, dtype=np.int64).T
+    return Positives.of(rows, columns, len(sides.queries), len(sides.items))
+
+
+def _of_judgments(table: Judgments, sides: Sides) -> Positives:
+    flat = table.flat
+    rows, columns = _Names(sides.queries, "row", "query"), _Names(sides.items, "column", "item")
+    right = np.flatnonzero(flat.grades > 0)
+    known = [rows.find(query, "the judgments") for query in flat.queries]
+    owners = np.array(known, dtype=np.int64)[flat.query_of_row[right]]
+    found = [
+        columns.find(flat.items[row], f"query {flat.queries[int(flat.query_of_row[row])]!r}", judged=True)
+        for row in map(int, right)
+    ]
+    return Positives.of(owners, np.array(found, dtype=np.int64), len(sides.queries), len(sides.items))
+
+
+def _of_lists(lists: list[tuple[int, Any]], sides: Sides) -> Positives:
+    columns = _Names(sides.items, "column", "item")
+    owners, found = list[int](), list[int]()
+    for row, values in lists:
+        listed: Any = values.tolist() if hasattr(values, "tolist") else values
+        each: list[Any] = list(listed) if isinstance(listed, (list, tuple, set, frozenset)) else [listed]
+        for value in each:
+            found.append(columns.find(value, f"row {row}" + _id_of(sides.queries, row)))
+            owners.append(row)
+    return Positives.of(np.array(owners, dtype=np.int64), np.array(found, dtype=np.int64), len(sides.queries), len(sides.items))
+
+
+def _id_of(names: Sequence[str], row: int) -> str:
+    return "" if isinstance(names, Positions) else f" ({names[row]!r})"
+
+
+class _Names:
+    """What rows or columns are called."""
+
+    def __init__(self, names: Sequence[str], what: str, role: str) -> None:
+        self._names, self._what, self._role = names, what, role
+        self._known = None if isinstance(names, Positions) else {name: place for place, name in enumerate(names)}
+        # Where ids are numbers themselves, a number that is none of them is a mistake and no position.
+        self._by_position = self._known is None or not any(map(str.isdecimal, self._known))
+
+    def knows(self, value: str) -> bool:
+        """Whether a text names a row or column, by id or by position."""
+        return value.isdecimal() or (self._known is not None and value in self._known)
+
+    def find(self, value: Any, where: str, *, judged: bool = False) -> int:
+        """The position of what is named by id, or by number where no id is a number. Raises BadInput naming it."""
+        n = len(self._names)
+        if isinstance(value, float) and value.is_integer():
+            value = int(value)
+        if not isinstance(value, (str, int, np.integer)) or isinstance(value, bool):
+            raise BadInput(f"{where}: {value!r} names no {self._role}; give an id or a position.")
+        if self._known is not None:
+            if str(value) in self._known:
+                return self._known[str(value)]
+            if not self._by_position or not str(value).isdecimal():
+                example = f"{self._names[0]!r}, …"
+                raise BadInput(f"{where}: the {self._role} {value!r} is none of the {n} {self._what}s of the scores ({example}).")
+        text = str(value)
+        if not text.isdecimal() or int(text) >= n:
+            hint = "; the scores have no ids, give them with --item-ids or --query-ids" if judged and not text.isdecimal() else ""
+            what = f"{where}: the {self._role} {value!r} is no {self._what} of the scores"
+            raise BadInput(f"{what}, which has {n} of them, 0 to {n - 1}{hint}.")
+        return int(text)
+
+
+def _fitting(table: Positives, sides: Sides) -> Positives:
+    if (table.n_queries, table.n_items) != (len(sides.queries), len(sides.items)):
+        raise BadInput(f"positives of {table.n_queries} queries and {table.n_items} items for scores of {sides.shape}.")
+    return table

@@ -1,0 +1,1 @@
+"""The readers of run files and judgments: compiled, and the fallback."""

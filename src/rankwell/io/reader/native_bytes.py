@@ -1,0 +1,322 @@
+"""The compiled reader of runs: one pass over the file, or two where the lines of a query do not stand together.
+
+Its workers read parts of the file at the same time, each in blocks of its own. Whatever it does not understand, and every
+mistake, it leaves to the NumPy reader, whose results are the same to the last bit.
+"""
+
+from __future__ import annotations
+
+from _thread import get_ident
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
+
+from rankwell.core.kernels import native
+from rankwell.io.reader.hit_rows import HitRows, rows_of
+
+if TYPE_CHECKING:
+    from rankwell.core.tables.hits import Hits
+    from rankwell.core.tables.judgments import Judgments
+    from rankwell.core.tables.order import TieRule
+    from rankwell.io.reader.judged_rows import JudgedRows
+    from rankwell.io.reader.reading import Layout, Progress, Reading
+    from rankwell.store import Source
+
+BLOCK = 256 << 10
+# A query whose lines take more than this is read as if they stood all over the file.
+LARGEST = 4 << 20
+# A part of a file is worth a thread from this size on; several parts a thread, for no two run equally fast.
+_PART = 1 << 20
+_EACH = 6
+# So many blocks are read in one go, until others get their turn: whoever draws the progress, and whoever wants to interrupt.
+_TURN = 64
+_SLACK = 80
+_SCATTERED = -2
+_RULES = {"id-asc": 1, "id-desc": 2}
+
+Worker = Any
+
+
+class _Odd(Exception):
+    """Something that only the NumPy reader understands."""
+
+
+class _Scattered(Exception):
+    """A query whose lines do not stand together."""
+
+
+class _Found(NamedTuple):
+    """first: the worker that saw all rows. counted: the one that placed them."""
+
+    first: Worker
+    counted: Worker
+
+
+class _Part(NamedTuple):
+    """Bytes of the content from `start` up to `stop`, or to its end where that is None."""
+
+    start: int
+    stop: int | None
+
+
+def scan(
+    source: Source,
+    judgments: Judgments,
+    layout: Layout,
+    reading: Reading,
+    *,
+    threads: int = 2,
+    progress: Progress | None = None,
+    block_size: int = BLOCK,
+) -> Hits | None:
+    """The hits of a run file, or None where the NumPy reader has to look; see `rankwell.io.reader.reading.scan`."""
+    judgments = judgments.flat
+    return Scan(source, judgments, layout, reading, threads, progress, block_size).hits(judgments)
+
+
+class Scan:
+    """One reading of one file. It may begin before there is a table of the judgments, and before NumPy is there.
+
+    judged: the rows of these judgments.
+    """
+
+    def __init__(
+        self,
+        source: Source,
+        judged: Judgments | JudgedRows,
+        layout: Layout,
+        reading: Reading,
+        threads: int = 2,
+        progress: Progress | None = None,
+        block_size: int = BLOCK,
+    ) -> None:
+        self._source, self._reading = source, reading
+        self._threads, self._block = threads, block_size
+        self._size = 0 if source.path is None else source.path.stat().st_size
+        self._progress, self._thread = progress, get_ident()
+        self._done = list[int]()
+        self._told, self._passes = 0, (0, 1)
+        self._stopped = False
+        self._form = (layout.fields, layout.query, layout.item, layout.value, layout.score is None)
+        self._table = native.library.reader_table(judged.queries, judged.items, judged.offsets)
+        self._begun: Callable[[], _Found | None] | None = None
+
+    def begin(self) -> None:
+        """Lets other threads read the file; `rows` and `hits` wait for them."""
+        self._begun = _in_background(self._read_all)
+
+    def hits(self, judgments: Judgments) -> Hits | None:
+        """The hits under the judgments whose rows these are; None where the NumPy reader has to look."""
+        rows = self.rows()
+        if rows is None:
+            return None
+        from rankwell.io.reader.native_hits import hits_of
+
+        return hits_of(rows, judgments, keep=self._reading.keep)
+
+    def rows(self) -> HitRows | None:
+        """The same before there is NumPy; None as well where the file holds no row."""
+        found = (self._begun or self._read_all)()
+        return None if found is None else rows_of(*found)
+
+    def _read_all(self) -> _Found | None:
+        try:
+            try:
+                return self._whole_queries()
+            except _Scattered:
+                return None if self._reading.keep else self._scattered()
+        except _Odd:
+            return None
+
+    def _whole_queries(self) -> _Found:
+        """What there is where every query's lines stand together."""
+        parts = list(self._parts(whole_queries=True))
+        workers = self._read(parts, lambda: self._worker(scattered=False))
+        return _Found(workers[0], workers[0])
+
+    def _scattered(self) -> _Found:
+        """The same whatever the order of lines: the judged items first, then how the rows stand to them."""
+        parts = list(self._parts(whole_queries=False))
+        self._passes = 0, 2
+        workers = self._read(parts, lambda: self._worker(scattered=True), absorb=False)
+        pieces = 2 * self._threads if len(parts) > 1 else 1
+        if any(self._in_threads([lambda part=part: self._twice(workers, part, pieces) for part in range(pieces)])):
+            raise _Odd
+        first, *others = workers
+        for other in others:
+            _check(native.library.reader_absorb(first, other))
+        # What the others found is in the first one now; their memory is not needed any more.
+        del workers[1:], others
+        _check(native.library.reader_gather(first))
+        self._passes = 1, 2
+        found = self._read(parts, lambda: self._second(first))
+        _check(native.library.reader_settle(found[0]))
+        return _Found(first, found[0])
+
+    def _worker(self, *, scattered: bool) -> Worker:
+        reading = self._reading
+        how = (rule_of(reading.ties), reading.single_precision, reading.comments, reading.trailing)
+        return native.library.reader_worker(self._table, self._form, how, reading.keep, int(scattered))
+
+    def _second(self, first: Worker) -> Worker:
+        worker = self._worker(scattered=True)
+        _check(native.library.reader_share(worker, first))
+        return worker
+
+    def _twice(self, workers: list[Worker], part: int, parts: int) -> bool:
+        return native.library.reader_twice(tuple(workers), part, parts) != 0
+
+    def _parts(self, *, whole_queries: bool) -> Iterator[_Part]:
+        """The parts of the file that are read by themselves; between two of them a line begins, and a query if wanted."""
+        wanted = min(self._threads * _EACH, self._size // _PART) if self._threads > 1 else 1
+        path, start = self._source.path, 0
+        if path is not None and wanted > 1:
+            with path.open("rb", buffering=0) as file:
+                for part in range(1, wanted):
+                    place = self._size * part // wanted
+                    cut = self._cut(file, place, whole_queries=whole_queries) if place > start else -1
+                    if cut > start:
+                        yield _Part(start, cut)
+                        start = cut
+        yield _Part(start, None)
+
+    def _cut(self, file: BinaryIO, place: int, *, whole_queries: bool) -> int:
+        """Where the first line behind a place begins, or the first query; -1 where that is far away."""
+        size = self._block // 2
+        while size < LARGEST:
+            file.seek(place)
+            text = file.read(size)
+            cut = native.library.reader_cut(text, self._reading.comments) if whole_queries else text.find(b"\n") + 1 or -1
+            if cut >= 0:
+                return place + cut
+            size *= 4
+        return -1
+
+    def _read(self, parts: list[_Part], make: Callable[[], Worker], *, absorb: bool = True) -> list[Worker]:
+        """The workers that read all parts between them; what the others found is in the first one, if wanted."""
+        waiting = iter(parts)
+        workers = [make() for _ in range(min(self._threads, len(parts)))]
+        self._done, self._stopped = [0] * len(workers), False
+
+        def _work(place: int) -> None:
+            room = bytearray(self._block + _SLACK)
+            # Taking the next one is one step for the interpreter, so that no two threads get the same.
+            for part in waiting:
+                room = self._feed(workers, place, part, room)
+
+        self._in_threads([lambda place=place: _work(place) for place in range(len(workers))])
+        self._tell()
+        if absorb:
+            for other in workers[1:]:
+                _check(native.library.reader_absorb(workers[0], other))
+        return workers
+
+    def _feed(self, workers: list[Worker], index: int, part: _Part, room: bytearray) -> bytearray:
+        """Reads one part with one of the workers; gives back the block, which may have grown."""
+        read = native.library.reader_read
+        with self._open(part.start) as stream:
+            place, rest, last = part.start, 0, False
+            while not last and not self._stopped:
+                seen = place + rest
+                if self._source.path is None:
+                    rest, place, last = _from_stream(workers[index], stream, room, rest, place)
+                else:
+                    stop = -1 if part.stop is None else part.stop
+                    rest, place, last = read(workers[index], stream.fileno(), room, rest, place, stop, _TURN * self._block)
+                _check(rest)
+                self._done[index] += place + rest - seen
+                if rest >= len(room) - _SLACK:
+                    if rest >= max(LARGEST, self._block):
+                        raise _Scattered
+                    room = room + bytearray(rest)
+                self._tell()
+        return room
+
+    def _open(self, start: int) -> Any:
+        path = self._source.path
+        if path is None:
+            return self._source.open()
+        file = path.open("rb", buffering=0)
+        file.seek(start)
+        return file
+
+    def _tell(self) -> None:
+        """Tells how far the reading is, from the thread that asked for it."""
+        if self._progress is None or get_ident() != self._thread:
+            return
+        done, (number, passes) = sum(self._done), self._passes
+        done = (number * self._size + done) // passes if self._size else done
+        if done > self._told:
+            self._told = done
+            self._progress(done, self._size)
+
+    def _in_threads(self, works: list[Callable[[], Any]]) -> list[Any]:
+        """What each piece of work came to; the first is done in this thread."""
+        if len(works) == 1:
+            return [works[0]()]
+
+        def _guarded(work: Callable[[], Any]) -> Any:
+            try:
+                return work()
+            except BaseException:
+                self._stopped = True
+                raise
+
+        first, *others = [partial(_guarded, work) for work in works]
+        results, failures = list[Any](), list[BaseException]()
+        for each in (first, *map(_in_background, others)):
+            try:
+                results.append(each())
+            except BaseException as failure:
+                # Whoever interrupts the waiting stops the others as well.
+                self._stopped = True
+                failures.append(failure)
+        if failures:
+            raise min(failures, key=lambda each: isinstance(each, _Odd) + 2 * isinstance(each, _Scattered))
+        return results
+
+
+def _in_background(work: Callable[[], Any]) -> Callable[[], Any]:
+    """Begins some work in another thread; what is returned waits for it and gives its result, or raises what it raised."""
+    import threading
+
+    results, failures = list[Any](), list[BaseException]()
+
+    def _run() -> None:
+        try:
+            results.append(work())
+        except BaseException as failure:
+            failures.append(failure)
+
+    thread = threading.Thread(target=_run, daemon=True)
+    thread.start()
+
+    def _wait() -> Any:
+        thread.join()
+        if failures:
+            raise failures[0]
+        return results[0]
+
+    return _wait
+
+
+def rule_of(ties: TieRule) -> int:
+    """What the kernel calls a tie rule; all that name no order by ids keep that of the input."""
+    return _RULES.get(ties, 0)
+
+
+def _check(status: int) -> None:
+    if status == _SCATTERED:
+        raise _Scattered
+    if status < 0:
+        raise _Odd
+
+
+def _from_stream(worker: Worker, stream: Any, room: bytearray, rest: int, place: int) -> tuple[int, int, bool]:
+    """Feeds one block of a stream as `reader_read` does those of a file; gives what that gives."""
+    filled, size = rest, len(room) - _SLACK
+    with memoryview(room) as view:
+        while filled < size and (got := stream.readinto(view[filled:size])):
+            filled += got
+    left = native.library.reader_feed(worker, room, filled, place, filled < size)
+    return left, place + filled - max(left, 0), filled < size

@@ -1,0 +1,232 @@
+"""Folders that `-o` wrote, by any protocol: values of single queries, the rules behind them, what is known of the queries."""
+
+import json
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any, get_args
+
+import numpy as np
+
+from rankwell.core.registry import Better
+from rankwell.core.tables.sql import parquet, quoted
+from rankwell.core.tables.values import Summary, Unit, Values
+from rankwell.errors import BadInput
+from rankwell.store import Source
+
+PER_QUERY, QUERIES, DETAILS, ITEMS = "per_query.parquet", "queries.parquet", "details.parquet", "items.parquet"
+_COLUMNS = ("run", "query", "measure", "label", "value", "unit")
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ResultFolder:
+    """What a folder of results holds; differences that a comparison added to it are left out.
+
+    facts: for each element of `values` what tells it from others of its measure (`direction`). better: measure -> which values
+    are the better ones, as far as the rules say. inputs: name -> content hash of what was read. attributes: name -> query
+    -> text: what is known of queries besides their texts and pictures. protocol: the kind of result.
+    """
+
+    place: Path
+    values: tuple[Values, ...]
+    facts: tuple[Mapping[str, Any], ...]
+    rules: Mapping[str, Any]
+    better: Mapping[str, Better]
+    inputs: Mapping[str, str]
+    attributes: Mapping[str, Mapping[str, str]]
+    protocol: str = "runs"
+
+    @property
+    def runs(self) -> tuple[str, ...]:
+        """The names of its runs, in order."""
+        return tuple(dict.fromkeys(each.run for each in self.values))
+
+    @property
+    def source(self) -> Source:
+        """The file of its values."""
+        return Source(self.place / PER_QUERY)
+
+    def details(self) -> dict[str, list[Any]]:
+        """The columns of details.parquet, none where there is no such file."""
+        return self._table(DETAILS)
+
+    def query_table(self) -> dict[str, list[Any]]:
+        """The columns of queries.parquet as they are, none where there is no such file."""
+        return self._table(QUERIES)
+
+    def items(self) -> dict[str, list[Any]]:
+        """The columns of items.parquet, none where no text and no picture of an item is known."""
+        return self._table(ITEMS)
+
+    def _table(self, name: str) -> dict[str, list[Any]]:
+        path = self.place / name
+        return read_table(path) if path.is_file() else {}
+
+
+def values_behind(row: Mapping[str, Any], values: Sequence[Values], facts: Sequence[Mapping[str, Any]]) -> Values | None:
+    """The values of single queries that a row of the summary sums up; None for the figure of a whole collection.
+
+    facts: for each element of `values` what tells it from others of its measure, as in `ResultFolder`.
+    """
+    for each, fact in zip(values, facts, strict=True):
+        if (each.run, each.measure) == (row["run"], row["measure"]) and all(row.get(name) == told for name, told in fact.items()):
+            return each
+    return None
+
+
+def is_result_folder(place: str | Path) -> bool:
+    """Whether a place is a folder with values of single queries."""
+    return (Path(place) / PER_QUERY).is_file()
+
+
+def read_results(place: str | Path) -> ResultFolder:
+    """The results in a folder. Raises BadInput for what is no such folder, or a damaged file, naming it."""
+    folder = Path(place)
+    if not is_result_folder(folder):
+        what = "is no folder" if not folder.is_dir() else f"has no {PER_QUERY}"
+        raise BadInput(f"{place} {what}; name a folder that a command wrote with -o.")
+    rules, inputs, protocol = _rules(folder)
+    told: Mapping[str, Any] = rules.get("measures") or {}
+    measures = {name: fact for name, fact in told.items() if isinstance(fact, Mapping)}
+    summaries = {name: fact["summary"] for name, fact in measures.items() if fact.get("summary") in get_args(Summary)}
+    values, facts = _values(folder / PER_QUERY, summaries)
+    return ResultFolder(
+        place=folder,
+        values=values,
+        facts=facts,
+        rules=rules,
+        better={name: fact["better"] for name, fact in measures.items() if fact.get("better") in get_args(Better)},
+        inputs=inputs,
+        attributes=_attributes(folder / QUERIES) if (folder / QUERIES).is_file() else {},
+        protocol=protocol,
+    )
+
+
+def _rules(folder: Path) -> tuple[Mapping[str, Any], dict[str, str], str]:
+    """The rules, the hashes of the inputs and the kind of result, as far as the folder still has its manifest."""
+    path = folder / "manifest.json"
+    if not path.is_file():
+        return {}, {}, "runs"
+    try:
+        manifest = json.loads(path.read_bytes())
+        if manifest.get("unfinished"):
+            raise BadInput(f"{folder} holds a result that was not written to its end; run the command again that wrote it.")
+        rules, inputs = manifest.get("rules") or {}, manifest.get("inputs") or {}
+        digests = {name: str(each.get("digest", "")) for name, each in inputs.items() if isinstance(each, dict)}
+        return dict(rules), digests, str(manifest.get("protocol", "runs"))
+    except (ValueError, AttributeError, TypeError) as error:
+        raise BadInput(f"{path} is no manifest of results ({error}); run the command again that wrote it.") from error
+
+
+def _values(path: Path, summaries: Mapping[str, Summary]) -> tuple[tuple[Values, ...], tuple[dict[str, Any], ...]]:
+    """The values with what tells those of one measure apart, in the order of first sight, whatever the order of rows."""
+    names = _names(path)
+    missing = next((name for name in _COLUMNS if name not in names), None)
+    if missing is not None:
+        raise BadInput(f"{path} has no column {missing!r}; found are {', '.join(map(repr, names))}.")
+    others = [name for name in names if name not in (*_COLUMNS, "weight", "against")]
+    keys = ", ".join(map(quoted, ("run", "measure", "label", "unit", *others)))
+    weight = ", list(weight ORDER BY file_row_number)" if "weight" in names else ""
+    own = 'WHERE "against" IS NULL' if "against" in names else ""
+    lists = f"list(query ORDER BY file_row_number), list(value ORDER BY file_row_number){weight}"
+    sql = f"SELECT {keys}, {lists} FROM {parquet(path, numbered=True)} {own} GROUP BY {keys} ORDER BY min(file_row_number)"  # noqa: S608
+    values: list[Values] = []
+    facts: list[dict[str, Any]] = []
+    width = 4 + len(others)
+    for row in _select(path, sql):
+        run, measure, label, unit = row[:4]
+        queries, numbers, *weights = row[width:]
+        values.append(_element(path, (run, measure, label, unit), summaries, queries, numbers, weights[0] if weights else None))
+        facts.append({name: each for name, each in zip(others, row[4:width], strict=True) if each is not None})
+    return tuple(values), tuple(facts)
+
+
+def _element(
+    path: Path,
+    names: tuple[Any, Any, Any, Any],
+    summaries: Mapping[str, Summary],
+    queries: Sequence[str],
+    numbers: Sequence[float | None],
+    weights: Sequence[float | None] | None,
+) -> Values:
+    run, measure, label, unit = names
+    if unit not in get_args(Unit):
+        raise BadInput(f"{path}: {measure} has the unit {unit!r}; known are {', '.join(get_args(Unit))}.")
+    if len(set(queries)) < len(queries):
+        twice = next(query for place, query in enumerate(queries) if query in queries[:place])
+        raise BadInput(f"{path}: run {run!r} has query {twice!r} twice by {measure}; every query has one value.")
+    known = None
+    if weights is not None and any(each is not None for each in weights):
+        known = np.array([0.0 if each is None else each for each in weights], dtype=np.float64)
+    return Values(
+        run=str(run),
+        measure=str(measure),
+        label=str(label),
+        unit=unit,
+        summary="mean" if known is not None else summaries.get(measure, "mean"),
+        queries=tuple(queries),
+        values=np.array([np.nan if each is None else each for each in numbers], dtype=np.float64),
+        weights=known,
+    )
+
+
+def _attributes(path: Path) -> dict[str, dict[str, str]]:
+    """The columns of queries but for their texts and pictures: name -> query -> its cell as text."""
+    columns = read_table(path)
+    if "query" not in columns:
+        raise BadInput(f"{path} has no column 'query'; found are {', '.join(map(repr, columns))}.")
+    queries = columns.pop("query")
+    shown = {
+        name: {query: _shown(cell) for query, cell in zip(queries, cells, strict=True) if cell is not None}
+        for name, cells in columns.items()
+        if name not in ("text", "picture_item")
+    }
+    return {name: cells for name, cells in shown.items() if cells}
+
+
+def _shown(cell: Any) -> str:
+    return f"{cell:.12g}" if isinstance(cell, float) else str(cell)
+
+
+def read_table(path: Path) -> dict[str, list[Any]]:
+    """The columns of a table as they are, in the order of its rows. Raises BadInput for a damaged file, naming it."""
+    names = _names(path)
+    rows = _select(path, f"SELECT {', '.join(map(quoted, names))} FROM {parquet(path, numbered=True)} ORDER BY file_row_number")  # noqa: S608
+    return {name: [row[place] for row in rows] for place, name in enumerate(names)}
+
+
+def _names(path: Path) -> list[str]:
+    return [row[0] for row in _select(path, f"DESCRIBE SELECT * FROM {parquet(path)}")]  # noqa: S608
+
+
+def connected() -> Any:
+    """A database of its own, empty, which loads nothing from elsewhere."""
+    import duckdb
+
+    options: dict[str, Any] = {"autoinstall_known_extensions": False, "autoload_known_extensions": False}
+    return duckdb.connect(":memory:", config={**options, "python_enable_replacements": False})
+
+
+@cache
+def _session() -> Any:
+    """One for all files that are read whole; opening one takes longer than reading a small file."""
+    return connected()
+
+
+def _select(path: Path, sql: str) -> list[tuple[Any, ...]]:
+    with reading(str(path)), _session().cursor() as cursor:
+        return cursor.execute(sql).fetchall()
+
+
+@contextmanager
+def reading(what: str) -> Generator[None]:
+    """Raises BadInput, naming what is read, where it is damaged."""
+    import duckdb
+
+    try:
+        yield
+    except duckdb.Error as error:
+        told = str(error).split("\n")[0]
+        raise BadInput(f"{what}: the Parquet data is damaged or ends early ({told}); run the command again.") from error

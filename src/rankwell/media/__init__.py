@@ -1,0 +1,1 @@
+"""Pictures and texts: decoding, thumbnails, contact sheets, normalisers."""

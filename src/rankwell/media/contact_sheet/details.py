@@ -1,0 +1,185 @@
+"""From the rows of details.parquet to contact sheets, and to a table of small pictures, for a page that has no other files."""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from rankwell.core.tables import sort_ids
+from rankwell.media.contact_sheet.sheet import Sheet, State, Tile
+from rankwell.media.images import Thumbnail, Thumbnails, data_uri
+
+Columns = Mapping[str, Any]
+_LONGEST = 160
+_STATES: dict[str, State] = {"relevant": "right", "nonrelevant": "wrong", "unjudged": "unjudged"}
+
+
+@dataclass(frozen=True)
+class _Row:
+    """One result of one query; rank None was not retrieved."""
+
+    item: str
+    rank: int | None
+    score: float | None
+    state: str
+    detail: Mapping[str, Any]
+
+    @property
+    def is_below(self) -> bool:
+        """Whether its score is below the least that is asked for."""
+        return "below_threshold" in self.detail.get("reasons", ())
+
+    @property
+    def is_right(self) -> bool:
+        """Whether it is relevant and its score high enough."""
+        return self.state == "relevant" and not self.is_below
+
+    @property
+    def tie(self) -> str:
+        """Where else the row may stand, "" where its rank is the only one."""
+        ranks = self.detail.get("ranks")
+        return f", tied for {ranks[0]}–{ranks[1]}" if ranks else ""
+
+    def keywords(self, kind: str) -> list[str]:
+        """Keywords `found` or `missing`, of all groups in their order."""
+        groups: Mapping[str, Mapping[str, list[str]]] = self.detail.get("groups", {})
+        return [*self.detail.get(kind, ()), *(label for each in groups.values() for label in each.get(kind, ()))]
+
+    def asked(self) -> list[str]:
+        """All keywords that the query asks for, by group."""
+        groups: Mapping[str, Mapping[str, list[str]]] = self.detail.get("groups", {})
+        named = [label for each in groups.values() for kind in ("found", "missing") for label in each.get(kind, ())]
+        return [*self.detail.get("found", ()), *self.detail.get("missing", ()), *named]
+
+    def tile(self, pictures: Thumbnails) -> Tile:
+        """The result as it is drawn: what is relevant but below the least score is drawn as wrong."""
+        shown = pictures[self.item]
+        notes = [str(self.detail[name]) for name in ("match", "note") if self.detail.get(name)]
+        notes += ["below the threshold"] * self.is_below + ["not annotated"] * (self.state == "unjudged")
+        state = _STATES.get(self.state, "unjudged")
+        return Tile(
+            item=self.item,
+            state="wrong" if self.is_below and state == "right" else state,
+            picture=shown.image,
+            problem=shown.problem,
+            rank=self.rank,
+            score=self.score,
+            label=str(self.detail.get("label", "")),
+            found=tuple(self.keywords("found")),
+            missing=tuple(self.keywords("missing")),
+            note=" · ".join(notes),
+        )
+
+
+def sheets_of(
+    details: Columns,
+    pictures: Thumbnails,
+    *,
+    first: int = 5,
+    titles: Mapping[str, str] | None = None,
+    facts: Mapping[tuple[str, str], Sequence[str]] | None = None,
+    queries: Sequence[tuple[str, str]] | None = None,
+    score: str = "similarity",
+) -> Iterator[Sheet]:
+    """A sheet for each run and query: its first results, then the first right one wherever it stands.
+
+    details: columns as details.parquet has them. Of `detail`, a JSON object, `found` and `missing` (lists of keywords) or
+    `groups` (group -> both), `label`, `match`, `note`, `reasons` and `ranks` (the
+    first and last rank that a tie leaves open) are shown. pictures: of the items, and of queries that are
+    items. titles: query -> what is asked, where the id does not say it. facts: (run, query) -> lines below the title, before
+    that of how many are right. queries: which (run, query) to draw, in that order; by default all, in the order of the rows.
+    """
+    rows = _rows(details)
+    several, items = len({run for run, _ in rows}) > 1, set(details["item"])
+    for run, query in rows if queries is None else queries:
+        listed = sorted(rows.get((run, query), ()), key=lambda row: (row.rank is None, row.rank or 0))
+        retrieved = [row for row in listed if row.rank is not None and row.state != "junk"]
+        shown = retrieved[:first]
+        later = next((row for row in retrieved[first:] if row.is_right), None)
+        lines = [*([run] if several else []), *(facts or {}).get((run, query), ()), *_facts(listed, shown)]
+        tile = None
+        if query in pictures or query in items:
+            asked = pictures[query]
+            tile = Tile(query, "query", asked.image, asked.problem)
+        tiles = [row.tile(pictures) for row in shown]
+        if later is not None and not any(row.is_right for row in shown):
+            tiles.append(later.tile(pictures)._replace(note=f"the first right one{later.tie}"))
+        name = f"{run} {query}" if several else query
+        yield Sheet(name, (titles or {}).get(query, query), tuple(tiles), tuple(lines), tile, score)
+
+
+def picture_columns(
+    details: Columns, pictures: Thumbnails, *, queries: Iterable[str] = (), first: int = 20
+) -> dict[str, list[Any]]:
+    """The columns of items.parquet: the pictures of queries, of their first results and of the first right one, each item once.
+
+    `thumbnail` is a JPEG in a `data:` address of `width` x `height` pixels, the longer side 160 at most; where there is none,
+    `problem` says why in a few words. queries: those that are pictures themselves; one without a file has no row.
+    """
+    shown: set[str] = set()
+    for found in _rows(details).values():
+        ranked = [(row.rank, row) for row in found if row.rank is not None]
+        shown |= {row.item for rank, row in ranked if rank <= first}
+        best = min(((rank, row.item) for rank, row in ranked if row.is_right), default=None)
+        shown |= set() if best is None else {best[1]}
+    columns: dict[str, list[Any]] = {name: [] for name in ("item", "thumbnail", "width", "height", "problem")}
+    for item in sort_ids(shown | {query for query in queries if query in pictures}):
+        for name, cell in zip(columns, (item, *_drawn(pictures[item])), strict=True):
+            columns[name].append(cell)
+    return columns
+
+
+def _drawn(small: Thumbnail) -> tuple[str | None, int | None, int | None, str | None]:
+    """The address of a picture with its width and height, or why there is none."""
+    if small.image is None:
+        return None, None, None, small.problem
+    share = min(1.0, _LONGEST / max(small.image.size))
+    width, height = (max(1, round(side * share)) for side in small.image.size)
+    return data_uri(small.image, longest=_LONGEST), width, height, None
+
+
+def pictured(queries: Columns, pictures: Mapping[str, Any]) -> dict[str, Any]:
+    """The columns of queries.parquet with `picture_item`, the row of items.parquet whose picture is the query's.
+
+    pictures: columns as `picture_columns` makes them of these queries.
+    """
+    known = {item for item, source in zip(pictures["item"], pictures["thumbnail"], strict=True) if source is not None}
+    return {**queries, "picture_item": [query if query in known else None for query in queries["query"]]}
+
+
+def _rows(details: Columns) -> dict[tuple[str, str], list[_Row]]:
+    found: dict[tuple[str, str], list[_Row]] = {}
+    items = details["item"]
+    for run, query, item, rank, score, state, detail in zip(
+        details["run"],
+        details["query"],
+        items,
+        details["rank"],
+        details["score"],
+        details["state"],
+        details.get("detail", [None] * len(items)),
+        strict=True,
+    ):
+        known: Mapping[str, Any] = json.loads(detail) if detail else {}
+        number = None if rank is None or np.isnan(rank) else int(rank)
+        value = None if score is None or np.isnan(score) else float(score)
+        found.setdefault((run, query), []).append(_Row(item, number, value, state, known))
+    return found
+
+
+def _facts(listed: Sequence[_Row], shown: Sequence[_Row]) -> list[str]:
+    """What the query asks for, and how many are right."""
+    # A row that has all keywords, or none, has them in their own order.
+    whole = sorted(listed, key=lambda row: bool(row.keywords("found")) and bool(row.keywords("missing")))
+    asked = dict.fromkeys(label for row in whole for label in row.asked())
+    relevant = sum(row.state == "relevant" for row in listed)
+    right = sum(row.is_right for row in shown)
+    best = next((row for row in listed if row.is_right and row.rank is not None), None)
+    counted = f"{right} of the first {len(shown)} right" if shown else "nothing retrieved"
+    ranks = [] if best is None else best.detail.get("ranks") or [best.rank]
+    told = f"{ranks[0]}–{ranks[1]}, tied" if len(ranks) > 1 else f"{ranks[0]}" if ranks else ""
+    where = f" · the first right one at rank {told}" if told else ""
+    lines = [f"asks for {', '.join(asked)}"] if asked else []
+    return [*lines, f"{counted} · {relevant} relevant{where}"]

@@ -1,0 +1,365 @@
+"""Exact search: the nearest items of each query, and where given items stand among all of them; one file per backend.
+
+Whatever the backend, block sizes or threads, the results are the same to the last bit: a backend's products only decide
+what is clearly above or below, and the rest is scored in float64 by `rankwell.core.kernels.similarity`.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from threading import Lock
+from typing import Any, NamedTuple, Protocol, TypeVar
+
+import numpy as np
+
+from rankwell.core.kernels.exclusion import Barred, Exclude, Exclusion, Groups
+from rankwell.core.kernels.products import Counted, Hits
+from rankwell.core.kernels.shortlist import Best, Shortlist, width
+from rankwell.core.kernels.similarity import Block, Metric, Reals, Space, metric_name, score_pairs
+from rankwell.core.kernels.threads import in_threads, processors
+from rankwell.core.registry import Catalogue
+from rankwell.core.tables import Floats, Ints
+from rankwell.core.tables.embeddings import Embeddings, Vectors, as_embeddings
+from rankwell.core.tables.ranking import Ranking
+from rankwell.errors import BadInput, BadUsage, MissingExtra
+
+# Called with the products done and the products in all.
+Progress = Callable[[int, int], None]
+_LOWEST = -1e38  # above minus infinity, which marks who is excluded
+_QUERY_BYTES = 96 << 20
+_ITEM_BYTES = 12 << 20  # of each thread that works on blocks of its own
+_PATIENCE = 8
+_MOST_WORKERS = 16
+_WORTH_A_WORKER = 1 << 22  # products
+Found = TypeVar("Found")
+
+
+class Engine(Protocol):
+    """What multiplies blocks of vectors; made for one set of queries."""
+
+    def load(self, items: Reals) -> None:
+        """Makes (items, width) vectors those that are multiplied; they may change once another block is loaded."""
+        ...
+
+    def hits(self, rows: slice, cut: Reals, slack: Reals, keep: int, barred: Barred) -> Hits:
+        """All pairs with a product of at least `cut` that are not barred; those that cannot be among the best may be missing.
+
+        cut, slack: (queries,). A pair may be missing if `keep` other pairs of its query have products above its own by more than
+        twice the slack.
+        """
+        ...
+
+    def counts(self, rows: slice, low: Reals, high: Reals, barred: Barred) -> Counted:
+        """How many items that are not barred are above `high`, and which lie between; low, high: (queries, m)."""
+        ...
+
+
+@dataclass(frozen=True)
+class Backend:
+    """A way to multiply. open: (queries, query block, item block, device) -> Engine. The block sizes are those that suit it.
+
+    parallel: whether several engines work at once, each on a share of the processors.
+    """
+
+    name: str
+    open: Callable[[Reals, int, int, str | None], Engine]
+    query_block: int
+    item_block: int
+    parallel: bool = False
+
+
+BACKENDS: Catalogue[Backend] = Catalogue("neighbours", "search backend")
+
+
+@dataclass(frozen=True, eq=False)
+class TopK:
+    """The best k items of each query, best first; of items with the same score the one that stands first in the table.
+
+    positions: (queries, k) rows of the items, -1 where fewer than k remain. scores: (queries, k) exact, NaN there; under `l2`
+    the negative distance, so that higher is always nearer. query_names, item_names: the names of rows.
+    """
+
+    positions: Ints
+    scores: Floats
+    query_names: Sequence[str]
+    item_names: Sequence[str]
+    metric: Metric
+
+    def ranking(self) -> Ranking:
+        """The lists as a Ranking, best first, queries in the order of their bytes; read it with the tie rule `input`."""
+        found = self.positions >= 0
+        names, items = self.query_names, self.item_names
+        owner: list[int] = np.repeat(np.arange(len(self.positions)), found.sum(axis=1)).tolist()
+        listed: list[int] = self.positions[found].tolist()
+        return Ranking.from_rows(
+            [names[row] for row in owner],
+            [items[position] for position in listed],
+            self.scores[found],
+            all_queries=names,
+        )
+
+
+class Standing(NamedTuple):
+    """Where items stand: how many items score higher, and how many the same, itself included; -1 where none was asked for.
+
+    before: how many of those with the same score stand earlier in the table, so that a list of `search` has the item at rank
+    `above + before + 1`.
+    """
+
+    above: Ints
+    tied: Ints
+    scores: Floats
+    before: Ints
+
+
+def search(
+    queries: Embeddings | Vectors,
+    items: Embeddings | Vectors,
+    *,
+    k: int,
+    metric: str = "cosine",
+    exclude: Exclude = "none",
+    groups: Groups | None = None,
+    backend: str = "numpy",
+    device: str | None = None,
+    query_block: int | None = None,
+    item_block: int | None = None,
+    progress: Progress | None = None,
+) -> TopK:
+    """The k items with the highest scores of each query, exactly.
+
+    queries, items: Embeddings, or arrays (n, d) whose names are their positions; both may be memory-mapped and are read block by
+    block. metric: `cosine`, `dot`, or `l2` (negative distance). exclude: `self` bars the item whose name is the query's.
+    groups: bars items with the query's label. device: of torch; None takes a GPU where there is one.
+    Raises BadInput that names the row of a vector which is NaN, infinite, or zero under cosine, and where dimensions differ;
+    BadUsage for k below 1, UnknownName for an unknown metric or backend, MissingExtra for a backend that is not installed.
+    """
+    if k < 1:
+        raise BadUsage(f"k is {k}; a search is for one item or more.")
+    task = _Task(queries, items, metric, exclude, groups, backend, device, query_block, item_block, progress)
+    depth = min(k, task.items.n)
+    parts = task.run(lambda part: _search_part(task, part, depth), 24 * width(depth)) if depth else []
+    shape = task.queries.n, k
+    positions, scores = np.full(shape, -1, dtype=np.int64), np.full(shape, np.nan)
+    if parts:
+        positions[:, :depth] = np.concatenate([part.positions for part in parts])
+        scores[:, :depth] = np.concatenate([part.scores for part in parts])
+    return TopK(positions, scores, task.queries.names(), task.items.names(), task.metric)
+
+
+def ranks_of(
+    queries: Embeddings | Vectors,
+    items: Embeddings | Vectors,
+    wanted: Ints,
+    *,
+    metric: str = "cosine",
+    exclude: Exclude = "none",
+    groups: Groups | None = None,
+    backend: str = "numpy",
+    device: str | None = None,
+    query_block: int | None = None,
+    item_block: int | None = None,
+    progress: Progress | None = None,
+) -> Standing:
+    """For each query and each of its wanted items: how many items score higher, how many the same; counted, never sorted.
+
+    wanted: (queries, m) positions of items, -1 for none. Excluded items are not counted; to ask for one is an error. The rank
+    of an item is `above + 1` at best and `above + tied` at worst. The other parameters and errors are those of `search`; the
+    backend `faiss` cannot count.
+    """
+    task = _Task(queries, items, metric, exclude, groups, backend, device, query_block, item_block, progress)
+    if wanted.ndim != 2 or len(wanted) != task.queries.n or wanted.max(initial=-1) >= task.items.n or wanted.min(initial=0) < -1:
+        raise BadInput(
+            f"wanted positions of shape {wanted.shape} from {wanted.min(initial=0)} to {wanted.max(initial=-1)}; there is a row "
+            f"for each of {task.queries.n} queries, of positions below {task.items.n}, or -1 for none."
+        )
+    parts = task.run(lambda part: _rank_part(task, part, wanted[part.start : part.stop]), 64 * wanted.shape[1])
+    if not parts:
+        none = np.zeros(wanted.shape, np.int64)
+        return Standing(none, none, np.zeros(wanted.shape), none)
+    return Standing(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+
+
+@dataclass
+class _Part:
+    """Some of the queries, how they are multiplied, and how many of their products are done."""
+
+    start: int
+    stop: int
+    space: Space
+    done: int = 0
+
+
+class _Task:
+    """What `search` and `ranks_of` share: the checked tables, who is barred, and the tiles in which the work is done."""
+
+    def __init__(
+        self,
+        queries: Embeddings | Vectors,
+        items: Embeddings | Vectors,
+        metric: str,
+        exclude: Exclude,
+        groups: Groups | None,
+        backend: str,
+        device: str | None,
+        query_block: int | None,
+        item_block: int | None,
+        progress: Progress | None,
+    ) -> None:
+        self.queries, self.items = as_embeddings(queries), as_embeddings(items)
+        self.metric: Metric = metric_name(metric)
+        self._backend, self._device, self._progress, self._done = BACKENDS[backend], device, progress, 0
+        self._double, self._lock = False, Lock()
+        self.query_block = self._backend.query_block if query_block is None else query_block
+        self.item_block = self._backend.item_block if item_block is None else item_block
+        if item_block is None and self._backend.parallel:
+            self.item_block = max(256, min(self.item_block, _ITEM_BYTES // (4 * self.items.dimensions)))
+        if min(self.query_block, self.item_block) < 1:
+            raise BadUsage(f"blocks of {self.query_block} queries and {self.item_block} items; a block has one or more.")
+        self.exclusion = Exclusion(self.queries, self.items, exclude, groups)
+
+    def run(self, work: Callable[["_Part"], Found | None], bytes_each: int) -> list[Found]:
+        """What the work makes of every part of the queries, in order; bytes_each: what is kept of a query besides its vector.
+
+        A part is so small that what is kept of it has bounded size. Where the work gives up, because products in float32 tell too
+        little apart, it is done again with products in float64. Several parts are worked on at once, for threads that multiply
+        and compare blocks of their own do not wait for each other.
+        """
+        width, n = self.space().width, self.queries.n
+        workers = min(processors(), _MOST_WORKERS, 1 + n * self.items.n // _WORTH_A_WORKER) if self._backend.parallel else 1
+        rows = max(1, min(_QUERY_BYTES // workers // (8 * width + bytes_each), -(-n // workers)))
+
+        def _done(start: int) -> Found:
+            part = _Part(start, min(start + rows, n), self.space())
+            result = work(part)
+            if result is None:
+                self.advance(part, -part.done)
+                self._double, part.space = True, self.space(double=True)
+                result = work(part)
+            if result is None:
+                raise RuntimeError("products in float64 are never given up")
+            return result
+
+        with _blas_threads(max(1, processors() // workers)):
+            return in_threads(_done, range(0, n, rows), workers=workers)
+
+    def space(self, *, double: bool = False) -> Space:
+        """How vectors are multiplied; in float64 as soon as float32 was found to tell too little apart."""
+        return Space(self.queries, self.items, self.metric, double=double or self._double)
+
+    def advance(self, part: "_Part", products: int) -> None:
+        """Counts products that were done, and tells how many that makes."""
+        with self._lock:
+            part.done += products
+            self._done += products
+            if self._progress is not None:
+                self._progress(self._done, self.queries.n * self.items.n)
+
+    def open(self, block: Block) -> Engine:
+        """The engine for some queries."""
+        return self._backend.open(block.vectors, self.query_block, self.item_block, self._device)
+
+    def tiles(self, part: "_Part", block: Block, engine: Engine) -> Iterator[tuple[slice, int, Block, Barred]]:
+        """The rows of each tile, its first item, its items, and who is barred; the items in ascending order."""
+        for start in range(0, self.items.n, self.item_block):
+            loaded = part.space.items(start, min(start + self.item_block, self.items.n))
+            engine.load(loaded.vectors)
+            for top in range(0, len(block.vectors), self.query_block):
+                rows = slice(top, min(top + self.query_block, len(block.vectors)))
+                asked = slice(part.start + rows.start, part.start + rows.stop)
+                yield rows, start, loaded, self.exclusion.barred(asked, start, len(loaded.reach))
+                self.advance(part, (rows.stop - rows.start) * len(loaded.reach))
+
+    def score(self, rows: Ints, columns: Ints) -> Floats:
+        """(pairs,) exact scores."""
+        return score_pairs(self.queries.vectors, self.items.vectors, rows, columns, self.metric)
+
+
+def _search_part(task: _Task, part: _Part, k: int) -> Best | None:
+    """The best k of a range of queries; None where float32 products leave too many pairs to be scored exactly."""
+    space, first = part.space, part.start
+    block = space.queries(first, part.stop)
+    patience = np.inf if space.double else _PATIENCE
+
+    def _score(rows: Ints, columns: Ints) -> Floats:
+        return task.score(rows + first, columns)
+
+    shortlist = Shortlist(k, space, block.squares, _score, patience=patience)
+    engine = task.open(block)
+    for rows, start, loaded, barred in task.tiles(part, block, engine):
+        reach = block.reach[rows]
+        slack = space.slack(reach, loaded.reach.max())
+        cut = _down(np.maximum(shortlist.entry[rows] - slack, _LOWEST), space)
+        hits = engine.hits(rows, cut, _up(slack, space), k, barred)
+        offered = hits.rows + rows.start
+        bound = space.slack(reach[hits.rows], loaded.reach[hits.columns])
+        shortlist.offer(offered, hits.columns + start, hits.products.astype(np.float64), bound)
+        if len(offered) > (rows.stop - rows.start) * max(1, k // 4):
+            shortlist.raise_entry(rows)
+        if shortlist.gave_up:
+            return None
+    return shortlist.best()
+
+
+def _rank_part(task: _Task, part: _Part, wanted: Ints) -> Standing | None:
+    """Where the wanted items of a range of queries stand; None as for `_search_part`."""
+    space, first = part.space, part.start
+    block = space.queries(first, part.stop)
+    row, column = np.nonzero(wanted >= 0)
+    barred = task.exclusion.is_barred(row + first, wanted[row, column])
+    if barred.any():
+        bad = int(np.flatnonzero(barred)[0])
+        query, item = task.queries.names()[int(row[bad]) + first], task.items.names()[int(wanted[row[bad], column[bad]])]
+        raise BadInput(f"item {item!r} is asked for and excluded for query {query!r}; ask for items that take part.")
+    scores = np.full(wanted.shape, np.nan)
+    scores[row, column] = task.score(row + first, wanted[row, column])
+    place = space.place(np.where(wanted >= 0, scores, 0.0), block.squares[:, None])
+    above, tied, before = (np.zeros(wanted.shape, dtype=np.int64) for _ in range(3))
+    engine, scored = task.open(block), 0
+    for rows, start, loaded, excluded in task.tiles(part, block, engine):
+        slack = space.slack(block.reach[rows], loaded.reach.max())[:, None]
+        counted = engine.counts(rows, _down(place[rows] - slack, space), _up(place[rows] + slack, space), excluded)
+        scored += len(counted.rows)
+        if scored > 4 * _PATIENCE * (len(row) + 1000) and not space.double:
+            return None
+        above[rows] += counted.above
+        at = counted.rows + rows.start, counted.which
+        columns = counted.columns + start
+        near, mine = task.score(at[0] + first, columns), scores[at]
+        np.add.at(above, at, near > mine)
+        np.add.at(tied, at, near == mine)
+        np.add.at(before, at, (near == mine) & (columns < wanted[at]))
+    for counts in (above, tied, before):
+        counts[wanted < 0] = -1
+    return Standing(above, tied, scores, before)
+
+
+def _blas_threads(number: int) -> AbstractContextManager[Any]:
+    """While it is entered, a product of matrices uses so many threads."""
+    if number == processors():
+        return nullcontext()
+    from threadpoolctl import threadpool_limits
+
+    return threadpool_limits(number, user_api="blas")
+
+
+def _down(values: Floats, space: Space) -> Reals:
+    with np.errstate(all="ignore"):  # a place beyond float32 is of a vector that is about to be refused
+        return np.nextafter(values.astype(space.dtype), space.dtype.type(-np.inf))
+
+
+def _up(values: Floats, space: Space) -> Reals:
+    with np.errstate(all="ignore"):
+        return np.nextafter(values.astype(space.dtype), space.dtype.type(np.inf))
+
+
+def optional(module: str, package: str, extra: str) -> Any:
+    """An optional package, imported now. Raises MissingExtra that says how to install it."""
+    import importlib
+
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        raise MissingExtra(
+            f"the backend {extra!r} needs {package}, which is not installed; pip install 'rankwell[{extra}]', or --backend numpy."
+        ) from error

@@ -1,0 +1,45 @@
+"""Search with NumPy alone: blocks of products written into one buffer again and again, and compared with a rising threshold."""
+
+import numpy as np
+
+from rankwell.core.kernels import native
+from rankwell.core.kernels.exclusion import Barred
+from rankwell.core.kernels.products import Counted, Hits, sift, tally
+from rankwell.core.kernels.similarity import Reals
+from rankwell.core.tables import Bools
+from rankwell.neighbours import BACKENDS, Backend
+
+
+class _NumpyEngine:
+    def __init__(self, queries: Reals, query_block: int, item_block: int) -> None:
+        self._queries = queries
+        self._space = np.empty(min(query_block, len(queries)) * item_block, dtype=queries.dtype)
+        self._marks = np.empty(len(self._space), dtype=np.bool_)
+        self._items = queries[:0]
+
+    def load(self, items: Reals) -> None:
+        self._items = items
+
+    def _products(self, rows: slice) -> tuple[Reals, Bools]:
+        queries = self._queries[rows]
+        shape = len(queries), len(self._items)
+        size = shape[0] * shape[1]
+        out = self._space[:size].reshape(shape)
+        return np.matmul(queries, self._items.T, out=out), self._marks[:size].reshape(shape)
+
+    def hits(self, rows: slice, cut: Reals, slack: Reals, keep: int, barred: Barred) -> Hits:
+        products, mask = self._products(rows)
+        return sift(products, cut, slack, keep, barred, mask)
+
+    def counts(self, rows: slice, low: Reals, high: Reals, barred: Barred) -> Counted:
+        products, mask = self._products(rows)
+        return tally(products, low, high, barred, mask)
+
+
+def _open(queries: Reals, query_block: int, item_block: int, _: str | None) -> _NumpyEngine:
+    return _NumpyEngine(queries, query_block, item_block)
+
+
+# NumPy compares rows with one number each half again as fast from 8,192 numbers a row on, the size of its buffers; the compiled
+# kernel is fastest on what is still in the cache.
+BACKENDS.add("numpy", Backend("numpy", _open, 512, 8192 if native.library is None else 4096, parallel=True))

@@ -1,0 +1,106 @@
+"""Complete recipes, one file per command: `evaluate.py` is `rankwell evaluate`, `demo_clips.py` is `rankwell demo clips`.
+
+A file holds a function of the command's last word; its docstring is the help, its typed parameters are the options. The first
+line of the file's docstring is the command's line in `rankwell --help`, read without importing the file.
+"""
+
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, NamedTuple
+
+from rankwell import report as reports
+from rankwell.core.options import Option, Passed
+from rankwell.errors import BadUsage
+
+if TYPE_CHECKING:
+    from rankwell.evaluation import Results
+
+
+class Input(NamedTuple):
+    """Marks an option that names files or folders (PLACE, NAME=PLACE, PLACE:PART), by whose content a bench goes.
+
+    perhaps: whether its text may be something else as well, such as a word or the name of a model.
+    """
+
+    perhaps: bool = False
+
+
+InputPlace = Annotated[str, Input()]
+InputOption = Annotated[str | None, Input()]
+Progress = Annotated[Callable[[str, int, int], None] | None, Passed()]
+MeasureOption = Annotated[list[str] | None, Option(("--measure", "-m"))]
+ConventionOption = Annotated[str, Option(("--convention", "-c"))]
+
+PerQueryOption = Annotated[bool, Option(("--per-query", "-q"))]
+FormatOption = Annotated[reports.Format, Option(("--format", "-f"))]
+OutputOption = Annotated[Path | None, Option(("--output", "-o"))]
+OutputPath = Annotated[Path, Option(("--output", "-o"))]
+
+
+class Output(NamedTuple):
+    """What a command has to say: `text` goes to standard output, `notes` to standard error, `exit_code` to the shell."""
+
+    text: str = ""
+    notes: tuple[str, ...] = ()
+    exit_code: int = 0
+
+
+def cutoffs(text: str) -> tuple[int, ...]:
+    """The cut-offs that an option's text names, ascending. Raises BadUsage for what is no whole number from 1."""
+    words = text.replace(",", " ").split()
+    if not words or not all(word.isdecimal() and int(word) for word in words):
+        raise BadUsage(f"-k {text!r}: cut-offs are whole numbers from 1 with commas between them, as 1,3,5,10.")
+    return tuple(sorted({int(word) for word in words}))
+
+
+def listed(text: str | None, option: str) -> list[str]:
+    """The names in an option's text, with commas between them; none without the option. Raises BadUsage for an empty name."""
+    if text is None:
+        return []
+    names = [part.strip() for part in text.split(",")]
+    if not all(names):
+        raise BadUsage(f"{option} {text!r} has an empty name; names with commas between them are wanted.")
+    return names
+
+
+def present(
+    result: "Results",
+    *,
+    format: reports.Format = "table",  # noqa: A002
+    per_query: bool = False,
+    output: Path | None = None,
+    notes: Sequence[str] = (),
+    tables: Mapping[str, Sequence[reports.Row]] | None = None,
+    charts: bool = True,
+    others: Sequence[Path] = (),
+) -> Output:
+    """What a command prints of a result; `output` is the folder that it is written to as well, each file whole or not at all.
+
+    notes: what the command itself has to say, before what the result says. tables: further rows by name, after the summary.
+    charts: whether the charts of any result are drawn; a command may have better ones of its own. others: files that it has
+    written into the folder already, for the manifest.
+    """
+    told = [*result.notes, *result.interval_notes]
+    rows = list(result.per_query()) if per_query else None
+    said = [*notes, *(told if format != "json" else [])]
+    terminal = reports.terminal_of(sys.stdout)
+    text = reports.render(result.summary, rows, result.describe(), told, format, terminal=terminal, tables=tables)
+    if output is not None:
+        reports.write_folder(
+            output,
+            summary=result.summary,
+            values=result.values,
+            rules=result.describe(),
+            notes=told,
+            manifest=result.manifest(),
+            details=result.details,
+            queries=result.queries,
+            items=result.items,
+            facts=result.key_facts,
+            charts=charts,
+            others=others,
+            tables=tables,
+        )
+        said.append(f"wrote {output}/")
+    return Output(text=text, notes=tuple(said))

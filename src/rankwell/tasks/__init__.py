@@ -1,0 +1,1 @@
+"""The tasks, one folder each; deleting a folder removes the task."""

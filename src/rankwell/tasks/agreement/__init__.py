@@ -1,0 +1,1 @@
+"""Agreement of the neighbours of one embedding model with those of another."""

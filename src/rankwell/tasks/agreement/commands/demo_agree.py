@@ -1,0 +1,84 @@
+"""Compare two small models with a larger one, all made on the spot: how much of its neighbourhood survives.
+
+The texts are the documentation of the standard library's functions, read from the interpreter that runs. The models are the
+strongest axes of their words (TF-IDF + SVD): 256 of them for the reference, 32 and 64 for the small ones. NumPy makes them.
+"""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from rankwell.commands.report import page_lines, write_report
+from rankwell.encoders.tfidf_svd import TfidfSvd
+from rankwell.io.embeddings import write_ids
+from rankwell.media import python_docs
+from rankwell.report.page import NAME
+from rankwell.report.present import Output, OutputPath, Progress
+from rankwell.store import replacing
+from rankwell.tasks.agreement.commands.agree import agree as compare
+
+REFERENCE, SMALL = 256, (32, 64)
+_TITLE = "How much of a neighbourhood survives fewer axes"
+
+
+def agree(
+    *,
+    output: OutputPath = Path("rankwell-demo-agree"),
+    samples: int = 500,
+    seed: int = 42,
+    progress: Progress = None,
+) -> Output:
+    """Compare two small models with a larger one, all made on the spot: how much of its neighbourhood survives.
+
+    Parameters
+    ----------
+    output
+        Folder for the embeddings and the results.
+    samples
+        How many functions to ask about; their neighbours are sought among all functions.
+    seed
+        Seed of the sample and of the bootstrap.
+    """
+    if progress is not None:
+        progress("making the models", 0, 1)
+    entries = python_docs.functions()
+    reference, *small = make_models(entries, output / "models")
+    if progress is not None:
+        progress("making the models", 1, 1)
+    results = output / "results"
+    done = compare(
+        *map(str, small),
+        reference=str(reference),
+        samples=str(samples),
+        seed=seed,
+        convention="scholar-stream",
+        output=results,
+        progress=progress,
+    )
+    write_report([results], results / NAME, title=_TITLE, seed=seed)
+    begin = (
+        f"The documentation of {len(entries):,} functions of the standard library by its words' {REFERENCE} strongest axes\n"
+        f"({reference.stem}): how many of its nearest neighbours remain with {SMALL[0]} axes, and how many with {SMALL[1]}?\n"
+    )
+    end = (
+        f"The chart is {results / 'metrics_vs_k.png'}. The same from the files:\n\n"
+        f"  rankwell agree --reference {reference} {' '.join(map(str, small))} --convention scholar-stream\n"
+    )
+    return Output(text="\n".join([begin, done.text, end, page_lines(results)]), notes=done.notes)
+
+
+def make_models(entries: list[python_docs.Entry], folder: Path) -> list[Path]:
+    """Writes the embeddings of all entries by every model, the reference's first, each with its ids beside it."""
+    texts = [f"{entry.title}\n\n{entry.text}" for entry in entries]
+    largest = TfidfSvd(REFERENCE).fit(texts)
+    folder.mkdir(parents=True, exist_ok=True)
+    paths: list[Path] = []
+    for dimensions in (REFERENCE, *SMALL):
+        # Fewer axes of the same corpus are the first of more.
+        axes = None if largest.axes is None else largest.axes[:, :dimensions]
+        paths.append(folder / f"svd_{dimensions}.npy")
+        with replacing(paths[-1]) as draft, draft.open("wb") as stream:
+            np.save(stream, replace(largest, dimensions=dimensions, axes=axes).encode(texts), allow_pickle=False)
+        write_ids(paths[-1], [entry.id for entry in entries])
+    return paths

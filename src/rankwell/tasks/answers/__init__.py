@@ -1,0 +1,1 @@
+"""Question answering: retriever and reader."""

@@ -1,0 +1,138 @@
+"""Retrievers and readers run over questions: what they find and answer, as the tables that answers are judged from."""
+
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+
+from rankwell.core.tables import offsets_of, sort_ids
+from rankwell.core.tables.ranking import Ranking
+from rankwell.engines import Answer, Passage, Reader, System
+from rankwell.engines.sqlite_fts import SqliteFts
+from rankwell.tasks.answers.overlap_reader import OverlapReader
+from rankwell.tasks.answers.questions import Predictions, Questions
+from rankwell.tasks.answers.transformers_reader import TransformersReader
+
+# Called with the questions done and the questions in all.
+Progress = Callable[[int, int], None]
+
+
+def retrieve(system: System, questions: Mapping[str, str], k: int, *, progress: Progress | None = None) -> Ranking:
+    """The best `k` documents of the system for every question, in its order; questions without any are kept.
+
+    questions: id -> text. Raises DuplicateItem where a list names a document twice, BadScore for a score that is not finite.
+    """
+    rows: list[tuple[str, str, float]] = []
+    for done, (name, text) in enumerate(questions.items(), start=1):
+        rows += [(name, document, score) for document, score in system.search(text, k)[:k]]
+        if progress is not None:
+            progress(done, len(questions))
+    queries, documents, scores = zip(*rows, strict=True) if rows else ((), (), ())
+    return Ranking.from_rows(queries, documents, scores, all_queries=questions)
+
+
+def read_answers(
+    reader: Reader,
+    questions: Mapping[str, str],
+    retrieved: Ranking,
+    documents: Mapping[str, str],
+    *,
+    k: int,
+    retriever_k: int | None = None,
+    progress: Progress | None = None,
+) -> Predictions:
+    """The best `k` answers to every question from its first `retriever_k` documents, that there is none being one of them.
+
+    documents: id -> text; documents without one are not read. `no_answer` is the score of there being none less that of the best
+    answer; where there is no answer at all it is that of the surest other question, or 0.
+    """
+    found: dict[str, Sequence[Answer]] = {}
+    for done, (name, text) in enumerate(questions.items(), start=1):
+        place = retrieved.index.get(name)
+        items = [] if place is None else retrieved.items[retrieved.offsets[place] : retrieved.offsets[place + 1]]
+        passages = [Passage(item, documents[item]) for item in items[:retriever_k] if item in documents]
+        found[name] = reader.read(text, passages, k)
+        if progress is not None:
+            progress(done, len(questions))
+    return predictions_of(found, k=k)
+
+
+def predictions_of(answers: Mapping[str, Sequence[Answer]], *, k: int | None = None) -> Predictions:
+    """The table of ranked answers by question, the first `k` of each; see `read_answers` for `no_answer`."""
+    ids = tuple(sort_ids(answers))
+    kept = {name: list(answers[name])[:k] for name in ids}
+    rows = [answer for name in ids for answer in kept[name]]
+    return Predictions(
+        ids=ids,
+        offsets=offsets_of(np.array([len(kept[name]) for name in ids], dtype=np.int64)),
+        texts=tuple(answer.text for answer in rows),
+        documents=tuple(answer.document for answer in rows),
+        starts=np.array([answer.start for answer in rows], dtype=np.int64),
+        ends=np.array([answer.end for answer in rows], dtype=np.int64),
+        scores=np.array([answer.score for answer in rows], dtype=np.float64),
+        no_answer=_no_answer([answers[name] for name in ids]),
+    )
+
+
+def _no_answer(answers: Sequence[Sequence[Answer]]) -> np.ndarray | None:
+    """(questions,) how much better it scores to answer nothing than to answer; None where no system says so."""
+    if not any(each.text is None for listed in answers for each in listed):
+        return None
+    gaps = np.full(len(answers), np.nan)
+    for place, listed in enumerate(answers):
+        nulls = [each.score for each in listed if each.text is None]
+        texts = [each.score for each in listed if each.text is not None]
+        if nulls:
+            gaps[place] = max(nulls) - max(texts) if texts else np.inf
+    finite = gaps[np.isfinite(gaps)]
+    gaps[np.isinf(gaps)] = finite.max() if finite.size else 0.0
+    return gaps
+
+
+def asked(questions: Questions) -> dict[str, str]:
+    """The text of every question by id."""
+    return dict(zip(questions.ids, questions.texts, strict=True))
+
+
+def gold_passages(questions: Questions) -> Ranking:
+    """For every question the documents that answer it, or that it was asked about: what a reader alone is judged on."""
+    owners = questions.question_of_row.tolist()
+    pairs = [
+        *zip(owners, questions.answer_documents, strict=True),
+        *enumerate(questions.documents),
+    ]
+    rows = [(questions.ids[place], document) for place, document in dict.fromkeys(pairs) if document is not None]
+    return Ranking.from_rows([name for name, _ in rows], [each for _, each in rows], [1.0] * len(rows), all_queries=questions.ids)
+
+
+def bm25_overlap(
+    questions: Questions,
+    *,
+    k_retriever: int = 10,
+    k_reader: int = 5,
+    threshold: float = 0.5,
+    tokenizer: str = "porter unicode61",
+) -> tuple[Ranking, Predictions]:
+    """SQLite's BM25 over the questions' own paragraphs, then the reader without a model: runs on any machine."""
+    with SqliteFts(questions.contexts.items(), tokenizer) as system:
+        retrieved = retrieve(system, asked(questions), k_retriever)
+    reader = OverlapReader(questions.contexts.values(), threshold=threshold)
+    return retrieved, read_answers(reader, asked(questions), retrieved, questions.contexts, k=k_reader)
+
+
+def bm25_transformers(
+    questions: Questions,
+    *,
+    model: str,
+    k_retriever: int = 10,
+    k_reader: int = 5,
+    null_threshold: float = 0.0,
+    max_tokens: int = 384,
+    stride: int = 128,
+    device: str = "cpu",
+    tokenizer: str = "porter unicode61",
+) -> tuple[Ranking, Predictions]:
+    """SQLite's BM25 over the questions' own paragraphs, then a reader of transformers, by folder or name."""
+    with SqliteFts(questions.contexts.items(), tokenizer) as system:
+        retrieved = retrieve(system, asked(questions), k_retriever)
+    reader = TransformersReader(model, max_tokens=max_tokens, stride=stride, null_threshold=null_threshold, device=device)
+    return retrieved, read_answers(reader, asked(questions), retrieved, questions.contexts, k=k_reader)

@@ -1,0 +1,121 @@
+"""Charts of how well a system knows that there is no answer: precision against recall, and its numbers by kind of question."""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from rankwell.core.tables import Bools, Floats
+from rankwell.report import Row, visible
+from rankwell.report.charts import ACCENT, INK, QUIET, nice_edges, page
+
+# Told apart by people who confuse red and green; the oracle, which nobody can beat, is grey and dashed.
+_COLOURS = (ACCENT, "#d5672a", "#2e8b6f", "#8d5aa8", "#b58a14")
+_WIDTH, _HEIGHT, _BINS = 460, 320, 25
+_MOST_POINTS = 2000
+
+
+def precision_recall_chart(rows: Sequence[Row], areas: Mapping[str, float], *, run: str) -> dict[str, Any]:
+    """A Vega-Lite spec: precision against recall of answering the surest questions first, a line for each measure.
+
+    rows: `label, recall, precision`, shares, in the order of thresholds; `oracle` is who answers every answerable one rightly.
+    areas: label -> area below the line.
+    """
+    names = {label: f"{label} (area {area:.3f})" for label, area in areas.items()}
+    by_label = {label: _thinned([row for row in rows if row["label"] == label]) for label in names}
+    points = [
+        {"line": names[label], "recall": row["recall"], "precision": row["precision"], "place": place}
+        for label, own in by_label.items()
+        for place, row in enumerate(own)
+    ]
+    shown = list(names.values())
+    colours = [QUIET if label == "oracle" else _COLOURS[place % len(_COLOURS)] for place, label in enumerate(names)]
+    dashes = [[5, 4] if label == "oracle" else [1, 0] for label in names]
+    scale = {"domain": [0, 1], "nice": False}
+    axis = {"values": [0, 0.2, 0.4, 0.6, 0.8, 1], "grid": True, "labelFlush": False}
+    legend = {"title": None, "orient": "right", "symbolType": "stroke", "symbolSize": 260, "labelColor": INK, "labelFontSize": 12}
+    panel = {
+        "width": _WIDTH,
+        "height": _HEIGHT,
+        "data": {"values": points},
+        "mark": {"type": "line", "strokeWidth": 2.5, "interpolate": "step-before"},
+        "encoding": {
+            "x": {"field": "recall", "type": "quantitative", "scale": scale, "axis": {**axis, "title": "recall"}},
+            "y": {"field": "precision", "type": "quantitative", "scale": scale, "axis": {**axis, "title": "precision"}},
+            "order": {"field": "place", "type": "quantitative"},
+            "color": {"field": "line", "type": "nominal", "scale": {"domain": shown, "range": colours}, "legend": legend},
+            "strokeDash": {"field": "line", "type": "nominal", "scale": {"domain": shown, "range": dashes}, "legend": None},
+        },
+    }
+    told = f"{visible(run)}: answering the questions that are least likely to have no answer, then the next"
+    return page("Precision and recall of answering", told, [panel], columns=1)
+
+
+def _thinned(rows: Sequence[Row]) -> list[Row]:
+    """A line of no more points than can be seen, its ends kept."""
+    if len(rows) <= _MOST_POINTS:
+        return list(rows)
+    places = np.unique(np.linspace(0, len(rows) - 1, _MOST_POINTS).round().astype(np.int64))
+    return [rows[place] for place in places.tolist()]
+
+
+def no_answer_chart(numbers: Floats, answerable: Bools, thresholds: Mapping[str, float], *, run: str) -> dict[str, Any]:
+    """A Vega-Lite spec: the no-answer numbers of answerable questions above those of impossible ones, with the best thresholds.
+
+    numbers: (questions,) finite. thresholds: label -> the threshold that is best for it.
+    """
+    edges = nice_edges(float(numbers.min()), float(numbers.max()), _BINS)
+    kinds = {"answerable": numbers[answerable], "impossible": numbers[~answerable]}
+    bars: list[dict[str, Any]] = []
+    labels = {kind: f"{len(own):,} {kind}" for kind, own in kinds.items()}
+    for kind, own in kinds.items():
+        counts, label = _counts(own, edges), labels[kind]
+        bars += [
+            {"kind": label, "from": low, "to": high, "questions": n}
+            for low, high, n in zip(edges, edges[1:], counts, strict=False)
+        ]
+        bars += [
+            {"kind": label, "threshold": each} for each in dict.fromkeys(thresholds.values()) if edges[0] <= each <= edges[-1]
+        ]
+    told = "; ".join(f"best for {label}: {value:.4g}" for label, value in thresholds.items())
+    scale = {"domain": [edges[0], edges[-1]], "nice": False, "zero": False}
+    x = {
+        "field": "from",
+        "type": "quantitative",
+        "scale": scale,
+        "axis": {"title": "probability or score of no answer", "grid": False},
+    }
+    y = {"field": "questions", "type": "quantitative", "axis": {"title": "questions", "tickCount": 3}}
+    header = {"labelAngle": 0, "labelAlign": "left", "title": None}
+    panel = {
+        "data": {"values": bars},
+        "facet": {"row": {"field": "kind", "type": "nominal", "sort": [*labels.values()], "header": header}},
+        "spec": {
+            "width": _WIDTH,
+            "height": 110,
+            "layer": [
+                {
+                    "mark": {"type": "rect", "color": ACCENT, "opacity": 0.75, "stroke": "white", "strokeWidth": 0.5},
+                    "transform": [{"filter": "isValid(datum.questions)"}],
+                    "encoding": {"x": x, "x2": {"field": "to"}, "y": y, "y2": {"datum": 0}},
+                },
+                {
+                    "mark": {"type": "rule", "color": INK, "strokeWidth": 1.5, "strokeDash": [5, 4]},
+                    "transform": [{"filter": "isValid(datum.threshold)"}],
+                    "encoding": {"x": {**x, "field": "threshold"}},
+                },
+            ],
+        },
+        "resolve": {"scale": {"y": "independent"}},
+    }
+    return page("How sure of no answer", f"{visible(run)}; dashed: thresholds, {told}", [panel], columns=1)
+
+
+def _counts(numbers: Floats, edges: Sequence[float]) -> list[int]:
+    """The numbers in each bin; one on an edge belongs to the bin above, on the last edge to the last."""
+    if not len(numbers):
+        return [0] * (len(edges) - 1)
+    room = 1e-9 * (edges[-1] - edges[0]) if math.isfinite(edges[-1] - edges[0]) else 0.0
+    places = np.clip(np.searchsorted(np.array(edges), numbers + room, side="right") - 1, 0, len(edges) - 2)
+    return np.bincount(places, minlength=len(edges) - 1).tolist()

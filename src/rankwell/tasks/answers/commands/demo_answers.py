@@ -1,0 +1,96 @@
+"""Answer questions about the standard library with nothing to download, and see who failed where: retriever or reader.
+
+The questions and the paragraphs that answer them are written by hand and ship with the package. SQLite's BM25 finds paragraphs, a
+reader without a model picks the answers from them; the same reader on the right paragraphs shows what is the retriever's fault.
+"""
+
+from importlib.resources import as_file, files
+from pathlib import Path
+from typing import NamedTuple
+
+from rankwell.commands.report import page_lines, write_report
+from rankwell.engines.sqlite_fts import SqliteFts
+from rankwell.io import write_run
+from rankwell.report.page import NAME
+from rankwell.report.present import Output, OutputPath, Progress
+from rankwell.store import refuse_blocked, write_bytes
+from rankwell.tasks.answers.answering import asked, gold_passages, read_answers, retrieve
+from rankwell.tasks.answers.commands.answers import show
+from rankwell.tasks.answers.evaluation import evaluate_answers
+from rankwell.tasks.answers.formats import read_questions, write_predictions
+from rankwell.tasks.answers.overlap_reader import OverlapReader
+
+K_RETRIEVER, K_READER = 3, 5
+_TITLE = "Who fails: the retriever or the reader?"
+
+
+def answers(
+    *,
+    output: OutputPath = Path("rankwell-demo-answers"),
+    seed: int = 0,
+    progress: Progress = None,
+) -> Output:
+    """Answer questions about the standard library with nothing to download, and see who failed where: retriever or reader.
+
+    Parameters
+    ----------
+    output
+        Folder for the questions, what was retrieved, the answers and the results.
+    seed
+        Seed of the bootstrap.
+    """
+    refuse_blocked(output, folder=True)
+    made = prepare(output, progress=progress)
+    result = evaluate_answers(
+        str(made.gold),
+        str(made.predictions),
+        retrieved=str(made.retrieved),
+        isolated=str(made.isolated),
+        k=K_READER,
+        retriever_k=K_RETRIEVER,
+        seed=seed,
+        details=True,
+    )
+    results = output / "results"
+    done = show(result, output=results)
+    write_report([results], results / NAME, title=_TITLE, seed=seed)
+    begin = (
+        f"{len(read_questions(str(made.gold)).table.ids)} questions about the standard library. BM25 finds {K_RETRIEVER} "
+        f"paragraphs for each, and a\nreader without a model picks at most {K_READER} answers from them. Who fails where?\n"
+    )
+    end = (
+        "The same from the files:\n\n"
+        f"  rankwell answers {made.gold} {made.predictions} --retrieved {made.retrieved} \\\n"
+        f"    --isolated {made.isolated} -k {K_READER} --retriever-k {K_RETRIEVER}\n"
+    )
+    return Output(text="\n".join([begin, done.text, end, page_lines(results)]), notes=done.notes)
+
+
+class DemoFiles(NamedTuple):
+    """Where the experiment lies. isolated: the answers of the same reader from the right paragraphs."""
+
+    gold: Path
+    retrieved: Path
+    predictions: Path
+    isolated: Path
+
+
+def prepare(folder: Path, *, progress: Progress = None) -> DemoFiles:
+    """Runs the retriever and the reader and writes the experiment into a folder; the same bytes every time and everywhere."""
+    paths = DemoFiles(*(folder / name for name in ("questions.json", "bm25.run", "answers.jsonl", "isolated.jsonl")))
+    with as_file(files("rankwell.tasks.answers") / "data" / "questions.json") as place:
+        write_bytes(paths.gold, place.read_bytes())
+    questions = read_questions(str(paths.gold)).table
+    contexts, texts = questions.contexts, asked(questions)
+    reader = OverlapReader(contexts.values())
+    with SqliteFts(contexts.items()) as system:
+        retrieved = retrieve(system, texts, K_RETRIEVER)
+    write_run(retrieved, paths.retrieved)
+
+    def _told(done: int, total: int) -> None:
+        if progress is not None:
+            progress("answering", done, total)
+
+    write_predictions(read_answers(reader, texts, retrieved, contexts, k=K_READER, progress=_told), paths.predictions)
+    write_predictions(read_answers(reader, texts, gold_passages(questions), contexts, k=K_READER), paths.isolated)
+    return paths

@@ -1,0 +1,288 @@
+"""Questions with right answers, predicted answers, no-answer probabilities and what was retrieved: one file per format.
+
+They are told apart by content, as runs and judgments are, in a catalogue of their own: these documents are read whole first.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, NamedTuple, TypeVar, get_args
+
+from rankwell import io
+from rankwell.core.registry import Catalogue, suggest
+from rankwell.core.tables.columns import Repeats
+from rankwell.core.tables.ranking import Ranking
+from rankwell.errors import BadInput, NothingToEvaluate, UnknownName
+from rankwell.io import FORMATS
+from rankwell.store import Head, Source, packing
+from rankwell.tasks.answers.formats.content import Content, load, shown
+from rankwell.tasks.answers.formats.rows import AnswerRows, QuestionRows, RetrievedRows
+from rankwell.tasks.answers.questions import Predictions, Questions
+
+AnswerHolds = Literal["questions", "predictions", "na-probs", "retrieved"]
+Read = TypeVar("Read", bound=Callable[..., Any])
+_MEANT = {
+    "questions": "questions with right answers",
+    "predictions": "predictions",
+    "na-probs": "no-answer probabilities",
+    "retrieved": "retrieved documents",
+}
+
+
+@dataclass(frozen=True)
+class AnswerFormat:
+    """One way to hold questions, predictions, no-answer probabilities or what was retrieved.
+
+    fits: how surely a document has this form, from 0 to 1; from 0.5 on it is read as that. read: (document, rows) fills the rows.
+    write: (predictions, path). suffixes: file names that ask for it. parts: what may stand behind a colon in the format's name.
+    """
+
+    name: str
+    holds: AnswerHolds
+    read: Callable[[Content, Any], Any]
+    fits: Callable[[Content], float] = lambda _: 0.0
+    write: Callable[[Predictions, Path], None] | None = None
+    suffixes: tuple[str, ...] = ()
+    parts: tuple[str, ...] = ()
+
+
+ANSWER_FORMATS: Catalogue[AnswerFormat] = Catalogue("tasks.answers.formats", "format")
+
+
+def answer_format(
+    name: str,
+    holds: AnswerHolds,
+    *,
+    fits: Callable[[Content], float] = lambda _: 0.0,
+    write: Callable[[Predictions, Path], None] | None = None,
+    suffixes: tuple[str, ...] = (),
+    parts: tuple[str, ...] = (),
+) -> Callable[[Read], Read]:
+    """Registers the function that reads a format and returns it unchanged; see `AnswerFormat` for the other parts."""
+    return ANSWER_FORMATS.register(f"{name} {holds}", lambda read: AnswerFormat(name, holds, read, fits, write, suffixes, parts))
+
+
+class FoundQuestions(NamedTuple):
+    """Questions, the format that they had, what their reader noted, and how often something was odd.
+
+    counts: `without_id`, `empty` (left out), `duplicate_texts` (questions that share theirs), `unmarked`, `answered_impossible`,
+    `blank_answers`, `misaligned`, `no_start` (right answers), `no_list`, `same_title`, `negative`; what is not there is 0.
+    """
+
+    table: Questions
+    format: str
+    notes: tuple[str, ...] = ()
+    counts: Mapping[str, int] = {}
+
+
+class FoundPredictions(NamedTuple):
+    """Predictions, the format that they had, and what their reader noted."""
+
+    table: Predictions
+    format: str
+    notes: tuple[str, ...] = ()
+
+
+class FoundProbabilities(NamedTuple):
+    """No-answer probabilities or scores by question id, the format that they had, and what their reader noted."""
+
+    table: Mapping[str, float]
+    format: str
+    notes: tuple[str, ...] = ()
+
+
+class FoundRetrieved(NamedTuple):
+    """What was retrieved, and the texts of the documents as far as the file has them.
+
+    ordered: whether the file is one of lists in a definite order, so that equal scores are no ties (tie rule `input`).
+    claims: (question, document) -> whether the document holds an answer, as far as the file itself says so.
+    """
+
+    table: Ranking
+    contexts: Mapping[str, str]
+    format: str
+    notes: tuple[str, ...] = ()
+    ordered: bool = False
+    claims: Mapping[tuple[str, str], bool] = {}
+
+
+def answer_formats(holds: AnswerHolds) -> list[AnswerFormat]:
+    """Every format of questions, predictions, no-answer probabilities or retrieved documents, by name."""
+    return [entry for entry in map(ANSWER_FORMATS.__getitem__, ANSWER_FORMATS) if entry.holds == holds]
+
+
+def read_questions(
+    place: Any,
+    *,
+    format: str | None = None,  # noqa: A002 - the word that users know
+    empty: Literal["drop", "keep"] = "drop",
+) -> FoundQuestions:
+    """Questions with their right answers, by id.
+
+    place: a path, `-`, what a JSON file would hold, any data frame, Questions. format: a name from `answer_formats('questions')`;
+    None tells it by content. empty: whether questions with an empty text, which some files use as filler, are left out.
+    Raises BadInput that names the path inside the file, DuplicateItem for an id that comes twice, with both places, and
+    NothingToEvaluate where there is no question.
+    """
+    if isinstance(place, Questions):
+        return FoundQuestions(place, "table")
+    content, entry, part = _identified(place, "questions", format)
+    rows = QuestionRows(content, part, keep_empty=empty == "keep")
+    entry.read(content, rows)
+    table, notes = rows.table(), rows.notes()
+    if not table.ids:
+        left_out = f" beside {rows.counts['empty']} with an empty text" if rows.counts["empty"] else ""
+        raise NothingToEvaluate(f"{content.name}: there is no question in it{left_out}; at least one is wanted.")
+    return FoundQuestions(table, entry.name, (*_marked(content), *notes), dict(rows.counts))
+
+
+def read_predictions(
+    place: Any,
+    *,
+    format: str | None = None,  # noqa: A002
+    questions: Questions | None = None,
+) -> FoundPredictions:
+    """Ranked answers of one system, by question id.
+
+    place: as for `read_questions`, or Predictions. questions: by whose texts a file without ids is told what it answers, and
+    Haystack's, which has ids of its own. Raises BadInput, DuplicateItem and NothingToEvaluate as `read_questions` does.
+    """
+    if isinstance(place, Predictions):
+        return FoundPredictions(place, "table")
+    content, entry, part = _identified(place, "predictions", format)
+    rows = AnswerRows(content, part)
+    entry.read(content, rows)
+    table = rows.table(questions)
+    if not table.ids:
+        raise NothingToEvaluate(f"{content.name}: there is no prediction in it; at least one is wanted.")
+    return FoundPredictions(table, entry.name, (*_marked(content), *rows.said))
+
+
+def read_na_probs(place: Any, *, format: str | None = None) -> FoundProbabilities:  # noqa: A002
+    """Probabilities of there being no answer, or scores of it (null odds), by question id.
+
+    Raises BadInput for what is no finite number, with its path.
+    """
+    content, entry, _ = _identified(place, "na-probs", format)
+    table: dict[str, float] = entry.read(content, None)
+    beyond = sum(not 0 <= value <= 1 for value in table.values())
+    notes = _marked(content)
+    if beyond:
+        notes.append(f"{content.name}: {beyond} of {len(table)} values are not between 0 and 1: scores, not probabilities")
+    if len(table) > 1 and len(set(table.values())) == 1:
+        notes.append(
+            f"{content.name}: all {len(table)} values are {next(iter(table.values())):g}, so that they tell nothing apart"
+        )
+    return FoundProbabilities(table, entry.name, tuple(notes))
+
+
+def read_retrieved(
+    place: Any,
+    *,
+    format: str | None = None,  # noqa: A002
+    questions: Questions | None = None,
+    duplicates: Repeats = "error",
+) -> FoundRetrieved:
+    """What a retriever found for each question: any run file, or the retrieval results of a question answering tool.
+
+    place: as for `read_questions`, or a Ranking. questions: by whose texts a file without ids is told what it answers.
+    duplicates: what is done with a document that a list has twice; `keep` leaves it at all its places. Raises BadInput as
+    `read_questions` does.
+    """
+    if isinstance(place, Ranking):
+        return FoundRetrieved(place, {}, "table")
+    found = _retrieved(place, format)
+    if found is None:
+        checked = io.check_ranking(place, format=format, repeats="keep" if duplicates == "keep" else "first")
+        if checked.duplicated and duplicates == "error":
+            io.read_ranking(place, format=format)
+        table = checked.table if duplicates != "best" else io.read_ranking(place, format=format, duplicates="best")
+        odd = f"{place}: {len(checked.contradicting)} questions have ranks that do not follow their scores, which decide"
+        return FoundRetrieved(table, {}, checked.format, (*checked.notes, *((odd,) if checked.contradicting else ())))
+    content, entry, part = found
+    rows = RetrievedRows(content, part)
+    entry.read(content, rows)
+    table = rows.table(questions, duplicates)
+    notes = (*_marked(content), *rows.said)
+    return FoundRetrieved(table, rows.contexts, entry.name, notes, ordered=True, claims=rows.claims)
+
+
+def write_predictions(predictions: Predictions, path: str | Path, *, format: str | None = None) -> str:  # noqa: A002
+    """Writes predictions whole or not at all; returns the format's name, which the suffix decides (`.gz`, `.zst` compress).
+
+    `ranked` (.jsonl) holds everything; `predictions` (.json) is SQuAD's, the first answer of each question.
+    """
+    target = Path(path)
+    plain = target.name.removesuffix(".gz").removesuffix(".zst").lower()
+    able = [entry for entry in answer_formats("predictions") if entry.write is not None]
+    for entry in able:
+        if entry.write is not None and (plain.endswith(entry.suffixes) if format is None else entry.name == format):
+            with packing(target) as draft:
+                entry.write(predictions, draft)
+            return entry.name
+    known = "; ".join(f"{entry.name} ({', '.join(entry.suffixes)})" for entry in able)
+    raise UnknownName(f"{target.name if format is None else format!r} names no format that can be written; known are {known}.")
+
+
+def _marked(content: Content) -> list[str]:
+    return [f"{content.name}: its byte order mark is not read as content."] if content.marked else []
+
+
+def _retrieved(place: Any, name: str | None) -> tuple[Content, AnswerFormat, str] | None:
+    """The document and format of retrieval results; None where the place is a run, which its own readers know."""
+    named = {entry.name for entry in answer_formats("retrieved")}
+    if name is not None:
+        return _identified(place, "retrieved", name) if name.partition(":")[0] in named else None
+    if isinstance(place, (str, Path, Source)):
+        head = Head.of(place if isinstance(place, Source) else Source(place))
+        head.refuse_foreign()
+        # Runs may be large, and all but JSON show at their beginning that they are none of these documents.
+        if head.text[:1] not in ("{", "[") and not (head.lines and b"query" in head.lines[0] and b"node" in head.lines[0]):
+            return None
+    content = load(place)
+    chosen = _surest(content, "retrieved")
+    return None if chosen is None else (content, chosen, "")
+
+
+def _surest(content: Content, holds: AnswerHolds) -> AnswerFormat | None:
+    scored = [(entry.fits(content), entry) for entry in answer_formats(holds)]
+    sure, chosen = max(scored, key=lambda each: (each[0], each[1].name))
+    return chosen if sure >= 0.5 else None
+
+
+def _identified(place: Any, holds: AnswerHolds, name: str | None) -> tuple[Content, AnswerFormat, str]:
+    """The document, its format, and the part that the format's name may carry: `haystack:isolated`."""
+    bare, _, part = (name or "").partition(":")
+    known = {entry.name: entry for entry in answer_formats(holds)}
+    if name is not None and bare not in known:
+        raise UnknownName(f"no format of {_MEANT[holds]} is called {bare!r}; {suggest(bare, known)}")
+    content = load(place)
+    entry = known[bare] if name is not None else _surest(content, holds)
+    if entry is None:
+        raise _unknown(place, content, holds)
+    if part and part not in entry.parts:
+        told = f"its parts are {', '.join(entry.parts)}" if entry.parts else f"it has no parts; write {bare!r}"
+        raise UnknownName(f"the format {bare!r} has no part {part!r}; {told}.")
+    if content.ragged:
+        raise BadInput(content.ragged)
+    return content, entry, part
+
+
+def _unknown(place: Any, content: Content, holds: AnswerHolds) -> BadInput:
+    """The error that says what a document of no known form looks like instead."""
+    for other in get_args(AnswerHolds):
+        found = None if other == holds else _surest(content, other)
+        if found is not None:
+            what = f"{content.name}: this has the form of {_MEANT[other]} ({found.name}); {_MEANT[holds]} are wanted"
+            return BadInput(f"{what}; are two files swapped? If it is right, name its format.")
+    if isinstance(place, (str, Path)):
+        head = Head.of(Source(place))
+        for entry in map(FORMATS.__getitem__, FORMATS):
+            if entry.holds in ("run", "judgments") and entry.sniff(head) >= 0.5:
+                kind = "a run" if entry.holds == "run" else "judgments"
+                return BadInput(f"{content.name}: this has the form of {kind} ({entry.name}); {_MEANT[holds]} are wanted.")
+    names = ", ".join(entry.name for entry in answer_formats(holds))
+    keys = ", ".join(map(repr, content.header or sorted(content.keys)))[:80]
+    seen = f"the columns are {keys}" if content.form == "table" else f"the first objects have {keys}"
+    seen = seen if keys else f"the document {shown(content.value)}"
+    return BadInput(f"{content.name}: {seen}; known forms of {_MEANT[holds]} are {names}; convert it, or name the format.")

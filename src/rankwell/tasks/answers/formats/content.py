@@ -1,0 +1,327 @@
+"""What a file of questions or answers holds, be it JSON, JSON lines, CSV, TSV or Parquet; and where in it a value stands."""
+
+import csv
+import io
+import json
+import math
+import re
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal
+
+from rankwell.errors import BadInput, BadLine, DuplicateItem
+from rankwell.io import FORMATS, Request
+from rankwell.store import Head, Source, decode_id
+
+Where = tuple[int | str, ...]
+"""The keys and positions that lead to a value: `("data", 0, "title")`. In lines and tables the first is the record."""
+
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],:]', re.DOTALL)
+_PLAIN = re.compile(r"[A-Za-z_]\w*")
+
+
+class _Missing:
+    """What is not there, as a value."""
+
+
+MISSING = _Missing()
+
+
+@dataclass(frozen=True)
+class Content:
+    """A document in memory.
+
+    value: any JSON value; for lines and tables a list of objects. numbers: the line or row, from 1, of each of these.
+    header: the first row of a table. marked: whether a byte order mark was passed over. ragged: what is wrong with a row of a
+    table that has more or fewer fields than the header; no error yet, because the file may be no table at all.
+    """
+
+    name: str
+    form: Literal["json", "lines", "table", "python"]
+    value: Any
+    numbers: tuple[int, ...] = ()
+    header: tuple[str, ...] = ()
+    marked: bool = False
+    source: Source | None = None
+    ragged: str = ""
+
+    @cached_property
+    def prefix(self) -> Where:
+        """Where the records stand: in `data` where the document is an object with such a list, else at the top."""
+        value = self.value
+        return ("data",) if isinstance(value, dict) and isinstance(value.get("data"), list) else ()
+
+    @cached_property
+    def records(self) -> list[Any]:
+        """The objects of a list, of lines or of a table; a single object is one record."""
+        value = self.value["data"] if self.prefix else self.value
+        return value if isinstance(value, list) else [value]
+
+    @cached_property
+    def keys(self) -> frozenset[str]:
+        """The keys of the first fifty records."""
+        return frozenset(key for record in self.records[:50] if isinstance(record, dict) for key in record)
+
+    def each(self) -> Iterator[tuple[Where, dict[str, Any]]]:
+        """Every record with its place. Raises BadInput for one that is no object."""
+        for row, record in enumerate(self.records):
+            where: Where = (*self.prefix, row) if isinstance(self.value, list) or self.prefix else ()
+            if not isinstance(record, dict):
+                raise self.wrong(where, record, "an object")
+            yield where, record
+
+    def first(self, key: str) -> Any:
+        """The first value of a key among the first fifty records, None where there is none."""
+        found = (record[key] for record in self.records[:50] if isinstance(record, dict) and record.get(key) is not None)
+        return next(found, None)
+
+    def place(self, where: Where) -> str:
+        """The file and the path inside it, for messages: `gold.json: data[0].title`, `gold.jsonl:3: title`."""
+        if self.form in ("lines", "table") and where:
+            number, rest = self.numbers[int(where[0])], path(where[1:])
+            begin = f"{self.name}:{number}" if self.form == "lines" else f"{self.name}: row {number}"
+            if self.form == "table" and len(where) > 1:
+                return f"{begin}, column {where[1]!r}{path(where[2:])}"
+            return f"{begin}: {rest}" if rest else begin
+        return f"{self.name}: {path(where) or 'the document'}"
+
+    def wrong(self, where: Where, value: Any, wanted: str) -> BadInput:
+        """The error for a value of another kind than is wanted."""
+        return BadInput(f"{self.place(where)} {shown(value)}; {wanted} is wanted.")
+
+    def text(self, thing: Mapping[str, Any], where: Where, key: str, otherwise: str | None = None) -> str:
+        """A text below a key; `otherwise` stands for a missing one, without it that is an error."""
+        value = thing.get(key, MISSING)
+        if isinstance(value, str):
+            return value
+        if otherwise is not None and (value is MISSING or value is None):
+            return otherwise
+        raise self.wrong((*where, key), value, "a text")
+
+    def text_or_null(self, thing: Mapping[str, Any], where: Where, key: str) -> str | None:
+        """A text below a key, or the null that stands for none; a key that is not there is an error, as it may be misspelt."""
+        value = thing.get(key, MISSING)
+        if value is None or isinstance(value, str):
+            return value
+        raise self.wrong((*where, key), value, "a text or null")
+
+    def items(self, thing: Mapping[str, Any], where: Where, key: str) -> list[Any]:
+        """The list below a key; what is missing, null or an empty text is an empty list."""
+        value = thing.get(key)
+        if isinstance(value, list):
+            return value
+        if value is None or value == "":
+            return []
+        raise self.wrong((*where, key), value, "a list")
+
+    def whole(self, value: Any, where: Where, wanted: str = "a whole number") -> int:
+        """A whole number, -1 where there is none; tables hold it as text or with a point."""
+        if type(value) is int:
+            return value
+        if value is None or (isinstance(value, float) and math.isnan(value)):
+            return -1
+        if isinstance(value, float) and value.is_integer():
+            return int(value)
+        if self.form == "table" and isinstance(value, str) and re.fullmatch(r"-?\d+(\.0*)?|", value):
+            return int(value.partition(".")[0]) if value else -1
+        raise self.wrong(where, value, wanted)
+
+    def number(self, value: Any, where: Where) -> float:
+        """A finite number, also written as a text, as DPR writes its scores; NaN where there is none."""
+        if value is None or value == "":
+            return math.nan
+        try:
+            found = float(value) if isinstance(value, (int, float, str)) and not isinstance(value, bool) else math.nan
+        except (ValueError, OverflowError):
+            found = math.nan
+        if math.isfinite(found) and "_" not in str(value):
+            return found
+        if self.form in ("table", "python") and str(value).lower() == "nan":
+            return math.nan
+        raise self.wrong(where, value, "a finite number")
+
+    def id(self, value: Any, where: Where) -> str | None:
+        """An id: a text as it stands, a whole number as text, None where there is none."""
+        if isinstance(value, str):
+            return value or None
+        if value is None or value is MISSING:
+            return None
+        if type(value) is int:
+            return str(value)
+        raise self.wrong(where, value, "an id, a text or a whole number")
+
+    def refuse_repeated_keys(self) -> None:
+        """Raises DuplicateItem where the document is an object that has a key twice, of which JSON readers keep the last."""
+        if self.source is None or self.form != "json":
+            return
+        pairs: list[tuple[str, Any]] = json.loads(decode_id(self.source.read()), object_pairs_hook=list)
+        seen: dict[str, int] = {}
+        for position, (key, _) in enumerate(pairs, 1):
+            if key in seen:
+                what = f"{self.name}: the id {key!r} stands twice, as entries {seen[key]} and {position}"
+                raise DuplicateItem(f"{what}; keep one of them.")
+            seen[key] = position
+
+
+def path(where: Where) -> str:
+    """The text of a path: `data[0].paragraphs[3].title`."""
+    parts = [
+        f"[{key}]" if isinstance(key, int) else f".{key}" if _PLAIN.fullmatch(key) else f"[{json.dumps(key, ensure_ascii=False)}]"
+        for key in where
+    ]
+    return "".join(parts).removeprefix(".")
+
+
+def shown(value: Any) -> str:
+    """A value for messages: `is "x"`, `is a list`, `is missing`."""
+    if value is MISSING:
+        return "is missing"
+    if isinstance(value, (dict, list)):
+        return f"is {'an object' if isinstance(value, dict) else 'a list'} of {len(value)}"
+    try:
+        told = json.dumps(value, ensure_ascii=False)
+    except TypeError:
+        told = repr(value)
+    return f"is {told[:40]}{'…' if len(told) > 40 else ''}"
+
+
+def load(place: Any) -> Content:
+    """The document in a path, `-`, a mapping, a list of records or any data frame.
+
+    Raises BadInput for a file that is neither JSON, JSON lines, CSV, TSV nor Parquet, naming the path at which JSON breaks off.
+    """
+    if not isinstance(place, (str, Path, Source)):
+        return _of_python(place)
+    source = place if isinstance(place, Source) else Source(place)
+    head = Head.of(source)
+    head.refuse_foreign()
+    if head.raw.startswith(b"PAR1"):
+        rows: list[Any] = FORMATS["parquet records"].read(source, Request())
+        return Content(source.name, "table", rows, tuple(range(1, len(rows) + 1)), tuple(rows[0]) if rows else ())
+    text = decode_id(source.read())
+    if text.lstrip()[:1] not in ("{", "["):
+        return _table(source, text)
+    try:
+        return Content(source.name, "json", _whole_letters(source, text, json.loads(text)), marked=source.marked, source=source)
+    except json.JSONDecodeError as error:
+        if error.msg == "Extra data" and text.lstrip().startswith("{"):
+            found = _lines(source, text)
+            _whole_letters(source, text, found.value)
+            return found
+        near = text[max(error.pos - 20, 0) : error.pos + 20]
+        inside = path(_path_at(text, error.pos)) or "the document"
+        what = f"{source.name}:{error.lineno}: {inside}: {near!r}: {error.msg} at column {error.colno}"
+        raise BadInput(f"{what}; is the file whole?") from error
+    except RecursionError as error:
+        raise BadInput(f"{source.name}: brackets are nested too deep; questions or answers are wanted.") from error
+
+
+def _whole_letters(source: Source, text: str, value: Any) -> Any:
+    """The value. Raises BadInput where an escape such as \\ud83d stands without its other half, which no text can hold."""
+    if re.search(r"\\u[dD][89a-fA-F]", text):
+        try:
+            json.dumps(value, ensure_ascii=False).encode("utf-8", "surrogateescape")
+        except UnicodeEncodeError as error:
+            half = ascii(error.object[error.start])
+            what = (
+                f"{source.name}: {error.object[max(error.start - 20, 0) : error.start]!r} is followed by {half}, half a character"
+            )
+            raise BadInput(f"{what}; mend the text, or cut it between characters.") from error
+    return value
+
+
+def _path_at(text: str, stop: int) -> Where:
+    """The path of the innermost value that is begun, and not ended, at a place of a broken document."""
+    stack: list[int | str] = []
+    last = ""
+    for token in _TOKEN.finditer(text, 0, stop):
+        what = token[0]
+        if what in "{[":
+            stack.append("" if what == "{" else 0)
+        elif what in "}]":
+            if stack:
+                stack.pop()
+        elif what == "," and stack:
+            top = stack[-1]
+            stack[-1] = top + 1 if isinstance(top, int) else ""
+        elif what == ":" and stack:
+            stack[-1] = last
+        last = what[1:-1]
+    return tuple(key for key in stack if key != "")
+
+
+def _lines(source: Source, text: str) -> Content:
+    records, numbers = list[Any](), list[int]()
+    for number, line in enumerate(text.split("\n"), 1):
+        if not line.strip():
+            continue
+        try:
+            record = json.loads(line)
+        except json.JSONDecodeError as error:
+            what = f"{source.name}:{number}: {line[:60]!r}: {error.msg} at column {error.colno}"
+            raise BadLine(f"{what}; a JSON object per line is wanted.") from error
+        if not isinstance(record, dict):
+            raise BadLine(f"{source.name}:{number}: {line[:60]!r}; a JSON object per line is wanted.")
+        records.append(record)
+        numbers.append(number)
+    return Content(source.name, "lines", records, tuple(numbers), marked=source.marked)
+
+
+def _table(source: Source, text: str) -> Content:
+    """The rows of a table with a header, all values as text; long passages make long cells."""
+    first = text.lstrip("\n\r").partition("\n")[0]
+    delimiter = "\t" if "\t" in first else ";" if first.count(";") > first.count(",") else ","
+    limit = csv.field_size_limit(sys.maxsize)
+    try:
+        rows = [row for row in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter) if row]
+    except csv.Error as error:
+        raise BadInput(f"{source.name}: {first[:60]!r}: {error}; JSON, CSV, TSV or Parquet is wanted.") from error
+    finally:
+        csv.field_size_limit(limit)
+    header = rows[0] if rows else []
+    ragged = next((number for number, row in enumerate(rows) if len(row) != len(header)), 0)
+    told = f"{source.name}: row {ragged} has {len(rows[ragged])} fields, the header has {len(header)}; mend the row."
+    records = [dict(zip(header, row, strict=False)) for row in rows[1:]]
+    return Content(
+        source.name,
+        "table",
+        records,
+        tuple(range(1, len(rows))),
+        tuple(header),
+        marked=source.marked,
+        ragged=told if ragged else "",
+    )
+
+
+def _of_python(thing: Any) -> Content:
+    if isinstance(thing, Mapping):
+        return Content("the mapping", "python", dict(thing))
+    if isinstance(thing, (list, tuple)):
+        return Content("the list", "python", list(thing))
+    if hasattr(thing, "to_list"):
+        return Content(f"the {type(thing).__name__}", "python", thing.to_list())
+    import narwhals as nw
+
+    try:
+        frame: Any = nw.from_native(thing, eager_only=True)
+    except TypeError as error:
+        wanted = "a path, a mapping, a list of records or a data frame"
+        raise BadInput(
+            f"questions and answers cannot be read from an object of type {type(thing).__name__}; give {wanted}."
+        ) from error
+    rows = [{key: _plain(value) for key, value in row.items()} for row in frame.iter_rows(named=True)]
+    return Content(f"the {type(thing).__name__}", "table", rows, tuple(range(1, len(rows) + 1)), tuple(frame.columns))
+
+
+def _plain(value: Any) -> Any:
+    """The value of a data frame's cell as JSON has it: arrays are lists, and NaN is nothing."""
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    if isinstance(value, Mapping):
+        return {key: _plain(each) for key, each in value.items()}
+    if isinstance(value, list):
+        return [_plain(each) for each in value]
+    return None if isinstance(value, float) and math.isnan(value) else value

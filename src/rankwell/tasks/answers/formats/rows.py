@@ -1,0 +1,362 @@
+"""Rows that readers of any format add one by one, until they become a table: what is odd is counted, and told at the end."""
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from rankwell.core.tables import order_ids
+from rankwell.core.tables.columns import Repeats, unique_rows
+from rankwell.core.tables.ranking import Ranking
+from rankwell.core.views import gather
+from rankwell.errors import BadInput, DuplicateItem
+from rankwell.tasks.answers.formats.content import Content, Where
+from rankwell.tasks.answers.questions import Predictions, Questions
+
+_NOTES = {
+    "without_id": "questions without an id, which go by their place",
+    "empty": "questions with an empty text, which are left out while their documents stay",
+    "unmarked": "questions without a right answer that are not marked as impossible",
+    "answered_impossible": "questions marked as impossible that have right answers",
+    "silent": "questions that have neither answers nor is_impossible (is a key misspelt?), and count as impossible",
+    "no_list": "questions or answers that are no list, and count as none",
+    "blank_answers": "right answers without a text, which are left out",
+    "misaligned": "right answers that do not stand where answer_start says, by which measures of positions suffer",
+    "no_start": "right answers without a position",
+    "same_title": "articles with the title of an earlier one, whose paragraphs are numbered on",
+    "negative": "labels that mark something as wrong, which are left out",
+}
+
+
+class QuestionRows:
+    """Questions with their right answers, in the order of a file. `answer` adds to the question that was added last.
+
+    part: which of several sets the file may hold is wanted. keep_empty: whether questions with an empty text count.
+    counts: how often something was odd, and `first`: where it was so first.
+    """
+
+    def __init__(self, content: Content, part: str = "", *, keep_empty: bool = False) -> None:
+        self.content, self.part, self.keep_empty = content, part, keep_empty
+        self.counts: Counter[str] = Counter()
+        self.first: dict[str, str] = {}
+        self.said: list[str] = []
+        self.contexts: dict[str, str] = {}
+        self.attributes: dict[str, Mapping[str, Any]] = {}
+        self.evidence: dict[str, tuple[tuple[str, ...], ...]] = {}
+        self._ids, self._texts, self._impossible = list[str](), list[str](), list[bool]()
+        self._documents, self._begins, self._where = list[str | None](), list[int](), list[Where]()
+        self._answers, self._answer_documents, self._starts = list[str](), list[str | None](), list[int]()
+
+    def odd(self, what: str, where: Where) -> None:
+        """Counts something odd."""
+        self.counts[what] += 1
+        if what not in self.first:
+            self.first[what] = self.content.place(where).removeprefix(f"{self.content.name}: ")
+
+    def add(
+        self,
+        where: Where,
+        name: str | None,
+        text: str | None,
+        *,
+        document: str | None = None,
+        otherwise: str = "",
+        attributes: Mapping[str, Any] | None = None,
+    ) -> bool:
+        """Begins a question; False where it is left out because its text is empty. text: None where the file has none.
+
+        name: its id, or None, for which `otherwise` stands, or its number, from 0.
+        """
+        if text is not None and not text.strip() and not self.keep_empty:
+            self.odd("empty", where)
+            return False
+        if name is None:
+            self.odd("without_id", where)
+            name = otherwise or str(len(self._ids))
+        self._ids.append(name)
+        self._texts.append(text or "")
+        self._impossible.append(False)
+        self._documents.append(document)
+        self._begins.append(len(self._answers))
+        self._where.append(where)
+        if attributes:
+            self.attributes[name] = attributes
+        return True
+
+    def answer(self, text: str, where: Where, document: str | None = None, start: int = -1) -> None:
+        """Adds a right answer to the last question; without a text it is counted and left out. Its context is there before it."""
+        if not text.strip():
+            self.odd("blank_answers", where)
+            return
+        if start < 0:
+            self.odd("no_start", where)
+            start = -1
+        elif document in self.contexts and not self.contexts[document].startswith(text, start):
+            self.odd("misaligned", where)
+        self._answers.append(text)
+        self._answer_documents.append(document)
+        self._starts.append(start)
+
+    def end(self, impossible: bool | None) -> None:
+        """Ends the last question: whether it is marked as impossible, None where nothing says so."""
+        bare = self._begins[-1] == len(self._answers)
+        self._impossible[-1] = bare if impossible is None else impossible
+        if impossible is False and bare:
+            self.odd("unmarked", self._where[-1])
+        elif impossible and not bare:
+            self.odd("answered_impossible", self._where[-1])
+
+    @property
+    def last(self) -> str:
+        """The id of the question that was added last."""
+        return self._ids[-1]
+
+    def context(self, document: str, text: str, where: Where) -> None:
+        """Notes the text of a document. Raises BadInput where the document has another text already."""
+        if self.contexts.setdefault(document, text) != text:
+            what = f"{self.content.place(where)}: the document {document!r} has another text than where it stood first"
+            raise BadInput(f"{what}; give each document an id of its own.")
+
+    def table(self) -> Questions:
+        """The table. Raises DuplicateItem for an id that comes twice, with both places."""
+        self._refuse_repeated()
+        order = order_ids(self._ids)
+        ends = np.array([*self._begins, len(self._answers)], dtype=np.int64)
+        rows, offsets = gather(ends, order)
+        chosen = rows.tolist()
+        ranks = order.tolist()
+        return Questions(
+            ids=tuple(self._ids[row] for row in ranks),
+            texts=tuple(self._texts[row] for row in ranks),
+            impossible=np.array(self._impossible, dtype=np.bool_)[order],
+            documents=tuple(self._documents[row] for row in ranks),
+            offsets=offsets,
+            answers=tuple(self._answers[row] for row in chosen),
+            answer_documents=tuple(self._answer_documents[row] for row in chosen),
+            starts=np.array(self._starts, dtype=np.int64)[rows],
+            contexts=self.contexts,
+            attributes=self.attributes,
+            evidence=self.evidence,
+        )
+
+    def _refuse_repeated(self) -> None:
+        if len(set(self._ids)) == len(self._ids):
+            return
+        seen: dict[str, int] = {}
+        for row, name in enumerate(self._ids):
+            if name in seen:
+                first = self.content.place(self._where[seen[name]])
+                second = self.content.place(self._where[row]).removeprefix(f"{self.content.name}: ")
+                raise DuplicateItem(f"{first} and {second} have the id {name!r}; give each question an id of its own.")
+            seen[name] = row
+
+    def notes(self) -> list[str]:
+        """What was repaired, left out or is odd, a line each, with a count and the first place."""
+        told = list(self.said)
+        for what, text in _NOTES.items():
+            n = self.counts[what]
+            if n and (what != "no_start" or n < len(self._answers)):
+                told.append(f"{self.content.name}: {text}: {n} (first {self.first[what]})")
+        shared = _shared(self._texts)
+        if shared:
+            text, times = next(iter(shared.items()))
+            names = [name for name, each in zip(self._ids, self._texts, strict=True) if each == text]
+            n = self.counts["duplicate_texts"] = sum(shared.values())
+            what = f"{self.content.name}: {n} questions share their text with another ({len(shared)} texts, {times} times"
+            told.append(f"{what} {text[:60]!r}: {', '.join(names[:3])}); they are kept apart by their ids")
+        return told
+
+
+def _shared(texts: Sequence[str]) -> dict[str, int]:
+    """The texts that come more than once, in the order of the file, and how often."""
+    if len(set(texts)) == len(texts):
+        return {}
+    return {text: n for text, n in Counter(texts).items() if n > 1 and text}
+
+
+class Joined:
+    """What a file says of questions that it may know by id, by text or by neither: one entry each, in the order of the file."""
+
+    def __init__(self, content: Content, part: str = "") -> None:
+        self.content, self.part = content, part
+        self.said: list[str] = []
+        self.names: list[str | None] = []
+        self.asked: list[str | None] = []
+        self.where: list[Where] = []
+
+    def add(self, where: Where, name: str | None, text: str | None = None) -> None:
+        """Begins what is said of one question: its id, or its text, or None of both, for which its number stands, from 0."""
+        self.names.append(name)
+        self.asked.append(text)
+        self.where.append(where)
+
+    def targets(self, questions: Questions | None) -> list[list[str]]:
+        """The ids that each entry is about: its own, those of the questions with its text, or its number.
+
+        A text that several questions have goes to all of them, or to each its own where the file has it as often.
+        """
+        named = all(name is not None for name in self.names)
+        texts = questions is not None and any(questions.texts) and any(self.asked)
+        if named and not (texts and questions is not None and set(questions.ids).isdisjoint(self.names)):
+            self._refuse_repeated()
+            return [[str(name)] for name in self.names]
+        if questions is None or not texts:
+            bare = self.names.count(None)
+            self.said.append(f"{self.content.name}: {bare} questions have no id and go by their number, from 0")
+            return [[str(row) if name is None else name] for row, name in enumerate(self.names)]
+        return self._by_text(questions)
+
+    def _by_text(self, questions: Questions) -> list[list[str]]:
+        known: dict[str, list[str]] = {}
+        for name, text in sorted(zip(questions.ids, questions.texts, strict=True), key=lambda each: (len(each[0]), each[0])):
+            known.setdefault(text.strip(), []).append(name)
+        rows: dict[str, list[int]] = {}
+        found: list[list[str]] = [[] for _ in self.asked]
+        ids = set(questions.ids)
+        for row, (name, text) in enumerate(zip(self.names, self.asked, strict=True)):
+            if name in ids:
+                found[row] = [str(name)]
+            else:
+                rows.setdefault((text or "").strip(), []).append(row)
+        strange = shared = 0
+        for text, mine in rows.items():
+            theirs = known.get(text, [])
+            if not theirs:
+                strange += len(mine)
+                theirs = [self.names[row] or text for row in mine]
+            if len(mine) == 1:
+                found[mine[0]] = theirs
+                shared += len(theirs) > 1
+            elif len(mine) == len(theirs):
+                for row, name in zip(mine, theirs, strict=True):
+                    found[row] = [name]
+            else:
+                what = f"{self.content.place(self.where[mine[0]])}: the question {text[:60]!r} stands {len(mine)} times"
+                raise BadInput(f"{what} here and {len(theirs)} times among the questions; give ids on both sides.")
+        told = f"{self.content.name}: questions are found by their text"
+        told += f"; {shared} texts are those of several questions, which all get the same" if shared else ""
+        self.said.append(told + (f"; {strange} are not among the questions" if strange else ""))
+        return found
+
+    def _refuse_repeated(self) -> None:
+        if len(set(self.names)) == len(self.names):
+            return
+        seen: dict[str | None, int] = {}
+        for row, name in enumerate(self.names):
+            if name in seen:
+                first = self.content.place(self.where[seen[name]])
+                second = self.content.place(self.where[row]).removeprefix(f"{self.content.name}: ")
+                raise DuplicateItem(f"{first} and {second} have the id {name!r}; keep one of them.")
+            seen[name] = row
+
+
+class AnswerRows(Joined):
+    """Predicted answers, best first. `answer` adds to the question that was added last.
+
+    unranked: questions with several answers that nothing but scores or lines order, by what does.
+    """
+
+    def __init__(self, content: Content, part: str = "") -> None:
+        super().__init__(content, part)
+        self._begins, self._rows = list[int](), list[tuple[str | None, str | None, int, int, float]]()
+        self._no_answer: dict[int, float] = {}
+        self.unranked: Counter[str] = Counter()
+
+    def add(self, where: Where, name: str | None, text: str | None = None) -> None:
+        """Begins the answers to one question."""
+        super().add(where, name, text)
+        self._begins.append(len(self._rows))
+
+    def answer(
+        self, text: str | None, *, document: str | None = None, start: int = -1, end: int = -1, score: float = math.nan
+    ) -> None:
+        """Adds the next best answer; None, or an empty text, says that there is none. A start gives the end of a text."""
+        if start >= 0 and end < 0 and text:
+            end = start + len(text)
+        self._rows.append((text, document, start, end, score))
+
+    def no_answer(self, value: float) -> None:
+        """Says how likely it is that the last question has no answer."""
+        self._no_answer[len(self._begins) - 1] = value
+
+    def table(self, questions: Questions | None) -> Predictions:
+        """The table."""
+        targets = self.targets(questions)
+        sources = [row for row, names in enumerate(targets) for _ in names]
+        names = [name for each in targets for name in each]
+        ends = np.array([*self._begins, len(self._rows)], dtype=np.int64)
+        order = order_ids(names)
+        rows, offsets = gather(ends, np.array(sources, dtype=np.int64)[order])
+        chosen = [self._rows[row] for row in rows.tolist()]
+        texts, documents, starts, stops, scores = zip(*chosen, strict=True) if chosen else ((),) * 5
+        own = [self._no_answer.get(sources[row], math.nan) for row in order.tolist()]
+        return Predictions(
+            ids=tuple(names[row] for row in order.tolist()),
+            offsets=offsets,
+            texts=texts,
+            documents=documents,
+            starts=np.array(starts, dtype=np.int64),
+            ends=np.array(stops, dtype=np.int64),
+            scores=np.array(scores, dtype=np.float64),
+            no_answer=np.array(own, dtype=np.float64) if self._no_answer else None,
+        )
+
+
+class RetrievedRows(Joined):
+    """Retrieved documents, best first. `item` adds to the question that was added last.
+
+    contexts: document -> text. claims: (question, document) -> whether the file says that it holds an answer; after `table`.
+    """
+
+    def __init__(self, content: Content, part: str = "") -> None:
+        super().__init__(content, part)
+        self.contexts: dict[str, str] = {}
+        self.claims: dict[tuple[str, str], bool] = {}
+        self._lists: list[list[tuple[str, float]]] = []
+        self._claims: dict[tuple[int, str], bool] = {}
+
+    def add(self, where: Where, name: str | None, text: str | None = None) -> None:
+        """Begins the list of one question."""
+        super().add(where, name, text)
+        self._lists.append([])
+
+    def item(self, document: str, score: float = math.nan, text: str | None = None, *, claim: bool | None = None) -> None:
+        """Adds the next document, with its text, and whether it holds an answer, where the file has it."""
+        self._lists[-1].append((document, score))
+        if claim is not None:
+            self._claims.setdefault((len(self._lists) - 1, document), claim)
+        if text is not None:
+            self.contexts.setdefault(document, text)
+
+    def table(self, questions: Questions | None, duplicates: Repeats = "error") -> Ranking:
+        """The ranking; lists are in a definite order, which scores that do not fall, or are not there, give way to."""
+        targets = self.targets(questions)
+        self.claims = {(name, item): claim for (row, item), claim in self._claims.items() for name in targets[row]}
+        scores = [[score for _, score in each] for each in self._lists]
+        missing = sum(math.isnan(score) for each in scores for score in each)
+        climbing = sum(any(map(_climbs, each, each[1:])) for each in scores)
+        if climbing:
+            what = f"{self.content.name}: the scores of {climbing} questions do not fall along the list"
+            self.said.append(f"{what}; the order of the list is taken")
+        if missing or climbing:
+            scores = [[-float(rank) for rank in range(1, len(each) + 1)] for each in scores]
+        rows = list(self._rows(targets, scores))
+        owners, items, numbers = [row[0] for row in rows], [row[1] for row in rows], [row[2] for row in rows]
+        kept = unique_rows(owners, items, numbers, duplicates)
+        if len(kept[0]) < len(owners):
+            self.said.append(
+                f"{self.content.name}: {len(owners) - len(kept[0])} documents stand again in a list; one of each is kept"
+            )
+        every = [name for names in targets for name in names]
+        return Ranking.from_rows(*kept, all_queries=every, repeated=duplicates == "keep")
+
+    def _rows(self, targets: list[list[str]], scores: list[list[float]]) -> Iterator[tuple[str, str, float]]:
+        for names, listed, numbers in zip(targets, self._lists, scores, strict=True):
+            for name in names:
+                yield from ((name, item, score) for (item, _), score in zip(listed, numbers, strict=True))
+
+
+def _climbs(score: float, following: float) -> bool:
+    return following > score

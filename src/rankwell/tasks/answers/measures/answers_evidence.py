@@ -1,0 +1,103 @@
+"""Retrieved pages against sets of evidence: a question may be answered from any one of its sets, which takes all its pages."""
+
+from itertools import pairwise
+
+import numpy as np
+
+from rankwell.core.registry import measure
+from rankwell.core.tables import Floats
+from rankwell.core.views import ratio
+from rankwell.core.views.groups import GroupRankings
+
+_KILT = "Petroni and others 2021, KILT: a benchmark for knowledge intensive language tasks, evaluation script"
+
+
+@measure("EvidenceRprec", source=_KILT, aliases=("kilt_rprec",))
+def evidence_rprec(grouped: GroupRankings, *, rel: float = 1) -> Floats:
+    """The greatest share, over the sets of evidence, of the first R places that hold one of the R items of the set.
+
+    A group of the judgments is a set, its items those with grade `rel` or more. 0 for a question without such an item.
+
+    >>> from rankwell import group_rankings
+    >>> evidence_rprec(group_rankings({"q": {"one": {"a": 1, "b": 1}, "two": {"c": 1}}}, {"q": {"b": 3.0, "c": 2.0}})).tolist()
+    [0.5]
+    """
+    view = grouped.by_aspect
+    relevant = view.n_relevant(rel)
+    share = ratio(view.sum_rows(view.relevant(rel) & view.within(relevant.astype(np.int64))), relevant)
+    value = np.zeros(len(grouped.queries))
+    np.maximum.at(value, grouped.query_of_aspect, share)
+    return value
+
+
+def _completed(grouped: GroupRankings, rel: float) -> tuple[list[list[int]], Floats]:
+    """Per question the places of the sets whose items were all retrieved, and the number of its distinct sets.
+
+    A place holds an item of no set, or all that was retrieved of a set, at its last item; a set that was retrieved in part takes
+    a place too. An item of two sets gives each its place, in their order.
+    """
+    view, flat = grouped.by_aspect, grouped.flat
+    hit = view.relevant(rel)
+    ranks, relevant = view.ranks, view.n_relevant(rel)
+    places: list[list[int]] = []
+    distinct = np.zeros(len(grouped.queries))
+    chosen = flat.relevant(rel)
+    for query, (start, stop) in enumerate(pairwise(grouped.aspect_offsets.tolist())):
+        sets: dict[tuple[int, ...], tuple[list[int], float]] = {}
+        for aspect in range(start, stop):
+            mine = slice(*view.offsets[aspect : aspect + 2].tolist())
+            truth = slice(*grouped.truth_offsets[aspect : aspect + 2].tolist())
+            items = grouped.truth_items[truth][grouped.truth_grades[truth] >= rel]
+            if len(items):
+                sets.setdefault(tuple(items.tolist()), (ranks[mine][hit[mine]].tolist(), float(relevant[aspect])))
+        distinct[query] = len(sets)
+        row = slice(*flat.offsets[query : query + 2].tolist())
+        evidence = np.sort(flat.ranks[row][chosen[row]])
+        ends = [(max(found), number, len(found) == size) for number, (found, size) in enumerate(sets.values()) if found]
+        # Items of no set before the last item of a set stand before it, and so do the sets that end earlier.
+        places.append(
+            [
+                int(last - 1 - np.searchsorted(evidence, last)) + place
+                for place, (last, _, whole) in enumerate(sorted(ends), start=1)
+                if whole
+            ]
+        )
+    return places, distinct
+
+
+def _n_completed(grouped: GroupRankings, rel: float, k: int | None) -> tuple[Floats, Floats]:
+    places, distinct = _completed(grouped, rel)
+    return np.array([sum(k is None or place <= k for place in each) for each in places], dtype=np.float64), distinct
+
+
+@measure("EvidenceP", source=_KILT, aliases=("kilt_precision",))
+def evidence_precision(grouped: GroupRankings, *, k: int, rel: float = 1) -> Floats:
+    """The share of the first `k` places at which a set of evidence is complete; what was retrieved of a set takes one place.
+
+    >>> from rankwell import group_rankings
+    >>> evidence_precision(group_rankings({"q": {"one": {"a": 1, "b": 1}}}, {"q": {"a": 3.0, "x": 2.0, "b": 1.0}}), k=2).tolist()
+    [0.5]
+    """
+    return ratio(_n_completed(grouped, rel, k)[0], k)
+
+
+@measure("EvidenceR", source=_KILT, aliases=("kilt_recall",))
+def evidence_recall(grouped: GroupRankings, *, rel: float = 1, k: int | None = None) -> Floats:
+    """The share of the distinct sets of evidence that are complete in the first `k` places, each taking one place.
+
+    >>> from rankwell import group_rankings
+    >>> evidence_recall(group_rankings({"q": {"one": {"a": 1}, "two": {"b": 1}}}, {"q": {"b": 2.0, "a": 1.0}}), k=1).tolist()
+    [0.5]
+    """
+    return ratio(*_n_completed(grouped, rel, k))
+
+
+@measure("EvidenceSuccess", source=_KILT, aliases=("kilt_success_rate",))
+def evidence_success(grouped: GroupRankings, *, k: int, rel: float = 1) -> Floats:
+    """1 if a set of evidence is complete in the first `k` places, each taking one place, else 0.
+
+    >>> from rankwell import group_rankings
+    >>> evidence_success(group_rankings({"q": {"one": {"a": 1, "b": 1}}}, {"q": {"a": 2.0, "x": 1.0}}), k=5).tolist()
+    [0.0]
+    """
+    return (_n_completed(grouped, rel, k)[0] > 0).astype(np.float64)

@@ -1,0 +1,249 @@
+"""The tables beside the figures: documents and answers of each question with what they share, and the questions themselves."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import isnan
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rankwell.core.tables import sort_ids
+from rankwell.media.texts import Normalizer, normalizer
+from rankwell.tasks.answers.contexts import context, shortened
+from rankwell.tasks.answers.failures import Judge, Outcome, hardest
+from rankwell.tasks.answers.overlap import Overlap, overlap
+from rankwell.tasks.answers.questions import Questions
+from rankwell.tasks.answers.reading import Given, Readings, compares_positions, whole
+from rankwell.tasks.answers.retrieval import DETAIL_DEPTH, Retrieval
+
+_SNIPPET = 300
+_COLUMNS = ("run", "query", "item", "rank", "score", "grade", "state", "detail")
+
+
+class Right(NamedTuple):
+    """A right answer, and where it stands; start: -1 where unknown."""
+
+    text: str
+    document: str | None
+    start: int
+
+
+@dataclass(frozen=True, eq=False)
+class Explained:
+    """The questions with everything that was made of them."""
+
+    questions: Questions
+    outcomes: Sequence[Outcome]
+    retrieval: Retrieval | None
+    readings: Readings | None
+    isolated: Readings | None
+    judge: Judge | None
+
+    @cached_property
+    def _place(self) -> dict[str, int]:
+        return {name: place for place, name in enumerate(self.questions.ids)}
+
+    @cached_property
+    def _compared(self) -> tuple[bool, Normalizer]:
+        """Whether positions decide, and the normal form of words."""
+        right = self.judge.right if self.judge is not None else None
+        name = None if right is None else right.parameters.get("normalizer")
+        return right is not None and compares_positions(right), normalizer(name or "squad")
+
+    def rights(self, query: str) -> list[Right]:
+        """The right answers of a question."""
+        place = self._place[query]
+        rows = range(int(self.questions.offsets[place]), int(self.questions.offsets[place + 1]))
+        return [
+            Right(self.questions.answers[row], self.questions.answer_documents[row], int(self.questions.starts[row]))
+            for row in rows
+        ]
+
+    def shared(self, answer: Given, query: str) -> tuple[Right, Overlap] | None:
+        """The right answer that shares most with an answer, and what they share; None where either is missing."""
+        if answer.text is None or self.judge is None:
+            return None
+        positions, rule = self._compared
+        found: list[tuple[tuple[float, ...], int, Right, Overlap]] = []
+        rights = self.rights(query)
+        if not positions:
+            rights = [right for right in rights if right.text == answer.text][:1] or rights
+        for number, right in enumerate(rights):
+            known = answer.start >= 0 and right.start >= 0 and answer.document == right.document
+            same = known and positions
+            both = overlap(answer.text, right.text, offset=right.start - answer.start if same else None, normalizer=rule)
+            found.append(((both.char_f1 if same else both.token_f1, both.char_f1), -number, right, both))
+        if not found:
+            return None
+        _, _, right, both = max(found, key=lambda each: each[:2])
+        return right, both
+
+    def hardest(self, most: int | None = None) -> list[dict[str, Any]]:
+        """A row for each question that somebody failed, the hardest first: what was asked, right, found and answered."""
+        return [self._example(each) for each in hardest(self.outcomes)[:most]]
+
+    def _example(self, outcome: Outcome) -> dict[str, Any]:
+        query = outcome.query
+        place, rights = self._place[query], self.rights(outcome.query)
+        answers = {} if self.readings is None else self.readings.answers
+        first = next(iter(answers.get(query, ())), None)
+        both = None if first is None else self.shared(first, query)
+        right = both[0] if both is not None else rights[0] if rights else None
+        row: dict[str, Any] = {
+            "query": query,
+            "text": self.questions.texts[place],
+            "failed": outcome.failed,
+            "why": outcome.why,
+            "impossible": outcome.impossible,
+            "right": None if right is None else right.text,
+            "right_document": right.document if right is not None else self.questions.documents[place],
+            "other_right": max(len({each.text for each in rights}) - 1, 0),
+        }
+        if self.readings is not None:
+            row |= {
+                "answered": first is not None,
+                "answer": None if first is None else first.text,
+                "answer_document": None if first is None else first.document,
+                "value": outcome.value,
+                "partial": outcome.partial,
+                "later": outcome.later,
+                **_spans(None if both is None else both[1]),
+            }
+        if self.retrieval is not None:
+            row["document_rank"] = self.retrieval.first_ranks[place]
+        if self.isolated is not None:
+            alone = next(iter(self.isolated.answers.get(query, ())), None)
+            row |= {"alone": outcome.alone, "answer_alone": None if alone is None else alone.text}
+        return row
+
+    def details(self) -> dict[str, list[Any]]:
+        """The columns of details.parquet: the first documents and answers of every question, and what is right but not there.
+
+        The item of an answer is its text, empty where it says that there is none; `detail` has `document`, `start`, `end`,
+        `right` (the right answer that it shares most with), the spans of shared characters and words in both, `context` where
+        that is known (see there), and in the first answer's row `no_answer`, how likely there is none, where the reader says it.
+        """
+        columns: dict[str, list[Any]] = {name: [] for name in _COLUMNS}
+        if self.retrieval is not None:
+            found = self.retrieval.details
+            columns["run"] += [self.retrieval.run] * len(found.query)
+            columns["detail"] += [None] * len(found.query)
+            for name, values in found._asdict().items():
+                listed: list[Any] = values if isinstance(values, list) else values.tolist()
+                columns[name] += [None if isinstance(each, float) and isnan(each) else each for each in listed]
+        for readings in (self.readings, self.isolated):
+            if readings is not None and self.judge is not None:
+                for cells in self._answer_rows(readings, self.judge):
+                    for name, cell in zip(_COLUMNS, cells, strict=True):
+                        columns[name].append(cell)
+        return columns
+
+    def _answer_rows(self, readings: Readings, judge: Judge) -> list[tuple[Any, ...]]:
+        pairs = readings.pairs
+        rows = np.flatnonzero(pairs.ranks <= DETAIL_DEPTH)
+        measure = whole(judge.right)
+        grades = readings.grades(measure.with_parameters(na_threshold=None), rows).tolist()
+        answers, at = readings.answers, 0
+        found: list[tuple[Any, ...]] = []
+        for query, impossible, silence in zip(pairs.queries, pairs.impossible.tolist(), pairs.no_answer.tolist(), strict=True):
+            listed = answers[query][:DETAIL_DEPTH]
+            for each, grade in zip(listed, grades[at : at + len(listed)], strict=True):
+                state = "relevant" if grade >= 0.5 else "nonrelevant"
+                score = None if isnan(each.score) else each.score
+                detail = self._detail(each, query, None if isnan(silence) or each.rank > 1 else silence)
+                found.append((readings.run, query, each.text or "", each.rank, score, grade, state, detail))
+            at += len(listed)
+            there = {each.text or "" for each in listed}
+            wanted = [Right("", None, -1)] if impossible else self.rights(query)
+            for right in dict.fromkeys(wanted):
+                if right.text not in there:
+                    detail = json.dumps({"right": right.text or None, "document": right.document, "start": _known(right.start)})
+                    found.append((readings.run, query, right.text, None, None, 1.0, "relevant", detail))
+        return found
+
+    def _detail(self, answer: Given, query: str, no_answer: float | None) -> str:
+        both = self.shared(answer, query)
+        right, marks = both if both is not None else (None, None)
+        cells = {
+            "document": answer.document,
+            "start": _known(answer.start),
+            "end": _known(answer.end),
+            "right": None if right is None else right.text,
+            "right_start": None if right is None else _known(right.start),
+            **_spans(marks),
+            **({} if no_answer is None else {"no_answer": no_answer}),
+        }
+        around = self._context(answer, query)
+        return json.dumps(cells if around is None else {**cells, "context": around}, ensure_ascii=False)
+
+    def _context(self, answer: Given, query: str) -> dict[str, Any] | None:
+        """The words around an answer; one without a position is looked for in its document or else in the question's own."""
+        document = answer.document or self.questions.documents[self._place[query]]
+        text = None if document is None else self._texts.get(document)
+        if text is None:
+            return None
+        span = answer.start, answer.end
+        if answer.text and text[slice(*span)] != answer.text:
+            start = text.find(answer.text)
+            span = start, start + len(answer.text)
+        rights = [right for right in self.rights(query) if right.start >= 0 and right.document in (document, None)]
+        return context(text, span if answer.text else None, [(each.start, each.start + len(each.text)) for each in rights])
+
+    @property
+    def _texts(self) -> Mapping[str, str]:
+        return self.questions.contexts if self.retrieval is None else self.retrieval.texts
+
+    def items(self) -> dict[str, list[Any]]:
+        """The columns of items.parquet: what the retrieved documents of `details` and the right ones say, their beginnings."""
+        if self.retrieval is None:
+            return {}
+        named = [item for item in sort_ids(set(self.retrieval.details.item)) if self._texts.get(item)]
+        return {
+            "item": named,
+            "of": [self.retrieval.run] * len(named),
+            "text": [shortened(self._texts[item], _SNIPPET) for item in named],
+        }
+
+    def queries(self) -> dict[str, Sequence[Any]]:
+        """The columns of queries.parquet: text, whether there is an answer, who failed and why, and what else its file says."""
+        questions = self.questions
+        order = {each.query: place for place, each in enumerate(hardest(self.outcomes), start=1)}
+        columns: dict[str, Sequence[Any]] = {
+            "query": questions.ids,
+            "text": questions.texts,
+            "answerable": ["no" if each.impossible else "yes" for each in self.outcomes],
+            "failed": [each.failed for each in self.outcomes],
+            "why": [each.why for each in self.outcomes],
+            "hardest": [order.get(name) for name in questions.ids],
+            "document": questions.documents,
+            "right": [[right.text for right in self.rights(name)] for name in questions.ids],
+        }
+        if self.readings is not None:
+            columns |= {"value": [each.value for each in self.outcomes], "partial": [each.partial for each in self.outcomes]}
+        if self.retrieval is not None:
+            columns["document_rank"] = self.retrieval.first_ranks
+        if self.isolated is not None:
+            columns["alone"] = [each.alone for each in self.outcomes]
+        own = dict.fromkeys(key for about in questions.attributes.values() for key in about)
+        return columns | {
+            key: [questions.attributes.get(name, {}).get(key) for name in questions.ids] for key in own if key not in columns
+        }
+
+
+def _spans(marks: Overlap | None) -> dict[str, Any]:
+    names = ("characters", "right_characters", "tokens", "right_tokens")
+    if marks is None:
+        return {**{name: [] for name in names}, "aligned_char_f1": None, "token_f1": None}
+    spans = dict(zip(names, (*marks.characters, *marks.tokens), strict=True))
+    return {
+        **{name: [list(each) for each in spans[name]] for name in names},
+        # Of characters in their order, unlike the measure that counts them wherever they stand.
+        "aligned_char_f1": marks.char_f1,
+        "token_f1": marks.token_f1,
+    }
+
+
+def _known(place: int) -> int | None:
+    return None if place < 0 else place

@@ -1,0 +1,208 @@
+"""Which documents are relevant to a question: those it is about, those that hold an answer, those that share their text."""
+
+import re
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import accumulate, pairwise
+from typing import Literal
+
+from rankwell.core.tables.judgments import Judgments
+from rankwell.core.tables.ranking import Ranking
+from rankwell.errors import BadInput, BadUsage, UnknownName
+from rankwell.media.texts import Containment, containment
+from rankwell.tasks.answers.questions import Questions
+
+Vanished = Literal["none", "all"]
+
+_WORD = re.compile(r"\w+")
+# Long enough that two texts on one subject do not share many, short enough that a changed word spoils only a few.
+_WORDS_IN_A_ROW = 3
+
+
+def by_document(questions: Questions, *, impossible: bool = True) -> Judgments:
+    """The documents that each question was asked about, that hold its answers as the data set has them, or are its evidence.
+
+    impossible: whether the document of a question that nothing in it answers is relevant, as PIAF has it: then abstaining from
+    retrieval is a miss; otherwise such a question has nothing relevant. Every question is there, also without a document.
+    """
+    pairs = {
+        (name, document)
+        for name, documents, hopeless in zip(questions.ids, _documents(questions), questions.impossible.tolist(), strict=True)
+        if impossible or not hopeless
+        for document in documents
+    }
+    return _judgments(pairs, questions)
+
+
+def by_answer(
+    questions: Questions,
+    texts: Mapping[str, str],
+    *,
+    rule: str = "dpr",
+    retrieved: Sequence[Ranking] = (),
+    vanished: Vanished = "none",
+) -> Judgments:
+    """The documents whose text holds any right answer of a question; one without right answers has none.
+
+    texts: document id -> text. rule: how an answer is found, a name from `rankwell.media.texts.CONTAINMENTS`. retrieved: only
+    documents that some of these rankings list for a question are searched; others count nowhere, as in pooling.
+    vanished: an answer of which the rule leaves nothing, such as `.`, is in no text, or in `all`, as in DPR's own script.
+    Raises BadInput for a retrieved document without a text, UnknownName for a rule that does not exist.
+    Source: Karpukhin and others 2020, Petroni and others 2021, by `rule`.
+    """
+    if vanished not in ("none", "all"):
+        raise UnknownName(f"vanished={vanished!r}; known are 'none' and 'all'.")
+    how = containment(rule)
+    needles = [
+        {needle for needle in map(how.prepare, answers) if vanished == "all" or needle.strip()} for answers in _answers(questions)
+    ]
+    if not retrieved:
+        return _judgments(_held_anywhere(questions, texts, how, needles), questions)
+    listed = _listed(retrieved, texts)
+    prepared = {item: how.prepare(texts[item]) for item in dict.fromkeys(item for items in listed.values() for item in items)}
+    pairs = {
+        (name, item)
+        for name, wanted in zip(questions.ids, needles, strict=True)
+        for item in listed.get(name, ())
+        if any(how.holds(prepared[item], needle) for needle in wanted)
+    }
+    return _judgments(pairs, questions)
+
+
+def by_context(
+    questions: Questions,
+    texts: Mapping[str, str],
+    *,
+    share: float = 0.65,
+    retrieved: Sequence[Ranking] = (),
+    impossible: bool = True,
+) -> Judgments:
+    """The documents that share their text with a document of the question, however either was cut into passages.
+
+    Two texts share as much as the part of the shorter one's runs of three words that the longer one has, from 0 to 1; `share` is
+    the least that counts. texts, retrieved: as for `by_answer`. impossible: as for `by_document`.
+    Raises BadInput where no text of the questions' own documents is known, or a retrieved document has none. Source: rankwell.
+    """
+    if not 0 < share <= 1:
+        raise BadUsage(f"share is {share}; a part above 0 and at most 1 is wanted.")
+    if not any(document in questions.contexts for documents in _documents(questions) for document in documents):
+        raise BadInput(
+            "no text of the questions' own documents is known; relevance by context needs them, use documents or answers."
+        )
+    listed = _listed(retrieved, texts) if retrieved else None
+    known = texts if listed is None else {item: texts[item] for items in listed.values() for item in items}
+    runs = {name: _runs(text) for name, text in known.items()}
+    holders: dict[tuple[str, ...], list[str]] = {}
+    for name, mine in runs.items():
+        for run in mine:
+            holders.setdefault(run, []).append(name)
+    alike: dict[str, set[str]] = {}
+    pairs: set[tuple[str, str]] = set()
+    for name, documents, hopeless in zip(questions.ids, _documents(questions), questions.impossible.tolist(), strict=True):
+        for document in documents if impossible or not hopeless else ():
+            if document in questions.contexts and document not in alike:
+                alike[document] = _alike(_runs(questions.contexts[document]), runs, holders, share)
+            found = alike.get(document, set[str]())
+            pairs.update((name, item) for item in (found if listed is None else found & listed.get(name, set[str]())))
+    return _judgments(pairs, questions)
+
+
+def _judgments(pairs: Collection[tuple[str, str]], questions: Questions) -> Judgments:
+    rows = list(pairs)
+    return Judgments.from_rows(
+        [name for name, _ in rows], [item for _, item in rows], [1.0] * len(rows), all_queries=questions.ids
+    )
+
+
+def _documents(questions: Questions) -> Iterator[set[str]]:
+    """The documents of each question, however its file says what they are."""
+    bounds = questions.offsets.tolist()
+    for place, name in enumerate(questions.ids):
+        named = (questions.documents[place], *questions.answer_documents[bounds[place] : bounds[place + 1]])
+        evidence = {document for each in questions.evidence.get(name, ()) for document in each}
+        yield {document for document in named if document is not None} | evidence
+
+
+def _answers(questions: Questions) -> Iterator[tuple[str, ...]]:
+    bounds = questions.offsets.tolist()
+    return (questions.answers[start:stop] for start, stop in pairwise(bounds))
+
+
+def _listed(retrieved: Sequence[Ranking], texts: Mapping[str, str]) -> dict[str, set[str]]:
+    """The documents that any ranking lists for each question. Raises BadInput for one without a text."""
+    listed: dict[str, set[str]] = {}
+    for ranking in retrieved:
+        bounds = ranking.offsets.tolist()
+        for query, start, stop in zip(ranking.queries, bounds, bounds[1:], strict=False):
+            listed.setdefault(query, set()).update(ranking.items[start:stop])
+    away = {item for items in listed.values() for item in items if item not in texts}
+    if away:
+        what = f"{len(away)} retrieved documents have no text (such as {min(away)!r})"
+        raise BadInput(f"{what}; relevance by answers or context needs the texts of all: give the corpus.")
+    return listed
+
+
+def _held_anywhere(
+    questions: Questions, texts: Mapping[str, str], how: Containment, needles: Sequence[set[str]]
+) -> set[tuple[str, str]]:
+    """Pairs of a question and a document that holds an answer, among all documents; each answer is looked for once."""
+    names = list(texts)
+    prepared = [how.prepare(texts[name]) for name in names]
+    find = _find_tokens(prepared, how) if how.whole_tokens else _find_parts(prepared)
+    known: dict[str, list[str]] = {}
+    pairs: set[tuple[str, str]] = set()
+    for question, wanted in zip(questions.ids, needles, strict=True):
+        for needle in wanted:
+            if needle not in known:
+                known[needle] = [names[place] for place in find(needle)]
+            pairs.update((question, item) for item in known[needle])
+    return pairs
+
+
+def _find_tokens(prepared: Sequence[str], how: Containment) -> Callable[[str], Iterable[int]]:
+    """What finds the texts that hold an answer, by looking only into those with the rarest of its tokens."""
+    holders: dict[str, list[int]] = {}
+    for place, text in enumerate(prepared):
+        for token in set(text.split()):
+            holders.setdefault(token, []).append(place)
+
+    def _find(needle: str) -> Iterable[int]:
+        tokens = needle.split()
+        rarest = min((holders.get(token, []) for token in tokens), key=len) if tokens else range(len(prepared))
+        return (place for place in rarest if how.holds(prepared[place], needle))
+
+    return _find
+
+
+def _find_parts(prepared: Sequence[str]) -> Callable[[str], Iterable[int]]:
+    """What finds the texts that hold an answer anywhere, in one search through all of them."""
+    starts = [0, *accumulate(len(text) + 1 for text in prepared)]
+    whole = "".join(f"{text}\0" for text in prepared)
+
+    def _find(needle: str) -> Iterable[int]:
+        found = whole.find(needle)
+        while 0 <= found < len(whole):
+            place = bisect_right(starts, found) - 1
+            yield place
+            found = whole.find(needle, starts[place + 1])
+
+    return _find
+
+
+def _runs(text: str) -> set[tuple[str, ...]]:
+    """The runs of words in a text; a shorter text is one run."""
+    words = _WORD.findall(text.casefold())
+    last = len(words) - _WORDS_IN_A_ROW
+    return {tuple(words[place : place + _WORDS_IN_A_ROW]) for place in range(max(last, 0) + 1)} if words else set()
+
+
+def _alike(
+    mine: set[tuple[str, ...]],
+    runs: Mapping[str, set[tuple[str, ...]]],
+    holders: Mapping[tuple[str, ...], list[str]],
+    share: float,
+) -> set[str]:
+    """The texts that share enough runs with some others."""
+    common = Counter(name for run in mine for name in holders.get(run, ()))
+    return {name for name, n in common.items() if n >= share * min(len(mine), len(runs[name]))}

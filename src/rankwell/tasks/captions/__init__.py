@@ -1,0 +1,1 @@
+"""Text-video retrieval from a matrix of scores or from embeddings."""

@@ -1,0 +1,92 @@
+"""Rank videos by captions and captions by videos, with scores made on the spot: both directions, with ceiling and chance.
+
+A video is a scene of four words with noise, a caption some of these words; captions of equal words score alike, as real ones do.
+"""
+
+import json
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from rankwell.commands.report import page_lines, write_report
+from rankwell.core.tables import Floats
+from rankwell.report.page import NAME
+from rankwell.report.present import Output, OutputPath, Progress
+from rankwell.store import refuse_blocked, replacing, write_text
+from rankwell.tasks.captions.commands.captions import captions as rank
+
+_PARTS = (
+    ("red", "white", "black", "blue", "yellow"),
+    ("car", "truck", "bus", "bicycle", "pedestrian", "van"),
+    ("turns", "stops", "crosses", "overtakes", "waits"),
+    ("at the crossing", "in the tunnel", "on the bridge", "in the rain", "at night", "on the motorway"),
+)
+VIDEOS, CAPTIONS, DIMENSIONS, NOISE = 200, 3, 32, 0.8
+_TITLE = "Scenes by captions, and captions by scenes"
+
+
+class Scenes(NamedTuple):
+    """Captions, the positions of each one's videos, and what they score: (captions, videos) float32."""
+
+    texts: list[str]
+    positives: list[list[int]]
+    scores: np.ndarray
+
+
+def captions(
+    *,
+    output: OutputPath = Path("rankwell-demo-captions"),
+    seed: int = 7,
+    progress: Progress = None,
+) -> Output:
+    """Rank videos by captions and captions by videos, with scores made on the spot: both directions, with ceiling and chance.
+
+    Parameters
+    ----------
+    output
+        Folder for the scores, the positives, the captions and the results.
+    seed
+        Seed of the scenes and of the bootstrap.
+    """
+    refuse_blocked(output, folder=True)
+    scenes = make_scenes(seed)
+    scores, positives, texts = output / "scores.npy", output / "positives.json", output / "captions.txt"
+    output.mkdir(parents=True, exist_ok=True)
+    with replacing(scores) as draft, draft.open("wb") as stream:
+        np.save(stream, scenes.scores, allow_pickle=False)
+    write_text(positives, json.dumps(scenes.positives) + "\n")
+    write_text(texts, "".join(f"{text}\n" for text in scenes.texts))
+    results = output / "results"
+    done = rank(str(scores), positives=str(positives), texts=str(texts), output=results, seed=seed, progress=progress)
+    write_report([results], results / NAME, title=_TITLE, seed=seed)
+    n = len(scenes.texts)
+    begin = (
+        f"{n} captions of {VIDEOS} scenes, such as {scenes.texts[0]!r}: which scene is meant (t2v), and which captions belong\n"
+        "to a scene (v2t)? Some captions fit several scenes, so that no scorer can have all of them right: see the ceiling.\n"
+    )
+    end = f"The same from the files:\n\n  rankwell captions {scores} --positives {positives} --texts {texts} --seed {seed}\n"
+    return Output(text="\n".join([begin, done.text, end, page_lines(results)]), notes=done.notes)
+
+
+def make_scenes(seed: int) -> Scenes:
+    """Scenes of four words each, with captions of three or four of them; the same for the same seed."""
+    random = np.random.default_rng(seed)
+    words = [word for part in _PARTS for word in part]
+    vectors = random.standard_normal((len(words), DIMENSIONS))
+    starts = np.cumsum([0, *map(len, _PARTS[:-1])])
+    scenes = np.column_stack([start + random.integers(0, len(part), VIDEOS) for start, part in zip(starts, _PARTS, strict=True)])
+    texts, positives, asked = list[str](), list[list[int]](), list[Floats]()
+    for video, scene in enumerate(scenes):
+        for _ in range(CAPTIONS):
+            left_out = int(random.integers(0, len(_PARTS) + 1))
+            said = [int(word) for part, word in enumerate(scene) if part != left_out]
+            texts.append(" ".join(words[word] for word in said))
+            positives.append([video])
+            asked.append(vectors[said].sum(axis=0))
+    seen = vectors[scenes].sum(axis=1) + NOISE * random.standard_normal((VIDEOS, DIMENSIONS))
+    return Scenes(texts, positives, (_unit(np.array(asked)) @ _unit(seen).T).astype(np.float32))
+
+
+def _unit(vectors: Floats) -> Floats:
+    return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)

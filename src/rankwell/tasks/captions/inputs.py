@@ -1,0 +1,258 @@
+"""What is given: scores or embeddings of each run, the right items, masks, transforms, and what captions say."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rankwell import io
+from rankwell.core.kernels.exclusion import Groups
+from rankwell.core.kernels.similarity import Metric, metric_name
+from rankwell.core.tables import Ints
+from rankwell.core.tables.embeddings import Embeddings, Positions
+from rankwell.core.tables.names import Place, name_places
+from rankwell.core.tables.scores import Matrix, Positives, Scores
+from rankwell.errors import BadInput, BadUsage
+from rankwell.io.embeddings import read_column, read_embeddings
+from rankwell.io.numbers import read_numbers
+from rankwell.io.positives import Sides, read_mask, read_positives
+from rankwell.io.scores import read_scores
+from rankwell.neighbours.positive_counts import Compared, by_scores, by_vectors
+from rankwell.store import Source, split_part
+from rankwell.tasks.captions.directions import Way
+from rankwell.tasks.captions.ranked import Copies, has_copies
+from rankwell.transforms import Transform, parse_transform
+
+
+@dataclass
+class World:
+    """All that is given. runs: name -> scores, or both tables of embeddings. rows: the captions that take part, None for all."""
+
+    runs: Mapping[str, Scores | tuple[Embeddings, Embeddings]]
+    metric: Metric
+    sources: dict[str, Source]
+    rules: dict[str, Any] = field(default_factory=dict[str, Any])
+    notes: list[str] = field(default_factory=list[str])
+    rows: Ints | None = None
+    masked: int = 0
+    said: Mapping[str, str] = field(default_factory=dict[str, str])
+
+    _transform: Transform | None = None
+    _bank: Matrix | None = None
+    _texts: Sequence[str] | None = None
+    _positives: Positives | None = None
+    _copies: dict[str, Copies] = field(default_factory=dict[str, Copies])
+
+    @classmethod
+    def read(cls, scores: Any, queries: Any, gallery: Any, metric: str | None, query_ids: Any, item_ids: Any) -> "World":
+        """Reads the scores, or the embeddings. Raises BadUsage where both or half of either are given."""
+        if (scores is None) == (queries is None and gallery is None) or (queries is None) != (gallery is None):
+            raise BadUsage("give scores, or the embeddings of queries and of the gallery (--queries with --gallery).")
+        if scores is None:
+            tables = read_embeddings(queries, ids=query_ids), read_embeddings(gallery, ids=item_ids)
+            name, metric = name_places([_place(queries)], ["embeddings"])[0], metric or "cosine"
+            world = cls({name: tables}, metric_name(metric), _sources({"queries": queries, "gallery": gallery}))
+            world.rules["metric"] = metric
+            return world
+        if metric is not None:
+            raise BadUsage(f"the metric {metric} compares embeddings, and scores are given; leave it out.")
+        named = _name(scores)
+        runs = {name: read_scores(place, query_ids=query_ids, item_ids=item_ids) for name, place in named.items()}
+        world = cls(runs, "cosine", _sources(named))
+        world._refuse_other_sides()
+        return world
+
+    def called(self, run: str) -> str:
+        """How an error names the scores of a run: by their file, or by the run's name where there are several."""
+        place = self.sources.get(run)
+        return f"{place.name}: " if place is not None else f"{run}: " if len(self.runs) > 1 else ""
+
+    def _refuse_other_sides(self) -> None:
+        first, sides = "", None
+        for name in self.runs:
+            captions, videos = self._names(name)
+            mine = list(captions), list(videos)
+            if sides is not None and mine != sides:
+                what = f"{name} is of {len(mine[0])} × {len(mine[1])}, {first} of {len(sides[0])} × {len(sides[1])}"
+                raise BadInput(f"{what} or of other ids; runs that are compared have the same rows and columns.")
+            first, sides = first or name, mine
+
+    def _names(self, run: str) -> tuple[Sequence[str], Sequence[str]]:
+        given = self.runs[run]
+        return (given.query_names, given.item_names) if isinstance(given, Scores) else (given[0].names(), given[1].names())
+
+    def prepare(self, positives: Any, mask: Any, transform: str | None, bank: Any, texts: Any, ways: Sequence[str]) -> None:
+        """Reads what belongs to all runs. Raises BadInput for what does not fit their rows and columns."""
+        sides = Sides(*self._names(next(iter(self.runs))))
+        self.sources |= _sources({"positives": positives, "mask": mask, "bank": bank, "texts": texts})
+        table = _positives(positives, sides)
+        if mask is not None:
+            self.rows = read_mask(mask, len(sides.queries))
+            self.masked = len(sides.queries) - len(self.rows)
+            table = table.only(self.rows)
+        self._positives = table
+        self._texts = None if texts is None else _texts(texts, sides.queries)
+        if self._texts is not None:
+            self.said = dict(zip(sides.queries, self._texts, strict=True))
+        self.rules["positives"] = positives if isinstance(positives, str) else type(positives).__name__
+        if transform is not None:
+            self._read_transform(transform, bank, ways)
+        elif bank is not None:
+            raise BadUsage("a bank goes with a transform that needs one; name it, as in --transform querybank.")
+
+    def _read_transform(self, text: str, bank: Any, ways: Sequence[str]) -> None:
+        self._transform = parse_transform(text)
+        if not all(isinstance(given, Scores) for given in self.runs.values()):
+            raise BadUsage(f"{text} changes a matrix of scores, and embeddings are compared without one; give the scores.")
+        if bank is not None:
+            if len({way == "t2v" for way in ways}) > 1:
+                raise BadUsage("a bank holds queries of one direction; name it with --direction t2v or v2t.")
+            self._bank = read_scores(bank).matrix
+        told = self._transform.describe()
+        self.rules |= {"transform": told["transform"], "transductive": told["transductive"]}
+
+    @property
+    def positives(self) -> Positives:
+        """The videos of each caption that takes part."""
+        if self._positives is None:
+            raise RuntimeError("positives are read before they are used")
+        return self._positives
+
+    def captions_of(self) -> dict[str, list[str]]:
+        """video -> its captions that take part, in the order of the rows."""
+        captions, videos = map(list, self._names(next(iter(self.runs))))
+        rows = range(len(captions)) if self.rows is None else self.rows.tolist()
+        of_video = self.positives.transposed
+        return {
+            videos[video]: [captions[rows[row]] for row in of_video.items[start:stop].tolist()]
+            for video, (start, stop) in enumerate(pairwise(of_video.offsets.tolist()))
+        }
+
+    def compared(self, run: str, way: Way) -> Compared:
+        """The scores of a run, transformed where that is asked for, for one direction."""
+        given = self.runs[run]
+        if not isinstance(given, Scores):
+            return by_vectors(*given, self.metric, self.rows)
+        if self._transform is None:
+            return by_scores(given, self.rows)
+        matrix = given.matrix if self.rows is None else given.matrix[self.rows]
+        changed = self._transform(matrix.T if way.down else matrix, self._bank).whole()
+        captions, _ = by_scores(given, self.rows).names
+        return by_scores(Scores(changed.T if way.down else changed, captions, given.item_ids))
+
+    def copies(self, run: str) -> Copies:
+        """Captions and videos of a run that are the same: by what captions say, else by their scores or vectors."""
+        if run in self._copies:
+            return self._copies[run]
+        given = self.runs[run]
+        plain = by_scores(given, self.rows) if isinstance(given, Scores) else by_vectors(*given, self.metric, self.rows)
+        captions = plain.copies(down=False) if self._texts is None else _first_alike(self._texts, self.rows)
+        found = self._copies[run] = Copies(captions, plain.copies(down=True))
+        for what, first in (("captions", found.captions), ("videos", found.videos)):
+            if first is not None and has_copies(first):
+                number = int((np.bincount(first)[first] > 1).sum())
+                self.notes.append(
+                    f"{run}: {number} of {len(first)} {what} are the same as another, so that no scorer that sees only what they "
+                    "say tells them apart"
+                    if what == "captions" and self._texts is not None
+                    else f"{run}: {number} of {len(first)} {what} are the same as another, so that no scorer tells them apart"
+                )
+        if self._texts is not None and found.captions is not None:
+            self._tell_unlike(run, plain, found.captions)
+        return found
+
+    def _tell_unlike(self, run: str, plain: Compared, first: Ints) -> None:
+        """Notes captions of equal words with scores of their own: more than the words was seen, and ceilings do not hold."""
+        said_before = np.flatnonzero(first != np.arange(len(first)))
+        unlike = sum(not plain.same(row, one) for row, one in zip(said_before.tolist(), first[said_before].tolist(), strict=True))
+        if unlike:
+            self.notes.append(
+                f"{run}: {unlike} captions have the words of an earlier one and other scores: the scorer saw more than these "
+                "texts (or rounds), and its figures may pass the ceilings, which are of a scorer that sees the texts alone"
+            )
+
+
+def _name(scores: Any) -> dict[str, Any]:
+    if isinstance(scores, Mapping):
+        named: dict[str, Any] = {str(name): each for name, each in scores.items()}
+    else:
+        listed: list[Any] = list(scores) if _are_several(scores) else [scores]
+        pairs = [_called(each) for each in listed]
+        places = [_place(thing)._replace(name=name) for name, thing in pairs]
+        otherwise = [f"scores {number}" if len(pairs) > 1 else "scores" for number in range(1, len(pairs) + 1)]
+        names = name_places(places, otherwise, what="matrices of scores", example="dual=a/scores.npy")
+        named = dict(zip(names, [thing for _, thing in pairs], strict=True))
+    if not named:
+        raise BadUsage("no scores are given; name at least one matrix.")
+    return named
+
+
+def _are_several(scores: Any) -> bool:
+    """Whether a list holds whole matrices, or places of them, and not the rows of one."""
+    if not isinstance(scores, (list, tuple)) or not scores:
+        return False
+    first: Any = list[Any](scores)[0]
+    if isinstance(first, (str, Path, Scores)) or getattr(first, "ndim", 0) == 2:
+        return True
+    return isinstance(first, (list, tuple)) and bool(first) and isinstance(first[0], (list, tuple, np.ndarray))
+
+
+def _called(thing: Any) -> tuple[str, Any]:
+    """The name that a text gives to a file (`dual=a/scores.npy`), empty without one, and the rest."""
+    name, equals, rest = str(thing).partition("=") if isinstance(thing, (str, Path)) else ("", "", "")
+    return (name, rest) if equals and not Path(split_part(thing)[0]).exists() else ("", thing)
+
+
+def _place(thing: Any) -> Place:
+    if not isinstance(thing, (str, Path)):
+        return Place("", None)
+    path, part = split_part(thing)
+    return Place("", Path(path), part)
+
+
+def _sources(places: Mapping[str, Any]) -> dict[str, Source]:
+    paths = {name: split_part(place)[0] for name, place in places.items() if isinstance(place, (str, Path))}
+    return {name: Source(path) for name, path in paths.items() if Path(path).is_file()}
+
+
+def _positives(place: Any, sides: Sides) -> Positives:
+    kind, colon, rest = place.partition(":") if isinstance(place, str) and not Path(place).exists() else ("", "", "")
+    if not colon or kind not in ("counts", "groups"):
+        return read_positives(place, sides)
+    if kind == "counts":
+        return read_positives(int(rest) if rest.isdecimal() else _counts(rest), sides)
+    queries, comma, items = rest.partition(",")
+    return read_positives(Groups(read_column(queries), read_column(items) if comma else sides.items), sides)
+
+
+def _counts(place: str) -> list[int]:
+    numbers = read_numbers(*split_part(place)[:1], column=split_part(place)[1])
+    wrong = np.flatnonzero((numbers < 0) | (numbers != np.floor(numbers)))
+    if wrong.size:
+        raise BadInput(f"{place}: row {int(wrong[0])} (from 0) is {numbers[wrong[0]]}; captions of a video are a whole number.")
+    return numbers.astype(np.int64).tolist()
+
+
+def _texts(place: Any, names: Sequence[str]) -> list[str]:
+    """What each caption says, in the order of the rows."""
+    if not isinstance(place, (str, Path, Mapping)):
+        listed = list(map(str, place))
+        if len(listed) != len(names):
+            raise BadInput(f"{len(listed)} texts for {len(names)} rows (captions); every row has one.")
+        return listed
+    found = io.read_texts(place).texts
+    if isinstance(names, Positions) and not all(name in found for name in names):
+        return _texts(list(found.values()), names)
+    missing = next((name for name in names if name not in found), None)
+    if missing is not None:
+        raise BadInput(f"{place if isinstance(place, (str, Path)) else 'texts'}: no text for the caption {missing!r}.")
+    return [found[name] for name in names]
+
+
+def _first_alike(texts: Sequence[str], rows: Ints | None) -> Ints:
+    chosen = texts if rows is None else [texts[row] for row in map(int, rows)]
+    known: dict[str, int] = {}
+    return np.array([known.setdefault(" ".join(text.split()), row) for row, text in enumerate(chosen)], dtype=np.int64)

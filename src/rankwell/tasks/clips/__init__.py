@@ -1,0 +1,1 @@
+"""Driving clips with keyword ground truth."""

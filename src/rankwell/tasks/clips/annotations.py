@@ -1,0 +1,240 @@
+"""Annotations: which clips carry which keywords, by group."""
+
+import difflib
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from rankwell.core.tables import Bools, Ints, sort_ids
+from rankwell.errors import BadInput, BadUsage, DuplicateItem, UnknownName
+from rankwell.store import encode_id
+from rankwell.tasks.clips.vocabulary import Keyword, Vocabulary, fold, group_key
+
+
+class Schema(NamedTuple):
+    """What annotators may write. parents: a keyword -> the wider one that it implies, as `sedan` is a `small vehicle`."""
+
+    vocabulary: Vocabulary
+    parents: Mapping[Keyword, Keyword] = {}
+
+
+class Row(NamedTuple):
+    """A clip as its table has it. labels: group -> texts as written. attributes: what else stands beside it."""
+
+    clip: str
+    labels: Mapping[str, Sequence[str]]
+    attributes: Mapping[str, str] = {}
+
+
+@dataclass(frozen=True, eq=False)
+class Annotations:
+    """Clips in the order of their bytes, keywords by group, and which clip carries which.
+
+    clips: ids. keywords: (keywords,) those that are declared, and those that are used without. given: (clips, keywords) as
+    annotated. attributes: clip -> other columns. schema: what is declared, or None. notes: what was read otherwise than written.
+    bare_groups: groups for which nobody wrote or declared a keyword.
+    """
+
+    clips: tuple[str, ...]
+    keywords: tuple[Keyword, ...]
+    given: Bools
+    attributes: Mapping[str, Mapping[str, str]] = field(default_factory=dict[str, Mapping[str, str]])
+    schema: Schema | None = None
+    notes: tuple[str, ...] = ()
+    bare_groups: tuple[str, ...] = ()
+
+    @classmethod
+    def from_rows(cls, rows: Sequence[Row], *, groups: Sequence[str] = (), schema: Schema | None = None) -> "Annotations":
+        """The table of rows in any order. groups: their order, also of those without a label.
+
+        Labels of one group that differ in case, spaces, hyphens or plural alone are one keyword: the declared one, else the most
+        frequent spelling. A declared alias is read as what it stands for. Raises DuplicateItem for a clip that comes twice,
+        BadInput where there is none.
+        """
+        if not rows:
+            raise BadInput("no clip is annotated; a row per clip is wanted.")
+        _refuse_duplicates(rows)
+        known = schema or Schema(Vocabulary(()))
+        read = _Reader(known.vocabulary, rows)
+        members = {row.clip: {entry for group, texts in row.labels.items() for entry in read.meant(group, texts)} for row in rows}
+        used = {entry for each in members.values() for entry in each}
+        order = tuple(
+            dict.fromkeys((*known.vocabulary.groups, *groups, *(group for row in rows for group in sorted(row.labels))))
+        )
+        declared = {entry: place for place, entry in enumerate(known.vocabulary.entries)}
+        keywords = sorted(
+            {*declared, *used},
+            key=lambda entry: (order.index(entry.group), declared.get(entry, len(declared)), encode_id(entry.label)),
+        )
+        clips = tuple(sort_ids(members))
+        given = np.array([[entry in members[clip] for entry in keywords] for clip in clips], dtype=np.bool_)
+        attributes = {row.clip: dict(row.attributes) for row in rows}
+        filled = {entry.group for entry in keywords}
+        bare = tuple(group for group in order if group not in filled)
+        given = given.reshape(len(clips), len(keywords))
+        return cls(clips, tuple(keywords), given, attributes, schema, tuple(read.notes), bare)
+
+    @cached_property
+    def index(self) -> dict[str, int]:
+        """The position of each clip in `clips`."""
+        return {clip: position for position, clip in enumerate(self.clips)}
+
+    @cached_property
+    def column(self) -> dict[Keyword, int]:
+        """The position of each keyword in `keywords`."""
+        return {entry: position for position, entry in enumerate(self.keywords)}
+
+    @cached_property
+    def groups(self) -> tuple[str, ...]:
+        """Every group that has a keyword, in order."""
+        return tuple(dict.fromkeys(entry.group for entry in self.keywords))
+
+    @cached_property
+    def vocabulary(self) -> Vocabulary:
+        """The words that a text may be mapped to: those that are declared, else those that are used."""
+        return self.schema.vocabulary if self.schema is not None else Vocabulary(self.keywords)
+
+    @cached_property
+    def carried(self) -> Bools:
+        """(clips, keywords) what is annotated and what that implies by way of parents."""
+        parents = self.schema.parents if self.schema is not None else {}
+        carried = self.given.copy()
+        for entry in self.keywords:
+            chain, wider = {entry}, parents.get(entry)
+            while wider is not None and wider not in chain:
+                carried[:, self.column[wider]] |= self.given[:, self.column[entry]]
+                chain.add(wider)
+                wider = parents.get(wider)
+        return carried
+
+    @property
+    def undeclared(self) -> tuple[Keyword, ...]:
+        """The keywords that are used and not declared; none where nothing is declared at all."""
+        declared = set(self.schema.vocabulary.entries) if self.schema is not None else set(self.keywords)
+        return tuple(entry for entry in self.keywords if entry not in declared)
+
+    @property
+    def empty(self) -> tuple[str, ...]:
+        """The clips without any keyword."""
+        return tuple(self.clips[row] for row in np.flatnonzero(self.given.sum(axis=1) == 0).tolist())
+
+    @property
+    def uses(self) -> Ints:
+        """(keywords,) how many clips each keyword is written for."""
+        return self.given.sum(axis=0, dtype=np.int64)
+
+    def find_group(self, name: str) -> str:
+        """The group of a name, whatever its case, spelling (behaviour) and prefix: `object type` is `pv_object_type`.
+
+        Groups without a keyword are found too. Raises UnknownName, which suggests the nearest.
+        """
+        plain, known = group_key(name), (*self.groups, *self.bare_groups)
+        exact = [group for group in known if group_key(group) == plain]
+        near = exact or [group for group in known if group_key(group).endswith(f"_{plain}")]
+        if len(near) == 1:
+            return near[0]
+        if near:
+            raise UnknownName(f"{name!r} may be the group {' or '.join(map(repr, near))}; write the whole name.")
+        keys = {key: group for group in known for key in (group_key(group), group_key(group).removeprefix("pv_"))}
+        like = difflib.get_close_matches(plain, keys, n=1)
+        hint = f"; did you mean {keys[like[0]]!r}?" if like else ""
+        raise UnknownName(
+            f"no group is called {name!r}{hint or ';'} there are {', '.join(known) or 'none, as no column is one'}."
+        )
+
+    def find(self, text: str) -> tuple[Keyword, ...]:
+        """The keywords that a text names: `bicyclist`, or `group: label` where two groups have it. Raises UnknownName."""
+        group, colon, label = text.partition(":")
+        plain = group_key(group)
+        named = (
+            [each for each in self.groups if group_key(each) == plain or group_key(each).endswith(f"_{plain}")] if colon else []
+        )
+        wanted = fold(label if named else text)
+        found = tuple(entry for entry in self.keywords if fold(entry.label) == wanted and (not named or entry.group in named))
+        if not found:
+            where = f"the group {named[0]!r} has" if named else "there is"
+            known = sorted({each.label for each in self.keywords if not named or each.group in named})
+            near = difflib.get_close_matches((label if named else text).strip(), known, cutoff=0.6) or known
+            listed = ", ".join(near) or "none"
+            raise UnknownName(f"{where} no keyword {(label if named else text).strip()!r}; there are {listed}.")
+        return found
+
+    def select(self, groups: Iterable[str] = (), keywords: Iterable[str] = ()) -> Bools:
+        """(keywords,) which of them count: those of the named groups, all where none is named, and of a group in which single
+        keywords are named only these; where keywords are named and no group, nothing else counts. Raises UnknownName, and
+        BadUsage for a keyword of a group that is left out."""
+        chosen = {self.find_group(group) for group in groups}
+        single: set[Keyword] = set()
+        for text in keywords:
+            found = self.find(text)
+            mine = [entry for entry in found if not chosen or entry.group in chosen]
+            if not mine:
+                where = " and ".join(dict.fromkeys(entry.group for entry in found))
+                raise BadUsage(
+                    f"the keyword {text!r} is one of {where}, which the chosen groups leave out; add the group to them."
+                )
+            single.update(mine)
+        whole = (chosen or (set() if single else set(self.groups))) - {entry.group for entry in single}
+        return np.array([entry in single or entry.group in whole for entry in self.keywords], dtype=np.bool_)
+
+    def named(self, row: Bools) -> dict[str, list[str]]:
+        """group -> labels of a (keywords,) row, groups and labels in order."""
+        found: dict[str, list[str]] = {}
+        for position in np.flatnonzero(row).tolist():
+            found.setdefault(self.keywords[position].group, []).append(self.keywords[position].label)
+        return found
+
+
+def _refuse_duplicates(rows: Sequence[Row]) -> None:
+    seen: dict[str, int] = {}
+    for number, row in enumerate(rows, 1):
+        first = seen.setdefault(row.clip, number)
+        if first != number:
+            raise DuplicateItem(f"clip {row.clip!r} stands in rows {first} and {number}; keep one of them.")
+
+
+def _times(count: int) -> str:
+    return "once" if count == 1 else f"{count} times"
+
+
+class _Reader:
+    """What the texts of a table mean, group by group."""
+
+    def __init__(self, vocabulary: Vocabulary, rows: Sequence[Row]) -> None:
+        self.notes: list[str] = []
+        self._meant: dict[tuple[str, tuple[str, ...]], tuple[Keyword, ...]] = {}
+        for alias, entries in vocabulary.aliases.items():
+            for entry in entries:
+                known = self._meant.get((entry.group, fold(alias)), ())
+                self._meant[entry.group, fold(alias)] = (*known, entry)
+        self._meant |= {(entry.group, fold(entry.label)): (entry,) for entry in vocabulary.entries}
+        spelled: dict[tuple[str, tuple[str, ...]], Counter[str]] = {}
+        for row in rows:
+            for group, texts in row.labels.items():
+                for text in texts:
+                    spelled.setdefault((group, fold(text)), Counter())[" ".join(text.casefold().split())] += 1
+        for (group, words), counted in sorted(spelled.items()):
+            self._add(group, words, counted)
+
+    def _add(self, group: str, words: tuple[str, ...], counted: Counter[str]) -> None:
+        if not words:
+            what = ", ".join(map(repr, sorted(counted)))
+            self.notes.append(f"{group}: {what} holds no word and is read as nothing ({_times(counted.total())})")
+            return
+        first = min(counted, key=lambda text: (-counted[text], encode_id(text)))
+        meant = self._meant.setdefault((group, words), (Keyword(group, first),))
+        labels = {entry.label for entry in meant}
+        other = sorted(text for text in counted if text not in {label.casefold() for label in labels})
+        if other:
+            times = sum(counted[text] for text in other)
+            self.notes.append(
+                f"{group}: {', '.join(map(repr, other))} read as {' and '.join(sorted(labels))!r} ({_times(times)})"
+            )
+
+    def meant(self, group: str, texts: Sequence[str]) -> list[Keyword]:
+        """The keywords that the texts of a cell stand for."""
+        return [entry for text in texts if fold(text) for entry in self._meant[group, fold(text)]]

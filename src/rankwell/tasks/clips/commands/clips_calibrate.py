@@ -1,0 +1,143 @@
+"""Find the threshold that maps texts to keywords best: labelled queries in, precision and recall at each threshold out."""
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from rankwell import __version__, report
+from rankwell.errors import BadInput, BadUsage
+from rankwell.report.parameter_chart import parameter_chart
+from rankwell.report.present import FormatOption, Output, OutputOption, Progress
+from rankwell.store import Source, write_bytes, write_text
+from rankwell.tasks.clips.annotations import Annotations
+from rankwell.tasks.clips.calibration import Tally, best_threshold, hold_back, tally
+from rankwell.tasks.clips.formats.annotations import TextQuery, read_annotations, read_text_queries
+from rankwell.tasks.clips.formats.keyword_schema import read_schema
+from rankwell.tasks.clips.keybert import load_keybert
+from rankwell.tasks.clips.mapping import KeywordMapper, Strategy
+from rankwell.tasks.clips.vocabulary import Keyword
+
+_LEAST_STEP = 0.001
+
+
+def calibrate(
+    queries: str,
+    /,
+    *,
+    annotations: str,
+    encoder: str,
+    schema: str | None = None,
+    strategy: Strategy = "cover",
+    low: float = 0.3,
+    high: float = 0.9,
+    step: float = 0.05,
+    held_back: int = 3,
+    device: str | None = None,
+    format: FormatOption = "table",  # noqa: A002
+    output: OutputOption = None,
+    progress: Progress = None,
+) -> Output:
+    """Find the threshold that maps texts to keywords best: labelled queries in, precision and recall at each threshold out.
+
+    Precision, recall and F1 count keywords over all queries. The best threshold is chosen without the queries that are held back.
+
+    Parameters
+    ----------
+    queries
+        Table of texts with the keywords that they mean, columns text and keywords; an empty cell says that they mean none.
+    annotations
+        Table of clips with their keywords; without --schema the labels that it uses are the vocabulary.
+    encoder
+        Folder or name of a model of sentence-transformers.
+    schema
+        Declared labels per group: JSON {group: [label, …]}.
+    strategy
+        cover or algorithm1; see rankwell clips map.
+    low
+        Lowest threshold.
+    high
+        Highest threshold.
+    step
+        From one threshold to the next.
+    held_back
+        Hold back one query of so many, to see how the chosen threshold does elsewhere: 3 holds back every third, 0 none.
+    device
+        Where to compute, such as cpu or cuda; by default what the model's library chooses.
+    format
+        How to print.
+    output
+        Folder for thresholds.csv, thresholds.json and the chart thresholds.png and .svg.
+    """
+    thresholds = _thresholds(low, high, step)
+    if held_back < 0 or held_back == 1:
+        raise BadUsage(f"--held-back {held_back}; 2 or more holds back one query of so many, 0 none.")
+    declared = None if schema is None else read_schema(schema)
+    table = read_annotations(annotations, schema=declared)
+    meant = _meant(read_text_queries(queries), table, queries)
+    loaded = load_keybert(encoder, device=device)
+    mapper = KeywordMapper(table.vocabulary, encode=loaded, strategy=strategy)
+    for done, text in enumerate(meant, 1):
+        mapper.map_text(text)
+        if progress is not None:
+            progress("mapping", done, len(meant))
+    chosen, held = hold_back(list(meant), held_back)
+    parts = {"tuning" if held else "all": chosen, **({"held back": held} if held else {})}
+    found = {
+        part: {threshold: tally(mapper, {text: meant[text] for text in texts}, threshold=threshold) for threshold in thresholds}
+        for part, texts in parts.items()
+    }
+    best = best_threshold(next(iter(found.values())))
+    rows = [_row(part, threshold, each) for part, tallies in found.items() for threshold, each in tallies.items()]
+    told = ", ".join(f"{part} {report.figure(tallies[best].f1, 'share')}" for part, tallies in found.items())
+    notes = [*table.notes, f"best threshold: {best:g} (F1: {told}); the default is {mapper.threshold:g}"]
+    rules: dict[str, Any] = {"strategy": strategy, "vocabulary": "used" if declared is None else "declared", **loaded.rules}
+    rules |= {"best_threshold": best, "default_threshold": mapper.threshold, "version": __version__}
+    document = report.Document(rows, None, rules, notes, summary=False, terminal=report.terminal_of(sys.stdout))
+    wrote: list[str] = []
+    if output is not None:
+        inputs = {"queries": queries, "annotations": annotations, **({} if schema is None else {"schema": schema})}
+        _write(output, document, {name: Source(place).digest() for name, place in inputs.items()})
+        wrote.append(f"wrote {output}/")
+    return Output(text=report.OUTPUTS[format](document), notes=(*(notes if format != "json" else ()), *wrote))
+
+
+def _thresholds(low: float, high: float, step: float) -> list[float]:
+    if not -1 <= low <= high <= 1:
+        raise BadUsage(f"thresholds from {low} to {high}; --low and --high lie between -1 and 1, the lower one first.")
+    if not step >= _LEAST_STEP:
+        raise BadUsage(f"--step {step}; {_LEAST_STEP} at least is wanted.")
+    return [round(low + place * step, 6) for place in range(int((high - low) / step + 1e-9) + 1)]
+
+
+def _meant(queries: Sequence[TextQuery], table: Annotations, place: str) -> dict[str, tuple[Keyword, ...]]:
+    """Text -> the keywords that it means. Raises BadInput for a text that comes twice, and where no query is labelled."""
+    found: dict[str, tuple[Keyword, ...]] = {}
+    for query in queries:
+        if query.text in found:
+            raise BadInput(f"{place}: the text {query.text!r} comes twice; label each text once.")
+        found[query.text] = tuple(entry for text in query.keywords or () for entry in table.find(text))
+    if all(query.keywords is None for query in queries):
+        raise BadInput(f"{place}: no query says which keywords it means; a column keywords is wanted.")
+    return found
+
+
+def _row(part: str, threshold: float, found: Tally) -> dict[str, Any]:
+    figures = {"precision": found.precision, "recall": found.recall, "f1": found.f1}
+    counts = {"right": found.right, "mapped": found.mapped, "meant": found.meant, "n": found.texts}
+    return {"queries": part, "threshold": threshold, **figures, **counts}
+
+
+def _write(folder: Path, document: report.Document, digests: dict[str, str]) -> None:
+    whole = report.Document(document.rows, None, {**document.rules, "inputs": digests}, document.notes, summary=False)
+    write_text(folder / "thresholds.csv", report.OUTPUTS["csv"](whole))
+    write_text(folder / "thresholds.json", report.OUTPUTS["json"](whole))
+    lines = [
+        {"system": row["queries"], "series": row["queries"], "value": row["threshold"], "label": label, "mean": row[name]}
+        for name, label in (("precision", "Precision"), ("recall", "Recall"), ("f1", "F1"))
+        for row in document.rows
+    ]
+    title = f"Keywords found in texts, by threshold ({document.rules['strategy']})"
+    picture = report.draw(parameter_chart(lines, "threshold", title=title, point="threshold"))
+    write_bytes(folder / "thresholds.png", picture.png)
+    write_text(folder / "thresholds.svg", picture.svg)

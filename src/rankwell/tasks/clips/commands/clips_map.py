@@ -1,0 +1,97 @@
+"""Show which keywords a text means: names and aliases first, then by similarity, with negations and what stays unmapped."""
+
+import sys
+from typing import Any
+
+from rankwell import __version__, report
+from rankwell.errors import BadUsage
+from rankwell.report.present import FormatOption, Output
+from rankwell.tasks.clips.formats.annotations import read_annotations
+from rankwell.tasks.clips.formats.keyword_schema import read_schema
+from rankwell.tasks.clips.keybert import load_keybert
+from rankwell.tasks.clips.mapping import KeywordMapper, MappedText, Strategy
+from rankwell.tasks.clips.vocabulary import Vocabulary
+
+
+def map(  # noqa: A001
+    *texts: str,
+    annotations: str,
+    schema: str | None = None,
+    encoder: str | None = None,
+    strategy: Strategy = "cover",
+    keyword_threshold: float | None = None,
+    device: str | None = None,
+    format: FormatOption = "table",  # noqa: A002
+) -> Output:
+    """Show which keywords a text means: names and aliases first, then by similarity, with negations and what stays unmapped.
+
+    The score of a name is 1. By similarity it is 0.65 times the cosine of span and label, and 0.35 times how well their words
+    find each other, which is the cosine again where both are single words; under algorithm1 it is the cosine.
+
+    Parameters
+    ----------
+    texts
+        Texts that somebody searches with; quote each one.
+    annotations
+        Table of clips with their keywords; without --schema the labels that it uses are the vocabulary.
+    schema
+        Declared labels per group: JSON {group: [label, …]}.
+    encoder
+        Folder or name of a model of sentence-transformers; without it only names and aliases are found.
+    strategy
+        cover: every word counts once, negations stand apart; algorithm1: every 1-, 2- and 3-gram adds its best keyword.
+    keyword_threshold
+        What a score must exceed; by default what was calibrated with all-MiniLM-L6-v2, for algorithm1 0.5. Needs --encoder.
+    device
+        Where to compute, such as cpu or cuda; by default what the model's library chooses.
+    format
+        How to print.
+    """
+    if not texts:
+        raise BadUsage("name at least one text: rankwell clips map TEXT... --annotations FILE")
+    if encoder is None and keyword_threshold is not None:
+        raise BadUsage("--keyword-threshold is for similar words, which an encoder finds; name one with --encoder.")
+    vocabulary, rules, notes = read_vocabulary(annotations, schema)
+    loaded = None if encoder is None else load_keybert(encoder, device=device)
+    mapper = KeywordMapper(vocabulary, encode=loaded, strategy=strategy, threshold=keyword_threshold)
+    found = [mapper.map_text(text) for text in dict.fromkeys(texts)]
+    rows = [row for each in found for row in _rows(each)]
+    notes += [note for each in found for note in each.notes]
+    if loaded is None:
+        notes.append("without an encoder only names and aliases are found; name a model with --encoder")
+    rules = {**mapper.describe(), **rules, **(loaded.rules if loaded is not None else {}), "version": __version__}
+    if not rows:
+        notes.append("no keyword is mapped")
+    document = report.Document(rows, None, rules, notes, summary=False, terminal=report.terminal_of(sys.stdout))
+    text = report.OUTPUTS[format](document) if rows or format == "json" else ""
+    return Output(text=text, notes=tuple(notes if format != "json" else ()))
+
+
+def read_vocabulary(annotations: str, schema: str | None) -> tuple[Vocabulary, dict[str, Any], list[str]]:
+    """The declared keywords, else those that the annotations use; what that is for the rules; and what there is to say of it."""
+    declared = None if schema is None else read_schema(schema)
+    table = read_annotations(annotations, schema=declared)
+    vocabulary = table.vocabulary
+    notes = [*table.notes]
+    if table.undeclared:
+        used = ", ".join(f"{label} ({group})" for group, label in table.undeclared)
+        notes.append(f"used and not declared, so that no text maps to it: {used}")
+    if vocabulary.shadowing:
+        notes.append(f"aliases that read like a label, which wins: {', '.join(vocabulary.shadowing)}")
+    return vocabulary, {"vocabulary": "used" if declared is None else "declared"}, notes
+
+
+def _rows(found: MappedText) -> list[dict[str, Any]]:
+    return [
+        {
+            "text": found.text,
+            "span": each.span,
+            "group": each.keyword.group,
+            "keyword": each.keyword.label,
+            "score": each.score,
+            "runner_up": each.runner_up,
+            "margin": each.margin,
+            "stage": each.stage,
+        }
+        for each in found.mapped
+    ]

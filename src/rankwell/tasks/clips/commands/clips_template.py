@@ -1,0 +1,157 @@
+"""Write an empty annotation table for a list of clips: a row per clip, a column per group of keywords."""
+
+import csv
+import glob
+import io
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from rankwell.core.kernels.arrays import item_ids
+from rankwell.errors import BadInput, BadUsage, DuplicateItem, NothingToEvaluate
+from rankwell.io.embeddings import read_column, split_part
+from rankwell.media.images import VIDEO_SUFFIXES, is_media, list_media
+from rankwell.report.present import Output, OutputOption
+from rankwell.store import write_text
+from rankwell.tasks.clips.formats.keyword_schema import read_schema
+
+ID = "slice_id"
+GROUPS = ("pv_object_type", "pv_actor_behavior", "pv_spatial_relation", "ego_behavior", "scene_type")
+
+
+class _Clip(NamedTuple):
+    """A clip's id and where it was named, for messages."""
+
+    id: str
+    place: str
+
+
+def template(
+    clips: str,
+    /,
+    *more: str,
+    output: OutputOption = None,
+    schema: str | None = None,
+    groups: str | None = None,
+    overwrite: bool = False,
+) -> Output:
+    """Write an empty annotation table for a list of clips: a row per clip, a column per group of keywords.
+
+    Write keywords into the cells, several of one group with commas between them: "bicyclist, small vehicle".
+
+    Parameters
+    ----------
+    clips
+        Folder of videos and pictures, a file of one clip, a pattern in quotes ("drive1/*.mp4"), or a list of ids: a text file
+        with one a line, a column of a table (items.csv:slice_id).
+    more
+        Further folders, files, patterns and lists.
+    output
+        CSV file to write; without it the table is printed.
+    schema
+        JSON file {group: [label, ...]}: its groups are the columns, its labels are printed.
+    groups
+        Names of the groups with commas between them; by default pv_object_type, pv_actor_behavior, pv_spatial_relation,
+        ego_behavior and scene_type.
+    overwrite
+        Replace a table that is there, and whatever is written in it.
+    """
+    if output is not None:
+        _refuse_loss(output, overwrite=overwrite)
+    declared = read_schema(schema).vocabulary if schema is not None else None
+    if declared is not None and groups is not None:
+        raise BadUsage("--groups and --schema both name the columns; leave one of them out.")
+    columns = declared.groups if declared is not None else _columns(groups)
+    notes: list[str] = []
+    found = [clip for place in (clips, *more) for clip in _clips(place, notes)]
+    _refuse_double(found)
+    if not found:
+        raise NothingToEvaluate(f"{clips}: no clip is in it; name a folder of videos or pictures, or a list of ids.")
+    if declared is not None:
+        labels = {group: [entry.label for entry in declared.entries if entry.group == group] for group in columns}
+        notes += [f"{group}: {', '.join(each)}" for group, each in labels.items()]
+    text = _table([clip.id for clip in found], columns)
+    if output is None:
+        return Output(text=text, notes=tuple(notes))
+    write_text(output, text)
+    notes.append(f"wrote {output} ({len(found)} clips, {len(columns)} groups)")
+    return Output(notes=tuple(notes))
+
+
+def _refuse_loss(path: Path, *, overwrite: bool) -> None:
+    if path.suffix.lower() != ".csv":
+        raise BadUsage(f"{path}: the table is written as CSV; name it so (.csv).")
+    if path.exists() and not overwrite:
+        raise BadUsage(f"{path} is there and may hold annotations; name another file, or say --overwrite.")
+
+
+def _columns(groups: str | None) -> tuple[str, ...]:
+    if groups is None:
+        return GROUPS
+    names = tuple(name.strip() for name in groups.split(","))
+    if not all(names) or len(set(names)) < len(names) or ID in names:
+        raise BadUsage(f"--groups {groups!r}: different names with commas between them are wanted, none of them {ID}.")
+    return names
+
+
+def _clips(place: str, notes: list[str]) -> list[_Clip]:
+    """The clips that one argument names: by the files of a folder, by a file itself, by a pattern, or by a list of ids."""
+    path = Path(place)
+    if path.is_dir():
+        media = list_media(path)
+        # A still that is kept beside its video shows the same clip.
+        filmed = {each.with_suffix("") for each in media if each.name.lower().endswith(VIDEO_SUFFIXES)}
+        kept = [each for each in media if each.name.lower().endswith(VIDEO_SUFFIXES) or each.with_suffix("") not in filmed]
+        if len(kept) < len(media):
+            count = len(media) - len(kept)
+            what = (
+                "1 picture beside a video of the same name gets"
+                if count == 1
+                else f"{count} pictures beside videos of the same name get"
+            )
+            notes.append(f"{place}: {what} no row")
+        return [_Clip(each.relative_to(path).as_posix(), f"the folder {place}") for each in kept]
+    if path.exists():
+        return [_Clip(path.name, place)] if is_media(place) else _listed(place, notes)
+    if Path(split_part(place)[0]).is_file():
+        return _listed(place, notes)
+    matching = sorted(glob.glob(place))  # noqa: PTH207 - a pattern may be absolute
+    if not matching:
+        raise BadInput(f"{place}: no such file or folder, and no file that matches it; name the clips' folder or a list of ids.")
+    return [clip for each in matching for clip in _clips(each, notes)]
+
+
+def _listed(place: str, notes: list[str]) -> list[_Clip]:
+    """The ids of a list; rows without anything are not clips, and a note counts those between others."""
+    column = read_column(place)
+    while column and not column[-1]:
+        column.pop()
+    rows = [row for row, name in enumerate(column) if name]
+    empty = [row for row, name in enumerate(column, 1) if not name]
+    if empty:
+        what = (
+            f"row {empty[0]} holds no id and is"
+            if len(empty) == 1
+            else f"{len(empty)} rows (first {empty[0]}) hold no id and are"
+        )
+        notes.append(f"{place}: {what} passed over")
+    names = item_ids(column[row] for row in rows)
+    return [_Clip(name, f"{place}, row {row + 1}") for row, name in zip(rows, names, strict=True)]
+
+
+def _refuse_double(clips: Sequence[_Clip]) -> None:
+    seen: dict[str, str] = {}
+    for clip in clips:
+        if clip.id in seen:
+            twice = clip.place == seen[clip.id]
+            named = f"twice by {clip.place}" if twice else f"by {seen[clip.id]} and {clip.place}"
+            raise DuplicateItem(f"clip {clip.id!r} is named {named}; every clip has one row.")
+        seen[clip.id] = clip.place
+
+
+def _table(ids: Sequence[str], groups: Sequence[str]) -> str:
+    stream = io.StringIO()
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow((ID, *groups))
+    writer.writerows((name, *([""] * len(groups))) for name in ids)
+    return stream.getvalue()

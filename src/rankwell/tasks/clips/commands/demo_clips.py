@@ -1,0 +1,181 @@
+"""Search annotated driving clips, drawn on the spot, by clips and by texts: the whole evaluation with its pictures.
+
+The annotations and text queries are written by hand and ship with the package; the clips are drawn from the annotations. Clips
+are searched by the colours and shapes of the whole picture, which see that it is night before they see who is on the road, and
+by the edges of what is straight ahead; texts by BM25 over a sentence for each clip.
+"""
+
+from collections.abc import Sequence
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rankwell import report
+from rankwell.commands.report import page_lines, write_report
+from rankwell.encoders.simple_pictures import colours_and_shapes, edges
+from rankwell.engines.sqlite_fts import SqliteFts
+from rankwell.io import read_texts
+from rankwell.io.embeddings import write_ids
+from rankwell.media.contact_sheet import sheets_of, write_sheets
+from rankwell.media.images import Thumbnails, locate, read_picture
+from rankwell.report.page import NAME
+from rankwell.report.present import Output, OutputPath, Progress, present
+from rankwell.store import refuse_blocked, replacing, write_bytes
+from rankwell.tasks.clips.commands.clips_evaluate import with_pictures
+from rankwell.tasks.clips.drawn_scenes import Scene, draw_clip
+from rankwell.tasks.clips.evaluation import ClipResults, evaluate_clips
+from rankwell.tasks.clips.formats.annotations import read_annotations
+from rankwell.tasks.clips.formats.keyword_schema import read_schema
+from rankwell.tasks.clips.mapping import KeywordMapper
+
+GROUPS = ("pv_object_type", "pv_actor_behavior")
+AHEAD = (0.28, 0.3, 0.72, 0.85)
+"""The part of a picture in which others are: left, top, right and bottom as shares of it."""
+_SHEETS = 6
+_TITLE = "Clips of roads by what is ahead, and by the whole picture"
+_FIGURES = ("measure", "mean", "ci_low", "ci_high", "ceiling", "chance", "n")
+_SHOWN = ("P@1", "P@5", "R@5", "AP", "nDCG@5")
+
+
+class DemoClips(NamedTuple):
+    """Where the files lie: a folder of GIFs, the annotations, the schema, vectors of the clips by two systems, a sentence per
+    clip, the text queries."""
+
+    clips: Path
+    annotations: Path
+    schema: Path
+    embeddings: tuple[Path, Path]
+    captions: Path
+    queries: Path
+
+
+class Captions(SqliteFts):
+    """BM25 over a sentence for each clip."""
+
+
+def clips(
+    *,
+    output: OutputPath = Path("rankwell-demo-clips"),
+    seed: int = 0,
+    progress: Progress = None,
+) -> Output:
+    """Search annotated driving clips, drawn on the spot, by clips and by texts: the whole evaluation with its pictures.
+
+    Parameters
+    ----------
+    output
+        Folder for the clips, the tables and the contact sheets.
+    seed
+        Seed of the bootstrap.
+    """
+    refuse_blocked(output, folder=True)
+    made = prepare(output, progress=progress)
+    found = locate(read_annotations(made.annotations).clips, made.clips)
+    pictures = Thumbnails(found)
+    results = {
+        path.stem: evaluate_clips(made.annotations, path, schema=made.schema, groups=GROUPS, details=True, seed=seed)
+        for path in made.embeddings
+    }
+    by_clip = list(results.values())
+    by_text = search_texts(made, seed=seed)
+    notes = [note for name, each in {**results, "texts": by_text}.items() for note in _write(each, output / name, pictures)]
+    write_report([output / name for name in reversed(results)], output / NAME, title=_TITLE, seed=seed)
+    parts = [
+        f"{len(found)} drawn clips of roads, each searched with every other: who is on the road, doing what? By the colours and\n"
+        "shapes of the whole picture, and by the edges of what is ahead:\n",
+        _rows([row for each in by_clip for row in each.summary], ("run", *_FIGURES)),
+        "By single groups of keywords:\n",
+        _rows([row for each in by_clip for row in each.by_group if row["measure"] == "P@5"], ("run", "group", *_FIGURES)),
+        f"Keywords that the first five results of {made.embeddings[-1].stem} lack most often, and how often any clip does:\n",
+        _by_keyword(by_clip[-1]),
+        f"{len(by_text.values[0].queries)} texts, searched by BM25 over a sentence per clip. `given`: a clip is right if it has\n"
+        "what the text means; `mapped`: if it has what the words of the text were read as:\n",
+        _rows(by_text.summary, ("run", *_FIGURES)),
+        _end(made, output),
+        page_lines(output),
+    ]
+    return Output(text="\n".join(parts), notes=tuple(dict.fromkeys(notes)))
+
+
+def prepare(folder: Path, *, progress: Progress = None) -> DemoClips:
+    """Draws the clips, computes their vectors from the files' middle frames, and writes everything into a folder."""
+    source = files("rankwell.tasks.clips") / "data"
+    names = {
+        "annotations": "clips.csv",
+        "schema": "clip_schema.json",
+        "captions": "clip_captions.tsv",
+        "queries": "clip_queries.csv",
+    }
+    paths = {what: folder / name.replace("clips.csv", "unified_annotation.csv") for what, name in names.items()}
+    for what, name in names.items():
+        write_bytes(paths[what], (source / name).read_bytes())
+    scenes = read_scenes()
+    for done, scene in enumerate(scenes):
+        if progress is not None:
+            progress("drawing", done, len(scenes))
+        write_bytes(folder / "clips" / scene.id, draw_clip(scene))
+    images = [read_picture(folder / "clips" / scene.id) for scene in scenes]
+    made = {"colours_and_shapes": colours_and_shapes(images), "edges_ahead": edges(images, part=AHEAD)}
+    embeddings = (folder / "colours_and_shapes.npy", folder / "edges_ahead.npy")
+    for path in embeddings:
+        with replacing(path) as draft, draft.open("wb") as stream:
+            np.save(stream, made[path.stem], allow_pickle=False)
+        write_ids(path, [scene.id for scene in scenes])
+    return DemoClips(clips=folder / "clips", embeddings=embeddings, **paths)
+
+
+def read_scenes() -> list[Scene]:
+    """The clips that ship with the package, each with its labels in the order in which they are written."""
+    import csv
+
+    text = (files("rankwell.tasks.clips") / "data" / "clips.csv").read_text(encoding="utf-8")
+    return [
+        Scene(row.pop("slice_id"), {group: [label.strip() for label in cell.split(",")] for group, cell in row.items()})
+        for row in csv.DictReader(text.splitlines())
+    ]
+
+
+def search_texts(made: DemoClips, *, seed: int = 0) -> ClipResults:
+    """The text queries under both readings: the keywords that they were given, and those that their words name."""
+    mapper = KeywordMapper(read_schema(made.schema).vocabulary)
+    with Captions(list(read_texts(made.captions).texts.items())) as engine:
+        return evaluate_clips(
+            made.annotations,
+            mode="text",
+            queries=made.queries,
+            map_text=lambda text: mapper.map_text(text).keywords,
+            engine=engine,
+            schema=made.schema,
+            details=True,
+            seed=seed,
+        )
+
+
+def _write(result: ClipResults, folder: Path, pictures: Thumbnails) -> tuple[str, ...]:
+    """Writes a result with small pictures, and contact sheets of its first run's worst queries; returns what is to be said."""
+    details = result.details or {}
+    run = result.values[0].run
+    titles = {query: answer.text for query, answer in result.answers[run].items()}
+    chosen = [(run, query) for query in result.worst(run)[:_SHEETS]]
+    score = "similarity" if result.rules["mode"] == "video" else "BM25"
+    sheets = write_sheets(folder / "sheets", sheets_of(details, pictures, queries=chosen, titles=titles, score=score))
+    return present(with_pictures(result, pictures), output=folder, others=sheets).notes
+
+
+def _rows(rows: Sequence[Any], names: Sequence[str]) -> str:
+    return report.render_rows([{name: row[name] for name in names} for row in rows if row["measure"] in _SHOWN], "table")
+
+
+def _by_keyword(result: ClipResults) -> str:
+    names = ("group", "keyword", "queries", "missing", "by_chance")
+    return report.render_rows([{name: row[name] for name in names} for row in result.by_keyword[:6]], "table")
+
+
+def _end(made: DemoClips, output: Path) -> str:
+    return (
+        f"Contact sheets of the worst queries, and all tables: {output}/*/. The same from the files:\n\n"
+        f"  rankwell clips evaluate --mode video --annotations {made.annotations} --schema {made.schema} \\\n"
+        f"    --embeddings {made.embeddings[-1]} --groups {','.join(GROUPS)} --thumbnails {made.clips} -o {output / 'again'}\n"
+    )

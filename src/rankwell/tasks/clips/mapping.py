@@ -1,0 +1,321 @@
+"""What a text means in the words of a vocabulary: literally, then by similarity, with what is negated and what stays unmapped.
+
+`algorithm1` is line by line that of ALFA 0.1: every 1-, 2- and 3-gram whose most similar keyword is above the threshold adds it.
+`cover` reads every word once: names of keywords first, longest first; then the spans between them, none overlapping, whose
+scores above the threshold, times their words that say something, have the largest sum.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple, get_args
+
+import numpy as np
+
+from rankwell.core.tables import Floats
+from rankwell.errors import BadInput, BadUsage, UnknownName
+from rankwell.tasks.clips.clauses import Words, content_words
+from rankwell.tasks.clips.phrase_scores import ALIGNED, Encode, Labels
+from rankwell.tasks.clips.span_cover import best_cover
+from rankwell.tasks.clips.vocabulary import Keyword, Vocabulary
+
+Strategy = Literal["cover", "algorithm1"]
+Stage = Literal["exact", "alias", "semantic"]
+COVER_THRESHOLD = 0.58
+"""Calibrated with all-MiniLM-L6-v2 on two thirds of the labelled queries of `benchmarks/keyword_mapping.py`."""
+ALGORITHM1_THRESHOLD = 0.5
+CLOSE = 0.04
+"""Labels of one group whose scores differ by less are told apart by further phrasings."""
+CLEAR = 0.08
+"""By how much a label must be ahead of others that have the same words of the text."""
+_LONGEST_SPAN = 5
+
+
+class Mapped(NamedTuple):
+    """A keyword that a span of a text means.
+
+    span: as written. score: 1 for a name, else how well span and label fit. runner_up: the next best label, None for a name.
+    margin: by how much it was beaten in the comparison that decided. start, end: the span in characters.
+    """
+
+    span: str
+    keyword: Keyword
+    score: float
+    runner_up: str | None
+    margin: float | None
+    stage: Stage
+    start: int
+    end: int
+
+
+@dataclass(frozen=True)
+class MappedText:
+    """What a text means. mapped: in the order of the text, each keyword once. excluded: what it negates. unmapped: words that say
+    something and found no keyword. ambiguous: labels named without their group, where several groups have them."""
+
+    text: str
+    mapped: tuple[Mapped, ...]
+    excluded: tuple[Mapped, ...] = ()
+    unmapped: tuple[str, ...] = ()
+    ambiguous: tuple[str, ...] = ()
+
+    @property
+    def keywords(self) -> tuple[Keyword, ...]:
+        """The keywords that the text asks for."""
+        return tuple(each.keyword for each in self.mapped)
+
+    @property
+    def notes(self) -> list[str]:
+        """What was not mapped, in words."""
+        told = [f"{label!r} is a label of several groups; write group:{label}" for label in self.ambiguous]
+        if self.excluded:
+            told.append(f"negated: {', '.join(f'{each.span!r} ({each.keyword.label})' for each in self.excluded)}")
+        if self.unmapped:
+            told.append(f"unmapped: {', '.join(map(repr, self.unmapped))}")
+        return [f"{self.text!r}: {each}" for each in told]
+
+
+class _Candidate(NamedTuple):
+    """A span of words with its best keyword."""
+
+    start: int
+    end: int
+    entry: int
+    score: float
+    runner_up: int | None
+    margin: float | None
+    stage: Stage
+
+
+class _Reading(NamedTuple):
+    """All about a text that does not depend on the threshold.
+
+    named: found literally. spans: candidates of the semantic stage. taken: whether a word is part of a name. ambiguous: labels.
+    """
+
+    words: Words
+    named: tuple[_Candidate, ...]
+    spans: tuple[_Candidate, ...]
+    taken: tuple[bool, ...]
+    ambiguous: tuple[str, ...]
+
+
+class KeywordMapper:
+    """Maps texts to the keywords of a vocabulary; vocabulary and texts are encoded once, whatever thresholds are asked for.
+
+    encode: texts -> (texts, dimensions) vectors, such as `keybert.KeyBERT(model).model.embed`; without it only names are found.
+    threshold: what a score must exceed; None is `COVER_THRESHOLD`, calibrated with all-MiniLM-L6-v2, or 0.5 for `algorithm1`.
+    Raises BadInput for an empty vocabulary, UnknownName for an unknown strategy, BadUsage for a threshold outside [-1, 1] and for
+    `algorithm1` without `encode`; when mapping, BadInput for a text without a word and for vectors of the wrong shape, BadScore
+    for vectors that are not finite.
+    """
+
+    def __init__(
+        self,
+        vocabulary: Vocabulary,
+        *,
+        encode: Encode | None = None,
+        strategy: Strategy = "cover",
+        threshold: float | None = None,
+    ) -> None:
+        if not vocabulary.entries:
+            raise BadInput("the vocabulary holds no keyword; texts cannot be mapped to it.")
+        if strategy not in get_args(Strategy):
+            raise UnknownName(f"no strategy is called {strategy!r}; there are {' and '.join(get_args(Strategy))}.")
+        if strategy == "algorithm1" and encode is None:
+            raise BadUsage("algorithm1 compares vectors; name an encoder, or take the strategy cover.")
+        self.vocabulary, self.strategy = vocabulary, strategy
+        standard = COVER_THRESHOLD if strategy == "cover" else ALGORITHM1_THRESHOLD
+        self.threshold = _checked(standard if threshold is None else threshold)
+        self._labels = None if encode is None else Labels([label for _, label in vocabulary.entries], encode)
+        self._said = [frozenset(content_words(label)) for _, label in vocabulary.entries]
+        self._readings: dict[str, _Reading] = {}
+
+    def map_text(self, text: str, *, threshold: float | None = None) -> MappedText:
+        """What a text means; a `threshold` given here holds for this once."""
+        limit = self.threshold if threshold is None else _checked(threshold)
+        if text not in self._readings:
+            self._readings[text] = self._read(text)
+        choose = _every if self.strategy == "algorithm1" else _cover
+        return choose(self._readings[text], limit, self.vocabulary)
+
+    def describe(self) -> dict[str, Any]:
+        """What decides a mapping, for the rules of a result."""
+        limit: dict[str, Any] = {} if self._labels is None else {"keyword_threshold": self.threshold}
+        if limit and self.strategy == "cover" and self.threshold == COVER_THRESHOLD:
+            limit["calibrated_with"] = "all-MiniLM-L6-v2"
+        if limit:
+            mixed = f"{1 - ALIGNED:g} cosine + {ALIGNED:g} words in common"
+            limit["keyword_score"] = mixed if self.strategy == "cover" else "cosine"
+        return {"strategy": self.strategy, **limit, "vocabulary_size": len(self.vocabulary.entries)}
+
+    def _read(self, text: str) -> _Reading:
+        words = Words.of(text)
+        if not words.tokens:
+            raise BadInput(f"the text {text!r} holds no word; a text to map to keywords is wanted.")
+        if self.strategy == "algorithm1" and self._labels is not None:
+            return _Reading(words, (), _grams(words, self._labels), (), ())
+        reading = _find_names(words, self.vocabulary)
+        spans = _phrases(words, reading.taken)
+        if self._labels is None or not spans:
+            return reading
+        plain, rephrased = self._labels.scores(words, spans)
+        best = [_best(*row, self.vocabulary) for row in zip(spans, plain, rephrased, strict=True)]
+        kept = [
+            each
+            for each, row in zip(best, plain, strict=True)
+            if _says_enough(each, words, self._said, row) and _needs_all(each, spans, plain)
+        ]
+        return reading._replace(spans=tuple(kept))
+
+
+def _checked(threshold: float) -> float:
+    """The threshold itself. Raises BadUsage outside [-1, 1]."""
+    if not -1 <= threshold <= 1:
+        raise BadUsage(f"the keyword threshold is {threshold}; similarities lie between -1 and 1.")
+    return float(threshold)
+
+
+def _find_names(words: Words, vocabulary: Vocabulary) -> _Reading:
+    """Labels and aliases in a text, longest first, non-overlapping. An alias of several keywords has a candidate for each."""
+    names = vocabulary.names
+    folded = tuple(token.word for token in words.tokens)
+    taken = [cue == 2 for cue in words.cues]
+    found: list[_Candidate] = []
+    ambiguous: list[str] = []
+    for size in range(min(max(map(len, names)), len(folded)), 0, -1):
+        for start in range(len(folded) - size + 1):
+            name = names.get(folded[start : start + size])
+            if name is None or any(taken[start : start + size]):
+                continue
+            taken[start : start + size] = [True] * size
+            if name.stage == "exact" and len(name.entries) > 1:
+                ambiguous.append(vocabulary.entries[name.entries[0]].label)
+            else:
+                found += [_Candidate(start, start + size, entry, 1.0, None, None, name.stage) for entry in name.entries]
+    used = tuple(now and cue < 2 for now, cue in zip(taken, words.cues, strict=True))
+    return _Reading(words, tuple(found), (), used, tuple(dict.fromkeys(ambiguous)))
+
+
+def _phrases(words: Words, taken: Sequence[bool]) -> list[tuple[int, int]]:
+    """Spans of free words that may be phrases: they begin and end with a word that says something."""
+    found: list[tuple[int, int]] = []
+    size = len(words.tokens)
+    for start in range(size):
+        for end in range(start + 1, min(start + _LONGEST_SPAN, size) + 1):
+            last = end - 1
+            if taken[last] or words.cues[last] or (last > start and not words.joined[last]):
+                break
+            if words.content[start] and words.content[last]:
+                found.append((start, end))
+    return found
+
+
+def _best(span: tuple[int, int], plain: Floats, rephrased: Floats, vocabulary: Vocabulary) -> _Candidate:
+    """The best keyword of a span. Where others of its group come close, further phrasings decide among these."""
+    entries = vocabulary.entries
+    best = int(plain.argmax())
+    near: list[int] = np.flatnonzero(plain > plain[best] - CLOSE).tolist()
+    close = [entry for entry in near if entries[entry].group == entries[best].group]
+    if len(close) == 1:
+        return _ahead(span, plain, best)
+    one, two = sorted(close, key=lambda entry: (-rephrased[entry], entry))[:2]
+    margin = round(float(rephrased[one] - rephrased[two]), 6)
+    return _Candidate(*span, one, float(plain[one]), two, margin, "semantic")
+
+
+def _says_enough(candidate: _Candidate, words: Words, labels: Sequence[frozenset[str]], scores: Floats) -> bool:
+    """Whether a span may stand for a label at all: it has half as many words that say something, and is not part of others too.
+
+    `lane` alone does not say `ego lane change`. `front` is part of many labels and names none, as none is clearly ahead.
+    """
+    places = [place for place in range(candidate.start, candidate.end) if words.content[place]]
+    if 2 * len(places) < len(labels[candidate.entry]):
+        return False
+    said = {words.tokens[place].word for place in places}
+    rivals = [entry for entry, label in enumerate(labels) if said < label and label != labels[candidate.entry]]
+    return not said < labels[candidate.entry] or all(candidate.score - scores[entry] >= CLEAR for entry in rivals)
+
+
+def _needs_all(candidate: _Candidate, spans: Sequence[tuple[int, int]], scores: Floats) -> bool:
+    """Whether a span fits its label better than every part of it does; else it holds words that belong elsewhere."""
+    start, end, label, score = candidate[:4]
+    return all(
+        scores[row, label] < score
+        for row, (first, last) in enumerate(spans)
+        if start <= first and last <= end and (first, last) != (start, end)
+    )
+
+
+def _ahead(span: tuple[int, int], scores: Floats, best: int) -> _Candidate:
+    """The candidate of a span with its runner-up in the same scores."""
+    others = np.delete(scores, best)
+    if not len(others):
+        return _Candidate(*span, best, float(scores[best]), None, None, "semantic")
+    second = int(others.argmax())
+    margin = round(float(scores[best] - others[second]), 6)
+    return _Candidate(*span, best, float(scores[best]), second + (second >= best), margin, "semantic")
+
+
+def _grams(words: Words, labels: Labels) -> tuple[_Candidate, ...]:
+    """Algorithm 1: the most similar keyword of every 1-, 2- and 3-gram of the text in lower case without punctuation."""
+    spans = [(start, start + size) for size in (1, 2, 3) for start in range(len(words.plain) - size + 1)]
+    cosines = labels.cosines([" ".join(words.plain[start:end]) for start, end in spans])
+    return tuple(_ahead(span, row, int(row.argmax())) for span, row in zip(spans, cosines, strict=True))
+
+
+def _every(reading: _Reading, threshold: float, vocabulary: Vocabulary) -> MappedText:
+    """Algorithm 1: whatever is above the threshold, each keyword once, with its best n-gram."""
+    above = [each for each in reading.spans if each.score > threshold]
+    best = _once(sorted(above, key=lambda each: -each.score))
+    rows = _rows(best, reading.words, vocabulary)
+    return MappedText(reading.words.text, rows, unmapped=_left(reading.words, _taken(reading.words, above)))
+
+
+def _cover(reading: _Reading, threshold: float, vocabulary: Vocabulary) -> MappedText:
+    """The names, and the best cover of what is between them; what is negated stands apart."""
+    words, spans = reading.words, reading.spans
+    said = np.cumsum([0, *words.content])
+    gains = [(each.score - threshold) * float(said[each.end] - said[each.start]) for each in spans]
+    chosen = best_cover([(each.start, each.end) for each in spans], gains, len(words.tokens))
+    every = [*reading.named, *(spans[position] for position in chosen)]
+    negated = words.negated(reading.taken)
+    asked, excluded = (
+        _rows(_once(each for each in every if negated[each.start] is side), words, vocabulary) for side in (False, True)
+    )
+    used = [one or other for one, other in zip(reading.taken, _taken(words, every), strict=True)]
+    return MappedText(words.text, asked, excluded, _left(words, used), reading.ambiguous)
+
+
+def _taken(words: Words, candidates: Iterable[_Candidate]) -> list[bool]:
+    taken = [False] * len(words.tokens)
+    for each in candidates:
+        taken[each.start : each.end] = [True] * (each.end - each.start)
+    return taken
+
+
+def _once(candidates: Iterable[_Candidate]) -> list[_Candidate]:
+    """The candidates, the first of each keyword."""
+    kept: dict[int, _Candidate] = {}
+    for each in candidates:
+        kept.setdefault(each.entry, each)
+    return list(kept.values())
+
+
+def _rows(candidates: Iterable[_Candidate], words: Words, vocabulary: Vocabulary) -> tuple[Mapped, ...]:
+    """The candidates in the order of the text."""
+    found: list[Mapped] = []
+    for each in sorted(candidates, key=lambda each: each[:3]):
+        start, end = words.tokens[each.start].start, words.tokens[each.end - 1].end
+        second = None if each.runner_up is None else vocabulary.entries[each.runner_up].label
+        entry = vocabulary.entries[each.entry]
+        found.append(Mapped(words.text[start:end], entry, each.score, second, each.margin, each.stage, start, end))
+    return tuple(found)
+
+
+def _left(words: Words, taken: Sequence[bool]) -> tuple[str, ...]:
+    """Words that say something and are in no span, as written."""
+    return tuple(
+        words.text[token.start : token.end]
+        for token, used, content, cue in zip(words.tokens, taken, words.content, words.cues, strict=True)
+        if content and not used and not cue
+    )

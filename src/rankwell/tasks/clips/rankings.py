@@ -1,0 +1,278 @@
+"""What a search returned, whatever it is: lists of an engine or a run, or vectors whose neighbours are counted."""
+
+import math
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from rankwell.core.kernels.exclusion import Exclude, Groups
+from rankwell.core.tables import Floats, Ints, offsets_of, order_ids
+from rankwell.core.tables.embeddings import Embeddings
+from rankwell.core.tables.hits import Hits
+from rankwell.core.tables.judgments import Judgments
+from rankwell.core.tables.order import TieRule
+from rankwell.core.tables.ranking import Ranking
+from rankwell.errors import BadInput
+from rankwell.io.reader.rows import hits_of_ranking
+from rankwell.neighbours import Standing, ranks_of, search
+
+Progress = Callable[[int, int], None]
+_WANTED_AT_ONCE = 1 << 22
+_FIRST = 64
+
+
+class Listed(NamedTuple):
+    """The items of one query from first to last, with their similarities, NaN where unknown."""
+
+    items: list[str]
+    similarities: list[float]
+
+
+class Ranked(Protocol):
+    """The rankings of a system. ties: the rule that its judged items follow, which `expected` measures need to know."""
+
+    @property
+    def ties(self) -> TieRule:
+        """How items with one similarity stand."""
+        ...
+
+    def hits(self, judgments: Judgments, least: float | None = None) -> Hits:
+        """Where the judged items stand. least: items of a lower similarity keep their places but are not found."""
+        ...
+
+    def first(self, depth: int) -> Mapping[str, Listed]:
+        """The first items of each query that was answered, those below any similarity too."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class Lists:
+    """Definite lists, as an engine or a run gives them: query -> items from first to last.
+
+    failed: query -> what went wrong. doubled: how many results repeat an item of their list, of which the first stays.
+    unknown: items that nobody annotated, each once, in the order of sight.
+    """
+
+    lists: Mapping[str, Listed]
+    failed: Mapping[str, str] = field(default_factory=dict[str, str])
+    doubled: int = 0
+    unknown: tuple[str, ...] = ()
+    ties: TieRule = "input"
+
+    def cleaned(self, known: Collection[str], barred: Mapping[str, Collection[str]], *, skip_unknown: bool) -> "Lists":
+        """The lists without repeated items and without those that are barred for their query; places close up."""
+        kept: dict[str, Listed] = {}
+        unknown: dict[str, None] = {}
+        doubled = 0
+        for query, (items, similarities) in self.lists.items():
+            once: dict[str, float] = {}
+            for item, similarity in zip(items, similarities, strict=True):
+                doubled += item in once
+                once.setdefault(item, similarity)
+            unknown |= dict.fromkeys(item for item in once if item not in known)
+            out = set(barred.get(query, ()))
+            left = [item for item in once if item not in out and (item in known or not skip_unknown)]
+            kept[query] = Listed(left, [once[item] for item in left])
+        return replace(self, lists=kept, doubled=doubled, unknown=tuple(unknown))
+
+    @classmethod
+    def of_ranking(cls, ranking: Ranking, arranged: Callable[[Floats, Callable[[int], bytes]], Ints]) -> "Lists":
+        """The lists of a run; `arranged` puts the rows of one query in order."""
+        lists: dict[str, Listed] = {}
+        for query, start, stop in zip(ranking.queries, ranking.offsets[:-1].tolist(), ranking.offsets[1:].tolist(), strict=True):
+            items = list(ranking.items[start:stop])
+            rows: list[int] = arranged(
+                ranking.scores[start:stop], lambda row, items=items: items[row].encode("utf-8", "surrogateescape")
+            ).tolist()
+            scores: list[float] = ranking.scores[start:stop].tolist()
+            lists[query] = Listed([items[row] for row in rows], [scores[row] for row in rows])
+        return cls(lists)
+
+    def hits(self, judgments: Judgments, least: float | None = None) -> Hits:
+        """Where the judged items stand."""
+        owners = [query for query, listed in self.lists.items() for _ in listed.items]
+        items = [item for listed in self.lists.values() for item in listed.items]
+        # The order is the ranking, whatever the similarities say; they may be unknown.
+        places = [-float(place) for listed in self.lists.values() for place in range(len(listed.items))]
+        found = hits_of_ranking(Ranking.from_rows(owners, items, places, all_queries=self.lists), judgments, ties="input")
+        told = [
+            self.lists[judgments.queries[query]].similarities[int(-place)]
+            for query, place in zip(found.query.tolist(), found.score.tolist(), strict=True)
+        ]
+        scored = replace(found, score=np.array(told, dtype=np.float64))
+        if least is None:
+            return scored
+        self._refuse_unknown()
+        above = {query: sum(each >= least for each in listed.similarities) for query, listed in self.lists.items()}
+        return _at_least(scored, least, np.array([above.get(query, 0) for query in judgments.queries], dtype=np.int64))
+
+    def _refuse_unknown(self) -> None:
+        for query, listed in self.lists.items():
+            if any(map(math.isnan, listed.similarities)):
+                raise BadInput(f"query {query!r}: its results have no similarity, so that no threshold applies; leave it out.")
+
+    def first(self, depth: int) -> Mapping[str, Listed]:
+        """The first items of each query."""
+        return {query: Listed(listed.items[:depth], listed.similarities[:depth]) for query, listed in self.lists.items()}
+
+
+def _at_least(hits: Hits, least: float, retrieved: Ints) -> Hits:
+    """The hits of that similarity or more; the others keep their places, at which nothing is found then."""
+    kept = hits.score >= least
+    columns = {name: getattr(hits, name)[kept] for name in ("query", "row", "score", "above", "tied", "before")}
+    return replace(hits, **columns, retrieved=retrieved)
+
+
+@dataclass(frozen=True, eq=False)
+class Vectors:
+    """Queries and items as vectors, exactly searched.
+
+    queries, items: both with ids; the items in the order that breaks their ties. labels: an item with the query's label is not
+    found. exclude_self: nor is the item with the query's id.
+    """
+
+    queries: Embeddings
+    items: Embeddings
+    metric: str
+    ties: TieRule
+    exclude_self: bool
+    labels: Mapping[str, str] | None = None
+    progress: Progress | None = None
+
+    @classmethod
+    def ordered(
+        cls,
+        queries: Embeddings,
+        items: Embeddings,
+        *,
+        metric: str,
+        ties: TieRule,
+        exclude_self: bool,
+        labels: Mapping[str, str] | None = None,
+        progress: Progress | None = None,
+    ) -> "Vectors":
+        """The same with the items in the order that the tie rule wants: as given under `input`, else by their ids."""
+        rows = np.arange(items.n) if ties == "input" else order_ids(items.names())
+        return cls(queries, _take(items, rows[::-1] if ties == "id-desc" else rows), metric, ties, exclude_self, labels, progress)
+
+    def hits(self, judgments: Judgments, least: float | None = None) -> Hits:
+        """Where the judged items stand; they are counted, not sorted."""
+        own = {name: row for row, name in enumerate(self.queries.names())}
+        place = {name: row for row, name in enumerate(self.items.names())}
+        asked = np.array([own.get(query, -1) for query in judgments.queries], dtype=np.int64)
+        listed = np.array([place.get(item, -1) for item in judgments.items], dtype=np.int64)
+        rows = np.flatnonzero((listed >= 0) & (asked[judgments.query_of_row] >= 0))
+        standing = self._standing(asked, judgments.query_of_row[rows], listed[rows])
+        retrieved = np.where(asked >= 0, self.items.n - self._barred(judgments.queries), 0)
+        found = Hits(
+            query=judgments.query_of_row[rows],
+            row=rows,
+            score=standing.scores,
+            above=standing.above,
+            tied=standing.tied,
+            before=standing.before,
+            retrieved=retrieved,
+            present=asked >= 0,
+            unknown={},
+        )
+        return found if least is None else _at_least(found, least, self._count_at_least(asked, least))
+
+    def first(self, depth: int) -> Mapping[str, Listed]:
+        """The first items of each query; equal similarities in the order of the tie rule, by ascending id where it names none."""
+        found = search(
+            self.queries,
+            self.items,
+            k=depth,
+            metric=self.metric,
+            exclude=self._exclude,
+            groups=self._groups(np.arange(self.queries.n)),
+        )
+        names = list(self.items.names())
+        return {
+            query: Listed(
+                [names[each] for each in row if each >= 0], [score for each, score in zip(row, scores, strict=True) if each >= 0]
+            )
+            for query, row, scores in zip(self.queries.names(), found.positions.tolist(), found.scores.tolist(), strict=True)
+        }
+
+    @property
+    def _exclude(self) -> Exclude:
+        return "self" if self.exclude_self else "none"
+
+    def _groups(self, rows: Ints) -> Groups | None:
+        if self.labels is None:
+            return None
+        names = _take(self.queries, rows).names()
+        return Groups([self.labels.get(name) for name in names], [self.labels.get(name) for name in self.items.names()])
+
+    def _barred(self, queries: Sequence[str]) -> Ints:
+        """(queries,) how many items cannot be found for each."""
+        inside = set(self.items.names())
+        alone = np.array([self.exclude_self and query in inside for query in queries], dtype=np.int64)
+        if self.labels is None:
+            return alone
+        sizes: dict[str, int] = {}
+        for name in inside & set(self.labels):
+            sizes[self.labels[name]] = sizes.get(self.labels[name], 0) + 1
+        return np.array(
+            [
+                sizes.get(self.labels[query], 0) if query in self.labels else one
+                for query, one in zip(queries, alone.tolist(), strict=True)
+            ],
+            dtype=np.int64,
+        )
+
+    def _standing(self, asked: Ints, query: Ints, item: Ints) -> Standing:
+        """Where each pair stands; some queries at a time, so that the table of wanted items stays small."""
+        total = len(query)
+        above, tied, before = (np.zeros(total, dtype=np.int64) for _ in range(3))
+        scores = np.zeros(total)
+        counts = np.bincount(query, minlength=len(asked)).astype(np.int64)
+        offsets = offsets_of(counts)
+        some = np.flatnonzero(counts)
+        step = max(1, _WANTED_AT_ONCE // max(int(counts.max(initial=1)), 1))
+        for start in range(0, len(some), step):
+            part = some[start : start + step]
+            width = int(counts[part].max())
+            inside = np.arange(width)[None, :] < counts[part][:, None]
+            rows = (offsets[part][:, None] + np.arange(width)[None, :])[inside]
+            wanted = np.full((len(part), width), -1, dtype=np.int64)
+            wanted[inside] = item[rows]
+            found = ranks_of(
+                _take(self.queries, asked[part]),
+                self.items,
+                wanted,
+                metric=self.metric,
+                exclude=self._exclude,
+                groups=self._groups(asked[part]),
+                progress=self.progress,
+            )
+            above[rows], tied[rows], before[rows] = found.above[inside], found.tied[inside], found.before[inside]
+            scores[rows] = found.scores[inside]
+        return Standing(above, tied, scores, before)
+
+    def _count_at_least(self, asked: Ints, least: float) -> Ints:
+        """(queries,) how many items have that similarity or more; only lists that are not done are sought deeper."""
+        counts = np.zeros(len(asked), dtype=np.int64)
+        waiting, depth = np.flatnonzero(asked >= 0), _FIRST
+        while len(waiting):
+            rows = asked[waiting]
+            found = search(
+                _take(self.queries, rows),
+                self.items,
+                k=min(depth, self.items.n),
+                metric=self.metric,
+                exclude=self._exclude,
+                groups=self._groups(rows),
+            )
+            counts[waiting] = (found.scores >= least).sum(axis=1)
+            waiting = waiting[(counts[waiting] == depth) & (depth < self.items.n)]
+            depth *= 8
+        return counts
+
+
+def _take(table: Embeddings, rows: Ints) -> Embeddings:
+    names, places = list(table.names()), list[int](rows.tolist())
+    return Embeddings([names[row] for row in places], table.vectors[rows])

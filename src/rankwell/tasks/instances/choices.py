@@ -1,0 +1,132 @@
+"""What the user said of a search for instances, else what the convention says."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import get_args
+
+from rankwell.conventions import CONVENTIONS, Asked, Convention, InstanceReading, NoRelevantRule, choose_measures
+from rankwell.core.registry import parse_measure, split_names, suggest
+from rankwell.errors import BadUsage, UnknownName
+from rankwell.tasks.instances.images import Images
+from rankwell.tasks.instances.ranked import Ties, ties_of
+from rankwell.tasks.instances.truth import Excluded, Filtered, Switch, both_sides, filter_images
+
+CUTOFFS = (1, 5, 10)
+NAMED = "TP/PRED"
+"""The share of queries named rightly among those that the best reference gives a name."""
+
+
+@dataclass(frozen=True)
+class Choices:
+    """Every rule, resolved. reading: the convention's."""
+
+    reading: InstanceReading
+    exclude: tuple[Excluded, ...]
+    contentless: Switch
+    absent: Switch
+    ties: Ties
+    no_relevant: str
+
+    @classmethod
+    def of(
+        cls,
+        rules: Convention,
+        exclude: Sequence[str] | str | None,
+        contentless: str,
+        absent: str | None,
+        ties: str | None,
+        no_relevant: str | None,
+        *,
+        by_id: bool,
+        judged: bool,
+    ) -> "Choices":
+        """The choices. by_id: whether images are known, so that two of one id are the same. judged: whether something else than
+        the images says what is right, so that no query is absent for want of a label. Raises UnknownName and BadUsage.
+        """
+        reading = rules.instances or InstanceReading(exclude=("self",))
+        words = exclude.replace(",", " ").split() if isinstance(exclude, str) else None if exclude is None else list(exclude)
+        if words is not None and words != ["none"]:
+            for word in words:
+                if word not in get_args(Excluded):
+                    raise UnknownName(f"exclude {word!r}: {suggest(word, (*get_args(Excluded), 'none'))}")
+            if not by_id:
+                raise BadUsage(f"--exclude {','.join(words)}: nothing says which image is which; name the data set of images.")
+        for name, value in (("contentless", contentless), ("absent", absent)):
+            if value is not None and value not in get_args(Switch):
+                raise UnknownName(f"{name} {value!r}: filter or keep.")
+        policy = rules.no_relevant if no_relevant is None else no_relevant
+        if policy not in get_args(NoRelevantRule):
+            raise UnknownName(f"no rule is called {policy!r}; {suggest(policy, get_args(NoRelevantRule))}")
+        chosen = () if words == ["none"] or not by_id else reading.exclude if words is None else words
+        kept: dict[str, Switch] = {"filter": "filter", "keep": "keep"}
+        return cls(
+            reading,
+            tuple(rule for rule in get_args(Excluded) if rule in chosen),
+            kept[contentless],
+            "keep" if judged else kept[absent or reading.absent],
+            ties_of(reading.ties if ties is None else ties),
+            policy,
+        )
+
+    def filtered(self, images: Images) -> Filtered:
+        """The images that take part."""
+        return filter_images(images, contentless=self.contentless, absent=self.absent, junk_label=self.reading.junk_label)
+
+
+def taking_part(images: Images, convention: str, contentless: str, absent: str | None, *, judged: bool) -> Images:
+    """The images that an evaluation with these choices looks at; no others need be encoded. judged: as for `Choices.of`.
+
+    Raises NothingToEvaluate where no query or no reference is left.
+    """
+    choices = Choices.of(convention_of(convention), None, contentless, absent, None, None, by_id=True, judged=judged)
+    found = choices.filtered(images).images
+    both_sides(found)
+    return found
+
+
+def asked_for(
+    rules: Convention, measures: Sequence[str] | str | None, ks: Sequence[int], cut: int | None
+) -> tuple[tuple[Asked, ...], bool]:
+    """The measures, and whether what the best reference names is asked for, too."""
+    reading = rules.instances or InstanceReading()
+    listed = split_names(measures) if isinstance(measures, str) else None if measures is None else list(measures)
+    named = reading.labels if listed is None else NAMED in listed
+    texts = list(rules.defaults) if listed is None else [text for text in listed if text != NAMED]
+    spelled = [each for text in texts for each in _at_each(text, ks, rules.words)]
+    asked = choose_measures(spelled, rules) if spelled else ()
+    depth = cut if cut is not None or listed is not None else reading.cut
+    if depth is not None:
+        if depth < 1:
+            raise BadUsage(f"cut {depth}; a list has one place or more.")
+        whole = ("P_q", f"P(denom='retrieved')@{depth}"), ("R_q", f"R@{depth}")
+        asked += tuple(Asked(parse_measure(text), label if "P_q" in rules.words else text) for label, text in whole)
+    if not asked:
+        raise BadUsage(f"name a measure of rankings beside {NAMED}, such as P@1.")
+    return tuple({str(each.measure): each for each in asked}.values()), named
+
+
+def convention_of(name: str) -> Convention:
+    """The convention of this name. Raises UnknownName, which lists those that are about instances."""
+    if name not in CONVENTIONS:
+        known = [each for each in CONVENTIONS if each == "rankwell" or CONVENTIONS[each].instances is not None]
+        raise UnknownName(f"no convention for instances is called {name!r}; {suggest(name, known)}")
+    return CONVENTIONS[name]
+
+
+def takes_cutoffs(rules: Convention, measures: Sequence[str] | None) -> bool:
+    """Whether any of the measures, or of the convention's where None, names no cut-off and needs one."""
+    texts = rules.defaults if measures is None else [text for text in measures if text != NAMED]
+    return any(_at_each(text, CUTOFFS, rules.words) != [text] for text in texts)
+
+
+def _at_each(text: str, ks: Sequence[int], words: Mapping[str, str]) -> list[str]:
+    """A measure at every cut-off where it needs one and names none."""
+    try:
+        parse_measure(text, words)
+    except UnknownName:
+        raise
+    except BadUsage:
+        if "@" in text:
+            raise
+        return [f"{text}@{k}" for k in ks]
+    return [text]

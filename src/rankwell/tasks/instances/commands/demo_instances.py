@@ -1,0 +1,146 @@
+"""Recognise paintings and glass cabinets in bad photographs, all drawn on the spot: data sets, tables, contact sheets.
+
+The museum photographs its exhibits well, visitors do not: they stand askew, cut corners off, shake, and use a flash. Among the
+museum's own photographs are some without content, and visitors ask for exhibits that the museum has never photographed.
+"""
+
+import io
+from collections.abc import Callable
+from pathlib import Path
+from random import Random
+from typing import TYPE_CHECKING, NamedTuple
+
+from rankwell.commands.report import page_lines, write_report
+from rankwell.report.page import NAME
+from rankwell.report.present import Output, OutputPath, Progress
+from rankwell.store import refuse_blocked, write_bytes, write_text
+from rankwell.tasks.instances.commands.instances_evaluate import evaluate
+from rankwell.tasks.instances.commands.instances_stats import stats
+from rankwell.tasks.instances.commands.instances_table import table
+from rankwell.tasks.instances.drawn_museum import furnish, nothing, paint, photograph
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+
+class Collection(NamedTuple):
+    """What one data set shows. absent: exhibits that visitors photograph and the museum does not. empty: pictures of nothing."""
+
+    name: str
+    draw: Callable[[str], "Image"]
+    exhibits: int
+    absent: int
+    empty: int
+
+
+class DemoSystem(NamedTuple):
+    """A way to compare pictures, and what its user states of its training. sheets: how many contact sheets are drawn."""
+
+    run: str
+    encoder: str
+    transforms: tuple[str, ...]
+    training: str
+    sheets: int
+
+
+COLLECTIONS = (Collection("paintings", paint, 24, 3, 6), Collection("cabinets", furnish, 16, 0, 0))
+SYSTEMS = (
+    DemoSystem("colours", "colour-histogram", (), "none", 0),
+    DemoSystem("stamps", "small-grey", (), "none", 0),
+    DemoSystem("both", "colours-and-shapes", (), "none", 3),
+    DemoSystem("both_whitened", "colours-and-shapes", ("whitening(dimensions=24)",), "within each search", 0),
+)
+
+_TITLE = "Paintings in bad photographs, compared in four ways"
+
+
+def instances(
+    *,
+    output: OutputPath = Path("rankwell-demo-instances"),
+    seed: int = 0,
+    progress: Progress = None,
+) -> Output:
+    """Recognise paintings and glass cabinets in bad photographs, all drawn on the spot: data sets, tables, contact sheets.
+
+    Parameters
+    ----------
+    output
+        Folder for the pictures, the results, the tables and the contact sheets.
+    seed
+        Seed of the photographs and of the bootstrap.
+    """
+    refuse_blocked(output, folder=True)
+    places = [make(each, output / each.name, seed=seed, progress=progress) for each in COLLECTIONS]
+    told: list[Path] = []
+    for system in SYSTEMS:
+        told.append(output / "systems" / f"{system.run}.toml")
+        write_text(told[-1], f'name = "{system.run.replace("_", " ")}"\n\n[training]\ntime = "{system.training}"\n')
+    results: list[str] = []
+    for place in places:
+        for system in SYSTEMS:
+            results.append(f"{output / 'results' / f'{place.name}-{system.run}'}")
+            evaluate(
+                str(place),
+                encoder=system.encoder,
+                run=system.run,
+                transform=list(system.transforms),
+                cache=output / "cache",
+                sheets=system.sheets,
+                seed=seed,
+                output=Path(results[-1]),
+                progress=progress,
+            )
+    numbers = stats(*map(str, places), objects=["paintings", "glass cabinets"])
+    shown = table(*results, system=list(map(str, told)), seed=seed, output=output / "table")
+    first = places[0].name
+    write_report([each for each in results if Path(each).name.startswith(first)], output / NAME, title=_TITLE, seed=seed)
+    text = [
+        "A museum, drawn and badly photographed: which exhibit is it? The data sets, what the filters left and all there is:\n",
+        numbers.text,
+        "Four ways to compare pictures, none of which knows anything about art:\n",
+        shown.text,
+        _end(output, places[0], results, told),
+        page_lines(output),
+    ]
+    return Output(text="\n".join(text), notes=(*numbers.notes, *shown.notes))
+
+
+def make(collection: Collection, folder: Path, *, seed: int = 0, progress: Progress = None) -> Path:
+    """Draws a collection, photographs it, and writes the pictures into references/EXHIBIT and queries/EXHIBIT of a folder.
+
+    An exhibit has one to five references and one or two queries; the same seed gives the same pictures.
+    """
+    total = collection.exhibits + collection.absent
+    for number in range(total):
+        name = f"{collection.name.removesuffix('s')}-{number + 1:02}"
+        random, exhibit = Random(f"{seed} {name}"), collection.draw(name)  # noqa: S311 - pictures, not secrets
+        if progress is not None:
+            progress(f"drawing {collection.name}", number, total)
+        if number < collection.exhibits:
+            for place in range(random.choice((1, 2, 2, 3, 5))):
+                write_bytes(folder / "references" / name / f"{place + 1}.jpg", _jpeg(photograph(exhibit, random, badness=0.4)))
+        for place in range(random.choice((1, 1, 2))):
+            write_bytes(folder / "queries" / name / f"{place + 1}.jpg", _jpeg(photograph(exhibit, random, badness=1.2)))
+    random = Random(f"{seed} {collection.name}")  # noqa: S311 - pictures, not secrets
+    for place in range(collection.empty):
+        write_bytes(folder / "references" / "contentless" / f"{place + 1}.jpg", _jpeg(nothing(random)))
+    return folder
+
+
+def _jpeg(image: "Image") -> bytes:
+    stream = io.BytesIO()
+    image.save(stream, "JPEG", quality=88)
+    return stream.getvalue()
+
+
+def _end(output: Path, place: Path, results: list[str], told: list[Path]) -> str:
+    last, drawn = SYSTEMS[-1], next(system.run for system in SYSTEMS if system.sheets)
+    sheet = next(iter(sorted(output.glob(f"results/{place.name}-{drawn}/sheets/*.png"))))
+    return (
+        "Memory is the greatest that this process had by then, for all of this ran in one.\n"
+        f"The worst queries of {drawn!r} with what was found for them, as pictures: {sheet} and others\n"
+        f"The table for a page, a paper or a spreadsheet: {output}/table/. The same from the files:\n\n"
+        f"  rankwell instances evaluate {place} --encoder {last.encoder} --transform '{last.transforms[0]}' \\\n"
+        f"    --run {last.run} -o {results[len(SYSTEMS) - 1]}\n"
+        f"  rankwell instances table {output}/results/* {' '.join(f'--system {each}' for each in told)}\n"
+    )

@@ -1,0 +1,128 @@
+"""Match local features (SIFT) of queries to those of references, as scores for `rankwell instances evaluate`."""
+
+import json
+import shlex
+from pathlib import Path
+
+import numpy as np
+
+import rankwell
+from rankwell.errors import BadInput, BadUsage
+from rankwell.report.present import Output, OutputPath, Progress
+from rankwell.store import refuse_blocked, replacing, write_text
+from rankwell.tasks.instances.formats import read_images
+from rankwell.tasks.instances.images import Images
+from rankwell.tasks.instances.local_features import Compared, Descriptor, LocalFeatures, Score
+from rankwell.tasks.instances.truth import filter_images
+
+
+def match(
+    images: str,
+    /,
+    *,
+    output: OutputPath,
+    query_images: str | None = None,
+    root: str | None = None,
+    pattern: str | None = None,
+    descriptor: Descriptor = "rootsift",
+    score: Score = "inliers",
+    longest: int = 640,
+    features: int = 800,
+    ratio: float = 0.8,
+    reprojection: float = 5.0,
+    workers: int | None = None,
+    processes: int = 1,
+    cache: Path | None = None,
+    seed: int = 0,
+    progress: Progress = None,
+) -> Output:
+    """Match local features (SIFT) of queries to those of references, as scores for `rankwell instances evaluate`.
+
+    Beside NAME.npy, a row per query and a column per reference, lie NAME.queries.txt and NAME.references.txt with their ids, and
+    NAME.manifest.json, which says how it was made.
+
+    Parameters
+    ----------
+    images
+        Data set, as for `rankwell instances evaluate`.
+    output
+        File to write, .npy.
+    query_images
+        Folder of the queries, where the data set is a folder of references alone.
+    root
+        Folder of the images that a table or a JSON lists.
+    pattern
+        What files are called, as "{instance}_{camera}_*.jpg".
+    descriptor
+        SIFT's numbers, or the square roots of their shares.
+    score
+        Matches that the best homography explains, or all matches of the ratio test.
+    longest
+        Pixels of the longer side at most; smaller images stay as they are.
+    features
+        How many features of an image to keep, the strongest.
+    ratio
+        A match is nearer than this times the second nearest.
+    reprojection
+        Pixels by which an inlier may miss its place.
+    workers
+        Threads; by default as many as there are processors.
+    processes
+        How many processes to start in place of threads, which are faster on most machines; the scores are the same.
+    cache
+        Folder in which features are kept by the content of each image.
+    seed
+        Seed of RANSAC, the same for every pair.
+    """
+    if output.suffix != ".npy":
+        raise BadUsage(f"{output}: scores are written as .npy; name the file so.")
+    refuse_blocked(output)
+    table = read_images(images, queries=query_images, root=root, pattern=pattern)
+    queries, references = table.queries(), table.references()
+    if queries.paths is None or references.paths is None:
+        raise BadInput(f"{images}: its images are not there; name their folder with --root.")
+    system = LocalFeatures(descriptor, score, longest, features, ratio, reprojection, seed, workers, cache, processes)
+    found = system.compare(queries.paths, references.paths, progress=progress)
+    rows = [row for row, path in enumerate(queries.paths) if path not in found.problems]
+    columns = [column for column, path in enumerate(references.paths) if path not in found.problems]
+    if not rows or not columns:
+        raise BadInput(f"no {'query' if not rows else 'reference'} could be read; first {next(iter(found.problems.values()))}")
+    sides = {
+        "queries": [queries.ids[row] for row in rows],
+        "references": [references.ids[column] for column in columns],
+    }
+    matrix = (found.inliers if score == "inliers" else found.matches)[np.ix_(rows, columns)]
+    places = {side: output.with_suffix(f".{side}.txt") for side in sides}
+    for side, ids in sides.items():
+        write_text(places[side], "".join(f"{name}\n" for name in ids))
+    manifest = {"schema_version": 1, "rankwell": rankwell.__version__, "system": system.describe()}
+    write_text(output.with_suffix(".manifest.json"), json.dumps(manifest, indent=2, sort_keys=True) + "\n")
+    with replacing(output) as draft:
+        np.save(draft, matrix, allow_pickle=False)
+    notes = [f"{len(rows)} queries × {len(columns)} references; {_times(found)}"]
+    if found.problems:
+        first = next(iter(found.problems.values()))
+        notes.append(f"left out, as they cannot be read: {len(found.problems)} of {len(table)} images; first {first}")
+    named = {"--query-images": query_images, "--root": root, "--pattern": pattern, "--scores": str(output)}
+    named |= {"--query-ids": str(places["queries"]), "--reference-ids": str(places["references"])}
+    options = [part for name, value in named.items() if value is not None for part in (name, value)]
+    notes.append(f"wrote {output}")
+    if not _is_judged(table):
+        notes.append("to evaluate them, say what is right: the images have no instance that both sides show; name --positives")
+        return Output(notes=tuple(notes))
+    return Output(text=shlex.join(["rankwell", "instances", "evaluate", images, *options]) + "\n", notes=tuple(notes))
+
+
+def _is_judged(images: Images) -> bool:
+    """Whether any query has a right reference, so that an evaluation has something to go by."""
+    left = filter_images(images).images
+    return bool(left.queries() and left.references()) and (
+        left.marks is not None or any(label is not None for label in left.queries().instances)
+    )
+
+
+def _times(found: Compared) -> str:
+    number = len(found.feature_seconds)
+    cached = f" ({found.cached} of {number} from the cache)" if found.cached else ""
+    each = 1000 * sum(found.feature_seconds.values()) / max(1, number)
+    return f"{each:.3g} ms per image for its features{cached}, {found.matching_seconds.mean():.3g} s per query for matching"

@@ -1,0 +1,86 @@
+"""Print the table of data sets of images: instances, references, queries, images per instance, before and after filtering."""
+
+import sys
+from typing import Any, Literal
+
+from rankwell import report
+from rankwell.errors import BadUsage
+from rankwell.report.present import FormatOption, Output, OutputOption
+from rankwell.store import write_text
+from rankwell.tasks.instances.formats import named_place, read_images
+from rankwell.tasks.instances.published import PublishedDataset, published_instances
+from rankwell.tasks.instances.statistics import ImageStatistics, image_statistics, statistics_rows
+
+
+def stats(
+    *images: str,
+    objects: list[str] | None = None,
+    published: bool = False,
+    query_images: str | None = None,
+    root: str | None = None,
+    pattern: str | None = None,
+    contentless_images: str | None = None,
+    contentless: Literal["filter", "keep"] = "filter",
+    absent: Literal["filter", "keep"] = "filter",
+    format: FormatOption = "table",  # noqa: A002
+    output: OutputOption = None,
+) -> Output:
+    """Print the table of data sets of images: instances, references, queries, images per instance, before and after filtering.
+
+    Parameters
+    ----------
+    images
+        Data sets as PLACE or NAME=PLACE: a folder with references/INSTANCE/… and queries/INSTANCE/…, a table with image,
+        instance, split, and perhaps camera, group and contentless, or a JSON with imlist, qimlist and gnd.
+    objects
+        What a data set shows, as "paintings"; repeat it, in the order of the data sets.
+    published
+        The columns that the source printed (CLICIDE, GaRoFou) beside them.
+    query_images
+        Folder of the queries, where the data set is a folder of references alone.
+    root
+        Folder of the images that a table or a JSON lists.
+    pattern
+        What files are called, as "{instance}_{camera}_*.jpg".
+    contentless_images
+        Images that show nothing to be recognised, by a pattern of their ids, as "*wall*".
+    contentless
+        References without content are left out (filter), or count.
+    absent
+        Queries of instances that no reference shows are left out (filter), or count.
+    format
+        How to print; json and jsonl have a row per data set with its numbers.
+    output
+        Folder for statistics.csv and statistics.json.
+    """
+    if not images and not published:
+        raise BadUsage("name a data set of images: rankwell instances stats NAME=PLACE; or --published for the source's own.")
+    kinds = objects or []
+    if len(kinds) > len(images):
+        raise BadUsage(f"{len(kinds)} kinds of objects for {len(images)} data sets; --objects goes with one each, in order.")
+    if query_images is not None and len(images) != 1:
+        raise BadUsage("--query-images goes with one data set; name each with its own, one command after the other.")
+    columns: dict[str, ImageStatistics | PublishedDataset] = {}
+    notes: list[str] = []
+    for place, kind in zip(images, [*kinds, *["images"] * len(images)], strict=False):
+        name, path = named_place(place)
+        if name in columns:
+            raise BadUsage(f"two data sets are called {name!r}; name them, as in paintings={path}.")
+        table = read_images(path, queries=query_images, root=root, pattern=pattern, contentless=contentless_images)
+        columns[name], filtered = image_statistics(table, name=name, objects=kind, contentless=contentless, absent=absent)
+        notes += [f"{name}: left out {told}" for told in filtered.told]
+    if published:
+        columns |= {f"{name} (published)": each for name, each in published_instances().datasets.items()}
+    rows = statistics_rows(columns)
+    facts: list[dict[str, Any]] = [{"dataset": heading, **numbers._asdict()} for heading, numbers in columns.items()]
+    rules = {"contentless": contentless, "absent": absent} if images else {}
+    whole = report.OUTPUTS["json"](report.Document(facts, None, rules, notes, summary=False))
+    said = [] if format == "json" else notes
+    if output is not None:
+        write_text(output / "statistics.csv", report.render_rows(rows, "csv"))
+        write_text(output / "statistics.json", whole)
+        said = [*said, f"wrote {output}/"]
+    if format == "json":
+        return Output(text=whole, notes=tuple(said))
+    shown = facts if format == "jsonl" else rows
+    return Output(text=report.render_rows(shown, format, terminal=report.terminal_of(sys.stdout)), notes=tuple(said))

@@ -1,0 +1,360 @@
+"""Pictures compared by their local features: SIFT, the ratio test, and how many matches one homography explains."""
+
+import io
+import math
+import time
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Literal, NamedTuple, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rankwell.core.kernels.processes import Each, crew
+from rankwell.core.kernels.threads import processors
+from rankwell.core.registry import suggest
+from rankwell.core.tables import Floats, Ints, offsets_of
+from rankwell.errors import BadInput, BadUsage, MissingExtra
+from rankwell.media.images import read_picture
+from rankwell.store import Cache, Source
+
+Singles = NDArray[np.float32]
+Descriptor = Literal["rootsift", "sift"]
+Score = Literal["inliers", "matches"]
+Progress = Callable[[str, int, int], None]
+
+_SIDE = 16
+"""Queries and references of a part of the work at most: it takes a second or so, and a reference is made ready once for all."""
+_CORNERS = 4
+"""A homography goes through any four matches: fewer say nothing."""
+
+
+class Features(NamedTuple):
+    """What stands out in a picture. points: (n, 2) x and y in pixels. descriptors: (n, 128)."""
+
+    points: Singles
+    descriptors: Singles
+
+
+class Matched(NamedTuple):
+    """How many features of a query fit one of a reference, and how many of these fit one homography."""
+
+    matches: int
+    inliers: int
+
+
+@dataclass(frozen=True, eq=False)
+class Compared:
+    """Pairs of pictures.
+
+    matches, inliers: (queries, references) whole numbers. problems: path -> why a picture could not be read; its row or column is
+    0. feature_seconds: path -> what finding the features took, of those in the cache when they were found. matching_seconds:
+    (queries,) what a query against all references took. cached: how many pictures had their features in the cache.
+    """
+
+    matches: Floats
+    inliers: Floats
+    problems: dict[Path, str]
+    feature_seconds: dict[Path, float]
+    matching_seconds: Floats
+    cached: int = 0
+
+
+@dataclass(frozen=True)
+class LocalFeatures:
+    """Scores of pairs of pictures by their local features.
+
+    descriptor: `rootsift` compares the square roots of SIFT's numbers divided by their sum, `sift` the numbers themselves.
+    score: `inliers` counts the matches that the best homography of RANSAC explains, `matches` those of the ratio test. Both are
+    whole numbers, so that many references tie. longest: pictures are scaled down to so many pixels on the longer side, never up.
+    features: the strongest ones are kept. ratio: a match is a feature of the query whose nearest of the reference is nearer than
+    `ratio` times its second nearest. reprojection: pixels of the reference by which an inlier may miss its place.
+    Queries are matched to references, not back: two features of a query may have one nearest, and score(a, b) is not score(b, a).
+    seed: of RANSAC, the same for every pair. workers: threads, by default as many as there are processors; OpenCV and NumPy leave
+    them alone with their work. processes: several in place of threads; see `crew` for what they ask of a script. Nothing depends
+    on how many there are of either. cache: a folder in which features are kept by picture's content.
+    Raises MissingExtra without OpenCV, BadUsage for numbers out of their range, and for threads beside processes.
+    Sources: Lowe 2004, section 7.1 (SIFT, ratio test); Arandjelović and Zisserman 2012 (RootSIFT); Fischler and Bolles 1981.
+    """
+
+    descriptor: Descriptor = "rootsift"
+    score: Score = "inliers"
+    longest: int | None = 640
+    features: int = 800
+    ratio: float = 0.8
+    reprojection: float = 5.0
+    seed: int = 0
+    workers: int | None = None
+    cache: Path | None = None
+    processes: int = 1
+
+    def __post_init__(self) -> None:
+        for name, value, known in (("descriptor", self.descriptor, Descriptor), ("score", self.score, Score)):
+            if value not in get_args(known):
+                raise BadUsage(f"{name} {value!r}; {suggest(value, get_args(known))}")
+        for name in ("longest", "features", "workers", "processes"):
+            number = getattr(self, name)
+            if number is not None and number < 1:
+                raise BadUsage(f"{name} {number}; a whole number from 1 is wanted.")
+        if self.workers is not None and self.processes > 1:
+            raise BadUsage(
+                f"workers {self.workers} and processes {self.processes}; a process has one thread, name one of the two."
+            )
+        if not 0 < self.ratio <= 1 or not self.reprojection > 0:
+            raise BadUsage(
+                f"ratio {self.ratio}, reprojection {self.reprojection}; a share up to 1 and pixels above 0 are wanted."
+            )
+        _opencv()
+
+    def scores(self, queries: Sequence[Path], references: Sequence[Path], *, progress: Progress | None = None) -> Floats:
+        """(queries, references) the score of every pair, as float64. Raises BadInput for a picture that cannot be read."""
+        found = self.compare(queries, references, progress=progress)
+        for message in found.problems.values():
+            raise BadInput(message)
+        return found.inliers if self.score == "inliers" else found.matches
+
+    def compare(self, queries: Sequence[Path], references: Sequence[Path], *, progress: Progress | None = None) -> Compared:
+        """Every query against every reference; pictures that cannot be read are listed.
+
+        Where `score` is `matches`, no homography is looked for and inliers are 0. progress: called with the name of the step, how
+        much of it is done, and of how much.
+        """
+        paths = list(dict.fromkeys([*queries, *references]))
+        place = {path: number for number, path in enumerate(paths)}
+        asked, others = ([place[path] for path in side] for side in (queries, references))
+        with _one_thread_each(), crew(self.processes, threads=self.workers, prepare=_spare_threads) as each:
+            known: list[_Found] = []
+            for found in each(self._found, paths):
+                known.append(found)
+                if progress is not None:
+                    progress("local features", len(known), len(paths))
+            with _shelf(known, shared=self.processes > 1) as shelf:
+                counts, seconds = self._matched(shelf, asked, others, each, progress)
+        read = [number for number, found in enumerate(known) if not found.problem]
+        return Compared(
+            matches=counts[0],
+            inliers=counts[1],
+            problems={path: found.problem for path, found in zip(paths, known, strict=True) if found.problem},
+            feature_seconds={paths[number]: known[number].seconds for number in read},
+            matching_seconds=seconds,
+            cached=sum(known[number].cached for number in read),
+        )
+
+    def _matched(
+        self,
+        shelf: "_Shelf | Path",
+        queries: Sequence[int],
+        references: Sequence[int],
+        each: Each,
+        progress: Progress | None,
+    ) -> tuple[Floats, Floats]:
+        """(2, queries, references) matches and inliers, and (queries,) the seconds; pictures by their place on the shelf."""
+        counts, seconds = np.zeros((2, len(queries), len(references))), np.zeros(len(queries))
+        hands = self.processes if self.processes > 1 else self.workers or processors()
+        side = max(1, min(_SIDE, math.isqrt(len(queries) * len(references) // (8 * hands))))
+        blocks = [
+            (slice(row, min(row + side, len(queries))), slice(column, column + side))
+            for row in range(0, len(queries), side)
+            for column in range(0, len(references), side)
+        ]
+        parts = [(queries[rows], references[columns]) for rows, columns in blocks]
+        for (rows, columns), (own, took) in zip(blocks, each(partial(self._block, shelf), parts), strict=True):
+            counts[:, rows, columns] = own
+            seconds[rows] += took
+            if progress is not None and columns.stop >= len(references):
+                progress("matching", rows.stop, len(queries))
+        return counts, seconds
+
+    def _block(self, shelf: "_Shelf | Path", part: tuple[Sequence[int], Sequence[int]]) -> tuple[Floats, Floats]:
+        """(2, queries, references) matches and inliers of some pairs, and (queries,) the seconds that they took."""
+        raw = _opened(shelf) if isinstance(shelf, Path) else shelf
+        queries, references = part
+        begin = time.perf_counter()
+        others = [self._rooted(*raw.one(place)) for place in references]
+        shared = (time.perf_counter() - begin) / len(queries)
+        counts, seconds = np.zeros((2, len(queries), len(references))), np.zeros(len(queries))
+        for row, place in enumerate(queries):
+            begin = time.perf_counter()
+            query = self._rooted(*raw.one(place))
+            counts[:, row] = np.array([self.match(query, other) for other in others]).T
+            seconds[row] = time.perf_counter() - begin + shared
+        return counts, seconds
+
+    def find(self, path: Path) -> Features:
+        """The features of a picture, from the cache where they are in it. Raises BadInput where the picture cannot be read."""
+        return self._rooted(*self._looked_up(path).raw)
+
+    def _looked_up(self, path: Path) -> "_Found":
+        """What SIFT finds, from the cache where it is in it. Raises BadInput where the picture cannot be read."""
+        if self.cache is None:
+            return self._detected(path)
+        cache, digest = Cache(self.cache, self._maker()), Source(path).digest()
+        kept = cache.get(digest)
+        if kept is not None:
+            try:
+                stream = io.BytesIO(kept)
+                points, numbers, seconds = (np.load(stream, allow_pickle=False) for _ in range(3))
+                return _Found(_Raw(points, numbers), float(seconds), cached=True)
+            except (ValueError, EOFError, OSError):
+                # Whatever damaged the file, finding the features again mends it.
+                pass
+        found = self._detected(path)
+        stream = io.BytesIO()
+        for each in (*found.raw, np.array(found.seconds)):
+            np.save(stream, each, allow_pickle=False)
+        cache.put(digest, stream.getvalue())
+        return found
+
+    def match(self, query: Features, reference: Features) -> Matched:
+        """How many features match, and how many of the matches one homography explains: 0 below four matches."""
+        if len(query.points) == 0 or len(reference.points) < 2:
+            return Matched(0, 0)
+        first, second = _two_nearest(query.descriptors, reference.descriptors)
+        nearest, next_ = (_distances(query.descriptors, reference.descriptors[rows]) for rows in (first, second))
+        taken = nearest < self.ratio**2 * next_
+        matches = int(np.count_nonzero(taken))
+        if self.score == "matches" or matches < _CORNERS:
+            return Matched(matches, 0)
+        return Matched(matches, self._inliers(query.points[taken], reference.points[first[taken]]))
+
+    def describe(self) -> dict[str, Any]:
+        """What decides the scores, OpenCV's version with it."""
+        chosen = {name: getattr(self, name) for name in ("descriptor", "score", "ratio", "reprojection", "seed")}
+        return {**self._maker(), **chosen, "direction": "query to reference"}
+
+    def _maker(self) -> dict[str, Any]:
+        from PIL import __version__
+
+        versions = {"opencv": _opencv().__version__, "pillow": __version__}
+        return {"detector": "SIFT", "longest": self.longest, "features": self.features, "versions": versions}
+
+    def _detected(self, path: Path) -> "_Found":
+        begin = time.perf_counter()
+        image = np.asarray(read_picture(path, longest=self.longest, grey=True))
+        found, numbers = _opencv().SIFT_create(self.features).detectAndCompute(image, None)
+        points = np.array([point.pt for point in found], dtype=np.float32).reshape(-1, 2)
+        # SIFT's numbers are whole and at most 255.
+        raw = _Raw(points, np.zeros((0, 128), dtype=np.uint8) if numbers is None else numbers.astype(np.uint8))
+        return _Found(raw, time.perf_counter() - begin, cached=False)
+
+    def _rooted(self, points: Singles, numbers: NDArray[np.uint8]) -> Features:
+        descriptors = numbers.astype(np.float32)
+        if self.descriptor == "rootsift":
+            sums = descriptors.sum(axis=1, keepdims=True)
+            descriptors = np.sqrt(descriptors / np.where(sums > 0, sums, 1))
+        return Features(points, descriptors)
+
+    def _inliers(self, start: Singles, end: Singles) -> int:
+        opencv = _opencv()
+        opencv.setRNGSeed(self.seed)
+        mask = opencv.findHomography(start, end, opencv.RANSAC, self.reprojection)[1]
+        return 0 if mask is None else int(np.count_nonzero(mask))
+
+    def _found(self, path: Path) -> "_Found":
+        try:
+            return self._looked_up(path)
+        except (BadInput, MissingExtra) as error:
+            nothing = _Raw(np.zeros((0, 2), dtype=np.float32), np.zeros((0, 128), dtype=np.uint8))
+            return _Found(nothing, 0.0, cached=False, problem=str(error))
+
+
+class _Raw(NamedTuple):
+    """The features of a picture as SIFT has them. points: (n, 2). numbers: (n, 128)."""
+
+    points: Singles
+    numbers: NDArray[np.uint8]
+
+
+class _Found(NamedTuple):
+    """The features of a picture, the seconds that finding them took, and whether they were in the cache; or the problem."""
+
+    raw: _Raw
+    seconds: float
+    cached: bool
+    problem: str = ""
+
+
+class _Shelf(NamedTuple):
+    """The features of many pictures, one picture after the other; those of one lie from its offset to the next."""
+
+    points: Singles
+    numbers: NDArray[np.uint8]
+    offsets: Ints
+
+    def one(self, place: int) -> _Raw:
+        """The features of the picture at a place."""
+        start, stop = self.offsets[place : place + 2].tolist()
+        return _Raw(self.points[start:stop], self.numbers[start:stop])
+
+
+@contextmanager
+def _shelf(found: Sequence[_Found], *, shared: bool) -> "Generator[_Shelf | Path]":
+    """The features in memory, or in a folder that processes map into theirs."""
+    shelf = _Shelf(
+        np.concatenate([each.raw.points for each in found]),
+        np.concatenate([each.raw.numbers for each in found]),
+        offsets_of(np.array([len(each.raw.points) for each in found])),
+    )
+    if not shared:
+        yield shelf
+        return
+    with TemporaryDirectory() as folder:
+        for name, column in shelf._asdict().items():
+            np.save(Path(folder) / f"{name}.npy", column, allow_pickle=False)
+        del shelf
+        yield Path(folder)
+
+
+@lru_cache(1)
+def _opened(folder: Path) -> _Shelf:
+    return _Shelf(*(np.load(folder / f"{name}.npy", mmap_mode="r", allow_pickle=False) for name in _Shelf._fields))
+
+
+def _two_nearest(queries: Singles, references: Singles) -> tuple[Ints, Ints]:
+    """(queries,) the nearest and the second nearest reference of each; of equals the earlier one."""
+    # The product says only who is nearest, for |a - b|² = |a|² + |b|² - 2ab; how near is computed from the difference itself.
+    closeness = 2 * (queries @ references.T) - np.einsum("ij,ij->i", references, references)
+    first = closeness.argmax(axis=1)
+    closeness[np.arange(len(queries)), first] = -np.inf
+    return first, closeness.argmax(axis=1)
+
+
+def _distances(first: Singles, second: Singles) -> Floats:
+    """(rows,) squared Euclidean distances."""
+    gaps = (first - second).astype(np.float64)
+    return np.einsum("ij,ij->i", gaps, gaps)
+
+
+@contextmanager
+def _one_thread_each() -> Generator[None]:
+    """Lets OpenCV and the matrix product work in the thread that calls them: the threads are ours, one for each picture."""
+    from threadpoolctl import threadpool_limits
+
+    opencv = _opencv()
+    before = opencv.getNumThreads()
+    opencv.setNumThreads(1)
+    try:
+        with threadpool_limits(1, user_api="blas"):
+            yield
+    finally:
+        opencv.setNumThreads(before)
+
+
+def _spare_threads() -> None:
+    """Likewise for a whole process, of which there are several."""
+    from threadpoolctl import threadpool_limits
+
+    _opencv().setNumThreads(1)
+    threadpool_limits(1, user_api="blas")
+
+
+def _opencv() -> Any:
+    try:
+        import cv2
+    except ImportError as error:
+        raise MissingExtra("local features are found by OpenCV: pip install 'rankwell[vision]'.") from error
+    return cv2

@@ -1,0 +1,132 @@
+"""Runs that are made from the images themselves: vectors by an encoder, or scores of pairs by local features."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rankwell.core.tables.embeddings import Embeddings
+from rankwell.core.tables.scores import Scores
+from rankwell.encoders import ImageSettings, load_image_encoder
+from rankwell.encoders.image_run import encode_images
+from rankwell.errors import BadInput, BadUsage
+from rankwell.tasks.instances.images import Images
+from rankwell.tasks.instances.local_features import LocalFeatures
+
+Progress = Callable[[str, int, int], None]
+
+
+class Failed(NamedTuple):
+    """An image that could not be encoded, and why."""
+
+    image: str
+    file: str
+    problem: str
+
+
+@dataclass(frozen=True, eq=False)
+class Made:
+    """A run and what it took. vectors: of all images that have one, scores: of queries and references; one of the two.
+
+    performance: `encode_seconds_per_image`, where known `seconds_per_query`, `images`, and `seconds_making`, the time from start
+    to end. rules: what decides the numbers.
+    """
+
+    run: str
+    vectors: Embeddings | None
+    scores: Scores | None
+    failures: tuple[Failed, ...]
+    performance: dict[str, Any]
+    rules: dict[str, Any]
+
+
+def by_encoder(
+    images: Images | None,
+    encoder: Any,
+    settings: ImageSettings | None = None,
+    *,
+    run: str | None = None,
+    cache: Path | None = None,
+    progress: Progress | None = None,
+) -> Made:
+    """The vectors of all images. encoder: as `load_image_encoder` reads it. cache: as for `encode_images`.
+
+    An image that cannot be encoded is listed; it counts as not found. Raises BadUsage where no image has a file.
+    """
+    paths = _paths(images, "an encoder")
+    start = time.perf_counter()
+    told = None if progress is None else lambda done, total: progress("encoding", done, total)
+    found = encode_images(
+        list(paths), list(paths.values()), load_image_encoder(encoder, settings or ImageSettings()), cache=cache, progress=told
+    )
+    report = found.report
+    return Made(
+        run=run or _called(encoder),
+        vectors=found.embeddings,
+        scores=None,
+        failures=tuple(Failed(each.id, str(each.path), each.message) for each in report.failures),
+        performance={
+            "images": found.embeddings.n,
+            "images_from_cache": report.cached,
+            "encode_seconds_per_image": float(report.seconds.mean()),
+            "seconds_making": time.perf_counter() - start,
+        },
+        rules={"encoder": report.encoder},
+    )
+
+
+def by_local_features(
+    images: Images | None, features: LocalFeatures, *, run: str | None = None, progress: Progress | None = None
+) -> Made:
+    """The score of every query with every reference; an image that cannot be read is listed, and counts as not found.
+
+    Raises BadUsage where no image has a file, BadInput where no query or no reference can be read.
+    """
+    paths = _paths(images, "local features")
+    start = time.perf_counter()
+    sides = Images.from_pictures([]) if images is None else images
+    queries, references = sides.queries().ids, sides.references().ids
+    found = features.compare([paths[name] for name in queries], [paths[name] for name in references], progress=progress)
+    kept = [np.array([paths[name] not in found.problems for name in side], dtype=np.bool_) for side in (queries, references)]
+    if not all(each.any() for each in kept):
+        raise BadInput(f"none of the images of one side can be read; first: {next(iter(found.problems.values()))}")
+    whole = found.inliers if features.score == "inliers" else found.matches
+    seconds = np.array(list(found.feature_seconds.values()))
+    return Made(
+        run=run or f"{features.descriptor}-{features.score}",
+        vectors=None,
+        scores=Scores(
+            whole[np.ix_(*kept)],
+            [name for name, good in zip(queries, kept[0].tolist(), strict=True) if good],
+            [name for name, good in zip(references, kept[1].tolist(), strict=True) if good],
+        ),
+        failures=tuple(Failed(name, str(path), found.problems[path]) for name, path in paths.items() if path in found.problems),
+        performance={
+            "images": len(paths) - len(found.problems),
+            "images_from_cache": found.cached,
+            "encode_seconds_per_image": float(seconds.mean()),
+            "seconds_per_query": float(found.matching_seconds.mean()),
+            "seconds_making": time.perf_counter() - start,
+        },
+        rules={"local_features": features.describe()},
+    )
+
+
+def _paths(images: Images | None, what: str) -> dict[str, Path]:
+    """The file of each image."""
+    if images is None or images.paths is None:
+        raise BadUsage(f"{what}: there are no image files to read; name the data set with its folder (--root for a table).")
+    return dict(zip(images.ids, images.paths, strict=True))
+
+
+def _called(encoder: Any) -> str:
+    """What a run of an encoder is called: as it was named, of a file its name."""
+    if not isinstance(encoder, str):
+        return type(encoder).__name__
+    family, colon, rest = encoder.partition(":")
+    if colon and rest.endswith((".onnx", ".pt", ".pth")):
+        return f"{family}:{Path(rest).stem}"
+    return Path(encoder).stem if encoder.endswith(".onnx") or "/" in encoder else encoder

@@ -1,0 +1,278 @@
+"""What systems said of the images: scores or vectors of each run, brought into the order of the truth."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rankwell.core.kernels.similarity import Metric, metric_name
+from rankwell.core.tables import Ints
+from rankwell.core.tables.embeddings import Embeddings, Positions
+from rankwell.core.tables.names import Place, name_places
+from rankwell.core.tables.scores import Scores
+from rankwell.errors import BadInput, BadUsage, NothingToEvaluate
+from rankwell.io.embeddings import read_column, read_embeddings
+from rankwell.io.scores import read_scores
+from rankwell.neighbours import search
+from rankwell.neighbours.positive_counts import Compared, by_scores, by_vectors
+from rankwell.store import Source, split_part
+from rankwell.tasks.instances.images import Images, Listed
+from rankwell.tasks.instances.truth import InstanceTruth
+from rankwell.transforms import Descriptors, Transform, chain, parse_transform
+
+Vectors = tuple[Embeddings, Embeddings]
+_LEARNT = "other vectors (--learn)"
+
+
+@dataclass
+class Runs:
+    """Every run by name: a matrix of scores, or the vectors of queries and of references."""
+
+    given: dict[str, Scores | Vectors]
+    metric: Metric
+    sources: dict[str, Source] = field(default_factory=dict[str, Source])
+    transforms: tuple[Transform, ...] = ()
+    learn: Embeddings | None = None
+
+    @classmethod
+    def read(
+        cls,
+        scores: Any,
+        embeddings: Any,
+        queries: Any,
+        references: Any,
+        *,
+        metric: str,
+        query_ids: Any,
+        reference_ids: Any,
+        ids: Any,
+        run: str | None,
+    ) -> "Runs":
+        """Reads what is given in one of the three ways. Raises BadUsage where none or several are."""
+        ways = [scores is not None, embeddings is not None, queries is not None or references is not None]
+        if sum(ways) != 1 or (queries is None) != (references is None):
+            raise BadUsage(
+                "give scores, embeddings of all images, or embeddings of both sides (--queries with --references): one of three."
+            )
+        if ways[2]:
+            tables = read_embeddings(queries, ids=query_ids), read_embeddings(references, ids=reference_ids)
+            name = run or name_places([_place(references)], ["embeddings"])[0]
+            return cls({name: tables}, metric_name(metric), _sources({"queries": queries, "references": references}))
+        named = _named(scores if ways[0] else embeddings, "scores" if ways[0] else "embeddings", run)
+        found: dict[str, Scores | Vectors] = {}
+        for name, place in named.items():
+            # What was made here has its ids, however many images take part; those that are named are for files.
+            if ways[0]:
+                own = isinstance(place, Scores) and place.query_ids is not None
+                found[name] = place if own else read_scores(place, query_ids=_ids(query_ids), item_ids=_ids(reference_ids))
+            else:
+                own = isinstance(place, Embeddings) and place.ids is not None
+                whole = place if own else read_embeddings(place, ids=ids)
+                found[name] = whole, whole
+        return cls(found, metric_name(metric), _sources(named))
+
+    @property
+    def compares_vectors(self) -> bool:
+        """Whether any run is one of vectors, so that the metric matters."""
+        return any(not isinstance(each, Scores) for each in self.given.values())
+
+    def names(self) -> tuple[Sequence[str], Sequence[str]]:
+        """What the first run calls queries and references."""
+        first = next(iter(self.given.values()))
+        if isinstance(first, Scores):
+            return first.query_names, first.item_names
+        return first[0].names(), first[1].names()
+
+    def in_order(self, listed: Listed | None) -> "Runs":
+        """The runs with the ids of a data set's own lists, where rows and columns, or vectors of a side, have no names.
+
+        Raises BadInput where a list has another length.
+        """
+        if listed is None:
+            return self
+        found: dict[str, Scores | Vectors] = {}
+        for run, given in self.given.items():
+            if isinstance(given, Scores):
+                sides = _listed(run, "query", given.query_names, listed), _listed(run, "reference", given.item_names, listed)
+                found[run] = replace(given, query_ids=sides[0], item_ids=sides[1])
+            elif given[0] is not given[1]:
+                sides = _listed(run, "query", given[0].names(), listed), _listed(run, "reference", given[1].names(), listed)
+                found[run] = Embeddings(sides[0], given[0].vectors), Embeddings(sides[1], given[1].vectors)
+            else:
+                found[run] = given
+        return replace(self, given=found)
+
+    def aligned(self, run: str, truth: InstanceTruth) -> "Aligned":
+        """A run's queries and references that take part, in an order that has places in the truth."""
+        given = self.given[run]
+        names = (given.query_names, given.item_names) if isinstance(given, Scores) else (given[0].names(), given[1].names())
+        _refuse_positions(run, names, truth)
+        row_of = {name: row for row, name in enumerate(names[0])}
+        place_of = {name: place for place, name in enumerate(truth.references)}
+        queries = np.array([place for place, name in enumerate(truth.queries) if name in row_of], dtype=np.int64)
+        rows = np.array([row_of[truth.queries[place]] for place in map(int, queries)], dtype=np.int64)
+        columns = np.array([column for column, name in enumerate(names[1]) if name in place_of], dtype=np.int64)
+        if not len(rows) or not len(columns):
+            what = "query" if not len(rows) else "reference"
+            side, known = (names[0], truth.queries) if not len(rows) else (names[1], truth.references)
+            raise NothingToEvaluate(
+                f"{run}: no {what} of the images is in it; it has {side[0]!r}, …, the images have {known[0]!r}, …."
+            )
+        references = np.array([place_of[names[1][column]] for column in map(int, columns)], dtype=np.int64)
+        compared, dimensions = self._compared(given, rows, columns)
+        return Aligned(compared, queries, references, dimensions)
+
+    def _compared(self, given: Scores | Vectors, rows: Ints, columns: Ints) -> tuple[Compared, int | None]:
+        """What is compared, and how many numbers a vector has when it is."""
+        if not isinstance(given, Scores):
+            queries, references = given
+            return self._by_vectors(_some(queries, rows), _some(references, columns))
+        matrix = given.matrix if _is_all(columns, given.matrix.shape[1]) else given.matrix[:, columns]
+        matrix = matrix if _is_all(rows, len(given.matrix)) else matrix[rows]
+        names = [given.item_names[column] for column in map(int, columns)]
+        for each in self.transforms:
+            matrix = each(matrix).whole()
+        return by_scores(Scores(matrix, [given.query_names[row] for row in map(int, rows)], names)), None
+
+    def _by_vectors(self, queries: Embeddings, references: Embeddings) -> tuple[Compared, int | None]:
+        if not self.transforms:
+            return by_vectors(queries, references, self.metric), references.dimensions
+        place = {name: row for row, name in enumerate(references.names())}
+        own = np.array([place.get(name, -1) for name in queries.names()], dtype=np.int64)
+        learn = None if self.learn is None else self.learn.vectors
+        found = chain(
+            self.transforms, Descriptors(queries.vectors, references.vectors, search, own=own, learn=learn, learnt_on=_LEARNT)
+        )
+        if isinstance(found, Descriptors):
+            sides = Embeddings(queries.ids, found.queries), Embeddings(references.ids, found.references)
+            return by_vectors(*sides, self.metric), sides[1].dimensions
+        return by_scores(Scores(found.whole(), list(queries.names()), list(references.names()))), references.dimensions
+
+    def transformed(self, texts: Sequence[str], learn: Any = None) -> "Runs":
+        """The runs with transforms of their vectors or scores, in the order given; learn: vectors to learn them on.
+
+        Raises BadUsage for a transform that does not apply.
+        """
+        chosen = tuple(parse_transform(text) for text in texts)
+        for each in chosen:
+            if each.entry.needs_bank:
+                raise BadUsage(f"{each} needs a bank of other queries, which images have none of; see rankwell captions.")
+            if each.entry.works_on != "scores" and not self.compares_vectors:
+                raise BadUsage(f"{each} works on vectors, and these are scores; give the embeddings.")
+        if chosen and self.compares_vectors and self.metric != "cosine":
+            raise BadUsage(f"{chosen[0]} compares by cosine; leave --metric {self.metric} out.")
+        if learn is not None and not any(each.entry.learns for each in chosen):
+            raise BadUsage("vectors to learn on go with a transform that learns, as whitening; name it with --transform.")
+        sources = self.sources | _sources({"learn": learn})
+        return replace(self, transforms=chosen, learn=None if learn is None else read_embeddings(learn), sources=sources)
+
+    def told(self) -> dict[str, Any]:
+        """What the rules of a result say of the transforms; nothing where there are none."""
+        if not self.transforms:
+            return {}
+        facts = [each.describe() for each in self.transforms]
+        for each, fact in zip(self.transforms, facts, strict=True):
+            if each.entry.learns and self.learn is not None:
+                fact |= {"transductive": "none", "learnt_on": _LEARNT}
+        looks = [fact["transductive"] for fact in facts if fact["transductive"] != "none"]
+        plain = {"transforms": " ".join(map(str, self.transforms)), "transductive": ",".join(dict.fromkeys(looks)) or "none"}
+        return plain | {"transform_definitions": facts}
+
+
+@dataclass(frozen=True, eq=False)
+class Aligned:
+    """A run's scores. queries, references: the place in the truth of each that it has; queries ascend, references need not.
+
+    dimensions: of the vectors when they are compared, None for scores.
+    """
+
+    compared: Compared
+    queries: Ints
+    references: Ints
+    dimensions: int | None = None
+
+
+def _some(table: Embeddings, rows: Ints) -> Embeddings:
+    """Some rows of a table; the table itself, which may be mapped into memory, where that is all of them in order."""
+    if _is_all(rows, table.n):
+        return table
+    names = table.names()
+    return Embeddings([names[row] for row in map(int, rows)], np.asarray(table.vectors)[rows])
+
+
+def _is_all(rows: Ints, n: int) -> bool:
+    return len(rows) == n and bool((rows == np.arange(n)).all())
+
+
+def _listed(run: str, what: str, names: Sequence[str], listed: Listed) -> Sequence[str]:
+    """The names of a side; those of the data set's list where they are mere positions."""
+    if not isinstance(names, Positions):
+        return names
+    ids = listed.queries if what == "query" else listed.references
+    if len(ids) != len(names):
+        raise BadInput(
+            f"{run}: its {len(names)} {what} rows have no ids, and the data set lists {len(ids)} in its order; give all of them, "
+            f"or name a file of ids (--{what}-ids)."
+        )
+    return ids
+
+
+def _refuse_positions(run: str, names: Iterable[Sequence[str]], truth: InstanceTruth) -> None:
+    """Raises BadInput where a run has positions and the truth has ids."""
+    for what, side, known in zip(("query", "reference"), names, (truth.queries, truth.references), strict=True):
+        if isinstance(side, Positions) and not isinstance(known, Positions):
+            raise BadInput(
+                f"{run}: its {len(side)} {what} rows have no ids, so that nothing says which image each is; name a file of ids "
+                f"(--{what}-ids, or --ids for vectors of all images)."
+            )
+
+
+def refuse_unknown(runs: Runs, images: Images) -> None:
+    """Raises BadInput for a query or a reference of a run that is no image of the data set."""
+    known = images.index
+    for run, given in runs.given.items():
+        sides = (given.query_names, given.item_names) if isinstance(given, Scores) else (given[0].names(), given[1].names())
+        for what, side in zip(("query", "reference"), sides, strict=True):
+            stranger = None if isinstance(side, Positions) else next((name for name in side if name not in known), None)
+            if stranger is not None:
+                raise BadInput(f"{run}: the {what} {stranger!r} is none of the {len(images)} images; list it, or leave it out.")
+
+
+def _named(given: Any, otherwise: str, run: str | None) -> dict[str, Any]:
+    """Each run by its name: that of a mapping, `run` where there is one alone, else the file's."""
+    if isinstance(given, Mapping) and not _is_vectors(given):
+        named: dict[str, Any] = {str(name): each for name, each in given.items()}
+    else:
+        several = isinstance(given, (list, tuple)) and bool(given) and isinstance(given[0], (str, Path))
+        listed: list[Any] = list(given) if several else [given]
+        if run is not None and len(listed) > 1:
+            raise BadUsage(f"{len(listed)} runs cannot all be called {run!r}; leave the name out, files have names.")
+        names = [run] if run is not None else name_places([_place(each) for each in listed], [otherwise] * len(listed))
+        named = dict(zip(names, listed, strict=True))
+    if not named:
+        raise BadUsage(f"no {otherwise} are given; name at least one run.")
+    return named
+
+
+def _is_vectors(given: Mapping[Any, Any]) -> bool:
+    """Whether a mapping is one of ids to vectors, and not of names to tables."""
+    first = next(iter(given.values()), None)
+    return isinstance(first, (list, tuple, np.ndarray)) and np.ndim(first) == 1
+
+
+def _place(thing: Any) -> Place:
+    if not isinstance(thing, (str, Path)):
+        return Place("", None)
+    path, part = split_part(thing)
+    return Place("", Path(path), part)
+
+
+def _ids(place: Any) -> Any:
+    return read_column(place) if isinstance(place, (str, Path)) else place
+
+
+def _sources(places: Mapping[str, Any]) -> dict[str, Source]:
+    paths = {name: split_part(place)[0] for name, place in places.items() if isinstance(place, (str, Path))}
+    return {name: Source(path) for name, path in paths.items() if Path(path).is_file()}

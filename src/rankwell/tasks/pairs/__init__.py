@@ -1,0 +1,1 @@
+"""Similarity of pairs against human scores."""

@@ -1,0 +1,1 @@
+"""Runs against judgments: the task behind `rankwell evaluate`."""

@@ -1,0 +1,174 @@
+"""Run a real retrieval experiment with nothing to download: two searches of the standard library's documentation, compared.
+
+The questions and their graded judgments are written by hand and ship with the package; the documents are read from the
+interpreter that runs. One system searches all that a module says, the other only its name and its first sentence.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from importlib.resources import files
+from itertools import compress
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from rankwell.commands.report import page_lines, write_report
+from rankwell.engines import System
+from rankwell.engines.sqlite_fts import SqliteFts
+from rankwell.media import python_docs
+from rankwell.report.page import NAME
+from rankwell.report.present import Output, OutputPath, Progress
+from rankwell.stats.summaries import summarise
+from rankwell.store import refuse_blocked, write_text
+from rankwell.tasks.runs.commands.evaluate import render, write
+from rankwell.tasks.runs.evaluation import Evaluation, evaluate
+
+DEPTH = 100
+
+
+_TITLE = "Two searches of Python's standard library"
+MEASURES = ("nDCG@10", "AP", "RR", "P@5", "R@100", "Judged@5")
+
+
+def demo(
+    *,
+    output: OutputPath = Path("rankwell-demo"),
+    seed: int = 0,
+    progress: Progress = None,
+) -> Output:
+    """Run a real retrieval experiment with nothing to download: two searches of the standard library's documentation, compared.
+
+    Parameters
+    ----------
+    output
+        Folder for the judgments, the runs and the results.
+    seed
+        Seed of the bootstrap.
+    """
+    refuse_blocked(output, folder=True)
+    experiment = prepare(output, progress=None if progress is None else lambda done, total: progress("searching", done, total))
+    result = evaluate(
+        experiment.qrels, list(experiment.runs), MEASURES, seed=seed, details=True, texts=experiment.queries, progress=progress
+    )
+    results = output / "results"
+    write(result, results)
+    write_report([results], results / NAME, documents=str(experiment.documents), title=_TITLE, seed=seed)
+    tables = [
+        f"{len(read_needs())} questions about the Python standard library, two systems: BM25 over whole_docs (all that a module\n"
+        "says) and over first_sentences (its name and first sentence only).\n",
+        render(result, "table"),
+        difference(result, seed=seed),
+        f"The judgments, the runs and the results lie in {output}/. The same table from the files:\n\n"
+        f"  rankwell evaluate {experiment.qrels} {experiment.runs[0]} {experiment.runs[1]} -m '{' '.join(MEASURES)}'\n",
+        page_lines(results),
+    ]
+    return Output(text="\n".join(tables))
+
+
+def difference(result: Evaluation, *, seed: int = 0) -> str:
+    """What the first run has over the second, question by question, as one line for each measure."""
+    half = len(result.values) // 2
+    judging = [asked.measure.entry.better != "neither" for asked in result.measures]
+    pairs = list(compress(zip(result.values[:half], result.values[half:], strict=True), judging))
+    gaps = [replace(first, run=f"{first.run} - {second.run}", values=first.values - second.values) for first, second in pairs]
+    lines = [f"{gaps[0].run}, per question:"]
+    for row, gap in zip(summarise(gaps, intervals="bootstrap", seed=seed), gaps, strict=True):
+        better, worse = int(np.sum(gap.values > 0)), int(np.sum(gap.values < 0))
+        certain = row.ci_low is not None and row.ci_high is not None and (row.ci_low > 0 or row.ci_high < 0)
+        interval = "" if row.ci_low is None else f" [{row.ci_low:+.4f}, {row.ci_high:+.4f}]"
+        lines.append(
+            f"  {row.measure:<9} {row.mean:+.4f}, 95 % interval{interval}; better on {better}, worse on {worse}, "
+            f"equal on {len(gap.values) - better - worse}{'' if certain else '; not decisive'}"
+        )
+    return "\n".join(lines) + "\n"
+
+
+class DemoFiles(NamedTuple):
+    """Where the experiment lies: TREC judgments, the questions and documents as tables, and one run per system."""
+
+    qrels: Path
+    queries: Path
+    documents: Path
+    runs: tuple[Path, Path]
+
+
+class Need(NamedTuple):
+    """A question with its id."""
+
+    id: str
+    text: str
+
+
+class Judgment(NamedTuple):
+    """How well a module answers a need: 3 is the module for it, 2 does it well or in part, 1 is related, 0 does not help."""
+
+    need: str
+    module: str
+    grade: int
+
+
+def read_needs() -> list[Need]:
+    """The hand-written questions, in the order of their ids."""
+    return [Need(*line.split("\t")) for line in _data("needs.tsv").splitlines()]
+
+
+def read_judgments() -> list[Judgment]:
+    """All judgments that ship with the package, those of modules that this interpreter does not have included."""
+    rows = (line.split() for line in _data("qrels.txt").splitlines())
+    return [Judgment(need, module, int(grade)) for need, _, module, grade in rows]
+
+
+def prepare(folder: Path, *, progress: Callable[[int, int], None] | None = None) -> DemoFiles:
+    """Runs both systems over all questions, 100 results each, and writes the experiment into `folder`.
+
+    Judgments of modules that this version of Python does not have are left out, as no system could find them.
+    progress: called with the number of searches done and their total, after each.
+    The same interpreter writes the same bytes every time.
+    """
+    entries = python_docs.modules()
+    present = {entry.id for entry in entries}
+    qrels = [f"{need} 0 {module} {grade}" for need, module, grade in read_judgments() if module in present]
+    folder.mkdir(parents=True, exist_ok=True)
+    paths = DemoFiles(
+        qrels=folder / "qrels.txt",
+        queries=folder / "queries.tsv",
+        documents=folder / "documents.tsv",
+        runs=(folder / "whole_docs.run", folder / "first_sentences.run"),
+    )
+    write_text(paths.qrels, _lines(qrels))
+    write_text(paths.queries, _lines(["\t".join(need) for need in read_needs()]))
+    write_text(paths.documents, _lines([f"{entry.id}\t{entry.title}" for entry in entries]))
+    texts = ([(entry.id, f"{entry.title}\n\n{entry.text}") for entry in entries], [(entry.id, entry.title) for entry in entries])
+    for step, (path, documents) in enumerate(zip(paths.runs, texts, strict=True)):
+        with SqliteFts(documents) as system:
+            write_text(path, _run(system, path.stem, read_needs(), _shifted(progress, step, len(texts))))
+    return paths
+
+
+def _run(system: System, tag: str, questions: Sequence[Need], progress: Callable[[int, int], None]) -> str:
+    """The system's answers as a TREC run: query, Q0, item, rank, score, tag."""
+    lines: list[str] = []
+    for done, need in enumerate(questions, start=1):
+        results = system.search(need.text, DEPTH)
+        lines += [f"{need.id} Q0 {item} {rank} {score!r} {tag}" for rank, (item, score) in enumerate(results, start=1)]
+        progress(done, len(questions))
+    return _lines(lines)
+
+
+def _shifted(progress: Callable[[int, int], None] | None, step: int, steps: int) -> Callable[[int, int], None]:
+    """The progress of one step as the progress of all of them."""
+
+    def _report(done: int, total: int) -> None:
+        if progress is not None:
+            progress(step * total + done, steps * total)
+
+    return _report
+
+
+def _data(name: str) -> str:
+    return (files("rankwell.tasks.runs") / "data" / name).read_text(encoding="utf-8")
+
+
+def _lines(lines: Sequence[str]) -> str:
+    return "".join(f"{line}\n" for line in lines)

@@ -1,1 +1,0 @@
-"""Truth, one file per way to decide what is relevant: tables in, Judgments out."""
