@@ -83,7 +83,7 @@ def test_a_query_without_positives_misses_and_ranks_after_all_items():
 
     assert ranks(result, "t2v") == {"0": 1.0, "1": 4.0}
     assert figure(result, "Success@5", "t2v") == 50.0
-    assert result.rules["counts"]["t2v"]["without_positives"] == 1
+    assert result.rules["counts"]["t2v"]["queries_without_relevant"] == 1
 
 
 def test_queries_without_positives_are_left_out_counted_or_refused_as_the_user_says():
@@ -93,7 +93,12 @@ def test_queries_without_positives_are_left_out_counted_or_refused_as_the_user_s
 
     assert ranks(skipped, "t2v") == {"0": 2.0, "1": None}
     assert figure(skipped, "MedR", "t2v", "n") == 1
-    assert skipped.rules["counts"]["t2v"] == {"counted": 1, "without_positives": 1, "masked": 0, "best_positive_tied": 0}
+    assert skipped.rules["counts"]["t2v"] == {
+        "queries_counted": 1,
+        "queries_without_relevant": 1,
+        "queries_masked": 0,
+        "queries_best_relevant_tied": 0,
+    }
     with pytest.raises(BadInput, match="query '1' has no positive"):
         captions(scores, lists, direction="t2v", no_relevant="error")
     with pytest.raises(NothingToEvaluate, match="none of the 2 queries has a positive"):
@@ -196,7 +201,7 @@ def test_a_video_without_captions_takes_no_part_among_videos():
     result = captions(scores, [[0], [1]], direction="v2t", protocol="among-videos", no_relevant="skip")
 
     assert ranks(result, "v2t-videos") == {"0": 1.0, "1": 1.0, "2": None}
-    assert result.rules["counts"]["v2t-videos"]["without_positives"] == 1
+    assert result.rules["counts"]["v2t-videos"]["queries_without_relevant"] == 1
 
 
 def test_a_convention_fixes_the_protocol_the_medians_and_the_ties_of_each_direction():
@@ -227,7 +232,7 @@ def test_a_mask_leaves_captions_out_as_if_their_rows_were_not_there():
 
     for direction in ("t2v", "v2t", "v2t-videos"):
         assert list(ranks(result, direction).values()) == list(ranks(rest, direction).values())
-    assert result.rules["counts"]["t2v"]["masked"] == 10
+    assert result.rules["counts"]["t2v"]["queries_masked"] == 10
     assert list(ranks(result, "t2v")) == [str(row) for row in kept]
 
 

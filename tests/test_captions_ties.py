@@ -143,7 +143,7 @@ def test_queries_whose_best_positive_ties_with_a_wrong_item_are_counted():
 
     result = captions(scores, [[0], [1, 2], [0, 1, 2], [2]], direction="t2v", measures=["R@1", "AP"])
 
-    assert result.rules["counts"]["t2v"]["best_positive_tied"] == 1
+    assert result.rules["counts"]["t2v"]["queries_best_relevant_tied"] == 1
 
 
 def test_ties_are_refused_where_the_user_wants_none():
@@ -196,4 +196,4 @@ def test_clip4clip_counts_a_tied_query_once_for_every_place_of_its_tie():
     assert found["R@1"] == (pytest.approx(200 / 3), 3)
     assert found["MnR"] == (pytest.approx(4 / 3), 3)
     assert [row["query"] for row in result.per_query() if row["label"] == "R@1"] == ["0", "0", "1"]
-    assert result.rules["counts"]["t2v"]["counted"] == 2
+    assert result.rules["counts"]["t2v"]["queries_counted"] == 2

@@ -62,7 +62,7 @@ def test_json_has_exactly_the_promised_shape(folder: Path, monkeypatch, capsys):
     found = json.loads(capsys.readouterr().out)
 
     assert list(found) == ["schema_version", "rows", "rules", "notes"]
-    assert found["schema_version"] == 1
+    assert found["schema_version"] == 2
     assert list(found["rows"][0]) == ["run", "measure", "label", "mean", "sd", "ci_low", "ci_high", "n", "unit"]
     assert found["rows"][0] | {"sd": None} == {
         "run": "a", "measure": "RR", "label": "RR", "mean": 0.75, "sd": None, "ci_low": None, "ci_high": None, "n": 2,

@@ -143,7 +143,7 @@ def test_what_a_perfect_ranker_reaches_on_the_real_table(shared: Path, groups: l
     assert {row["n"] for row in result.summary} == {n}
     counts = result.rules["counts"]["Lists"]
     assert counts["queries"] == 29
-    assert counts["counted"] + counts["no_keywords"] + counts["without_relevant"] == 29
+    assert counts["queries_counted"] + counts["no_keywords"] + counts["queries_without_relevant"] == 29
 
 
 @pytest.mark.parametrize("rule", ["vacuous", "skip", "empty"])
@@ -423,7 +423,7 @@ def test_graded_relevance_leaves_queries_without_a_full_match_out_of_measures_th
     assert n == {"P@1": 2, "P(rel=0.5)@1": 4, "R@1": 2, "AP": 2, "nDCG@1": 4}
     assert means(result)["P@1"] == means(evaluate_clips(PARTS, engine=lists, measures=["P@1"], intervals="none"))["P@1"]
     counts = result.rules["counts"]["Lists"]
-    assert (counts["counted"], counts["without_relevant"], counts["without_full_match"]) == (4, 0, 2)
+    assert (counts["queries_counted"], counts["queries_without_relevant"], counts["without_full_match"]) == (4, 0, 2)
     (note,) = [note for note in result.notes if "no clip has all the keywords" in note]
     assert "P@1, R@1, AP," in note
     assert "'c', 'q'" in note

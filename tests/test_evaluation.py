@@ -1,6 +1,5 @@
 """Evaluation: which queries count, which rules hold, and that both are said."""
 
-import math
 from pathlib import Path
 
 import pytest
@@ -13,7 +12,7 @@ TRUTH = {"q1": {"a": 1, "b": 0}, "q2": {"c": 2}, "q3": {"d": 0}, "q4": {"e": 1}}
 RUN = {"q1": {"a": 2.0, "b": 1.0}, "q2": {"x": 2.0, "c": 1.0}, "q3": {"d": 1.0}, "q9": {"a": 1.0}}
 
 
-def values(result: rw.Evaluation) -> dict[str, float]:
+def values(result: rw.Results) -> dict[str, float]:
     [column] = result.values
     return dict(zip(column.queries, column.values.tolist(), strict=True))
 
@@ -22,8 +21,10 @@ def test_a_query_without_a_ranking_counts_as_empty_and_is_reported():
     result = rw.evaluate(TRUTH, RUN, "RR", intervals="none")
 
     assert values(result) == {"q1": 1.0, "q2": 0.5, "q3": 0.0, "q4": 0.0}
-    counts = result.counts["run"]
-    assert (counts.counted, counts.missing, counts.unknown, counts.without_relevant) == (4, ("q4",), ("q9",), 1)
+    counts, left_out = result.counts["run"], result.left_out["run"]
+    assert (counts["queries_counted"], counts["queries_without_relevant"]) == (4, 1)
+    assert (counts["queries_missing"], counts["queries_unknown"]) == (1, 1)
+    assert left_out == {"missing": ["q4"], "unknown": ["q9"]}
 
 
 @pytest.mark.parametrize(("rule", "queries"), [("truth", "q1 q2 q3 q4"), ("both", "q1 q2 q3"), ("run", "q1 q2 q3 q9")])
@@ -97,7 +98,7 @@ def test_a_tie_with_a_judged_item_is_refused_when_asked():
 def test_queries_whose_value_hangs_on_the_order_of_ties_are_counted_for_each_measure():
     result = rw.evaluate({"q": {"b": 1}}, TIED, ["P@1", "P@3", "RR", "NumQ"], intervals="none")
 
-    assert dict(result.counts["run"].tied) == {"P@1": 1, "P@3": 0, "RR": 1, "NumQ": 0}
+    assert result.counts["run"]["queries_tied"] == {"P@1": 1, "P@3": 0, "RR": 1, "NumQ": 0}
 
 
 def test_a_measure_without_a_closed_form_says_so_under_expected():
@@ -136,14 +137,14 @@ def test_the_result_does_not_depend_on_the_order_of_rows():
 
 def test_details_hold_the_first_items_and_every_judged_one():
     result = rw.evaluate(TRUTH, RUN, "RR", details=True, exclude_self=True, intervals="none")
-    rows = result.details["run"]
+    rows = result.details
 
-    listed = list(zip(rows.query, rows.item, rows.state, strict=True))
+    listed = list(zip(rows["query"], rows["item"], rows["state"], strict=True))
     assert ("q2", "x", "unjudged") in listed
     assert ("q4", "e", "relevant") in listed
     place = listed.index(("q4", "e", "relevant"))
-    assert math.isnan(rows.rank[place])
-    assert rows.rank[listed.index(("q2", "c", "relevant"))] == 2.0
+    assert rows["rank"][place] is None
+    assert rows["rank"][listed.index(("q2", "c", "relevant"))] == 2.0
 
 
 def test_the_rules_name_every_choice_and_every_definition():
@@ -153,7 +154,7 @@ def test_the_rules_name_every_choice_and_every_definition():
     assert rules["queries"] == "truth"
     assert set(rules["measures"]) == {"RR", "AP"}
     assert rules["measures"]["RR"]["source"]
-    assert rules["counts"]["run"]["missing"] == 1
+    assert rules["counts"]["run"]["queries_missing"] == 1
 
 
 def test_a_choice_that_does_not_exist_lists_those_that_do():
@@ -176,7 +177,7 @@ def test_preferences_are_read_from_a_file_and_break_ties_as_trec_eval_does(share
 
     found = {(row["query"], row["label"]): round(row["value"], 4) for row in result.per_query()}
     assert found == golden
-    assert result.rules.ties == "id-asc"
+    assert result.rules["ties"] == "id-asc"
 
 
 def test_intents_are_read_from_the_second_field_of_the_judgments(tmp_path: Path):
@@ -189,4 +190,4 @@ def test_intents_are_read_from_the_second_field_of_the_judgments(tmp_path: Path)
 
 
 def test_a_result_prints_what_it_is_about():
-    assert repr(rw.evaluate(TRUTH, {"mine": RUN}, ["RR", "AP"])).startswith("<Evaluation of mine by RR, AP;")
+    assert repr(rw.evaluate(TRUTH, {"mine": RUN}, ["RR", "AP"])).startswith("<Results of mine by RR, AP;")

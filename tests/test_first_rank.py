@@ -19,9 +19,9 @@ from rankwell.core.tables.judgments import Judgments
 from rankwell.core.tables.values import Values
 from rankwell.core.views.judged import JudgedRankings
 from rankwell.errors import BadUsage
+from rankwell.evaluation.clip4clip_ties import multiplied
 from rankwell.measures.first_rank import averaged
 from rankwell.stats.summaries import summarise
-from rankwell.tasks.captions.clip4clip_ties import multiplied
 from variants import JUDGED, variants
 
 Scores = list[list[float]]

@@ -141,7 +141,7 @@ def test_the_image_itself_is_taken_out_by_its_id_wherever_it_stands() -> None:
     kept = evaluate_instances(images, scores=scores, query_ids=names, reference_ids=names, measures="P@1", exclude="none")
 
     # b1 has nothing else of its own and does not count, where it is taken out; kept, it finds itself.
-    assert out.rules["counts"]["scores"] == {"counted": 2, "without_right_reference": 1, "best_right_reference_tied": 0}
+    assert out.rules["counts"]["scores"] == {"queries_counted": 2, "queries_without_relevant": 1, "queries_best_relevant_tied": 0}
     assert means(out)["P@1"] == 100
     assert [row["value"] for row in kept.per_query()] == [100, 100, 100]
 
@@ -464,7 +464,7 @@ def test_sift_on_real_photographs_lies_between_the_bounds_of_its_ties(shared: Pa
             intervals="none",
         )
         found[ties] = means(result)["recall@1"]
-        tied = result.rules["counts"]["scores"]["best_right_reference_tied"]
+        tied = result.rules["counts"]["scores"]["queries_best_relevant_tied"]
 
     assert found["pessimistic"] >= 43.2 - 0.05
     assert found["pessimistic"] < found["expected"] < found["optimistic"] <= 73.0 + 0.05

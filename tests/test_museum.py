@@ -80,7 +80,7 @@ def test_each_filter_is_switched_on_its_own_and_counted(museum: Museum, run, con
     assert rules["images"]["queries"] == museum.queries - (gone if absent == "filter" else 0)
     assert rules["filtered"].get("references_without_content", 0) == (museum.contentless if contentless == "filter" else 0)
     assert rules["filtered"].get("queries_of_absent_instances", 0) == (gone if absent == "filter" else 0)
-    assert counts["counted"] == rules["images"]["queries"]
+    assert counts["queries_counted"] == rules["images"]["queries"]
 
 
 def test_the_best_reference_of_the_details_is_what_the_figure_counts(museum: Museum, run, tmp_path: Path) -> None:

@@ -14,10 +14,10 @@ import pytest
 import vl_convert
 
 import rankwell
-from rankwell.core.display import Chart, Shown
+from rankwell.core.display import Chart, Displayable
 from rankwell.core.tables.values import Values
 from rankwell.errors import BadUsage, MissingExtra, UnknownName
-from rankwell.evaluation import Results
+from rankwell.evaluation.results import Results
 from rankwell.report import CHARTS
 from rankwell.report.charts import SCHEMA
 from rankwell.report.present import present
@@ -93,7 +93,7 @@ def test_every_public_result_shows_itself():
     results = [thing for thing in classes if hasattr(thing, "summary")]
 
     assert len(results) >= 7
-    assert all(issubclass(thing, Shown) for thing in results)
+    assert all(issubclass(thing, Displayable) for thing in results)
 
 
 def test_the_table_holds_means_intervals_and_the_rules():
@@ -254,7 +254,7 @@ def test_a_data_frame_holds_the_summary_and_its_types(evaluation, comparison, pa
     pytest.importorskip(package)
     for result in (evaluation, comparison):
         frame = getattr(result, f"to_{package}")()
-        rows = [row if isinstance(row, dict) else row.as_row() for row in result.summary]
+        rows = [row if isinstance(row, dict) else row for row in result.summary]
         names = list(dict.fromkeys(name for row in rows for name in row))
 
         assert list(frame.columns) == names
@@ -273,7 +273,9 @@ def test_values_of_queries_are_those_that_the_folder_has(tmp_path, package):
     pytest.importorskip(package)
     given = values_of("one", "other")
     gap = Values("one", "MnR", "MnR", "rank", "mean", QUERIES, np.where(np.arange(40) == 3, np.nan, column(9)))
-    result = Results(values=(*given, gap), rules={}, notes=(), facts=({"direction": "t2v"},) * 5, keys=("direction",))
+    result = Results(
+        values=(*given, gap), rules={}, notes=(), row_attributes=({"direction": "t2v"},) * 5, query_columns=("direction",)
+    )
     present(result, output=tmp_path / "out", charts=False)
     stored = duckdb.sql(f"SELECT * FROM '{tmp_path}/out/per_query.parquet'")
 

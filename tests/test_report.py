@@ -18,20 +18,30 @@ from rankwell.stats.summaries import SummaryRow, summarise
 
 THIRD = 1 / 3
 ONE_RUN = [
-    SummaryRow("bm25", "nDCG@10", "nDCG@10", 0.41269999, 0.247, 0.389, 0.436, 412, "share"),
-    SummaryRow("bm25", "AP", "AP", THIRD, 0.2, 0.3, 0.35, 412, "share"),
+    SummaryRow.of("bm25", "nDCG@10", "nDCG@10", 0.41269999, 0.247, 0.389, 0.436, 412, "share"),
+    SummaryRow.of("bm25", "AP", "AP", THIRD, 0.2, 0.3, 0.35, 412, "share"),
 ]
-TWO_RUNS = [*ONE_RUN, SummaryRow("dense", "nDCG@10", "nDCG@10", 0.5, 0.1, 0.45, 0.55, 412, "share")]
+TWO_RUNS = [*ONE_RUN, SummaryRow.of("dense", "nDCG@10", "nDCG@10", 0.5, 0.1, 0.45, 0.55, 412, "share")]
 WORDS = [
-    SummaryRow("r", "P@5", "Recall@5", 54.8, 34.9, 45.2, 64.4, 50, "percent"),
-    SummaryRow("r", "MedR", "MedR", 12.5, 3.0, 10.0, 15.0, 50, "rank"),
-    SummaryRow("r", "NumRel", "NumRel", 745.0, 8.9, 622.0, 865.5, 50, "count"),
-    SummaryRow("r", "AP", "AP", None, None, None, None, 0, "share"),
+    SummaryRow.of("r", "P@5", "Recall@5", 54.8, 34.9, 45.2, 64.4, 50, "percent"),
+    SummaryRow.of("r", "MedR", "MedR", 12.5, 3.0, 10.0, 15.0, 50, "rank"),
+    SummaryRow.of("r", "NumRel", "NumRel", 745.0, 8.9, 622.0, 865.5, 50, "count"),
+    SummaryRow.of("r", "AP", "AP", None, None, None, None, 0, "share"),
 ]
 RULES = {
     "counts": {
-        "bm25": {"counted": 412, "missing": 0, "without_relevant": 1, "tied": {"nDCG@10": 3, "AP": 7}},
-        "dense": {"counted": 412, "missing": 2, "without_relevant": 1, "tied": {"nDCG@10": 0, "AP": 0}},
+        "bm25": {
+            "queries_counted": 412,
+            "queries_missing": 0,
+            "queries_without_relevant": 1,
+            "queries_tied": {"nDCG@10": 3, "AP": 7},
+        },
+        "dense": {
+            "queries_counted": 412,
+            "queries_missing": 2,
+            "queries_without_relevant": 1,
+            "queries_tied": {"nDCG@10": 0, "AP": 0},
+        },
     },
     "ties": "id-desc",
     "exclude_self": False,
@@ -45,7 +55,7 @@ PER_QUERY = [
 
 
 def awkward(run="r", **extra):
-    return {**SummaryRow(run, "AP", "AP", 0.5, 0.1, None, None, 3, "share").as_row(), **extra}
+    return {**SummaryRow.of(run, "AP", "AP", 0.5, 0.1, None, None, 3, "share"), **extra}
 
 
 def printed(rows=ONE_RUN, per_query=None, rules=None, form="table", **terminal):
@@ -171,7 +181,7 @@ def test_a_narrow_terminal_gets_every_figure_and_no_line_too_long(width):
 
 
 TWO_WAYS = [
-    SummaryRow(f"{run}_with_a_long_name", measure, label, 54.8, 34.9, 45.2, 64.4, 607, unit).as_row()
+    SummaryRow.of(f"{run}_with_a_long_name", measure, label, 54.8, 34.9, 45.2, 64.4, 607, unit)
     | {"direction": way, "ceiling": 100.0, "chance": 0.16}
     for run in ("netvlad", "densevlad")
     for way in ("t2v", "v2t")
@@ -304,7 +314,7 @@ def strict(text):
 def test_the_json_document_is_exactly_the_schema():
     text = render(TWO_RUNS, None, RULES, ["a note"], "json")
 
-    assert strict(text) == {"schema_version": 1, "rows": [row.as_row() for row in TWO_RUNS], "rules": RULES, "notes": ["a note"]}
+    assert strict(text) == {"schema_version": 2, "rows": list(TWO_RUNS), "rules": RULES, "notes": ["a note"]}
     assert list(strict(text)) == ["schema_version", "rows", "rules", "notes"]
     assert list(strict(text)["rows"][0]) == list(report.SUMMARY_COLUMNS)
 
@@ -312,7 +322,7 @@ def test_the_json_document_is_exactly_the_schema():
 def test_json_keeps_the_summary_in_rows_beside_per_query():
     document = strict(printed(per_query=PER_QUERY, form="json"))
 
-    assert document["rows"] == [row.as_row() for row in ONE_RUN]
+    assert document["rows"] == list(ONE_RUN)
     assert document["per_query"] == PER_QUERY
 
 
@@ -332,7 +342,7 @@ def test_json_keeps_odd_bytes_of_an_id_and_stays_utf_8():
 
 
 def test_json_lines_are_a_row_each():
-    assert [strict(line) for line in printed(form="jsonl").splitlines()] == [row.as_row() for row in ONE_RUN]
+    assert [strict(line) for line in printed(form="jsonl").splitlines()] == list(ONE_RUN)
     assert [strict(line) for line in printed(per_query=PER_QUERY, form="jsonl").splitlines()] == PER_QUERY
 
 
@@ -414,7 +424,7 @@ def values(runs, measures, *, n=40):
 
 
 def chart_data(made):
-    return ChartData([row.as_row() for row in summarise(made, resamples=50)], made, {})
+    return ChartData(list(summarise(made, resamples=50)), made, {})
 
 
 def leaves(spec):
@@ -472,7 +482,7 @@ def two_ways(runs):
         replace(each, values=each.values * (0.5 if fact["direction"] == "v2t" else 1))
         for each, fact in zip(made, facts, strict=True)
     ]
-    rows = [row.as_row() | fact for row, fact in zip(summarise(made, resamples=50), facts, strict=True)]
+    rows = [row | fact for row, fact in zip(summarise(made, resamples=50), facts, strict=True)]
     rows += [{**rows[0], "run": run, "measure": "rsum", "label": "rsum", "mean": 4.0, "direction": "t2v+v2t"} for run in runs]
     return ChartData(rows, made, {}, facts)
 

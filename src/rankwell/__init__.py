@@ -10,8 +10,9 @@ if TYPE_CHECKING:
     from rankwell.core.tables.ranking import Ranking
     from rankwell.core.tables.values import Values
     from rankwell.core.views.judged import JudgedRankings
+    from rankwell.evaluation.results import Results
     from rankwell.experiments.cells import BenchResults, bench
-    from rankwell.experiments.comparison import Comparison, compare_values
+    from rankwell.experiments.comparison import compare_values
     from rankwell.experiments.fusion import TunedFusion, fuse, tune_fusion
     from rankwell.io import find_hits, read_judgments, read_ranking, write_judgments, write_run
     from rankwell.io.mapping import group_rankings, intent_rankings, judged_rankings, preference_rankings, ranking_pairs
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from rankwell.tasks.instances.evaluation import InstanceResults, evaluate_instances
     from rankwell.tasks.instances.formats import read_images
     from rankwell.tasks.instances.images import Images
-    from rankwell.tasks.runs.evaluation import Evaluation, evaluate
+    from rankwell.tasks.runs.evaluation import evaluate
 
 __version__ = "0.1.0"
 
@@ -59,7 +60,7 @@ _HOME = {
     "parse_measure": "rankwell.core.registry",
     "evaluate": "rankwell.tasks.runs.evaluation",
     "compare_lists": "rankwell.tasks.agreement.lists",
-    "Evaluation": "rankwell.tasks.runs.evaluation",
+    "Results": "rankwell.evaluation.results",
     "agree": "rankwell.tasks.agreement.evaluation",
     "Agreement": "rankwell.tasks.agreement.results",
     "evaluate_answers": "rankwell.tasks.answers.evaluation",
@@ -71,7 +72,6 @@ _HOME = {
     "compare_values": "rankwell.experiments.comparison",
     "bench": "rankwell.experiments.cells",
     "BenchResults": "rankwell.experiments.cells",
-    "Comparison": "rankwell.experiments.comparison",
     "eval_q2m": "rankwell.tasks.captions.hgr",
     "read_images": "rankwell.tasks.instances.formats",
     "Images": "rankwell.tasks.instances.images",
@@ -92,9 +92,8 @@ __all__ = [
     "Annotations",
     "BenchResults",
     "ClipResults",
-    "Comparison",
     "Captions",
-    "Evaluation",
+    "Results",
     "JudgedRankings",
     "Judgments",
     "KeywordMapper",
@@ -136,7 +135,15 @@ __all__ = [
 ]
 
 
+_RENAMED = dict.fromkeys(("Comparison", "Evaluation"), "Results")
+
+
 def __getattr__(name: str) -> "Any":
+    if name in _RENAMED:
+        import warnings
+
+        warnings.warn(f"rankwell.{name} is now rankwell.{_RENAMED[name]}", DeprecationWarning, stacklevel=2)
+        name = _RENAMED[name]
     if name not in _HOME:
         raise AttributeError(f"module 'rankwell' has no attribute {name!r}")
     import importlib

@@ -12,7 +12,8 @@ from rankwell import report
 from rankwell.commands.report import write_report
 from rankwell.core.registry import split_names, suggest
 from rankwell.errors import BadInput, BadUsage, UnknownName
-from rankwell.experiments.comparison import Attribute, Comparison, Correction, Origin, Test, compare_values
+from rankwell.evaluation.results import Results
+from rankwell.experiments.comparison import Attribute, Correction, Origin, Test, compare_values
 from rankwell.experiments.comparison.folders import Gathered, from_folders, split_name
 from rankwell.io.result_folder import is_result_folder, read_results
 from rankwell.report.difference_tables import difference_text
@@ -127,7 +128,7 @@ def compare(
     return done._replace(text=difference_text(result.tables, result.differences, rows, result.describe(), format, terminal))
 
 
-def write_tables(result: Comparison, folder: Path) -> list[Path]:
+def write_tables(result: Results, folder: Path) -> list[Path]:
     """Writes the tables beside the summary, each whole or not at all, and the verdicts as text; returns their paths."""
     tables = {name: rows for name, rows in result.tables.items() if name not in ("verdicts", "mean_ranks")}
     texts = {f"{name}.csv": report.render_rows(rows, "csv") for name, rows in tables.items()}
@@ -178,15 +179,15 @@ def _from_runs(
         progress=progress,
     )
     attributes: dict[str, dict[str, str]] = {}
-    for query, told in (result.texts.attributes if result.texts else {}).items():
+    for query, told in result.objects["attributes"].items():
         for name, text in told.items():
             attributes.setdefault(name, {})[query] = text
     origin = Origin(
         rules={name: rule for name, rule in result.describe().items() if name not in ("seed", "intervals")},
         notes=[f"{name}: read as {form}" for name, form in result.formats.items()] + list(result.notes),
         sources=result.sources,
-        details=result.detail_columns() if details else None,
-        queries=result.query_columns(),
+        details=result.details,
+        queries=result.queries,
     )
     return Gathered(result.values, [{} for _ in result.values], origin, attributes, chooses=False)
 

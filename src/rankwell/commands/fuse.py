@@ -14,6 +14,7 @@ from rankwell.core.registry import split_names
 from rankwell.core.tables.names import name_runs
 from rankwell.core.tables.ranking import Ranking
 from rankwell.errors import BadUsage
+from rankwell.evaluation.results import Results
 from rankwell.experiments.fusion import TunedFusion, fusion_notes, read_runs, tune_fusion
 from rankwell.experiments.fusion import fuse as fuse_runs
 from rankwell.report.present import MeasureOption, Output, OutputPath, Progress, listed
@@ -118,7 +119,7 @@ def fuse(
     return Output(text=text, notes=(*notes, *(told if format != "json" else []), *written))
 
 
-def _tables(tuned: TunedFusion, result: "rankwell.Evaluation", notes: Sequence[str], format: report.Format) -> str:  # noqa: A002
+def _tables(tuned: TunedFusion, result: Results, notes: Sequence[str], format: report.Format) -> str:  # noqa: A002
     """How well the runs do, and what was chosen, as text."""
     rules, tables = result.describe() | tuned.describe(), {"choices": tuned.rows}
     return report.render(result.summary, None, rules, notes, format, terminal=report.terminal_of(sys.stdout), tables=tables)
@@ -160,9 +161,7 @@ def _write(fused: Ranking, output: Path, form: str | None) -> list[str]:
     return [f"wrote {output} ({len(fused.items)} rows of {len(fused.queries) - empty} queries, {written})", *lost]
 
 
-def _judged(
-    tuned: TunedFusion, rankings: Mapping[str, Ranking], judgments: Any, measures: Sequence[str], name: str
-) -> "rankwell.Evaluation":
+def _judged(tuned: TunedFusion, rankings: Mapping[str, Ranking], judgments: Any, measures: Sequence[str], name: str) -> Results:
     """The runs, the fused run without tuning, and the tuned one, by the same measures."""
     label = f"{name} (fused)" if name in rankings else name or "fused"
     untuned = f"{label} (untuned)"

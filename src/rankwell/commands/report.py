@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from rankwell.errors import BadUsage, NothingToEvaluate
-from rankwell.experiments.comparison import Comparison, compare_values
+from rankwell.evaluation.results import Results
+from rankwell.experiments.comparison import compare_values
 from rankwell.experiments.comparison.folders import Gathered, Named, from_folders, run_names, split_name
 from rankwell.io import read_texts
 from rankwell.io.result_folder import ResultFolder, read_results
@@ -145,7 +146,7 @@ def _rows(folder: ResultFolder, renamed: Mapping[str, str]) -> list[Row]:
     ]
 
 
-def _compared(gathered: Gathered, seed: int) -> tuple[Comparison | None, list[str]]:
+def _compared(gathered: Gathered, seed: int) -> tuple[Results | None, list[str]]:
     """The comparison of the runs that share a measure, or why there is none; of many runs each with the first alone."""
     boards = [(each.measure, tuple(fact.items())) for each, fact in zip(gathered.values, gathered.facts, strict=True)]
     if not any(one == other for one, other in combinations(boards, 2)):
@@ -161,7 +162,7 @@ def _compared(gathered: Gathered, seed: int) -> tuple[Comparison | None, list[st
         return None, [f"not compared: {error}"]
 
 
-def _against_one(comparison: Comparison, runs: int) -> list[str]:
+def _against_one(comparison: Results, runs: int) -> list[str]:
     """Of many runs held against one, in a sentence how many are better and worse by the first measure; nothing of few."""
     first = comparison.differences[0]
     rows = [row for row in comparison.differences if row["of"] == first["of"]]

@@ -140,7 +140,7 @@ def convention(entry: Convention) -> Convention:
     return entry
 
 
-class Asked(NamedTuple):
+class LabelledMeasure(NamedTuple):
     """A measure and the word that the user or the convention has for it."""
 
     measure: Measure
@@ -180,19 +180,21 @@ class Rules(NamedTuple):
         )
 
 
-def choose_measures(texts: Sequence[str] | None, convention: Convention, min_grade: float | None = None) -> tuple[Asked, ...]:
+def choose_measures(
+    texts: Sequence[str] | None, convention: Convention, min_grade: float | None = None
+) -> tuple[LabelledMeasure, ...]:
     """The measures that words name under a convention, its defaults where none are given; no measure twice.
 
     min_grade: the lowest grade that counts as relevant, for every measure that has such a grade and was not given one.
     """
-    asked: dict[str, Asked] = {}
+    asked: dict[str, LabelledMeasure] = {}
     for text in texts or convention.defaults:
         measure = parse_measure(text, convention.words)
         is_exact = measure == _plain(text)
         rel = measure.entry.parameters.get("rel")
         if min_grade is not None and rel is not None and rel.default is not None and "rel" not in dict(measure.given):
             measure = measure.with_parameters(rel=min_grade)
-        asked.setdefault(str(measure), Asked(measure, str(measure) if is_exact else text.strip()))
+        asked.setdefault(str(measure), LabelledMeasure(measure, str(measure) if is_exact else text.strip()))
     return tuple(asked.values())
 
 
@@ -205,16 +207,16 @@ def reading_of(name: str) -> Reading:
     return found
 
 
-def retriever_measures(convention: Convention, k: int) -> tuple[Asked, ...]:
+def retriever_measures(convention: Convention, k: int) -> tuple[LabelledMeasure, ...]:
     """What a convention reports of the first k documents retrieved, under its own labels."""
-    found: list[Asked] = []
+    found: list[LabelledMeasure] = []
     for word in convention.reading.retriever if convention.reading else ():
         label = f"{word}{k}" if word.endswith("@") else word
         try:
             measure = parse_measure(f"{word.removesuffix('@')}@{k}", convention.words)
         except BadUsage:
             measure = parse_measure(label, convention.words)
-        found.append(Asked(measure, label))
+        found.append(LabelledMeasure(measure, label))
     return tuple(found)
 
 
@@ -226,7 +228,7 @@ def answer_measures(
     normalizer: str | None = None,
     language: str | None = None,
     na_threshold: float | None = None,
-) -> tuple[Asked, ...]:
+) -> tuple[LabelledMeasure, ...]:
     """The measures of answers that words name under a convention, those of its report where none are given.
 
     k: for words without a cut-off of their own. normalizer, or the language's where the convention has several: for measures
@@ -236,7 +238,7 @@ def answer_measures(
     named = None if texts is None else [reading.other_words.get(text.strip(), text) for text in texts]
     if language is not None and normalizer is None:
         normalizer = _language(convention.name, reading, language)
-    found: list[Asked] = []
+    found: list[LabelledMeasure] = []
     for asked in choose_measures(named or reading.labels, convention):
         measure = asked.measure
         if measure.accepts("k") and measure.cutoff is None:
@@ -245,7 +247,7 @@ def answer_measures(
             measure = measure.with_parameters(normalizer=normalizer)
         if na_threshold is not None and measure.accepts("na_threshold"):
             measure = measure.with_parameters(na_threshold=na_threshold)
-        found.append(Asked(measure, asked.label))
+        found.append(LabelledMeasure(measure, asked.label))
     return tuple(found)
 
 

@@ -4,6 +4,7 @@ Results do not know who draws them: the ways to show one are found by name in `r
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, TypeVar
 
 from rankwell.core.catalogue import Catalogue
@@ -36,18 +37,11 @@ class Chart(dict[str, Any]):
         return _wanted(parts, include, exclude)
 
 
-class Shown:
+class Displayable:
     """What all results have in common for whoever looks at them."""
 
-    @property
-    def key_facts(self) -> tuple[Mapping[str, Any], ...]:
-        """What rows of single queries say besides, for each element of `values`; empty where they say nothing."""
-        return ()
-
-    @property
-    def tables(self) -> Mapping[str, Sequence[Mapping[str, Any]]]:
-        """What there is besides the summary, by name."""
-        return {}
+    tables: Mapping[str, Sequence[Mapping[str, Any]]] = MappingProxyType({})
+    """Further rows by name."""
 
     def chart(self, name: str | None = None) -> Chart:
         """A chart as a Vega-Lite specification: `intervals`, `per_query`, and of a comparison `differences` and `deltas`.

@@ -104,6 +104,26 @@ def read_results(place: str | Path) -> ResultFolder:
     )
 
 
+_COUNTS_OF_VERSION_1 = {
+    "counted": "queries_counted",
+    "missing": "queries_missing",
+    "extra": "queries_unknown",
+    "unknown": "queries_unknown",
+    "without_relevant": "queries_without_relevant",
+    "without_positives": "queries_without_relevant",
+    "without_right_reference": "queries_without_relevant",
+    "best_positive_tied": "queries_best_relevant_tied",
+    "best_right_reference_tied": "queries_best_relevant_tied",
+    "masked": "queries_masked",
+    "tied": "queries_tied",
+}
+
+
+def _renamed(counts: Mapping[str, Any]) -> dict[str, Any]:
+    """The counts of a run under the names of schema version 2."""
+    return {_COUNTS_OF_VERSION_1.get(name, name): number for name, number in counts.items()}
+
+
 def _rules(folder: Path) -> tuple[Mapping[str, Any], dict[str, str], str]:
     """The rules, the hashes of the inputs and the kind of result, as far as the folder still has its manifest."""
     path = folder / "manifest.json"
@@ -114,6 +134,8 @@ def _rules(folder: Path) -> tuple[Mapping[str, Any], dict[str, str], str]:
         if manifest.get("unfinished"):
             raise BadInput(f"{folder} holds a result that was not written to its end; run the command again that wrote it.")
         rules, inputs = manifest.get("rules") or {}, manifest.get("inputs") or {}
+        if manifest.get("schema_version", 1) < 2 and "counts" in rules:
+            rules = {**rules, "counts": {run: _renamed(counts) for run, counts in rules["counts"].items()}}
         digests = {name: str(each.get("digest", "")) for name, each in inputs.items() if isinstance(each, dict)}
         return dict(rules), digests, str(manifest.get("protocol", "runs"))
     except (ValueError, AttributeError, TypeError) as error:

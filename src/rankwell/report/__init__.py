@@ -11,14 +11,13 @@ import numpy as np
 
 from rankwell.core.registry import Catalogue
 from rankwell.core.tables.values import ValueRows, Values
-from rankwell.stats.summaries import SummaryRow
+from rankwell.stats.summaries import SUMMARY_COLUMNS as SUMMARY_COLUMNS
 
 if TYPE_CHECKING:
     from rankwell.report.folder import write_folder as write_folder
 
 Row = Mapping[str, Any]
 Format = Literal["table", "csv", "tsv", "json", "jsonl", "md", "latex"]
-SUMMARY_COLUMNS = ("run", "measure", "label", "mean", "sd", "ci_low", "ci_high", "n", "unit")
 PER_QUERY_COLUMNS = ("run", "query", "measure", "label", "value", "unit")
 _LEVELS = ("ceiling", "chance")
 MISSING = "–"
@@ -98,7 +97,7 @@ def chart(name: str) -> Callable[[Made], Made]:
 
 
 def render(
-    rows: Sequence[SummaryRow | Row],
+    rows: Sequence[Row],
     per_query: Iterable[Row] | None,
     rules: Mapping[str, Any],
     notes: Sequence[str],
@@ -116,7 +115,7 @@ def render(
     Notes stand in `json` only; elsewhere they belong on standard error. Raises UnknownName for another format.
     """
     listed = per_query if per_query is None or isinstance(per_query, Sequence) else list(per_query)
-    return OUTPUTS[format](Document(as_rows(rows), listed, rules, notes, terminal=terminal, tables=tables or {}))
+    return OUTPUTS[format](Document(rows, listed, rules, notes, terminal=terminal, tables=tables or {}))
 
 
 def render_rows(
@@ -139,11 +138,6 @@ def terminal_of(stream: TextIO) -> Terminal:
     except OSError:
         width = 80
     return Terminal(width or 80, colour=not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb")
-
-
-def as_rows(rows: Sequence[SummaryRow | Row]) -> list[Row]:
-    """The rows as mappings."""
-    return [row.as_row() if isinstance(row, SummaryRow) else row for row in rows]
 
 
 def columns_of(rows: Sequence[Row], fixed: Sequence[str]) -> list[str]:
@@ -313,13 +307,12 @@ def _beside(row: Row) -> str:
 
 
 _COUNTS = {
-    "counted": "queries counted",
-    "missing": "missing from the run",
-    "unknown": "unknown to the judgments",
-    "without_relevant": "without anything relevant",
-    "best_right_reference_tied": "whose best right reference is tied with a wrong one",
-    "without_right_reference": "without a right reference",
-    "tied": "decided by the order of ties",
+    "queries_counted": "queries counted",
+    "queries_missing": "missing from the run",
+    "queries_unknown": "unknown to the judgments",
+    "queries_without_relevant": "without anything relevant",
+    "queries_best_relevant_tied": "whose best relevant item is tied with one that is not",
+    "queries_tied": "decided by the order of ties",
 }
 
 
@@ -355,7 +348,7 @@ def _counted(rules: Mapping[str, Any]) -> list[tuple[str, str, bool]]:
         found = {run: _how_many(own.get(name, 0)) for run, own in counts.items()}
         same = len(set(found.values())) == 1
         told = next(iter(found.values())) if same else " / ".join(f"{visible(run)} {value}" for run, value in found.items())
-        said.append((_COUNTS.get(name, name.replace("_", " ")), told, same))
+        said.append((_COUNTS.get(name, name.removeprefix("queries_").replace("_", " ")), told, same))
     return said
 
 

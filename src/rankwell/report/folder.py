@@ -10,8 +10,7 @@ import numpy as np
 from rankwell.core.tables.sql import quoted, text
 from rankwell.core.tables.values import Values
 from rankwell.errors import BadInput
-from rankwell.report import CHARTS, PER_QUERY_COLUMNS, ChartData, Row, as_rows, draw, plain, render
-from rankwell.stats.summaries import SummaryRow
+from rankwell.report import CHARTS, PER_QUERY_COLUMNS, ChartData, Row, draw, plain, render
 from rankwell.store import replacing, write_bytes, write_text
 
 Column = Sequence[Any] | np.ndarray
@@ -41,7 +40,7 @@ _PER_QUERY_TYPES = {name: "DOUBLE" if name == "value" else "VARCHAR" for name in
 def write_folder(
     directory: Path,
     *,
-    summary: Sequence[SummaryRow | Row],
+    summary: Sequence[Row],
     values: Sequence[Values],
     rules: Mapping[str, Any],
     notes: Sequence[str],
@@ -68,7 +67,7 @@ def write_folder(
     Each file is written beside its place and renamed: a killed run leaves whole files only, and a manifest that says
     `unfinished`. Raises BadInput for columns of different length or a missing column.
     """
-    rows = as_rows(summary)
+    rows = summary
     _mark_unfinished(directory)
     paths = [directory / "summary.csv", directory / "summary.json"]
     write_text(paths[0], render(rows, None, rules, notes, "csv"))

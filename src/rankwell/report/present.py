@@ -14,7 +14,7 @@ from rankwell.core.options import Option, Passed
 from rankwell.errors import BadUsage
 
 if TYPE_CHECKING:
-    from rankwell.evaluation import Results
+    from rankwell.evaluation.results import Results
 
 
 class Input(NamedTuple):
@@ -97,7 +97,7 @@ def present(
             details=result.details,
             queries=result.queries,
             items=result.items,
-            facts=result.key_facts,
+            facts=result.query_attributes,
             charts=charts,
             others=others,
             tables=tables,

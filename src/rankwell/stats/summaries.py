@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,25 +16,26 @@ _FLOOR = 1e-5
 _MEDIANS = ("median", "median_low", "median_floor")
 
 
-class SummaryRow(NamedTuple):
-    """One run and one measure over all counted queries; the fields are the columns of outputs. None: undefined.
+SUMMARY_COLUMNS = ("run", "measure", "label", "mean", "sd", "ci_low", "ci_high", "n", "unit")
+
+
+class SummaryRow(dict[str, Any]):
+    """One run and measure over all counted queries; a task's further columns follow. Columns are keys, and attributes too.
 
     mean: the measure's own summary. sd: of single queries' values. ci_low, ci_high: the interval of `mean`. n: counted queries.
+    None: undefined.
     """
 
-    run: str
-    measure: str
-    label: str
-    mean: float | None
-    sd: float | None
-    ci_low: float | None
-    ci_high: float | None
-    n: int
-    unit: str
+    @classmethod
+    def of(cls, *cells: str | float | None) -> "SummaryRow":
+        """The row with these cells, in the order of `SUMMARY_COLUMNS`."""
+        return cls(zip(SUMMARY_COLUMNS, cells, strict=True))
 
-    def as_row(self) -> dict[str, str | float | int | None]:
-        """The columns by name, in their order."""
-        return self._asdict()
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return self[name]
+        except KeyError:
+            raise AttributeError(f"the summary has no column {name!r}") from None
 
 
 def summarise(
@@ -76,7 +77,7 @@ def summarise(
     for source, each, bound in zip(values, counted, bounds, strict=True):
         low, high = bound or (None, None)
         sd = each.sd(population=population_sd)
-        rows.append(SummaryRow(source.run, source.measure, source.label, each.centre(), sd, low, high, each.n, source.unit))
+        rows.append(SummaryRow.of(source.run, source.measure, source.label, each.centre(), sd, low, high, each.n, source.unit))
     return rows
 
 

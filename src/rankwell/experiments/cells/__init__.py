@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 from rankwell import __version__
-from rankwell.core.display import FACES, Shown
+from rankwell.core.display import FACES, Displayable
 from rankwell.core.registry import suggest
 from rankwell.core.tables.values import Values
 from rankwell.errors import BadInput, BadUsage, UnknownName
@@ -29,7 +29,7 @@ _SUFFIXES: dict[TableFormat, str] = {"table": "txt", "md": "md", "latex": "tex",
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class BenchResults(Shown):
+class BenchResults(Displayable):
     """What became of the cells of a bench. system_tables: one for every figure. folder: where everything lies.
 
     As of other results there are data frames and charts of it: a system is a run, and `dataset` a further column.
@@ -70,7 +70,7 @@ class BenchResults(Shown):
         return tuple(each for each, _ in self._values)
 
     @property
-    def key_facts(self) -> tuple[Mapping[str, Any], ...]:
+    def query_attributes(self) -> tuple[Mapping[str, Any], ...]:
         """The data set of each element of `values`."""
         return tuple(fact for _, fact in self._values)
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,13 +10,12 @@ from rankwell.core.registry import Better
 from rankwell.core.tables import Bools, Ints, sort_ids
 from rankwell.core.tables.values import Values
 from rankwell.errors import BadInput, NothingToEvaluate
-from rankwell.evaluation import Results
+from rankwell.evaluation.results import Results
 from rankwell.experiments.comparison.pairing import Board, Facts, Pair, World, choose_boards, choose_pairs, in_order, side_by_side
 from rankwell.experiments.comparison.rankings import Order, borda_rows, order_rows, rank_differences, system_rows
 from rankwell.experiments.comparison.testing import Column, Correction, Method, Test, judge
 from rankwell.experiments.comparison.told import Row, difference_row, difference_values, notes_on, sentences
 from rankwell.stats import Intervals
-from rankwell.stats.summaries import summary_notes
 from rankwell.store import Source
 
 __all__ = ["Attribute", "Comparison", "Correction", "Method", "Origin", "Test", "compare_values"]
@@ -46,71 +44,6 @@ class Origin:
     protocol: str = "runs"
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Comparison(Results):
-    """Paired differences of runs with their rules: intervals, tests and verdicts are computed when the comparison is made.
-
-    `values` holds the runs' own values and then the differences, whose measure is `Difference(…)`. differences: a row for each
-    pair and measure. groups: the same in each group of queries, with `group`. verdicts: sentences, by the first measure.
-    systems, orders, borda, mean_ranks: for three systems or more; see `rankwell.experiments.comparison.rankings`.
-    """
-
-    method: Method
-    baseline: str | None
-    differences: tuple[Row, ...]
-    groups: tuple[Row, ...]
-    verdicts: tuple[str, ...]
-    systems: tuple[Row, ...]
-    orders: tuple[Row, ...]
-    borda: tuple[Row, ...]
-    mean_ranks: tuple[Row, ...]
-
-    @cached_property
-    def summary(self) -> list[Row]:
-        """The rows of the runs themselves, then one per difference, whose further columns the others do not have."""
-        own = [(each, fact) for each, fact in zip(self.values, self._facts, strict=True) if fact["against"] is None]
-        runs = Results(
-            values=tuple(each for each, _ in own),
-            rules={},
-            notes=(),
-            facts=tuple(fact for _, fact in own),
-            intervals=self.intervals,
-            seed=self.seed,
-        )
-        return [*runs.summary, *map(dict, self.differences)]
-
-    @property
-    def interval_notes(self) -> list[str]:
-        """What the summary leaves undefined for the runs themselves, in words; of differences the notes say it."""
-        own = [each for each, fact in zip(self.values, self._facts, strict=True) if fact["against"] is None]
-        return summary_notes(own, intervals=self.intervals)
-
-    @property
-    def tables(self) -> dict[str, list[Row]]:
-        """What there is besides the summary, by name, where there is any."""
-        found = {
-            "verdicts": [{"text": text} for text in self.verdicts],
-            "groups": list(self.groups),
-            "systems": list(self.systems),
-            "orders": list(self.orders),
-            "borda": list(self.borda),
-            "mean_ranks": list(self.mean_ranks),
-        }
-        return {name: rows for name, rows in found.items() if rows}
-
-    def describe(self) -> dict[str, Any]:
-        """The rules for JSON: of the evaluation where there was one, and of the comparison."""
-        method = self.method
-        own = {
-            "test": method.test,
-            "correction": method.correction,
-            "level": method.level,
-            "power": method.power,
-            "resamples": method.resamples,
-        }
-        return super().describe() | own | {"baseline": self.baseline or "none", "mean_ranks": list(self.mean_ranks)}
-
-
 def compare_values(
     values: Sequence[Values],
     *,
@@ -127,7 +60,7 @@ def compare_values(
     resamples: int = 10_000,
     seed: int = 0,
     origin: Origin | None = None,
-) -> Comparison:
+) -> Results:
     """Which of two systems or more is better, on the queries that count for both of a pair.
 
     values: one element per run and measure; the first measure is the one that verdicts are about. facts: for each element what
@@ -166,7 +99,7 @@ def _compared(
     group: Attribute | None,
     own: Sequence[tuple[Values, dict[str, Any]]],
     origin: Origin,
-) -> Comparison:
+) -> Results:
     every = np.ones(len(world.queries), dtype=np.bool_)
     columns = _columns(world.boards, pairs, every)
     parts = [] if group is None else _parts(world, pairs, group)
@@ -181,32 +114,58 @@ def _compared(
     notes = [*origin.notes, *world.notes, *notes_on(columns, figures, parts, of_parts)]
     ranked = len(world.runs) > 2
     blank: dict[str, Any] = dict.fromkeys(name for _, fact in own for name in fact)
-    return Comparison(
+    verdicts = sentences(world, pairs, columns, figures, parts, of_parts, method)
+    tables: dict[str, list[Row]] = {
+        "verdicts": [{"text": text} for text in verdicts],
+        "groups": list(group_rows),
+        "systems": list(system_rows(world.boards, columns, figures, method.alpha) if ranked else ()),
+        "orders": list(order_rows(*_orders(world, parts)) if ranked else ()),
+        "borda": list(borda_rows(world.runs, world.boards) if ranked and len(world.boards) > 1 else ()),
+        "mean_ranks": list(rank_differences(world.boards, method.level) if ranked else ()),
+    }
+    baseline = None if several else pairs[0].against
+    return Results(
         values=(*(each for each, _ in own), *(difference_values(world.queries, each, several=several) for each in columns)),
-        rules=origin.rules,
+        summarised=len(own),
+        aggregates=tuple(rows),
+        rules=_rules(origin, method, baseline, tables["mean_ranks"]),
         notes=tuple(dict.fromkeys(notes)),
-        facts=(
+        row_attributes=(
             *(blank | fact | {"against": None} for _, fact in own),
             *(blank | dict(each.board.facts) | {"against": each.pair.against} for each in columns),
         ),
-        keys=(*blank, "against"),
+        query_columns=(*blank, "against"),
         sources=origin.sources,
         details=origin.details,
         queries=origin.queries,
         items=origin.items,
-        protocol=origin.protocol,
+        task=origin.protocol,
         intervals=method.intervals,
         seed=method.seed,
-        method=method,
-        baseline=None if several else pairs[0].against,
-        differences=tuple(rows),
-        groups=tuple(group_rows),
-        verdicts=tuple(sentences(world, pairs, columns, figures, parts, of_parts, method)),
-        systems=tuple(system_rows(world.boards, columns, figures, method.alpha) if ranked else ()),
-        orders=tuple(order_rows(*_orders(world, parts)) if ranked else ()),
-        borda=tuple(borda_rows(world.runs, world.boards) if ranked and len(world.boards) > 1 else ()),
-        mean_ranks=tuple(rank_differences(world.boards, method.level) if ranked else ()),
+        tables={name: rows for name, rows in tables.items() if rows},
+        objects={
+            "method": method,
+            "baseline": baseline,
+            "differences": tuple(rows),
+            "verdicts": tuple(verdicts),
+            **{name: tuple(tables[name]) for name in ("groups", "systems", "orders", "borda", "mean_ranks")},
+        },
     )
+
+
+def _rules(origin: Origin, method: Method, baseline: str | None, mean_ranks: Sequence[Row]) -> dict[str, Any]:
+    """The rules of the evaluation where there was one, and of the comparison; intervals, seed and version keep their places."""
+    return {
+        **origin.rules,
+        **dict.fromkeys(("intervals", "seed", "version")),
+        "test": method.test,
+        "correction": method.correction,
+        "level": method.level,
+        "power": method.power,
+        "resamples": method.resamples,
+        "baseline": baseline or "none",
+        "mean_ranks": list(mean_ranks),
+    }
 
 
 def _is_compared(values: Values, fact: Facts, boards: Sequence[Board]) -> bool:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from rankwell import __version__, io
-from rankwell.conventions import CONVENTIONS, Asked, choose_measures
+from rankwell.conventions import CONVENTIONS, LabelledMeasure, choose_measures
 from rankwell.core.tables import Floats, offsets_of, sort_ids
 from rankwell.core.tables.columns import Duplicates
 from rankwell.core.tables.ranking import Ranking
@@ -119,7 +119,7 @@ class TunedFusion:
     ranking: Ranking
     untuned: Ranking
     names: tuple[str, ...]
-    measure: Asked
+    measure: LabelledMeasure
     folds: Mapping[str, int]
     choices: tuple[Choice, ...]
     whole: Choice

@@ -4,14 +4,13 @@ import json
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from rankwell.evaluation.results import SCHEMA_VERSION
 from rankwell.report import PER_QUERY_COLUMNS, SUMMARY_COLUMNS, Document, Row, columns_of, output, plain
-
-SCHEMA_VERSION = 1
 
 
 @output("json")
 def render_json(document: Document) -> str:
-    """`{"schema_version": 1, "rows": [...], "rules": {...}, "notes": [...]}`, and `per_query` after `rows` where asked for.
+    """`{"schema_version": 2, "rows": [...], "rules": {...}, "notes": [...]}`, and `per_query` after `rows` where asked for.
 
     One row to a line; undefined is null; floats in full. A text with bytes that are not UTF-8 is written in ASCII escapes.
     """

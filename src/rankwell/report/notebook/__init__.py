@@ -31,7 +31,7 @@ class Result(Protocol):
         ...
 
     @property
-    def key_facts(self) -> Sequence[Row]:
+    def query_attributes(self) -> Sequence[Row]:
         """What rows of single queries say besides."""
         ...
 

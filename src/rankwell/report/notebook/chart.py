@@ -2,7 +2,7 @@
 
 from rankwell.core.display import Chart, face
 from rankwell.errors import BadUsage
-from rankwell.report import CHARTS, ChartData, as_rows, plain
+from rankwell.report import CHARTS, ChartData, plain
 from rankwell.report.notebook import Result
 
 _MAIN = ("differences", "intervals", "per_query")
@@ -38,6 +38,6 @@ def svg(spec: Chart) -> str:
 
 
 def _made(result: Result, name: str) -> Chart | None:
-    spec = CHARTS[name](ChartData(as_rows(result.summary), result.values, result.describe(), result.key_facts))
+    spec = CHARTS[name](ChartData(result.summary, result.values, result.describe(), result.query_attributes))
     # A tuple is no array for those who check a specification.
     return None if spec is None else Chart(plain(spec))

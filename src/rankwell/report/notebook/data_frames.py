@@ -9,7 +9,7 @@ import numpy as np
 from rankwell.core.display import face
 from rankwell.core.registry import suggest
 from rankwell.errors import MissingExtra, UnknownName
-from rankwell.report import SUMMARY_COLUMNS, Row, as_rows, columns_of, plain
+from rankwell.report import SUMMARY_COLUMNS, Row, columns_of, plain
 from rankwell.report.folder import number_column, per_query_columns, text_column
 from rankwell.report.notebook import Result
 
@@ -61,10 +61,10 @@ def _package(name: str) -> Any:
 def _table(result: Result, table: str) -> dict[str, _Column]:
     """The columns of a table. Raises UnknownName for one that there is not."""
     if table == "per_query":
-        columns, types = per_query_columns(result.values, result.key_facts)
+        columns, types = per_query_columns(result.values, result.query_attributes)
         return {name: _column("float" if kind == "DOUBLE" else "text", columns[name]) for name, kind in types.items()}
     if table == "summary":
-        return _of_rows(as_rows(result.summary), SUMMARY_COLUMNS)
+        return _of_rows(result.summary, SUMMARY_COLUMNS)
     if table not in result.tables:
         raise UnknownName(f"there is no table {table!r} here; {suggest(table, ['summary', 'per_query', *result.tables])}")
     return _of_rows(result.tables[table], ())

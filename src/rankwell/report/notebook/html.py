@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from html import escape
 
 from rankwell.core.display import face
-from rankwell.report import Document, Grid, Row, Strong, as_rows, grids, rules_line, summary_grid, visible
+from rankwell.report import Document, Grid, Row, Strong, grids, rules_line, summary_grid, visible
 from rankwell.report.difference_tables import shown_differences
 from rankwell.report.notebook import Result
 from rankwell.report.system_table import SystemTable, shared_rules, wide_rows
@@ -19,7 +19,7 @@ def html(result: Result) -> str:
 
     Everything is escaped. Of more than 200 rows the first are shown, and how many there are is said.
     """
-    rows, rules = as_rows(result.summary), result.describe()
+    rows, rules = result.summary, result.describe()
     verdicts = result.tables.get("verdicts", ())
     differences = [row for row in rows if "p_adjusted" in row]
     grid = _difference_grid(differences) if differences else summary_grid(Document(rows, None, rules, ()))

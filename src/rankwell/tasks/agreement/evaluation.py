@@ -112,8 +112,8 @@ def agree(
         reference=teacher.name,
         candidates=tuple(name for name in named if name != teacher.name),
         values=tuple(found.values),
-        figures=tuple(found.figures),
-        facts=tuple(found.facts),
+        aggregates=tuple(found.figures),
+        row_attributes=tuple(found.facts),
         rules=_rules(rules, found, lists, chosen),
         panel=panel,
         notes=(*rules.notes, *panel.warnings, *world.notes, *_sample_notes(sample, size), *found.notes),
@@ -346,7 +346,7 @@ class _Found:
         self, run: str, name: str, value: float, n: int, k: int | None, chance: float | None, unit: Unit = "score"
     ) -> None:
         shown = None if np.isnan(value) else float(value)
-        row = SummaryRow(run, name, name, shown, None, None, None, n, unit).as_row()
+        row = SummaryRow.of(run, name, name, shown, None, None, None, n, unit)
         self.figures.append(row | {"k": k, "chance": chance})
         definition, source = FIGURES[name.partition("@")[0]]
         better = "higher" if name.startswith("CKA") else "lower"

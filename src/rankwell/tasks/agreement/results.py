@@ -7,7 +7,7 @@ from typing import Any
 
 from rankwell.conventions import Convention
 from rankwell.core.views.ranking_pairs import RankingPairs
-from rankwell.evaluation import Results
+from rankwell.evaluation.results import Results
 from rankwell.stats.relative_change import relative_changes
 from rankwell.stats.summaries import SummaryRow
 from rankwell.tasks.agreement.neighbours import Sample
@@ -28,7 +28,7 @@ class Agreement(Results):
     convention: Convention
     sample: Sample
     pairs: Mapping[str, RankingPairs]
-    protocol: str = "agreement"
+    task: str = "agreement"
 
     @cached_property
     def changes(self) -> list[dict[str, Any]]:
@@ -41,7 +41,7 @@ class Agreement(Results):
         base = {each.measure: each for each in self.values if each.run == first and each.summary == "mean"}
         compared = [
             (base[each.measure], each, fact)
-            for each, fact in zip(self.values, self._facts, strict=True)
+            for each, fact in zip(self.values, self._attributes, strict=True)
             if each.run in others and each.measure in base
         ]
         bootstrap = self.intervals != "none"
@@ -50,7 +50,7 @@ class Agreement(Results):
         for (_, each, fact), change in zip(compared, found, strict=True):
             low, high = change.interval or (None, None)
             name, label = f"Change({each.measure})", f"Change({each.label})"
-            row = SummaryRow(each.run, name, label, change.value, None, low, high, change.n, "share").as_row()
+            row = SummaryRow.of(each.run, name, label, change.value, None, low, high, change.n, "share")
             rows.append({**row, "k": fact["k"], "chance": None, "against": first})
         return rows
 

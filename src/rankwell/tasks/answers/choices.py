@@ -3,7 +3,15 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, get_args
 
-from rankwell.conventions import Asked, Convention, Reading, answer_measures, choose_measures, reading_of, retriever_measures
+from rankwell.conventions import (
+    Convention,
+    LabelledMeasure,
+    Reading,
+    answer_measures,
+    choose_measures,
+    reading_of,
+    retriever_measures,
+)
 from rankwell.core.registry import Measure, parse_measure, suggest
 from rankwell.errors import BadUsage, UnknownName
 from rankwell.tasks.answers.answer_pairs import AnswerPairs
@@ -20,8 +28,8 @@ class Wanted(NamedTuple):
     notes: measures that cannot be computed without a retriever's run, and are left out.
     """
 
-    retriever: tuple[Asked, ...]
-    reader: tuple[Asked, ...]
+    retriever: tuple[LabelledMeasure, ...]
+    reader: tuple[LabelledMeasure, ...]
     judge: Judge
     notes: tuple[str, ...]
 
@@ -41,7 +49,7 @@ class Words(NamedTuple):
         """How the convention judges answers."""
         return reading_of(self.convention.name)
 
-    def answers(self, texts: Sequence[str] | None) -> tuple[Asked, ...]:
+    def answers(self, texts: Sequence[str] | None) -> tuple[LabelledMeasure, ...]:
         """The measures of answers that words name, those of the convention's report where none are given."""
         return answer_measures(
             texts,
@@ -111,11 +119,11 @@ def _part(measure: Measure) -> str | None:
     return "retriever" if measure.entry.view.__name__ in ("JudgedRankings", "GroupRankings") else None
 
 
-def _retriever(text: str, words: Words) -> Asked:
-    return Asked(_measure(text, words), text.strip())
+def _retriever(text: str, words: Words) -> LabelledMeasure:
+    return LabelledMeasure(_measure(text, words), text.strip())
 
 
-def _default_retriever(words: Words) -> tuple[Asked, ...]:
+def _default_retriever(words: Words) -> tuple[LabelledMeasure, ...]:
     own = retriever_measures(words.convention, words.retriever_k)
     return own or choose_measures([f"{name}@{words.retriever_k}" for name in _PLAIN], words.convention)
 
@@ -163,7 +171,7 @@ def shared_part(share: float | None, relevance: str | None) -> float:
     return 0.65 if share is None else share
 
 
-def _refuse_idle(words: Words, reader: Sequence[Asked]) -> None:
+def _refuse_idle(words: Words, reader: Sequence[LabelledMeasure]) -> None:
     """Raises BadUsage for an option that no measure heeds."""
     for option, value in (("normalizer", words.normalizer), ("na_threshold", words.na_threshold)):
         if value is not None and reader and not any(each.measure.parameters.get(option) == value for each in reader):
@@ -171,7 +179,7 @@ def _refuse_idle(words: Words, reader: Sequence[Asked]) -> None:
             raise BadUsage(f"{what}; it compares positions, take one that compares texts.")
 
 
-def _judge(words: Words, reader: Sequence[Asked], right: str | None) -> Judge:
+def _judge(words: Words, reader: Sequence[LabelledMeasure], right: str | None) -> Judge:
     """By which measure a question is answered rightly: the one that is named, else the first; and by which in part."""
     if right is not None and _part(_measure(right, words)) != "reader":
         raise BadUsage(f"--right {right!r} judges no answers; name one of {', '.join(words.reading.labels)}.")

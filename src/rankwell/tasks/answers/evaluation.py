@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from rankwell.conventions import CONVENTIONS, Asked, Convention
+from rankwell.conventions import CONVENTIONS, Convention, LabelledMeasure
 from rankwell.core.registry import split_names
 from rankwell.core.tables import Bools
 from rankwell.core.tables.columns import Repeats
@@ -183,8 +183,8 @@ class _Evaluation:
             values=tuple(values),
             rules=self._describe(retrieval, readings, isolated, figures),
             notes=(*self.sources.notes, *wanted.notes, *self.notes),
-            facts=tuple({"part": part} for part in parts),
-            figures=tuple(row | {"part": "reader"} for row in figures),
+            row_attributes=tuple({"part": part} for part in parts),
+            aggregates=tuple(row | {"part": "reader"} for row in figures),
             sources=self.sources.files,
             details=explained.details() if details else None,
             queries=explained.queries() if details else None,
@@ -312,7 +312,7 @@ class _Evaluation:
         if self.rules.na_ties is not None and searched is None:
             raise BadUsage(f"--na-ties {self.rules.na_ties}: no threshold is searched for these measures; leave it out.")
 
-    def _swept(self, readings: Readings | None) -> tuple[Asked, ...]:
+    def _swept(self, readings: Readings | None) -> tuple[LabelledMeasure, ...]:
         """The measures that are cut at every place: of the retriever all that can be, of the reader those over all questions."""
         words, wanted = self.rules.words, self.rules.wanted
         retriever = [each for each in wanted.retriever if each.measure.cutoff is not None and each.measure.cutoff > 1]
@@ -321,7 +321,7 @@ class _Evaluation:
         over_all = [each for each in wanted.reader if each.measure.parameters["population"] == "all"]
         reader = [each for each in over_all if each.measure.cutoff == words.k and words.k > 1]
         first = [each for each in over_all if each.measure.cutoff == 1] if words.k > 1 else []
-        reader = reader or [Asked(each.measure.with_parameters(k=words.k), each.label) for each in first]
+        reader = reader or [LabelledMeasure(each.measure.with_parameters(k=words.k), each.label) for each in first]
         return (*retriever, *reader)
 
     def _describe(

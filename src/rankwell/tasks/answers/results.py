@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from rankwell.conventions import Asked, Convention
+from rankwell.conventions import Convention, LabelledMeasure
 from rankwell.core.registry import Measure
 from rankwell.core.tables import Floats
 from rankwell.core.tables.values import Values
-from rankwell.evaluation import Results
+from rankwell.evaluation.results import Results
 from rankwell.stats.summaries import summarise
 from rankwell.tasks.answers import thresholds
 from rankwell.tasks.answers.choices import cut_offs
@@ -30,9 +30,9 @@ class AnswerResults(Results):
     outcomes: tuple[Outcome, ...]
     explained: Explained
     searched: Searched | None
-    swept: tuple[Asked, ...]
+    swept: tuple[LabelledMeasure, ...]
     convention: Convention
-    protocol: str = "answers"
+    task: str = "answers"
 
     @cached_property
     def failures(self) -> list[dict[str, Any]]:
@@ -59,11 +59,13 @@ class AnswerResults(Results):
             for k, found in zip(cuts, self._cut(asked.measure, cuts), strict=True):
                 run, queries, numbers = found
                 values.append(
-                    values_of(run, queries, Asked(asked.measure.with_parameters(k=k), f"{word}@{k}"), numbers, self.convention)
+                    values_of(
+                        run, queries, LabelledMeasure(asked.measure.with_parameters(k=k), f"{word}@{k}"), numbers, self.convention
+                    )
                 )
                 ks.append(k)
         rows = summarise(values, intervals=self.intervals, seed=self.seed, population_sd=self.population_sd)
-        return [row.as_row() | {"k": k} for row, k in zip(rows, ks, strict=True)]
+        return [row | {"k": k} for row, k in zip(rows, ks, strict=True)]
 
     def _cut(self, measure: Measure, ks: Sequence[int]) -> list[tuple[str, tuple[str, ...], Floats]]:
         retrieval, readings = self.explained.retrieval, self.explained.readings
@@ -74,7 +76,7 @@ class AnswerResults(Results):
         return [(retrieval.run, retrieval.questions.ids, retrieval.values(measure.with_parameters(k=k))) for k in ks]
 
 
-def values_of(run: str, queries: Sequence[str], asked: Asked, numbers: Floats, convention: Convention) -> Values:
+def values_of(run: str, queries: Sequence[str], asked: LabelledMeasure, numbers: Floats, convention: Convention) -> Values:
     """One measure's values of one run, in the unit and under the label that the convention has for it."""
     scale, unit = convention.shows(asked.measure.entry.unit)
     return Values(run, str(asked.measure), asked.label, unit, asked.measure.entry.summary, tuple(queries), numbers * scale)

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rankwell.conventions import Asked, Convention
+from rankwell.conventions import Convention, LabelledMeasure
 from rankwell.core.tables import Bools, Floats
 from rankwell.tasks.answers.measures.answers_thresholds import BestThreshold, Curve, Groups, best_threshold, precision_recall
 from rankwell.tasks.answers.reading import Readings, whole
@@ -21,7 +21,7 @@ _SOURCE = "Rajpurkar, Jia and Liang 2018, evaluate-v2.0.py; equal numbers stay o
 class Search(NamedTuple):
     """What one measure reaches. now: without a threshold. best: with the best one. curve: None where nothing is answerable."""
 
-    asked: Asked
+    asked: LabelledMeasure
     now: float
     best: BestThreshold
     curve: Curve | None
@@ -38,7 +38,7 @@ class Searched(NamedTuple):
     notes: tuple[str, ...]
 
 
-def search(readings: Readings, asked: Sequence[Asked], *, ties: Groups, order: Sequence[str]) -> Searched | None:
+def search(readings: Readings, asked: Sequence[LabelledMeasure], *, ties: Groups, order: Sequence[str]) -> Searched | None:
     """The best thresholds for the first answers' exact match and F1; None where there are no numbers, or none of these measures.
 
     ties: `official` is SQuAD's script, whose result depends on the order of rows where numbers are equal: `order`, ids.
@@ -70,7 +70,7 @@ def search(readings: Readings, asked: Sequence[Asked], *, ties: Groups, order: S
     return Searched(readings.run, tuple(found), oracle, answerable, numbers, tuple(notes))
 
 
-def _fits(asked: Asked) -> bool:
+def _fits(asked: LabelledMeasure) -> bool:
     given = asked.measure.parameters
     every = given.get("population") == "all" and given.get("retrieval") == "ignored"
     return asked.measure.name in ("AnswerEM", "AnswerF1") and every and asked.measure.cutoff == 1

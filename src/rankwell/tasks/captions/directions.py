@@ -5,7 +5,7 @@ from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 
-from rankwell.conventions import Asked, Convention, Direction, MatrixTies, VideoToText, choose_measures
+from rankwell.conventions import Convention, Direction, LabelledMeasure, MatrixTies, VideoToText, choose_measures
 from rankwell.core.registry import Measure, parse_measure, suggest
 from rankwell.core.tables import Ints, order_ids
 from rankwell.core.tables.embeddings import Positions
@@ -100,7 +100,9 @@ def sorted_queries(names: Sequence[str]) -> Ints | None:
     return None if isinstance(names, Positions) else order_ids(list(names))
 
 
-def asked_for(texts: Sequence[str] | None, ks: Sequence[int] | None, convention: Convention, way: Way) -> tuple[Asked, ...]:
+def asked_for(
+    texts: Sequence[str] | None, ks: Sequence[int] | None, convention: Convention, way: Way
+) -> tuple[LabelledMeasure, ...]:
     """The measures of a direction: those named, or the convention's; at every cut-off of `ks` where they need one and name none.
 
     A name with parameters in brackets (`R(rel=1)@5`) is that of a measure, whatever the convention means by the word.
@@ -110,17 +112,17 @@ def asked_for(texts: Sequence[str] | None, ks: Sequence[int] | None, convention:
     named = list(texts or [text for text in convention.defaults if not text.startswith("Judged")])
     if texts is None and ks is not None:
         named = list(dict.fromkeys(text.partition("@")[0] for text in named))
-    found: dict[str, Asked] = {}
+    found: dict[str, LabelledMeasure] = {}
     for text in named:
         rules = convention._replace(words={} if _is_exact(text) else way.words)
         for spelled in _at_each(text, ks or CUTOFFS, rules.words):
             (asked,) = choose_measures([spelled], rules)
             other = _other_meaning(asked.measure, way) is not None
-            found.setdefault(str(asked.measure), Asked(asked.measure, spelled.strip() if other else asked.label))
+            found.setdefault(str(asked.measure), LabelledMeasure(asked.measure, spelled.strip() if other else asked.label))
     return tuple(found.values())
 
 
-def other_meanings(asked: Sequence[Asked], convention: Convention, way: Way) -> list[str]:
+def other_meanings(asked: Sequence[LabelledMeasure], convention: Convention, way: Way) -> list[str]:
     """Which of the measures have an exact name that the convention has another meaning for, in words."""
     name = convention.name
     meant = [(each.label, str(each.measure), _other_meaning(each.measure, way)) for each in asked]

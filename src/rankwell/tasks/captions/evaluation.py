@@ -6,13 +6,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, get_args
 
-from rankwell.conventions import CONVENTIONS, Asked, Convention, NoRelevantRule
+from rankwell.conventions import CONVENTIONS, Convention, LabelledMeasure, NoRelevantRule
 from rankwell.core.registry import split_names, suggest
 from rankwell.core.tables.values import Values
 from rankwell.core.views.details import Details
 from rankwell.core.views.judged import JudgedRankings
 from rankwell.errors import BadScore, BadUsage, UnknownName
-from rankwell.evaluation import Results
+from rankwell.evaluation.results import Results
 from rankwell.io.embeddings import read_column
 from rankwell.measures.best_only import reads_best_only
 from rankwell.stats import Intervals, check_intervals
@@ -35,7 +35,7 @@ class Captions(Results):
     """
 
     views: Mapping[tuple[str, str], JudgedRankings]
-    protocol: str = "captions"
+    task: str = "captions"
 
     @property
     def interval_notes(self) -> list[str]:
@@ -123,9 +123,9 @@ def captions(
         found.add_figures(run, figures, intervals, seed)
     return Captions(
         values=tuple(each.values for each in found.measured),
-        facts=tuple(each.facts for each in found.measured),
-        keys=("direction",),
-        figures=tuple(found.figures),
+        row_attributes=tuple(each.facts for each in found.measured),
+        query_columns=("direction",),
+        aggregates=tuple(found.figures),
         rules=found.rules(chosen),
         notes=tuple(dict.fromkeys([*notes_of(rules, chosen, own), *world.notes, *found.notes])),
         sources=world.sources,
@@ -163,7 +163,7 @@ class _Found:
     world: World
     convention: Convention
     no_relevant: str
-    asked: Mapping[str, Sequence[Asked]]
+    asked: Mapping[str, Sequence[LabelledMeasure]]
     measured: list[Measured] = field(default_factory=list[Measured])
     figures: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
     notes: list[str] = field(default_factory=list[str])
@@ -203,10 +203,10 @@ class _Found:
         self.notes += [f"{way.name}: no ceiling of {', '.join(labels)}: {reason}" for reason, labels in unknown.items()]
         key = way.name if len(self.world.runs) == 1 else f"{run} {way.name}"
         self.counts[key] = {
-            "counted": int(chosen.sum()),
-            "without_positives": int(ranked.without_positives.sum()),
-            "masked": self.world.masked if not way.down else 0,
-            "best_positive_tied": ranked.tied,
+            "queries_counted": int(chosen.sum()),
+            "queries_without_relevant": int(ranked.without_positives.sum()),
+            "queries_masked": self.world.masked if not way.down else 0,
+            "queries_best_relevant_tied": ranked.tied,
         }
         self.views[run, way.name] = ranked.joined
         self.queries[way.name] = ranked.joined.queries

@@ -77,7 +77,7 @@ def _row(
     first = every[0].values
     n = sum(len(group) for group in groups)
     mean = figure([float(mean) for group in groups for mean in group.mean(axis=0)])
-    row = SummaryRow(first.run, name, name, mean, None, low, high, n, first.unit).as_row()
+    row = SummaryRow.of(first.run, name, name, mean, None, low, high, n, first.unit)
     levels = {
         level: figure([each.facts[level] for each in every]) if all(each.facts[level] is not None for each in every) else None
         for level in ("ceiling", "chance")

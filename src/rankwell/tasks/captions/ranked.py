@@ -21,12 +21,12 @@ from rankwell.core.views.details import Details, details_of
 from rankwell.core.views.ideal import constant
 from rankwell.core.views.judged import JudgedRankings
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate
+from rankwell.evaluation.clip4clip_ties import multiplied
 from rankwell.measures.best_only import reads_best_only
 from rankwell.measures.chance import expected_values
 from rankwell.measures.first_rank import averaged
 from rankwell.neighbours.positive_counts import Compared
 from rankwell.tasks.captions.ceilings import Ceilings, choices_among, choices_of_collapsed
-from rankwell.tasks.captions.clip4clip_ties import multiplied
 from rankwell.tasks.captions.directions import Way, sorted_queries, tie_order
 
 Progress = Callable[[int, int], None]

@@ -51,7 +51,7 @@ def group_rows(
         found = measured(required.only(columns))
         summaries = summarise([values for values, _ in found], intervals=intervals, seed=seed)
         for (_, facts), row in zip(found, summaries, strict=True):
-            rows.append({**row.as_row(), "group": group, **facts})
+            rows.append({**row, "group": group, **facts})
     return rows
 
 
@@ -81,7 +81,7 @@ def keyword_rows(
         keyword = explainer.annotations.keywords[place]
         rows.append(
             {
-                **row.as_row(),
+                **row,
                 "group": keyword.group,
                 "keyword": keyword.label,
                 "clips": int(explainer.annotations.uses[place]),

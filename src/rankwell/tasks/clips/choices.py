@@ -5,7 +5,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from rankwell.conventions import Asked, Convention, choose_measures
+from rankwell.conventions import Convention, LabelledMeasure, choose_measures
 from rankwell.core.registry import parse_measure
 from rankwell.core.tables import Bools
 from rankwell.core.views.judged import JudgedRankings
@@ -91,7 +91,7 @@ def titles(listed: Sequence[TextQuery]) -> dict[str, str]:
     return {query.id: query.text if query.id == str(place) else query.id for place, query in enumerate(listed)}
 
 
-def measures(texts: Sequence[str] | None, ks: Sequence[int], convention: Convention) -> tuple[Asked, ...]:
+def measures(texts: Sequence[str] | None, ks: Sequence[int], convention: Convention) -> tuple[LabelledMeasure, ...]:
     """The measures that texts name, at each cut-off where they need one or the convention gives them one."""
     cut = {each.partition("@")[0].lower() for each in convention.defaults if "@" in each}
     bare = list(dict.fromkeys(each.partition("@")[0] for each in convention.defaults))
@@ -106,7 +106,7 @@ def measures(texts: Sequence[str] | None, ks: Sequence[int], convention: Convent
     return asked
 
 
-def depth(asked: Sequence[Asked], ks: Sequence[int]) -> int | None:
+def depth(asked: Sequence[LabelledMeasure], ks: Sequence[int]) -> int | None:
     """The deepest place that a measure or a cut-off looks at; None where a measure looks at all."""
     cuts = [each.measure.cutoff for each in asked]
     return None if None in cuts else max(each or 0 for each in (*cuts, *ks))

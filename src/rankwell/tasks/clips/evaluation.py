@@ -12,7 +12,7 @@ from typing import Any
 from rankwell.conventions import CONVENTIONS
 from rankwell.core.registry import split_names
 from rankwell.errors import BadInput, BadUsage
-from rankwell.evaluation import Results
+from rankwell.evaluation.results import Results
 from rankwell.stats import Intervals
 from rankwell.store import STDIN, Source
 from rankwell.tasks.clips import choices
@@ -46,7 +46,7 @@ class ClipResults(Results):
     by_group: tuple[Mapping[str, Any], ...]
     by_keyword: tuple[Mapping[str, Any], ...]
     k: int
-    protocol: str = "clips"
+    task: str = "clips"
 
     def worst(self, run: str) -> list[str]:
         """The counted queries of a run, the worst first: by the measure of `by_keyword`, by the others in turn, then by id."""
@@ -279,7 +279,7 @@ def _results(
     definitions = {str(each.measure): each.measure.entry.definition for each in task.measures}
     return ClipResults(
         values=tuple(values for values, _ in measured),
-        facts=tuple(facts for each in readings for facts in each.facts()),
+        row_attributes=tuple(facts for each in readings for facts in each.facts()),
         rules={**rules, "counts": counts, "measures": definitions},
         notes=tuple(dict.fromkeys(notes)),
         sources={**place, **task.answered.sources},

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rankwell.conventions import Asked, Convention
+from rankwell.conventions import Convention, LabelledMeasure
 from rankwell.core.tables import Bools, Floats, Ints
 from rankwell.core.tables.judgments import Judgments
 from rankwell.core.tables.values import Values
@@ -47,7 +47,7 @@ class Task:
     mode: Mode
     relevance: Relevance
     convention: Convention
-    measures: tuple[Asked, ...]
+    measures: tuple[LabelledMeasure, ...]
     ks: tuple[int, ...]
     answered: ways.Answered
     barred: Mapping[str, Sequence[str]]
@@ -155,7 +155,7 @@ class Variant:
         """(queries,) which count and have no clip with all their keywords, but some with part of them."""
         return self.counted & (self.n_relevant == 0) & (self.n_graded > 0)
 
-    def left_out(self, asked: Asked) -> Bools:
+    def left_out(self, asked: LabelledMeasure) -> Bools:
         """(queries,) which counted ones a measure leaves out: it calls no clip relevant, as only part of the keywords is found.
 
         Raises BadInput for the first where such queries are an error.
@@ -173,7 +173,7 @@ class Variant:
         """What a query is called in messages."""
         return self.task.titles.get(query, query)
 
-    def measured(self, asked: Asked) -> tuple[Values, Levels]:
+    def measured(self, asked: LabelledMeasure) -> tuple[Values, Levels]:
         """The values of one measure; NaN where the query is not counted, or has nothing that the measure calls relevant."""
         levels = self.bench.levels(asked.measure)
         entry = asked.measure.entry
@@ -214,15 +214,15 @@ class Variant:
         short = {str(k): int(((view.retrieved < k) & self.counted).sum()) for k in self.task.ks}
         return {
             "queries": len(told),
-            "counted": int(self.counted.sum()),
+            "queries_counted": int(self.counted.sum()),
             "no_keywords": int((self.required.counts == 0).sum()),
-            "without_relevant": int(((self.n_graded == 0) & (self.required.counts > 0)).sum()),
+            "queries_without_relevant": int(((self.n_graded == 0) & (self.required.counts > 0)).sum()),
             **({"without_full_match": int(self.without_match.sum())} if task.relevance.kind == "graded" else {}),
-            "missing": int((~view.present).sum()),
+            "queries_missing": int((~view.present).sum()),
             **({"failed": len(self.task.answered.failed)} if self.task.answered.failed else {}),
             **({"abstained": int((view.present & (view.retrieved == 0)).sum())} if self.task.least is not None else {}),
             "fewer_results_than_k": short,
-            "tied": {values.measure: int((levels.tied & self.counted).sum()) for values, levels in measured},
+            "queries_tied": {values.measure: int((levels.tied & self.counted).sum()) for values, levels in measured},
         }
 
     def by_group(self) -> list[dict[str, Any]]:

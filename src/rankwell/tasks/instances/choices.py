@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import get_args
 
-from rankwell.conventions import CONVENTIONS, Asked, Convention, InstanceReading, NoRelevantRule, choose_measures
+from rankwell.conventions import CONVENTIONS, Convention, InstanceReading, LabelledMeasure, NoRelevantRule, choose_measures
 from rankwell.core.registry import parse_measure, split_names, suggest
 from rankwell.errors import BadUsage, UnknownName
 from rankwell.tasks.instances.images import Images
@@ -86,7 +86,7 @@ def taking_part(images: Images, convention: str, contentless: str, absent: str |
 
 def asked_for(
     rules: Convention, measures: Sequence[str] | str | None, ks: Sequence[int], cut: int | None
-) -> tuple[tuple[Asked, ...], bool]:
+) -> tuple[tuple[LabelledMeasure, ...], bool]:
     """The measures, and whether what the best reference names is asked for, too."""
     reading = rules.instances or InstanceReading()
     listed = split_names(measures) if isinstance(measures, str) else None if measures is None else list(measures)
@@ -99,7 +99,7 @@ def asked_for(
         if depth < 1:
             raise BadUsage(f"cut {depth}; a list has one place or more.")
         whole = ("P_q", f"P(denom='retrieved')@{depth}"), ("R_q", f"R@{depth}")
-        asked += tuple(Asked(parse_measure(text), label if "P_q" in rules.words else text) for label, text in whole)
+        asked += tuple(LabelledMeasure(parse_measure(text), label if "P_q" in rules.words else text) for label, text in whole)
     if not asked:
         raise BadUsage(f"name a measure of rankings beside {NAMED}, such as P@1.")
     return tuple({str(each.measure): each for each in asked}.values()), named

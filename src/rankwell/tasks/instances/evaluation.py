@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from rankwell.conventions import Asked, Convention
+from rankwell.conventions import Convention, LabelledMeasure
 from rankwell.core.registry import Measure, parse_measure
 from rankwell.core.tables import Bools, Floats
 from rankwell.core.tables.values import Values
 from rankwell.core.views.judged import JudgedRankings
 from rankwell.errors import BadUsage, NothingToEvaluate
-from rankwell.evaluation import Results
+from rankwell.evaluation.results import Results
 from rankwell.io.positives import Sides, read_positives
 from rankwell.stats import Intervals, check_intervals
 from rankwell.stats.summaries import figure_of
@@ -55,7 +55,7 @@ class InstanceResults(Results):
     images: Images | None = None
     filtered: Filtered | None = None
     performance: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, Mapping[str, Any]])
-    protocol: str = "instances"
+    task: str = "instances"
 
     def worst(self, run: str) -> list[str]:
         """The queries of a run that count, from worst to best by its measures in their order."""
@@ -142,7 +142,7 @@ def evaluate_instances(
     sources = told.sources | {name: Source(place) for name, place in _places(images, positives).items()}
     return InstanceResults(
         values=tuple(found.values),
-        facts=tuple(found.facts),
+        row_attributes=tuple(found.facts),
         rules={**(rules or {}), **found.rules(told, filtered)},
         notes=tuple(dict.fromkeys([*source.notes, *_notes_of(source, asked), *found.notes])),
         sources=sources,
@@ -159,7 +159,7 @@ def evaluate_instances(
     )
 
 
-def _notes_of(convention: Convention, asked: Sequence[Asked]) -> list[str]:
+def _notes_of(convention: Convention, asked: Sequence[LabelledMeasure]) -> list[str]:
     """What a convention has to say of the measures that are asked for."""
     names = {each.measure.name for each in asked}
     return [note for name, notes in convention.rule_notes.items() if name in names for note in notes]
@@ -197,7 +197,7 @@ class _Found:
     convention: Convention
     choices: Choices
     truth: InstanceTruth
-    asked: Sequence[Asked]
+    asked: Sequence[LabelledMeasure]
     named: bool
     values: list[Values] = field(default_factory=list[Values])
     facts: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
@@ -228,7 +228,7 @@ class _Found:
         taken = time.perf_counter() - start
         self.performance[run] = _performance(ranked, taken)
 
-    def _measure(self, run: str, ranked: Ranked, asked: Asked, counted: Bools) -> None:
+    def _measure(self, run: str, ranked: Ranked, asked: LabelledMeasure, counted: Bools) -> None:
         scale, unit = self.convention.shows(asked.measure.entry.unit)
         name, summary = str(asked.measure), asked.measure.entry.summary
         values = ranked.values(asked.measure, counted, self.notes) * scale
@@ -247,9 +247,9 @@ class _Found:
     def _count(self, run: str, ranked: Ranked, counted: Bools) -> None:
         aligned = ranked.aligned
         self.counts[run] = {
-            "counted": int(counted.sum()),
-            "without_right_reference": int(ranked.without_right.sum()),
-            "best_right_reference_tied": ranked.tied,
+            "queries_counted": int(counted.sum()),
+            "queries_without_relevant": int(ranked.without_right.sum()),
+            "queries_best_relevant_tied": ranked.tied,
         }
         for what, here, known in (
             ("queries_missing_from_the_run", aligned.queries, self.truth.queries),

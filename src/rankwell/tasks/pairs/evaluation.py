@@ -66,10 +66,10 @@ def measure_pairs(
         low, high = bounds if bounds and n >= MIN_QUERIES else (None, None)
         value, p = found or (None, None)
         exact, label = exact_name(name, compared.similarity), _label(name, compared.similarity, convention)
-        rows.append(SummaryRow(compared.run, exact, label, value, None, low, high, n, "score").as_row() | {"p": p})
+        rows.append(SummaryRow.of(compared.run, exact, label, value, None, low, high, n, "score") | {"p": p})
     values = _errors(compared, convention)
     for each, row in zip(values, summarise(values, intervals=intervals, resamples=resamples_of(n), seed=seed), strict=True):
-        shown = row.as_row() | {"p": None}
+        shown = row | {"p": None}
         if "fit=" in each.measure:
             low, high = drawn.calibrated_mae or (None, None)
             shown |= {"ci_low": low, "ci_high": high}

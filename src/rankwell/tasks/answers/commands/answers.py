@@ -248,7 +248,7 @@ def _questions(result: AnswerResults, terminal: report.Terminal) -> list[str]:
 def figures(result: AnswerResults, terminal: report.Terminal) -> str:
     """The tables of the retriever and of the reader, whose figures from the right passages stand beside the others."""
     alone = {row["label"]: row for row in result.summary if row["part"] == "isolated"}
-    searched = {row["label"] for row in result.figures}
+    searched = {row["label"] for row in result.aggregates}
     parts: list[str] = []
     for part in ("retriever", "reader"):
         rows = [row for row in result.summary if row["part"] == part and row["label"] not in searched]
@@ -354,7 +354,7 @@ def _write_charts(result: AnswerResults, folder: Path) -> list[Path]:
 def _side_by_side(result: AnswerResults) -> list[dict[str, Any]]:
     """The summary as one run, each measure of the reader above the same from the right passages, by its word alone."""
     order = {label: place for place, label in enumerate(dict.fromkeys(row["label"] for row in result.summary))}
-    searched = {row["label"] for row in result.figures}
+    searched = {row["label"] for row in result.aggregates}
     rows = sorted((row for row in result.summary if row["label"] not in searched), key=lambda row: order[row["label"]])
     name = " and ".join(dict.fromkeys(row["run"] for row in rows if row["part"] != "isolated"))
     words = [f"{row['label']} (isolated)" if row["part"] == "isolated" else row["label"] for row in rows]

@@ -161,8 +161,8 @@ def captions(
 def _granularity(figure: str, result: Captions) -> list[str]:
     """Whether a printed figure is possible with what was counted in each direction, in words."""
     found: list[str] = []
-    for way in dict.fromkeys(fact["direction"] for fact in result.facts):
-        mine = [each for each, fact in zip(result.values, result.facts, strict=True) if fact["direction"] == way]
+    for way in dict.fromkeys(fact["direction"] for fact in result.row_attributes):
+        mine = [each for each, fact in zip(result.values, result.row_attributes, strict=True) if fact["direction"] == way]
         hits = [each.values[each.counted] for each in mine if each.measure.startswith("Success@")]
         n = max(int(each.counted.sum()) for each in mine)
         if any(

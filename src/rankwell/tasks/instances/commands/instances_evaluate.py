@@ -308,7 +308,7 @@ def _runs(given: list[str] | None, made: Made | None, thing: Any) -> Any:
 
 def _granularity(figures: list[str], result: InstanceResults) -> list[str]:
     """Whether printed figures are possible with the queries that were counted, in words."""
-    counted = dict.fromkeys(counts["counted"] for counts in result.rules["counts"].values())
+    counted = dict.fromkeys(counts["queries_counted"] for counts in result.rules["counts"].values())
     return [str(granularity_of(figure, n)) for figure in figures for n in counted]
 
 

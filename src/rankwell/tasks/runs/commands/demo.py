@@ -16,13 +16,14 @@ import numpy as np
 from rankwell.commands.report import page_lines, write_report
 from rankwell.engines import System
 from rankwell.engines.sqlite_fts import SqliteFts
+from rankwell.evaluation.results import Results
 from rankwell.media import python_docs
 from rankwell.report.page import NAME
 from rankwell.report.present import Output, OutputPath, Progress
 from rankwell.stats.summaries import summarise
 from rankwell.store import refuse_blocked, write_text
 from rankwell.tasks.runs.commands.evaluate import render, write
-from rankwell.tasks.runs.evaluation import Evaluation, evaluate
+from rankwell.tasks.runs.evaluation import evaluate
 
 DEPTH = 100
 
@@ -66,7 +67,7 @@ def demo(
     return Output(text="\n".join(tables))
 
 
-def difference(result: Evaluation, *, seed: int = 0) -> str:
+def difference(result: Results, *, seed: int = 0) -> str:
     """What the first run has over the second, question by question, as one line for each measure."""
     half = len(result.values) // 2
     judging = [asked.measure.entry.better != "neither" for asked in result.measures]

@@ -11,6 +11,7 @@ from rankwell import report
 from rankwell.core.options import Option
 from rankwell.core.registry import split_names
 from rankwell.errors import BadUsage
+from rankwell.evaluation.results import Results
 from rankwell.report.present import (
     ConventionOption,
     FormatOption,
@@ -24,7 +25,6 @@ from rankwell.report.present import (
 )
 from rankwell.stats import Intervals
 from rankwell.store import refuse_blocked
-from rankwell.tasks.runs.evaluation import Evaluation
 from rankwell.tasks.runs.evaluation import evaluate as evaluate_runs
 
 
@@ -128,14 +128,14 @@ def evaluate(
     return Output(text=render(result, format, per_query=per_query), notes=tuple(notes))
 
 
-def render(result: Evaluation, format: report.Format, *, per_query: bool = False) -> str:  # noqa: A002
+def render(result: Results, format: report.Format, *, per_query: bool = False) -> str:  # noqa: A002
     """The result as text in one of the report's formats."""
     rows = result.per_query() if per_query else None
     notes = [*result.notes, *result.interval_notes]
     return report.render(result.summary, rows, result.describe(), notes, format, terminal=report.terminal_of(sys.stdout))
 
 
-def write(result: Evaluation, folder: Path) -> None:
+def write(result: Results, folder: Path) -> None:
     """Writes everything a comparison or a page needs later; each file whole or not at all."""
     report.write_folder(
         folder,
@@ -144,6 +144,6 @@ def write(result: Evaluation, folder: Path) -> None:
         rules=result.describe(),
         notes=[*result.notes, *result.interval_notes],
         manifest=result.manifest(),
-        details=result.detail_columns(),
-        queries=result.query_columns(),
+        details=result.details,
+        queries=result.queries,
     )

@@ -1,12 +1,26 @@
-"""CLIP4Clip's way with ties: a query whose positive is tied counts once for every place of the tie."""
+"""The tie rule of CLIP4Clip: a query whose positive is tied counts once for every place of the tie."""
 
 from dataclasses import replace
 
 import numpy as np
 
-from rankwell.core.tables import Ints, offsets_of
+from rankwell.core.registry import Measure
+from rankwell.core.tables import Floats, Ints, offsets_of
 from rankwell.core.views import position_in_segment
 from rankwell.core.views.judged import JudgedRankings
+from rankwell.errors import BadUsage
+from rankwell.measures.best_only import reads_best_only
+
+
+def multiplied_values(measure: Measure, view: JudgedRankings) -> tuple[Floats, Ints]:
+    """(places,) the values of a measure, and the query of each. Raises BadUsage for a measure of all positives."""
+    if not reads_best_only(measure):
+        raise BadUsage(
+            f"{measure} has no value under the tie rule multiplied, which places best positives alone, as Success@k, RR, "
+            "MedR, MedRLow, MedRFloor and MnR read them; name another tie rule."
+        )
+    wide, source = multiplied(view)
+    return measure(wide), source
 
 
 def multiplied(view: JudgedRankings, *, rel: float = 1) -> tuple[JudgedRankings, Ints]:

@@ -1,0 +1,168 @@
+"""A run joined with its judgments, and the value, ceiling and chance level of a measure on it, under its tie rule."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rankwell.core.registry import Measure
+from rankwell.core.tables import Bools, Floats, Ints
+from rankwell.core.tables.judgments import Judgments
+from rankwell.core.tables.order import TIE_RULES, TieRule
+from rankwell.core.views.judged import JudgedRankings
+from rankwell.errors import BadUsage
+
+OrderTies = ("optimistic", "pessimistic")
+
+
+class MeasuredQueries(NamedTuple):
+    """(values,) the value of each query. source: (values,) the index of its query, None where values and queries are one to one.
+
+    in_input_order: whether tied items kept the order of the input, as the measure has no closed form under `expected`.
+    """
+
+    values: Floats
+    source: Ints | None = None
+    in_input_order: bool = False
+
+
+class Ceiling(NamedTuple):
+    """(queries,) the value of a perfect ranker, or None with the reason why it is not known."""
+
+    values: Floats | None
+    reason: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class ReferenceLevels:
+    """The rankings that no system made: the perfect one, whose values are ceilings, and the tied one, whose values are chance.
+
+    candidates: (queries of the judgments,) how many items could be found. order: the order of the view's queries among those of
+    the judgments, None where it is the same.
+    """
+
+    judgments: Judgments
+    candidates: Ints
+    order: Ints | None = None
+
+    @cached_property
+    def perfect(self) -> JudgedRankings:
+        """The view of a perfect ranker."""
+        return self.perfect_of(self.candidates)
+
+    def perfect_of(self, lengths: Ints) -> JudgedRankings:
+        """The view of a perfect ranker that returns `lengths` items, (queries of the judgments,)."""
+        from rankwell.core.views.ideal import ideal
+
+        return self._ordered(ideal(self.judgments, lengths))
+
+    @cached_property
+    def random(self) -> JudgedRankings:
+        """The view of a ranker without knowledge: all candidates of a query are tied."""
+        from rankwell.core.views.ideal import constant
+
+        return self._ordered(constant(self.judgments, self.candidates))
+
+    def _ordered(self, view: JudgedRankings) -> JudgedRankings:
+        return view if self.order is None else view.take(self.order)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class JudgedRun:
+    """One run under one set of judgments, ties still open. A task with rules of its own overrides `measured` and the levels.
+
+    view: the judged items of each query with their rank counts. ties: the rule. attributes: further columns of the summary rows,
+    such as `direction`. levels: the reference rankings, None where the number of candidates is not known. other_views: gives the
+    view of another type for measures that read one. tied_items: what the note on input order calls them and their order.
+    """
+
+    name: str
+    view: JudgedRankings
+    ties: str
+    attributes: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    levels: ReferenceLevels | None = None
+    other_views: Callable[[type], Any] | None = None
+    tied_items: str = "tied items keep the order of the input"
+
+    @property
+    def tie_rule(self) -> TieRule:
+        """The rule by which the view is resolved; rules of a matrix name an order that the rank counts have already."""
+        return next((rule for rule in TIE_RULES if rule == self.ties), "input")
+
+    @cached_property
+    def has_ties(self) -> bool:
+        """Whether a judged item is tied with any other."""
+        return bool((self.view.tied > 1).any())
+
+    @cached_property
+    def resolved(self) -> JudgedRankings:
+        """The view with tied items at the places of the rule. Raises TieRefused under `error`."""
+        return self.view.resolve(self.tie_rule)
+
+    def measured(self, measure: Measure) -> MeasuredQueries:
+        """The values of a measure under the tie rule. Raises BadUsage for a measure that has none under it."""
+        if self.ties == "averaged":
+            from rankwell.measures.first_rank import averaged
+
+            return MeasuredQueries(averaged(measure, self.view))
+        if self.ties == "multiplied":
+            from rankwell.evaluation.clip4clip_ties import multiplied_values
+
+            return MeasuredQueries(*multiplied_values(measure, self.view))
+        view = self._view_of(measure)
+        if self.ties == "expected" and self.has_ties:
+            expected = measure.entry.expected
+            if expected is None:
+                return MeasuredQueries(measure(view), in_input_order=True)
+            return MeasuredQueries(expected(view, **dict(measure.given)))
+        return MeasuredQueries(measure(view))
+
+    def _view_of(self, measure: Measure) -> Any:
+        kind = measure.entry.view
+        if kind is JudgedRankings:
+            return self.resolved
+        if self.other_views is None:
+            raise BadUsage(f"{measure} reads {kind.__name__}, and {self.name} is a judged ranking.")
+        return self.other_views(kind)
+
+    def ceiling(self, measure: Measure, counted: Bools) -> Ceiling:
+        """(queries,) the values of a perfect ranker. counted: (queries,) those over which the tightest of several is chosen."""
+        del counted
+        return Ceiling(None if self.levels is None else measure(self.levels.perfect))
+
+    def chance(self, measure: Measure) -> Floats | None:
+        """(queries,) the values expected of a ranker without knowledge; NaN without a closed form, None without candidates."""
+        if self.levels is None:
+            return None
+        from rankwell.measures.chance import expected_values
+
+        return expected_values(measure, self.levels.random)
+
+    @cached_property
+    def _ends(self) -> tuple[JudgedRankings, ...]:
+        """The views with tied items at their best and at their worst places; none where nothing is tied."""
+        return tuple(map(self.view.resolve, OrderTies)) if self.has_ties else ()
+
+    def tied(self, measure: Measure) -> Bools:
+        """(queries,) whether another order of tied items would change the value.
+
+        For a measure that reads another view: whether a judged item is tied.
+        """
+        changed = np.zeros(len(self.view.queries), dtype=np.bool_)
+        if not self._ends:
+            return changed
+        if measure.entry.view is not JudgedRankings:
+            changed[self.view.query_of_row[self.view.tied > 1]] = True
+            return changed
+        best, worst = map(measure, self._ends)
+        return (best != worst) & ~(np.isnan(best) & np.isnan(worst))
+
+    @cached_property
+    def n_best_tied(self) -> int:
+        """The number of queries whose best relevant item ties with one that is not relevant."""
+        view = self.view
+        size = np.bincount(view.tie_of_row, minlength=1)[view.tie_of_row] if len(view.ranks) else view.tied
+        queries, first = np.unique(view.query_of_row, return_index=True)
+        return int((view.tied[first] > size[first]).sum()) if len(queries) else 0
