@@ -254,7 +254,7 @@ def test_a_data_frame_holds_the_summary_and_its_types(evaluation, comparison, pa
     pytest.importorskip(package)
     for result in (evaluation, comparison):
         frame = getattr(result, f"to_{package}")()
-        rows = [row if isinstance(row, dict) else row for row in result.summary]
+        rows = result.summary
         names = list(dict.fromkeys(name for row in rows for name in row))
 
         assert list(frame.columns) == names
