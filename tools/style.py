@@ -125,7 +125,7 @@ def _prose_of(node: ast.expr) -> str | None:
     if isinstance(node, ast.Constant):
         return node.value if isinstance(node.value, str) else None
     if isinstance(node, ast.JoinedStr):
-        return "".join(part.value if isinstance(part, ast.Constant) else "{}" for part in node.values)
+        return "".join(str(part.value) if isinstance(part, ast.Constant) else "{}" for part in node.values)
     return None
 
 
@@ -279,7 +279,7 @@ class Checker:
                 yield Finding(path, line, name, rule.write, rule.name)
 
     def in_file(self, path: Path) -> Iterator[Finding]:
-        """What one file says against the rules, names of classes that another file has too aside."""
+        """Findings of one file, except for names of classes that another file has too."""
         content = path.read_text(encoding="utf-8")
         if path.suffix == ".py" and not path.is_relative_to(ROOT / "tests"):
             yield from self.in_python(path, content)
