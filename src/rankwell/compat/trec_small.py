@@ -1,7 +1,7 @@
 """trec_eval's common measures in plain Python, query by query: a small file takes less time than importing NumPy does.
 
 Each function adds in the order in which its namesake in `rankwell.measures` adds, so that both give the same bits, but for
-logarithms on processors for which NumPy has its own (tests/test_trec_small.py). What is not here, and what is large,
+logarithms on processors for which NumPy has its own (tests/compat/test_trec_small.py). What is not here, and what is large,
 `rankwell.compat.trec_views` evaluates.
 """
 

@@ -99,7 +99,7 @@ def measure(
     aliases: other tools' words for it, each with the parameters that the word implies (`{"ndcg_burges": "dcg='exp-log2'"}`).
     expected: the mean under random order of tied items, as a function of the same form; `same` where no order of them matters.
     chance: the mean over lists in random order, as a function of the same form, for measures that compare two lists.
-    exempt: common law -> the reason why it does not hold for this measure (see tests/test_measures.py).
+    exempt: common law -> the reason why it does not hold for this measure (see tests/measures/test_measures.py).
     """
 
     def _entry(function: Callable[..., Any]) -> MeasureEntry:

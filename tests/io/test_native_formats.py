@@ -21,7 +21,7 @@ from rankwell.io.reader import judged_rows, native_bytes, native_columns
 from rankwell.io.reader.reading import TREC_RUN, Reading
 from rankwell.store import Source
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tools"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools"))
 import fuzz_reader
 
 pytestmark = pytest.mark.skipif(native.library is None, reason="the compiled kernel is not there: no compiler at installation")

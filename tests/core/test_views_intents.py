@@ -17,7 +17,7 @@ from rankwell.io.trec_run import find_hits as find_hits_in_file
 from rankwell.measures import groups, intents
 from rankwell.store import Source
 
-GOLDEN = json.loads((Path(__file__).parent / "golden" / "ir_measures-0.4.3" / "intents.json").read_text())
+GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "ir_measures-0.4.3" / "intents.json").read_text())
 TRUTH = {
     "p": {"1": {"a": 1.0, "b": 0.0}, "2": {"a": 2.0, "c": -1.0}},
     "q": {"1": {"x": 1.0}},

@@ -22,7 +22,6 @@ from rankwell.commands.report import write_report
 from rankwell.errors import BadInput, BadUsage
 from rankwell.io.result_folder import read_results
 from rankwell.report.page import MOST_QUERIES, MOST_RELEVANT, MOST_RESULTS, bundle, document, rounded
-from rankwell.tasks.runs.commands.evaluate import detail_columns, query_columns
 from rankwell.tasks.runs.evaluation import Evaluation, evaluate
 
 HOSTILE = [
@@ -122,8 +121,8 @@ def keep(result: Evaluation, folder: Path) -> None:
         rules=result.describe(),
         notes=result.notes,
         manifest=result.manifest(),
-        details=detail_columns(result),
-        queries=query_columns(result),
+        details=result.detail_columns(),
+        queries=result.query_columns(),
         charts=False,
     )
 

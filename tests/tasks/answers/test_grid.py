@@ -621,7 +621,7 @@ def test_a_folder_keeps_no_chart_of_an_earlier_grid(world: Write, judged: None, 
 
 
 def test_the_grid_and_the_callable_of_the_documentation_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys):
-    text = (Path(__file__).parent.parent / "docs" / "answers.md").read_text(encoding="utf-8")
+    text = (Path(__file__).parents[3] / "docs" / "answers.md").read_text(encoding="utf-8")
     toml = text.split("```toml\n")[1].partition("```")[0]
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", [*sys.path, str(tmp_path)])

@@ -24,7 +24,7 @@ from oracles import (
     user_models,
 )
 
-HERE = Path(__file__).parent
+HERE = Path(__file__).parent.parent
 TREC = HERE.parents[1] / "shared" / "data" / "trec"
 INPUTS = TREC / "trec_eval_v10"
 HALF_A_DIGIT = 0.00005 + 1e-12  # trec_eval prints four decimals.

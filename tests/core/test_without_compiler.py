@@ -13,7 +13,7 @@ import pytest
 
 from test_native_reader import shuffled_or_not
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 BUILDS = "setuptools" if importlib.util.find_spec("setuptools") else ""
 
 pytestmark = [

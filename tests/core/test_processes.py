@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
+from process_tasks import pid_after
 from rankwell.core.kernels.processes import crew
 from rankwell.errors import BadUsage
-from tasks import pid_after
 
 
 @pytest.mark.parametrize("processes", [1, 2])

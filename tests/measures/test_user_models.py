@@ -14,7 +14,7 @@ from rankwell.io.trec_run import find_hits
 from rankwell.measures import cwl
 from rankwell.store import Source
 
-GOLDEN = json.loads((Path(__file__).parent / "golden" / "ir_measures-0.4.3" / "graded.json").read_text())
+GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "ir_measures-0.4.3" / "graded.json").read_text())
 OURS = {"RBP", "ERR", "NERR8", "NERR9", "NERR10", "NERR11", "INST", "INSQ", "BPM", "Compat"}
 ENTRIES = [entry for entry in GOLDEN["measures"] if entry["measure"] in OURS]
 

@@ -107,10 +107,10 @@ def test_the_same_sheet_is_drawn_to_the_same_bytes():
 
     assert draw_sheet(made) == draw_sheet(made)
     code = (
-        "import sys; sys.path.insert(0, 'tests'); from test_contact_sheet import *; import hashlib;"
+        "import sys; sys.path.insert(0, 'tests/media'); from test_contact_sheet import *; import hashlib;"
         "print(hashlib.sha256(draw_sheet(sheet(tile(1), tile(2, 'wrong')))).hexdigest())"
     )
-    root = Path(__file__).parent.parent
+    root = Path(__file__).parents[2]
     runs = {
         subprocess.run(
             [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=root, env={"PYTHONHASHSEED": seed}
