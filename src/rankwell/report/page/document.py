@@ -8,7 +8,6 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from importlib.resources import files
-from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,6 +18,7 @@ from rankwell.report.page import PageSource
 from rankwell.report.page.bundle import embeddable, vega_bundle
 from rankwell.report.page.data import PageData, page_data
 from rankwell.report.page.lists import item_data
+from rankwell.report.page.modules import join_modules
 from rankwell.store import refuse_blocked, write_text
 
 MOST_BYTES, PART_BYTES = 10_000_000, 1_500_000
@@ -70,8 +70,8 @@ def render_page(data: str, title: str, *, parted: bool) -> str:
     assets = files("rankwell.report.page") / "assets"
     template = (assets / "page.html").read_text(encoding="utf-8")
     names = {kind: listed or "" for kind, listed in _MARK.findall(template)}
-    style = _joined(assets, names["style"])
-    script = embeddable(f'(() => {{\n"use strict";\n{_joined(assets, names["script"])}}})();\n')
+    style = "".join((assets / name).read_text(encoding="utf-8") for name in names["style"].split())
+    script = embeddable(f'(() => {{\n"use strict";\n{join_modules(files("rankwell"), _entries(names["script"]))}}})();\n')
     vega = vega_bundle()
     scripts = " ".join([_hash(vega), _hash(script), *(["'self'"] if parted else [])])
     policy = (
@@ -92,18 +92,17 @@ def _json(data: Mapping[str, Any]) -> str:
     return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
 
 
-def _joined(assets: Traversable, listed: str) -> str:
-    """The texts of assets in the order of the template; `tasks/*/page.js` are the views of all tasks, by name."""
-    found: list[Traversable] = []
+def _entries(listed: str) -> list[str]:
+    """The modules that the template names, as paths in the package; those of the tasks are in alphabetical order."""
+    entries: list[str] = []
     for name in listed.split():
-        found += _task_views() if name == _TASK_VIEWS else [assets / name]
-    texts = (each.read_text(encoding="utf-8") for each in found)
-    return "".join(text if text.endswith("\n") else f"{text}\n" for text in texts)
+        entries += _task_views() if name == _TASK_VIEWS else [f"report/page/assets/{name}"]
+    return entries
 
 
-def _task_views() -> list[Traversable]:
+def _task_views() -> list[str]:
     folders = sorted(files("rankwell.tasks").iterdir(), key=lambda each: each.name)
-    return [each / "page.js" for each in folders if (each / "page.js").is_file()]
+    return [f"tasks/{each.name}/page.js" for each in folders if (each / "page.js").is_file()]
 
 
 def _hash(text: str) -> str:

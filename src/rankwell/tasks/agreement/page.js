@@ -1,83 +1,87 @@
 // Agreement: where each item stands under the reference, and how near to the cut the reference's own choice was.
 
-views.agreement = (() => {
-  const tolerance = Number(ruleOf("eps") ?? 0.005);
-  const cut = Math.max(0, ...(ruleOf("k") ?? "").split(/[ ,]+/).map(Number).filter(Number.isFinite));
-  const KINDS = {kept: "counted, and found", lost: "counted, not found", other: "found, not counted"};
+import {comparedRuns} from "../../report/page/assets/chosen.js";
+import {data, DETAIL, ITEM, queries, RANK, ruleOf, STATE} from "../../report/page/assets/data.js";
+import {el, svg, visible} from "../../report/page/assets/dom.js";
+import {MISSING, number, score, signed} from "../../report/page/assets/numbers.js";
+import {registerView, runLines} from "../../report/page/assets/views.js";
 
-  function kindOf(row) {
-    const isFound = row[RANK] !== null && (!cut || row[RANK] <= cut);
-    return row[STATE] === "relevant" ? (isFound ? "kept" : "lost") : isFound ? "other" : null;
-  }
+const tolerance = Number(ruleOf("eps") ?? 0.005);
+const cut = Math.max(0, ...(ruleOf("k") ?? "").split(/[ ,]+/).map(Number).filter(Number.isFinite));
+const KINDS = {kept: "counted, and found", lost: "counted, not found", other: "found, not counted"};
 
-  function summary(query) {
-    const told = sentence(query);
-    const strips = stripsOf(query);
-    return told || strips ? el("div", {class: "view"}, told, strips) : null;
-  }
+function kindOf(row) {
+  const isFound = row[RANK] !== null && (!cut || row[RANK] <= cut);
+  return row[STATE] === "relevant" ? (isFound ? "kept" : "lost") : isFound ? "other" : null;
+}
 
-  function sentence(query) {
-    const margin = queries.attributes.margin?.[query] ?? null;
-    const near = queries.attributes.near_cut?.[query] ?? null;
-    if (margin === null) return null;
-    const gap = `The reference's ${cut ? `${ordinal(cut)} and ${ordinal(cut + 1)}` : "last counted item and the next"} are ${plainNumber(margin)} apart`;
-    if (near === null) return el("p", null, `${gap}.`);
-    const others = near === 0 ? "no other item lies" : near === 1 ? "1 other item lies" : `${number(near, "count")} other items lie`;
-    return el("p", null, `${gap}, and ${others} within ${plainNumber(tolerance)} of the ${cut ? ordinal(cut) : "former"}`,
-      near > 0 ? [": ", el("strong", null, "which of them count is close to chance.")] : ".");
-  }
+function summary(query) {
+  const told = sentence(query);
+  const strips = stripsOf(query);
+  return told || strips ? el("div", {class: "view"}, told, strips) : null;
+}
 
-  /** The reference's similarity of every item, a line for each run, with the cut between what counts and what does not. */
-  function stripsOf(query) {
-    const rowsOf = run => (data.lists[query]?.[run] ?? []).filter(row => kindOf(row) && (row[DETAIL]?.reference_score ?? null) !== null);
-    const every = comparedRuns().flatMap(rowsOf);
-    if (every.length < 2) return null;
-    const similar = row => row[DETAIL].reference_score;
-    const [low, high] = [Math.min(...every.map(similar)), Math.max(...every.map(similar))];
-    const known = every.find(row => row[DETAIL].margin !== null);
-    const at = value => `${(3 + 94 * (high > low ? (value - low) / (high - low) : 0.5)).toFixed(2)}%`;
-    const edge = known ? similar(known) - known[DETAIL].margin : null;
-    const lines = runLines(run => strip(rowsOf(run), similar, at, edge));
-    return el("figure", {class: "strips"},
-      el("figcaption", {class: "legend"}, Object.keys(KINDS).map(kind => el("span", null, svg("svg", {viewBox: "0 0 16 16", width: 14, height: 14, "aria-hidden": "true"}, dot(kind, 8, 8)), KINDS[kind]))),
-      lines,
-      el("p", {class: "strip-ends quiet"}, el("span", null, score(low)), el("span", null, "similarity to the query under the reference", edge === null ? null : `; the line is its ${cut ? ordinal(cut) : "last counted item"}, ${score(edge)}`), el("span", null, score(high))));
-  }
+function sentence(query) {
+  const margin = queries.attributes.margin?.[query] ?? null;
+  const near = queries.attributes.near_cut?.[query] ?? null;
+  if (margin === null) return null;
+  const gap = `The reference's ${cut ? `${ordinal(cut)} and ${ordinal(cut + 1)}` : "last counted item and the next"} are ${plainNumber(margin)} apart`;
+  if (near === null) return el("p", null, `${gap}.`);
+  const others = near === 0 ? "no other item lies" : near === 1 ? "1 other item lies" : `${number(near, "count")} other items lie`;
+  return el("p", null, `${gap}, and ${others} within ${plainNumber(tolerance)} of the ${cut ? ordinal(cut) : "former"}`,
+    near > 0 ? [": ", el("strong", null, "which of them count is close to chance.")] : ".");
+}
 
-  function strip(rows, similar, at, edge) {
-    const counts = Object.keys(KINDS).map(kind => `${rows.filter(row => kindOf(row) === kind).length} ${KINDS[kind]}`).join("; ");
-    return svg("svg", {class: "strip", width: "100%", height: 28, role: "img", "aria-label": counts},
-      svg("line", {class: "strip-axis", x1: 0, x2: "100%", y1: 14, y2: 14}),
-      edge === null ? null : svg("line", {class: "strip-cut", x1: at(edge), x2: at(edge), y1: 1, y2: 27}),
-      Object.keys(KINDS).flatMap(kind => rows.filter(row => kindOf(row) === kind).map(row => svg("svg", {x: at(similar(row)), y: 14, overflow: "visible"}, dot(kind, 0, 0),
-        svg("title", null, `${visible(data.items.id[row[ITEM]])}: ${score(similar(row))}, ${KINDS[kind]}`)))));
-  }
+/** The reference's similarity of every item, a line for each run, with the cut between what counts and what does not. */
+function stripsOf(query) {
+  const rowsOf = run => (data.lists[query]?.[run] ?? []).filter(row => kindOf(row) && (row[DETAIL]?.reference_score ?? null) !== null);
+  const every = comparedRuns().flatMap(rowsOf);
+  if (every.length < 2) return null;
+  const similar = row => row[DETAIL].reference_score;
+  const [low, high] = [Math.min(...every.map(similar)), Math.max(...every.map(similar))];
+  const known = every.find(row => row[DETAIL].margin !== null);
+  const at = value => `${(3 + 94 * (high > low ? (value - low) / (high - low) : 0.5)).toFixed(2)}%`;
+  const edge = known ? similar(known) - known[DETAIL].margin : null;
+  const lines = runLines(run => strip(rowsOf(run), similar, at, edge));
+  return el("figure", {class: "strips"},
+    el("figcaption", {class: "legend"}, Object.keys(KINDS).map(kind => el("span", null, svg("svg", {viewBox: "0 0 16 16", width: 14, height: 14, "aria-hidden": "true"}, dot(kind, 8, 8)), KINDS[kind]))),
+    lines,
+    el("p", {class: "strip-ends quiet"}, el("span", null, score(low)), el("span", null, "similarity to the query under the reference", edge === null ? null : `; the line is its ${cut ? ordinal(cut) : "last counted item"}, ${score(edge)}`), el("span", null, score(high))));
+}
 
-  /** Filled, hollow, or a cross: told apart without colour. */
-  function dot(kind, x, y) {
-    if (kind === "other") return svg("path", {class: "dot other", d: `M${x - 3.6} ${y - 3.6}l7.2 7.2M${x + 3.6} ${y - 3.6}l-7.2 7.2`});
-    return svg("circle", {class: `dot ${kind}`, cx: x, cy: y, r: kind === "kept" ? 4.5 : 4});
-  }
+function strip(rows, similar, at, edge) {
+  const counts = Object.keys(KINDS).map(kind => `${rows.filter(row => kindOf(row) === kind).length} ${KINDS[kind]}`).join("; ");
+  return svg("svg", {class: "strip", width: "100%", height: 28, role: "img", "aria-label": counts},
+    svg("line", {class: "strip-axis", x1: 0, x2: "100%", y1: 14, y2: 14}),
+    edge === null ? null : svg("line", {class: "strip-cut", x1: at(edge), x2: at(edge), y1: 1, y2: 27}),
+    Object.keys(KINDS).flatMap(kind => rows.filter(row => kindOf(row) === kind).map(row => svg("svg", {x: at(similar(row)), y: 14, overflow: "visible"}, dot(kind, 0, 0),
+      svg("title", null, `${visible(data.items.id[row[ITEM]])}: ${score(similar(row))}, ${KINDS[kind]}`)))));
+}
 
-  function ordinal(n) {
-    const last = n % 100 >= 11 && n % 100 <= 13 ? "th" : {1: "st", 2: "nd", 3: "rd"}[n % 10] ?? "th";
-    return `${number(n, "count")}${last}`;
-  }
+/** Filled, hollow, or a cross: told apart without colour. */
+function dot(kind, x, y) {
+  if (kind === "other") return svg("path", {class: "dot other", d: `M${x - 3.6} ${y - 3.6}l7.2 7.2M${x + 3.6} ${y - 3.6}l-7.2 7.2`});
+  return svg("circle", {class: `dot ${kind}`, cx: x, cy: y, r: kind === "kept" ? 4.5 : 4});
+}
 
-  function plainNumber(value) {
-    return value !== 0 && Math.abs(value) < 0.00005 ? value.toExponential(1).replace("-", "−") : String(Number(value.toFixed(4)));
-  }
+function ordinal(n) {
+  const last = n % 100 >= 11 && n % 100 <= 13 ? "th" : {1: "st", 2: "nd", 3: "rd"}[n % 10] ?? "th";
+  return `${number(n, "count")}${last}`;
+}
 
-  function result(row) {
-    const {reference_rank: rank = null, reference_score: similar = null, margin = null} = row[DETAIL] ?? {};
-    if (rank === null && similar === null) return el("p", {class: "view reference quiet"}, "beyond what the reference lists");
-    const close = margin !== null && margin < 0 && margin >= -tolerance;
-    return el("p", {class: "view reference"},
-      el("span", null, el("span", {class: "quiet"}, "reference "), rank === null ? MISSING : el("strong", null, ordinal(rank))),
-      similar === null ? null : el("span", {title: "Similarity under the reference"}, score(similar)),
-      margin === null ? null : el("span", {title: "Similarity under the reference less that of the last item it counts"}, el("span", {class: "quiet"}, "margin "), el("span", {class: margin < 0 ? "loss" : "gain"}, signed(margin, "score"))),
-      close ? el("span", {class: "chip", title: `Within ${plainNumber(tolerance)} of what counts`}, "as good as counted") : null);
-  }
+function plainNumber(value) {
+  return value !== 0 && Math.abs(value) < 0.00005 ? value.toExponential(1).replace("-", "−") : String(Number(value.toFixed(4)));
+}
 
-  return {summary, result};
-})();
+function result(row) {
+  const {reference_rank: rank = null, reference_score: similar = null, margin = null} = row[DETAIL] ?? {};
+  if (rank === null && similar === null) return el("p", {class: "view reference quiet"}, "beyond what the reference lists");
+  const close = margin !== null && margin < 0 && margin >= -tolerance;
+  return el("p", {class: "view reference"},
+    el("span", null, el("span", {class: "quiet"}, "reference "), rank === null ? MISSING : el("strong", null, ordinal(rank))),
+    similar === null ? null : el("span", {title: "Similarity under the reference"}, score(similar)),
+    margin === null ? null : el("span", {title: "Similarity under the reference less that of the last item it counts"}, el("span", {class: "quiet"}, "margin "), el("span", {class: margin < 0 ? "loss" : "gain"}, signed(margin, "score"))),
+    close ? el("span", {class: "chip", title: `Within ${plainNumber(tolerance)} of what counts`}, "as good as counted") : null);
+}
+
+registerView("agreement", {summary, result});

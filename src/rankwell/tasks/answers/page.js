@@ -1,98 +1,102 @@
 // Answers: what was predicted against what is right, with the words and the letters that they share.
 
-views.answers = (() => {
-  const MOST = 6;
+import {comparedRuns} from "../../report/page/assets/chosen.js";
+import {data, DETAIL, ITEM, queries, RANK} from "../../report/page/assets/data.js";
+import {el, readable, said} from "../../report/page/assets/dom.js";
+import {number, score} from "../../report/page/assets/numbers.js";
+import {rankedRows, registerView, runLines} from "../../report/page/assets/views.js";
 
-  function isAnswer(row) {
-    return Boolean(row[DETAIL]) && ("characters" in row[DETAIL] || "right" in row[DETAIL]);
+const MOST = 6;
+
+function isAnswer(row) {
+  return Boolean(row[DETAIL]) && ("characters" in row[DETAIL] || "right" in row[DETAIL]);
+}
+
+/** The right answers; null where they are not known. */
+function rights(query) {
+  try {
+    return JSON.parse(queries.attributes.right?.[query] ?? "null");
+  } catch {
+    return null;
   }
+}
 
-  /** The right answers; null where they are not known. */
-  function rights(query) {
-    try {
-      return JSON.parse(queries.attributes.right?.[query] ?? "null");
-    } catch {
-      return null;
-    }
-  }
+function summary(query) {
+  const right = rights(query);
+  const texts = right ? [...new Set(right)] : null;
+  const more = texts && texts.length > MOST ? texts.length - MOST : 0;
+  const numbers = runLines(run => {
+    const row = rankedRows(query, run).find(each => (each[DETAIL]?.no_answer ?? null) !== null);
+    return row ? [el("span", {class: "quiet"}, "no answer "), el("strong", null, score(row[DETAIL].no_answer))] : null;
+  });
+  const shown = texts === null ? null : texts.length === 0
+    ? el("p", null, el("strong", null, "No answer is right: "), "the question has none.")
+    : el("p", {class: "rights"}, el("span", {class: "quiet"}, texts.length > 1 ? "right answers" : "right answer"), texts.slice(0, MOST).map(text => said("q", {class: "right-answer"}, text)),
+      more ? el("span", {class: "quiet"}, `and ${more} more`) : null);
+  const compared = comparedRuns().some(run => (data.lists[query]?.[run] ?? []).some(isAnswer));
+  if (!shown && !numbers && !compared) return null;
+  return el("div", {class: "view"}, shown, numbers, compared ? legend() : null);
+}
 
-  function summary(query) {
-    const right = rights(query);
-    const texts = right ? [...new Set(right)] : null;
-    const more = texts && texts.length > MOST ? texts.length - MOST : 0;
-    const numbers = runLines(run => {
-      const row = rankedRows(query, run).find(each => (each[DETAIL]?.no_answer ?? null) !== null);
-      return row ? [el("span", {class: "quiet"}, "no answer "), el("strong", null, score(row[DETAIL].no_answer))] : null;
-    });
-    const shown = texts === null ? null : texts.length === 0
-      ? el("p", null, el("strong", null, "No answer is right: "), "the question has none.")
-      : el("p", {class: "rights"}, el("span", {class: "quiet"}, texts.length > 1 ? "right answers" : "right answer"), texts.slice(0, MOST).map(text => said("q", {class: "right-answer"}, text)),
-        more ? el("span", {class: "quiet"}, `and ${more} more`) : null);
-    const compared = comparedRuns().some(run => (data.lists[query]?.[run] ?? []).some(isAnswer));
-    if (!shown && !numbers && !compared) return null;
-    return el("div", {class: "view"}, shown, numbers, compared ? legend() : null);
-  }
+function legend() {
+  return el("p", {class: "legend"}, el("span", null, el("span", {class: "same-word"}, "word"), "counts as the same word in both"),
+    el("span", null, el("span", {class: "same-letters"}, "letters"), "the same letters in both"),
+    el("span", null, el("span", {class: "said-both"}, "passage"), "answered and right"),
+    el("span", null, el("span", {class: "said-gold"}, "passage"), "right alone"),
+    el("span", null, el("span", {class: "said-predicted"}, "passage"), "answered alone"));
+}
 
-  function legend() {
-    return el("p", {class: "legend"}, el("span", null, el("span", {class: "same-word"}, "word"), "counts as the same word in both"),
-      el("span", null, el("span", {class: "same-letters"}, "letters"), "the same letters in both"),
-      el("span", null, el("span", {class: "said-both"}, "passage"), "answered and right"),
-      el("span", null, el("span", {class: "said-gold"}, "passage"), "right alone"),
-      el("span", null, el("span", {class: "said-predicted"}, "passage"), "answered alone"));
-  }
+/** A text cut where its marks begin and end; layers: [spans of characters as [start, end], class]. Python counts characters, not code units. */
+function layered(text, layers) {
+  const letters = Array.from(text);
+  const cuts = new Set([0, letters.length]);
+  for (const [spans] of layers) for (const place of spans.flat()) if (place > 0 && place < letters.length) cuts.add(place);
+  const ends = [...cuts].sort((one, other) => one - other);
+  return ends.slice(1).map((end, place) => {
+    const start = ends[place];
+    const classes = layers.filter(([spans]) => spans.some(([from, to]) => from <= start && end <= to)).map(([, name]) => name);
+    const part = readable(letters.slice(start, end).join(""));
+    return classes.length ? el("span", {class: classes.join(" ")}, part) : part;
+  });
+}
 
-  /** A text cut where its marks begin and end; layers: [spans of characters as [start, end], class]. Python counts characters, not code units. */
-  function layered(text, layers) {
-    const letters = Array.from(text);
-    const cuts = new Set([0, letters.length]);
-    for (const [spans] of layers) for (const place of spans.flat()) if (place > 0 && place < letters.length) cuts.add(place);
-    const ends = [...cuts].sort((one, other) => one - other);
-    return ends.slice(1).map((end, place) => {
-      const start = ends[place];
-      const classes = layers.filter(([spans]) => spans.some(([from, to]) => from <= start && end <= to)).map(([, name]) => name);
-      const part = readable(letters.slice(start, end).join(""));
-      return classes.length ? el("span", {class: classes.join(" ")}, part) : part;
-    });
-  }
+function compare(text, characters, words) {
+  return layered(text, [[characters ?? [], "same-letters"], [words ?? [], "same-word"]]);
+}
 
-  function compare(text, characters, words) {
-    return layered(text, [[characters ?? [], "same-letters"], [words ?? [], "same-word"]]);
-  }
+/** What stands in place of an item's id: the answer with what it shares, since the answer is the item. */
+function title(row) {
+  if (!isAnswer(row)) return null;
+  const text = data.items.id[row[ITEM]];
+  if (!text) return el("em", {class: "answer"}, row[RANK] === null ? "no answer" : "says that there is no answer");
+  return el("span", {class: "answer", dir: "auto"}, compare(text, row[DETAIL].characters, row[DETAIL].tokens));
+}
 
-  /** What stands in place of an item's id: the answer with what it shares, since the answer is the item. */
-  function title(row) {
-    if (!isAnswer(row)) return null;
-    const text = data.items.id[row[ITEM]];
-    if (!text) return el("em", {class: "answer"}, row[RANK] === null ? "no answer" : "says that there is no answer");
-    return el("span", {class: "answer", dir: "auto"}, compare(text, row[DETAIL].characters, row[DETAIL].tokens));
-  }
+function result(row) {
+  if (!isAnswer(row) || row[RANK] === null) return null;
+  const detail = row[DETAIL];
+  const exact = detail.right !== null && detail.right === data.items.id[row[ITEM]];
+  const apart = !detail.token_f1 && !detail.aligned_char_f1;
+  return el("div", {class: "view"},
+    detail.right === null || exact || apart ? null : el("p", {class: "against"}, el("span", {class: "quiet"}, "right"), el("span", {class: "answer", dir: "auto"}, compare(detail.right, detail.right_characters, detail.right_tokens))),
+    el("p", {class: "reference"}, detail.right === null ? null : exact ? el("span", {class: "gain"}, "exactly the right answer") : apart ? el("span", {class: "quiet"}, "shares nothing with a right answer") : f1s(detail),
+      detail.document ? said("span", {class: "mono quiet"}, detail.document) : null),
+    detail.context ? passage(detail.context) : null);
+}
 
-  function result(row) {
-    if (!isAnswer(row) || row[RANK] === null) return null;
-    const detail = row[DETAIL];
-    const exact = detail.right !== null && detail.right === data.items.id[row[ITEM]];
-    const apart = !detail.token_f1 && !detail.aligned_char_f1;
-    return el("div", {class: "view"},
-      detail.right === null || exact || apart ? null : el("p", {class: "against"}, el("span", {class: "quiet"}, "right"), el("span", {class: "answer", dir: "auto"}, compare(detail.right, detail.right_characters, detail.right_tokens))),
-      el("p", {class: "reference"}, detail.right === null ? null : exact ? el("span", {class: "gain"}, "exactly the right answer") : apart ? el("span", {class: "quiet"}, "shares nothing with a right answer") : f1s(detail),
-        detail.document ? said("span", {class: "mono quiet"}, detail.document) : null),
-      detail.context ? passage(detail.context) : null);
-  }
+function f1s(detail) {
+  return [el("span", null, el("span", {class: "quiet"}, "F1 of words "), number(detail.token_f1, "share")),
+    el("span", {title: "Letters in their order"}, el("span", {class: "quiet"}, "of letters "), number(detail.aligned_char_f1, "share"))];
+}
 
-  function f1s(detail) {
-    return [el("span", null, el("span", {class: "quiet"}, "F1 of words "), number(detail.token_f1, "share")),
-      el("span", {title: "Letters in their order"}, el("span", {class: "quiet"}, "of letters "), number(detail.aligned_char_f1, "share"))];
-  }
+function passage({text, spans}) {
+  const of = word => spans.filter(([, , each]) => each === word).map(([start, end]) => [start, end]);
+  return el("p", {class: "passage", dir: "auto"}, layered(text, ["both", "gold", "predicted"].map(word => [of(word), `said-${word}`])));
+}
 
-  function passage({text, spans}) {
-    const of = word => spans.filter(([, , each]) => each === word).map(([start, end]) => [start, end]);
-    return el("p", {class: "passage", dir: "auto"}, layered(text, ["both", "gold", "predicted"].map(word => [of(word), `said-${word}`])));
-  }
+/** What is said of a right answer that a reader does not give; documents are retrieved or not. */
+function absent(row) {
+  return isAnswer(row) ? "not given" : null;
+}
 
-  /** What is said of a right answer that a reader does not give; documents are retrieved or not. */
-  function absent(row) {
-    return isAnswer(row) ? "not given" : null;
-  }
-
-  return {summary, result, title, absent};
-})();
+registerView("answers", {summary, result, title, absent});

@@ -1,32 +1,35 @@
 // Captions and videos: by how much the best right one leads, or is short of the first.
 
-views.captions = (() => {
-  const ASKS = {
-    "t2v": ["caption to video", "the video that the caption describes"],
-    "v2t": ["video to caption", "a caption of the video, among all captions"],
-    "v2t-videos": ["video to captions of videos", "the video itself, each video scored by the best of its captions"],
-  };
+import {data, DETAIL, RANK, SCORE, STATE} from "../../report/page/assets/data.js";
+import {el} from "../../report/page/assets/dom.js";
+import {number, score} from "../../report/page/assets/numbers.js";
+import {rankedRows, registerView, runLines} from "../../report/page/assets/views.js";
 
-  function directionOf(query) {
-    const row = data.lists[query]?.flat().find(each => each[DETAIL]?.direction);
-    return row ? row[DETAIL].direction : null;
-  }
+const ASKS = {
+  "t2v": ["caption to video", "the video that the caption describes"],
+  "v2t": ["video to caption", "a caption of the video, among all captions"],
+  "v2t-videos": ["video to captions of videos", "the video itself, each video scored by the best of its captions"],
+};
 
-  function summary(query) {
-    const asks = ASKS[directionOf(query)];
-    const lines = runLines(run => {
-      const rows = rankedRows(query, run);
-      const best = rows.find(row => row[STATE] === "relevant");
-      if (!rows.length) return null;
-      if (!best) return el("span", {class: "loss"}, "nothing right was found");
-      const [first, wrong] = [rows[0], rows.find(row => row[STATE] !== "relevant")];
-      const rank = el("strong", {class: best[RANK] === 1 ? "gain" : ""}, `best right one at rank ${number(best[RANK], "count")}`);
-      if (best[SCORE] === null) return rank;
-      if (best !== first) return [rank, `, ${score(first[SCORE] - best[SCORE])} short of the first`];
-      return wrong ? [rank, `, ${score(best[SCORE] - wrong[SCORE])} ahead of the first wrong one`] : rank;
-    });
-    return el("div", {class: "view"}, asks ? el("p", null, el("span", {class: "chip"}, asks[0]), " ", el("span", {class: "quiet"}, `right is ${asks[1]}`)) : null, lines);
-  }
+function directionOf(query) {
+  const row = data.lists[query]?.flat().find(each => each[DETAIL]?.direction);
+  return row ? row[DETAIL].direction : null;
+}
 
-  return {summary};
-})();
+function summary(query) {
+  const asks = ASKS[directionOf(query)];
+  const lines = runLines(run => {
+    const rows = rankedRows(query, run);
+    const best = rows.find(row => row[STATE] === "relevant");
+    if (!rows.length) return null;
+    if (!best) return el("span", {class: "loss"}, "nothing right was found");
+    const [first, wrong] = [rows[0], rows.find(row => row[STATE] !== "relevant")];
+    const rank = el("strong", {class: best[RANK] === 1 ? "gain" : ""}, `best right one at rank ${number(best[RANK], "count")}`);
+    if (best[SCORE] === null) return rank;
+    if (best !== first) return [rank, `, ${score(first[SCORE] - best[SCORE])} short of the first`];
+    return wrong ? [rank, `, ${score(best[SCORE] - wrong[SCORE])} ahead of the first wrong one`] : rank;
+  });
+  return el("div", {class: "view"}, asks ? el("p", null, el("span", {class: "chip"}, asks[0]), " ", el("span", {class: "quiet"}, `right is ${asks[1]}`)) : null, lines);
+}
+
+registerView("captions", {summary});

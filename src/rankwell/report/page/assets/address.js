@@ -1,36 +1,20 @@
 // What the reader has chosen, kept in the address after the #, so that a link shows the same page and the back button works.
 
-const pair = data.differences?.[0] ?? {a: 0, b: runs.length > 1 ? 1 : null};
-const offered = measures.map((_, place) => place).filter(place => runs.some((_, run) => hasValues(place, run)));
-const START = {
-  view: "overview",
-  query: null,
-  measure: offered.find(place => hasValues(place, pair.a, pair.b ?? pair.a)) ?? offered[0] ?? 0,
-  a: pair.a,
-  b: pair.b ?? null,
-  sort: runs.length > 1 ? "loss" : "worst",
-  down: false,
-  seed: 1,
-  search: "",
-  differ: false,
-  ranges: {a: [null, null], b: [null, null], delta: [null, null]},
-  flags: [],
-  attributes: {},
-  theme: null,
-};
-const FILTERS = ["search", "differ", "ranges", "flags", "attributes"];
-const chosen = structuredClone(START);
-/** Set where the page starts: draws what depends on the choices that are named. */
+import {chosen, rangeText, START} from "./chosen.js";
+import {addressOf, measures, queries, queryAt, runs} from "./data.js";
+import {ORDERS} from "./rows.js";
+
 let draw = () => {};
 let written = null;
 let writing = 0;
 
-function comparedRuns() {
-  return [chosen.a, chosen.b].filter(run => run !== null);
+/** Sets what draws the page; it is called with the names of the choices that changed. */
+export function onChange(act) {
+  draw = act;
 }
 
 /** Changes what is chosen, writes the address and draws again; `push` makes it a step that the back button undoes. */
-function choose(changes, {push = false} = {}) {
+export function choose(changes, {push = false} = {}) {
   if (push) writeAddress();
   Object.assign(chosen, changes);
   clearTimeout(writing);
@@ -40,7 +24,7 @@ function choose(changes, {push = false} = {}) {
   draw(new Set(Object.keys(changes)));
 }
 
-function writeAddress(push = false) {
+export function writeAddress(push = false) {
   clearTimeout(writing);
   const address = `#${addressText()}`;
   if (address === location.hash || (location.hash === "" && address === "#overview")) return;
@@ -49,7 +33,7 @@ function writeAddress(push = false) {
   else location.replace(address);
 }
 
-function addressText(changes = {}) {
+export function addressText(changes = {}) {
   const now = {...chosen, ...changes};
   const asked = new URLSearchParams();
   const set = (name, value, usual) => {
@@ -75,10 +59,6 @@ function addressText(changes = {}) {
 /** Of two directions the measures have the same name. */
 function measureKey(measure) {
   return measure && (measure.of ? `${measure.name} of ${measure.of}` : measure.name);
-}
-
-function rangeText([low, high]) {
-  return low === null && high === null ? null : `${low ?? ""}..${high ?? ""}`;
 }
 
 function rangeFrom(text) {
@@ -122,7 +102,7 @@ function attributesFrom(texts) {
   return found;
 }
 
-function watchAddress() {
+export function watchAddress() {
   addEventListener("hashchange", () => {
     if (location.hash === written) return;
     written = location.hash;

@@ -1,5 +1,8 @@
 // Vega-Lite charts in the page's own colours. These are variables of the stylesheet, so that a theme, or paper, needs no drawing.
 
+import {data} from "./data.js";
+import {$, el, readable} from "./dom.js";
+
 // The colours of rankwell's charts and what stands for them here.
 const PAINTS = {
   "#1c2733": "ink",
@@ -22,7 +25,7 @@ const drawnCharts = new Map();
 let begun = 0;
 
 /** Draws the charts one after the other, so that the page answers in between; a later call takes the place of an earlier one. */
-async function drawCharts() {
+export async function drawCharts() {
   begun += 1;
   const mine = begun;
   for (const view of drawnCharts.values()) view.finalize();

@@ -1,11 +1,10 @@
 // The page's data, and the parts of it that lie in script files beside the page.
 
-const data = JSON.parse(document.getElementById("data").textContent);
-const views = {};
+export const data = JSON.parse(document.getElementById("data").textContent);
 const NONE = [];
-const queries = data.queries;
-const runs = data.runs;
-const measures = data.measures;
+export const queries = data.queries;
+export const runs = data.runs;
+export const measures = data.measures;
 
 data.lists ??= {};
 data.items ??= {id: []};
@@ -16,8 +15,8 @@ queries.text = queries.id.map((id, query) => (queries.text?.[query] === id ? nul
 queries.attributes ??= {};
 queries.flags ??= {};
 
-const allQueries = queries.id.map((_, index) => index);
-const flagsOf = flagsByQuery();
+export const allQueries = queries.id.map((_, index) => index);
+export const flagsOf = flagsByQuery();
 
 function flagsByQuery() {
   const found = new Map();
@@ -31,34 +30,39 @@ function flagsByQuery() {
 }
 
 /** The value of a query, null where it is not counted. */
-function valueOf(measure, run, query) {
+export function valueOf(measure, run, query) {
   return queries.values[measure]?.[run]?.[query] ?? null;
 }
 
 /** Whether a measure has values of single queries in all of these runs; a figure of a whole collection has none. */
-function hasValues(measure, ...wanted) {
+export function hasValues(measure, ...wanted) {
   return wanted.every(run => queries.values[measure]?.[run]?.some(value => value !== null));
 }
 
-function firstOf(run, query) {
+export function firstOf(run, query) {
   return queries.first?.[run]?.[query] ?? null;
 }
 
 /** The rule of this name as the results state it, null where they do not. */
-function ruleOf(name) {
+export function ruleOf(name) {
   return data.rules?.find(([each]) => each === name)?.[1] ?? null;
 }
 
-// The places of what a list's row holds; the last is what its protocol knows of it.
-const [ITEM, RANK, SCORE, GRADE, STATE, DETAIL] = [0, 1, 2, 3, 4, 5];
+// The places in a row of a list; the last is what only its task has.
+export const ITEM = 0;
+export const RANK = 1;
+export const SCORE = 2;
+export const GRADE = 3;
+export const STATE = 4;
+export const DETAIL = 5;
 
 /** How many results of a list are shown. */
-function mostResults() {
+export function mostResults() {
   return data.shown?.results ?? 20;
 }
 
 /** The rows of a list that are shown, in the order of rank; beyond them it has relevant items and those not retrieved. */
-function firstRows(rows) {
+export function firstRows(rows) {
   const most = mostResults();
   return (rows ?? []).filter(row => row[RANK] !== null && row[RANK] <= most).sort((one, other) => one[RANK] - other[RANK]);
 }
@@ -71,11 +75,11 @@ for (const query of allQueries) {
 }
 
 /** What stands for a query in the address: its id, and its place too where the id repeats (captions have two directions). */
-function addressOf(query) {
+export function addressOf(query) {
   return placesById.get(queries.id[query]).length > 1 ? `${queries.id[query]}@${query}` : queries.id[query];
 }
 
-function queryAt(address) {
+export function queryAt(address) {
   const places = placesById.get(address);
   if (places) return places[0];
   const place = Number(address.slice(address.lastIndexOf("@") + 1));
@@ -94,7 +98,7 @@ window.rankwellPart = part => {
 };
 
 /** Resolves when the lists of a query are here, at once where they need no loading; rejects with a sentence for people. */
-function listsOf(query) {
+export function listsOf(query) {
   if (data.lists[query]) return Promise.resolve(data.lists[query]);
   const part = (data.parts ?? []).find(([, first, last]) => first <= query && query <= last);
   if (!part) return Promise.resolve(null);

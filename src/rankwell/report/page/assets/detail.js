@@ -1,10 +1,23 @@
 // One query: what it asks, how both runs did, its relevant items, and the lists side by side.
 
-// Attributes that are lists or objects are for the views of protocols.
-const STRUCTURED = /^[[{]/;
+import {choose, writeAddress} from "./address.js";
+import {chosen, comparedRuns} from "./chosen.js";
+import {data, flagsOf, listsOf, measures, queries, runs, valueOf} from "./data.js";
+import {$, button, el, heading, icon, readable, said, table, visible} from "./dom.js";
+import {copy} from "./downloads.js";
+import {toggleFilters} from "./filters.js";
+import {gold} from "./gold.js";
+import {measureName, picture, runTag} from "./labels.js";
+import {drawLines} from "./lines.js";
+import {rankedLists} from "./lists.js";
+import {number, signed} from "./numbers.js";
+import {attributeOf, deltaOf, difference, senseOf, STRUCTURED, valueA, valueB} from "./rows.js";
+import {cursorLink, drawRows, moveCursor, revealCursor, shownRows} from "./table.js";
+import {taskView} from "./views.js";
+
 let opener = null;
 
-function openQuery(query) {
+export function openQuery(query) {
   opener = document.activeElement;
   shownRows.cursor = shownRows.queries.indexOf(query);
   toggleFilters(false);
@@ -12,7 +25,7 @@ function openQuery(query) {
   $("detail").focus({preventScroll: true});
 }
 
-function closeQuery() {
+export function closeQuery() {
   if (chosen.query === null) return;
   choose({query: null}, {push: true});
   revealCursor();
@@ -27,13 +40,13 @@ function neighbour(step) {
   return shownRows.queries[place + step] ?? null;
 }
 
-function stepTo(step) {
+export function stepTo(step) {
   const query = neighbour(step);
   if (query !== null) moveCursor(shownRows.queries.indexOf(query));
 }
 
 /** Draws the open query; its lists follow when they have been loaded. */
-async function drawDetail() {
+export async function drawDetail() {
   const query = chosen.query;
   const detail = $("detail");
   $("queries").classList.toggle("reading", query !== null);
@@ -177,16 +190,8 @@ function measuresTable(query) {
   );
 }
 
-/**
- * The view of the protocol at hand, empty where it has none. What it may have: summary(query), above the lists; of an item
- * title(row), in place of its id, result(row), below it, and absent(row), where it is not retrieved; tile, whether items are tiles.
- */
-function protocolView() {
-  return views[data.protocol] ?? {};
-}
-
 function results(query, lists) {
-  const summary = protocolView().summary?.(query) ?? null;
+  const summary = taskView().summary?.(query) ?? null;
   const compared = comparedRuns();
   return [
     summary ? el("section", {class: "block"}, summary) : null,

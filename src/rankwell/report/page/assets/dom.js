@@ -1,15 +1,16 @@
 // Nodes, numbers and words: all that is shown goes through here, as text and never as markup.
 
+import {number} from "./numbers.js";
+
 const SVG = "http://www.w3.org/2000/svg";
-const MISSING = "–";
-const STATES = {relevant: "relevant", nonrelevant: "not relevant", unjudged: "unjudged", junk: "junk"};
+export const STATES = {relevant: "relevant", nonrelevant: "not relevant", unjudged: "unjudged", junk: "junk"};
 
 /** An element; attributes that are null or false are left out, children are nodes, texts, numbers, null or lists of these. */
-function el(tag, attributes, ...children) {
+export function el(tag, attributes, ...children) {
   return filled(document.createElement(tag), attributes, children);
 }
 
-function svg(tag, attributes, ...children) {
+export function svg(tag, attributes, ...children) {
   return filled(document.createElementNS(SVG, tag), attributes, children);
 }
 
@@ -23,28 +24,28 @@ function filled(node, attributes, children) {
   return node;
 }
 
-function $(id) {
+export function $(id) {
   return document.getElementById(id);
 }
 
 /** An id or a name of unknown origin and direction, kept from disturbing what stands beside it. */
-function said(tag, attributes, text) {
+export function said(tag, attributes, text) {
   return el(tag, {dir: "auto", ...attributes}, visible(text));
 }
 
 /** An id with control characters and direction marks written as escapes: two ids that differ must look different. */
-function visible(id) {
+export function visible(id) {
   return String(id).replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu, each =>
     each === "\u200d" ? each : `\\u{${each.codePointAt(0).toString(16)}}`,
   );
 }
 
 /** A text to be read, on one line. */
-function readable(text) {
+export function readable(text) {
   return String(text).replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, " ");
 }
 
-function stateName(state) {
+export function stateName(state) {
   return STATES[state] ?? state;
 }
 
@@ -59,7 +60,7 @@ const SHAPES = {
 };
 
 /** The sign of a state: told apart by its shape, by its colour, and by its word for those who see neither. */
-function mark(state) {
+export function mark(state) {
   const shape = SHAPES[state] ?? SHAPES.unjudged;
   const name = stateName(state);
   return svg(
@@ -70,18 +71,18 @@ function mark(state) {
   );
 }
 
-function icon(path) {
+export function icon(path) {
   return svg("svg", {class: "icon", viewBox: "0 0 16 16", width: 16, height: 16, "aria-hidden": "true"}, svg("path", {d: path}));
 }
 
-function button(label, act, attributes = {}) {
+export function button(label, act, attributes = {}) {
   const made = el("button", {type: "button", ...attributes}, label);
   made.addEventListener("click", act);
   return made;
 }
 
 /** A button that lets `act` show all of a long list, and goes. */
-function showAll(n, act) {
+export function showAll(n, act) {
   const made = button(
     `Show all ${number(n, "count")}`,
     () => {
@@ -93,12 +94,12 @@ function showAll(n, act) {
   return made;
 }
 
-function heading(text, attributes = {}) {
+export function heading(text, attributes = {}) {
   return said("th", {scope: "col", ...attributes}, text);
 }
 
 /** A table of one line of headings; its caption is for those who do not see it. */
-function table(attributes, caption, headings, ...bodies) {
+export function table(attributes, caption, headings, ...bodies) {
   return el(
     "table",
     attributes,
@@ -106,52 +107,4 @@ function table(attributes, caption, headings, ...bodies) {
     el("thead", null, el("tr", null, headings)),
     bodies,
   );
-}
-
-const WHOLE = new Intl.NumberFormat("en-US", {maximumFractionDigits: 0});
-
-/** As the command line writes it: 4 decimals, percentages and ranks 2, counts none where they are whole. */
-function number(value, unit) {
-  if (value === null || value === undefined) return MISSING;
-  if (unit === "count" && Number.isInteger(value)) return WHOLE.format(value);
-  return value.toFixed(unit === "percent" || unit === "rank" || unit === "count" ? 2 : 4).replace(/^-/, "−");
-}
-
-function signed(value, unit) {
-  if (value === null || value === undefined) return MISSING;
-  const text = number(Math.abs(value), unit);
-  return Number(text.replace(/,/g, "")) === 0 ? text : `${value < 0 ? "−" : "+"}${text}`;
-}
-
-function score(value) {
-  if (value === null || value === undefined) return "";
-  const size = Math.abs(value);
-  const text = size !== 0 && (size < 0.001 || size >= 1e6) ? value.toExponential(3) : value.toFixed(size < 100 ? 4 : 2);
-  return text.replace(/-/g, "−");
-}
-
-function chance(p) {
-  if (p === null || p === undefined) return MISSING;
-  return p < 0.001 ? "< 0.001" : p.toFixed(3);
-}
-
-function counted(n, one, many = `${one}s`) {
-  return `${WHOLE.format(n)} ${n === 1 ? one : many}`;
-}
-
-const PICTURE = /^data:image\/(png|jpeg|webp|gif);|^(?!\/\/)[^:]*$/;
-
-/** The picture of an item, null where it has none; size in pixels, of its longer side. */
-function picture(item, size) {
-  const source = data.items.thumbnail[item];
-  if (!source || !PICTURE.test(source)) return null;
-  return el("img", {
-    class: "picture",
-    src: source,
-    alt: visible(data.items.id[item]),
-    width: size,
-    height: size,
-    loading: "lazy",
-    decoding: "async",
-  });
 }

@@ -1,5 +1,12 @@
 // What leaves the page: the queries shown as CSV or JSON Lines, and their ids.
 
+import {chosen} from "./chosen.js";
+import {firstOf, flagsOf, measures, queries, runs} from "./data.js";
+import {$, el} from "./dom.js";
+import {counted} from "./numbers.js";
+import {deltaOf, valueA, valueB} from "./rows.js";
+import {shownRows} from "./table.js";
+
 // Texts that a spreadsheet would run as a formula; ids are left alone, because tables are joined by them.
 const FORMULA = /^[=+\-@\t\r]/;
 
@@ -46,7 +53,7 @@ function save(name, text, type) {
   toast(`${counted(shownRows.queries.length, "query", "queries")} in ${name}`);
 }
 
-async function copy(text, done) {
+export async function copy(text, done) {
   try {
     await navigator.clipboard.writeText(text);
     toast(done);
@@ -57,14 +64,14 @@ async function copy(text, done) {
 
 let toastTimer = 0;
 
-function toast(text) {
+export function toast(text) {
   $("toast").textContent = text;
   $("toast").classList.add("shown");
   clearTimeout(toastTimer);
   toastTimer = setTimeout(() => $("toast").classList.remove("shown"), 2200);
 }
 
-function setUpDownloads() {
+export function setUpDownloads() {
   $("save-csv").addEventListener("click", () => save("queries.csv", csvText(records()), "text/csv"));
   $("save-jsonl").addEventListener("click", () => save("queries.jsonl", jsonLines(records()), "application/jsonl"));
   $("copy-ids").addEventListener("click", () =>

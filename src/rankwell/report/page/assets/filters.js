@@ -1,10 +1,19 @@
 // The column of filters, the chips of those in use, and the bar above the table.
 
+import {choose} from "./address.js";
+import {chosen, filtersSet, offered, START, withoutFilters} from "./chosen.js";
+import {allQueries, data, measures, queries, runs} from "./data.js";
+import {$, button, el, icon, said, visible} from "./dom.js";
+import {histogram} from "./histogram.js";
+import {measureName} from "./labels.js";
+import {number} from "./numbers.js";
+import {ALPHABET, attributeOf, STRUCTURED} from "./rows.js";
+
 const SWAP = "M3 5.5h9.5M10 3l2.5 2.5L10 8M13 10.5H3.5M6 8l-2.5 2.5L6 13";
 const FUNNEL = "M2 4h12M4.5 8h7M6.5 12h3";
 const MOST_CHOICES = 40;
 
-function setUpBar() {
+export function setUpBar() {
   $("measure").append(...offered.map(place => el("option", {value: place}, visible(measureName(measures[place])))));
   options($("run-a"), runs);
   options($("run-b"), runs);
@@ -22,11 +31,11 @@ function setUpBar() {
   $("presets").append(...presets().map(([name, label, title]) => button(label, () => order(name), {"data-sort": name, title})));
 }
 
-function options(select, names) {
+export function options(select, names) {
   select.replaceChildren(...names.map((name, place) => el("option", {value: place}, visible(name))));
 }
 
-function presets() {
+export function presets() {
   const single = START.b === null;
   return [
     ["worst", "Worst", single ? "Worst value first" : "Worst value of B first"],
@@ -44,33 +53,33 @@ function presets() {
 }
 
 /** Sorts by a preset; asked for again, random takes the next seed. */
-function order(name) {
+export function order(name) {
   const again = name === "random" && chosen.sort === "random";
   choose({sort: name, down: false, seed: again ? chosen.seed + 1 : chosen.seed});
 }
 
 /** Two different runs are compared: choosing the other's run swaps them. */
-function chooseRun(side, run) {
+export function chooseRun(side, run) {
   const other = side === "a" ? "b" : "a";
   const changes = {[side]: run, ranges: structuredClone(START.ranges)};
   if (chosen[other] === run) changes[other] = chosen[side];
   choose(changes);
 }
 
-function swapRuns() {
+export function swapRuns() {
   if (chosen.b === null) return;
   const {a, b, delta} = chosen.ranges;
   const [low, high] = delta.map(value => (value === null ? null : -value));
   choose({a: chosen.b, b: chosen.a, ranges: {a: b, b: a, delta: [high, low]}});
 }
 
-function toggleFilters(open = !$("queries").classList.contains("filtering")) {
+export function toggleFilters(open = !$("queries").classList.contains("filtering")) {
   $("queries").classList.toggle("filtering", open);
   $("filters-open").setAttribute("aria-expanded", String(open));
   if (open) $("filters").querySelector("input, select, button")?.focus({preventScroll: true});
 }
 
-function drawBar() {
+export function drawBar() {
   $("measure").value = chosen.measure;
   $("run-a").value = chosen.a;
   $("run-b").value = chosen.b ?? "";
@@ -81,7 +90,7 @@ function drawBar() {
   $("filters-open").replaceChildren(icon(FUNNEL), "Filters", set ? el("span", {class: "badge"}, set) : "");
 }
 
-function drawFilters() {
+export function drawFilters() {
   const focused = document.activeElement?.id;
   const single = chosen.b === null;
   const unit = measures[chosen.measure]?.unit;
@@ -108,7 +117,7 @@ function drawFilters() {
   if (focused) $(focused)?.focus({preventScroll: true});
 }
 
-function clearFilters() {
+export function clearFilters() {
   choose(withoutFilters());
 }
 
@@ -208,7 +217,7 @@ function flagFields() {
 }
 
 /** The filters in use as chips, each of which takes itself away. */
-function drawChips() {
+export function drawChips() {
   const chips = [];
   const chip = (label, changes) =>
     chips.push(

@@ -1,5 +1,13 @@
 // What should have been found: the relevant items, with their places in each run.
 
+import {data, GRADE, ITEM, queries, RANK, runs, SCORE, STATE} from "./data.js";
+import {el, heading, mark, readable, said, showAll, table, visible} from "./dom.js";
+import {picture} from "./labels.js";
+import {drawLines} from "./lines.js";
+import {MISSING, number, score} from "./numbers.js";
+import {taskView} from "./views.js";
+import {marked, words} from "./words.js";
+
 const MOST_GOLD = 8;
 
 /** Relevant items of the runs compared, best grade first, then best rank. */
@@ -18,7 +26,7 @@ function relevantItems(lists, compared) {
   );
 }
 
-function gold(query, lists, compared) {
+export function gold(query, lists, compared) {
   const items = relevantItems(lists, compared);
   const title = el("h3", {id: "gold-title"}, "Relevant items", el("span", {class: "count"}, items.length));
   if (!items.length)
@@ -59,7 +67,7 @@ function gold(query, lists, compared) {
 
 function goldRow({item, grade, rows}, graded, query) {
   const text = data.items.text[item];
-  const named = protocolView().title?.(rows.find(Boolean)) ?? null;
+  const named = taskView().title?.(rows.find(Boolean)) ?? null;
   return el(
     "tr",
     null,
@@ -87,7 +95,7 @@ function goldRow({item, grade, rows}, graded, query) {
 /** Where an item stands in a run. No row at all: the run was never asked for it, which is not the same as not finding it. */
 function placeCell(row) {
   if (!row) return el("td", {class: "place quiet"}, MISSING);
-  if (row[RANK] === null) return el("td", {class: "place loss"}, protocolView().absent?.(row) ?? "not retrieved");
+  if (row[RANK] === null) return el("td", {class: "place loss"}, taskView().absent?.(row) ?? "not retrieved");
   return el(
     "td",
     {class: "place"},

@@ -1,7 +1,14 @@
 // How the differences (or the values of a single run) are spread over the queries; dragging over it is a filter.
 
+import {choose} from "./address.js";
+import {chosen} from "./chosen.js";
+import {allQueries, measures} from "./data.js";
+import {el, svg} from "./dom.js";
+import {counted, number, signed} from "./numbers.js";
+import {deltaOf, passing, senseOf, valueA} from "./rows.js";
+
 const SPREAD = {width: 216, height: 74, bins: 25};
-const BROAD_SPREAD = {width: 1040, height: 150, bins: 61};
+export const BROAD_SPREAD = {width: 1040, height: 150, bins: 61};
 
 /** Which range of the filters the histogram is of. */
 function spreadName() {
@@ -25,7 +32,7 @@ function spread(shape) {
   return {low, high, counts, width: shape.width};
 }
 
-function histogram(shape = SPREAD) {
+export function histogram(shape = SPREAD) {
   const found = spread(shape);
   if (!found) return null;
   const {width, height, bins} = shape;

@@ -1,5 +1,14 @@
 // The keyboard, and the window that tells of it.
 
+import {choose} from "./address.js";
+import {chosen} from "./chosen.js";
+import {closeQuery, openQuery, stepTo} from "./detail.js";
+import {$, el, mark, stateName, STATES} from "./dom.js";
+import {toast} from "./downloads.js";
+import {order, presets, swapRuns, toggleFilters} from "./filters.js";
+import {moveCursor, shownRows} from "./table.js";
+import {changeTheme} from "./theme.js";
+
 const KEYS = [
   ["j", "k", "next and previous query; arrows too"],
   ["Enter", null, "open the query"],
@@ -12,7 +21,7 @@ const KEYS = [
   ["?", null, "this window"],
 ];
 
-function setUpHelp() {
+export function setUpHelp() {
   const help = $("help");
   help.append(
     el("h2", {id: "help-title"}, "Keys"),
@@ -52,7 +61,7 @@ const ACTIONS = {
   "?": () => $("help").showModal(),
 };
 
-function setUpKeys() {
+export function setUpKeys() {
   document.addEventListener("keydown", event => {
     if (event.ctrlKey || event.metaKey || event.altKey || $("help").open) return;
     if (event.key === "Escape") {

@@ -1,7 +1,9 @@
 // Lines between the same items of two lists that stand side by side.
 
+import {$, svg} from "./dom.js";
+
 /** Draws the lines anew; none where the lists stand under each other. */
-function drawLines() {
+export function drawLines() {
   const drawing = $("detail").querySelector(".lines");
   if (!drawing) return;
   const [left, right] = $("detail").querySelectorAll(".ranked");
@@ -43,7 +45,7 @@ function point(item) {
   for (const node of $("detail").querySelectorAll(`[data-item="${item}"]`)) node.classList.add("pointed");
 }
 
-function setUpLines() {
+export function setUpLines() {
   const detail = $("detail");
   detail.addEventListener("pointerover", event => {
     const card = event.target.closest(".lists:not(.alone) [data-item]");

@@ -1,8 +1,17 @@
 // The ranked lists: cards in rows, or tiles where the items are pictures.
 
-function rankedLists(query, lists, compared) {
+import {chosen} from "./chosen.js";
+import {data, firstRows, GRADE, ITEM, measures, mostResults, queries, RANK, runs, SCORE, STATE, valueOf} from "./data.js";
+import {el, mark, said, stateName, STATES, svg, visible} from "./dom.js";
+import {chooseRun, options} from "./filters.js";
+import {picture} from "./labels.js";
+import {MISSING, number, score} from "./numbers.js";
+import {taskView} from "./views.js";
+import {marked, words} from "./words.js";
+
+export function rankedLists(query, lists, compared) {
   const ranked = compared.map(run => firstRows(lists[run]));
-  const tiles = Boolean(protocolView().tile);
+  const tiles = Boolean(taskView().tile);
   const known = new Set(ranked.flat().map(row => row[STATE]));
   return el(
     "section",
@@ -63,7 +72,7 @@ function oneList(query, {run, side, rows, lists, compared, tiles}) {
 function card(row, {side, next, terms, elsewhere}) {
   const item = row[ITEM];
   const text = data.items.text[item];
-  const {title, result} = protocolView();
+  const {title, result} = taskView();
   const named = title?.(row) ?? null;
   return el(
     "li",
@@ -123,6 +132,6 @@ function tile(row) {
       el("span", {class: "quiet number"}, score(row[SCORE])),
     ),
     said("p", {class: "mono item-id", title: visible(data.items.id[row[ITEM]])}, data.items.id[row[ITEM]]),
-    protocolView().result?.(row) ?? null,
+    taskView().result?.(row) ?? null,
   );
 }

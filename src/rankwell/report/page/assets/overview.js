@@ -1,13 +1,23 @@
 // The first view: the verdict, the figures, the charts, the groups, and how all this was measured.
 
-function drawOverview() {
+import {addressText} from "./address.js";
+import {drawCharts} from "./charts.js";
+import {chosen, filtersSet, withoutFilters} from "./chosen.js";
+import {data, measures, queries, runs} from "./data.js";
+import {$, el, readable, said, visible} from "./dom.js";
+import {BROAD_SPREAD, histogram} from "./histogram.js";
+import {intervalName, measureName, runTag} from "./labels.js";
+import {counted, number} from "./numbers.js";
+import {differencesTable, groupsTable, summaryTable} from "./tables.js";
+
+export function drawOverview() {
   const parts = [lead(), figures(), differences(), charts(), groups(), cautions(), provenance()];
   $("overview").replaceChildren(...parts.filter(Boolean));
   drawCharts();
 }
 
 /** The histogram of the overview, which follows the measure and the filters. */
-function drawSpread() {
+export function drawSpread() {
   const single = chosen.b === null;
   const drawing = histogram(BROAD_SPREAD);
   const name = measureName(measures[chosen.measure]);
@@ -65,10 +75,6 @@ function eyebrow() {
   return `${what}${protocol} · ${counted(queries.id.length, "query", "queries")}`;
 }
 
-function intervalName() {
-  return `${Number((100 * Number(ruleOf("level") ?? 0.95)).toFixed(4))} % interval`;
-}
-
 /** What is said of a single run: its first measure. */
 function soleVerdict() {
   const row = data.summary.find(each => each.measure === 0);
@@ -83,12 +89,6 @@ function twoParts(sentence) {
   const text = readable(sentence);
   const end = text.indexOf(", ");
   return end < 0 ? [text] : [text.slice(0, end + 1), el("span", {class: "quiet"}, text.slice(end + 1))];
-}
-
-function runTag(run) {
-  if (START.b === null) return null;
-  if (run === chosen.a) return el("span", {class: "tag a"}, "A");
-  return run === chosen.b ? el("span", {class: "tag b"}, "B") : null;
 }
 
 function section(id, title, note, ...children) {

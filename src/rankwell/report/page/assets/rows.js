@@ -1,34 +1,38 @@
 // Which queries are shown, and in which order.
 
+import {chosen, comparedRuns} from "./chosen.js";
+import {allQueries, data, firstOf, firstRows, flagsOf, ITEM, measures, queries, valueOf} from "./data.js";
+import {folded} from "./words.js";
+
 const texts = allQueries.map(query => folded(`${queries.id[query]} ${queries.text[query] ?? ""}`));
 // Differences below this are rounding: sums of shares in another order.
-const SAME = 1e-12;
-const ALPHABET = new Intl.Collator("en", {numeric: true});
+export const SAME = 1e-12;
+export const ALPHABET = new Intl.Collator("en", {numeric: true});
 
-const valueA = query => valueOf(chosen.measure, chosen.a, query);
-const valueB = query => (chosen.b === null ? null : valueOf(chosen.measure, chosen.b, query));
+export const valueA = query => valueOf(chosen.measure, chosen.a, query);
+export const valueB = query => (chosen.b === null ? null : valueOf(chosen.measure, chosen.b, query));
 
-const deltaOf = query => difference(valueA(query), valueB(query));
+export const deltaOf = query => difference(valueA(query), valueB(query));
 
 /** What the second value is above the first; null where one is unknown. */
-function difference(a, b) {
+export function difference(a, b) {
   if (a === null || b === null) return null;
   // The last digits of a difference are rounding, and would order queries that are equal.
   return Math.abs(b - a) <= SAME ? 0 : Number((b - a).toPrecision(10));
 }
 
-function lowerIsBetter(measure = measures[chosen.measure]) {
+export function lowerIsBetter(measure = measures[chosen.measure]) {
   return measure?.better === "lower";
 }
 
 /** "gain", "loss" or "same": what a difference means for B, under the chosen measure or another. */
-function senseOf(delta, measure = measures[chosen.measure]) {
+export function senseOf(delta, measure = measures[chosen.measure]) {
   if (!delta) return "same";
   return delta > 0 !== lowerIsBetter(measure) ? "gain" : "loss";
 }
 
 // A key per order: what is compared, smallest first; null stands last whatever the direction.
-const ORDERS = {
+export const ORDERS = {
   worst: query => towardsBetter(chosen.b === null ? valueA(query) : valueB(query)),
   loss: query => towardsBetter(deltaOf(query)),
   gain: query => negative(towardsBetter(deltaOf(query))),
@@ -50,7 +54,7 @@ const PERSISTENCE = 0.9;
 const overlaps = new Map();
 
 /** Rank-biased overlap of what the lists of A and B show (Webber and others 2010, extrapolated); null without lists. */
-function overlapOf(query) {
+export function overlapOf(query) {
   const lists = data.lists[query];
   if (chosen.b === null || !lists) return null;
   const name = [query, ...[chosen.a, chosen.b].sort((x, y) => x - y)].join(" ");
@@ -77,7 +81,7 @@ function overlapOfLists(one, other) {
 }
 
 /** How many of the first 10 results of the runs compared nobody has judged, null where judging is not the question. */
-function unjudgedOf(query) {
+export function unjudgedOf(query) {
   if (!queries.unjudged) return null;
   return comparedRuns().reduce((sum, run) => sum + queries.unjudged[run][query], 0);
 }
@@ -99,7 +103,7 @@ function shuffled(place, seed) {
 }
 
 /** The queries that pass every filter but the named one, in the order of the data. */
-function passing(leftOut = null) {
+export function passing(leftOut = null) {
   const tests = Object.entries(TESTS)
     .filter(([name]) => name !== leftOut)
     .map(([, make]) => make())
@@ -137,13 +141,8 @@ function within([low, high], valueFor) {
   };
 }
 
-function attributeOf(name, query) {
-  const value = queries.attributes[name][query];
-  return value === null || value === undefined ? "" : String(value);
-}
-
 /** The queries shown, in order. Equal ones stay in the order of the data; what is not known stands last. */
-function shownQueries() {
+export function shownQueries() {
   const key = ORDERS[chosen.sort];
   const keys = new Map();
   const known = [];
@@ -162,11 +161,10 @@ function shownQueries() {
   return [...known, ...unknown];
 }
 
-function filtersSet() {
-  const ranges = Object.values(chosen.ranges).filter(range => rangeText(range) !== null).length;
-  return (chosen.search ? 1 : 0) + (chosen.differ ? 1 : 0) + ranges + chosen.flags.length + Object.keys(chosen.attributes).length;
-}
+// Attributes that are lists or objects are for the views of tasks.
+export const STRUCTURED = /^[[{]/;
 
-function withoutFilters() {
-  return structuredClone(Object.fromEntries(FILTERS.map(name => [name, START[name]])));
+export function attributeOf(name, query) {
+  const value = queries.attributes[name][query];
+  return value === null || value === undefined ? "" : String(value);
 }

@@ -1,9 +1,24 @@
 // Draws what is chosen; what did not change is left as it is.
 
+import {addressText, onChange, watchAddress} from "./address.js";
+import {drawCharts} from "./charts.js";
+import {chosen, FILTERS} from "./chosen.js";
+import {data} from "./data.js";
+import {drawDetail, openQuery} from "./detail.js";
+import {$, readable} from "./dom.js";
+import {setUpDownloads} from "./downloads.js";
+import {drawBar, drawChips, drawFilters, setUpBar} from "./filters.js";
+import {setUpHelp, setUpKeys} from "./keys.js";
+import {drawLines, setUpLines} from "./lines.js";
+import {drawOverview, drawSpread} from "./overview.js";
+import {drawRows, drawTable, revealCursor, setUpTable, shownRows} from "./table.js";
+import {changeTheme, DARK, drawTheme} from "./theme.js";
+
 const TABLE_DEPENDS_ON = ["measure", "a", "b", "sort", "down", "seed", ...FILTERS];
 let overviewDrawn = false;
 
-draw = changed => {
+/** Draws what depends on the choices named. */
+function draw(changed) {
   const any = names => names.some(name => changed.has(name));
   drawTheme();
   drawView();
@@ -34,7 +49,7 @@ draw = changed => {
     overviewDrawn = false;
   }
   if (chosen.view === "overview") drawSpread();
-};
+}
 
 function drawView() {
   for (const view of ["overview", "queries"]) {
@@ -54,7 +69,8 @@ function setUp() {
     $(chosen.view).focus();
   });
   setUpBar();
-  setUpTable();
+  onChange(draw);
+  setUpTable(openQuery);
   setUpDownloads();
   setUpLines();
   setUpHelp();

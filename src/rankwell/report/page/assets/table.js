@@ -1,10 +1,19 @@
 // The table of queries: only the rows in sight are built, so that thousands scroll smoothly.
 
+import {addressText, choose} from "./address.js";
+import {chosen} from "./chosen.js";
+import {allQueries, firstOf, flagsOf, measures, queries, runs} from "./data.js";
+import {$, button, el, icon, readable, said, svg, visible} from "./dom.js";
+import {clearFilters} from "./filters.js";
+import {measureName, picture} from "./labels.js";
+import {counted, MISSING, number, signed} from "./numbers.js";
+import {deltaOf, lowerIsBetter, overlapOf, SAME, senseOf, shownQueries, unjudgedOf, valueA, valueB} from "./rows.js";
+
 const AROUND = 12;
 const COMPACT_BELOW = 620;
 const PRINTED = 500;
 const BAR = {width: 64, half: 30};
-const shownRows = {queries: [], cursor: -1, compact: false, from: -1, to: -1, all: false, columns: [], reach: 1};
+export const shownRows = {queries: [], cursor: -1, compact: false, from: -1, to: -1, all: false, columns: [], reach: 1};
 
 /** Columns that this data has: [name, heading, title, cell, numeric]. The name is the key of its order. */
 function columnsOf() {
@@ -101,7 +110,7 @@ function flagsCell(query) {
 }
 
 /** Chooses and orders the queries again, and draws what is in sight. */
-function drawTable() {
+export function drawTable() {
   shownRows.queries = shownQueries();
   shownRows.reach = Math.max(SAME, ...allReach());
   shownRows.cursor =
@@ -202,7 +211,7 @@ function rowHeight() {
 }
 
 /** Builds the rows in sight and some around them; spacers stand for the rest. */
-function drawRows(again = false) {
+export function drawRows(again = false) {
   const scroller = $("scroller");
   const height = rowHeight();
   const n = shownRows.queries.length;
@@ -255,7 +264,7 @@ function rowOf(query, place) {
 }
 
 /** Moves the cursor and brings its row into sight; with a detail open, that query is opened. */
-function moveCursor(place, {focus = true} = {}) {
+export function moveCursor(place, {focus = true} = {}) {
   if (!shownRows.queries.length) return;
   shownRows.cursor = Math.min(Math.max(place, 0), shownRows.queries.length - 1);
   if (chosen.query !== null) choose({query: shownRows.queries[shownRows.cursor]});
@@ -264,11 +273,11 @@ function moveCursor(place, {focus = true} = {}) {
   if (focus && chosen.query === null) cursorLink()?.focus({preventScroll: true});
 }
 
-function cursorLink() {
+export function cursorLink() {
   return $("table").querySelector(".cursor a.id");
 }
 
-function revealCursor() {
+export function revealCursor() {
   if (shownRows.cursor < 0) return;
   const scroller = $("scroller");
   const head = $("table").tHead.offsetHeight;
@@ -278,7 +287,8 @@ function revealCursor() {
     scroller.scrollTop = top + rowHeight() + head - scroller.clientHeight + 1;
 }
 
-function setUpTable() {
+/** open: called with a query that is clicked. */
+export function setUpTable(open) {
   const scroller = $("scroller");
   const longest = queries.id.reduce((most, id) => Math.max(most, id.length), 8);
   $("table").style.setProperty("--id-room", `calc(${Math.min(longest, 22)}ch + ${queries.picture ? 38 : 0}px)`);
@@ -299,7 +309,7 @@ function setUpTable() {
     const row = event.target.closest("tr.row");
     if (!row || event.metaKey || event.ctrlKey || getSelection().type === "Range") return;
     event.preventDefault();
-    openQuery(Number(row.dataset.query));
+    open(Number(row.dataset.query));
   });
   new ResizeObserver(() => {
     shownRows.compact = scroller.clientWidth < COMPACT_BELOW;

@@ -1,31 +1,19 @@
 // The tables of the overview.
 
+import {addressText} from "./address.js";
+import {withoutFilters} from "./chosen.js";
+import {data, measures, queries, runs} from "./data.js";
+import {el, heading, readable, said, showAll, svg, table, visible} from "./dom.js";
+import {intervalName, measureName, measureNodes, runTag, shortName} from "./labels.js";
+import {chance, counted, MISSING, number, signed} from "./numbers.js";
+import {senseOf} from "./rows.js";
+
 function wide(...children) {
   return el("div", {class: "wide", tabindex: "0", role: "region", "aria-label": "Table, scrolls sideways"}, children);
 }
 
-/** The word for a measure, its exact name where that is another, and the part of the queries that it is of. */
-function measureName({label, name, of}) {
-  const word = label === name ? name : `${label} = ${name}`;
-  return of ? `${word}, ${of}` : word;
-}
-
-/** The word for a measure, and below it its exact name where that is another. */
-function measureNodes({label, name, of}) {
-  return [
-    said("span", null, of ? `${label}, ${of}` : label),
-    label === name ? null : said("span", {class: "exact"}, name),
-  ];
-}
-
-/** The word for a measure alone, where no other measure is called the same. */
-function shortName(measure) {
-  const alike = measures.filter(each => each.label === measure.label && each.of === measure.of);
-  return alike.length > 1 ? measureName(measure) : measure.of ? `${measure.label}, ${measure.of}` : measure.label;
-}
-
 /** Measures under each other while the runs fit beside each other, else the other way round. */
-function summaryTable() {
+export function summaryTable() {
   const found = new Map(data.summary.map(row => [`${row.run} ${row.measure}`, row]));
   const many = runs.length > 4;
   const across = many ? measures.map((each, place) => [measureName(each), place]) : runs.map((each, place) => [each, place]);
@@ -99,7 +87,7 @@ function figureCell(row, measure) {
 const MOST_DIFFERENCES = 24;
 
 /** A body of rows per pair of runs, the first ones only where there are many. */
-function differencesTable() {
+export function differencesTable() {
   const adjusted = data.differences.some(
     row => row.adjusted_p !== null && row.adjusted_p !== undefined && row.adjusted_p !== row.p,
   );
@@ -211,7 +199,7 @@ function balance({better, equal, worse}) {
   );
 }
 
-function groupsTable() {
+export function groupsTable() {
   return wide(
     table(
       {class: "figures"},

@@ -1,6 +1,10 @@
 // Light and dark: what the system says until the reader chooses, which is kept in the address and in this browser.
 
-const DARK = matchMedia("(prefers-color-scheme: dark)");
+import {choose} from "./address.js";
+import {chosen} from "./chosen.js";
+import {$, icon} from "./dom.js";
+
+export const DARK = matchMedia("(prefers-color-scheme: dark)");
 const KEPT = "rankwell-theme";
 
 function kept() {
@@ -17,7 +21,7 @@ function isDark() {
   return theme === "dark" || (theme !== "light" && DARK.matches);
 }
 
-function drawTheme() {
+export function drawTheme() {
   const dark = isDark();
   document.documentElement.dataset.theme = dark ? "dark" : "light";
   const sun =
@@ -26,7 +30,7 @@ function drawTheme() {
   $("theme").setAttribute("aria-label", dark ? "Change to the light theme" : "Change to the dark theme");
 }
 
-function changeTheme() {
+export function changeTheme() {
   const theme = isDark() ? "light" : "dark";
   try {
     localStorage.setItem(KEPT, theme);

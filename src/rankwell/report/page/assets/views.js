@@ -1,13 +1,34 @@
-// Small pieces that the views of several protocols share.
+// The views of tasks, and small pieces that they share.
+
+import {comparedRuns} from "./chosen.js";
+import {data, RANK, runs, STATE} from "./data.js";
+import {el, said, visible} from "./dom.js";
+import {runTag} from "./labels.js";
+
+const views = new Map();
+
+/**
+ * Registers a task's view of a query. What a view may have: summary(query), above the lists; of an item title(row), in place of
+ * its id, result(row), below it, and absent(row), where it is not retrieved; tile, whether items are tiles.
+ */
+export function registerView(task, view) {
+  if (views.has(task)) throw new Error(`two views of ${task}`);
+  views.set(task, view);
+}
+
+/** The view of the page's task, empty where it has none. */
+export function taskView() {
+  return views.get(data.protocol) ?? {};
+}
 
 /** The rows of one run's list in the order of rank, those that were not retrieved left out. */
-function rankedRows(query, run) {
+export function rankedRows(query, run) {
   const rows = data.lists[query]?.[run] ?? [];
   return rows.filter(row => row[RANK] !== null && row[STATE] !== "junk").sort((one, other) => one[RANK] - other[RANK]);
 }
 
 /** A line for each run compared, with what `told` says of it; null where it says nothing of any. */
-function runLines(told) {
+export function runLines(told) {
   const lines = comparedRuns().map(run => [run, told(run)]).filter(([, line]) => line !== null);
   if (!lines.length) return null;
   return el("ul", {class: "run-lines"}, lines.map(([run, line]) =>

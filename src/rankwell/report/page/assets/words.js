@@ -1,5 +1,7 @@
 // The words of a text, in any script, and a query's words marked in a snippet.
 
+import {el, readable} from "./dom.js";
+
 const SEGMENTS = typeof Intl.Segmenter === "function" ? new Intl.Segmenter(undefined, {granularity: "word"}) : null;
 const COMMON = new Set(
   "a an and are as at be by do does for from had has have how i in is it its of on or that the this to was were what when where which who why will with".split(
@@ -14,12 +16,12 @@ function pieces(text) {
 }
 
 /** A word as it is compared: without case, width and accents. */
-function folded(word) {
+export function folded(word) {
   return word.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase();
 }
 
 /** The words of a text that are worth marking; all of them where every one is common. */
-function words(text) {
+export function words(text) {
   const every = pieces(text ?? "")
     .filter(([, isWord]) => isWord)
     .map(([piece]) => folded(piece));
@@ -28,7 +30,7 @@ function words(text) {
 }
 
 /** A text as nodes, with the given words in <mark>. */
-function marked(text, terms) {
+export function marked(text, terms) {
   const nodes = [];
   let plain = "";
   for (const [piece, isWord] of pieces(readable(text))) {

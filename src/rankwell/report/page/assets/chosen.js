@@ -1,0 +1,44 @@
+// What the reader has chosen.
+
+import {data, hasValues, measures, runs} from "./data.js";
+
+const pair = data.differences?.[0] ?? {a: 0, b: runs.length > 1 ? 1 : null};
+export const offered = measures.map((_, place) => place).filter(place => runs.some((_, run) => hasValues(place, run)));
+
+export const START = {
+  view: "overview",
+  query: null,
+  measure: offered.find(place => hasValues(place, pair.a, pair.b ?? pair.a)) ?? offered[0] ?? 0,
+  a: pair.a,
+  b: pair.b ?? null,
+  sort: runs.length > 1 ? "loss" : "worst",
+  down: false,
+  seed: 1,
+  search: "",
+  differ: false,
+  ranges: {a: [null, null], b: [null, null], delta: [null, null]},
+  flags: [],
+  attributes: {},
+  theme: null,
+};
+
+export const FILTERS = ["search", "differ", "ranges", "flags", "attributes"];
+
+export const chosen = structuredClone(START);
+
+export function comparedRuns() {
+  return [chosen.a, chosen.b].filter(run => run !== null);
+}
+
+export function rangeText([low, high]) {
+  return low === null && high === null ? null : `${low ?? ""}..${high ?? ""}`;
+}
+
+export function filtersSet() {
+  const ranges = Object.values(chosen.ranges).filter(range => rangeText(range) !== null).length;
+  return (chosen.search ? 1 : 0) + (chosen.differ ? 1 : 0) + ranges + chosen.flags.length + Object.keys(chosen.attributes).length;
+}
+
+export function withoutFilters() {
+  return structuredClone(Object.fromEntries(FILTERS.map(name => [name, START[name]])));
+}

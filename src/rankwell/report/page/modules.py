@@ -1,0 +1,110 @@
+"""ES modules joined into one classic script, which a page can hold inline under the hash of its policy."""
+
+import re
+from collections.abc import Iterable, Iterator
+from importlib.resources.abc import Traversable
+from posixpath import dirname, join, normpath
+from typing import NamedTuple
+
+_IMPORT = re.compile(r'^import \{([^{}"]*)\} from "([^"\n]*)";$\n?', re.MULTILINE)
+_EXPORT = re.compile(r"^export (?=(?:(?:async )?function|const|class) ([\w$]+))", re.MULTILINE)
+_OTHER = re.compile(r"^(?:import|export)\b.*|\$modules\b", re.MULTILINE)
+_NAME = re.compile(r"[A-Za-z_$][\w$]*")
+
+
+class _Import(NamedTuple):
+    """An import statement: its place as path:line, the path of the module it names, and the names it takes."""
+
+    place: str
+    path: str
+    names: tuple[str, ...]
+
+
+class _Module(NamedTuple):
+    """A module: its path below the root, its imports, the names it exports, and its text without both statements' keywords."""
+
+    path: str
+    imports: tuple[_Import, ...]
+    exports: tuple[str, ...]
+    text: str
+
+
+def join_modules(root: Traversable, entries: Iterable[str]) -> str:
+    """The entries and all that they import as one script: each module once, after its imports, in a function scope of its own.
+
+    root: a folder; entries are paths below it. Supported are `import {a, b} from "./file.js";` and `export` before a function,
+    a constant or a class, both at the start of a line.
+
+    Raises ValueError with file and line for any other form of these, a missing module, a cycle, a name that its module does not
+    export, and a name imported or exported twice.
+    """
+    modules: dict[str, _Module] = {}
+    for entry in entries:
+        _visit(root, _Import(entry, entry, ()), modules, ())
+    numbers = {path: number for number, path in enumerate(modules)}
+    return "const $modules = [];\n" + "".join(_wrapped(module, numbers) for module in modules.values())
+
+
+def _visit(root: Traversable, target: _Import, modules: dict[str, _Module], above: tuple[str, ...]) -> None:
+    """Adds a module below all that it imports. above: the modules whose imports lead to this one."""
+    if target.path in above:
+        circle = " -> ".join((*above[above.index(target.path) :], target.path))
+        raise ValueError(f"{target.place}: a cycle of imports, {circle}. Move what both need into a third module.")
+    if target.path not in modules:
+        module = _parsed(root, target)
+        for each in module.imports:
+            _visit(root, each, modules, (*above, target.path))
+        modules[target.path] = module
+    exports = modules[target.path].exports
+    for name in target.names:
+        if name not in exports:
+            found = ", ".join(exports) or "nothing"
+            raise ValueError(f"{target.place}: {target.path} does not export {name!r}; it exports {found}.")
+
+
+def _parsed(root: Traversable, target: _Import) -> _Module:
+    path = target.path
+    file = root.joinpath(*path.split("/"))
+    if path.startswith("../") or not file.is_file():
+        raise ValueError(f"{target.place}: there is no module {path}.")
+    text = file.read_text(encoding="utf-8")
+    imports = tuple(_imports(path, text))
+    exports = tuple(match[1] for match in _EXPORT.finditer(text))
+    _once(path, "imports", [name for each in imports for name in each.names])
+    _once(path, "exports", exports)
+    plain = _EXPORT.sub("", _IMPORT.sub(lambda match: "\n" * match[0].count("\n"), text))
+    if other := _OTHER.search(plain):
+        raise ValueError(
+            f'{path}:{_line(plain, other)}: {other[0].strip()!r} cannot be joined; write `import {{name}} from "./file.js";`, '
+            "or `export` before a function, constant or class."
+        )
+    return _Module(path, imports, exports, plain.strip("\n"))
+
+
+def _imports(path: str, text: str) -> Iterator[_Import]:
+    for match in _IMPORT.finditer(text):
+        place = f"{path}:{_line(text, match)}"
+        names = tuple(name.strip() for name in match[1].split(",") if name.strip())
+        if wrong := [name for name in names if not _NAME.fullmatch(name)]:
+            raise ValueError(f"{place}: expected a name to import, found {wrong[0]!r}.")
+        if not match[2].startswith(("./", "../")):
+            raise ValueError(f"{place}: {match[2]!r} is not a relative path; it begins with ./ or ../.")
+        yield _Import(place, normpath(join(dirname(path), match[2])), names)
+
+
+def _once(path: str, verb: str, names: Iterable[str]) -> None:
+    seen = set[str]()
+    for name in names:
+        if name in seen:
+            raise ValueError(f"{path}: it {verb} {name!r} twice.")
+        seen.add(name)
+
+
+def _line(text: str, match: re.Match[str]) -> int:
+    return text.count("\n", 0, match.start()) + 1
+
+
+def _wrapped(module: _Module, numbers: dict[str, int]) -> str:
+    taken = "".join(f"const {{{', '.join(each.names)}}} = $modules[{numbers[each.path]}];\n" for each in module.imports)
+    given = f"return {{{', '.join(module.exports)}}};\n"
+    return f"\n// {module.path}\n$modules[{numbers[module.path]}] = (() => {{\n{taken}{module.text}\n{given}}})();\n"
