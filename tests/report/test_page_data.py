@@ -20,9 +20,9 @@ from rankwell import report
 from rankwell.cli import main
 from rankwell.commands.report import write_report
 from rankwell.errors import BadInput, BadUsage
+from rankwell.evaluation.results import Results, evaluate
 from rankwell.io.result_folder import read_results
 from rankwell.report.page import MOST_QUERIES, MOST_RELEVANT, MOST_RESULTS, bundle, document, rounded
-from rankwell.tasks.runs.evaluation import Evaluation, evaluate
 
 HOSTILE = [
     "</script><script>alert(1)</script>",
@@ -112,7 +112,7 @@ def made(folder: Path, n: int, *, runs: int = 2, depth: int = 30, ids: list[str]
     return folder
 
 
-def keep(result: Evaluation, folder: Path) -> None:
+def keep(result: Results, folder: Path) -> None:
     """What `rankwell evaluate -o` writes, without its charts, which take most of the time."""
     report.write_folder(
         folder,
