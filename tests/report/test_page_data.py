@@ -20,9 +20,10 @@ from rankwell import report
 from rankwell.cli import main
 from rankwell.commands.report import write_report
 from rankwell.errors import BadInput, BadUsage
-from rankwell.evaluation.results import Results, evaluate
+from rankwell.evaluation.results import Results
 from rankwell.io.result_folder import read_results
 from rankwell.report.page import MOST_QUERIES, MOST_RELEVANT, MOST_RESULTS, bundle, document, rounded
+from rankwell.tasks.runs.evaluation import evaluate
 
 HOSTILE = [
     "</script><script>alert(1)</script>",
