@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from rankwell.tasks.answers.evaluation import AnswerResults, evaluate_answers
     from rankwell.tasks.answers.formats import read_predictions, read_questions
     from rankwell.tasks.answers.questions import Predictions, Questions
-    from rankwell.tasks.captions.evaluation import Captions, captions
+    from rankwell.tasks.captions.evaluation import captions
     from rankwell.tasks.captions.hgr import eval_q2m
     from rankwell.tasks.clips.annotations import Annotations
     from rankwell.tasks.clips.evaluation import ClipResults, evaluate_clips
@@ -68,7 +68,6 @@ _HOME = {
     "evaluate_clips": "rankwell.tasks.clips.evaluation",
     "ClipResults": "rankwell.tasks.clips.evaluation",
     "captions": "rankwell.tasks.captions.evaluation",
-    "Captions": "rankwell.tasks.captions.evaluation",
     "compare_values": "rankwell.experiments.comparison",
     "bench": "rankwell.experiments.cells",
     "BenchResults": "rankwell.experiments.cells",
@@ -92,7 +91,6 @@ __all__ = [
     "Annotations",
     "BenchResults",
     "ClipResults",
-    "Captions",
     "Results",
     "JudgedRankings",
     "Judgments",
@@ -135,7 +133,7 @@ __all__ = [
 ]
 
 
-_RENAMED = dict.fromkeys(("Comparison", "Evaluation"), "Results")
+_RENAMED = dict.fromkeys(("Captions", "Comparison", "Evaluation"), "Results")
 
 
 def __getattr__(name: str) -> "Any":

@@ -24,7 +24,7 @@ VideoToText = Literal["among-captions", "among-videos"]
 score, the video among all videos."""
 
 
-class Direction(NamedTuple):
+class DirectionRules(NamedTuple):
     """How a source ranks in one direction of a score matrix; its words go before the convention's."""
 
     ties: MatrixTies
@@ -109,8 +109,8 @@ class Convention(NamedTuple):
     population_sd: bool = False
     averaged: tuple[str, ...] = ()
     gold_depth: Literal["cut", "max"] = "max"
-    t2v: Direction | None = None
-    v2t: Direction | None = None
+    t2v: DirectionRules | None = None
+    v2t: DirectionRules | None = None
     figures: tuple[Figure, ...] = ()
     reading: Reading | None = None
     instances: InstanceReading | None = None

@@ -1,6 +1,6 @@
 """CLIP4Clip with one caption per video: every place of a tie is a query of its own."""
 
-from rankwell.conventions import Convention, Direction, convention
+from rankwell.conventions import Convention, DirectionRules, convention
 
 CLIP4CLIP = convention(
     Convention(
@@ -12,8 +12,8 @@ CLIP4CLIP = convention(
         words={"R": "Success", "MedianR": "MedR", "MR": "MedR", "MeanR": "MnR"},
         defaults=("R@1", "R@5", "R@10", "MedR", "MnR"),
         unit="percent",
-        t2v=Direction(ties="multiplied"),
-        v2t=Direction(ties="multiplied", protocol="among-videos"),
+        t2v=DirectionRules(ties="multiplied"),
+        v2t=DirectionRules(ties="multiplied", protocol="among-videos"),
         figures=("rsum",),
         rule_notes={"no_relevant": ("The source takes the diagonal for the positives; a query without any cannot occur in it.",)},
     )

@@ -1,6 +1,6 @@
 """CLIP4Clip with several captions per video: lower median one way, captions collapsed the other."""
 
-from rankwell.conventions import Convention, Direction, convention
+from rankwell.conventions import Convention, DirectionRules, convention
 
 CLIP4CLIP_MULTI = convention(
     Convention(
@@ -12,8 +12,8 @@ CLIP4CLIP_MULTI = convention(
         words={"R": "Success", "MedianR": "MedR", "MR": "MedR", "MeanR": "MnR"},
         defaults=("R@1", "R@5", "R@10", "MedR", "MnR"),
         unit="percent",
-        t2v=Direction(ties="input", words={"MedR": "MedRLow", "MedianR": "MedRLow", "MR": "MedRLow"}),
-        v2t=Direction(ties="multiplied", protocol="among-videos"),
+        t2v=DirectionRules(ties="input", words={"MedR": "MedRLow", "MedianR": "MedRLow", "MR": "MedRLow"}),
+        v2t=DirectionRules(ties="multiplied", protocol="among-videos"),
         figures=("rsum",),
         notes=("From text to video the median is the lower of the two middle ranks, from video to text their mean.",),
         rule_notes={

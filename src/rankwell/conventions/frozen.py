@@ -1,6 +1,6 @@
 """Frozen in Time: MMT's figures with ties broken in favour of the positive from text to video."""
 
-from rankwell.conventions import Convention, Direction, convention
+from rankwell.conventions import Convention, DirectionRules, convention
 
 FROZEN = convention(
     Convention(
@@ -12,8 +12,8 @@ FROZEN = convention(
         words={"R": "Success", "MeanR": "MnR"},
         defaults=("R@1", "R@5", "R@10", "R@50", "MedR", "MnR"),
         unit="percent",
-        t2v=Direction(ties="optimistic"),
-        v2t=Direction(ties="averaged"),
+        t2v=DirectionRules(ties="optimistic"),
+        v2t=DirectionRules(ties="averaged"),
         figures=("rsum", "gmean"),
         rule_notes={
             "ties": ("Ties are broken in the positive's favour from text to video, and averaged from video to text.",),

@@ -1,6 +1,6 @@
 """HGR: text-video retrieval by the rank of the best positive."""
 
-from rankwell.conventions import Convention, Direction, convention
+from rankwell.conventions import Convention, DirectionRules, convention
 
 HGR = convention(
     Convention(
@@ -12,8 +12,8 @@ HGR = convention(
         words={"R": "Success"},
         defaults=("R@1", "R@5", "R@10", "MedR", "MnR"),
         unit="percent",
-        t2v=Direction(ties="input"),
-        v2t=Direction(ties="input"),
+        t2v=DirectionRules(ties="input"),
+        v2t=DirectionRules(ties="input"),
         figures=("rsum",),
         notes=(
             "R@K is a hit of the best positive, not the share of positives found; MedR and MnR are of the best positive too.",

@@ -1,6 +1,6 @@
 """LAVIS: image-text retrieval, recalls and their means only."""
 
-from rankwell.conventions import Convention, Direction, convention
+from rankwell.conventions import Convention, DirectionRules, convention
 
 LAVIS = convention(
     Convention(
@@ -12,8 +12,8 @@ LAVIS = convention(
         words={"R": "Success"},
         defaults=("R@1", "R@5", "R@10"),
         unit="percent",
-        t2v=Direction(ties="input-desc"),
-        v2t=Direction(ties="input-desc"),
+        t2v=DirectionRules(ties="input-desc"),
+        v2t=DirectionRules(ties="input-desc"),
         figures=("r_mean",),
         notes=(
             "Ranks are not reported.",

@@ -1,6 +1,6 @@
 """MMT and Collaborative Experts: ties are averaged, missing captions masked."""
 
-from rankwell.conventions import Convention, Direction, convention
+from rankwell.conventions import Convention, DirectionRules, convention
 
 MMT = convention(
     Convention(
@@ -12,8 +12,8 @@ MMT = convention(
         words={"R": "Success", "MeanR": "MnR"},
         defaults=("R@1", "R@5", "R@10", "R@50", "MedR", "MnR"),
         unit="percent",
-        t2v=Direction(ties="averaged"),
-        v2t=Direction(ties="averaged"),
+        t2v=DirectionRules(ties="averaged"),
+        v2t=DirectionRules(ties="averaged"),
         figures=("rsum", "gmean"),
         rule_notes={
             "no_relevant": ("A video without captions has an infinite rank in the source; here it is left out and counted.",)

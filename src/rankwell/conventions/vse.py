@@ -1,6 +1,6 @@
 """VSE++: image-caption retrieval with a floored median rank."""
 
-from rankwell.conventions import Convention, Direction, convention
+from rankwell.conventions import Convention, DirectionRules, convention
 
 VSE = convention(
     Convention(
@@ -12,8 +12,8 @@ VSE = convention(
         words={"R": "Success", "MedR": "MedRFloor", "MeanR": "MnR"},
         defaults=("R@1", "R@5", "R@10", "MedR", "MnR"),
         unit="percent",
-        t2v=Direction(ties="input-desc"),
-        v2t=Direction(ties="input-desc"),
+        t2v=DirectionRules(ties="input-desc"),
+        v2t=DirectionRules(ties="input-desc"),
         figures=("rsum", "r_mean"),
         notes=(
             "The median rank is cut down to a whole number.",

@@ -8,6 +8,9 @@ from rankwell.core.views.details import Details
 
 DETAIL_COLUMNS = ("run", "query", "item", "rank", "score", "grade", "state", "detail")
 
+COMPLETE = {"unjudged": "nonrelevant"}
+"""The states where the judgments are complete: an item that they do not list is not relevant."""
+
 
 def detail_columns(
     parts: Iterable[tuple[str, Details, Sequence[str | None] | str | None]], *, states: Mapping[str, str] | None = None

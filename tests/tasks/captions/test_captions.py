@@ -22,16 +22,16 @@ from rankwell.tasks.captions.figure_intervals import figure_interval
 FIVE = ["Success@1", "Success@5", "Success@10", "MedR", "MnR"]
 
 
-def means(result: rankwell.Captions, direction: str) -> list[Any]:
+def means(result: rankwell.Results, direction: str) -> list[Any]:
     return [row["mean"] for row in result.summary if row["direction"] == direction and row["measure"] in FIVE]
 
 
-def figure(result: rankwell.Captions, measure: str, direction: str, column: str = "mean") -> Any:
+def figure(result: rankwell.Results, measure: str, direction: str, column: str = "mean") -> Any:
     (row,) = [row for row in result.summary if (row["measure"], row["direction"]) == (measure, direction)]
     return row[column]
 
 
-def ranks(result: rankwell.Captions, direction: str) -> dict[str, float | None]:
+def ranks(result: rankwell.Results, direction: str) -> dict[str, float | None]:
     rows = [row for row in result.per_query() if row["measure"] == "MedR" and row["direction"] == direction]
     return {row["query"]: row["value"] for row in rows}
 
@@ -425,7 +425,7 @@ def test_the_command_prints_both_directions_and_writes_what_pages_need(tmp_path:
 
     assert code == 0
     assert "t2v+v2t" in out
-    assert "30 queries counted, 0 without positives" in out
+    assert "30 queries counted, 0 without anything relevant" in out
     single = duckdb.sql(f"from '{tmp_path}/out/per_query.parquet' select distinct direction order by 1").fetchall()
     assert single == [("t2v",), ("v2t",)]
     rows = duckdb.sql(f"from '{tmp_path}/out/details.parquet' where state = 'relevant'").fetchall()

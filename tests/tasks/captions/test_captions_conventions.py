@@ -5,7 +5,7 @@ from typing import get_args
 import pytest
 
 from rankwell.commands.explain import meanings
-from rankwell.conventions import CONVENTIONS, Convention, Direction, Figure, MatrixTies, VideoToText, choose_measures
+from rankwell.conventions import CONVENTIONS, Convention, DirectionRules, Figure, MatrixTies, VideoToText, choose_measures
 from rankwell.core.registry import parse_measure
 from rankwell.core.tables.order import TIE_RULES
 
@@ -13,7 +13,7 @@ NAMES = [name for name in CONVENTIONS if CONVENTIONS[name].t2v is not None]
 DIRECTIONS = ("t2v", "v2t")
 
 
-def direction_of(name: str, side: str) -> Direction:
+def direction_of(name: str, side: str) -> DirectionRules:
     found = getattr(CONVENTIONS[name], side)
     assert found is not None
     return found

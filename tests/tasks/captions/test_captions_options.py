@@ -136,7 +136,7 @@ def test_what_is_no_cut_off_is_refused(k: Any):
 def test_a_result_prints_itself_in_a_line():
     asked = "Success@1, Success@5, Success@10, MedR, MnR"
 
-    assert repr(captions(SQUARE)) == f"<Captions of scores by {asked}; read .summary, .per_query(), .describe() and .notes>"
+    assert repr(captions(SQUARE)) == f"<Results of scores by {asked}; read .summary, .per_query(), .describe() and .notes>"
 
 
 # ---- what is asked -------------------------------------------------------------------------------------------------------

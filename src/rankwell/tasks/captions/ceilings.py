@@ -16,6 +16,7 @@ from rankwell.core.tables.scores import Positives
 from rankwell.core.views import position_in_segment
 from rankwell.core.views.ideal import ideal, ideal_if_shared
 from rankwell.core.views.judged import JudgedRankings
+from rankwell.evaluation.judged import Ceiling
 from rankwell.measures.best_only import reads_best_only
 from rankwell.measures.first_rank import averaged
 
@@ -34,13 +35,6 @@ class Choices(NamedTuple):
     right: Ints
     place: Ints
     lone: bool = False
-
-
-class Ceiling(NamedTuple):
-    """A value per query, or None with the reason why it is not known."""
-
-    values: Floats | None
-    reason: str = ""
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,7 +5,7 @@ from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 
-from rankwell.conventions import Convention, Direction, LabelledMeasure, MatrixTies, VideoToText, choose_measures
+from rankwell.conventions import Convention, DirectionRules, LabelledMeasure, MatrixTies, VideoToText, choose_measures
 from rankwell.core.registry import Measure, parse_measure, suggest
 from rankwell.core.tables import Ints, order_ids
 from rankwell.core.tables.embeddings import Positions
@@ -25,21 +25,21 @@ _FLAGGED: dict[MatrixTies, str] = {
 }
 
 
-class Way(NamedTuple):
+class Direction(NamedTuple):
     """A direction. name: `t2v`, `v2t` (the best caption among all captions) or `v2t-videos` (captions collapsed, among videos).
 
-    ties: how items of equal score are placed. words: what the source's words mean here. down: whether the videos are the queries.
+    ties: the tie rule. words: the meanings of the source's words here. video_to_text: whether the videos are the queries.
     """
 
     name: str
     ties: MatrixTies
     words: dict[str, str]
-    down: bool = False
+    video_to_text: bool = False
     collapsed: bool = False
 
 
-def ways(convention: Convention, which: str, protocol: str | None, ties: str | None) -> list[Way]:
-    """The directions that are asked for. Raises UnknownName for a direction, a protocol or a tie rule that does not exist."""
+def chosen_directions(convention: Convention, which: str, protocol: str | None, ties: str | None) -> list[Direction]:
+    """The requested directions. Raises UnknownName for a direction, a protocol or a tie rule that does not exist."""
     if which not in get_args(Which):
         raise UnknownName(f"no direction is called {which!r}; the directions are {', '.join(get_args(Which))}.")
     known = (*get_args(VideoToText), "both")
@@ -48,33 +48,34 @@ def ways(convention: Convention, which: str, protocol: str | None, ties: str | N
     if protocol is not None and which == "t2v":
         raise BadUsage(f"the protocol {protocol} is of video to text, and only t2v is asked for; leave one of them out.")
     # Where no source says how ties are placed, a figure is its mean over all orders of tied items.
-    t2v, v2t = (side or Direction(ties="expected") for side in (convention.t2v, convention.v2t))
+    t2v, v2t = (side or DirectionRules(ties="expected") for side in (convention.t2v, convention.v2t))
     chosen = protocol or v2t.protocol
-    found = [Way("t2v", _ties(ties, t2v), {**convention.words, **t2v.words})] if which != "v2t" else []
+    found = [Direction("t2v", _ties(ties, t2v), {**convention.words, **t2v.words})] if which != "v2t" else []
     for collapsed, name, label in ((False, "among-captions", "v2t"), (True, "among-videos", "v2t-videos")):
         if which != "t2v" and chosen in (name, "both"):
-            found.append(Way(label, _ties(ties, v2t), {**convention.words, **v2t.words}, down=True, collapsed=collapsed))
+            words = {**convention.words, **v2t.words}
+            found.append(Direction(label, _ties(ties, v2t), words, video_to_text=True, collapsed=collapsed))
     return found
 
 
-def notes_of(convention: Convention, chosen: Sequence[Way], own: Collection[str]) -> list[str]:
+def notes_of(convention: Convention, chosen: Sequence[Direction], own: Collection[str]) -> list[str]:
     """What is to be said of the rules in force: nothing of those that the user has a rule of their own for.
 
     own: the names of these (`ties`, `no_relevant`, `protocol`). A convention that knows no score matrices gives words and unit.
     """
     notes = list(convention.notes)
     for rule, told in convention.rule_notes.items():
-        notes += told if rule not in own and (rule != "protocol" or any(way.collapsed for way in chosen)) else ()
+        notes += told if rule not in own and (rule != "protocol" or any(each.collapsed for each in chosen)) else ()
     if convention.t2v is None and convention.v2t is None:
         kept = "" if "ties" in own else f", and ties are {chosen[0].ties}"
         notes = [f"the convention {convention.name} knows no score matrices: its words, measures and unit are used{kept}"]
     for rule, flag in _FLAGGED.items():
-        where = [way.name for way in chosen if way.ties == rule]
+        where = [each.name for each in chosen if each.ties == rule]
         notes += [f"ties={rule} ({', '.join(where)}): {flag}"] if where else []
     return notes
 
 
-def _ties(given: str | None, rules: Direction) -> MatrixTies:
+def _ties(given: str | None, rules: DirectionRules) -> MatrixTies:
     known: tuple[MatrixTies, ...] = (*TIE_RULES, *_OWN)
     if given is None:
         return rules.ties
@@ -100,8 +101,8 @@ def sorted_queries(names: Sequence[str]) -> Ints | None:
     return None if isinstance(names, Positions) else order_ids(list(names))
 
 
-def asked_for(
-    texts: Sequence[str] | None, ks: Sequence[int] | None, convention: Convention, way: Way
+def labelled_measures(
+    texts: Sequence[str] | None, ks: Sequence[int] | None, convention: Convention, direction: Direction
 ) -> tuple[LabelledMeasure, ...]:
     """The measures of a direction: those named, or the convention's; at every cut-off of `ks` where they need one and name none.
 
@@ -114,18 +115,18 @@ def asked_for(
         named = list(dict.fromkeys(text.partition("@")[0] for text in named))
     found: dict[str, LabelledMeasure] = {}
     for text in named:
-        rules = convention._replace(words={} if _is_exact(text) else way.words)
+        rules = convention._replace(words={} if _is_exact(text) else direction.words)
         for spelled in _at_each(text, ks or CUTOFFS, rules.words):
             (asked,) = choose_measures([spelled], rules)
-            other = _other_meaning(asked.measure, way) is not None
+            other = _other_meaning(asked.measure, direction) is not None
             found.setdefault(str(asked.measure), LabelledMeasure(asked.measure, spelled.strip() if other else asked.label))
     return tuple(found.values())
 
 
-def other_meanings(asked: Sequence[LabelledMeasure], convention: Convention, way: Way) -> list[str]:
+def other_meanings(asked: Sequence[LabelledMeasure], convention: Convention, direction: Direction) -> list[str]:
     """Which of the measures have an exact name that the convention has another meaning for, in words."""
     name = convention.name
-    meant = [(each.label, str(each.measure), _other_meaning(each.measure, way)) for each in asked]
+    meant = [(each.label, str(each.measure), _other_meaning(each.measure, direction)) for each in asked]
     return [
         f"{label} is the measure {exact} itself; as a word of {name}, {exact} means {other}"
         for label, exact, other in meant
@@ -133,10 +134,10 @@ def other_meanings(asked: Sequence[LabelledMeasure], convention: Convention, way
     ]
 
 
-def _other_meaning(measure: Measure, way: Way) -> str | None:
+def _other_meaning(measure: Measure, direction: Direction) -> str | None:
     """What a measure's exact name means as a word of the convention, where that is something else."""
     try:
-        meant = parse_measure(str(measure), way.words)
+        meant = parse_measure(str(measure), direction.words)
     except (UnknownName, BadUsage):
         return None
     return None if meant == measure else str(meant)

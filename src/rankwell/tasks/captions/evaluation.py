@@ -1,53 +1,46 @@
-"""Scores of captions and videos -> values: where the right items stand, from text to video and from video to text."""
+"""Scores of captions and videos -> values: the ranks of the positives, from text to video and from video to text."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, get_args
 
 from rankwell.conventions import CONVENTIONS, Convention, LabelledMeasure, NoRelevantRule
 from rankwell.core.registry import split_names, suggest
-from rankwell.core.tables.values import Values
 from rankwell.core.views.details import Details
 from rankwell.core.views.judged import JudgedRankings
 from rankwell.errors import BadScore, BadUsage, UnknownName
+from rankwell.evaluation.builder import Progress as RunProgress
+from rankwell.evaluation.builder import ResultsBuilder
+from rankwell.evaluation.counting import QUERIES_BEST_TIED, QUERIES_COUNTED, QUERIES_MASKED, QUERIES_WITHOUT_RELEVANT
 from rankwell.evaluation.results import Results
 from rankwell.io.embeddings import read_column
 from rankwell.measures.best_only import reads_best_only
 from rankwell.stats import Intervals, check_intervals
-from rankwell.stats.summaries import figure_of
-from rankwell.tasks.captions.directions import Protocol, Way, Which, asked_for, notes_of, other_meanings, ways
-from rankwell.tasks.captions.figures import DEFINITIONS, Measured, figure_rows, named_figures
-from rankwell.tasks.captions.inputs import World
-from rankwell.tasks.captions.ranked import Ranked
-from rankwell.tasks.captions.tables import detail_columns, item_columns, query_columns
+from rankwell.tasks.captions.aggregates import DEFINITIONS, aggregate_rows, named_aggregates
+from rankwell.tasks.captions.directions import (
+    Direction,
+    Protocol,
+    Which,
+    chosen_directions,
+    labelled_measures,
+    notes_of,
+    other_meanings,
+)
+from rankwell.tasks.captions.inputs import CaptionInputs
+from rankwell.tasks.captions.runs import CaptionRun
+from rankwell.tasks.captions.tables import caption_detail_columns, item_columns, query_columns
 
 Progress = Callable[[str, int, int], None]
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Captions(Results):
-    """The values of every run and direction with their rules; summaries and intervals are computed when first read.
-
-    Every fact has `direction` (`t2v`, `v2t`, `v2t-videos`), `ceiling` (what a scorer without mistakes reaches, which captions
-    that are the same hold down; None where it is not known) and `chance`. views: run and direction -> the right items' places.
-    """
-
-    views: Mapping[tuple[str, str], JudgedRankings]
-    task: str = "captions"
-
-    @property
-    def interval_notes(self) -> list[str]:
-        """What the summary leaves undefined, and where intervals go beyond what a figure can be, in words."""
-        told = super().interval_notes
-        beyond = [row for row in self.summary if row["ci_low"] is not None and self.intervals == "t" and _is_beyond(row)]
-        if beyond:
-            names = ", ".join(dict.fromkeys(f"{row['label']} ({row['direction']})" for row in beyond))
-            told.append(
-                f"t intervals of {names} go beyond what the figures can be, for few or lopsided values; see the bootstrap's"
-            )
-        return told
+def _beyond_notes(result: Results) -> list[str]:
+    """A note on t intervals that go beyond what a measure can be."""
+    beyond = [row for row in result.summary if row["ci_low"] is not None and result.intervals == "t" and _is_beyond(row)]
+    if not beyond:
+        return []
+    names = ", ".join(dict.fromkeys(f"{row['label']} ({row['direction']})" for row in beyond))
+    return [f"t intervals of {names} go beyond what the figures can be, for few or lopsided values; see the bootstrap's"]
 
 
 def _is_beyond(row: Mapping[str, Any]) -> bool:
@@ -79,7 +72,7 @@ def captions(
     seed: int = 0,
     details: bool = False,
     progress: Progress | None = None,
-) -> Captions:
+) -> Results:
     """Where the right videos of every caption stand among all videos, and the right captions of every video among all captions.
 
     scores: a row per caption and a column per video, higher is better: whatever `read_scores` takes, several of them in a list or
@@ -102,40 +95,41 @@ def captions(
     [('0', 1.0), ('1', 2.0)]
     """
     rules = CONVENTIONS[convention]
-    chosen = ways(rules, direction, protocol, ties)
+    directions = chosen_directions(rules, direction, protocol, ties)
     check_intervals(intervals, seed)
     policy = rules.no_relevant if no_relevant is None else no_relevant
     if policy not in get_args(NoRelevantRule):
         raise UnknownName(f"no rule is called {policy!r}; {suggest(policy, get_args(NoRelevantRule))}")
-    names, figures = named_figures(split_names(measures) if isinstance(measures, str) else measures, rules, direction)
+    names, aggregates = named_aggregates(split_names(measures) if isinstance(measures, str) else measures, rules, direction)
     ks = _cutoffs(k)
-    asked = {way.name: asked_for(names, ks, rules, way) for way in chosen}
-    world = World.read(scores, queries, gallery, metric, _ids(query_ids), _ids(item_ids))
-    world.prepare(positives, mask, transform, bank, texts, [way.name for way in chosen])
-    found = _Found(world, rules, policy, asked)
+    labelled = {each.name: labelled_measures(names, ks, rules, each) for each in directions}
+    inputs = CaptionInputs.read(scores, queries, gallery, metric, _ids(query_ids), _ids(item_ids))
+    inputs.prepare(positives, mask, transform, bank, texts, [each.name for each in directions])
+    evaluation = _CaptionEvaluation(inputs, rules, policy, labelled)
     own = [name for name, given in (("ties", ties), ("no_relevant", no_relevant), ("protocol", protocol)) if given is not None]
-    for run in world.runs:
+    for run in inputs.runs:
         try:
-            for way in chosen:
-                found.add(run, way, details=details, progress=progress)
+            for each in directions:
+                evaluation.add(run, each, details=details, progress=progress)
         except BadScore as error:
-            raise BadScore(f"{world.called(run)}{error}") from error
-        found.add_figures(run, figures, intervals, seed)
-    return Captions(
-        values=tuple(each.values for each in found.measured),
-        row_attributes=tuple(each.facts for each in found.measured),
+            raise BadScore(f"{inputs.called(run)}{error}") from error
+        evaluation.add_aggregates(run, aggregates, intervals, seed)
+    builder = evaluation.builder
+    return builder.results(
+        rules=evaluation.rules(directions),
+        measures=[each for every in labelled.values() for each in every],
+        notes=[*notes_of(rules, directions, own), *inputs.notes, *builder.notes],
         query_columns=("direction",),
-        aggregates=tuple(found.figures),
-        rules=found.rules(chosen),
-        notes=tuple(dict.fromkeys([*notes_of(rules, chosen, own), *world.notes, *found.notes])),
-        sources=world.sources,
-        details=detail_columns(found.details) if details else None,
-        queries=query_columns(found.queries, world.said) if details else None,
-        items=item_columns(found.details, world.said, world.captions_of) if details else None,
+        aggregates=tuple(evaluation.aggregates),
+        sources=inputs.sources,
+        details=caption_detail_columns(evaluation.details) if details else None,
+        queries=query_columns(evaluation.queries, inputs.said) if details else None,
+        items=item_columns(evaluation.details, inputs.said, inputs.captions_of) if details else None,
         intervals=intervals,
         seed=seed,
-        population_sd=rules.population_sd,
-        views=found.views,
+        objects={"views": evaluation.views},
+        check=_beyond_notes,
+        task="captions",
     )
 
 
@@ -156,89 +150,75 @@ def _ids(place: Any) -> Any:
     return place
 
 
-@dataclass
-class _Found:
-    """What has been computed so far."""
+class _CaptionEvaluation:
+    """The runs and directions measured so far."""
 
-    world: World
-    convention: Convention
-    no_relevant: str
-    asked: Mapping[str, Sequence[LabelledMeasure]]
-    measured: list[Measured] = field(default_factory=list[Measured])
-    figures: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
-    notes: list[str] = field(default_factory=list[str])
-    counts: dict[str, dict[str, int]] = field(default_factory=dict[str, dict[str, int]])
-    views: dict[tuple[str, str], JudgedRankings] = field(default_factory=dict[tuple[str, str], JudgedRankings])
-    details: list[tuple[str, Way, Details]] = field(default_factory=list[tuple[str, Way, Details]])
-    queries: dict[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])
+    def __init__(
+        self, inputs: CaptionInputs, convention: Convention, no_relevant: str, measures: Mapping[str, Sequence[LabelledMeasure]]
+    ) -> None:
+        self.inputs, self.no_relevant, self.measures = inputs, no_relevant, measures
+        self.builder = ResultsBuilder(convention)
+        self.aggregates: list[dict[str, Any]] = []
+        self.views: dict[tuple[str, str], JudgedRankings] = {}
+        self.details: list[tuple[str, Direction, Details]] = []
+        self.queries: dict[str, Sequence[str]] = {}
 
-    def add(self, run: str, way: Way, *, details: bool, progress: Progress | None) -> None:
+    def add(self, name: str, direction: Direction, *, details: bool, progress: Progress | None) -> None:
         """Measures one direction of one run."""
-        best = not details and all(reads_best_only(each.measure) for each in self.asked[way.name])
-        named = None if progress is None else _named(progress, f"{run} {way.name}")
-        compared = self.world.compared(run, way)
-        ranked = Ranked.of(compared, self.world.positives, way, self.world.copies(run), best=best, progress=named)
-        chosen = ranked.counted(self.no_relevant)
-        self.notes += other_meanings(self.asked[way.name], self.convention, way)
-        if way.collapsed and (self.world.positives.counts > 1).any():
-            many = int((self.world.positives.counts > 1).sum())
-            self.notes.append(
-                f"{way.name}: {many} captions belong to several videos; captions are collapsed for a video each, so that such a "
-                "caption raises all of its videos"
+        inputs, builder, measures = self.inputs, self.builder, self.measures[direction.name]
+        compared = inputs.compared(name, direction)
+        run = CaptionRun.of(
+            name,
+            compared,
+            inputs.positives,
+            direction,
+            inputs.copies(name),
+            best=not details and all(reads_best_only(each.measure) for each in measures),
+            progress=RunProgress.of(progress, f"{name} {direction.name}"),
+        )
+        counted = run.counted(self.no_relevant)
+        builder.notes += other_meanings(measures, builder.convention, direction)
+        if direction.collapsed and (inputs.positives.counts > 1).any():
+            many = int((inputs.positives.counts > 1).sum())
+            builder.notes.append(
+                f"{direction.name}: {many} captions belong to several videos; captions are collapsed for a video each, so that "
+                "such a caption raises all of its videos"
             )
-        unknown: dict[str, list[str]] = {}
-        for each in self.asked[way.name]:
-            names, values = ranked.values(each.measure, chosen, self.notes)
-            levels = ranked.levels(each.measure, chosen)
-            if levels.reason:
-                unknown.setdefault(levels.reason, []).append(each.label)
-            scale, unit = self.convention.shows(each.measure.entry.unit)
-            summary = each.measure.entry.summary
-            column = Values(run, str(each.measure), each.label, unit, summary, names, values * scale)
-            ceiling, chance = (
-                None if level is None else figure_of(level * scale, summary) for level in (levels.ceiling, levels.chance)
-            )
-            facts = {"direction": way.name, "ceiling": ceiling, "chance": chance}
-            self.measured.append(Measured(column, facts))
-        self.notes += [f"{way.name}: no ceiling of {', '.join(labels)}: {reason}" for reason, labels in unknown.items()]
-        key = way.name if len(self.world.runs) == 1 else f"{run} {way.name}"
-        self.counts[key] = {
-            "queries_counted": int(chosen.sum()),
-            "queries_without_relevant": int(ranked.without_positives.sum()),
-            "queries_masked": self.world.masked if not way.down else 0,
-            "queries_best_relevant_tied": ranked.tied,
+        builder.add(run, measures, counted)
+        key = direction.name if len(inputs.runs) == 1 else f"{name} {direction.name}"
+        builder.counts[key] = {
+            QUERIES_COUNTED: int(counted.sum()),
+            QUERIES_WITHOUT_RELEVANT: int(run.without_positives.sum()),
+            QUERIES_MASKED: 0 if direction.video_to_text else inputs.masked,
+            QUERIES_BEST_TIED: run.n_best_tied,
         }
-        self.views[run, way.name] = ranked.joined
-        self.queries[way.name] = ranked.joined.queries
+        self.views[name, direction.name] = run.view
+        self.queries[direction.name] = run.view.queries
         if details:
-            self.details.append((run, way, ranked.details(compared)))
+            self.details.append((name, direction, run.details(compared)))
 
-    def add_figures(self, run: str, names: Sequence[str], intervals: Intervals, seed: int) -> None:
-        """Adds the figures of several recalls of a run."""
-        rows, notes = figure_rows([each for each in self.measured if each.values.run == run], names, intervals, seed)
-        self.figures += rows
-        self.notes += notes
+    def add_aggregates(self, run: str, names: Sequence[str], intervals: Intervals, seed: int) -> None:
+        """Adds the aggregates of several recalls of a run."""
+        pairs = zip(self.builder.values, self.builder.row_attributes, strict=True)
+        rows, notes = aggregate_rows([pair for pair in pairs if pair[0].run == run], names, intervals, seed)
+        self.aggregates += rows
+        self.builder.notes += notes
 
-    def rules(self, chosen: Sequence[Way]) -> dict[str, Any]:
-        """What decided the numbers."""
-        every = [each.measure for asked in self.asked.values() for each in asked]
-        ties = {way.name: way.ties for way in chosen}
+    def rules(self, directions: Sequence[Direction]) -> dict[str, Any]:
+        """Every choice that decided a number."""
+        every = [each.measure for measures in self.measures.values() for each in measures]
         return {
-            "convention": self.convention.name,
-            "ties": _joined(ties),
+            "convention": self.builder.convention.name,
+            "ties": _joined({each.name: each.ties for each in directions}),
             "no_relevant": self.no_relevant,
-            **self.world.rules,
-            "counts": self.counts,
+            **self.inputs.rules,
+            "counts": self.builder.counts,
             "measures": {str(each): each.entry.definition for each in every}
-            | {row["measure"]: DEFINITIONS[row["measure"]] for row in self.figures},
+            | {row["measure"]: DEFINITIONS[row["measure"]] for row in self.aggregates},
         }
 
 
-def _named(progress: Progress, name: str) -> Callable[[int, int], None]:
-    return lambda done, total: progress(name, done, total)
-
-
-def _joined(by_way: Mapping[str, str]) -> str:
+def _joined(by_direction: Mapping[str, str]) -> str:
     """One rule where all directions have it, else each with its direction."""
-    rules = set(by_way.values())
-    return rules.pop() if len(rules) == 1 else ", ".join(f"{way} {rule}" for way, rule in by_way.items())
+    rules = set(by_direction.values())
+    return rules.pop() if len(rules) == 1 else ", ".join(f"{direction} {rule}" for direction, rule in by_direction.items())

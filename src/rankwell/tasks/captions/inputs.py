@@ -1,4 +1,4 @@
-"""What is given: scores or embeddings of each run, the right items, masks, transforms, and what captions say."""
+"""The inputs: scores or embeddings of each run, the right items, masks, transforms, and what captions say."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -22,14 +22,14 @@ from rankwell.io.positives import Sides, read_mask, read_positives
 from rankwell.io.scores import read_scores
 from rankwell.neighbours.positive_counts import Compared, by_scores, by_vectors
 from rankwell.store import Source, split_part
-from rankwell.tasks.captions.directions import Way
-from rankwell.tasks.captions.ranked import Copies, has_copies
+from rankwell.tasks.captions.directions import Direction
+from rankwell.tasks.captions.runs import Copies, has_copies
 from rankwell.transforms import Transform, parse_transform
 
 
 @dataclass
-class World:
-    """All that is given. runs: name -> scores, or both tables of embeddings. rows: the captions that take part, None for all."""
+class CaptionInputs:
+    """The inputs. runs: name -> scores, or both tables of embeddings. rows: the captions that take part, None for all."""
 
     runs: Mapping[str, Scores | tuple[Embeddings, Embeddings]]
     metric: Metric
@@ -47,23 +47,23 @@ class World:
     _copies: dict[str, Copies] = field(default_factory=dict[str, Copies])
 
     @classmethod
-    def read(cls, scores: Any, queries: Any, gallery: Any, metric: str | None, query_ids: Any, item_ids: Any) -> "World":
+    def read(cls, scores: Any, queries: Any, gallery: Any, metric: str | None, query_ids: Any, item_ids: Any) -> "CaptionInputs":
         """Reads the scores, or the embeddings. Raises BadUsage where both or half of either are given."""
         if (scores is None) == (queries is None and gallery is None) or (queries is None) != (gallery is None):
             raise BadUsage("give scores, or the embeddings of queries and of the gallery (--queries with --gallery).")
         if scores is None:
             tables = read_embeddings(queries, ids=query_ids), read_embeddings(gallery, ids=item_ids)
             name, metric = name_places([_place(queries)], ["embeddings"])[0], metric or "cosine"
-            world = cls({name: tables}, metric_name(metric), _sources({"queries": queries, "gallery": gallery}))
-            world.rules["metric"] = metric
-            return world
+            inputs = cls({name: tables}, metric_name(metric), _sources({"queries": queries, "gallery": gallery}))
+            inputs.rules["metric"] = metric
+            return inputs
         if metric is not None:
             raise BadUsage(f"the metric {metric} compares embeddings, and scores are given; leave it out.")
         named = _name(scores)
         runs = {name: read_scores(place, query_ids=query_ids, item_ids=item_ids) for name, place in named.items()}
-        world = cls(runs, "cosine", _sources(named))
-        world._refuse_other_sides()
-        return world
+        inputs = cls(runs, "cosine", _sources(named))
+        inputs._refuse_other_sides()
+        return inputs
 
     def called(self, run: str) -> str:
         """How an error names the scores of a run: by their file, or by the run's name where there are several."""
@@ -84,7 +84,7 @@ class World:
         given = self.runs[run]
         return (given.query_names, given.item_names) if isinstance(given, Scores) else (given[0].names(), given[1].names())
 
-    def prepare(self, positives: Any, mask: Any, transform: str | None, bank: Any, texts: Any, ways: Sequence[str]) -> None:
+    def prepare(self, positives: Any, mask: Any, transform: str | None, bank: Any, texts: Any, directions: Sequence[str]) -> None:
         """Reads what belongs to all runs. Raises BadInput for what does not fit their rows and columns."""
         sides = Sides(*self._names(next(iter(self.runs))))
         self.sources |= _sources({"positives": positives, "mask": mask, "bank": bank, "texts": texts})
@@ -99,16 +99,16 @@ class World:
             self.said = dict(zip(sides.queries, self._texts, strict=True))
         self.rules["positives"] = positives if isinstance(positives, str) else type(positives).__name__
         if transform is not None:
-            self._read_transform(transform, bank, ways)
+            self._read_transform(transform, bank, directions)
         elif bank is not None:
             raise BadUsage("a bank goes with a transform that needs one; name it, as in --transform querybank.")
 
-    def _read_transform(self, text: str, bank: Any, ways: Sequence[str]) -> None:
+    def _read_transform(self, text: str, bank: Any, directions: Sequence[str]) -> None:
         self._transform = parse_transform(text)
         if not all(isinstance(given, Scores) for given in self.runs.values()):
             raise BadUsage(f"{text} changes a matrix of scores, and embeddings are compared without one; give the scores.")
         if bank is not None:
-            if len({way == "t2v" for way in ways}) > 1:
+            if len({each == "t2v" for each in directions}) > 1:
                 raise BadUsage("a bank holds queries of one direction; name it with --direction t2v or v2t.")
             self._bank = read_scores(bank).matrix
         told = self._transform.describe()
@@ -131,7 +131,7 @@ class World:
             for video, (start, stop) in enumerate(pairwise(of_video.offsets.tolist()))
         }
 
-    def compared(self, run: str, way: Way) -> Compared:
+    def compared(self, run: str, direction: Direction) -> Compared:
         """The scores of a run, transformed where that is asked for, for one direction."""
         given = self.runs[run]
         if not isinstance(given, Scores):
@@ -139,9 +139,9 @@ class World:
         if self._transform is None:
             return by_scores(given, self.rows)
         matrix = given.matrix if self.rows is None else given.matrix[self.rows]
-        changed = self._transform(matrix.T if way.down else matrix, self._bank).whole()
+        changed = self._transform(matrix.T if direction.video_to_text else matrix, self._bank).whole()
         captions, _ = by_scores(given, self.rows).names
-        return by_scores(Scores(changed.T if way.down else changed, captions, given.item_ids))
+        return by_scores(Scores(changed.T if direction.video_to_text else changed, captions, given.item_ids))
 
     def copies(self, run: str) -> Copies:
         """Captions and videos of a run that are the same: by what captions say, else by their scores or vectors."""

@@ -10,6 +10,7 @@ import numpy as np
 
 from rankwell.core.registry import split_names
 from rankwell.errors import BadUsage
+from rankwell.evaluation.results import Results
 from rankwell.report.present import (
     ConventionOption,
     FormatOption,
@@ -28,7 +29,6 @@ from rankwell.stats import Intervals
 from rankwell.stats.granularity import granularity_of
 from rankwell.store import refuse_blocked
 from rankwell.tasks.captions.directions import Protocol, Which
-from rankwell.tasks.captions.evaluation import Captions
 from rankwell.tasks.captions.evaluation import captions as rank_captions
 
 _WHOLE = (0.0, 1.0, 100.0)
@@ -158,11 +158,11 @@ def captions(
     return present(result, format=format, per_query=per_query, output=output)
 
 
-def _granularity(figure: str, result: Captions) -> list[str]:
+def _granularity(figure: str, result: Results) -> list[str]:
     """Whether a printed figure is possible with what was counted in each direction, in words."""
     found: list[str] = []
-    for way in dict.fromkeys(fact["direction"] for fact in result.row_attributes):
-        mine = [each for each, fact in zip(result.values, result.row_attributes, strict=True) if fact["direction"] == way]
+    for direction in dict.fromkeys(own["direction"] for own in result.row_attributes):
+        mine = [each for each, own in zip(result.values, result.row_attributes, strict=True) if own["direction"] == direction]
         hits = [each.values[each.counted] for each in mine if each.measure.startswith("Success@")]
         n = max(int(each.counted.sum()) for each in mine)
         if any(
@@ -171,5 +171,5 @@ def _granularity(figure: str, result: Captions) -> list[str]:
             told = f"{figure} cannot be checked: a query that is tied counts in part (ties={result.rules['ties']}), not as 0 or 1"
         else:
             told = str(granularity_of(figure, n))
-        found.append(f"{way}: {told}")
+        found.append(f"{direction}: {told}")
     return found

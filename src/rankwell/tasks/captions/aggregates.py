@@ -1,7 +1,7 @@
-"""Figures of several recalls: the sum over both directions, the geometric mean and the mean of one direction's."""
+"""Aggregates of several recalls: the sum over both directions, the geometric mean and the mean of one direction's."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -20,14 +20,11 @@ DEFINITIONS = {
 }
 
 
-class Measured(NamedTuple):
-    """The values of one measure in one direction, with what the summary says of them besides."""
-
-    values: Values
-    facts: Mapping[str, Any]
+Column = tuple[Values, Mapping[str, Any]]
+"""The values of one measure in one direction, with the other cells of its summary row."""
 
 
-def named_figures(names: Sequence[str] | None, convention: Convention, which: str) -> tuple[list[str] | None, list[str]]:
+def named_aggregates(names: Sequence[str] | None, convention: Convention, which: str) -> tuple[list[str] | None, list[str]]:
     """The measures among the names, and the figures: those named, or the convention's where nothing is named.
 
     Where figures are named, the recalls that they are made of are among the measures. which: the directions that are asked for.
@@ -43,43 +40,43 @@ def named_figures(names: Sequence[str] | None, convention: Convention, which: st
     return measures + [f"{word}@{k}" for k in (1, 5, 10) if figures], figures
 
 
-def figure_rows(
-    found: Sequence[Measured], asked: Sequence[str], intervals: Intervals, seed: int
+def aggregate_rows(
+    found: Sequence[Column], asked: Sequence[str], intervals: Intervals, seed: int
 ) -> tuple[list[dict[str, Any]], list[str]]:
-    """A summary row per figure of one run, and what cannot be computed, in words.
+    """A summary row per aggregate of one run, and notes on those that cannot be computed.
 
     `rsum` is of both directions together, the other two of each, and `r_mean` of both too. All need R@1, R@5 and R@10.
     Intervals are those of the bootstrap.
     """
-    by_way: dict[str, dict[str, Measured]] = {}
-    for each in found:
-        by_way.setdefault(each.facts["direction"], {})[each.values.measure] = each
-    recalls = {way: [mine[name] for name in _RECALLS] for way, mine in by_way.items() if all(name in mine for name in _RECALLS)}
-    if asked and len(recalls) < len(by_way):
+    columns: dict[str, dict[str, Column]] = {}
+    for values, attributes in found:
+        columns.setdefault(attributes["direction"], {})[values.measure] = values, attributes
+    recalls = {name: [own[each] for each in _RECALLS] for name, own in columns.items() if all(each in own for each in _RECALLS)}
+    if asked and len(recalls) < len(columns):
         return [], [f"{', '.join(asked)}: these are made of R@1, R@5 and R@10; ask for all three (-k 1,5,10)"]
-    pairs = [("t2v", way) for way in recalls if way != "t2v" and "t2v" in recalls]
+    pairs = [("t2v", direction) for direction in recalls if direction != "t2v" and "t2v" in recalls]
     rows: list[dict[str, Any]] = []
     for name in asked:
-        sets = [] if name == "rsum" else [(way,) for way in recalls]
+        sets = [] if name == "rsum" else [(direction,) for direction in recalls]
         sets += pairs if name != "gmean" else []
-        rows += [_row(name, chosen, [recalls[way] for way in chosen], intervals, seed) for chosen in sets]
+        rows += [_row(name, chosen, [recalls[each] for each in chosen], intervals, seed) for chosen in sets]
     return rows, []
 
 
 def _row(
-    name: str, ways: tuple[str, ...], recalls: Sequence[Sequence[Measured]], intervals: Intervals, seed: int
+    name: str, directions: tuple[str, ...], recalls: Sequence[Sequence[Column]], intervals: Intervals, seed: int
 ) -> dict[str, Any]:
     figure, every = _FIGURES[name], [each for group in recalls for each in group]
     # The recalls of one direction count the same queries.
-    groups = [np.column_stack([each.values.values[each.values.counted] for each in group]) for group in recalls]
+    groups = [np.column_stack([values.values[values.counted] for values, _ in group]) for group in recalls]
     bounds = None if intervals == "none" else figure_interval(groups, figure, seed=seed)
     low, high = bounds or (None, None)
-    first = every[0].values
+    first = every[0][0]
     n = sum(len(group) for group in groups)
     mean = figure([float(mean) for group in groups for mean in group.mean(axis=0)])
     row = SummaryRow.of(first.run, name, name, mean, None, low, high, n, first.unit)
     levels = {
-        level: figure([each.facts[level] for each in every]) if all(each.facts[level] is not None for each in every) else None
+        level: figure([own[level] for _, own in every]) if all(own[level] is not None for _, own in every) else None
         for level in ("ceiling", "chance")
     }
-    return row | {"direction": "+".join(ways)} | levels
+    return row | {"direction": "+".join(directions)} | levels
