@@ -11,9 +11,9 @@ if TYPE_CHECKING:
     from rankwell.core.tables.values import Values
     from rankwell.core.views.judged import JudgedRankings
     from rankwell.evaluation.results import Results
-    from rankwell.experiments.cells import BenchResults, bench
     from rankwell.experiments.comparison import compare_values
     from rankwell.experiments.fusion import TunedFusion, fuse, tune_fusion
+    from rankwell.experiments.runner.results import BenchResults, bench
     from rankwell.io import find_hits, read_judgments, read_ranking, write_judgments, write_run
     from rankwell.io.mapping import group_rankings, intent_rankings, judged_rankings, preference_rankings, ranking_pairs
     from rankwell.tasks.agreement.evaluation import agree
@@ -69,8 +69,8 @@ _HOME = {
     "ClipResults": "rankwell.tasks.clips.evaluation",
     "captions": "rankwell.tasks.captions.evaluation",
     "compare_values": "rankwell.experiments.comparison",
-    "bench": "rankwell.experiments.cells",
-    "BenchResults": "rankwell.experiments.cells",
+    "bench": "rankwell.experiments.runner.results",
+    "BenchResults": "rankwell.experiments.runner.results",
     "eval_q2m": "rankwell.tasks.captions.hgr",
     "read_images": "rankwell.tasks.instances.formats",
     "Images": "rankwell.tasks.instances.images",

@@ -23,12 +23,14 @@ from benches import NOISE, TOML, make_bench
 from rankwell import cli, report
 from rankwell.commands.compare import compare
 from rankwell.errors import BadInput, BadUsage, UnknownName
-from rankwell.experiments.bench_toml import read_bench
-from rankwell.experiments.cells import planning, to_do
-from rankwell.experiments.cells.commands import input_mark, load_command
+from rankwell.experiments.files import read_experiment
+from rankwell.experiments.runner import recipes
+from rankwell.experiments.runner.commands import input_mark, load_command
+from rankwell.experiments.runner.results import to_do
 from rankwell.io.result_folder import read_results
 from rankwell.report.system_table import SystemFigure, SystemTable, render_system_tables
 
+DRAW = report.draw
 CELLS = [f"{dataset}/{system}" for dataset in re.findall(r'\[dataset\]\]\nname = "(\w+)"', TOML) for system in NOISE]
 RUNS = TOML[: TOML.index('[[dataset]]\nname = "vectors"')] + TOML[TOML.index("[[system]]") :]
 """The bench with the first data set alone."""
@@ -147,6 +149,22 @@ def test_without_measures_a_data_set_shows_its_first_figure_and_others_when_aske
         rankwell.bench(file, measures=["MnR@5"])
 
 
+def test_every_value_of_parameters_and_options_is_a_system(tmp_path: Path):
+    text = RUNS.replace("measure = ", 'vary = { duplicates = ["error", "first"] }\nmeasure = ')
+    file = make_bench(tmp_path / "b", text[: text.index("[[system]]")].replace("{system}", "{system}{noise}"))
+    for name, noise in (("low", "1"), ("high", "2")):
+        (tmp_path / "b" / "runs" / f"{name}.run").rename(tmp_path / "b" / "runs" / f"x{noise}.run")
+    file.write_text(file.read_text() + '[[system]]\nname = "x"\ntitle = "X"\nparameters = { noise = [1, 2] }\n')
+
+    result = rankwell.bench(file)
+
+    assert [each.plan.cell.name for each in result.cells] == [
+        f"runs/x noise={noise} duplicates={rule}" for noise in (1, 2) for rule in ("error", "first")
+    ]
+    found = {key[2]: each.mean for key, each in figures(result).items() if key[0] == "AP"}
+    assert found["X noise=1 duplicates=error"] == found["X noise=1 duplicates=first"] < found["X noise=2 duplicates=first"]
+
+
 def test_pairs_can_stand_in_a_bench(tmp_path: Path):
     for name, numbers in (("gold", [1, 2, 3, 4, 5]), ("a", [1, 2, 3, 5, 4]), ("b", [5, 3, 4, 1, 2])):
         (tmp_path / f"{name}.txt").write_text("\n".join(map(str, numbers)))
@@ -171,7 +189,7 @@ def test_a_second_call_does_nothing_and_writes_the_same(folder: Path):
 
     again = rankwell.bench(folder / "bench.toml")
 
-    assert again.told == "0 of 12 cells evaluated"
+    assert again.status == "0 of 12 cells evaluated"
     assert {each.status for each in again.cells} == {"kept"}
     assert content(folder) == before
     assert {path: path.stat().st_mtime_ns for path in folder.rglob("*/*/*.parquet")} == times
@@ -185,7 +203,7 @@ def test_a_new_date_changes_nothing_and_one_byte_changes_one_cell(folder: Path):
 
     replaced(folder / "runs" / "low.run", " x\n", " y\n")
     assert waiting(folder) == {"runs/low": ("input changed: runs/low.run",)}
-    assert rankwell.bench(folder / "bench.toml").told == "1 of 4 cells evaluated"
+    assert rankwell.bench(folder / "bench.toml").status == "1 of 4 cells evaluated"
     assert waiting(folder) == {}
 
 
@@ -238,10 +256,11 @@ def test_an_option_changes_the_cells_that_have_it(folder: Path):
     }
 
 
-def test_another_version_changes_everything(folder: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(planning, "__version__", "99.0")
+def test_another_version_of_the_results_changes_everything(folder: Path, monkeypatch: pytest.MonkeyPatch):
+    before = recipes.RESULTS_VERSION
+    monkeypatch.setattr(recipes, "RESULTS_VERSION", 99)
 
-    assert waiting(folder) == dict.fromkeys(CELLS, (f"version changed: {rankwell.__version__} to 99.0",))
+    assert waiting(folder) == dict.fromkeys(CELLS, (f"results version changed: {before} to 99",))
 
 
 def test_results_that_somebody_changed_or_removed_are_made_again(folder: Path):
@@ -265,7 +284,7 @@ def test_titles_change_tables_and_no_cell(folder: Path):
 
     result = rankwell.bench(folder / "bench.toml")
 
-    assert result.told == "0 of 2 cells evaluated"
+    assert result.status == "0 of 2 cells evaluated"
     assert {key[2] for key in figures(result)} == {"low", "Ours"}
 
 
@@ -276,12 +295,12 @@ def test_what_does_not_fit_the_pattern_is_left_as_it_is_and_said_to_be_so(folder
 
     result = rankwell.bench(folder / "bench.toml", only=["runs/l*", "clips/*"])
 
-    status = {each.task.cell.name: each.status for each in result.cells}
+    status = {each.plan.cell.name: each.status for each in result.cells}
     assert {name for name, word in status.items() if word == "done"} == {"runs/low"}
     assert {name for name, word in status.items() if word == "to do"} == {"runs/high", "vectors/low", "vectors/high"}
     assert figures(result)["AP", "runs", "high"].gap == "to do"
     assert figures(result)["AP", "runs", "high"].mean is None
-    assert result.told == "1 of 6 cells evaluated, 3 left for another call"
+    assert result.status == "1 of 6 cells evaluated, 3 left for another call"
     with pytest.raises(UnknownName, match=r"--only 'rums/low' fits no cell .*; did you mean 'runs/low'"):
         rankwell.bench(folder / "bench.toml", only=["rums/low"])
 
@@ -290,8 +309,8 @@ def test_force_does_everything_that_fits_again(folder: Path):
     file = left(folder, "runs", "questions")
     tasks = to_do(file, only=["runs/*"], force=True)
 
-    assert {task.cell.name: task.why for task in tasks if task.why} == dict.fromkeys(["runs/low", "runs/high"], ("asked for",))
-    assert rankwell.bench(file, only=["runs/*"], force=True).told == "2 of 4 cells evaluated"
+    assert {task.cell.name: task.why for task in tasks if task.why} == dict.fromkeys(["runs/low", "runs/high"], ("requested",))
+    assert rankwell.bench(file, only=["runs/*"], force=True).status == "2 of 4 cells evaluated"
 
 
 def test_a_dry_run_says_why_and_how_and_does_nothing(runs: Path):
@@ -314,7 +333,7 @@ def test_a_killed_run_keeps_what_it_has_done(runs: Path):
         rankwell.bench(runs, progress=stop)
 
     assert waiting(runs.parent) == {"runs/high": ("new",)}
-    assert rankwell.bench(runs).told == "1 of 2 cells evaluated"
+    assert rankwell.bench(runs).status == "1 of 2 cells evaluated"
 
 
 def test_progress_goes_over_the_cells_that_are_evaluated(runs: Path):
@@ -323,6 +342,27 @@ def test_progress_goes_over_the_cells_that_are_evaluated(runs: Path):
     rankwell.bench(runs, only=["*/low"], progress=lambda *told: seen.append(told))
 
     assert [told[1:] for told in seen if told[0] == "cells"] == [(0, 1), (1, 1)]
+
+
+def test_jobs_change_no_byte(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    # Other processes draw their charts.
+    monkeypatch.setattr("rankwell.report.folder.draw", DRAW)
+    rankwell.bench(make_bench(tmp_path / "one", RUNS))
+    result = rankwell.bench(make_bench(tmp_path / "two", RUNS), jobs=2)
+
+    assert not result.failed
+    assert content(tmp_path / "one") == content(tmp_path / "two")
+    with pytest.raises(BadUsage, match="--jobs 0: expected a positive integer"):
+        rankwell.bench(tmp_path / "two" / "bench.toml", force=True, jobs=0)
+
+
+def test_a_cell_that_fails_in_a_process_of_its_own_is_named(runs: Path):
+    (runs.parent / "runs" / "low.run").write_text("q00 Q0 d0 1 nan x\n")
+
+    result = rankwell.bench(runs, jobs=2)
+
+    assert [each.status for each in result.cells] == ["failed", "done"]
+    assert result.failed[0].error.startswith("runs/low.run:1: ")
 
 
 # ---- cells that fail ------------------------------------------------------------------------------------------------------
@@ -350,7 +390,7 @@ def test_a_cell_that_fails_is_named_and_the_others_go_on(runs: Path):
         assert "failed" in (runs.parent / "bench-results" / f"table.{suffix}").read_text(), suffix
 
     (runs.parent / "runs" / "low.run").write_bytes(right)
-    assert rankwell.bench(runs).told == "1 of 2 cells evaluated"
+    assert rankwell.bench(runs).status == "1 of 2 cells evaluated"
     assert content(runs.parent / "bench-results") == whole
 
 
@@ -453,7 +493,7 @@ def test_marks_are_what_compare_decides(three: Path, correction: str, baseline: 
     options: dict[str, Any] = {"correction": correction, "resamples": 500, "seed": 3, "level": 0.9, "measure": ["AP nDCG@10"]}
     told = json.loads(compare(*places, baseline=baseline or None, format="json", intervals="none", **options).text)["rows"]
 
-    assert result.told == "0 of 3 cells evaluated"
+    assert result.status == "0 of 3 cells evaluated"
     decisive = {
         (row["of"], *((row["run"], row["against"]) if row["mean"] > 0 else (row["against"], row["run"])))
         for row in told
@@ -598,41 +638,41 @@ def test_kept_tables_are_made_again_when_the_record_is_damaged(folder: Path):
             r"bench.toml:10: dataset 'runs': runs of runs/low: there is no 'rums/low.run'; make",
         ),
         ('name = "low"', 'name = "lov"', r"there is no 'runs/lov.run'; did you mean 'runs/low.run'\?"),
-        ('"evaluate"', '"evaluat"', r"bench.toml:8: dataset 'runs': command: a bench knows no command 'evaluat'; .*'evaluate'"),
-        ('"evaluate"', '"search"', r"a bench knows no command 'search'; known are agree, answers, captions"),
-        ("seed = 1", 'seed = "x"', r"bench.toml:4: options.seed is 'x'; a whole number is wanted"),
-        ("seed = 1", "seed = true", r"options.seed is True; a whole number is wanted"),
+        ('"evaluate"', '"evaluat"', r"bench.toml:8: dataset 'runs': command: unknown command 'evaluat'; .*'evaluate'"),
+        ('"evaluate"', '"search"', r"unknown command 'search'; known are agree, answers, captions"),
+        ("seed = 1", 'seed = "x"', r"bench.toml:4: options.seed is 'x'; expected an integer"),
+        ("seed = 1", "seed = true", r"options.seed is True; expected an integer"),
         ("seed = 1", "sead = 1", r"bench.toml:4: options.sead: `rankwell evaluate` has no such option; did you mean 'seed'"),
-        ("seed = 1", "output = 1", r"results are written and printed as `rankwell bench` is told to"),
+        ("seed = 1", "output = 1", r"`rankwell bench` decides how results are written"),
         ('"qrels.txt"', "3.5", r"there is no '3.5'"),
-        ('"qrels.txt"', '["qrels.txt", "b"]', r"qrels is \['qrels.txt', 'b'\]; one value is wanted"),
+        ('"qrels.txt"', '["qrels.txt", "b"]', r"qrels is \['qrels.txt', 'b'\]; expected one value"),
         ('"qrels.txt"', '"-"', r"qrels is standard input, which cannot be read again"),
-        ('"qrels.txt"', "1979-05-27", r"qrels is datetime.date.*; texts, numbers, true or false are wanted"),
-        ('qrels = "qrels.txt"', "", r"bench.toml:10: dataset 'runs': runs: `qrels` is missing, which stands before 'runs'"),
-        ("measure =", 'ties = ""\nexclude-self = "yes"\nmeasure =', r"exclude-self is 'yes'; true or false is wanted"),
+        ('"qrels.txt"', "1979-05-27", r"qrels is datetime.date.*; expected strings, numbers, true or false"),
+        ('qrels = "qrels.txt"', "", r"bench.toml:10: dataset 'runs': runs: requires `qrels`, which is missing"),
+        ("measure =", 'ties = ""\nexclude-self = "yes"\nmeasure =', r"exclude-self is 'yes'; expected true or false"),
         ("measure =", 'intervals = "tt"\nmeasure =', r"runs/low: --intervals: there is no 'tt'; known are bootstrap, t, none"),
         ("{system}.run", "low.run", r"'low' and 'high' have the same files and options on 'runs'; put \{system\} into a path"),
-        ("[options]", "[optons]", r"bench.toml:3: optons: there is no such key; did you mean 'options'"),
-        ("[options]", '[table]\nbaseline = "lo"\n[options]', r"bench.toml: no system is called 'lo'; did you mean 'low'"),
-        ("[options]", '[table]\nmean = "yes"\n[options]', r"bench.toml:4: table.mean is 'yes'; true or false is wanted"),
-        ("[options]", "[table]\nmeasures = []\n[options]", r"table.measures is \[\]; a list of texts is wanted"),
+        ("[options]", "[optons]", r"bench.toml:3: optons: unknown key; did you mean 'options'"),
+        ("[options]", '[table]\nbaseline = "lo"\n[options]', r"bench.toml: unknown system 'lo'; did you mean 'low'"),
+        ("[options]", '[table]\nmean = "yes"\n[options]', r"bench.toml:4: table.mean is 'yes'; expected true or false"),
+        ("[options]", "[table]\nmeasures = []\n[options]", r"table.measures is \[\]; expected a list of strings"),
         ("[options]", '[comparison]\ntest = "wilcoxen"\n[options]', r"comparison.test is 'wilcoxen'; did you mean 'wilcoxon'"),
         ("[options]", '[comparison]\ntest = "t"\ncorrection = "max-t"\n[options]', r"comparison: max-T comes from sign flips"),
         ("[options]", "[comparison]\nlevel = 2\n[options]", r"bench.toml: comparison: .*level"),
-        ('name = "high"', 'name = "LOW"', r"system 2: name: two of them are called 'LOW'; name them apart"),
-        ('name = "high"', 'name = "a/b"', r"name is 'a/b', but will be that of a folder"),
-        ('name = "high"', "", r"system 2: name is missing; a text is wanted"),
-        ('name = "high"', 'name = "high"\ntitle = "low"', r"system 'high': title: two of them are shown as 'low'"),
-        ('name = "high"', 'name = "high"\ndatasets = ["run"]', r"no data set is called 'run'; did you mean 'runs'"),
+        ('name = "high"', 'name = "LOW"', r"system 2: name: a second system named 'LOW'"),
+        ('name = "high"', 'name = "a/b"', r"name is 'a/b', which cannot name a folder"),
+        ('name = "high"', "", r"system 2: name is missing; expected a string"),
+        ('name = "high"', 'name = "high"\ntitle = "low"', r"system 'high': title: a second system is shown as 'low'"),
+        ('name = "high"', 'name = "high"\ndatasets = ["run"]', r"unknown data set 'run'; did you mean 'runs'"),
         (
             'name = "high"',
             'name = "high"\n[system.on.run]\nties = "input"',
-            r"on: run: there is no such key; did you mean 'runs'",
+            r"on: run: unknown key; did you mean 'runs'",
         ),
-        ('command = "evaluate"', 'command = "evaluate"\nsystems = "low"', r"systems is 'low'; a list of systems is wanted"),
+        ('command = "evaluate"', 'command = "evaluate"\nsystems = "low"', r"systems is 'low'; expected a list of systems"),
         ('runs = "runs/{system}.run"', "", r"bench.toml: 'low' and 'high' have the same files"),
-        ('command = "evaluate"', "", r"dataset 'runs': command is missing; a text is wanted"),
-        ("[[dataset]]", "[dataset]", r"bench.toml:6: dataset is no list of tables; write \[\[dataset\]\] above each"),
+        ('command = "evaluate"', "", r"dataset 'runs': command is missing; expected a string"),
+        ("[[dataset]]", "[dataset]", r"bench.toml:6: dataset is not a list of tables; write \[\[dataset\]\] above each"),
         ("seed = 1", "seed = ", r"bench.toml is no TOML"),
     ],
 )
@@ -647,7 +687,7 @@ def test_a_mistake_is_named_with_its_place_before_anything_is_evaluated(runs: Pa
 def test_options_of_a_system_hold_where_a_command_has_them_and_the_nearest_word_counts(tmp_path: Path):
     file = make_bench(tmp_path / "b")
     replaced(file, 'name = "high"', 'name = "high"\nmetric = "dot"\nseed = 5\n[system.on.clips]\nmetric = "l2"\nseed = 6')
-    options = {task.cell.name: task.made_of["options"] for task in to_do(file)}
+    options = {task.cell.name: task.recipe["options"] for task in to_do(file)}
 
     assert "metric" not in options["runs/high"]
     assert [options[f"{name}/high"]["metric"] for name in ("vectors", "clips", "paintings")] == ["dot", "l2", "dot"]
@@ -663,10 +703,10 @@ def test_data_sets_and_systems_that_do_not_meet_have_no_cell(tmp_path: Path):
     replaced(file, 'name = "high"', 'name = "high"\ndatasets = ["runs", "clips"]')
     replaced(file, 'command = "clips evaluate"', 'command = "clips"\nsystems = ["low"]')
 
-    assert [cell.name for cell in read_bench(file).cells if cell.system == "high"] == ["runs/high"]
+    assert [cell.name for cell in read_experiment(file).cells if cell.system == "high"] == ["runs/high"]
     replaced(file, 'datasets = ["runs", "clips"]', 'datasets = ["runs"]\n[system.on.clips]\nseed = 2')
-    with pytest.raises(BadInput, match=r"system 'high': on: clips: 'high' and 'clips' do not meet"):
-        read_bench(file)
+    with pytest.raises(BadInput, match=r"system 'high': on: clips: 'high' is not evaluated on 'clips'"):
+        read_experiment(file)
 
 
 def test_every_command_that_a_bench_knows_has_its_own_options_by_name():
@@ -683,7 +723,7 @@ def test_the_page_shows_a_bench_that_holds(tmp_path: Path):
     page = (Path(__file__).resolve().parents[2] / "docs" / "benches.md").read_text(encoding="utf-8")
     text = re.search(r"```toml\n(.*?)```", page, re.DOTALL)[1]
     (tmp_path / "bench.toml").write_text(text)
-    for cell in read_bench(tmp_path / "bench.toml").cells:
+    for cell in read_experiment(tmp_path / "bench.toml").cells:
         for name in ("qrels", "runs", "gold", "predictions"):
             if name in cell.options:
                 place = tmp_path / str(cell.options[name].value)
@@ -693,5 +733,5 @@ def test_the_page_shows_a_bench_that_holds(tmp_path: Path):
     tasks = to_do(tmp_path / "bench.toml")
 
     assert len(tasks) == 8
-    assert tasks[5].made_of["options"]["runs"] == "elsewhere/sparse.run"
-    assert tasks[5].made_of["options"]["duplicates"] == "first"
+    assert tasks[5].recipe["options"]["runs"] == "elsewhere/sparse.run"
+    assert tasks[5].recipe["options"]["duplicates"] == "first"

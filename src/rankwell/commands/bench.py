@@ -7,10 +7,10 @@ from typing import Annotated
 from rankwell import report
 from rankwell.core.options import Option
 from rankwell.errors import BadUsage
-from rankwell.experiments.cells import bench as run_bench
-from rankwell.experiments.cells import to_do
-from rankwell.experiments.cells.planning import Task
-from rankwell.report.present import MeasureOption, Output, OutputOption, Progress
+from rankwell.experiments.runner.planning import PlannedCell
+from rankwell.experiments.runner.results import bench as run_bench
+from rankwell.experiments.runner.results import to_do
+from rankwell.report.present import JobsOption, MeasureOption, Output, OutputOption, Progress
 from rankwell.report.system_table import TableFormat
 
 
@@ -28,6 +28,7 @@ def bench(
     only: list[str] | None = None,
     force: bool = False,
     dry_run: bool = False,
+    jobs: JobsOption = 1,
     progress: Progress = None,
 ) -> Output:
     """Evaluate many systems on many data sets from one TOML file, only where something has changed, and set them side by side.
@@ -73,10 +74,12 @@ def bench(
     force
         Evaluate anew what has not changed as well.
     dry_run
-        Say what would be evaluated and why, and by which command line; evaluate nothing.
+        List the cells that would be evaluated, why, and by which command line; evaluate nothing.
+    jobs
+        Processes that evaluate cells at the same time; the processors are divided among them.
     """
     if dry_run:
-        return _told(to_do(file, output, only=only or (), force=force), format)
+        return _planned(to_do(file, output, only=only or (), force=force), format)
     result = run_bench(
         file,
         output,
@@ -87,13 +90,14 @@ def bench(
         mean=mean,
         intervals=intervals,
         side_by_side=side_by_side,
+        jobs=jobs,
         progress=progress,
     )
     notes = [] if format in ("json", "html") else list(result.notes)
-    notes += [f"{each.task.cell.name} failed: {each.error}" for each in result.failed]
+    notes += [f"{each.plan.cell.name} failed: {each.error}" for each in result.failed]
     text = result.render(format, terminal=report.terminal_of(sys.stdout))
     wrote = result.folder if output is None else output
-    return Output(text=text, notes=(*notes, result.told, f"wrote {_short(wrote)}/"), exit_code=2 if result.failed else 0)
+    return Output(text=text, notes=(*notes, result.status, f"wrote {_short(wrote)}/"), exit_code=2 if result.failed else 0)
 
 
 def _short(folder: Path) -> Path:
@@ -101,19 +105,19 @@ def _short(folder: Path) -> Path:
     return folder.relative_to(Path.cwd()) if folder.is_relative_to(Path.cwd()) else folder
 
 
-def _told(tasks: list[Task], format: TableFormat) -> Output:  # noqa: A002
-    """What would be evaluated: a row for each cell."""
+def _planned(plans: list[PlannedCell], format: TableFormat) -> Output:  # noqa: A002
+    """A row for each cell: whether it would be evaluated, and why."""
     rows = [
         {
-            "cell": task.cell.name,
-            "to_do": "yes" if task.why and task.chosen else "no",
-            "why": "; ".join(task.why) if task.why else "nothing changed",
-            "command": task.command.line(task.arguments),
+            "cell": each.cell.name,
+            "to_do": "yes" if each.why and each.chosen else "no",
+            "why": "; ".join(each.why) if each.why else "nothing changed",
+            "command": each.command.line(each.arguments),
         }
-        for task in tasks
+        for each in plans
     ]
-    number = sum(bool(task.why) and task.chosen for task in tasks)
+    number = sum(bool(each.why) and each.chosen for each in plans)
     if format == "html":
-        raise BadUsage("--dry-run has no page; choose another --format, as table or json.")
+        raise BadUsage("--dry-run cannot be combined with --format html; choose table or json.")
     text = report.render_rows(rows, format, terminal=report.terminal_of(sys.stdout))
-    return Output(text=text, notes=(f"{number} of {len(tasks)} to do",))
+    return Output(text=text, notes=(f"{number} of {len(plans)} to do",))

@@ -35,6 +35,7 @@ ConventionOption = Annotated[str, Option(("--convention", "-c"))]
 PerQueryOption = Annotated[bool, Option(("--per-query", "-q"))]
 FormatOption = Annotated[reports.Format, Option(("--format", "-f"))]
 OutputOption = Annotated[Path | None, Option(("--output", "-o"))]
+JobsOption = Annotated[int, Option(("--jobs", "-j"))]
 OutputPath = Annotated[Path, Option(("--output", "-o"))]
 
 

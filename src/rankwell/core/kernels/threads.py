@@ -8,11 +8,18 @@ from typing import TypeVar
 Part = TypeVar("Part")
 Result = TypeVar("Result")
 _INSIDE = threading.local()
+_LIMITS: list[int] = []
 
 
 def processors() -> int:
-    """How many processors this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    """Number of processors that this process may use."""
+    number = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return min([number, *_LIMITS])
+
+
+def limit_threads(number: int) -> None:
+    """Lets this process use so many processors at most, as one of several that share the machine."""
+    _LIMITS.append(number)
 
 
 def in_threads(

@@ -1,4 +1,4 @@
-"""Results of cells -> tables of systems × data sets: figures, which system is better than which, and words for gaps."""
+"""Results of cells -> tables of systems × data sets: figures, significant differences, and words for gaps."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 from rankwell.core.registry import Better, parse_measure, split_names, suggest
 from rankwell.core.tables.values import Values
 from rankwell.errors import RankwellError, UnknownName
-from rankwell.experiments.bench_toml import Bench
-from rankwell.experiments.cells.running import Done
 from rankwell.experiments.comparison import Correction, Origin, Test, compare_values
 from rankwell.experiments.comparison.folders import differing
+from rankwell.experiments.files import Experiment
+from rankwell.experiments.runner.planning import CellResult
 from rankwell.io.result_folder import ResultFolder, read_results, values_behind
 from rankwell.io.result_summary import read_summary
 from rankwell.report import SUMMARY_COLUMNS, Row
@@ -24,7 +24,7 @@ _NO_FACT = (*SUMMARY_COLUMNS, "against", "group")
 
 @dataclass(frozen=True, kw_only=True)
 class TableChoices:
-    """What tables show. measures: by label or exact name; none: what each data set asks for, else its first figure.
+    """Choices of tables. measures: by label or exact name; none: those that each data set requests, else its first figure.
 
     baseline: the system that all others are tested against; "": all pairs are. mean: whether there is a column of means.
     side_by_side: whether all measures are columns of one table; None: where no measure is shown of two data sets.
@@ -43,13 +43,13 @@ class TableChoices:
 
 
 class Figure(NamedTuple):
-    """What a figure is called: its label, with what tells it from others of that label (`R@1 (t2v)`), and its exact name."""
+    """The names of a figure: its label, with what distinguishes it from namesakes (`R@1 (t2v)`), and its exact name."""
 
     name: str
     measure: str
 
 
-class Result(NamedTuple):
+class CellFigures(NamedTuple):
     """One cell's results: the summary row and, where there are any, the values of single queries of every figure."""
 
     folder: ResultFolder
@@ -58,25 +58,23 @@ class Result(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class OnDataset:
+class DatasetResults:
     """All cells of a data set. results: those that have any, by system."""
 
     name: str
-    done: tuple[Done, ...]
-    results: Mapping[str, Result]
+    cells: tuple[CellResult, ...]
+    results: Mapping[str, CellFigures]
     shown: tuple[Figure, ...]
 
     @cached_property
     def better(self) -> dict[Figure, Better]:
-        """Which values of its figures are the better ones, as far as folders or measures say."""
+        """The better direction of each figure, as far as folders or measures state it."""
         found: dict[Figure, Better] = {}
         for figure in self.shown:
-            told: list[Better | None] = [
-                each.folder.better[figure.measure] for each in self.results.values() if figure.measure in each.folder.better
-            ]
-            known = told[:1] or [_known_better(figure.measure)]
-            if known[0] is not None:
-                found[figure] = known[0]
+            stated: list[Better | None] = [each.folder.better.get(figure.measure) for each in self.results.values()]
+            better = next(filter(None, stated), None) or _known_better(figure.measure)
+            if better is not None:
+                found[figure] = better
         return found
 
 
@@ -88,44 +86,46 @@ def _known_better(measure: str) -> Better | None:
         return None
 
 
-def make_tables(bench: Bench, done: Sequence[Done], shown: TableChoices) -> tuple[list[SystemTable], list[str]]:
-    """A table for every figure that is shown, and what there is to say of them. The working directory is that of the results.
+def make_tables(experiment: Experiment, cells: Sequence[CellResult], shown: TableChoices) -> tuple[list[SystemTable], list[str]]:
+    """A table for every figure that is shown, with notes on them. The working directory is that of the results.
 
-    Raises UnknownName for a measure that there is not.
+    Raises UnknownName for an unknown measure.
     """
-    parts = [_on_dataset(name, [each for each in done if each.task.cell.dataset == name], shown) for name in bench.datasets]
-    _refuse_unknown_measures(parts, shown)
+    parts = [_on_dataset(name, [each for each in cells if each.plan.cell.dataset == name], shown) for name in experiment.datasets]
+    _reject_unknown_measures(parts, shown)
     better: dict[tuple[str, str, Figure], tuple[str, ...]] = {}
     notes: list[str] = []
     for part in parts:
-        found, told = _compared(part, shown)
+        found, own_notes = _compared(part, shown)
         better |= found
-        notes += [f"{part.name}: {note}" for note in told]
+        notes += [f"{part.name}: {note}" for note in own_notes]
         if part.results and not part.shown:
             notes.append(f"{part.name}: none of {', '.join(shown.measures)}, so that no table shows it")
     figures = list(dict.fromkeys(figure for part in parts for figure in part.shown))
-    made = [_table(bench, figure, parts, better, shown) for figure in figures]
+    made = [_table(experiment, figure, parts, better, shown) for figure in figures]
     empty = [part for part in parts if not part.results]
     if empty:
         # A data set without any result is in no table of its own; the first one says that it is missing.
         first = (
-            made[0] if made else SystemTable("", "–", [], None, systems=[bench.titles["system", name] for name in bench.systems])
+            made[0]
+            if made
+            else SystemTable("", "–", [], None, systems=[experiment.titles["system", name] for name in experiment.systems])
         )
-        gaps = [_gap(bench, each) for part in empty for each in part.done]
+        gaps = [_gap(experiment, each) for part in empty for each in part.cells]
         made[:1] = [replace(first, figures=[*first.figures, *gaps])]
     return made, notes
 
 
-def values_shown(bench: Bench, done: Sequence[Done], shown: TableChoices) -> list[tuple[Values, dict[str, str]]]:
+def values_shown(experiment: Experiment, cells: Sequence[CellResult], shown: TableChoices) -> list[tuple[Values, dict[str, str]]]:
     """The values of single queries behind the figures of all tables, each with its data set; a figure's name is the label.
 
     Figures of a whole collection have none. The working directory is that of the results.
     """
-    parts = [_on_dataset(name, [each for each in done if each.task.cell.dataset == name], shown) for name in bench.datasets]
+    parts = [_on_dataset(name, [each for each in cells if each.plan.cell.dataset == name], shown) for name in experiment.datasets]
     return [
         (
-            replace(each.values[figure], run=bench.titles["system", system], label=figure.name),
-            {"dataset": bench.titles["dataset", part.name]},
+            replace(each.values[figure], run=experiment.titles["system", system], label=figure.name),
+            {"dataset": experiment.titles["dataset", part.name]},
         )
         for part in parts
         for figure in part.shown
@@ -152,29 +152,29 @@ def side_by_side(tables: Sequence[SystemTable], title: str) -> SystemTable:
     return replace(tables[0], measure="", label="", figures=figures, better=better, name=title or "All measures")
 
 
-def _on_dataset(name: str, done: Sequence[Done], shown: TableChoices) -> OnDataset:
-    folders = {each.task.cell.system: each.task.cell for each in done if each.has_results}
+def _on_dataset(name: str, cells: Sequence[CellResult], shown: TableChoices) -> DatasetResults:
+    folders = {each.plan.cell.system: each.plan.cell for each in cells if each.has_results}
     rows = {system: [row for row in read_summary(cell.name) if not row.get("against")] for system, cell in folders.items()}
     apart = _apart(rows)
-    results: dict[str, Result] = {}
+    results: dict[str, CellFigures] = {}
     for system, cell in folders.items():
         folder = read_results(cell.name)
         own = {_figure(row, apart): row for row in reversed(rows[system])}
         found = {figure: values_behind(row, folder.values, folder.facts) for figure, row in own.items()}
-        results[system] = Result(
+        results[system] = CellFigures(
             folder, dict(reversed(own.items())), {figure: each for figure, each in found.items() if each is not None}
         )
     known = list(dict.fromkeys(figure for each in results.values() for figure in each.rows))
     if shown.measures:
-        chosen = [figure for asked in shown.measures for figure in known if _is_called(figure, asked)]
+        chosen = [figure for name in shown.measures for figure in known if _is_named(figure, name)]
     else:
-        named = any("measure" in each.task.made_of["options"] for each in done)
+        named = any("measure" in each.plan.recipe["options"] for each in cells)
         chosen = known if named else known[:1]
-    return OnDataset(name, tuple(done), results, tuple(dict.fromkeys(chosen)))
+    return DatasetResults(name, tuple(cells), results, tuple(dict.fromkeys(chosen)))
 
 
 def _apart(rows: Mapping[str, Sequence[Row]]) -> dict[str, list[str]]:
-    """For every label the columns of texts that tell its rows apart within one system; the run where nothing else does."""
+    """For every label the columns of texts that distinguish its rows within one system; the run where nothing else does."""
     found: dict[str, list[str]] = {}
     for label in dict.fromkeys(row["label"] for each in rows.values() for row in each):
         alike = [[row for row in each if row["label"] == label] for each in rows.values()]
@@ -188,44 +188,44 @@ def _apart(rows: Mapping[str, Sequence[Row]]) -> dict[str, list[str]]:
 
 
 def _figure(row: Row, apart: Mapping[str, Sequence[str]]) -> Figure:
-    told = [str(row[name]) for name in apart[row["label"]] if row.get(name) is not None]
-    return Figure(f"{row['label']} ({', '.join(told)})" if told else row["label"], row["measure"])
+    parts = [str(row[name]) for name in apart[row["label"]] if row.get(name) is not None]
+    return Figure(f"{row['label']} ({', '.join(parts)})" if parts else row["label"], row["measure"])
 
 
-def _is_called(figure: Figure, asked: str) -> bool:
-    if asked in (figure.name, figure.measure) or figure.name.startswith(f"{asked} ("):
+def _is_named(figure: Figure, name: str) -> bool:
+    if name in (figure.name, figure.measure) or figure.name.startswith(f"{name} ("):
         return True
     try:
-        return str(parse_measure(asked)) == figure.measure
+        return str(parse_measure(name)) == figure.measure
     except RankwellError:
         return False
 
 
-def _refuse_unknown_measures(parts: Sequence[OnDataset], shown: TableChoices) -> None:
+def _reject_unknown_measures(parts: Sequence[DatasetResults], shown: TableChoices) -> None:
     known = {figure for part in parts for each in part.results.values() for figure in each.rows}
-    for asked in shown.measures if all(part.results for part in parts) else ():
-        if not any(_is_called(figure, asked) for figure in known):
-            raise UnknownName(f"no result has a measure {asked!r}; {suggest(asked, {figure.name for figure in known})}")
+    for name in shown.measures if all(part.results for part in parts) else ():
+        if not any(_is_named(figure, name) for figure in known):
+            raise UnknownName(f"no result has a measure {name!r}; {suggest(name, {figure.name for figure in known})}")
 
 
-def _compared(part: OnDataset, shown: TableChoices) -> tuple[dict[tuple[str, str, Figure], tuple[str, ...]], list[str]]:
-    """Which systems each one is significantly better than by each figure: one family of tests for the data set."""
-    values, facts = list[Values](), list[dict[str, Any]]()
+def _compared(part: DatasetResults, shown: TableChoices) -> tuple[dict[tuple[str, str, Figure], tuple[str, ...]], list[str]]:
+    """The systems that each one is significantly better than by each figure: one family of tests for the data set."""
+    values, attributes = list[Values](), list[dict[str, Any]]()
     for place, figure in enumerate(part.shown):
         for system, each in part.results.items():
             if figure in each.values:
                 values.append(replace(each.values[figure], run=system))
-                facts.append({"figure": place})
+                attributes.append({"figure": place})
     runs = {each.run for each in values}
-    if shown.baseline and shown.baseline in {each.task.cell.system for each in part.done} - runs:
+    if shown.baseline and shown.baseline in {each.plan.cell.system for each in part.cells} - runs:
         return {}, [f"the baseline {shown.baseline} has no values, so that nothing is tested"]
     if len(runs) < 2 or (shown.baseline and shown.baseline not in runs):
         return {}, []
-    told = differing([(system, each.folder) for system, each in part.results.items()])
+    notes = differing([(system, each.folder) for system, each in part.results.items()])
     try:
         found = compare_values(
             values,
-            facts=facts,
+            facts=attributes,
             baseline=shown.baseline or None,
             test=shown.test,
             correction=shown.correction,
@@ -236,7 +236,7 @@ def _compared(part: OnDataset, shown: TableChoices) -> tuple[dict[tuple[str, str
             origin=Origin(better={figure.measure: better for figure, better in part.better.items()}),
         )
     except RankwellError as error:
-        return {}, [*told, f"nothing is tested: {error}"]
+        return {}, [*notes, f"nothing is tested: {error}"]
     better: dict[tuple[str, str, Figure], tuple[str, ...]] = {}
     for row in found.differences:
         if row["decisive"] and row["mean"]:
@@ -244,22 +244,24 @@ def _compared(part: OnDataset, shown: TableChoices) -> tuple[dict[tuple[str, str
             winner, loser = (row["run"], row["against"]) if lift else (row["against"], row["run"])
             key = (part.name, winner, part.shown[row["figure"]])
             better[key] = (*better.get(key, ()), loser)
-    return better, [*told, *found.notes]
+    return better, [*notes, *found.notes]
 
 
 def _table(
-    bench: Bench,
+    experiment: Experiment,
     figure: Figure,
-    parts: Sequence[OnDataset],
+    parts: Sequence[DatasetResults],
     better: Mapping[tuple[str, str, Figure], tuple[str, ...]],
     shown: TableChoices,
 ) -> SystemTable:
     mine = [part for part in parts if figure in part.shown]
-    figures = [cell for part in mine for cell in _cells(bench, figure, part, better, shown)]
+    figures = [cell for part in mine for cell in _cells(experiment, figure, part, better, shown)]
     column = f"mean of {len(mine)} data sets"
     if shown.mean and len(mine) > 1:
         figures += _means(figures, column, len(mine))
-    known: dict[str, Better] = {bench.titles["dataset", part.name]: part.better[figure] for part in mine if figure in part.better}
+    known: dict[str, Better] = {
+        experiment.titles["dataset", part.name]: part.better[figure] for part in mine if figure in part.better
+    }
     if len(known) == len(mine):
         known[column] = next(iter(known.values()))
     return SystemTable(
@@ -267,47 +269,47 @@ def _table(
         figure.name,
         figures,
         None,
-        _rules(bench, shown) if any(len(part.results) > 1 for part in mine) else {},
+        _rules(experiment, shown) if any(len(part.results) > 1 for part in mine) else {},
         better=known,
-        systems=[bench.titles["system", name] for name in bench.systems],
+        systems=[experiment.titles["system", name] for name in experiment.systems],
         name=figure.name,
     )
 
 
 def _cells(
-    bench: Bench,
+    experiment: Experiment,
     figure: Figure,
-    part: OnDataset,
+    part: DatasetResults,
     better: Mapping[tuple[str, str, Figure], tuple[str, ...]],
     shown: TableChoices,
 ) -> Iterator[SystemFigure]:
-    for each in part.done:
-        system = each.task.cell.system
+    for each in part.cells:
+        system = each.plan.cell.system
         row = part.results[system].rows.get(figure) if system in part.results else None
         if row is None:
-            yield _gap(bench, each, figure)
+            yield _gap(experiment, each, figure)
             continue
         low, high = (row["ci_low"], row["ci_high"]) if shown.intervals else (None, None)
         yield SystemFigure(
-            bench.titles["system", system],
-            bench.titles["dataset", part.name],
+            experiment.titles["system", system],
+            experiment.titles["dataset", part.name],
             row["mean"],
             row["n"],
             row["unit"],
             low,
             high,
             row["sd"],
-            tuple(bench.titles["system", name] for name in better.get((part.name, system, figure), ())),
+            tuple(experiment.titles["system", name] for name in better.get((part.name, system, figure), ())),
         )
 
 
-def _gap(bench: Bench, each: Done, figure: Figure | None = None) -> SystemFigure:
-    """What stands in the place of a figure that is not there, and why it is not."""
-    cell = each.task.cell
+def _gap(experiment: Experiment, each: CellResult, figure: Figure | None = None) -> SystemFigure:
+    """The word in place of a missing figure, and why it is missing."""
+    cell = each.plan.cell
     lacking = figure if each.has_results else None
     gap, why = (each.status, each.error) if lacking is None else ("none", f"its results have no {lacking.name}")
     return SystemFigure(
-        bench.titles["system", cell.system], bench.titles["dataset", cell.dataset], None, None, "", gap=gap, why=why
+        experiment.titles["system", cell.system], experiment.titles["dataset", cell.dataset], None, None, "", gap=gap, why=why
     )
 
 
@@ -319,12 +321,12 @@ def _means(figures: Sequence[SystemFigure], column: str, number: int) -> Iterato
             yield SystemFigure(system, column, fsum(each.mean or 0.0 for each in own) / number, None, own[0].unit)
 
 
-def _rules(bench: Bench, shown: TableChoices) -> dict[str, Any]:
-    pairs = f"every system against {bench.titles['system', shown.baseline]}" if shown.baseline else "all pairs"
+def _rules(experiment: Experiment, shown: TableChoices) -> dict[str, Any]:
+    pairs = f"every system against {experiment.titles['system', shown.baseline]}" if shown.baseline else "all pairs"
     family = f"{_CORRECTIONS[shown.correction]} over {pairs} and the measures of a data set"
     return {"test": f"{shown.test}, two-sided; {family}", "alpha": round(1 - shown.level, 12)}
 
 
-def asked_measures(texts: Sequence[str]) -> tuple[str, ...]:
+def requested_measures(texts: Sequence[str]) -> tuple[str, ...]:
     """The measures in texts that may hold several, separated by blanks; a name with a part in brackets stays whole."""
     return tuple(dict.fromkeys(name for text in texts for name in ([text] if " (" in text else split_names(text))))

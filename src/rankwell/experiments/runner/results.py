@@ -1,4 +1,4 @@
-"""Benches: data sets × systems, each cell evaluated by the command that fits it, and only where something has changed."""
+"""Results of an experiment file: every changed cell is evaluated by its command, and all are set side by side."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -13,12 +13,11 @@ from rankwell.core.display import FACES, Displayable
 from rankwell.core.registry import suggest
 from rankwell.core.tables.values import Values
 from rankwell.errors import BadInput, BadUsage, UnknownName
-from rankwell.experiments.bench_toml import Bench, read_bench
-from rankwell.experiments.cells.figures import TableChoices, asked_measures, make_tables, side_by_side, values_shown
-from rankwell.experiments.cells.kept_tables import Tables, kept, key_of, packed
-from rankwell.experiments.cells.planning import Task, plan
-from rankwell.experiments.cells.running import Done, run
 from rankwell.experiments.comparison import Correction, Method, Test
+from rankwell.experiments.files import Experiment, read_experiment
+from rankwell.experiments.runner.planning import CellResult, PlannedCell, evaluate_cells, plan_cells
+from rankwell.experiments.runner.table_cache import CachedTables, cached, packed, tables_key
+from rankwell.experiments.runner.tables import TableChoices, make_tables, requested_measures, side_by_side, values_shown
 from rankwell.report import PLAIN, Row, Terminal
 from rankwell.report.folder import digest_of
 from rankwell.report.present import Progress
@@ -30,29 +29,29 @@ _SUFFIXES: dict[TableFormat, str] = {"table": "txt", "md": "md", "latex": "tex",
 
 @dataclass(frozen=True, eq=False, repr=False)
 class BenchResults(Displayable):
-    """What became of the cells of a bench. system_tables: one for every figure. folder: where everything lies.
+    """The outcome of the cells of an experiment file. system_tables: one for every figure. folder: of all results.
 
     As of other results there are data frames and charts of it: a system is a run, and `dataset` a further column.
     """
 
-    bench: Bench
+    experiment: Experiment
     folder: Path
-    cells: tuple[Done, ...]
+    cells: tuple[CellResult, ...]
     system_tables: tuple[SystemTable, ...]
     shown: TableChoices
     notes: tuple[str, ...]
 
     def __repr__(self) -> str:
-        return f"<BenchResults in {self.folder}: {self.told}; read .summary, .system_tables, .cells and .notes>"
+        return f"<BenchResults in {self.folder}: {self.status}; read .summary, .system_tables, .cells and .notes>"
 
     @property
-    def failed(self) -> tuple[Done, ...]:
+    def failed(self) -> tuple[CellResult, ...]:
         """The cells that could not be evaluated, each with its error."""
         return tuple(each for each in self.cells if each.status == "failed")
 
     @property
-    def told(self) -> str:
-        """How much was done, in words."""
+    def status(self) -> str:
+        """The numbers of cells that were evaluated, failed and left, in words."""
         counts = {status: sum(each.status == status for each in self.cells) for status in ("done", "failed", "to do")}
         parts = [f"{counts['done']} of {len(self.cells)} cells evaluated"]
         parts += [f"{counts['failed']} failed"] if counts["failed"] else []
@@ -88,7 +87,7 @@ class BenchResults(Displayable):
         if format not in ("table", "md", "latex", "html"):
             return render_system_tables(self.system_tables, format, notes=self.notes)
         tables = self._laid_out
-        title = self.bench.title if tables is self.system_tables else ""
+        title = self.experiment.title if tables is self.system_tables else ""
         return render_system_tables(tables, format, notes=self.notes, title=title, terminal=terminal)
 
     def _repr_html_(self) -> str:
@@ -97,15 +96,15 @@ class BenchResults(Displayable):
     @property
     def _laid_out(self) -> Sequence[SystemTable]:
         """The tables as people read them: apart, or all measures as columns of one."""
-        asked = self.shown.side_by_side
-        wide = all(len(each.datasets) == 1 for each in self.system_tables) if asked is None else asked
+        chosen = self.shown.side_by_side
+        wide = all(len(each.datasets) == 1 for each in self.system_tables) if chosen is None else chosen
         together = wide and len(self.system_tables) > 1
-        return [side_by_side(self.system_tables, self.bench.title)] if together else self.system_tables
+        return [side_by_side(self.system_tables, self.experiment.title)] if together else self.system_tables
 
     @cached_property
     def _values(self) -> list[tuple[Values, dict[str, str]]]:
         with chdir(self.folder):
-            return values_shown(self.bench, self.cells, self.shown)
+            return values_shown(self.experiment, self.cells, self.shown)
 
 
 def bench(
@@ -119,51 +118,57 @@ def bench(
     mean: bool | None = None,
     intervals: bool | None = None,
     side_by_side: bool | None = None,
+    jobs: int = 1,
     progress: Progress = None,
 ) -> BenchResults:
-    """Evaluates every cell of a bench file that has changed, and sets all of them side by side.
+    """Evaluates every cell of an experiment file that has changed, and sets all of them side by side.
 
     output: folder of the results (`DATASET/SYSTEM/`), the tables and `bench.json`; by default `NAME-results` beside NAME.toml.
     only: patterns of `DATASET/SYSTEM`, others are left as they are. force: evaluate these anew. measures, baseline, mean,
     intervals, side_by_side: of the tables, in place of what the file says; see docs/benches.md and `TableChoices`.
-    A cell is evaluated again when the content of its inputs, its options or the version changed, or when its results are not what
-    was written; code of callables and pictures that a table lists are not looked at. Cells that fail are in `failed`.
+    jobs: processes that evaluate cells at the same time and share the processors; the results are the same for any number.
+    A cell is evaluated again when the content of its inputs, its options or `RESULTS_VERSION` changed, or when its results are
+    not those that were written; code of callables and pictures that a table lists are not looked at. Cells that fail are in
+    `failed`.
     While it runs, the working directory of the process is the file's folder.
     Raises BadInput, BadUsage and UnknownName for a file that cannot be understood, before anything is evaluated.
     """
     found, folder = _read(file, output)
-    asked = {"baseline": baseline, "mean": mean, "intervals": intervals, "side_by_side": side_by_side}
-    shown = _shown(found, measures, {name: value for name, value in asked.items() if value is not None})
+    given = {"baseline": baseline, "mean": mean, "intervals": intervals, "side_by_side": side_by_side}
+    shown = _shown(found, measures, {name: value for name, value in given.items() if value is not None})
     with chdir(found.folder):
-        done = tuple(run(plan(found, folder, only=only, force=force, progress=progress), progress=progress))
+        plans = plan_cells(found, folder, only=only, force=force, progress=progress)
+        done = tuple(evaluate_cells(plans, jobs=jobs, progress=progress))
     folder.mkdir(parents=True, exist_ok=True)
-    key = key_of(found, done, shown)
-    made = kept(folder / "bench.json", key)
+    key = tables_key(found, done, shown)
+    made = cached(folder / "bench.json", key)
     if made is None:
         with chdir(folder):
             tables, notes = make_tables(found, done, shown)
-        made = Tables(tuple(tables), tuple(dict.fromkeys(notes)))
+        made = CachedTables(tuple(tables), tuple(dict.fromkeys(notes)))
     result = BenchResults(found, folder, done, made.tables, shown, made.notes)
     _write(result, packed(key, made))
     return result
 
 
-def to_do(file: str | Path, output: str | Path | None = None, *, only: Sequence[str] = (), force: bool = False) -> list[Task]:
-    """Every cell of a bench file with the reasons to evaluate it; evaluates nothing. See `bench`."""
+def to_do(
+    file: str | Path, output: str | Path | None = None, *, only: Sequence[str] = (), force: bool = False
+) -> list[PlannedCell]:
+    """Every cell of an experiment file with the reasons to evaluate it; evaluates nothing. See `bench`."""
     found, folder = _read(file, output)
     with chdir(found.folder):
-        return plan(found, folder, only=only, force=force)
+        return plan_cells(found, folder, only=only, force=force)
 
 
-def _read(file: str | Path, output: str | Path | None) -> tuple[Bench, Path]:
-    found = read_bench(file)
+def _read(file: str | Path, output: str | Path | None) -> tuple[Experiment, Path]:
+    found = read_experiment(file)
     folder = (found.folder / f"{found.stem}-results" if output is None else Path(output)).absolute()
     refuse_blocked(folder, folder=True)
     return found, folder
 
 
-def _shown(found: Bench, measures: Sequence[str] | None, asked: Mapping[str, Any]) -> TableChoices:
-    """What the file says, and what was asked for in its place. Raises BadInput for a test or a level that cannot be."""
+def _shown(found: Experiment, measures: Sequence[str] | None, given: Mapping[str, Any]) -> TableChoices:
+    """The choices of the file, and those of the caller in their place. Raises BadInput for an unknown test or level."""
     for name, known in (("test", get_args(Test)), ("correction", get_args(Correction))):
         value = found.comparison.get(name, known[0])
         if value not in known:
@@ -173,27 +178,27 @@ def _shown(found: Bench, measures: Sequence[str] | None, asked: Mapping[str, Any
     except BadUsage as error:
         raise BadInput(f"{found.file}: comparison: {error}") from error
     named = found.table.get("measures", ()) if measures is None else measures
-    shown = replace(TableChoices(), **{**found.table, **found.comparison, **asked, "measures": asked_measures(named)})
+    shown = replace(TableChoices(), **{**found.table, **found.comparison, **given, "measures": requested_measures(named)})
     if shown.baseline and shown.baseline not in found.systems:
-        raise UnknownName(f"{found.file}: no system is called {shown.baseline!r}; {suggest(shown.baseline, found.systems)}")
+        raise UnknownName(f"{found.file}: unknown system {shown.baseline!r}; {suggest(shown.baseline, found.systems)}")
     return shown
 
 
 def _write(result: BenchResults, shown: Mapping[str, Any]) -> None:
-    """Writes the tables, and what everything was made of: no times and no places, so that the same bench gives the same bytes."""
+    """Writes the tables and the recipes of all cells: no times and no places, so that the same file gives the same bytes."""
     files: dict[str, str] = {}
     for kind, suffix in _SUFFIXES.items():
         write_text(result.folder / f"table.{suffix}", result.render(kind))
         files[f"table.{suffix}"] = digest_of(result.folder / f"table.{suffix}")
     cells: dict[str, dict[str, Any]] = {}
     for each in result.cells:
-        # Whether a cell was evaluated now or before does not tell what it holds.
+        # Whether a cell was evaluated now or before does not decide its content.
         status = "done" if each.has_results else each.status
-        cells[each.task.cell.name] = {"status": status, **({"error": each.error} if each.error else {}), **each.task.made_of}
+        cells[each.plan.cell.name] = {"status": status, **({"error": each.error} if each.error else {}), **each.plan.recipe}
     content = {
         "schema_version": 1,
         "version": __version__,
-        "bench": result.bench.digest,
+        "bench": result.experiment.digest,
         "cells": cells,
         "files": files,
         "shown": shown,
