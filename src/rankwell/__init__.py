@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from rankwell.tasks.clips.formats.annotations import read_annotations
     from rankwell.tasks.clips.formats.keyword_schema import read_schema
     from rankwell.tasks.clips.mapping import KeywordMapper
-    from rankwell.tasks.instances.evaluation import InstanceResults, evaluate_instances
+    from rankwell.tasks.instances.evaluation import evaluate_instances
     from rankwell.tasks.instances.formats import read_images
     from rankwell.tasks.instances.images import Images
     from rankwell.tasks.runs.evaluation import evaluate
@@ -75,7 +75,6 @@ _HOME = {
     "read_images": "rankwell.tasks.instances.formats",
     "Images": "rankwell.tasks.instances.images",
     "evaluate_instances": "rankwell.tasks.instances.evaluation",
-    "InstanceResults": "rankwell.tasks.instances.evaluation",
     "fuse": "rankwell.experiments.fusion",
     "tune_fusion": "rankwell.experiments.fusion",
     "TunedFusion": "rankwell.experiments.fusion",
@@ -85,7 +84,6 @@ _HOME = {
 }
 __all__ = [
     "Images",
-    "InstanceResults",
     "Agreement",
     "AnswerResults",
     "Annotations",
@@ -133,7 +131,7 @@ __all__ = [
 ]
 
 
-_RENAMED = dict.fromkeys(("Captions", "Comparison", "Evaluation"), "Results")
+_RENAMED = dict.fromkeys(("Captions", "Comparison", "Evaluation", "InstanceResults"), "Results")
 
 
 def __getattr__(name: str) -> "Any":

@@ -116,6 +116,8 @@ _COUNTS_OF_VERSION_1 = {
     "best_right_reference_tied": "queries_best_relevant_tied",
     "masked": "queries_masked",
     "tied": "queries_tied",
+    "queries_missing_from_the_run": "queries_missing",
+    "references_missing_from_the_run": "references_missing",
 }
 
 

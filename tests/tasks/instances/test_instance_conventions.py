@@ -11,13 +11,14 @@ import pytest
 from oracles import instances as by_hand
 from rankwell.conventions import CONVENTIONS, choose_measures
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate
-from rankwell.tasks.instances.evaluation import InstanceResults, evaluate_instances
+from rankwell.evaluation.results import Results
+from rankwell.tasks.instances.evaluation import evaluate_instances
 from rankwell.tasks.instances.images import Images, Marks, Picture
 
 NAMES = [name for name in CONVENTIONS if CONVENTIONS[name].instances is not None]
 
 
-def shown(result: InstanceResults) -> dict[str, dict[str, float]]:
+def shown(result: Results) -> dict[str, dict[str, float]]:
     """label -> query -> value, of queries that count."""
     rows = [row for row in result.per_query() if row["value"] is not None]
     return {label: {row["query"]: row["value"] for row in rows if row["label"] == label} for label in {r["label"] for r in rows}}
@@ -68,7 +69,7 @@ class People:
         self.images = Images.from_pictures(pictures)
         self.scores = np.random.default_rng(seed).permutation(400).reshape(10, 40).astype(np.float32)
 
-    def evaluate(self, convention: str, **options: Any) -> InstanceResults:
+    def evaluate(self, convention: str, **options: Any) -> Results:
         return evaluate_instances(
             self.images,
             scores=self.scores,
@@ -246,4 +247,4 @@ def test_a_tie_at_the_top_goes_as_the_rule_says(ties: str, expected: float) -> N
     )
 
     assert result.summary[0]["mean"] == pytest.approx(expected)
-    assert result.rules["counts"]["scores"]["best_right_reference_tied"] == 1
+    assert result.rules["counts"]["scores"]["queries_best_relevant_tied"] == 1

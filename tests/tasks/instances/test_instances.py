@@ -12,9 +12,10 @@ import pytest
 
 from rankwell.core.tables.embeddings import Embeddings
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate, TieRefused, UnknownName
+from rankwell.evaluation.results import Results
 from rankwell.report import rules_line
 from rankwell.tasks.instances.commands.instances_evaluate import evaluate
-from rankwell.tasks.instances.evaluation import InstanceResults, evaluate_instances
+from rankwell.tasks.instances.evaluation import evaluate_instances
 from rankwell.tasks.instances.formats import read_images
 from rankwell.tasks.instances.images import Images, Picture
 from rankwell.tasks.instances.made import by_encoder, by_local_features
@@ -30,7 +31,7 @@ def gallery() -> Images:
     return Images.from_pictures([*pictures, *(Picture(name, label, "query", camera=camera) for name, label, camera in QUERIES)])
 
 
-def of_gallery(scores: np.ndarray = SCORES, images: Images | None = None, **options: Any) -> InstanceResults:
+def of_gallery(scores: np.ndarray = SCORES, images: Images | None = None, **options: Any) -> Results:
     given: dict[str, Any] = {
         "query_ids": [name for name, _, _ in QUERIES],
         "reference_ids": [name for name, _, _ in REFERENCES],
@@ -39,7 +40,7 @@ def of_gallery(scores: np.ndarray = SCORES, images: Images | None = None, **opti
     return evaluate_instances(images or gallery(), scores=scores, **(given | options))
 
 
-def means(result: InstanceResults) -> dict[str, float | None]:
+def means(result: Results) -> dict[str, float | None]:
     return {row["label"]: row["mean"] for row in result.summary}
 
 
@@ -178,7 +179,7 @@ def test_what_is_missing_from_a_run_counts_as_not_found_and_is_said() -> None:
         ("q3", "R@10"): 0,
     }
     counts = found.rules["counts"]["scores"]
-    assert (counts["queries_missing_from_the_run"], counts["references_missing_from_the_run"]) == (1, 1)
+    assert (counts["queries_missing"], counts["references_missing"]) == (1, 1)
     assert [note for note in found.notes if "not in it" in note] == [
         "scores: 1 of 3 queries is not in it; counted as not found",
         "scores: 1 of 4 references is not in it; those that are right for a query stay so, and are not found",

@@ -8,7 +8,7 @@ from rankwell.conventions import CONVENTIONS, Convention, InstanceReading, Label
 from rankwell.core.registry import parse_measure, split_names, suggest
 from rankwell.errors import BadUsage, UnknownName
 from rankwell.tasks.instances.images import Images
-from rankwell.tasks.instances.ranked import Ties, ties_of
+from rankwell.tasks.instances.judged import Ties, ties_of
 from rankwell.tasks.instances.truth import Excluded, Filtered, Switch, both_sides, filter_images
 
 CUTOFFS = (1, 5, 10)
@@ -84,7 +84,7 @@ def taking_part(images: Images, convention: str, contentless: str, absent: str |
     return found
 
 
-def asked_for(
+def labelled_measures(
     rules: Convention, measures: Sequence[str] | str | None, ks: Sequence[int], cut: int | None
 ) -> tuple[tuple[LabelledMeasure, ...], bool]:
     """The measures, and whether what the best reference names is asked for, too."""

@@ -4,7 +4,7 @@ import hashlib
 import json
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,18 +16,20 @@ from rankwell.core.tables import Bools, Floats
 from rankwell.core.tables.values import Values
 from rankwell.core.views.judged import JudgedRankings
 from rankwell.errors import BadUsage, NothingToEvaluate
+from rankwell.evaluation.builder import Progress as RunProgress
+from rankwell.evaluation.builder import ResultsBuilder
+from rankwell.evaluation.counting import QUERIES_BEST_TIED, QUERIES_COUNTED, QUERIES_MISSING, QUERIES_WITHOUT_RELEVANT
 from rankwell.evaluation.results import Results
 from rankwell.io.positives import Sides, read_positives
 from rankwell.stats import Intervals, check_intervals
-from rankwell.stats.summaries import figure_of
 from rankwell.store import Source
-from rankwell.tasks.instances.choices import CUTOFFS, NAMED, Choices, asked_for, convention_of
+from rankwell.tasks.instances.choices import CUTOFFS, NAMED, Choices, convention_of, labelled_measures
 from rankwell.tasks.instances.formats import read_images
 from rankwell.tasks.instances.images import Images
+from rankwell.tasks.instances.judged import InstanceRun
 from rankwell.tasks.instances.named import Named
-from rankwell.tasks.instances.ranked import DETAIL_DEPTH, Ranked
 from rankwell.tasks.instances.runs import Runs, refuse_unknown
-from rankwell.tasks.instances.tables import detail_columns, joined, query_columns, worst_first
+from rankwell.tasks.instances.tables import instance_detail_columns, query_columns, worst_first
 from rankwell.tasks.instances.truth import Filtered, InstanceTruth, instance_truth
 
 Progress = Callable[[str, int, int], None]
@@ -40,28 +42,11 @@ _NAMED_DEFINITION = {
 }
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class InstanceResults(Results):
-    """The values of every run with their rules; summaries and intervals are computed when first read.
-
-    Every fact has `ceiling` (what a perfect ranker reaches) and `chance`. views: run -> where the right references stand, ties
-    open. by_instance: a row per run and instance where references have labels: how often it was named, how often rightly. images:
-    those that took part, None where only positions are known. filtered: what was removed. performance: run -> what it took, in
-    seconds and numbers of vectors; the seconds differ from one computation to the next.
-    """
-
-    views: Mapping[str, JudgedRankings]
-    by_instance: tuple[Mapping[str, Any], ...] = ()
-    images: Images | None = None
-    filtered: Filtered | None = None
-    performance: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, Mapping[str, Any]])
-    task: str = "instances"
-
-    def worst(self, run: str) -> list[str]:
-        """The queries of a run that count, from worst to best by its measures in their order."""
-        mine = [each for each in self.values if each.run == run and each.measure != NAMED]
-        lower = [parse_measure(each.measure).entry.better == "lower" for each in mine]
-        return worst_first(mine[0].queries, [(each.values, low) for each, low in zip(mine, lower, strict=True)])
+def _worst(values: Sequence[Values], run: str) -> list[str]:
+    """The counted queries of a run, from worst to best by its measures in their order."""
+    own = [each for each in values if each.run == run and each.measure != NAMED]
+    lower = [parse_measure(each.measure).entry.better == "lower" for each in own]
+    return worst_first(own[0].queries, [(each.values, low) for each, low in zip(own, lower, strict=True)])
 
 
 def evaluate_instances(
@@ -93,7 +78,7 @@ def evaluate_instances(
     details: bool = False,
     rules: Mapping[str, Any] | None = None,
     progress: Progress | None = None,
-) -> InstanceResults:
+) -> Results:
     """How well pictures of instances are found: is the best reference one of the query's instance, and where do the others stand.
 
     images: a data set, whatever `read_images` takes; without one, `positives` says what is right, by position or id.
@@ -109,6 +94,9 @@ def evaluate_instances(
     transforms: of vectors or of scores, as `parse_transform` reads them, one after the other; learn: vectors that those which
     learn are learnt on, in place of the references. details: keep the first references of each query. rules:
     what else the result is to say of how it came about, such as the name of the data set.
+    The results have the table `by_instance` (a row per run and instance where references have labels) and the objects `views`
+    (run -> ranks of the right references, ties open), `images` that took part, None where only positions are known, `filtered`,
+    `performance` (run -> seconds and numbers of vectors; seconds differ from run to run) and `worst(run)`.
     Raises BadInput, BadUsage, UnknownName, and NothingToEvaluate where no query counts.
     """
     source = convention_of(convention)
@@ -116,9 +104,9 @@ def evaluate_instances(
     choices = Choices.of(
         source, exclude, contentless, absent, ties, no_relevant, by_id=images is not None, judged=positives is not None
     )
-    asked, named = asked_for(source, measures, (k,) if isinstance(k, int) else tuple(k), cut)
+    measures_labelled, named = labelled_measures(source, measures, (k,) if isinstance(k, int) else tuple(k), cut)
     table = None if images is None else read_images(images)
-    told = Runs.read(
+    given = Runs.read(
         scores,
         embeddings,
         queries,
@@ -131,31 +119,35 @@ def evaluate_instances(
     ).transformed([transforms] if isinstance(transforms, str) else list(transforms), learn)
     filtered = None
     if table is not None:
-        told = told.in_order(table.listed)
-        refuse_unknown(told, table)
+        given = given.in_order(table.listed)
+        refuse_unknown(given, table)
         filtered = choices.filtered(table)
-    truth = _truth(filtered, positives, told, choices)
+    truth = _truth(filtered, positives, given, choices)
     is_labelled = any(label is not None for label in truth.reference_instances or ())
-    found = _Found(source, choices, truth, asked, named and is_labelled)
-    for name in told.given:
-        found.add(name, told, details=details, progress=progress)
-    sources = told.sources | {name: Source(place) for name, place in _places(images, positives).items()}
-    return InstanceResults(
-        values=tuple(found.values),
-        row_attributes=tuple(found.facts),
-        rules={**(rules or {}), **found.rules(told, filtered)},
-        notes=tuple(dict.fromkeys([*source.notes, *_notes_of(source, asked), *found.notes])),
-        sources=sources,
-        details=joined(found.details) if details else None,
-        queries=query_columns(truth, None if filtered is None else filtered.images) if details else None,
+    evaluation = _InstanceEvaluation(source, choices, truth, measures_labelled, named and is_labelled)
+    for name in given.given:
+        evaluation.add(name, given, details=details, progress=progress)
+    builder = evaluation.builder
+    described = {**(rules or {}), **evaluation.rules(given, filtered)}
+    taking_part = None if filtered is None else filtered.images
+    return builder.results(
+        rules=described,
+        measures=measures_labelled,
+        notes=[*source.notes, *_notes_of(source, measures_labelled), *builder.notes],
+        sources=given.sources | {name: Source(place) for name, place in _places(images, positives).items()},
+        details=instance_detail_columns(evaluation.runs) if details else None,
+        queries=query_columns(truth, taking_part) if details else None,
         intervals=intervals,
         seed=seed,
-        population_sd=source.population_sd,
-        views=found.views,
-        by_instance=tuple(found.by_instance),
-        images=None if filtered is None else filtered.images,
-        filtered=filtered,
-        performance=found.performance,
+        task="instances",
+        objects={
+            "views": evaluation.views,
+            "by_instance": tuple(evaluation.by_instance),
+            "images": taking_part,
+            "filtered": filtered,
+            "performance": evaluation.performance,
+            "worst": partial(_worst, tuple(builder.values)),
+        },
     )
 
 
@@ -190,84 +182,78 @@ def _truth(filtered: Filtered | None, positives: Any, runs: Runs, choices: Choic
     return InstanceTruth(names[0], names[1], owner, item, bad, *shown)
 
 
-@dataclass
-class _Found:
-    """What has been computed so far."""
+class _InstanceEvaluation:
+    """The runs measured so far."""
 
-    convention: Convention
-    choices: Choices
-    truth: InstanceTruth
-    asked: Sequence[LabelledMeasure]
-    named: bool
-    values: list[Values] = field(default_factory=list[Values])
-    facts: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
-    notes: list[str] = field(default_factory=list[str])
-    counts: dict[str, dict[str, int]] = field(default_factory=dict[str, dict[str, int]])
-    views: dict[str, JudgedRankings] = field(default_factory=dict[str, JudgedRankings])
-    details: list[dict[str, list[Any]]] = field(default_factory=list[dict[str, list[Any]]])
-    by_instance: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
-    performance: dict[str, dict[str, Any]] = field(default_factory=dict[str, dict[str, Any]])
+    def __init__(
+        self,
+        convention: Convention,
+        choices: Choices,
+        truth: InstanceTruth,
+        measures: Sequence[LabelledMeasure],
+        named: bool,
+    ) -> None:
+        self.choices, self.truth, self.measures, self.named = choices, truth, measures, named
+        self.builder = ResultsBuilder(convention)
+        self.views: dict[str, JudgedRankings] = {}
+        self.runs: list[InstanceRun] = []
+        self.by_instance: list[dict[str, Any]] = []
+        self.performance: dict[str, dict[str, Any]] = {}
 
-    def add(self, run: str, runs: Runs, *, details: bool, progress: Progress | None) -> None:
+    def add(self, name: str, runs: Runs, *, details: bool, progress: Progress | None) -> None:
         """Measures one run."""
         start = time.perf_counter()
-        aligned = runs.aligned(run, self.truth)
-        told = None if progress is None else lambda done, total: progress(run, done, total)
-        ranked = Ranked.of(self.truth, aligned, self.choices.ties, told)
-        counted = ranked.counted(self.choices.no_relevant)
-        if not counted.any() or ranked.without_right.all():
-            raise NothingToEvaluate(f"{run}: none of the {len(counted)} queries has a right reference; name at least one.")
-        for each in self.asked:
-            self._measure(run, ranked, each, counted)
+        run = InstanceRun.of(name, self.truth, runs.aligned(name, self.truth), self.choices.ties, RunProgress.of(progress, name))
+        counted = run.counted(self.choices.no_relevant)
+        if not counted.any() or run.without_right.all():
+            raise NothingToEvaluate(f"{name}: none of the {len(counted)} queries has a right reference; name at least one.")
+        self.builder.add(run, self.measures, counted)
         if self.named:
-            self._name(run, Named(ranked))
+            self._name(name, Named(run))
         if details:
-            self.details.append(detail_columns(run, ranked, ranked.first(DETAIL_DEPTH)))
-        self.views[run] = ranked.view
-        self._count(run, ranked, counted)
-        taken = time.perf_counter() - start
-        self.performance[run] = _performance(ranked, taken)
-
-    def _measure(self, run: str, ranked: Ranked, asked: LabelledMeasure, counted: Bools) -> None:
-        scale, unit = self.convention.shows(asked.measure.entry.unit)
-        name, summary = str(asked.measure), asked.measure.entry.summary
-        values = ranked.values(asked.measure, counted, self.notes) * scale
-        self.values.append(Values(run, name, asked.label, unit, summary, tuple(self.truth.queries), values))
-        ceiling, chance = (level(asked.measure, counted) * scale for level in (ranked.ceiling, ranked.chance))
-        self.facts.append({"ceiling": figure_of(ceiling, summary), "chance": figure_of(chance, summary)})
+            self.runs.append(run)
+        self.views[name] = run.view
+        self._count(run, counted)
+        self.performance[name] = _performance(run, time.perf_counter() - start)
 
     def _name(self, run: str, named: Named) -> None:
-        scale, unit = self.convention.shows("share")
-        queries = tuple(self.truth.queries)
+        scale, unit = self.builder.convention.shows("share")
         values: Floats = named.values * scale
-        self.values.append(Values(run, NAMED, NAMED, unit, "mean", queries, values, named.weights))  # pyright: ignore[reportArgumentType]
-        self.facts.append({"ceiling": None, "chance": None})
+        self.builder.values.append(Values(run, NAMED, NAMED, unit, "mean", tuple(self.truth.queries), values, named.weights))
+        self.builder.row_attributes.append({"ceiling": None, "chance": None})
         self.by_instance += named.by_instance(run, self.truth)
 
-    def _count(self, run: str, ranked: Ranked, counted: Bools) -> None:
-        aligned = ranked.aligned
-        self.counts[run] = {
-            "queries_counted": int(counted.sum()),
-            "queries_without_relevant": int(ranked.without_right.sum()),
-            "queries_best_relevant_tied": ranked.tied,
+    def _count(self, run: InstanceRun, counted: Bools) -> None:
+        counts: dict[str, int] = {
+            QUERIES_COUNTED: int(counted.sum()),
+            QUERIES_WITHOUT_RELEVANT: int(run.without_right.sum()),
+            QUERIES_BEST_TIED: run.n_best_tied,
         }
-        for what, here, known in (
-            ("queries_missing_from_the_run", aligned.queries, self.truth.queries),
-            ("references_missing_from_the_run", aligned.references, self.truth.references),
+        self.builder.counts[run.name] = counts
+        for what, side, here, known, so in (
+            (QUERIES_MISSING, "queries", run.aligned.queries, self.truth.queries, "counted as not found"),
+            (
+                "references_missing",
+                "references",
+                run.aligned.references,
+                self.truth.references,
+                "those that are right for a query stay so, and are not found",
+            ),
         ):
             lost = len(known) - len(here)
             if lost:
-                self.counts[run][what] = lost
-                side = what.split("_")[0]
-                so = (
-                    "counted as not found" if side == "queries" else "those that are right for a query stay so, and are not found"
-                )
-                self.notes.append(f"{run}: {lost} of {len(known)} {side} {'is' if lost == 1 else 'are'} not in it; {so}")
+                counts[what] = lost
+                is_are = "is" if lost == 1 else "are"
+                self.builder.notes.append(f"{run.name}: {lost} of {len(known)} {side} {is_are} not in it; {so}")
 
     def rules(self, runs: Runs, filtered: Filtered | None) -> dict[str, Any]:
         """What decided the numbers."""
         choices = self.choices
-        found: dict[str, Any] = {"convention": self.convention.name, "ties": choices.ties, "no_relevant": choices.no_relevant}
+        found: dict[str, Any] = {
+            "convention": self.builder.convention.name,
+            "ties": choices.ties,
+            "no_relevant": choices.no_relevant,
+        }
         if runs.compares_vectors:
             found["metric"] = runs.metric
         found["exclude"] = ",".join(choices.exclude) or "none"
@@ -277,10 +263,10 @@ class _Found:
             found |= {"contentless": choices.contentless, "absent": choices.absent, "filtered": filtered.counts}
             sizes = {"references": len(self.truth.references), "queries": len(self.truth.queries)}
             found["images"] = sizes | {"digest": _digest(filtered.images)}
-            self.notes += [f"left out: {told}" for told in filtered.told]
+            self.builder.notes += [f"left out: {told}" for told in filtered.told]
         found |= runs.told()
-        found["counts"] = self.counts
-        found["measures"] = {str(each.measure): _definition(each.measure) for each in self.asked}
+        found["counts"] = self.builder.counts
+        found["measures"] = {str(each.measure): _definition(each.measure) for each in self.measures}
         if self.named:
             found["measures"][NAMED] = _NAMED_DEFINITION
         return found
@@ -292,15 +278,15 @@ def _definition(measure: Measure) -> dict[str, Any]:
     return {**measure.entry.definition, **({"parameters": given} if given else {})}
 
 
-def _performance(ranked: Ranked, seconds: float) -> dict[str, Any]:
+def _performance(run: InstanceRun, seconds: float) -> dict[str, Any]:
     """What a run took: search and measures, without reading files and encoding images."""
-    asked = len(ranked.aligned.queries)
+    queries = len(run.aligned.queries)
     return {
-        "dimensions": ranked.aligned.dimensions,
-        "queries": asked,
-        "references": len(ranked.aligned.references),
+        "dimensions": run.aligned.dimensions,
+        "queries": queries,
+        "references": len(run.aligned.references),
         "seconds": seconds,
-        "seconds_per_query": seconds / asked,
+        "seconds_per_query": seconds / queries,
     }
 
 

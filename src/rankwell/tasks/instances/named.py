@@ -7,7 +7,7 @@ import numpy as np
 
 from rankwell.core.tables import Floats
 from rankwell.errors import TieRefused
-from rankwell.tasks.instances.ranked import Ranked
+from rankwell.tasks.instances.judged import InstanceRun
 from rankwell.tasks.instances.truth import InstanceTruth
 
 
@@ -20,7 +20,7 @@ class Named:
     Raises TieRefused under `error` where they have different labels.
     """
 
-    def __init__(self, ranked: Ranked) -> None:
+    def __init__(self, ranked: InstanceRun) -> None:
         truth = ranked.truth
         references = truth.reference_instances or ()
         self.own = list(truth.query_instances or [None] * len(truth.queries))

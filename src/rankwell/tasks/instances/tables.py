@@ -1,51 +1,43 @@
 """The tables beside the figures: first references of each query with their labels, and the queries."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from math import isnan
 from typing import Any
 
 import numpy as np
 
 from rankwell.core.tables import Floats, Ints
+from rankwell.core.views.details import Details
+from rankwell.evaluation.builder import DETAIL_DEPTH
+from rankwell.evaluation.rows import COMPLETE, detail_columns
 from rankwell.tasks.instances.images import Images
-from rankwell.tasks.instances.ranked import First, Ranked
+from rankwell.tasks.instances.judged import InstanceRun
 from rankwell.tasks.instances.truth import InstanceTruth
 
-_STATES = {"unjudged": "nonrelevant"}
-"""Who lists what is right lists all of it: a reference that is not listed is wrong."""
 
-
-def detail_columns(run: str, ranked: Ranked, first: First) -> dict[str, list[Any]]:
-    """The columns of details.parquet for one run; `detail` has the reference's label, and marks the first right one.
+def instance_detail_columns(runs: Sequence[InstanceRun]) -> dict[str, list[Any]]:
+    """The columns of details.parquet; `detail` has the reference's label, and marks the first right one.
 
     Where no rule places tied references, `ranks` in it are the first and the last place that a right one may have.
     """
-    details = ranked.details(first)
-    ranks = ranked.open_ranks
-    labels = _labels(ranked.truth)
-    columns: dict[str, list[Any]] = {"run": [run] * len(details.query)}
-    for name, values in details._asdict().items():
-        listed: list[Any] = values if isinstance(values, list) else values.tolist()
-        columns[name] = [None if isinstance(each, float) and isnan(each) else each for each in listed]
-    columns["state"] = [_STATES.get(state, state) for state in columns["state"]]
-    found: set[str] = set()
-    told: list[str] = []
-    for query, item, state, rank in zip(*(columns[name] for name in ("query", "item", "state", "rank")), strict=True):
+    found = [(run, run.details(run.first(DETAIL_DEPTH))) for run in runs]
+    return detail_columns(((run.name, details, _row_details(run, details)) for run, details in found), states=COMPLETE)
+
+
+def _row_details(run: InstanceRun, details: Details) -> list[str]:
+    ranks, labels = run.open_ranks, _labels(run.truth)
+    first_found: set[str] = set()
+    texts: list[str] = []
+    for query, item, state, rank in zip(details.query, details.item, details.state, details.rank.tolist(), strict=True):
         detail: dict[str, Any] = {} if labels.get(item) is None else {"label": labels[item]}
-        if state == "relevant" and rank is not None and query not in found:
-            found.add(query)
+        if state == "relevant" and not isnan(rank) and query not in first_found:
+            first_found.add(query)
             detail["first_right"] = True
         if (query, item) in ranks:
             detail["ranks"] = ranks[query, item]
-        told.append(json.dumps(detail, ensure_ascii=True))
-    columns["detail"] = told
-    return columns
-
-
-def joined(tables: Sequence[Mapping[str, list[Any]]]) -> dict[str, list[Any]]:
-    """The rows of several tables with the same columns."""
-    return {name: [cell for table in tables for cell in table[name]] for name in tables[0]}
+        texts.append(json.dumps(detail, ensure_ascii=True))
+    return texts
 
 
 def _labels(truth: InstanceTruth) -> dict[str, str | None]:

@@ -17,6 +17,7 @@ from rankwell.core.registry import split_names
 from rankwell.core.tables.names import Place, name_places
 from rankwell.encoders import ImageSettings, parse_size
 from rankwell.errors import BadUsage
+from rankwell.evaluation.results import Results
 from rankwell.media.contact_sheet import picture_columns, pictured, sheets_of, write_sheets
 from rankwell.media.images import Thumbnails
 from rankwell.report.present import (
@@ -35,7 +36,7 @@ from rankwell.stats import Intervals
 from rankwell.stats.granularity import granularity_of
 from rankwell.store import refuse_blocked, write_text
 from rankwell.tasks.instances.choices import CUTOFFS, convention_of, takes_cutoffs, taking_part
-from rankwell.tasks.instances.evaluation import InstanceResults, evaluate_instances
+from rankwell.tasks.instances.evaluation import evaluate_instances
 from rankwell.tasks.instances.formats import named_place, read_images
 from rankwell.tasks.instances.images import Images
 from rankwell.tasks.instances.local_features import LocalFeatures
@@ -306,7 +307,7 @@ def _runs(given: list[str] | None, made: Made | None, thing: Any) -> Any:
     return {made.run: thing} | dict(zip(names, given, strict=True))
 
 
-def _granularity(figures: list[str], result: InstanceResults) -> list[str]:
+def _granularity(figures: list[str], result: Results) -> list[str]:
     """Whether printed figures are possible with the queries that were counted, in words."""
     counted = dict.fromkeys(counts["queries_counted"] for counts in result.rules["counts"].values())
     return [str(granularity_of(figure, n)) for figure in figures for n in counted]
@@ -319,9 +320,7 @@ def _unread(made: Made | None) -> list[str]:
     return [f"{lost} could not be read or encoded; first {each.problem}" for each in failures[:1]]
 
 
-def _write(
-    result: InstanceResults, made: Made | None, folder: Path, notes: Sequence[str], sheets: int | None, start: float
-) -> list[str]:
+def _write(result: Results, made: Made | None, folder: Path, notes: Sequence[str], sheets: int | None, start: float) -> list[str]:
     """Writes everything; each file whole or not at all. start: when the work began, by `time.perf_counter`."""
     said: list[str] = []
     written: list[Path] = []
@@ -368,14 +367,14 @@ def _files(images: Images | None) -> dict[str, Path]:
     return dict(zip(images.ids, images.paths, strict=True))
 
 
-def _sheets(result: InstanceResults, pictures: Thumbnails, number: int) -> Any:
+def _sheets(result: Results, pictures: Thumbnails, number: int) -> Any:
     labels = dict(zip(result.images.ids, result.images.instances, strict=True)) if result.images is not None else {}
     facts = {(run, query): [f"shows {label}"] for run in result.views for query, label in labels.items() if label is not None}
     chosen = [(run, query) for run in result.views for query in result.worst(run)[:number]]
     return sheets_of(result.details or {}, pictures, first=_SHOWN, facts=facts, queries=chosen, score="score")
 
 
-def _performance(result: InstanceResults, made: Made | None, seconds: float) -> dict[str, Any]:
+def _performance(result: Results, made: Made | None, seconds: float) -> dict[str, Any]:
     """What the runs took on this machine; the memory is the greatest that the process had, `seconds` the whole command's."""
     runs = {run: dict(took) for run, took in result.performance.items()}
     for took in runs.values():

@@ -1,4 +1,4 @@
-"""One run under one truth: where the right references of every query stand, and what it names each query."""
+"""One run under one truth: the rank counts of the right references of every query, and the labels of its best references."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -14,15 +14,14 @@ from rankwell.core.tables.order import TIE_RULES, TieRule
 from rankwell.core.tables.ranking import Ranking
 from rankwell.core.tables.scores import Positives
 from rankwell.core.views.details import Details, details_of
-from rankwell.core.views.ideal import constant, ideal
 from rankwell.core.views.judged import JudgedRankings
-from rankwell.errors import BadInput, UnknownName
-from rankwell.measures.chance import expected_values
+from rankwell.errors import UnknownName
+from rankwell.evaluation.counting import counted_queries
+from rankwell.evaluation.judged import Ceiling, JudgedRun, ReferenceLevels
 from rankwell.tasks.instances.runs import Aligned
 from rankwell.tasks.instances.truth import InstanceTruth
 
 Ties = TieRule | Literal["input-desc"]
-DETAIL_DEPTH = 20
 _OPEN = ("expected", "optimistic", "pessimistic", "error")
 
 
@@ -42,21 +41,22 @@ class First(NamedTuple):
     scores: Floats
 
 
-@dataclass(frozen=True, eq=False)
-class Ranked:
-    """A run's right references with their places; how ties are placed is decided when values are asked for.
+@dataclass(frozen=True, eq=False, kw_only=True)
+class InstanceRun(JudgedRun):
+    """A run with the rank counts of its right references, ties open.
 
     place: that of each reference of the run among references of equal score; None for that in the run.
     """
 
     truth: InstanceTruth
     aligned: Aligned
-    ties: Ties
     place: Ints | None
     hits: Hits
 
     @classmethod
-    def of(cls, truth: InstanceTruth, aligned: Aligned, ties: Ties, progress: Callable[[int, int], None] | None) -> "Ranked":
+    def of(
+        cls, name: str, truth: InstanceTruth, aligned: Aligned, ties: Ties, progress: Callable[[int, int], None] | None
+    ) -> "InstanceRun":
         """Counts every right reference, and every junk one, of every query."""
         place = _order(ties, truth, aligned)
         row_of, column_of = np.full(len(truth.queries), -1, dtype=np.int64), np.full(len(truth.references), -1, dtype=np.int64)
@@ -80,62 +80,44 @@ class Ranked:
             present=present,
             unknown={},
         )
-        return cls(truth, aligned, ties, place, hits)
-
-    @cached_property
-    def view(self) -> JudgedRankings:
-        """The view in which ties are still open, without junk."""
-        return JudgedRankings.join(self.truth.judgments, self.hits)
+        junk = np.bincount(truth.owner[truth.junk], minlength=len(truth.queries))
+        # All references that are not junk could be found, whether the run has them or not.
+        candidates = (len(truth.references) - junk).astype(np.int64)
+        return cls(
+            name=name,
+            view=JudgedRankings.join(truth.judgments, hits),
+            ties=ties,
+            levels=ReferenceLevels(truth.judgments, candidates),
+            tied_items="tied references keep the order of the table",
+            truth=truth,
+            aligned=aligned,
+            place=place,
+            hits=hits,
+        )
 
     @cached_property
     def without_right(self) -> Bools:
-        """(queries,) whether nothing is right for a query."""
+        """(queries,) whether a query has no right reference."""
         return self.truth.right == 0
-
-    @cached_property
-    def tied(self) -> int:
-        """How many queries have a best right reference that ties with one that is wrong."""
-        view = self.view
-        size = np.bincount(view.tie_of_row, minlength=1)[view.tie_of_row] if len(view.ranks) else view.tied
-        queries, first = np.unique(view.query_of_row, return_index=True)
-        return int((view.tied[first] > size[first]).sum()) if len(queries) else 0
 
     def counted(self, no_relevant: str) -> Bools:
         """(queries,) which queries count. Raises BadInput for one without a right reference under `error`."""
-        bare = self.without_right
-        if bare.any() and no_relevant == "error":
-            query = self.view.queries[int(np.flatnonzero(bare)[0])]
-            raise BadInput(
-                f"the query {query!r} has no right reference ({int(bare.sum())} queries have none); choose --no-relevant skip "
+        return counted_queries(
+            self.view.queries,
+            self.without_right,
+            no_relevant,
+            refuse=lambda query, n: (
+                f"the query {query!r} has no right reference ({n} queries have none); choose --no-relevant skip "
                 "(they are left out) or empty (they count as not found), or --absent filter."
-            )
-        return ~bare if no_relevant == "skip" else np.ones(len(bare), dtype=np.bool_)
+            ),
+        )
 
-    def values(self, measure: Measure, counted: Bools, notes: list[str]) -> Floats:
-        """(queries,) the values; NaN where a query does not count."""
-        view = self.view
-        if self.ties == "expected" and (view.tied > 1).any():
-            if measure.entry.expected is not None:
-                return np.where(counted, measure.entry.expected(view, **dict(measure.given)), np.nan)
-            notes.append(f"{measure} has no closed form under random order of ties; tied references keep the order of the table")
-        return np.where(counted, measure(view.resolve(_rule(self.ties))), np.nan)
-
-    def ceiling(self, measure: Measure, counted: Bools) -> Floats:
-        """(counted queries,) what a perfect ranker reaches, who returns as many as the run where a share is of these."""
-        lengths = self._candidates
-        if dict(measure.given).get("denom") == "retrieved":
-            lengths = np.where(self.view.retrieved > 0, np.minimum(lengths, self.view.retrieved), lengths)
-        return measure(ideal(self.truth.judgments, lengths))[counted]
-
-    def chance(self, measure: Measure, counted: Bools) -> Floats:
-        """(counted queries,) what a blind ranker reaches; NaN where there is no closed form."""
-        return expected_values(measure, constant(self.truth.judgments, self._candidates))[counted]
-
-    @property
-    def _candidates(self) -> Ints:
-        """(queries,) all references that are not junk, whether the run has them or not."""
-        junk = np.bincount(self.truth.owner[self.truth.junk], minlength=len(self.truth.queries))
-        return (len(self.truth.references) - junk).astype(np.int64)
+    def ceiling(self, measure: Measure, counted: Bools) -> Ceiling:
+        """(queries,) the values of a perfect ranker, which returns as many as the run where a share is of these."""
+        if self.levels is None or dict(measure.given).get("denom") != "retrieved":
+            return super().ceiling(measure, counted)
+        lengths, retrieved = self.levels.candidates, self.view.retrieved
+        return Ceiling(measure(self.levels.perfect_of(np.where(retrieved > 0, np.minimum(lengths, retrieved), lengths))))
 
     def first(self, depth: int) -> First:
         """The first references of each query that are not junk."""
@@ -191,12 +173,7 @@ class Ranked:
         np.cumsum(there.sum(axis=1), out=offsets[1:])
         names = self.truth.references
         top = Ranking(tuple(self.truth.queries), offsets, [names[item] for item in listed], first.scores[there])
-        return details_of(self.truth.judgments, replace(self.hits, top=top), self.view.resolve(_rule(self.ties)))
-
-
-def _rule(ties: Ties) -> TieRule:
-    """The rule of a single ranking; the order that `input-desc` names is in the counts already."""
-    return "input" if ties == "input-desc" else ties
+        return details_of(self.truth.judgments, replace(self.hits, top=top), self.resolved)
 
 
 def _order(ties: Ties, truth: InstanceTruth, aligned: Aligned) -> Ints | None:
