@@ -12,20 +12,19 @@ import io
 import json
 import re
 from collections.abc import Callable, Iterable, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 Pair = tuple[str, str]
 
-LONGEST_VALUE = 120
-LONGEST_FILE = 2_400
-LONGEST_TEXT = 6_000
-LONGEST_KEPT = 1_500
+LONGEST_VALUE = 100
+LONGEST_FILE = 1_500
+LONGEST_TEXT = 2_400
+LONGEST_KEPT = 1_000
 
-KEPT = re.compile(
-    r"\bcounts\.|schema_version|(^|[._ ])(p|p_\w+|\w+_p|ci_low|ci_high|low|high|detectable|queries_needed|critical\w*|statistic|hurdle)( [A-Z]+)?$"
-)
-"""Names of what stays text where others become digests, because it may change: counts by name, p-values and intervals within 1e-12."""
+KEPT = re.compile(r"\bcounts\.|schema_version")
+"""Names that stay where others become part of a digest, because they may change."""
 
 ALWAYS_DIGESTS = "rules.measures"
 """Definitions and sources of measures, which stand in every manifest; the goldens of `measures` have them once in full."""
@@ -61,35 +60,47 @@ def _short(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
-def shorten(pairs: Sequence[Pair]) -> list[str]:
-    """Lines `name: value`; long values as digests, and of long files one digest for each first or second part of the names."""
-    return _shortened([(name, "<varies>" if VARYING.search(name) else value) for name, value in pairs], 0)
+def shorten(pairs: Sequence[Pair], *, brief: bool = False) -> list[str]:
+    """Lines `name: value`; long values as digests, and of long files one digest for each first or second part of the names.
+
+    brief: a digest for each first part of the names however short, for what other files say as well.
+    """
+    pairs = [(name, "<varies>" if VARYING.search(name) else value) for name, value in pairs]
+    if brief:
+        return [line for group in _grouped(pairs, 1) for line in _digested(group, 1)]
+    return _shortened(pairs, 0)
 
 
 def _shortened(pairs: list[Pair], depth: int) -> list[str]:
-    lines = [f"{name}: {_cut(name, value)}" for name, value in pairs]
+    lines = [f"{name}: {_cut(value)}" for name, value in pairs]
     if len(lines) == 1 or (sum(map(len, lines)) <= LONGEST_FILE / (depth + 1) and not pairs[0][0].startswith(ALWAYS_DIGESTS)):
         return lines
     if depth == 2:
-        kept = [line for (name, _), line in zip(pairs, lines, strict=True) if KEPT.search(name)]
-        kept = kept if sum(map(len, kept)) <= LONGEST_KEPT else []
-        rest = [f"{name}: {value}" for name, value in pairs if not kept or not KEPT.search(name)]
-        return [*([f"{_prefix(pairs[0][0], 2)}: {len(rest)} lines {digest(chr(10).join(rest))}"] if rest else []), *kept]
+        return _digested(pairs, 2)
+    return [line for group in _grouped(pairs, depth + 1) for line in _shortened(group, depth + 1)]
+
+
+def _grouped(pairs: list[Pair], parts: int) -> Iterable[list[Pair]]:
     groups: dict[str, list[Pair]] = {}
     for name, value in pairs:
-        groups.setdefault(_prefix(name, depth + 1), []).append((name, value))
-    if depth == 0 and len(groups) == 1:
-        return _shortened(pairs, 1)
-    return [line for group in groups.values() for line in _shortened(group, depth + 1)]
+        groups.setdefault(_prefix(name, parts), []).append((name, value))
+    return groups.values()
+
+
+def _digested(pairs: list[Pair], parts: int) -> list[str]:
+    """One digest for all, and beside it the lines whose names may change."""
+    kept = [f"{name}: {_cut(value)}" for name, value in pairs if KEPT.search(name)]
+    kept = kept if sum(map(len, kept)) <= LONGEST_KEPT else []
+    rest = [f"{name}: {value}" for name, value in pairs if not kept or not KEPT.search(name)]
+    return [*([f"{_prefix(pairs[0][0], parts)}: {len(rest)} lines {digest(chr(10).join(rest))}"] if rest else []), *kept]
 
 
 def _prefix(name: str, parts: int) -> str:
     return ".".join(re.split(r"[.\[]", name)[:parts])
 
 
-def _cut(name: str, value: str) -> str:
-    longest = LONGEST_KEPT if KEPT.search(name) else LONGEST_VALUE
-    return value if len(value) <= longest else f"{len(value)} characters {digest(value)}"
+def _cut(value: str) -> str:
+    return value if len(value) <= LONGEST_VALUE else f"{len(value)} characters {digest(value)}"
 
 
 # ---- kinds of files -------------------------------------------------------------------------------------------------------
@@ -104,20 +115,20 @@ def of_file(path: Path, clean: Callable[[str], str]) -> list[str]:
     if content.startswith(b"{") and path.suffix in (".svg", ".png"):
         return [f"chart {digest(clean(content.decode()))}"]  # A specification, see drawing.py.
     if reader is not None:
-        return shorten(reader(path, clean))
+        return shorten(reader(path, clean), brief=path.name == "summary.json")
     return of_text(clean(content.decode("utf-8", "surrogateescape")))
 
 
 def of_text(text: str) -> list[str]:
-    """The lines of a text, or digests of twenty at a time where it is long; JSON by its values."""
+    """The lines of a text, or its first and digests of forty at a time where it is long; JSON by its values."""
     if text[:1] in ("{", "[") and (pairs := of_json(text)) is not None:
         return shorten(pairs)
     lines = text.split("\n")
     if len(text) <= LONGEST_TEXT:
         return lines
-    kept = lines[:12]
-    for place in range(12, len(lines), 20):
-        block = lines[place : place + 20]
+    kept = lines[:16]
+    for place in range(16, len(lines), 40):
+        block = lines[place : place + 40]
         kept.append(f"lines {place + 1} to {place + len(block)}: {digest(chr(10).join(block))}")
     return kept
 
@@ -217,13 +228,18 @@ def _delimited(path: Path, clean: Callable[[str], str]) -> list[Pair]:
     return columns if varies else [*columns, ("bytes", digest(text))]
 
 
-def _parquet(path: Path, clean: Callable[[str], str]) -> list[Pair]:
+@cache
+def _session() -> Any:
+    """One DuckDB for all files of a process, which takes tens of milliseconds to start."""
     import duckdb
 
-    with duckdb.connect(":memory:") as base:
-        table = base.execute("SELECT * FROM read_parquet(?)", [str(path)])
-        names = [f"{column[0]} {column[1]}" for column in table.description or ()]
-        rows = table.fetchall()
+    return duckdb.connect(":memory:", config={"threads": 1})
+
+
+def _parquet(path: Path, clean: Callable[[str], str]) -> list[Pair]:
+    table = _session().execute("SELECT * FROM read_parquet(?)", [str(path)])
+    names = [f"{column[0]} {column[1]}" for column in table.description or ()]
+    rows = table.fetchall()
     return [(name, clean(_listed(row[place] for row in rows))) for place, name in enumerate(names)]
 
 

@@ -26,7 +26,7 @@ def _answers() -> dict[str, str]:
         "dpr": f"{dpr} -c dpr -o out",
         "dpr-gold": "answers answers/dpr.json --retrieved answers/dpr.json -c dpr",
         "k": f"{base} -k 2 --retriever-k 3",
-        "measures": f"{base} -m reader_top1_f1 -m recall -m AnswerEM@1 -m \"AnswerF1(over='each')@3\" -m AP -q",
+        "measures": f"{base} -m reader_top1_f1 -m recall -m AnswerEM@1 -m \"AnswerF1(over='mean')@3\" -m AP -q",
         "na-threshold": f"{texts} -c squad2 --na-probs answers/na.json --na-threshold 0.5",
         "na-official": f"{texts} -c squad2 --na-probs answers/na.json --na-ties official",
         "na-whole": f"{texts} -c squad2 --na-probs answers/na.json --na-ties whole -o out",
@@ -39,7 +39,7 @@ def _answers() -> dict[str, str]:
         "per-query": f"{base} -q",
         "answerable": "answers answers/answerable.json answers/better.json -c squad1 -q",
     }
-    for name in ("squad", "english", "french", "mlqa-de", "none", "nq-open", "strip", "triviaqa", "blanks"):
+    for name in ("squad", "english", "french", "mlqa-de", "none", "nq-open", "strip", "triviaqa"):
         cases[f"normalizer-{name}"] = f"{texts} -c squad2 --normalizer {name} -q -f csv"
     for language in ("en", "de", "es", "ar", "vi", "hi", "zh"):
         cases[f"language-{language}"] = f"{texts} -c mlqa --language {language} -q -f csv"
@@ -58,40 +58,39 @@ def _answers() -> dict[str, str]:
     for name in FORMATS:
         cases[f"format-{name}"] = f"{base} -f {name}"
         cases[f"format-{name}-per-query"] = f"{base} -f {name} -q"
-    for name in CONVENTIONS:
-        cases[f"convention-{name}"] = f"{base} -c {name}"
-        cases[f"convention-{name}-texts"] = f"answers answers/answerable.json answers/better.json -c {name} --missing empty -q -f csv"
-        cases[f"convention-{name}-retriever"] = f"{dpr} -c {name}"
-        cases[f"convention-{name}-folder"] = f"answers answers/gold.json answers/ranked.jsonl -c {name} --missing zero -o out"
+    own = "dpr french haystack-finder haystack-v1 kilt mlqa nq-open piaf piaf-article squad1 squad2 triviaqa".split()
+    cases["convention-refused"] = "\n".join(f"{base} -c {name}" for name in CONVENTIONS if name not in own)
+    for name in own:
+        cases[f"convention-{name}"] = f"{base} -c {name}\n{dpr} -c {name}"
+        cases[f"convention-{name}-texts"] = (
+            f"answers answers/answerable.json answers/better.json -c {name} --missing empty -q -f csv\n"
+            f"answers answers/answerable.json answers/ranked.jsonl --retrieved answers/found.run -c {name} -q"
+        )
+        cases[f"convention-{name}-folder"] = (
+            f"answers answers/answerable.json answers/ranked.jsonl --retrieved answers/found.run -c {name} --missing zero -o out"
+        )
     return {f"answers/{name}": lines for name, lines in cases.items()}
 
 
 def _grids() -> dict[str, str]:
     grid = "answers grid answers/grid.toml -o out"
     cases = {
-        "plain": grid,
-        "again": f"{grid}\n{grid}\n{grid} --fresh",
-        "files": "answers grid answers/files.toml",
+        "plain": f"{grid}\n{grid} -f csv",
+        "fresh": f"{grid} --fresh -f json",
+        "files": "answers grid answers/files.toml -f md",
     }
-    for name in FORMATS:
-        cases[f"format-{name}"] = f"{grid} -f {name}"
     return {f"grid/{name}": lines for name, lines in cases.items()}
 
 
 def _benches() -> dict[str, str]:
     bench = "bench bench.toml -o out"
+    shown = ("--baseline one", "--mean --intervals --side-by-side", "--no-mean --no-intervals --no-side-by-side", "-m AP -m P@5")
     cases = {
-        "plain": bench,
-        "again": f"{bench}\ncp b.run runs/bench/one.run\n{bench} --dry-run\n{bench}",
-        "dry": f"{bench} --dry-run",
-        "only": f"{bench} --only 'runs/*'\n{bench} --force --only '*/one'",
-        "baseline": f"{bench} --baseline one",
-        "mean": f"{bench} --mean --intervals --side-by-side",
-        "tables": f"{bench} --no-mean --no-intervals --no-side-by-side",
-        "measure": f"{bench} -m AP -m nDCG@5",
+        "plain": f"{bench} --dry-run\n{bench}",
+        "again": f"{bench} --only 'runs/*'\ncp b.run runs/bench/one.run\n{bench} --dry-run\n{bench} --force --only '*/one'",
+        "shown": "\n".join(f"{bench} {options}" for options in shown),
+        "formats": "\n".join(f"{bench} -f {name}" for name in (*FORMATS, "html")),
     }
-    for name in (*FORMATS, "html"):
-        cases[f"format-{name}"] = f"{bench} -f {name}"
     return {f"bench/{name}": lines for name, lines in cases.items()}
 
 

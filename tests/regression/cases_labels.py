@@ -29,7 +29,7 @@ def _clips() -> dict[str, str]:
         "run-text": "clips evaluate --annotations clips/table.csv --mode text --queries clips/queries.csv --run clips/texts.run -o out",
         "text": text,
         "text-folder": f"{text} --schema clips/schema.json -o out",
-        "text-lines": "clips evaluate --annotations clips/table.csv --mode text --queries clips/queries.txt --embeddings clips/vectors.npy --text-embeddings clips/texts.npy -q",  # fmt: skip
+        "text-lines": "clips evaluate --annotations clips/table.csv --mode text --queries clips/queries.txt --embeddings clips/vectors.npy --text-embeddings clips/bare_texts.npy -q",  # fmt: skip
         "text-names": "clips evaluate --annotations clips/table.csv --mode text --embeddings clips/vectors.npy --text-embeddings clips/names.npy -q",  # fmt: skip
         "text-cover": f"{text} --strategy cover",
         "text-engine": "clips evaluate --annotations clips/table.csv --mode text --queries clips/queries.csv --engine goldens_engine:engine -o out",  # fmt: skip
@@ -57,15 +57,15 @@ def _clips() -> dict[str, str]:
     for rule in TIES:
         cases[f"ties-{rule}"] = f"{base} --ties {rule} {many} -q"
         cases[f"ties-{rule}-folder"] = f"{base} --ties {rule} -o out"
-        cases[f"ties-{rule}-run"] = f"{run} --ties {rule}"
+        if rule in ("id-desc", "id-asc", "input", "expected"):
+            cases[f"ties-{rule}-run"] = f"{run} --ties {rule}"
         cases[f"ties-{rule}-text"] = f"{text} --ties {rule}"
     for metric in ("cosine", "dot", "l2"):
         cases[f"metric-{metric}"] = f"{base} --metric {metric} -q"
     for name in FORMATS:
         cases[f"format-{name}"] = f"{base} -f {name}"
         cases[f"format-{name}-per-query"] = f"{base} -f {name} -q"
-    for name in CONVENTIONS:
-        cases[f"convention-{name}"] = f"{base} -c {name}"
+    cases["convention-all"] = "\n".join(f"{base} -c {name}" for name in CONVENTIONS)
     cases["convention-alfa-folder"] = f"{base} -c alfa -q -o out"
     cases["convention-alfa-after"] = f"{base} -c alfa --self after"
     return {f"clips/{name}": lines for name, lines in cases.items()}
@@ -95,16 +95,16 @@ def _clips_others() -> dict[str, str]:
 
 
 def _instances() -> dict[str, str]:
-    base = "instances evaluate images/table.csv --scores images/scores.npy"
+    ids = "--query-ids images/queries.ids.txt --reference-ids images/references.ids.txt"
+    base = f"instances evaluate images/table.csv --scores images/scores.npy {ids}"
     vectors = "instances evaluate images/table.csv --embeddings images/all.npy --ids images/all.ids.txt"
     real = "instances evaluate images/table.csv --embeddings images/real.npy"
-    ids = "--query-ids images/queries.ids.txt --reference-ids images/references.ids.txt"
     many = "-m P -m R -m AP -m APatR -m cmc -m TP/PRED -m nDCG -m RR -m Success -m ERR@3"
     cases = {
         "plain": base,
         "two": f"{base} --scores images/better.npy -o out",
         "folder": f"{base} -o out",
-        "named": "instances evaluate museum=images/table.csv --scores images/scores.npy --run mine -o out",
+        "named": f"instances evaluate museum=images/table.csv --scores images/scores.npy {ids} --run mine -o out",
         "vectors": vectors,
         "vectors-folder": f"{vectors} -o out",
         "sides": f"instances evaluate images/table.csv --queries images/queries.npy --references images/references.npy {ids} -o out",
@@ -121,12 +121,12 @@ def _instances() -> dict[str, str]:
         "t": f"{base} --intervals t -f csv",
         "none": f"{base} --intervals none --seed 4",
         "encoder": "instances evaluate museum --encoder colour-histogram -o out",
-        "encoder-grey": "instances evaluate museum --encoder small-grey --size 12x9 --cache kept --sheets 1 --batch-size 2 -o out",
+        "encoder-grey": "instances evaluate museum --encoder small-grey --cache kept --sheets 1 --batch-size 2 -o out",
         "encoder-callable": "instances evaluate museum --encoder goldens_vectors:mean --sheets 0 -o out",
         "contentless-pattern": "instances evaluate museum --encoder small-grey --contentless-images '*wall*' --sheets 0 -o out",
         "apart": "instances evaluate museum/references --query-images museum/queries --encoder small-grey",
         "pattern": "instances evaluate museum/references/mona --query-images museum/queries/mona --pattern '{instance}.png' --encoder small-grey",
-        "root": "instances evaluate images/table.csv --root museum --scores images/scores.npy",
+        "root": "instances evaluate museum/table.csv --root museum --encoder small-grey",
         "sift": "instances evaluate museum --local-features sift --score matches --longest 64 --processes 1",
         "rootsift": "instances evaluate museum --local-features rootsift",
         "match": "instances match museum -o out/match.npy --workers 1",
@@ -158,15 +158,22 @@ def _instances() -> dict[str, str]:
         cases[f"format-{name}-per-query"] = f"{base} -f {name} -q"
     for name in CONVENTIONS:
         cases[f"convention-{name}"] = f"{base} -c {name}"
-        cases[f"convention-{name}-keep"] = f"{vectors} -c {name} --absent keep --contentless keep --no-relevant skip"
-        cases[f"convention-{name}-folder"] = f"{base} -c {name} --exclude none -o out"
-        cases[f"convention-{name}-revisited"] = f"instances evaluate images/revisited.json --scores images/scores.npy {ids} -c {name} -q -f csv"
+    own = "rankwell thesis thesis-code oxford revisited-E revisited-M revisited-H gldv2 market1501 torchreid sop vpr".split()
+    for name in own:
+        data = "revisited.json" if name.startswith("revisited") else "table.csv"
+        other = f"instances evaluate images/{data} --scores images/scores.npy {ids}"
+        cases[f"convention-{name}-more"] = (
+            f"{vectors} -c {name} --absent keep --contentless keep --no-relevant skip\n"
+            f"instances evaluate images/revisited.json --scores images/better.npy {ids} -c {name} -q -f csv\n{other} -c {name} --exclude none -f csv"
+        )
+        cases[f"convention-{name}-folder"] = f"{other} -c {name} --no-relevant skip -f csv -o out"
     return {f"instances/{name}": lines for name, lines in cases.items()}
 
 
 def _instances_others() -> dict[str, str]:
     made = (
-        "instances evaluate one=images/table.csv --scores images/scores.npy --scores images/better.npy -o res/one\n"
+        "instances evaluate one=images/table.csv --scores images/scores.npy --scores images/better.npy "
+        "--query-ids images/queries.ids.txt --reference-ids images/references.ids.txt -o res/one\n"
         "instances evaluate two=images/plain.csv --scores images/better.npy --query-ids images/queries.ids.txt "
         "--reference-ids images/references.ids.txt -o res/two\n"
     )
@@ -176,7 +183,7 @@ def _instances_others() -> dict[str, str]:
         "stats-keep": "instances stats images/table.csv --contentless keep --absent keep --objects things",
         "stats-published": "instances stats CLICIDE=images/table.csv --published --objects paintings",
         "stats-pictures": "instances stats museum/references --query-images museum/queries --contentless-images '*wall*'",
-        "stats-root": "instances stats images/table.csv --root museum\ninstances stats museum/queries/mona --pattern '{instance}.png'",
+        "stats-root": "instances stats museum/table.csv --root museum",
         "table": f"{made}{table}",
         "table-folder": f"{made}{table} -o out",
         "table-system": f"{made}{table} --system scores=images/system.toml",

@@ -3,7 +3,7 @@
 from regression.cases_runs import CONVENTIONS, FORMATS, MATRIX_TIES
 
 PAIRS = """AO@5 Continuity@3 EpsRecall@5 EpsRecall(eps=0.1)@5 Jaccard@5 Margin@5 MedR_first MnR_first Overlap@5 RBO@5 RBO(p=0.8,kind='min')@5
-RBO(ties='half')@5 Spearman@5 SpearmanUnion@5 TauAP@5 Trustworthiness@3 nDCG@5 AP RR P@5 R@5""".replace("\n", " ")
+RBO(ties='shared')@5 Spearman@5 SpearmanUnion@5 TauAP@5 Trustworthiness@3 nDCG@5 AP RR P@5 R@5""".replace("\n", " ")
 
 
 def _captions() -> dict[str, str]:
@@ -12,6 +12,7 @@ def _captions() -> dict[str, str]:
     vectors = "captions --queries captions/queries.npy --gallery captions/gallery.npy --positives captions/positives.json"
     real = "captions --queries captions/float_queries.npy --gallery captions/float_gallery.npy --positives captions/positives.json"
     ids = "--query-ids captions/captions.ids.txt --item-ids captions/videos.ids.txt"
+    many = "-m R@1 -m R@5 -m MedR -m MedRLow -m MedRFloor -m MnR -m AP -m nDCG@5 -m RR -m P@2 -m ERR@3 -m RBP -m Success@3"
     cases = {
         "plain": base,
         "clear": clear,
@@ -36,7 +37,7 @@ def _captions() -> dict[str, str]:
         "check": f"{base} --check 70.08 --check 41.7 --check 12.5",
         "seed": f"{base} --seed 5",
         "dual-softmax": f"{base} --transform 'dual-softmax(temperature=0.5)' -o out",
-        "querybank": f"{base} --transform 'querybank(beta=20)' --bank captions/bank.npy -q",
+        "querybank": f"{base} --transform 'querybank(beta=20)' --bank captions/bank.npy --direction t2v -q",
         "gaps-folder": "captions captions/tied.npy --positives captions/gaps.json -o out",
         "none-right": "captions captions/square.npy --positives captions/nothing.json",
     }
@@ -44,10 +45,11 @@ def _captions() -> dict[str, str]:
         cases[f"vectors-{metric}"] = f"{vectors} --metric {metric} -q"
         cases[f"real-{metric}"] = f"{real} --metric {metric} -q"
     for direction in ("both", "t2v", "v2t"):
-        for protocol in ("among-captions", "among-videos", "both"):
+        cases[f"{direction}"] = f"{base} --direction {direction} -o out"
+        for protocol in ("among-captions", "among-videos", "both") if direction != "t2v" else ():
             cases[f"{direction}-{protocol}"] = f"{base} --direction {direction} --protocol {protocol} -o out"
     for ties in MATRIX_TIES:
-        cases[f"ties-{ties}"] = f"{base} --ties {ties} -m R@1 -m R@5 -m MedR -m MnR -m AP -m nDCG@5 -m RR -m P@2 -m ERR@3 -q"
+        cases[f"ties-{ties}"] = f"{base} --ties {ties} {'-m R@1 -m R@5 -m MedR -m MnR' if ties in ('averaged', 'multiplied') else many} -f json -q"
         cases[f"ties-{ties}-folder"] = f"{base} --ties {ties} -o out"
         cases[f"ties-{ties}-vectors"] = f"{vectors} --ties {ties} --protocol both"
     for rule in ("empty", "skip", "error"):
@@ -59,9 +61,13 @@ def _captions() -> dict[str, str]:
         cases[f"format-{name}-per-query"] = f"{base} -f {name} -q"
     for name in CONVENTIONS:
         cases[f"convention-{name}"] = f"{base} -c {name}"
-        cases[f"convention-{name}-clear"] = f"{clear} -c {name} --protocol both --no-relevant skip"
-        cases[f"convention-{name}-several"] = f"captions captions/tied.npy --positives captions/several.json -c {name} -q -f csv"
-        cases[f"convention-{name}-folder"] = f"captions captions/tied.npy --positives captions/gaps.json -c {name} -o out"
+    for name in ("rankwell", "hgr", "mmt", "frozen", "clip4clip", "clip4clip-multi", "vse", "lavis"):
+        cases[f"convention-{name}-more"] = (
+            f"{clear} -c {name} --protocol both --no-relevant skip\n"
+            f"captions captions/tied.npy --positives captions/several.json -c {name} -q -f csv\n"
+            f"captions captions/tied.npy --positives captions/gaps.json -c {name} --no-relevant skip --ties input -o out"
+        )
+        cases[f"convention-{name}-folder"] = f"{base} -c {name} -o out\ncaptions captions/square.npy -c {name}"
     return {f"captions/{name}": lines for name, lines in cases.items()}
 
 
@@ -97,8 +103,7 @@ def _agree() -> dict[str, str]:
     for name in FORMATS:
         cases[f"format-{name}"] = f"{base} -k 3 -f {name}"
         cases[f"format-{name}-per-query"] = f"{base} -k 3 -m Overlap -f {name} -q"
-    for name in CONVENTIONS:
-        cases[f"convention-{name}"] = f"{base} -c {name} -k 5"
+    cases["convention-all"] = "\n".join(f"{base} -c {name} -k 5" for name in CONVENTIONS)
     return {f"agree/{name}": lines for name, lines in cases.items()}
 
 
@@ -157,10 +162,10 @@ def _encode() -> dict[str, str]:
         "texts-column": f"{texts} --column text --id-column _id --dtype float16",
         "texts-title": f"{texts} --title --dimensions 2 --no-normalize --batch-size 4",
         "texts-normal": f"{texts} --title --dimensions 3 --normalize",
-        "images-size": images.format("small-grey") + " --size 12x9 --batch-size 2",
+        "images-size": images.format("small-grey") + " --batch-size 2",
         "images-cache": images.format("colour-histogram") + " --cache kept\n" + images.format("colour-histogram") + " --cache kept --overwrite",
         "images-callable": images.format("goldens_vectors:mean") + " --normalize",
-        "images-table": "encode images images/table.csv --root museum --model small-grey -o out/images.npy",
+        "images-table": "encode images museum/table.csv --root museum --model small-grey -o out/images.npy",
     }
     for model in ("colour-histogram", "colour-histogram:3", "small-grey", "small-grey:8x6", "colours-and-shapes"):
         cases[f"images-{model.replace(':', '-')}"] = images.format(model)

@@ -69,7 +69,7 @@ def _evaluate() -> dict[str, str]:
         cases[f"format-{name}"] = f"{base} b.run {SOME} -f {name}"
         cases[f"format-{name}-per-query"] = f"{base} b.run {SOME} -f {name} -q"
     for rule in TIES:
-        cases[f"ties-{rule}"] = f'evaluate qrels.txt c.run plain.run --ties {rule} -m "{" ".join(JUDGED)}"'
+        cases[f"ties-{rule}"] = f'evaluate qrels.txt c.run plain.run --ties {rule} -m "{" ".join(JUDGED)}" --intervals none -f json -q'
         cases[f"ties-{rule}-folder"] = f"evaluate qrels.txt c.run {SOME} --ties {rule} -o out"
     for rule in ("truth", "run", "both"):
         cases[f"queries-{rule}"] = f"{base} c.run {SOME} --queries {rule} -o out"
@@ -78,12 +78,11 @@ def _evaluate() -> dict[str, str]:
     for rule in ("nonrelevant", "skip"):
         cases[f"unjudged-{rule}"] = f'{base} b.run --unjudged {rule} -m "{" ".join(JUDGED)}" -o out'
     for name in CONVENTIONS:
-        cases[f"convention-{name}"] = f"evaluate qrels.txt a.run c.run -c {name}"
-        cases[f"convention-{name}-rules"] = f"evaluate qrels.txt c.run -c {name} {SOME} --no-relevant skip -q -o out"
-        cases[f"convention-{name}-skip"] = f"evaluate qrels.txt a.run -c {name} --no-relevant skip"
-    for measure in JUDGED:
-        plain = "".join(letter if letter.isalnum() else "-" for letter in measure).strip("-")
-        cases[f"measure-{plain}"] = f'evaluate qrels.txt a.run c.run -m "{measure}" --no-relevant skip -f csv -q'
+        cases[f"convention-{name}"] = (
+            f"evaluate qrels.txt a.run c.run -c {name}\nevaluate qrels.txt a.run -c {name} --no-relevant skip -f csv -q"
+        )
+    for name in ("rankwell", "trec_eval9", "trec_eval10", "ranx", "beir", "mteb", "st", "gldv2", "vpr"):
+        cases[f"convention-{name}-folder"] = f"evaluate qrels.txt c.run -c {name} --no-relevant skip -o out"
     return {f"evaluate/{name}": lines for name, lines in cases.items()}
 
 

@@ -32,7 +32,9 @@ class Workspace:
         self.folder = folder.resolve()
         self.folder.mkdir(parents=True, exist_ok=True)
         build(self.folder)
-        self._inputs = {path: path.read_bytes() for path in self._files()}
+        self._before = self._state()
+        self._inputs = {name: (self.folder / name).read_bytes() for name in self._before}
+        self._folders = {path.name for path in self.folder.iterdir()}
 
     def run(self, lines: str) -> Parts:
         """Runs one command a line and returns their output streams, exit codes and, at the end, the files that they wrote."""
@@ -57,25 +59,32 @@ class Workspace:
 
     def _written(self) -> Parts:
         """The canonical lines of every new or changed file; new ones are removed, changed ones restored."""
-        parts: Parts = {}
-        for path in self._files():
-            if path in self._inputs and path.read_bytes() == self._inputs[path]:
-                continue
-            parts[f"file {path.relative_to(self.folder).as_posix()}"] = canonical.of_file(path, self._clean)
+        now = self._state()
+        changed = [name for name in sorted(now) if now[name] != self._before.get(name)]
+        parts = {f"file {name}": canonical.of_file(self.folder / name, self._clean) for name in changed}
+        for name in changed:
+            if name not in self._before:
+                (self.folder / name).unlink()
         for path in self.folder.iterdir():
-            if path.is_dir() and not any(path in each.parents for each in self._inputs):
+            if path.is_dir() and path.name not in self._folders:
                 shutil.rmtree(path)
-        for path in self._files():
-            if path not in self._inputs:
-                path.unlink()
-        for path, content in self._inputs.items():
-            if not path.is_file() or path.read_bytes() != content:
-                path.write_bytes(content)
+        restored = [name for name in self._before if now.get(name) != self._before[name]]
+        for name in restored:
+            (self.folder / name).write_bytes(self._inputs[name])
+        if restored:
+            self._before = self._state()
         return parts
 
-    def _files(self) -> list[Path]:
-        found = (path for path in self.folder.rglob("*") if path.is_file() and "__pycache__" not in path.parts)
-        return sorted(found, key=lambda path: path.relative_to(self.folder).as_posix())
+    def _state(self) -> dict[str, tuple[int, int]]:
+        """Size and time of each file by its path."""
+        found: dict[str, tuple[int, int]] = {}
+        for folder, below, names in os.walk(self.folder):
+            below[:] = [each for each in below if each != "__pycache__"]
+            for name in names:
+                path = os.path.join(folder, name)  # noqa: PTH118
+                stat = os.stat(path)  # noqa: PTH116
+                found[os.path.relpath(path, self.folder).replace(os.sep, "/")] = (stat.st_size, stat.st_mtime_ns)
+        return found
 
     def _clean(self, text: str) -> str:
         version = rankwell.__version__

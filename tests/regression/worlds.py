@@ -32,6 +32,13 @@ def build(folder: Path) -> None:
     _text(folder / "bench.toml", BENCH)
 
 
+def build_for_shared(folder: Path) -> None:
+    """Vectors of the real clips, and no answers to the real questions."""
+    clips = [line.split(",")[0] for line in (folder / "shared/driving/unified_annotation.csv").read_text().splitlines()[1:]]
+    worlds_matrices.save_signs(folder / "driving.npy", clips)
+    _text(folder / "nothing.jsonl", '{"id": "nobody", "rank": 1, "text": null}\n')
+
+
 # ---- judgments and runs ----------------------------------------------------------------------------------------------------
 
 
@@ -174,6 +181,8 @@ measure = "P@5"
 name = "paintings"
 command = "instances"
 images = "museum=images/table.csv"
+query_ids = "images/queries.ids.txt"
+reference_ids = "images/references.ids.txt"
 measure = "P@1"
 
 [[dataset]]

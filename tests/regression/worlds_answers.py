@@ -133,9 +133,9 @@ def _retrieved(folder: Path, documents: dict[str, str], questions: dict[str, dic
 
 def _grid(folder: Path) -> None:
     (folder / "grid.toml").write_text(
-        'gold = "gold.json"\n[evaluation]\nk = [1, 3]\nretriever_k = 3\n[systems.mine]\ncall = "goldens_system:run"\n'
-        "parameters = { top = [1, 2] }\n[systems.same]\n"
-        'predictions = "better.json"\n[chart]\nmeasures = ["reader_top1_f1"]\n'
+        'gold = "gold.json"\n[evaluation]\nconvention = "piaf-article"\nk = [1]\nretriever_k = 3\n[systems.mine]\ncall = "goldens_system:run"\n'
+        "parameters = { top = [1, 2] }\n"
+        '[chart]\nmeasures = ["reader_top1_f1"]\n'
     )
     (folder / "files.toml").write_text(
         'gold = "gold.json"\n[evaluation]\nconvention = "squad2"\nintervals = "t"\n[systems.file]\npredictions = "{model}.json"\n'

@@ -25,6 +25,12 @@ def signs(seed: int, rows: int, columns: int) -> np.ndarray:
     return np.where(np.random.default_rng(seed).random((rows, columns)) < 0.5, -1, 1).astype(np.float32)
 
 
+def save_signs(path: Path, ids: list[str]) -> None:
+    """A file of such vectors with their ids beside it."""
+    np.save(path, signs(71, len(ids), 16))
+    _lines(path.with_suffix(".ids.txt"), ids)
+
+
 def eighths(seed: int, rows: int, columns: int, levels: int) -> np.ndarray:
     """Scores in steps of an eighth."""
     return (np.random.default_rng(seed).integers(0, levels, (rows, columns)) / 8).astype(np.float32)
@@ -134,6 +140,7 @@ def _clips(folder: Path) -> None:
     _lines(folder / "queries.csv", ["id,text,keywords", *(f'{name},{text},"{words}"' for name, text, words in texts)])
     _lines(folder / "queries.txt", [text for _, text, _ in texts])
     np.save(folder / "texts.npy", signs(35, len(texts), 16))
+    np.save(folder / "bare_texts.npy", signs(35, len(texts), 16))
     _lines(folder / "texts.ids.txt", [name for name, _, _ in texts])
     names = [f"{group}: {label}" for group, labels in (("object type", OBJECTS), ("actor behavior", ACTIONS), ("scene type", SCENES)) for label in labels]
     np.save(folder / "names.npy", signs(36, len(names), 16))
@@ -206,7 +213,7 @@ def _images(folder: Path) -> None:
     _json(folder / "positives.json", {each[0]: [other[0] for other in references if other[1] == each[1]] for each in queries})
     _json(folder / "revisited.json", {
         "imlist": [each[0] for each in references], "qimlist": [each[0] for each in queries],
-        "gnd": [{"easy": [place % 5], "hard": [(place * 3 + 1) % 14], "junk": [(place * 5 + 2) % 14], "bbx": [0, 0, 1, 1]} for place in range(len(queries))],
+        "gnd": [{"easy": [place % 14], "hard": [(place + 5) % 14, (place + 7) % 14], "junk": [(place + 9) % 14], "bbx": [0, 0, 1, 1]} for place in range(len(queries))],
     })  # fmt: skip
     _json(folder / "place.json", [[place % 17, (place + 1) % 17] for place in range(len(queries))])
     (folder / "system.toml").write_text('name = "scores"\nnotes = "drawn"\n[training]\ntime = "2 h"\nhardware = "none"\ndata = "nothing"\n')
@@ -226,6 +233,9 @@ def _pictures(folder: Path) -> None:
             path = folder / kind / instance / f"{place}.png"
             path.parent.mkdir(parents=True, exist_ok=True)
             Image.fromarray(pixels).save(path)
+    files = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*.png"))
+    rows = [f"{name},{name.split('/')[1]},{name.split('/')[0].removesuffix('s').replace('querie', 'query')}" for name in files]
+    _lines(folder / "table.csv", ["image,instance,split", *rows])
     (folder.parent / "goldens_vectors.py").write_text(VECTORS)
     thumbnails = folder.parent / "pictures"
     thumbnails.mkdir()
