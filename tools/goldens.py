@@ -31,8 +31,7 @@ def main() -> int:
     asked = parser.parse_args()
     folder = Path(asked.words.pop(0)) if asked.command == "dump" else None
     pattern = re.compile(asked.words[0] if asked.words else "")
-    if folder is not None:
-        canonical.LONGEST_VALUE = canonical.LONGEST_FILE = canonical.LONGEST_TEXT = canonical.LONGEST_KEPT = 10**9
+    canonical.FULL = folder is not None
     if asked.command == "write" and not asked.anew:
         comparing.GOLDENS.mkdir(exist_ok=True)
         (comparing.GOLDENS / "environment.json").write_text(json.dumps(comparing.environment(), indent=1) + "\n")

@@ -18,9 +18,12 @@ from typing import Any
 
 Pair = tuple[str, str]
 
+FULL = False
+"""Whether values stay at full length, to see what stands behind a digest."""
 LONGEST_VALUE = 100
 LONGEST_FILE = 1_500
 LONGEST_TEXT = 2_400
+LONGEST_LINE = 160
 LONGEST_KEPT = 1_000
 
 KEPT = re.compile(r"\bcounts\.|schema_version")
@@ -66,6 +69,8 @@ def shorten(pairs: Sequence[Pair], *, brief: bool = False) -> list[str]:
     brief: a digest for each first part of the names however short, for what other files say as well.
     """
     pairs = [(name, "<varies>" if VARYING.search(name) else value) for name, value in pairs]
+    if FULL:
+        return [f"{name}: {value}" for name, value in pairs]
     if brief:
         return [line for group in _grouped(pairs, 1) for line in _digested(group, 1)]
     return _shortened(pairs, 0)
@@ -99,8 +104,8 @@ def _prefix(name: str, parts: int) -> str:
     return ".".join(re.split(r"[.\[]", name)[:parts])
 
 
-def _cut(value: str) -> str:
-    return value if len(value) <= LONGEST_VALUE else f"{len(value)} characters {digest(value)}"
+def _cut(value: str, longest: int | None = None) -> str:
+    return value if len(value) <= (longest or LONGEST_VALUE) else f"{len(value)} characters {digest(value)}"
 
 
 # ---- kinds of files -------------------------------------------------------------------------------------------------------
@@ -124,13 +129,19 @@ def of_text(text: str) -> list[str]:
     if text[:1] in ("{", "[") and (pairs := of_json(text)) is not None:
         return shorten(pairs)
     lines = text.split("\n")
-    if len(text) <= LONGEST_TEXT:
+    if FULL:
         return lines
-    kept = lines[:16]
-    for place in range(16, len(lines), 40):
+    first = len(lines) if len(text) <= LONGEST_TEXT else 12
+    kept = [_line(line) for line in lines[:first]]
+    for place in range(first, len(lines), 40):
         block = lines[place : place + 40]
         kept.append(f"lines {place + 1} to {place + len(block)}: {digest(chr(10).join(block))}")
+        kept += [_line(line) for line in block if line.startswith("rules:")]
     return kept
+
+
+def _line(line: str) -> str:
+    return line if line.startswith("rules:") else _cut(line, LONGEST_LINE)
 
 
 class _Raw(str):

@@ -85,11 +85,10 @@ def _grids() -> dict[str, str]:
 def _benches() -> dict[str, str]:
     bench = "bench bench.toml -o out"
     shown = ("--baseline one", "--mean --intervals --side-by-side", "--no-mean --no-intervals --no-side-by-side", "-m AP -m P@5")
+    again = f"cp b.run runs/bench/one.run\n{bench} --dry-run\n{bench} --only 'runs/*'\n{bench} --force --only 'videos/one'"
     cases = {
-        "plain": f"{bench} --dry-run\n{bench}",
-        "again": f"{bench} --only 'runs/*'\ncp b.run runs/bench/one.run\n{bench} --dry-run\n{bench} --force --only '*/one'",
-        "shown": "\n".join(f"{bench} {options}" for options in shown),
-        "formats": "\n".join(f"{bench} -f {name}" for name in (*FORMATS, "html")),
+        "whole": "\n".join([f"{bench} --dry-run", bench, *(f"{bench} -f {name}" for name in (*FORMATS, "html"))]),
+        "again": "\n".join([bench, again, *(f"{bench} {options}" for options in shown)]),
     }
     return {f"bench/{name}": lines for name, lines in cases.items()}
 
