@@ -1,0 +1,75 @@
+"""All cases by name, what each needs, and the one who runs them."""
+
+import contextlib
+from pathlib import Path
+from types import TracebackType
+
+from regression import (
+    cases_answers,
+    cases_demos,
+    cases_labels,
+    cases_matrices,
+    cases_python,
+    cases_runs,
+    cases_shared,
+    comparing,
+    running,
+    worlds,
+)
+from regression.permitted import PERMITTED
+
+SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
+CALLS = {f"python/{name}": call for name, call in cases_python.CASES.items()}
+LINES: dict[str, str] = {
+    **cases_runs.CASES,
+    **cases_matrices.CASES,
+    **cases_labels.CASES,
+    **cases_answers.CASES,
+    **cases_shared.CASES,
+    **cases_demos.CASES,
+}
+CASES = (*LINES, *CALLS)
+
+
+class Runner:
+    """Runs cases by name in a workspace that it makes at the first of them."""
+
+    def __init__(self) -> None:
+        self._stack = contextlib.ExitStack()
+        self._workspace: running.Workspace | None = None
+
+    def __enter__(self) -> "Runner":
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._stack.close()
+
+    def absent(self, name: str) -> str:
+        """Why a case cannot run here; empty where it can."""
+        if name.startswith("shared/") and not SHARED.is_dir():
+            return "the real data of ../shared/data is not here"
+        if name.startswith("demo/") and not comparing.same_environment():
+            return "the goldens of demos hold for the versions of Python and Pillow that environment.json names"
+        return ""
+
+    def run(self, name: str) -> running.Parts:
+        """What a case leaves."""
+        if self._workspace is None:
+            self._workspace = self._stack.enter_context(running.workspace(_build))
+        call = CALLS.get(name)
+        return self._workspace.call(call) if call is not None else self._workspace.run(LINES[name])
+
+    def check(self, name: str) -> list[str]:
+        """What differs from the golden."""
+        anew = any(isinstance(change, comparing.Anew) and change.touches(name) for change in PERMITTED)
+        path = comparing.path_of(name, anew=anew)
+        if not path.is_file():
+            return [f"{path.name} is missing: python tools/goldens.py write '^{name}$'"]
+        return comparing.differences(name, comparing.read(path), self.run(name), PERMITTED, exact=comparing.same_environment())
+
+
+def _build(folder: Path) -> None:
+    worlds.build(folder)
+    if SHARED.is_dir():
+        (folder / "shared").symlink_to(SHARED, target_is_directory=True)
+        worlds.build_for_shared(folder)

@@ -1,0 +1,277 @@
+"""Calls of the public functions with what the command line cannot say: arrays, dictionaries, frames, callables, live engines."""
+
+import json
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import rankwell as rw
+
+Found = Mapping[str, Any]
+Call = Callable[[], Found]
+
+
+def shown(result: Any, *tables: str) -> Found:
+    """What every result says of itself, and further tables by name."""
+    said = {"describe": result.describe(), "summary": result.summary, "per query": list(result.per_query()), "notes": result.notes}
+    return said | {name: getattr(result, name) for name in tables}
+
+
+def _runs() -> tuple[dict[str, Any], dict[str, Any]]:
+    judgments = json.loads(Path("qrels.json").read_text(encoding="utf-8"))
+    return judgments, {"first": json.loads(Path("runs/a.json").read_text(encoding="utf-8")), "second": _trec("b.run")}
+
+
+def _trec(path: str) -> dict[str, dict[str, float]]:
+    run: dict[str, dict[str, float]] = {}
+    for line in Path(path).read_text(encoding="utf-8").splitlines():
+        query, _, item, _, score, _ = line.split(" ")
+        run.setdefault(query, {})[item] = float(score)
+    return run
+
+
+def _evaluate(**options: Any) -> Found:
+    judgments, runs = _runs()
+    return shown(rw.evaluate(judgments, runs, ["nDCG@5", "AP", "RR", "P@5"], **options))
+
+
+def _frames(**options: Any) -> Found:
+    import pandas as pd
+
+    judgments, runs = _runs()
+    frame = pd.DataFrame([(q, d, s) for q, each in runs["first"].items() for d, s in each.items()], columns=["query", "item", "score"])
+    result = rw.evaluate(judgments, frame, "nDCG@5 AP", details=True, texts={"q1": "first"}, **options)
+    return {**shown(result), "frame": result.to_pandas().to_csv(), "values": result.to_polars("per_query").write_csv()}
+
+
+def _captions(name: str = "tied", **options: Any) -> Found:
+    positives = json.loads(Path("captions/several.json").read_text())
+    return shown(rw.captions(np.load(f"captions/{name}.npy"), positives, **options))
+
+
+def _captions_of_vectors(**options: Any) -> Found:
+    queries, gallery = np.load("captions/queries.npy"), np.load("captions/gallery.npy")
+    return shown(rw.captions(queries=queries, gallery=gallery, positives="counts:3", **options))
+
+
+def _captions_masked() -> Found:
+    mask = np.array(json.loads(Path("captions/mask.json").read_text()), dtype=bool)
+    texts = Path("captions/texts.txt").read_text().splitlines()
+    return shown(rw.captions(np.load("captions/tied.npy"), "counts:3", mask=mask, texts=texts, details=True, convention="clip4clip-multi"))
+
+
+def _q2m() -> Found:
+    scores = np.load("captions/tied.npy")
+    positives = {name: json.loads(Path(f"captions/{name}.json").read_text()) for name in ("positives", "several", "gaps")}
+    return {name: [float(each) for each in rw.eval_q2m(scores, lists)] for name, lists in positives.items()}
+
+
+def _clips(**options: Any) -> Found:
+    names = Path("clips/ids.txt").read_text().split()
+    result = rw.evaluate_clips("clips/table.csv", np.load("clips/vectors.npy"), ids=names, details=True, **options)
+    return shown(result, "by_group", "by_keyword")
+
+
+def _clips_by_text(**options: Any) -> Found:
+    schema = rw.read_schema("clips/schema.json")
+    mapper = rw.KeywordMapper(schema.vocabulary)
+    result = rw.evaluate_clips(
+        "clips/table.csv",
+        "clips/vectors.npy",
+        mode="text",
+        queries="clips/queries.csv",
+        schema=schema,
+        text_embeddings="clips/texts.npy",
+        map_text=lambda text: mapper.map_text(text).keywords,
+        **options,
+    )
+    return shown(result, "by_group", "by_keyword")
+
+
+class _Engine:
+    """Answers the same clips to everybody, the nearer the shorter the text."""
+
+    def search_by_text(self, query: str, top_k: int = 10) -> list[str]:
+        names = Path("clips/ids.txt").read_text().split()
+        return sorted(names, key=lambda name: (len(query) + names.index(name) * 7) % 23)[:top_k]
+
+
+def _clips_live() -> Found:
+    result = rw.evaluate_clips("clips/table.csv", mode="text", queries="clips/queries.csv", engine=_Engine(), convention="alfa")
+    return shown(result, "by_group", "by_keyword")
+
+
+def _instances(name: str = "scores", **options: Any) -> Found:
+    ids = {each: Path(f"images/{each}.ids.txt").read_text().split() for each in ("queries", "references")}
+    result = rw.evaluate_instances(
+        "images/table.csv", scores=np.load(f"images/{name}.npy"), query_ids=ids["queries"], reference_ids=ids["references"], **options
+    )
+    return shown(result, "by_instance")
+
+
+def _instances_of_vectors(**options: Any) -> Found:
+    names = Path("images/all.ids.txt").read_text().split()
+    return shown(rw.evaluate_instances("images/table.csv", embeddings=np.load("images/all.npy"), ids=names, **options), "by_instance")
+
+
+def _agree(**options: Any) -> Found:
+    vectors = {name: np.load(f"vectors/{name}.npy") for name in ("teacher", "near", "far")}
+    reference = vectors.pop("teacher")
+    return shown(rw.agree(reference, vectors, samples="all", **{"k": (1, 5), **options}))
+
+
+def _agree_measures() -> Found:
+    names = Path("vectors/ids.txt").read_text().split()
+    return _agree(measures=["Overlap", "RBO", "nDCG(gains='similarity')@5", "MnR_first"], ids=names, exclude=[name[-1] for name in names], ceiling=True, metric="dot")  # fmt: skip
+
+
+def _answers(**options: Any) -> Found:
+    predictions = json.loads(Path("answers/texts.json").read_text())
+    return shown(rw.evaluate_answers("answers/gold.json", predictions, convention="squad2", **options))
+
+
+def _answers_and_lists() -> Found:
+    questions = rw.read_questions("answers/gold.json")
+    predictions = rw.read_predictions("answers/ranked.jsonl", questions=questions.table)
+    retrieved = rw.read_ranking("answers/found.run")
+    result = rw.evaluate_answers(questions.table, predictions.table, retrieved=retrieved, ties="optimistic", details=True)
+    return {**shown(result), "notes of files": [*questions.notes, *predictions.notes]}
+
+
+def _lists() -> Found:
+    reference, candidate = [7, 23, 156, 89, 42, 3], [7, 89, 12, 23, 99, 156]
+    graded = {7: 0.9, 23: 0.8, 156: 0.8, 89: 0.1}
+    measures = "Recall@5 NDCG@5 MRR@5 MAP@5".split()
+    pairs = "Overlap@5 Jaccard@5 RBO@6 AO@6 TauAP@6 Spearman@6 SpearmanUnion@6 MnR_first".split()
+    found = {f"{each} {depth}": rw.compare_lists(reference, candidate, each, gold_depth=depth) for each in measures for depth in (None, 3)}
+    found |= {f"{each} rankwell": rw.compare_lists(reference, candidate, each, convention="rankwell") for each in pairs}
+    found |= {f"{each} graded": rw.compare_lists(graded, candidate, each) for each in measures}
+    return {name: float(value) for name, value in found.items()}
+
+
+def _compare(**options: Any) -> Found:
+    judgments, runs = _runs()
+    runs["third"] = _trec("c.run")
+    result = rw.compare_values(rw.evaluate(judgments, runs, "AP nDCG@5").values, **options)
+    found = shown(result)
+    return {**found, "differences": rows_of(result.differences), "verdicts": result.verdicts, "chart": _chart(result.chart("deltas"))}
+
+
+def rows_of(rows: Iterable[Any]) -> list[Any]:
+    """Rows as mappings where they are named tuples or data classes: what they are called changes, their fields do not."""
+    return [row._asdict() if hasattr(row, "_asdict") else vars(row) if hasattr(row, "__dict__") else row for row in rows]
+
+
+def _chart(spec: Any) -> str:
+    return json.dumps(spec, default=str)
+
+
+def _fuse() -> Found:
+    _, runs = _runs()
+    found = {}
+    for method in ("rrf", "isr", "log-isr", "borda", "combsum", "combmnz", "combanz", "combmin", "combmax", "combmed"):
+        fused = rw.fuse(runs, method=method)
+        found[method] = [fused.queries, fused.offsets.tolist(), list(fused.items), fused.scores.tolist()]
+    return found
+
+
+def _tune() -> Found:
+    judgments, runs = _runs()
+    runs["third"] = _trec("c.run")
+    tuned = rw.tune_fusion(runs, judgments, measure="AP", methods=("rrf", "combsum"), normalise=("min-max", "rank"), step=0.25, folds=3)
+    return {"describe": tuned.describe(), "rows": rows_of(tuned.rows), "scores": tuned.ranking.scores.tolist(), "items": list(tuned.ranking.items)}
+
+
+def _bench() -> Found:
+    results = rw.bench("bench.toml", "out", only=["runs/*", "videos/*"])
+    return {
+        "describe": results.describe(),
+        "summary": results.summary,
+        "notes": results.notes,
+        "failed": len(results.failed),
+        **{name: results.render(name) for name in ("table", "md", "csv", "tsv", "json", "jsonl", "latex", "html")},
+        "frame": results.to_pandas().to_csv(),
+        "chart": _chart(results.chart()),
+    }
+
+
+def _views() -> Found:
+    judgments, runs = _runs()
+    found: dict[str, Any] = {}
+    for ties in ("id-desc", "id-asc", "input", "expected", "optimistic", "pessimistic"):
+        view = rw.judged_rankings(judgments, runs["first"], ties=ties)
+        counts = {name: getattr(view, name).tolist() for name in ("above", "tied", "before", "retrieved")}
+        found[ties] = {"queries": list(view.queries), "items": list(view.items), **counts}
+    return found
+
+
+def _measures() -> Found:
+    names = ("nDCG@10", "AP(rel=2)@100", "P@5", "RBP(p=0.5)", "R@20", "alpha_nDCG@10", "AnswerF1@1", "RBO(p=0.8)@10", "MedR")
+    return {name: str(rw.parse_measure(name)) for name in names}
+
+
+def _pytrec_eval() -> Found:
+    from rankwell.compat import pytrec_eval
+
+    judgments, runs = _runs()
+    whole = {query: {item: max(grade, 0) for item, grade in graded.items()} for query, graded in judgments.items()}
+    evaluator = pytrec_eval.RelevanceEvaluator(whole, pytrec_eval.supported_measures)
+    found = evaluator.evaluate(runs["first"])
+    return {query: dict(sorted(values.items())) for query, values in sorted(found.items())}
+
+
+def _written() -> Found:
+    ranking = rw.Ranking.from_dict(_runs()[1]["second"])
+    for name in ("run", "csv", "tsv", "json", "parquet"):
+        rw.write_run(ranking, f"written.{name}")
+        rw.write_judgments(rw.read_judgments("qrels.txt"), f"judgments.{'qrels' if name == 'run' else name}")
+    return {}
+
+
+CASES: dict[str, Call] = {
+    "evaluate": _evaluate,
+    "evaluate-t": partial(_evaluate, intervals="t"),
+    "evaluate-expected": partial(_evaluate, ties="expected", intervals="none"),
+    "evaluate-trec_eval9": partial(_evaluate, convention="trec_eval9"),
+    "evaluate-skip": partial(_evaluate, no_relevant="skip", unjudged="skip", queries="both", exclude_self=True, min_grade=2),
+    "evaluate-frame": _frames,
+    "captions": _captions,
+    "captions-clear": partial(_captions, "clear", convention="mmt", intervals="t"),
+    "captions-expected": partial(_captions, ties="expected", measures="R@1 AP nDCG@5 ERR@3", details=True),
+    "captions-string": partial(_captions, convention="vse", k="1,2"),
+    "captions-vectors": _captions_of_vectors,
+    "captions-vectors-l2": partial(_captions_of_vectors, metric="l2", convention="frozen", protocol="both"),
+    "captions-mask": _captions_masked,
+    "eval_q2m": _q2m,
+    "clips": _clips,
+    "clips-graded": partial(_clips, relevance="graded", weights="relevant", groups=["object type"], k=(2, 3)),
+    "clips-expected": partial(_clips, ties="expected", measures=["ERR@3", "AP"]),
+    "clips-after": partial(_clips, self_rule="after", convention="alfa"),
+    "clips-text": _clips_by_text,
+    "clips-text-any": partial(_clips_by_text, relevance="any", ties="optimistic"),
+    "clips-live": _clips_live,
+    "instances": _instances,
+    "instances-market": partial(_instances, convention="market1501", details=True),
+    "instances-expected": partial(_instances, ties="expected", measures="AP P@1 cmc@2 ERR@3", exclude=["camera"]),
+    "instances-vectors": _instances_of_vectors,
+    "instances-oxford": partial(_instances_of_vectors, convention="oxford", no_relevant="skip", transforms="query-expansion(k=2,alpha=1)"),
+    "agree": _agree,
+    "agree-measures": _agree_measures,
+    "agree-scholar": partial(_agree, convention="scholar-stream"),
+    "answers": _answers,
+    "answers-none": partial(_answers, missing="skip", intervals="none", normalizer="french"),
+    "answers-lists": _answers_and_lists,
+    "compare_lists": _lists,
+    "compare_values": _compare,
+    "compare_values-t": partial(_compare, test="t", correction="bh", intervals="t", baseline="first"),
+    "fuse": _fuse,
+    "tune_fusion": _tune,
+    "bench": _bench,
+    "judged_rankings": _views,
+    "parse_measure": _measures,
+    "pytrec_eval": _pytrec_eval,
+    "write": _written,
+}  # fmt: skip

@@ -1,0 +1,170 @@
+"""Runs cases: command lines in a folder of drawn inputs, in this process, and what they print and write as canonical parts."""
+
+import contextlib
+import io
+import os
+import shlex
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import rankwell
+from regression import canonical
+
+Parts = dict[str, list[str]]
+"""What a case left: name of the part (`1 stdout`, `file out/summary.csv`) -> canonical lines."""
+
+
+def command_line() -> int:
+    """The process's arguments as a command: the one place that knows where rankwell's entry is."""
+    from rankwell.cli import main
+
+    return main()
+
+
+class Workspace:
+    """A folder with inputs, in which cases run one after the other; whatever a case writes or changes is undone after it."""
+
+    def __init__(self, folder: Path, build: Callable[[Path], None]) -> None:
+        self.folder = folder.resolve()
+        self.folder.mkdir(parents=True, exist_ok=True)
+        build(self.folder)
+        self._before = self._state()
+        self._inputs = {name: (self.folder / name).read_bytes() for name in self._before}
+        self._folders = {path.name for path in self.folder.iterdir()}
+
+    def run(self, lines: str) -> Parts:
+        """Runs one command a line and returns their output streams, exit codes and, at the end, the files that they wrote."""
+        parts: Parts = {}
+        with _surroundings(self.folder):
+            for place, line in enumerate(filter(None, map(str.strip, lines.split("\n"))), 1):
+                words = shlex.split(line)
+                if words[0] == "cp":
+                    shutil.copyfile(words[1], words[2])
+                    continue
+                code, out, err = in_process(words)
+                parts[f"{place} $ rankwell {line}"] = [f"exit {code}"]
+                parts[f"{place} stdout"] = canonical.of_text(self._clean(out))
+                parts[f"{place} stderr"] = canonical.of_text(self._clean(err if code in (0, 1, 4) else _first_word(err)))
+        return parts | self._written()
+
+    def call(self, function: Callable[[], Mapping[str, Any]]) -> Parts:
+        """Calls a function in the folder; it returns named values, or files it wrote."""
+        with _surroundings(self.folder):
+            found = function()
+        return {name: canonical.of_text(self._clean(show(value))) for name, value in found.items()} | self._written()
+
+    def _written(self) -> Parts:
+        """The canonical lines of every new or changed file; new ones are removed, changed ones restored."""
+        now = self._state()
+        changed = [name for name in sorted(now) if now[name] != self._before.get(name)]
+        parts = {f"file {name}": canonical.of_file(self.folder / name, self._clean) for name in changed}
+        for name in changed:
+            if name not in self._before:
+                (self.folder / name).unlink()
+        for path in self.folder.iterdir():
+            if path.is_dir() and path.name not in self._folders:
+                shutil.rmtree(path)
+        restored = [name for name in self._before if now.get(name) != self._before[name]]
+        for name in restored:
+            (self.folder / name).write_bytes(self._inputs[name])
+        if restored:
+            self._before = self._state()
+        return parts
+
+    def _state(self) -> dict[str, tuple[int, int]]:
+        """Size and time of each file by its path."""
+        found: dict[str, tuple[int, int]] = {}
+        for folder, below, names in os.walk(self.folder):
+            below[:] = [each for each in below if each != "__pycache__"]
+            for name in names:
+                path = os.path.join(folder, name)  # noqa: PTH118
+                stat = os.stat(path)  # noqa: PTH116
+                found[os.path.relpath(path, self.folder).replace(os.sep, "/")] = (stat.st_size, stat.st_mtime_ns)
+        return found
+
+    def _clean(self, text: str) -> str:
+        version = rankwell.__version__
+        for before, after in (("rankwell ", ""), ("version=", ""), ('version": "', '"'), ('rankwell": "', '"')):
+            text = text.replace(f"{before}{version}{after}", f"{before}<version>{after}")
+        return text.replace(str(self.folder), "<folder>")
+
+
+def in_process(words: list[str]) -> tuple[int, str, str]:
+    """Exit code, standard output and standard error of a command line."""
+    out, err = (io.TextIOWrapper(io.BytesIO(), "utf-8", "surrogateescape", newline="", write_through=True) for _ in range(2))
+    before, sys.argv = sys.argv, ["rankwell", *words]
+    try:
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+            code = command_line()
+    finally:
+        sys.argv = before
+    return code, *(each.buffer.getvalue().decode("utf-8", "surrogateescape") for each in (out, err))
+
+
+def _first_word(err: str) -> str:
+    """Of an error only who says it: how errors are worded is not held."""
+    return "internal error" if "Traceback" in err else err.split(":")[0]
+
+
+def show(value: Any) -> str:
+    """A result's value as text: floats as Python writes them, rows one a line."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, Mapping):
+        return "\n".join(f"{key}: {_cell(each)}" for key, each in value.items())
+    if isinstance(value, (list, tuple)):
+        return "\n".join(_cell(each) for each in value)
+    return _cell(value)
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{key!r}: {_cell(each)}" for key, each in value.items()) + "}"
+    if isinstance(value, (list, tuple)):
+        return "[" + ", ".join(map(_cell, value)) + "]"
+    return repr(value.item() if hasattr(value, "item") and getattr(value, "size", 1) == 1 else value)
+
+
+@contextlib.contextmanager
+def _surroundings(folder: Path) -> Iterator[None]:
+    """The folder as the current one, a terminal of a fixed width, no network, and charts as their specifications."""
+    fixed = {"COLUMNS": "120", "LINES": "50", "NO_COLOR": "1", "TERM": "dumb", "HF_HUB_OFFLINE": "1"}
+    before, here, path = {name: os.environ.get(name) for name in fixed}, Path.cwd(), list(sys.path)
+    os.environ.update(fixed)
+    os.chdir(folder)
+    try:
+        with _specifications():
+            yield
+    finally:
+        os.chdir(here)
+        sys.path[:] = path
+        for name, value in before.items():
+            os.environ.pop(name) if value is None else os.environ.__setitem__(name, value)
+
+
+@contextlib.contextmanager
+def _specifications() -> Iterator[None]:
+    """Charts are written as their Vega-Lite specifications, which say all that a picture shows, at a hundredth of the time."""
+    import json
+
+    import vl_convert
+
+    drawn = {name: getattr(vl_convert, name) for name in ("vegalite_to_svg", "vegalite_to_png")}
+    vl_convert.vegalite_to_svg = lambda spec, **_: json.dumps(spec)
+    vl_convert.vegalite_to_png = lambda spec, **_: json.dumps(spec).encode()
+    try:
+        yield
+    finally:
+        for name, function in drawn.items():
+            setattr(vl_convert, name, function)
+
+
+@contextlib.contextmanager
+def workspace(build: Callable[[Path], None]) -> Iterator[Workspace]:
+    """A workspace in a folder that is removed afterwards."""
+    with tempfile.TemporaryDirectory(prefix="goldens-") as folder:
+        yield Workspace(Path(folder) / "world", build)

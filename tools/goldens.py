@@ -1,0 +1,55 @@
+"""Write the goldens of `tests/regression`, or compare what rankwell does now with them.
+
+python tools/goldens.py check [PATTERN]            what differs, by case; exit 1 where anything does
+python tools/goldens.py write [PATTERN] [--anew]   writes the goldens of the cases; with --anew beside the old ones, for cases that
+                                                   `permitted.py` lists as Anew
+python tools/goldens.py dump FOLDER [PATTERN]      writes all values at full length, to see behind a digest: do it on both sides
+
+PATTERN is searched for in the names of cases.
+"""
+
+import argparse
+import json
+import re
+import sys
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path[:0] = [str(ROOT / "src"), str(ROOT / "tests")]
+
+from regression import canonical, comparing  # noqa: E402
+from regression.cases import CASES, Runner  # noqa: E402
+
+
+def main() -> int:
+    """Runs the command that the arguments name."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("command", choices=("check", "write", "dump"))
+    parser.add_argument("words", nargs="*", help="for dump the folder; a pattern")
+    parser.add_argument("--anew", action="store_true")
+    asked = parser.parse_args()
+    folder = Path(asked.words.pop(0)) if asked.command == "dump" else None
+    pattern = re.compile(asked.words[0] if asked.words else "")
+    canonical.FULL = folder is not None
+    if asked.command == "write" and not asked.anew:
+        comparing.GOLDENS.mkdir(exist_ok=True)
+        (comparing.GOLDENS / "environment.json").write_text(json.dumps(comparing.environment(), indent=1) + "\n")
+    failed = 0
+    started = time.perf_counter()
+    with Runner() as runner:
+        names = [name for name in CASES if pattern.search(name) and not runner.absent(name)]
+        for name in names:
+            if folder is not None:
+                comparing.write(folder / f"{name}.txt", runner.run(name))
+            elif asked.command == "write":
+                comparing.write(comparing.path_of(name, anew=asked.anew), runner.run(name))
+            elif found := runner.check(name):
+                failed += 1
+                sys.stdout.write("\n".join([f"---- {name}", *found]) + "\n")
+    sys.stdout.write(f"{len(names)} cases, {failed} differ, {time.perf_counter() - started:.1f} s\n")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
