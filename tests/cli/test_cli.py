@@ -48,6 +48,24 @@ def test_the_trec_eval_drop_in_does_not_load_the_command_line_library(folder: Pa
     assert not {"argparse", "rich", "duckdb"} & set(done.stdout.split("'"))
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--version"],
+        ["--help"],
+        ["trec-eval", "qrels.txt", "a.run"],
+        ["evaluate", "qrels.txt", "a.run", "--intervals", "none"],
+        ["evaluate", "qrels.txt", "a.run"],
+    ],
+    ids=" ".join,
+)
+def test_scipy_is_loaded_for_p_values_and_t_intervals_only(folder: Path, words: list[str]):
+    code = "import sys; from rankwell.cli import main; code = main(); print('scipy' in sys.modules, code, file=sys.stderr)"
+    done = subprocess.run([sys.executable, "-c", code, *words], capture_output=True, text=True, check=True)
+
+    assert done.stderr.splitlines()[-1] == "False 0"
+
+
 def test_evaluate_prints_numbers_on_stdout_and_notes_on_stderr(folder: Path, monkeypatch, capsys):
     assert run(monkeypatch, "evaluate", "qrels.txt", "a.run", "-m", "RR", "-m", "nDCG@10") == 0
     out, err = capsys.readouterr()

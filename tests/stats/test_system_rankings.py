@@ -6,12 +6,12 @@ from itertools import permutations
 import numpy as np
 import pytest
 
+from oracles import distributions
 from oracles import paired as oracle
 from rankwell.errors import BadInput
 from rankwell.stats.significance_letters import significance_letters
 from rankwell.stats.system_rankings import (
     borda_points,
-    chi_square_p,
     connected_groups,
     descending_ranks,
     friedman,
@@ -64,14 +64,15 @@ def test_borda_points_count_systems_below_and_half_of_those_level():
     assert points.tolist() == [0.5, 1.5, 2.0]
 
 
-def test_friedmans_test_is_scipys_and_ranks_share_ties():
+def test_friedmans_statistic_is_scipys_its_p_that_of_30_digits_and_ranks_share_ties():
     stats = pytest.importorskip("scipy.stats")
     values = np.round(np.random.default_rng(2).beta(1, 1, (30, 4)) + np.array([0, 0.05, 0.1, 0.2]), 1)
 
     found = friedman(values)
     theirs = stats.friedmanchisquare(*values.T)
 
-    assert (found.chi_square, found.p) == pytest.approx((theirs.statistic, theirs.pvalue), rel=1e-9)
+    assert found.chi_square == pytest.approx(theirs.statistic, rel=1e-9)
+    assert found.p == pytest.approx(distributions.chi_square_p(found.chi_square, 3), rel=1e-12)
     assert found.ranks == pytest.approx(stats.rankdata(-values, axis=1).mean(axis=0))
     assert descending_ranks(np.array([3.0, 5.0, 5.0])).tolist() == [3.0, 1.5, 1.5]
     assert friedman(np.ones((5, 3))) is None
@@ -93,15 +94,19 @@ def test_the_critical_difference_is_that_of_demsars_table(systems, q):
     assert found.critical_difference == pytest.approx(q * math.sqrt(systems * (systems + 1) / (6 * 14)), rel=4e-4)
 
 
-def test_quantiles_of_the_studentised_range_and_chi_square_are_scipys():
-    stats = pytest.importorskip("scipy.stats")
+@pytest.mark.parametrize("systems", [2, 5, 30])
+@pytest.mark.parametrize("level", [0.9, 0.99])
+def test_quantiles_of_the_studentised_range_leave_the_rest_above_them(systems, level):
+    q = studentised_range_quantile(level, systems)
 
-    for systems in (2, 5, 30):
-        theirs = stats.studentized_range.ppf(0.99, systems, np.inf)
-        assert studentised_range_quantile(0.99, systems) == pytest.approx(theirs, abs=1e-8)
-    for freedom in range(1, 12):
-        for value in (0.0, 0.3, 4.0, 60.0):
-            assert chi_square_p(value, freedom) == pytest.approx(stats.chi2.sf(value, freedom), rel=1e-9)
+    assert distributions.studentised_range_p(q, systems) == pytest.approx(1 - level, abs=1e-12)
+
+
+@pytest.mark.parametrize("systems", range(2, 13))
+def test_friedmans_p_is_that_of_30_digits(systems):
+    found = friedman(np.random.default_rng(systems).random((20, systems)))
+
+    assert found.p == pytest.approx(distributions.chi_square_p(found.chi_square, systems - 1), rel=1e-11)
 
 
 @pytest.mark.parametrize("seed", range(30))

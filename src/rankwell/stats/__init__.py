@@ -45,44 +45,25 @@ def rounded(value: float) -> float:
 
 
 def student_quantile(level: float, freedom: int) -> float:
-    """The t with P(-t < T < t) = level for Student's distribution with a whole number of degrees of freedom, from 1.
-
-    Accurate to 1e-10. Raises BadUsage for a level outside (0, 1).
-    Source: Abramowitz and Stegun 1964, 26.7.3 and 26.7.4 (the finite series), 26.7.5 (the expansion for many degrees of freedom).
-    """
+    """The t with P(-t < T < t) = level under Student's t distribution. Raises BadUsage for a level outside (0, 1)."""
     check_level(level)
-    # Loading it takes longer than a small evaluation computes.
-    from statistics import NormalDist
+    # Loaded on first use: it takes longer than a small evaluation.
+    from scipy.special import stdtrit
 
-    z = NormalDist().inv_cdf((1 + level) / 2)
-    if freedom > 2000:
-        return _expanded(z, freedom)
-    log_peak = math.lgamma((freedom + 1) / 2) - math.lgamma(freedom / 2) - math.log(freedom * math.pi) / 2
-    t = z
-    # The central probability is concave in t and the normal quantile lies below the root, so that Newton's steps only climb.
-    for _ in range(200):
-        slope = 2 * math.exp(log_peak - (freedom + 1) / 2 * math.log1p(t * t / freedom))
-        step = (level - _central_probability(t, freedom)) / slope
-        t += step
-        if step <= 1e-15 * t:
-            break
-    return t
+    return float(stdtrit(freedom, (1 + level) / 2))
 
 
 def student_p(t: float, freedom: float) -> float:
-    """The two-sided p-value of a t statistic: the probability of one as far from 0 under Student's distribution.
-
-    Accurate to 10 digits, however small it is; 0 where it lies below the smallest float64. freedom: above 0.
-    Source: Abramowitz and Stegun 1964, 26.5.27 (through the incomplete beta function) and 26.5.8 (its continued fraction).
-    """
-    if math.isinf(t):
+    """The two-sided p-value of a t statistic; 0 below the smallest float64. freedom: degrees of freedom, above 0."""
+    square = t * t
+    if math.isinf(square):
         return 0.0
-    inside, outside = freedom / (freedom + t * t), t * t / (freedom + t * t)
-    a, b = freedom / 2, 0.5
-    # The fraction converges fast on this side of the mean only; on the other the complement is taken.
-    if inside < (a + 1) / (a + b + 2):
-        return _beta_share(a, b, inside, outside)
-    return 1 - _beta_share(b, a, outside, inside)
+    from scipy.special import betainc, betaincc
+
+    # One and the same function; each form keeps its digits where its argument is not near 1.
+    if square > freedom:
+        return float(betainc(freedom / 2, 0.5, freedom / (freedom + square)))
+    return float(betaincc(0.5, freedom / 2, square / (freedom + square)))
 
 
 def binomial_p(n: int, up: int) -> float:
@@ -125,47 +106,3 @@ def check_level(level: float) -> None:
     """Raises BadUsage for a confidence level outside (0, 1)."""
     if not 0 < level < 1:
         raise BadUsage(f"the confidence level is {level}; it lies between 0 and 1, as 0.95 does.")
-
-
-def _central_probability(t: float, freedom: int) -> float:
-    angle = math.atan2(t, math.sqrt(freedom))
-    sine, cosine = math.sin(angle), math.cos(angle)
-    odd = freedom % 2
-    term, total = (cosine, cosine) if odd else (1.0, 1.0)
-    if freedom == 1:
-        return 2 * angle / math.pi
-    for order in range(2 + odd, freedom - 1, 2):
-        term *= cosine * cosine * (order - 1) / order
-        total += term
-    return 2 / math.pi * (angle + sine * total) if odd else sine * total
-
-
-def _expanded(z: float, freedom: int) -> float:
-    square = z * z
-    terms = (
-        (square + 1) / 4,
-        ((5 * square + 16) * square + 3) / 96,
-        (((3 * square + 19) * square + 17) * square - 15) / 384,
-        ((((79 * square + 776) * square + 1482) * square - 1920) * square - 945) / 92160,
-    )
-    return z + z * sum(term / freedom**power for power, term in enumerate(terms, 1))
-
-
-def _beta_share(a: float, b: float, x: float, rest: float) -> float:
-    """The regularised incomplete beta function at x, for x below (a + 1) / (a + b + 2); rest: 1 - x."""
-    if x == 0:
-        return 0.0
-    log_front = math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b) + a * math.log(x) + b * math.log(rest)
-    # Lentz's method: c and d are the ratios of neighbouring numerators and denominators of the fraction's approximants.
-    c, d = 1.0, 1 / (1 - (a + b) * x / (a + 1))
-    fraction = d
-    for m in range(1, 10_000):
-        even = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m))
-        odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1))
-        for coefficient in (even, odd):
-            d = 1 / (1 + coefficient * d)
-            c = 1 + coefficient / c
-            fraction *= c * d
-        if abs(c * d - 1) < 1e-15:
-            break
-    return math.exp(log_front) * fraction / a

@@ -79,7 +79,15 @@ def kendall(first: Floats, second: Floats, *, counts: Concordance | None = None)
     if len(first) < MIN_PAIRS or is_constant(first) or is_constant(second):
         return None
     counts = counts or concordance(first, second)
-    return Correlation(_tau_b(counts), _kendall_p(counts))
+    untied = counts.concordant + counts.discordant == len(first) * (len(first) - 1) // 2
+    return Correlation(_tau_b(counts), _exact_p(first, second) if untied and len(first) < _EXACT_BELOW else _normal_p(counts))
+
+
+def kendall_tau(first: Floats, second: Floats) -> float | None:
+    """The value of `kendall` alone."""
+    if len(first) < MIN_PAIRS or is_constant(first) or is_constant(second):
+        return None
+    return _tau_b(concordance(first, second))
 
 
 def fisher_interval(value: float, n: int, *, ranks: bool = False, level: float = 0.95) -> tuple[float, float] | None:
@@ -164,11 +172,15 @@ def _tau_b(counts: Concordance) -> float:
     return min(max(value, -1.0), 1.0)
 
 
-def _kendall_p(counts: Concordance) -> float:
+def _exact_p(first: Floats, second: Floats) -> float:
+    # Loaded on first use: it takes a second.
+    from scipy.stats import kendalltau
+
+    return float(kendalltau(first, second, method="exact")[1])
+
+
+def _normal_p(counts: Concordance) -> float:
     n = len(counts.balance)
-    fewer = min(counts.concordant, counts.discordant)
-    if counts.concordant + counts.discordant == n * (n - 1) // 2 and n < _EXACT_BELOW:
-        return min(1.0, 2 * _orders_with_inversions(n, fewer) / math.factorial(n))
     # Sums over groups of tied rows, each of t: every row of a group brings its share of the group's term.
     x, y = (ties.astype(np.float64) for ties in (counts.first_ties, counts.second_ties))
     pairs, triples, fives = (
@@ -179,17 +191,6 @@ def _kendall_p(counts: Concordance) -> float:
     variance = (ordered * (2 * n + 5) - fives[0] - fives[1]) / 18 + pairs[0] * pairs[1] / (2 * ordered)
     variance += triples[0] * triples[1] / (9 * ordered * (n - 2))
     return math.erfc(abs(counts.concordant - counts.discordant) / math.sqrt(2 * variance))
-
-
-def _orders_with_inversions(n: int, most: int) -> int:
-    """How many orders of n things have at most so many inversions."""
-    found = [1] + [0] * most
-    for size in range(2, n + 1):
-        sums = [0]
-        for each in found:
-            sums.append(sums[-1] + each)
-        found = [sums[place + 1] - sums[max(place + 1 - size, 0)] for place in range(most + 1)]
-    return sum(found)
 
 
 def _both_below(x: Ints, y: Ints) -> Ints:

@@ -9,7 +9,7 @@ import numpy as np
 from rankwell.core.tables import Bools, Floats
 from rankwell.experiments.comparison.pairing import Board
 from rankwell.experiments.comparison.testing import Column, Figures
-from rankwell.stats.correlation import kendall
+from rankwell.stats.correlation import kendall_tau
 from rankwell.stats.significance_letters import significance_letters
 from rankwell.stats.system_rankings import (
     Friedman,
@@ -132,8 +132,7 @@ def order_rows(orders: Sequence[Order], groups: Sequence[Order]) -> list[Row]:
         if len(shared) < 3 or np.isnan(one).any() or np.isnan(other).any():
             continue
         one, other = np.round(one, 12), np.round(other, 12)
-        tau = kendall(one, other)
-        row = {"first": first.name, "second": second.name, "tau": None if tau is None else tau.value}
+        row = {"first": first.name, "second": second.name, "tau": kendall_tau(one, other)}
         rows.append({**row, "tau_ap": tau_ap(one, other), "rbo": rank_biased_overlap(one, other), "systems": len(shared)})
     return rows
 
