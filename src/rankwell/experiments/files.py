@@ -1,15 +1,15 @@
 """Experiment files: data sets × systems × parameters in TOML; every combination is a cell, evaluated by a command."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-from rankwell.core.catalogue import Catalogue
 from rankwell.core.registry import suggest
 from rankwell.errors import BadInput
+from rankwell.experiments.former_files import is_former
 from rankwell.store import Source, read_toml
 
 Value = str | int | float | bool
@@ -26,16 +26,6 @@ _HEADER = re.compile(r"\s*(\[\[?)([^\[\]]+)\]\]?\s*(?:#.*)?$")
 _KEY = re.compile(r"""\s*([\w-]+|"[^"]*"|'[^']*')\s*=""")
 _PART = re.compile(r"""\s*([\w-]+|"[^"]*"|'[^']*')\s*\.?""")
 _HOLE = re.compile(r"\{(\w+)\}")
-
-
-class FormerFile(NamedTuple):
-    """A kind of file of earlier versions. recognises: its table, by its keys. convert: source -> text of an experiment file."""
-
-    recognises: Callable[[Mapping[str, Any]], bool]
-    convert: Callable[[Source], str]
-
-
-FORMER: Catalogue[FormerFile] = Catalogue("former_files", "former file")
 
 
 class OptionValue(NamedTuple):
@@ -271,7 +261,7 @@ class _Node:
 
 def _top(source: Source) -> _Node:
     text, table = read_toml(source)
-    if any(FORMER[name].recognises(table) for name in FORMER):
+    if is_former(table):
         command = f"rankwell convert experiment {source.name} NEW.toml"
         raise BadInput(f"{source.name} is in a format of an earlier version. Convert it once: {command}")
     top = _Node(source.name, table, _lines(text))

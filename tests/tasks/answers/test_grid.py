@@ -12,12 +12,13 @@ from typing import Any
 import pytest
 
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate
+from rankwell.experiments.files import read_experiment
+from rankwell.experiments.runner.recipes import source_of
 from rankwell.report import draw
 from rankwell.report.parameter_chart import MOST_LINES, parameter_chart
 from rankwell.tasks.answers.commands.answers_grid import main_figures
 from rankwell.tasks.answers.formats import read_predictions, read_questions
-from rankwell.tasks.answers.grid import Done, Runner, figures_of, package_digest, wide
-from rankwell.tasks.answers.grid_toml import read_grid
+from rankwell.tasks.answers.grid import PointResult, figures_of, plan_grid, run_grid, wide
 from rankwell.tasks.answers.questions import Predictions
 
 GOLD = {
@@ -101,7 +102,7 @@ def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     (tmp_path / "grid_engine.py").write_text(ENGINE)
 
     def write(text: str) -> Path:
-        (tmp_path / "grid.toml").write_text('gold = "gold.json"\n' + text)
+        (tmp_path / "grid.toml").write_text(text.replace("@", QUESTIONS).replace("$", SYSTEM))
         return tmp_path / "grid.toml"
 
     yield write
@@ -109,46 +110,51 @@ def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
 
 
 Write = Callable[[str], Path]
+QUESTIONS = '[[dataset]]\nname = "questions"\ncommand = "answers"\ngold = "gold.json"\n'
+SYSTEM = '[[system]]\nname = "a"\n'
 LIVE = """
-[evaluation]
-k = [1, 5]
 [parameters]
 right = [0, 1, 2]
-[systems.live]
+@
+vary = { k = [1, 5] }
+[[system]]
+name = "live"
 call = "grid_engine:answer"
 """
 
 
-def run(path: Path, judge: Callable[..., Any] = evaluate) -> list[Done]:
-    return list(Runner(read_grid(path), Path("out"), judge).run())
+def run(path: Path, judge: Callable[..., Any] = evaluate) -> list[PointResult]:
+    return list(run_grid(read_experiment(path), Path("out"), judge))
 
 
 def calls() -> list[str]:
     return Path("calls.txt").read_text().splitlines() if Path("calls.txt").exists() else []
 
 
-def means(done: list[Done], label: str) -> dict[str, float]:
+def means(done: list[PointResult], label: str) -> dict[str, float]:
     return {each.point.run: next(row["mean"] for row in each.rows if row["label"] == label) for each in done}
 
 
 def test_every_combination_is_a_point_named_by_what_varies(world: Write):
-    grid = read_grid(
+    grid = read_experiment(
         world(
             """
-            [evaluation]
-            k = 3
             [parameters]
             k_reader = [1, 5]
-            [systems.a]
+            @
+            k = 3
+            [[system]]
+            name = "a"
             call = "m:f"
             parameters = { fold = [true, false], model = "x" }
-            [systems.b]
+            [[system]]
+            name = "b"
             predictions = "runs/{k_reader}.json"
             """
         )
     )
 
-    assert [point.run for point in grid.points] == [
+    assert [cell.system for cell in grid.cells] == [
         "a k_reader=1 fold=true",
         "a k_reader=1 fold=false",
         "a k_reader=5 fold=true",
@@ -156,10 +162,9 @@ def test_every_combination_is_a_point_named_by_what_varies(world: Write):
         "b k_reader=1",
         "b k_reader=5",
     ]
-    assert grid.points[0].parameters == {"k_reader": 1, "fold": True, "model": "x"}
-    assert grid.points[0].settings == {"k": 3}
-    assert [Path(point.predictions).name for point in grid.points[4:]] == ["1.json", "5.json"]
-    assert Path(grid.points[4].predictions).parent.parent == Path(grid.gold).parent
+    assert grid.cells[0].parameters == {"k_reader": 1, "fold": True, "model": "x"}
+    assert {name: each.value for name, each in grid.cells[0].options.items()} == {"gold": "gold.json", "k": 3}
+    assert [cell.options["predictions"].value for cell in grid.cells[4:]] == ["runs/1.json", "runs/5.json"]
 
 
 def test_what_was_answered_is_evaluated_in_every_way_and_answered_once(world: Write):
@@ -195,13 +200,13 @@ def test_a_killed_run_goes_on_where_it_was(world: Write):
 
     assert first == ["0 1 none", "1 1 none"]
     assert calls() == [*first, "2 1 none"]
-    assert [each.kept for each in done] == [True, True, True, False, False, False]
+    assert [each.reused for each in done] == [True, True, True, False, False, False]
     whole = [(each.point.run, each.rows, each.notes) for each in done]
     assert whole == [(each.point.run, each.rows, each.notes) for each in run(path)]
 
 
 def test_what_is_kept_comes_back_unchanged(world: Write):
-    path = world('[systems.live]\ncall = "grid_engine:answer"\nparameters = { right = 1 }\n')
+    path = world('@[[system]]\nname = "live"\ncall = "grid_engine:answer"\nparameters = { right = 1 }\n')
     seen: list[Any] = []
 
     def keep(gold: Any, predictions: Any, *, retrieved: Any, note: str = "") -> SimpleNamespace:
@@ -209,7 +214,7 @@ def test_what_is_kept_comes_back_unchanged(world: Write):
         return evaluate(gold, predictions, retrieved=retrieved)
 
     run(path, keep)
-    again = world('[evaluation]\nnote = "other"\n[systems.live]\ncall = "grid_engine:answer"\nparameters = { right = 1 }\n')
+    again = world('@note = "other"\n[[system]]\nname = "live"\ncall = "grid_engine:answer"\nparameters = { right = 1 }\n')
     run(again, keep)
     (one, found), (other, refound) = seen
 
@@ -225,7 +230,7 @@ def test_what_is_kept_comes_back_unchanged(world: Write):
 @pytest.mark.parametrize("changed", ["gold", "engine", "module", "package", "lazy", "parameter", "file", "name"])
 def test_what_decides_a_figure_decides_whether_it_is_kept(world: Write, changed: str, tmp_path: Path):
     (tmp_path / "note.txt").write_text("first")
-    text = '[systems.live]\ncall = "grid_engine:answer"\nparameters = { right = 1, note = "note.txt" }\n'
+    text = '@[[system]]\nname = "live"\ncall = "grid_engine:answer"\nparameters = { right = 1, note = "note.txt" }\n'
     imports = "\nif not True:\n    import grid_helper\n\n\ndef late():\n    from grid_lazy import x\n"
     (tmp_path / "grid_engine.py").write_text(ENGINE + imports)
     (tmp_path / "grid_helper.py").write_text("from grid_parts.one import x\n")
@@ -248,11 +253,11 @@ def test_what_decides_a_figure_decides_whether_it_is_kept(world: Write, changed:
     elif changed == "file":
         (tmp_path / "note.txt").write_text("second")
     else:
-        text = text.replace("systems.live", "systems.renamed")
+        text = text.replace('"live"', '"renamed"')
     (done,) = run(world(text))
 
     # Only a name decides nothing.
-    assert done.kept is (changed == "name")
+    assert done.reused is (changed == "name")
     assert len(calls()) == (1 if changed == "name" else 2)
 
 
@@ -264,11 +269,56 @@ def test_the_source_of_a_package_is_all_its_files(tmp_path: Path, monkeypatch: p
     (inner / "__init__.py").write_text("")
     __import__("grid_package.deep")
 
-    before = package_digest("grid_package.deep")
+    before = source_of("grid_package.deep")
     (inner / "more.py").write_text("x = 1")
 
-    assert package_digest("grid_package.deep") != before
-    assert package_digest("rankwell.tasks.answers.grid") == package_digest("rankwell")
+    assert source_of("grid_package.deep") != before
+
+
+FORMER = """
+gold = "gold.json"
+[evaluation]
+k = [1, 5]
+[parameters]
+right = [0, 1, 2]
+[systems.live]
+call = "grid_engine:answer"
+[systems."two words"]
+call = "grid_engine:answer"
+parameters = { note = 'a "quoted" \\ text', depth = 2 }
+[chart]
+measures = ["em"]
+"""
+
+
+def test_a_grid_of_an_earlier_version_is_converted(world: Write, monkeypatch: pytest.MonkeyPatch, capsys):
+    from rankwell import cli
+
+    monkeypatch.setattr("sys.argv", ["rankwell", "convert", "experiment", str(world(FORMER)), "new.toml"])
+    assert cli.main() == 0, capsys.readouterr().err
+    points = plan_grid(read_experiment("new.toml"), evaluate)
+
+    assert read_experiment("new.toml").chart == ("em",)
+    assert [point.run for point in points[:2]] == ["live right=0 k=1", "live right=0 k=5"]
+    assert points[-1].run == "two words right=2 k=5"
+    assert list(points[-1].values.items()) == [
+        ("right", 2), ("note", 'a "quoted" \\ text'), ("depth", 2), ("k", 5)
+    ]  # fmt: skip
+    monkeypatch.setattr("sys.argv", ["rankwell", "convert", "experiment", "new.toml", "newer.toml"])
+    assert cli.main() == 2
+    assert "new.toml is not a file of an earlier version" in capsys.readouterr().err
+
+
+def test_jobs_change_nothing(world: Write, monkeypatch: pytest.MonkeyPatch):
+    from rankwell.tasks.answers.evaluation import evaluate_answers
+
+    path = world(LIVE.replace("vary", "convention = 'squad2'\nintervals = 'none'\nvary"))
+    alone = list(run_grid(read_experiment(path), Path("one"), evaluate_answers))
+    done = list(run_grid(read_experiment(path), Path("two"), evaluate_answers, jobs=2))
+
+    assert [(each.point, each.rows, each.notes) for each in done] == [(each.point, each.rows, each.notes) for each in alone]
+    # The points of one system and its parameters share its answers.
+    assert sorted(calls()) == sorted(2 * ["0 1 none", "1 1 none", "2 1 none"])
 
 
 def test_result_files_are_points_too(world: Write, tmp_path: Path):
@@ -276,7 +326,7 @@ def test_result_files_are_points_too(world: Write, tmp_path: Path):
     for right in (1, 2):
         answers = {"q1": "The sky", "q2": "Grass" if right == 2 else "Moss"}
         (tmp_path / "runs" / f"n{right}.json").write_text(json.dumps(answers))
-    path = world('[systems.old]\npredictions = "runs/n{right}.json"\nparameters = { right = [1, 2] }\n')
+    path = world('@[[system]]\nname = "old"\npredictions = "runs/n{right}.json"\nparameters = { right = [1, 2] }\n')
 
     done = run(path)
     (tmp_path / "runs" / "n1.json").write_text(json.dumps({"q1": "no", "q2": "no"}))
@@ -284,70 +334,79 @@ def test_result_files_are_points_too(world: Write, tmp_path: Path):
 
     assert means(done, "em") == {"old right=1": 0.5, "old right=2": 1.0}
     assert means(again, "em") == {"old right=1": 0.0, "old right=2": 1.0}
-    assert [each.kept for each in again] == [False, True]
+    assert [each.reused for each in again] == [False, True]
     assert {each.seconds for each in done} == {None}
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("[systems.a]\ncall = 'm:f'\n[systms.b]\n", r"grid.toml: systms: there is no such key; did you mean 'systems'"),
-        ("[parameters]\nk = 1\n", r"no \[systems.NAME\]"),
-        ("[systems.a]\n", r"systems.a has neither a call nor files; give `call`"),
-        ("[systems.a]\ncall = 'm:f'\nretrieved = 'x'\n", "systems.a has both a call and files"),
-        ("[systems.a]\ncall = 3\n", "systems.a.call is 3; a text is wanted"),
-        ("[systems.a]\ncal = 'm:f'\n", "systems.a.cal: there is no such key; did you mean 'call'"),
-        ("systems = 3\n", "systems is 3; a table is wanted"),
-        ("[systems.a]\ncall = 'm:f'\nparameters = { k = [] }\n", "systems.a.parameters.k is an empty list"),
-        ("[systems.a]\ncall = 'm:f'\nparameters = { k = [[1]] }\n", r"systems.a.parameters.k is list \[1\]; texts, numbers"),
-        ("[systems.a]\ncall = 'm:f'\nparameters = { k = [1, 2, 1] }\n", r"parameters.k lists a value twice: \[1, 2, 1\]"),
-        ("[systems.a]\ncall = 'm:f'\nparameters = { k = [1, '1'] }\n", "two points are called 'a k=1'"),
-        ("[systems.a]\ncall = 'm:f'\nparameters = { mean = 1 }\n", "a parameter cannot be called 'mean'"),
-        ("[systems.a]\ncall = 'm:f'\nparameters = { day = 2020-01-01 }\n", "systems.a.parameters.day is date"),
-        ("[systems.a]\nretrieved = 'r{kk}.run'\nparameters = { k = 1 }\n", "systems.a.retrieved: no parameter is called 'kk'"),
-        ("[systems.a]\nretrieved = 'r.run'\nparameters = { k = 1 }\n", r"the paths of systems.a do not hold {k}"),
+        ("@$[systms]\n", r"grid.toml:7: systms: unknown key; did you mean 'system'"),
+        ("@[parameters]\nk = 1\n", r"no \[\[system\]\]"),
+        ("@$call = 3\n", r"grid.toml:7: system 'a': call is 3; expected a string"),
+        ("system = 3\n@", r"system is not a list of tables"),
+        ("@$call = 'm:f'\nparameters = { k = [] }\n", r"grid.toml:8: system 'a': parameters: k is an empty"),
+        ("@$parameters = { k = [[1]] }\n", r"system 'a': parameters: k is \[1\]; expected strings, numbers"),
+        ("@$parameters = { k = [1, 2, 1] }\n", r"parameters: k lists a value twice: \[1, 2, 1\]"),
+        ("@$call = 'm:f'\nparameters = { k = [1, '1'] }\n", "two cells are named 'questions/a k=1'"),
+        ("@$parameters = { day = 2020-01-01 }\n", r"system 'a': parameters: day is datetime.date\("),
+        ("@$retrieved = 'r{kk}.run'\nparameters = { k = 1 }\n", "retrieved: unknown parameter 'kk'; did you mean 'k'"),
+        ("@$retrieved = 'r.run'\nparameters = { k = 1 }\n", r"no option of questions/a holds {k}"),
         (
-            "[evaluation]\nk = 1\n[systems.a]\ncall = 'm:f'\nparameters = { k = 1 }\n",
-            "'k' is a parameter of systems.a and of eval",
+            "@k = 1\n$call = 'm:f'\nparameters = { k = 1 }\n",
+            "parameters: k: 'k' is an option of 'questions' as well",
         ),
-        ("[chart]\nmeasures = 'em'\n[systems.a]\ncall = 'm:f'\n", "chart.measures is 'em'; a list"),
-        ("[systems.a\n", r"grid.toml is no TOML: .*line 2"),
+        ("[chart]\nmeasures = 'em'\n@$call = 'm:f'\n", "chart.measures is 'em'; expected a list"),
+        ("[[system]\n", r"grid.toml is no TOML: .*line 1"),
+        (
+            "gold = 'g'\n[systems.a]\ncall = 'm:f'\n",
+            "an earlier version. Convert it once: rankwell convert experiment .*grid.toml NEW",
+        ),
     ],
 )
 def test_a_grid_that_cannot_be_understood_is_refused_by_file_and_key(world: Write, text: str, message: str):
     with pytest.raises(BadInput, match=message):
-        read_grid(world(text))
+        read_experiment(world(text))
 
 
 def test_a_grid_needs_its_questions(tmp_path: Path):
-    (tmp_path / "grid.toml").write_text("[systems.a]\ncall = 'm:f'\n")
+    file = "[[dataset]]\nname = 'q'\ncommand = 'answers'\n[[system]]\nname = 'a'\ncall = 'm:f'\n"
+    (tmp_path / "grid.toml").write_text(file)
 
-    with pytest.raises(BadInput, match="gold is missing; a text is wanted"):
-        read_grid(tmp_path / "grid.toml")
+    with pytest.raises(BadInput, match=r"dataset 'q': gold is missing; expected a string"):
+        plan_grid(read_experiment(tmp_path / "grid.toml"), evaluate)
+    second = "gold = 'g'\n[[dataset]]\nname = 'r'\ncommand = 'x'\n[[system]]"
+    (tmp_path / "grid.toml").write_text(file.replace("[[system]]", second))
+    with pytest.raises(BadInput, match=r"grid.toml: 2 data sets; a grid has one"):
+        plan_grid(read_experiment(tmp_path / "grid.toml"), evaluate)
     with pytest.raises(BadInput, match="no such file"):
-        read_grid(tmp_path / "other.toml")
+        read_experiment(tmp_path / "other.toml")
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("[evaluation]\nkk = 1\n[systems.a]\ncall = 'grid_engine:wrong'\n", r"evaluation.kk: there is no such option; did .*'k'"),
-        ("[systems.a]\ncall = 'grid_engine:answr'\n", r"systems.a.call: .*did you mean 'answer'"),
-        ("[systems.a]\ncall = 'grid_engine:answer'\n", r"systems.a: grid_engine:answer cannot be called .*'right'"),
-        ("[systems.a]\ncall = 'grid_engine:wrong'\nparameters = { x = 1 }\n", r"cannot be called with .*'x'"),
+        ("@kk = 1\n$call = 'grid_engine:wrong'\n", r"grid.toml:5: .*: kk: unknown option; did .*'k'"),
+        ("@$", r"grid.toml:5: system 'a' has neither a call nor files; give `call`"),
+        ("@$call = 'm:f'\nretrieved = 'x'\n", "system 'a' has both a call and files"),
+        ("@$cal = 'm:f'\nretrieved = 'gold.json'\n", r"grid.toml:7: system 'a': cal: unknown option; known are"),
+        ("@$call = 'm:f'\nparameters = { mean = 1 }\n", "a parameter cannot be named 'mean'"),
+        ("@$call = 'grid_engine:answr'\n", r"system 'a': call: .*did you mean 'answer'"),
+        ("@$call = 'grid_engine:answer'\n", r"system 'a': grid_engine:answer cannot be called .*'right'"),
+        ("@$call = 'grid_engine:wrong'\nparameters = { x = 1 }\n", r"cannot be called with .*'x'"),
         (
-            "[systems.a]\npredictions = 'p{x}.json'\nparameters = { x = [1, 2] }\n",
-            r"systems.a.predictions: there is no file .*p1.json",
+            "@$predictions = 'p{x}.json'\nparameters = { x = [1, 2] }\n",
+            r"system 'a': predictions: there is no file .*p1.json",
         ),
         (
-            "[systems.a]\ncall = 'grid_engine:wrong'\n",
-            "grid.toml: a: grid_engine:wrong returns an object of type int; a Ranking or",
+            "@$call = 'grid_engine:wrong'\n",
+            "grid.toml: a: grid_engine:wrong returns an object of type int; expected a Ranking or",
         ),
-        ("[systems.a]\ncall = 'grid_engine:fails'\n", r"a: grid_engine:fails failed \(RuntimeError: out of cards\)"),
+        ("@$call = 'grid_engine:fails'\n", r"a: grid_engine:fails failed \(RuntimeError: out of cards\)"),
     ],
 )
 def test_what_cannot_be_run_is_refused_by_name(world: Write, text: str, message: str):
-    good = "\n[systems.z]\ncall = 'grid_engine:answer'\nparameters = { right = 1 }\n"
+    good = "\n[[system]]\nname = 'z'\ncall = 'grid_engine:answer'\nparameters = { right = 1 }\n"
 
     with pytest.raises((BadUsage, BadInput), match=message):
         run(world(text + good))
@@ -374,7 +433,7 @@ def test_figures_of_one_label_are_told_apart_by_what_differs():
 
 def test_a_parameter_with_the_name_of_a_figure_is_refused(world: Write, tmp_path: Path):
     (tmp_path / "1.json").write_text(json.dumps({"q1": "The sky"}))
-    done = run(world('[systems.a]\npredictions = "{em}.json"\nparameters = { em = 1 }\n'))
+    done = run(world('@$predictions = "{em}.json"\nparameters = { em = 1 }\n'))
 
     with pytest.raises(BadInput, match="'em' is a parameter and a figure"):
         wide(done)
@@ -503,7 +562,7 @@ def test_the_command_writes_rows_charts_and_where_they_come_from(world: Write, j
 
 
 def test_the_command_shows_the_measures_that_the_grid_names(world: Write, judged: None, monkeypatch, capsys):
-    path = world(LIVE + '[chart]\nmeasures = ["recall"]\n')
+    path = world('[chart]\nmeasures = ["recall"]\n' + LIVE)
 
     assert command(monkeypatch, str(path), "-o", "out") == 0
     out = capsys.readouterr().out
@@ -513,8 +572,8 @@ def test_the_command_shows_the_measures_that_the_grid_names(world: Write, judged
     assert ">recall</text>" in Path("out/right.svg").read_text()
     assert ">em</text>" not in Path("out/right.svg").read_text()
 
-    assert command(monkeypatch, str(world(LIVE + '[chart]\nmeasures = ["recal"]\n')), "-o", "out") == 2
-    assert "chart.measures: no measure is called 'recal'; did you mean 'recall'?" in capsys.readouterr().err
+    assert command(monkeypatch, str(world('[chart]\nmeasures = ["recal"]\n' + LIVE)), "-o", "out") == 2
+    assert "chart.measures: unknown measure 'recal'; did you mean 'recall'?" in capsys.readouterr().err
 
 
 def test_intervals_are_drawn_for_few_series_only():
@@ -533,7 +592,7 @@ def test_a_system_alone_is_not_named_in_every_line_of_the_chart(world: Write, ju
     assert command(monkeypatch, str(world(LIVE)), "-o", "out") == 0
     assert ">k=1</text>" in Path("out/right.svg").read_text()
 
-    more = LIVE + '[systems.other]\ncall = "grid_engine:answer"\nparameters = { depth = 2 }\n'
+    more = LIVE + '[[system]]\nname = "other"\ncall = "grid_engine:answer"\nparameters = { depth = 2 }\n'
     assert command(monkeypatch, str(world(more)), "-o", "out") == 0
     assert ">other k=1</text>" in Path("out/right.svg").read_text()
 
@@ -561,13 +620,13 @@ def test_a_callable_may_give_plain_mappings(world: Write, tmp_path: Path, monkey
         seen.append((predictions, retrieved))
         return SimpleNamespace(summary=[row("em", 1.0)], notes=())
 
-    run(world('[systems.a]\ncall = "grid_plain:plain"\n[systems.b]\ncall = "grid_plain:listed"\n'), keep)
+    run(world('@$call = "grid_plain:plain"\n[[system]]\nname = "b"\ncall = "grid_plain:listed"\n'), keep)
     (first, found), (second, none) = seen
 
     assert (list(first.texts[1:]), list(second.texts), none) == (["x", None], ["blue", None], None)
     assert (list(found.items), found.scores.tolist()) == (["t#0", "t#1"], [2.0, 1.0])
     with pytest.raises(BadInput, match="grid_plain:odd answers the question 'q1' by an object of type int"):
-        run(world('[systems.c]\ncall = "grid_plain:odd"\n'), keep)
+        run(world('@[[system]]\nname = "c"\ncall = "grid_plain:odd"\n'), keep)
     sys.modules.pop("grid_plain")
 
 
@@ -575,16 +634,17 @@ def test_fresh_runs_everything_again_and_answers_once(world: Write):
     path = world(LIVE)
     run(path)
 
-    done = list(Runner(read_grid(path), Path("out"), evaluate, fresh=True).run())
+    done = list(run_grid(read_experiment(path), Path("out"), evaluate, fresh=True))
 
-    assert [each.kept for each in done] == [False] * 6
+    assert [each.reused for each in done] == [False] * 6
     assert len(calls()) == 6
-    assert [each.kept for each in run(path)] == [True] * 6
+    assert [each.reused for each in run(path)] == [True] * 6
 
 
 def test_parameters_of_all_systems_stand_before_the_figures(world: Write, tmp_path: Path):
     (tmp_path / "p.json").write_text(json.dumps({"q1": "blue", "q2": "no"}))
-    text = '[systems.old]\npredictions = "p.json"\n[systems.live]\ncall = "grid_engine:answer"\nparameters = { right = 1 }\n'
+    live = '[[system]]\nname = "live"\ncall = "grid_engine:answer"\nparameters = { right = 1 }\n'
+    text = f'@[[system]]\nname = "old"\npredictions = "p.json"\n{live}'
 
     rows = wide(run(world(text)))
 
@@ -595,7 +655,7 @@ def test_parameters_of_all_systems_stand_before_the_figures(world: Write, tmp_pa
 
 
 def test_charts_show_measures_over_all_questions_and_no_thresholds(world: Write):
-    (done,) = run(world('[systems.live]\ncall = "grid_engine:answer"\nparameters = { right = 1 }\n'))
+    (done,) = run(world('@[[system]]\nname = "live"\ncall = "grid_engine:answer"\nparameters = { right = 1 }\n'))
     names = (
         "AnswerEM@1",
         "AnswerEM(population='answerable')@1",
@@ -637,5 +697,6 @@ def test_the_grid_and_the_callable_of_the_documentation_run(tmp_path: Path, monk
     assert [row["system"] for row in rows] == ["bm25"] * 4 + ["mine"] * 4
     assert all(row["recall"] and row["reader_top1_f1"] for row in rows)
     Path("grid.toml").write_text(toml)
-    assert {name for point in read_grid("grid.toml").points for name in point.parameters} == {"k_retriever", "threshold", "top"}
+    names = {name for cell in read_experiment("grid.toml").cells for name in cell.parameters}
+    assert names == {"k_retriever", "threshold", "top"}
     sys.modules.pop("my_system")

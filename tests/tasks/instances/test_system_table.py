@@ -17,11 +17,11 @@ from oracles.paired_randomisation import randomisation_p
 from rankwell import cli, report
 from rankwell.core.tables.values import Values
 from rankwell.errors import BadInput
+from rankwell.experiments.files import SystemStatement, read_statements
 from rankwell.report.system_table import SystemCost, SystemFigure, SystemTable, render_system_table
 from rankwell.stats.granularity import granularity_of
 from rankwell.stats.summaries import summarise
 from rankwell.tasks.instances.published import published_instances
-from rankwell.tasks.instances.system_toml import System, read_system
 
 HOSTILE = "<script>alert('x')</script> & \"co\" | _a_ 100%"
 
@@ -265,7 +265,7 @@ def test_what_a_system_took_and_what_its_user_states_stand_in_the_table(run, tmp
     folder = written(tmp_path / "r", "m", {"a": [1, 0]})
     (folder / "performance.json").write_text(json.dumps(performance))
     stated = tmp_path / "a.toml"
-    stated.write_text('name = "A net"\n[training]\ntime = "3 h"\nhardware = "one GPU"\n')
+    stated.write_text('[[system]]\nname = "a"\ntitle = "A net"\n[system.training]\ntime = "3 h"\nhardware = "one GPU"\n')
 
     row = rows_of(run(folder, "--system", stated, "--format", "json")[1])["A net", "m"]
     _, table, _ = run(folder, "--system", f"a={stated}")
@@ -337,8 +337,8 @@ def test_the_table_is_written_in_every_form(run, tmp_path: Path) -> None:
     [
         ((), "name folders"),
         (("{r}", "--alpha", "1"), "the level lies between 0 and 1"),
-        (("{r}", "--system", "b={toml}"), "--system b: no run is called so"),
-        (("{r}", "--system", "a={toml}", "--system", "a={toml}"), "two files tell of the system 'a'"),
+        (("{r}", "--system", "b={toml}"), "--system b: there is no run named so"),
+        (("{r}", "--system", "a={toml}", "--system", "a={toml}"), "a second description of the system 'a'"),
         (("{r}", "--published", "-m", "MAP"), "the published figures are P@1, the table shows AP"),
         (("{r}/nowhere",), "is no folder"),
     ],
@@ -346,7 +346,7 @@ def test_the_table_is_written_in_every_form(run, tmp_path: Path) -> None:
 def test_bad_use_is_refused_in_one_line(run, tmp_path: Path, words: tuple[str, ...], says: str) -> None:
     values = [Values("a", name, label, "percent", "mean", ("q",), np.ones(1)) for name, label in (("P@1", "MP@1"), ("AP", "MAP"))]
     folder = written_values(tmp_path / "r", values, {"dataset": "m"})
-    (tmp_path / "s.toml").write_text("")
+    (tmp_path / "s.toml").write_text('[[system]]\nname = "s"\n')
 
     code, out, err = run(*(word.format(r=folder, toml=tmp_path / "s.toml") for word in words))
 
@@ -492,27 +492,46 @@ def test_a_time_with_vectors_from_the_cache_is_marked() -> None:
 
 def test_a_system_says_what_it_wants_to_and_the_rest_is_empty(tmp_path: Path) -> None:
     path = tmp_path / "s.toml"
-    path.write_text('notes = "fine-tuned"\n[training]\nhardware = "2 GPUs"\n')
+    path.write_text(
+        '[[system]]\nname = "a"\nnotes = "fine-tuned"\n[system.training]\nhardware = "2 GPUs"\n[[system]]\nname = "b"\n'
+    )
 
-    assert read_system(path) == System(notes="fine-tuned", training_hardware="2 GPUs")
+    assert read_statements(path) == {
+        "a": SystemStatement(notes="fine-tuned", training_hardware="2 GPUs"),
+        "b": SystemStatement(),
+    }
+
+
+def test_a_system_file_of_an_earlier_version_is_converted(tmp_path: Path, monkeypatch, capsys) -> None:
+    path = tmp_path / "net.toml"
+    path.write_text('name = "A net"\nnotes = "fine-tuned"\n[training]\ntime = "3 h"\n')
+
+    with pytest.raises(BadInput, match=r"an earlier version. Convert it once: rankwell convert experiment"):
+        read_statements(path)
+    monkeypatch.setattr(sys, "argv", ["rankwell", "convert", "experiment", str(path), str(tmp_path / "new.toml")])
+    assert cli.main() == 0, capsys.readouterr().err
+    assert read_statements(tmp_path / "new.toml") == {"net": SystemStatement("A net", "3 h", notes="fine-tuned")}
+    monkeypatch.setattr(sys, "argv", ["rankwell", "convert", "experiment", str(path), str(path)])
+    assert cli.main() == 2
+    assert "is the input; name another file" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ('trianing = "x"', "trianing: there is no such key; did you mean 'training'?"),
-        ("[training]\ntiem = '1 h'", "training.tiem: there is no such key"),
-        ("[training]\ntime = 3", "training.time is 3; a text is wanted"),
-        ("training = 'long'", r"training is 'long'; a table \[training\] is wanted"),
-        ("name = ", "is no TOML"),
+        ("[system.training]\ntiem = '1 h'", r"s.toml:4: system 'a': training: tiem: unknown key; did you mean 'time'"),
+        ("[system.training]\ntime = 3", "system 'a': training: time is 3; expected a string"),
+        ("training = 'long'", "system 'a': training is 'long'; expected a table"),
+        ("notes = 3", "system 'a': notes is 3; expected a string"),
+        ("title = ", "is no TOML"),
     ],
 )
 def test_a_wrong_system_file_is_refused_with_its_key(tmp_path: Path, text: str, says: str) -> None:
     path = tmp_path / "s.toml"
-    path.write_text(text)
+    path.write_text(f"[[system]]\nname = 'a'\n{text}\n")
 
     with pytest.raises(BadInput, match=says):
-        read_system(path)
+        read_statements(path)
 
 
 def test_a_system_file_that_is_no_utf_8_is_refused(tmp_path: Path) -> None:
@@ -520,7 +539,7 @@ def test_a_system_file_that_is_no_utf_8_is_refused(tmp_path: Path) -> None:
     path.write_bytes(b'name = "\xff"')
 
     with pytest.raises(BadInput, match="no UTF-8"):
-        read_system(path)
+        read_statements(path)
 
 
 @pytest.mark.parametrize(

@@ -51,6 +51,7 @@ SYSTEMS = (
     DemoSystem("both_whitened", "colours-and-shapes", ("whitening(dimensions=24)",), "within each search", 0),
 )
 
+_STATEMENT = '[[system]]\nname = "{}"\ntitle = "{}"\n\n[system.training]\ntime = "{}"\n'
 _TITLE = "Paintings in bad photographs, compared in four ways"
 
 
@@ -74,7 +75,7 @@ def instances(
     told: list[Path] = []
     for system in SYSTEMS:
         told.append(output / "systems" / f"{system.run}.toml")
-        write_text(told[-1], f'name = "{system.run.replace("_", " ")}"\n\n[training]\ntime = "{system.training}"\n')
+        write_text(told[-1], _STATEMENT.format(system.run, system.run.replace("_", " "), system.training))
     results: list[str] = []
     for place in places:
         for system in SYSTEMS:

@@ -15,6 +15,8 @@ from rankwell.core.options import Option
 from rankwell.core.registry import parse_measure, suggest
 from rankwell.core.tables import Floats, sort_ids
 from rankwell.errors import BadInput, BadUsage, RankwellError
+from rankwell.experiments.comparison.folders import split_name
+from rankwell.experiments.files import SystemStatement, read_statements
 from rankwell.io.result_folder import ResultFolder, read_results
 from rankwell.io.result_summary import read_performance, read_summary
 from rankwell.report.present import Output, OutputOption
@@ -24,7 +26,6 @@ from rankwell.stats.multiple_comparisons import holm
 from rankwell.stats.paired_randomisation import paired_randomisation
 from rankwell.store import refuse_blocked, write_text
 from rankwell.tasks.instances.published import published_instances
-from rankwell.tasks.instances.system_toml import System, read_system
 
 _TASK = ("exclude", "ties", "contentless", "absent", "no_relevant", "level")
 _FILES = {"table": "txt", "latex": "tex"}
@@ -54,8 +55,8 @@ def table(
     published
         The figures that the source printed (CLICIDE, GaRoFou; Mean Precision@1) beside them; impossible ones are marked.
     system
-        What you know of a system, as FILE.toml (its name is the run's) or RUN=FILE.toml: name, notes and a table [training]
-        with time, hardware and data. Repeat it for more.
+        Experiment file with a [[system]] for each run: its name, perhaps a title, notes and [system.training] with time, hardware
+        and data. RUN=FILE names the run of a file with one system. Repeat it for more files.
     measure
         The measure in the cells, by its exact name or its label.
     alpha
@@ -75,7 +76,7 @@ def table(
         raise BadUsage("name folders that `rankwell instances evaluate -o` wrote; or --published for the source's figures alone.")
     if not 0 < alpha < 1:
         raise BadUsage(f"--alpha {alpha}: the level lies between 0 and 1, as 0.05 does.")
-    found = _Results([_named(text) for text in results], _systems(system or []), measure)
+    found = _Results([_dataset(text) for text in results], _statements(system or []), measure)
     if published and found.measure != published_instances().measure:
         raise BadUsage(
             f"the published figures are {published_instances().measure}, the table shows {found.measure}; leave one out."
@@ -91,20 +92,24 @@ def table(
     return Output(text=text, notes=tuple(notes if format not in ("json", "html") else notes[-1:] if output is not None else ()))
 
 
-def _named(text: str) -> tuple[str, Path]:
-    """The data set that a folder is for, "" where only the folder knows, and the folder."""
-    name, equals, place = text.partition("=")
-    return (name, Path(place)) if equals and name and not Path(text).exists() else ("", Path(text))
+def _dataset(text: str) -> tuple[str, Path]:
+    """The data set of a folder, "" where only the folder states it, and the folder."""
+    name, place = split_name(text)
+    return (name, Path(place)) if name else ("", Path(text))
 
 
-def _systems(places: Sequence[str]) -> dict[str, System]:
-    found: dict[str, System] = {}
+def _statements(places: Sequence[str]) -> dict[str, SystemStatement]:
+    """The statements of all files by run. Raises BadUsage for two about one run."""
+    found: dict[str, SystemStatement] = {}
     for text in places:
-        name, path = _named(text)
-        run = name or path.stem
-        if run in found:
-            raise BadUsage(f"two files tell of the system {run!r}; name one, as {run}={path}.")
-        found[run] = read_system(path)
+        name, place = split_name(text)
+        stated = read_statements(place)
+        if name and len(stated) > 1:
+            raise BadUsage(f"--system {text}: the file names {len(stated)} systems itself; leave out {name}=.")
+        for run, statement in stated.items():
+            if (name or run) in found:
+                raise BadUsage(f"--system {text}: a second description of the system {name or run!r}; leave one out.")
+            found[name or run] = statement
     return found
 
 
@@ -113,8 +118,8 @@ def _published() -> list[SystemFigure]:
     figures: list[SystemFigure] = []
     for each in source.figures:
         n = source.datasets[each.dataset].queries
-        told = granularity_of(each.figure, n)
-        warning = "" if told.possible else str(told)
+        granularity = granularity_of(each.figure, n)
+        warning = "" if granularity.possible else str(granularity)
         figures.append(SystemFigure(each.system, each.dataset, float(each.figure), n, printed=each.figure, warning=warning))
     return figures
 
@@ -137,16 +142,14 @@ class _Result(NamedTuple):
 class _Results:
     """Every run of every folder, with its row for the measure; the keys are run and data set."""
 
-    def __init__(self, places: Sequence[tuple[str, Path]], systems: Mapping[str, System], measure: str) -> None:
+    def __init__(self, places: Sequence[tuple[str, Path]], systems: Mapping[str, SystemStatement], measure: str) -> None:
         self._systems = systems
         self._found: dict[tuple[str, str], _Result] = {}
         for name, path in places:
             self._read(name, path, measure)
         unknown = next((name for name in systems if name not in {run for run, _ in self._found}), None)
         if unknown is not None:
-            raise BadUsage(
-                f"--system {unknown}: no run is called so; {suggest(unknown, dict.fromkeys(run for run, _ in self._found))}"
-            )
+            raise BadUsage(f"--system {unknown}: there is no run named so; {suggest(unknown, {run for run, _ in self._found})}")
         rows = [each.row for each in self._found.values()]
         self.measure: str = rows[0]["measure"] if rows else published_instances().measure
         self.label: str = rows[0]["label"] if rows else published_instances().label
@@ -170,44 +173,33 @@ class _Results:
             self._found[run, dataset] = _Result(folder, named[0], performance)
 
     def _shown(self, run: str) -> str:
-        return self._systems[run].name or run if run in self._systems else run
+        return self._systems[run].title or run if run in self._systems else run
 
     def figures(self, better: Mapping[tuple[str, str], Sequence[str]]) -> list[SystemFigure]:
         """The cells; shares come in percent."""
-        return [self._figure(run, dataset, row, better) for (run, dataset), (_, row, _) in self._found.items()]
-
-    def _figure(
-        self, run: str, dataset: str, row: Mapping[str, Any], better: Mapping[tuple[str, str], Sequence[str]]
-    ) -> SystemFigure:
-        scale = 100.0 if row["unit"] == "share" else 1.0
-        mean, low, high, sd = (
-            None if row.get(name) is None else scale * row[name] for name in ("mean", "ci_low", "ci_high", "sd")
-        )
-        return SystemFigure(
-            self._shown(run),
-            dataset,
-            mean,
-            row["n"],
-            "percent" if row["unit"] == "share" else row["unit"],
-            low,
-            high,
-            sd,
-            tuple(self._shown(other) for other in better.get((run, dataset), ())),
-        )
+        found: list[SystemFigure] = []
+        for (run, dataset), (_, row, _) in self._found.items():
+            scale, unit = (100.0, "percent") if row["unit"] == "share" else (1.0, row["unit"])
+            scaled: dict[str, Any] = {
+                name: None if row.get(name) is None else scale * row[name] for name in ("mean", "ci_low", "ci_high", "sd")
+            }
+            marks = tuple(self._shown(other) for other in better.get((run, dataset), ()))
+            found.append(SystemFigure(self._shown(run), dataset, n=row["n"], unit=unit, better_than=marks, **scaled))
+        return found
 
     def compared(self, *, alpha: float, resamples: int, seed: int) -> tuple[dict[tuple[str, str], list[str]], list[str]]:
-        """Which runs each run is better than, on each data set, and what is to be said of the tests."""
+        """The runs that each run is better than, on each data set, and notes on the tests."""
         better: dict[tuple[str, str], list[str]] = {}
         notes: list[str] = []
         sign = -1.0 if _lower_is_better(self.measure) else 1.0
         for dataset in dict.fromkeys(dataset for _, dataset in self._found):
             runs = [run for run, where in self._found if where == dataset]
-            columns, kept = self._columns(runs, dataset)
-            if kept:
-                notes.append(f"{dataset}: {kept}")
-            told, unlike = self._differing(runs, dataset)
-            notes += told
-            pairs = [pair for pair in combinations(runs, 2) if frozenset(pair) not in unlike]
+            columns, note = self._columns(runs, dataset)
+            if note:
+                notes.append(f"{dataset}: {note}")
+            rule_notes, differing = self._differing(runs, dataset)
+            notes += rule_notes
+            pairs = [pair for pair in combinations(runs, 2) if frozenset(pair) not in differing]
             tests = paired_randomisation([(columns[a], columns[b]) for a, b in pairs], resamples=resamples, seed=seed)
             adjusted = holm([1.0 if test.p is None else test.p for test in tests])
             for (one, other), test, p in zip(pairs, tests, adjusted, strict=True):
@@ -217,10 +209,10 @@ class _Results:
         return better, notes
 
     def _differing(self, runs: Sequence[str], dataset: str) -> tuple[list[str], set[frozenset[str]]]:
-        """A word for each rule that is not the same for all systems of a data set, and the pairs that differ in any."""
+        """A note on each rule that is not the same for all systems of a data set, and the pairs that differ in any."""
         tasks = {run: _task(self._found[run, dataset].folder) for run in runs}
         notes: list[str] = []
-        unlike: set[frozenset[str]] = set()
+        differing: set[frozenset[str]] = set()
         for rule in dict.fromkeys(rule for task in tasks.values() for rule in task):
             sides: dict[str, list[str]] = {}
             for run, task in tasks.items():
@@ -230,11 +222,11 @@ class _Results:
                 shown = " against ".join(f"{value} ({', '.join(map(self._shown, those))})" for value, those in sides.items())
                 notes.append(f"{dataset}: {rule} differs, {shown}; such systems have different tasks and are not tested")
                 groups = combinations(sides.values(), 2)
-                unlike |= {frozenset((one, other)) for these, those in groups for one in these for other in those}
-        return notes, unlike
+                differing |= {frozenset((one, other)) for these, those in groups for one in these for other in those}
+        return notes, differing
 
     def _columns(self, runs: Sequence[str], dataset: str) -> tuple[dict[str, Floats], str]:
-        """The values of every run over all queries of a data set, NaN where it has none, and a word where that differs."""
+        """The values of every run over all queries of a data set, NaN where it has none, and a note where that differs."""
         values = {run: self._found[run, dataset].values for run in runs}
         queries = sort_ids({query for each in values.values() for query in each})
         columns = {run: np.array([each.get(query, np.nan) for query in queries]) for run, each in values.items()}
@@ -242,17 +234,17 @@ class _Results:
         common = sum(all(query in each for each in values.values()) for query in queries)
         if common == len(queries):
             return columns, ""
-        told = f"the systems have {' and '.join(map(str, sizes))} queries, {common} in common"
+        note = f"the systems have {' and '.join(map(str, sizes))} queries, {common} in common"
         if common == 0:
-            raise BadInput(f"{dataset}: {told}; they were evaluated on different data sets, name each, as DATASET=FOLDER.")
-        return columns, f"{told}; each pair is tested over the queries that both have"
+            raise BadInput(f"{dataset}: {note}; they were evaluated on different data sets, name each, as DATASET=FOLDER.")
+        return columns, f"{note}; each pair is tested over the queries that both have"
 
     def costs(self) -> list[SystemCost]:
-        """What every run took, as far as it was measured, and what its user states."""
+        """The cost of every run, as far as it was measured, and the statements of its user."""
         found: list[SystemCost] = []
         for (run, dataset), (_, _, whole) in self._found.items():
             own: Mapping[str, Any] = whole.get("runs", {}).get(run, {})
-            told = self._systems.get(run, System())
+            stated = self._systems.get(run, SystemStatement())
             found.append(
                 SystemCost(
                     self._shown(run),
@@ -264,16 +256,16 @@ class _Results:
                     own.get("dimensions"),
                     own.get("images"),
                     _hardware(whole.get("machine", {})),
-                    told.training_time,
-                    told.training_hardware,
-                    told.training_data,
+                    stated.training_time,
+                    stated.training_hardware,
+                    stated.training_data,
                     own.get("images_from_cache"),
                 )
             )
         return found
 
     def rules(self, alpha: float, *, published: bool) -> dict[str, Any]:
-        """What the table rests on."""
+        """The rules of the table."""
         rules: dict[str, Any] = {}
         conventions = dict.fromkeys(str(folder.rules.get("convention", "")) for folder, _, _ in self._found.values())
         if any(conventions):
@@ -289,21 +281,21 @@ class _Results:
         return rules
 
     def _transforms(self) -> list[str]:
-        """What was done to the vectors or scores of which systems, and what it looks at."""
+        """The transforms of each system, and the data that they look at."""
         where: dict[tuple[str, str], list[str]] = {}
         for (run, dataset), (folder, _, _) in self._found.items():
             if folder.rules.get("transforms"):
-                told = f"{folder.rules['transforms']} (looks at {folder.rules.get('transductive')})"
-                where.setdefault((run, told), []).append(dataset)
+                transforms = f"{folder.rules['transforms']} (looks at {folder.rules.get('transductive')})"
+                where.setdefault((run, transforms), []).append(dataset)
         everywhere = Counter(run for run, _ in self._found)
         return [
-            f"{self._shown(run)}{'' if len(places) == everywhere[run] else ' on ' + ', '.join(places)}: {told}"
-            for (run, told), places in where.items()
+            f"{self._shown(run)}{'' if len(places) == everywhere[run] else ' on ' + ', '.join(places)}: {transforms}"
+            for (run, transforms), places in where.items()
         ]
 
 
 def _task(folder: ResultFolder) -> dict[str, str]:
-    """What decides which question a folder's figures answer, by name, as far as the folder says it."""
+    """The rules that decide which question a folder's figures answer, by name, as far as the folder states them."""
     found = {name.replace("_", "-"): str(folder.rules[name]) for name in _TASK if name in folder.rules}
     images = folder.rules.get("images")
     if isinstance(images, Mapping) and "digest" in images:

@@ -1,0 +1,1 @@
+"""Files of earlier versions that became experiment files."""
