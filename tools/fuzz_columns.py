@@ -22,8 +22,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
-from drawn_runs import Case, made
 
+from drawn_runs import Case, made
 from rankwell.core.kernels import native
 from rankwell.core.tables.hits import Hits
 from rankwell.core.tables.judgments import Judgments

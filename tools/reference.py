@@ -1,4 +1,4 @@
-"""Writes docs/measures.md and docs/commands.md from the code; with --check it only says whether they are up to date."""
+"""Writes the pages of docs/ that are made from the code; with --check it only says whether they are up to date."""
 
 import io
 import sys
@@ -10,6 +10,7 @@ from rankwell.cli.help import page
 from rankwell.commands.measures import measures
 from rankwell.compat.trec_options import HELP
 from rankwell.core.commands import DROP_IN, summaries
+from registries import registry_page
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 
@@ -27,8 +28,9 @@ def command_page() -> str:
 
 
 def main() -> int:
-    """Writes or checks both pages."""
-    pages = {"measures.md": measures(format="md").text.rstrip() + "\n", "commands.md": command_page().rstrip() + "\n"}
+    """Writes or checks the pages."""
+    texts = {"measures.md": measures(format="md").text, "commands.md": command_page(), "registries.md": registry_page()}
+    pages = {name: text.rstrip() + "\n" for name, text in texts.items()}
     stale = [
         name for name, text in pages.items() if not (DOCS / name).exists() or (DOCS / name).read_text(encoding="utf-8") != text
     ]

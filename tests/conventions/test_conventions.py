@@ -53,8 +53,9 @@ def test_single_precision_makes_close_scores_tie():
 
     double = rw.evaluate(truth, run, "RR", intervals="none").values[0].values[0]
     single = rw.evaluate(truth, run, "RR", convention="trec_eval9", intervals="none").values[0].values[0]
+    tenth = rw.evaluate(truth, run, "RR", convention="trec_eval10", intervals="none").values[0].values[0]
 
-    assert (double, single) == (1.0, 0.5)
+    assert (double, single, tenth) == (1.0, 0.5, 1.0)
 
 
 def test_ranx_writes_the_persistence_of_rbp_where_others_write_a_cut_off():

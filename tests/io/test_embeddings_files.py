@@ -92,6 +92,7 @@ FORMS = {
     "hbin with the long header": ("e.hbin", write_long_bin, VECTORS.astype(np.float16), True),
     "u8bin": ("e.u8bin", write_bin, WHOLE.view(np.uint8), True),
     "i8bin": ("e.i8bin", write_bin, WHOLE, True),
+    "ibin": ("e.ibin", write_bin, WHOLE.astype(np.int32), False),
     "i8bin with the long header": ("e.i8bin", write_long_bin, WHOLE, True),
     "fvecs": ("e.fvecs", write_vecs, VECTORS, True),
     "bvecs": ("e.bvecs", write_vecs, WHOLE.view(np.uint8), True),

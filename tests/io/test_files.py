@@ -208,7 +208,7 @@ def same_ranking(left: Ranking, right: Ranking) -> bool:
     return (left.queries, list(left.items), left.scores.tolist()) == (right.queries, list(right.items), right.scores.tolist())
 
 
-FORMATS_OUT = ("trec", "csv", "tsv", "parquet", "jsonl", "json")
+FORMATS_OUT = sorted({each.name for name in files.FORMATS if (each := files.FORMATS[name]).write})
 
 
 @pytest.mark.parametrize("source", FORMATS_OUT)

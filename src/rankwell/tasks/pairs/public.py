@@ -1,0 +1,1 @@
+"""Similarity of pairs adds no name to `rankwell`."""

@@ -1,0 +1,120 @@
+"""The contract of the public API: every module imports, every name is what its file of names says, every function runs."""
+
+import importlib
+import inspect
+import pkgutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import rankwell
+from rankwell import Judgments, Ranking
+
+TRUTH, RUN = {"q": {"a": 1.0}}, {"q": {"a": 2.0, "b": 1.0}}
+ASPECTS = {"q": {"1": {"a": 1.0}}}
+CLIPS = "slice_id,pv_object_type\na,bicyclist\nb,bicyclist\n"
+SQUAD = [{"id": "q", "question": "?", "context": "a b c", "answers": [{"text": "b", "answer_start": 2}]}]
+MODULES = [each.name for each in pkgutil.walk_packages(rankwell.__path__, "rankwell.") if not each.name.endswith("__main__")]
+TASKS = sorted(each.parent.name for each in Path(rankwell.__file__).parent.glob("tasks/*/public.py"))
+FUNCTIONS = [name for name in rankwell.__all__ if inspect.isfunction(getattr(rankwell, name))]
+
+
+def written(path: Path, text: str) -> Path:
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def clips(folder: Path) -> Any:
+    return rankwell.read_annotations(written(folder / "clips.csv", CLIPS))
+
+
+def squad(folder: Path) -> Path:
+    import json
+
+    return written(folder / "gold.jsonl", "".join(json.dumps(row) + "\n" for row in SQUAD))
+
+
+def images(folder: Path) -> Path:
+    return written(folder / "images.csv", "image,instance,split\na1,x,reference\na2,x,query\n")
+
+
+CALLS: dict[str, Callable[[Path], Any]] = {
+    "agree": lambda _: rankwell.agree(np.eye(4), {"m": np.eye(4)}, k=1),
+    "bench": lambda folder: rankwell.bench(bench_file(folder), folder / "results"),
+    "captions": lambda _: rankwell.captions(np.eye(3)),
+    "compare_lists": lambda _: rankwell.compare_lists(["a", "b"], ["b", "a"], "RBO"),
+    "compare_values": lambda _: rankwell.compare_values(evaluated()),
+    "eval_q2m": lambda _: rankwell.eval_q2m(np.eye(3), [[0], [1], [2]]),
+    "evaluate": lambda _: rankwell.evaluate(TRUTH, RUN),
+    "evaluate_answers": lambda folder: rankwell.evaluate_answers(squad(folder), {"q": "b"}, convention="squad2"),
+    "evaluate_clips": lambda folder: rankwell.evaluate_clips(clips(folder), np.eye(2), ids=["a", "b"]),
+    "evaluate_instances": lambda folder: rankwell.evaluate_instances(
+        images(folder), scores=np.ones((1, 1)), query_ids=["a2"], reference_ids=["a1"]
+    ),
+    "find_hits": lambda folder: rankwell.find_hits(written(folder / "run", "q Q0 a 1 2.0 r\n"), Judgments.from_dict(TRUTH)),
+    "fuse": lambda _: rankwell.fuse([RUN, RUN]),
+    "group_rankings": lambda _: rankwell.group_rankings(ASPECTS, RUN),
+    "intent_rankings": lambda _: rankwell.intent_rankings(ASPECTS, RUN),
+    "judged_rankings": lambda _: rankwell.judged_rankings(TRUTH, RUN),
+    "parse_measure": lambda _: rankwell.parse_measure("nDCG@10"),
+    "preference_rankings": lambda _: rankwell.preference_rankings({"q": {"1": {"1": {"a": 1.0, "b": 2.0}}}}, RUN),
+    "ranking_pairs": lambda _: rankwell.ranking_pairs(RUN, RUN),
+    "read_annotations": clips,
+    "read_images": lambda folder: rankwell.read_images(images(folder)),
+    "read_judgments": lambda _: rankwell.read_judgments(TRUTH),
+    "read_predictions": lambda folder: rankwell.read_predictions(written(folder / "predictions.json", '{"q": "b"}')),
+    "read_questions": lambda folder: rankwell.read_questions(squad(folder)),
+    "read_ranking": lambda _: rankwell.read_ranking(RUN),
+    "read_schema": lambda folder: rankwell.read_schema(schema_file(folder)),
+    "tune_fusion": lambda _: rankwell.tune_fusion([two(RUN), two(RUN)], two(TRUTH)),
+    "write_judgments": lambda folder: rankwell.write_judgments(Judgments.from_dict(TRUTH), folder / "qrels.csv"),
+    "write_run": lambda folder: rankwell.write_run(Ranking.from_dict(RUN), folder / "run.csv"),
+}
+"""The smallest valid call of every public function."""
+
+
+def two(rows: dict[str, dict[str, float]]) -> dict[str, dict[str, float]]:
+    return {f"q{number}": rows["q"] for number in range(5)}
+
+
+def evaluated() -> Any:
+    return rankwell.evaluate(two(TRUTH), {"a": two(RUN), "b": two({"q": {"b": 1.0, "a": 0.5}})}, "RR").values
+
+
+def schema_file(folder: Path) -> Path:
+    data = Path(rankwell.__file__).parent / "tasks" / "clips" / "data" / "clip_schema.json"
+    return written(folder / "schema.json", data.read_text(encoding="utf-8"))
+
+
+def bench_file(folder: Path) -> Path:
+    written(folder / "qrels", "q 0 a 1\nq2 0 a 1\n")
+    written(folder / "run", "q Q0 a 1 2.0 r\nq2 Q0 b 1 1.0 r\n")
+    dataset = '[[dataset]]\nname = "d"\ncommand = "evaluate"\nqrels = "qrels"\nruns = "{system}"\n'
+    return written(folder / "bench.toml", dataset + '[[system]]\nname = "run"\n')
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_every_module_can_be_imported(name: str):
+    importlib.import_module(name)
+
+
+@pytest.mark.parametrize("folder", ["", *(f"tasks.{each}." for each in TASKS)])
+def test_a_file_of_public_names_imports_what_the_package_finds(folder: str):
+    module = importlib.import_module(f"rankwell.{folder}public")
+
+    names = [name for name in vars(module) if not name.startswith("_")]
+
+    assert [name for name in names if getattr(rankwell, name) is not getattr(module, name)] == []
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_every_public_function_runs_on_the_smallest_input(name: str, tmp_path: Path):
+    assert name in CALLS, f"{name} has no smallest call here"
+    CALLS[name](tmp_path)
+
+
+def test_no_call_is_left_of_a_name_that_is_gone():
+    assert sorted(set(CALLS) - set(FUNCTIONS)) == []

@@ -1,0 +1,88 @@
+"""The contract of everything that can be named: each entry is documented, and a test names it; a missing piece fails by name.
+
+Stricter contracts of one kind stand with its tests: measures (tests/measures/test_measures.py), round trips of formats that can
+be written (tests/io/test_files.py) and options of commands (tests/cli/test_options.py). They read the same registries.
+"""
+
+import importlib
+import pkgutil
+import re
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+import rankwell
+from rankwell import engines
+from rankwell.core import commands
+from rankwell.core.catalogue import Catalogue
+from registries import REGISTRIES, description
+
+ROOT = Path(__file__).parents[2]
+ENTRIES = [(kind, name) for kind, registry in REGISTRIES.items() for name in registry]
+COMMANDS = list(commands.summaries())
+ENGINES = [each.name for each in pkgutil.iter_modules(engines.__path__)]
+NOT_FOR_USERS = {"notebook displays"}
+"""Registries that only the package looks into; tests/report/test_notebooks.py shows every result by all of their entries."""
+
+
+@cache
+def text_of_tests() -> str:
+    """The text of all tests, contracts aside."""
+    files = (ROOT / "tests").rglob("*.py")
+    return "\n".join(file.read_text(encoding="utf-8") for file in sorted(files) if file.parent.name != "contracts")
+
+
+@cache
+def page(name: str) -> str:
+    return (ROOT / "docs" / name).read_text(encoding="utf-8")
+
+
+def named_in_tests(name: str) -> bool:
+    """Whether a test has the name in quotes, as the value of an option or measure, or as the ending of a file."""
+    return re.search(rf"""(?<=["'`=.:, ]){re.escape(name)}(?=["'`@(:=., )])""", text_of_tests()) is not None
+
+
+def test_every_registry_of_the_package_is_under_contract():
+    found: dict[int, str] = {}
+    for module in pkgutil.walk_packages(rankwell.__path__, "rankwell."):
+        if not module.name.endswith("__main__"):
+            for name, each in vars(importlib.import_module(module.name)).items():
+                if isinstance(each, Catalogue):
+                    found[id(each)] = f"{module.name}.{name}"
+
+    assert [name for key, name in found.items() if key not in {id(each) for each in REGISTRIES.values()}] == []
+
+
+@pytest.mark.parametrize(("kind", "name"), ENTRIES)
+def test_an_entry_says_what_it_is_and_is_documented(kind: str, name: str):
+    text = page("measures.md" if kind == "measures" else "registries.md")
+
+    assert description(REGISTRIES[kind][name]), f"{name}: its function has no docstring"
+    assert name in text, f"docs have no {name}: run `make docs`"
+
+
+@pytest.mark.parametrize(("kind", "name"), [each for each in ENTRIES if each[0] not in NOT_FOR_USERS])
+def test_a_test_names_the_entry(kind: str, name: str):
+    # Formats and what they hold make up one name; the test of a format says what it holds in its own way.
+    assert named_in_tests(name.split()[0]), f"no test names {name}, one of the {kind}"
+
+
+@pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
+def test_a_command_is_documented_and_run_by_a_test(words: tuple[str, ...]):
+    assert f"## rankwell {' '.join(words)}\n" in page("commands.md"), "run `make docs`"
+    assert runs_in_tests(words), "no test runs it"
+
+
+def runs_in_tests(words: tuple[str, ...]) -> bool:
+    """Whether a test has the words in quotes, together or one by one, or imports the command; helpers may add the first word."""
+    one_by_one, helper = '", "'.join(words), f'"{words[0]}", *'
+    forms = (rf"""["'](rankwell )?{" ".join(words)}["' ]""", re.escape(one_by_one) + '"', rf"import {'_'.join(words)}\b")
+    forms += (rf"commands\.{'_'.join(words)} import",)
+    text = text_of_tests()
+    return any(re.search(each, text) for each in forms) or (len(words) == 2 and helper in text and f'"{words[1]}", ' in text)
+
+
+@pytest.mark.parametrize("name", ENGINES)
+def test_an_engine_is_imported_by_a_test(name: str):
+    assert f"rankwell.engines.{name} import" in text_of_tests()

@@ -1,0 +1,66 @@
+"""The registries of the package and what their entries say of themselves: docs/registries.md, and what the contracts read."""
+
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from rankwell.conventions import CONVENTIONS
+from rankwell.core.catalogue import Catalogue
+from rankwell.core.display import FACES
+from rankwell.core.registry import MEASURES
+from rankwell.encoders import ENCODERS, IMAGE_ENCODERS
+from rankwell.io import FORMATS
+from rankwell.neighbours import BACKENDS
+from rankwell.report import CHARTS, OUTPUTS
+from rankwell.tasks.answers.formats import ANSWER_FORMATS
+from rankwell.tasks.instances.formats import FORMS
+from rankwell.transforms import TRANSFORMS
+from rankwell.transforms.fusion import METHODS, NORMALISATIONS
+
+REGISTRIES: Mapping[str, Catalogue[Any]] = {
+    "measures": MEASURES,
+    "formats": FORMATS,
+    "formats of questions, answers and passages": ANSWER_FORMATS,
+    "forms of image sets": FORMS,
+    "conventions": CONVENTIONS,
+    "transforms": TRANSFORMS,
+    "fusion methods": METHODS,
+    "normalisations of fusion": NORMALISATIONS,
+    "nearest-neighbour backends": BACKENDS,
+    "text encoders": ENCODERS,
+    "image encoders": IMAGE_ENCODERS,
+    "output formats": OUTPUTS,
+    "charts": CHARTS,
+    "notebook displays": FACES,
+}
+
+
+def description(entry: Any) -> str:
+    """The one line that an entry says of itself: its title, else the first line of its function's docstring or its module's."""
+    title = getattr(entry, "title", "")
+    if isinstance(title, str) and title:
+        return title
+    for function in _functions(entry):
+        text = function.__doc__ or sys.modules[function.__module__].__doc__
+        if text:
+            return text.splitlines()[0]
+    return ""
+
+
+def _functions(entry: Any) -> Iterator[Callable[..., Any]]:
+    """The functions of the package that an entry consists of, without what `functools.partial` puts around them."""
+    parts = entry._asdict().values() if hasattr(entry, "_asdict") else vars(entry).values() if hasattr(entry, "name") else [entry]
+    for each in parts:
+        inner = getattr(each, "func", each)
+        if callable(inner) and getattr(inner, "__module__", "").startswith("rankwell."):
+            yield inner
+
+
+def registry_page() -> str:
+    """docs/registries.md: every entry of every registry but measures, which have a page of their own."""
+    parts = ["# What can be named\n\nWritten by `make docs` from the code; do not edit. Measures: [measures.md](measures.md).\n"]
+    for kind, registry in REGISTRIES.items():
+        if registry is not MEASURES:
+            rows = [f"| `{name}` | {description(registry[name]).replace('|', chr(92) + '|')} |" for name in registry]
+            parts.append(f"## {kind.capitalize()}\n\n| name | meaning |\n|---|---|\n" + "\n".join(rows) + "\n")
+    return "\n".join(parts)
