@@ -92,7 +92,7 @@ def contenders(trec_eval: str | None, peers: list[str]) -> list[Contender]:
     numpy = {"RANKWELL_KERNEL": "numpy"}
     found = [
         Contender("rankwell trec-eval", lambda run, qrels: [*ours, *trec_words(run, qrels)], None),
-        Contender("rankwell trec-eval, NumPy reader", lambda run, qrels: [*ours, *trec_words(run, qrels)], None, numpy),
+        Contender("rankwell trec-eval, plain reader", lambda run, qrels: [*ours, *trec_words(run, qrels)], None, numpy),
         Contender("rankwell evaluate", evaluate_words, read_rows),
     ]
     if trec_eval is not None and "trec_eval" in peers:

@@ -7,7 +7,6 @@ import pytest
 
 from regression import comparing, running
 from regression.cases import CASES, LINES, Runner
-from regression.comparing import Added, Anew, Dropped, Near, Rewritten, differences
 
 
 @pytest.fixture(scope="module")

@@ -335,7 +335,7 @@ def test_neither_the_command_line_library_nor_what_formats_share_is_loaded(folde
     loaded = _loaded("qrels", "run")
 
     assert not {"argparse", "rich", "duckdb", "narwhals"} & loaded
-    assert ("rankwell.io" in loaded) == (native.library is None)
+    assert ("rankwell.io.files" in loaded) == (native.library is None)
 
 
 @pytest.mark.skipif(native.library is None, reason="the reader itself is NumPy's without the compiled kernel")

@@ -173,7 +173,8 @@ def _flat(path: str, content: Any) -> list[Pair]:
 def _is_table(content: Any) -> bool:
     rows = content if isinstance(content, list) and len(content) > 1 else []
     return bool(rows) and all(
-        isinstance(row, dict) and list(row) == list(rows[0]) and not any(isinstance(cell, dict) for cell in row.values()) for row in rows
+        isinstance(row, dict) and list(row) == list(rows[0]) and not any(isinstance(cell, dict) for cell in row.values())
+        for row in rows
     )
 
 

@@ -58,7 +58,20 @@ def _answers() -> dict[str, str]:
     for name in FORMATS:
         cases[f"format-{name}"] = f"{base} -f {name}"
         cases[f"format-{name}-per-query"] = f"{base} -f {name} -q"
-    own = "dpr french haystack-finder haystack-v1 kilt mlqa nq-open piaf piaf-article squad1 squad2 triviaqa".split()
+    own = [
+        "dpr",
+        "french",
+        "haystack-finder",
+        "haystack-v1",
+        "kilt",
+        "mlqa",
+        "nq-open",
+        "piaf",
+        "piaf-article",
+        "squad1",
+        "squad2",
+        "triviaqa",
+    ]
     cases["convention-refused"] = "\n".join(f"{base} -c {name}" for name in CONVENTIONS if name not in own)
     for name in own:
         cases[f"convention-{name}"] = f"{base} -c {name}\n{dpr} -c {name}"

@@ -158,7 +158,20 @@ def _instances() -> dict[str, str]:
         cases[f"format-{name}-per-query"] = f"{base} -f {name} -q"
     for name in CONVENTIONS:
         cases[f"convention-{name}"] = f"{base} -c {name}"
-    own = "rankwell thesis thesis-code oxford revisited-E revisited-M revisited-H gldv2 market1501 torchreid sop vpr".split()
+    own = [
+        "rankwell",
+        "thesis",
+        "thesis-code",
+        "oxford",
+        "revisited-E",
+        "revisited-M",
+        "revisited-H",
+        "gldv2",
+        "market1501",
+        "torchreid",
+        "sop",
+        "vpr",
+    ]
     for name in own:
         data = "revisited.json" if name.startswith("revisited") else "table.csv"
         other = f"instances evaluate images/{data} --scores images/scores.npy {ids}"

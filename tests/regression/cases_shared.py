@@ -54,7 +54,9 @@ def _others() -> dict[str, str]:
     cases["instances-folder"] = f"instances evaluate --scores {scores} -o out -f csv"
     for name in ("tiny", "small", "faq", "duplicate_answers"):
         for convention in ("piaf", "piaf-article", "squad2"):
-            cases[f"piaf-{name}-{convention}"] = f"answers {QA}/piaf_{name}.json nothing.jsonl -c {convention} --missing zero -f csv"
+            cases[f"piaf-{name}-{convention}"] = (
+                f"answers {QA}/piaf_{name}.json nothing.jsonl -c {convention} --missing zero -f csv"
+            )
     return cases
 
 

@@ -70,7 +70,10 @@ def _run(judgments: dict[str, dict[str, int]], seed: int, *, skill: float, level
 def _write_judgments(folder: Path, judgments: dict[str, dict[str, int]]) -> None:
     rows = [(query, item, grade) for query, graded in judgments.items() for item, grade in graded.items()]
     _text(folder / "qrels.txt", "".join(f"{query} 0 {item} {grade}\n" for query, item, grade in rows))
-    _text(folder / "qrels.tsv", "query-id\tcorpus-id\tscore\n" + "".join(f"{query}\t{item}\t{grade}\n" for query, item, grade in rows))
+    _text(
+        folder / "qrels.tsv",
+        "query-id\tcorpus-id\tscore\n" + "".join(f"{query}\t{item}\t{grade}\n" for query, item, grade in rows),
+    )
     _text(folder / "qrels.csv", "query,item,grade\n" + "".join(f"{query},{item},{grade}\n" for query, item, grade in rows))
     lines = [json.dumps({"query": query, "item": item, "grade": grade}, ensure_ascii=False) for query, item, grade in rows]
     _text(folder / "qrels.jsonl", "\n".join(lines) + "\n")

@@ -25,7 +25,9 @@ def _documents() -> dict[str, str]:
     found = {}
     for place in range(8):
         words = [NAMES[place], *random.sample(NAMES, 3)]
-        found[f"T{place // 2}#{place % 2}"] = f"It was {words[0]} in those days. Some say {words[1]}, others {words[2]} or {words[3]}."
+        found[f"T{place // 2}#{place % 2}"] = (
+            f"It was {words[0]} in those days. Some say {words[1]}, others {words[2]} or {words[3]}."
+        )
     return found
 
 
@@ -63,15 +65,23 @@ def _gold(folder: Path, documents: dict[str, str], questions: dict[str, dict]) -
     data = [{"title": title, "paragraphs": paragraphs} for title, paragraphs in articles.items()]
     _write(folder / "gold.json", {"version": "v2.0", "data": data})
     answered = {name: each for name, each in questions.items() if each["answers"]}
-    kept = [{"title": a["title"], "paragraphs": [{**p, "qas": [q for q in p["qas"] if q["answers"]]} for p in a["paragraphs"]]} for a in data]
+    kept = [
+        {"title": a["title"], "paragraphs": [{**p, "qas": [q for q in p["qas"] if q["answers"]]} for p in a["paragraphs"]]}
+        for a in data
+    ]
     _write(folder / "answerable.json", {"version": "1.1", "data": kept})
     _write_lines(folder / "rows.jsonl", [
         {"id": name, "title": each["document"].split("#")[0], "context": documents[each["document"]], "question": each["text"],
          "answers": {"text": [answer for answer, _ in each["answers"]], "answer_start": [start for _, start in each["answers"]]}}
         for name, each in questions.items()
     ])  # fmt: skip
-    _write(folder / "nq_given.json", {str(place): [a for a, _ in each["answers"]][0] for place, each in enumerate(answered.values())})
-    _write_lines(folder / "nq.jsonl", [{"question": f"{each['text']} {name}", "answer": [a for a, _ in each["answers"]]} for name, each in answered.items()])
+    _write(
+        folder / "nq_given.json", {str(place): [a for a, _ in each["answers"]][0] for place, each in enumerate(answered.values())}
+    )
+    _write_lines(
+        folder / "nq.jsonl",
+        [{"question": f"{each['text']} {name}", "answer": [a for a, _ in each["answers"]]} for name, each in answered.items()],
+    )
     _write(folder / "trivia.json", {"Domain": "Wikipedia", "VerifiedEval": False, "Version": 1.0, "Data": [
         {"QuestionId": name, "Question": each["text"], "EntityPages": [],
          "Answer": {"Value": each["answers"][0][0], "Aliases": [a for a, _ in each["answers"]], "NormalizedAliases": [a.lower() for a, _ in each["answers"]],
@@ -92,12 +102,24 @@ def _predictions(folder: Path, questions: dict[str, dict]) -> None:
             continue
         for rank in range(1, 1 + random.randint(1, 4)):
             if random.random() < 0.2:
-                ranked.append({"id": name, "rank": rank, "text": None, "no_answer": random.randrange(9) / 8, "score": 1 / 2**rank})
+                ranked.append(
+                    {"id": name, "rank": rank, "text": None, "no_answer": random.randrange(9) / 8, "score": 1 / 2**rank}
+                )
                 continue
             text, start = random.choice([*each["answers"], (random.choice(NAMES), 7)])
             if random.random() < 0.4:
                 text = text + " indeed"
-            ranked.append({"id": name, "rank": rank, "text": text, "document": each["document"], "start": start, "end": start + len(text), "score": 1 / 2**rank})
+            ranked.append(
+                {
+                    "id": name,
+                    "rank": rank,
+                    "text": text,
+                    "document": each["document"],
+                    "start": start,
+                    "end": start + len(text),
+                    "score": 1 / 2**rank,
+                }
+            )
         best = each["answers"][0] if each["answers"] and random.random() < 0.8 else (None, None)
         isolated.append({"id": name, "rank": 1, "text": best[0], "document": each["document"] if best[0] else None, "start": best[1], "end": best[1] + len(best[0]) if best[0] else None})  # fmt: skip
     _write_lines(folder / "ranked.jsonl", [*ranked, {"id": "q98", "rank": 1, "text": "extra"}])
@@ -106,10 +128,22 @@ def _predictions(folder: Path, questions: dict[str, dict]) -> None:
         {"id": name, "output": [{"answer": random.choice(NAMES), "provenance": [{"wikipedia_id": f"T{place % 4}#{place % 2}"} for place in random.sample(range(8), 4)]}]}
         for name, each in questions.items() if each["answers"]
     ])  # fmt: skip
-    texts = {name: (random.choice([*(answer for answer, _ in each["answers"]), "the north"]) if random.random() < 0.8 else "") for name, each in questions.items()}
+    texts = {
+        name: (random.choice([*(answer for answer, _ in each["answers"]), "the north"]) if random.random() < 0.8 else "")
+        for name, each in questions.items()
+    }
     _write(folder / "texts.json", {name: text for name, text in texts.items() if name not in ("q07", "q09")})
-    _write(folder / "better.json", {name: (each["answers"][0][0].upper() if each["answers"] else "") for name, each in questions.items()})
-    _write(folder / "nbest.json", {name: [{"text": text, "probability": 0.5}, {"text": "Lyon", "probability": 0.25}, {"text": "", "probability": 0.125}] for name, text in texts.items()})
+    _write(
+        folder / "better.json",
+        {name: (each["answers"][0][0].upper() if each["answers"] else "") for name, each in questions.items()},
+    )
+    _write(
+        folder / "nbest.json",
+        {
+            name: [{"text": text, "probability": 0.5}, {"text": "Lyon", "probability": 0.25}, {"text": "", "probability": 0.125}]
+            for name, text in texts.items()
+        },
+    )
     _write(folder / "na.json", {name: Random(name).randrange(9) / 8 for name in questions})
 
 

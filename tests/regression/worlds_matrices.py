@@ -8,7 +8,11 @@ import numpy as np
 
 CAPTIONS, VIDEOS = 24, 8
 CLIPS = [f"drive{place % 4}_clip{place:02}.mp4" for place in range(26)]
-OBJECTS, ACTIONS, SCENES = ["bicyclist", "pedestrian", "small vehicle"], ["entering ego path", "stationary"], ["urban", "highway", "night"]
+OBJECTS, ACTIONS, SCENES = (
+    ["bicyclist", "pedestrian", "small vehicle"],
+    ["entering ego path", "stationary"],
+    ["urban", "highway", "night"],
+)
 
 
 def build(folder: Path) -> None:
@@ -58,7 +62,10 @@ def _captions(folder: Path) -> None:
     np.save(folder / "other.npy", eighths(4, CAPTIONS, VIDEOS, 40) + right * np.float32(1.5))
     np.save(folder / "bank.npy", eighths(5, 12, VIDEOS, 9))
     _json(folder / "positives.json", [[int(each)] for each in owner])
-    _json(folder / "several.json", [[int(each), (int(each) + 1) % VIDEOS] if place % 4 == 0 else [int(each)] for place, each in enumerate(owner)])
+    _json(
+        folder / "several.json",
+        [[int(each), (int(each) + 1) % VIDEOS] if place % 4 == 0 else [int(each)] for place, each in enumerate(owner)],
+    )
     _json(folder / "gaps.json", [[] if place in (2, 9) else [int(each)] for place, each in enumerate(owner)])
     names = [f"t{place}" for place in range(CAPTIONS)]
     videos = [f"v{place}" for place in range(VIDEOS)]
@@ -102,7 +109,10 @@ def _vectors(folder: Path) -> None:
     _lines(folder / "asked_groups.txt", [f"g{place % 3}" for place in range(6)])
     random = Random(28)
     rows = [(random.randrange(6), random.randrange(33) / 8, random.randrange(33) / 8, "xyz"[place % 3]) for place in range(36)]
-    _lines(folder / "pairs.csv", ["score,one,two,kind", *(f"{score},{one + score / 2},{two},{kind}" for score, one, two, kind in rows)])
+    _lines(
+        folder / "pairs.csv",
+        ["score,one,two,kind", *(f"{score},{one + score / 2},{two},{kind}" for score, one, two, kind in rows)],
+    )
     _lines(folder / "targets.txt", [str(row[0]) for row in rows])
     _lines(folder / "forty.txt", [str(random.randrange(9) / 8) for _ in range(n)])
     _lines(folder / "model.txt", [str(row[1] + row[0]) for row in rows])
@@ -112,7 +122,14 @@ def _clips(folder: Path) -> None:
     """Annotated clips with vectors of two models, texts, a run, a schema, and an annotation table with mistakes."""
     folder.mkdir()
     random = Random(31)
-    cells = {clip: [random.sample(OBJECTS, random.randint(0, 2)), random.sample(ACTIONS, random.randint(0, 1)), random.sample(SCENES, 1)] for clip in CLIPS}
+    cells = {
+        clip: [
+            random.sample(OBJECTS, random.randint(0, 2)),
+            random.sample(ACTIONS, random.randint(0, 1)),
+            random.sample(SCENES, 1),
+        ]
+        for clip in CLIPS
+    }
     cells[CLIPS[-1]] = [[], [], []]
     rows = [",".join([clip, *(f'"{", ".join(each)}"' for each in cells[clip]), clip.split("_")[0]]) for clip in CLIPS]
     _lines(folder / "table.csv", ["slice_id,object type,actor behavior,scene type,drive", *rows])
@@ -142,7 +159,11 @@ def _clips(folder: Path) -> None:
     np.save(folder / "texts.npy", signs(35, len(texts), 16))
     np.save(folder / "bare_texts.npy", signs(35, len(texts), 16))
     _lines(folder / "texts.ids.txt", [name for name, _, _ in texts])
-    names = [f"{group}: {label}" for group, labels in (("object type", OBJECTS), ("actor behavior", ACTIONS), ("scene type", SCENES)) for label in labels]
+    names = [
+        f"{group}: {label}"
+        for group, labels in (("object type", OBJECTS), ("actor behavior", ACTIONS), ("scene type", SCENES))
+        for label in labels
+    ]
     np.save(folder / "names.npy", signs(36, len(names), 16))
     lines = [f"{clip} Q0 {other} 1 {random.randrange(12) / 4} x" for clip in CLIPS[:-2] for other in random.sample(CLIPS, 9)]
     _lines(folder / "clips.run", lines)
@@ -187,7 +208,11 @@ def _images(folder: Path) -> None:
     """A data set of images as a table and as JSON, with cameras, groups, distractors and instances that no reference shows."""
     folder.mkdir()
     labels = ["mona", "oak", "vase", "coin"]
-    references = [(f"r{place}", labels[place % 4], f"c{place % 3}", "0") for place in range(14)] + [("wall1", "", "c0", "1"), ("wall2", "", "c1", "1"), ("r16", "", "c1", "0")]
+    references = [(f"r{place}", labels[place % 4], f"c{place % 3}", "0") for place in range(14)] + [
+        ("wall1", "", "c0", "1"),
+        ("wall2", "", "c1", "1"),
+        ("r16", "", "c1", "0"),
+    ]
     queries = [(f"q{place}", [*labels, "lost"][place % 5], f"c{place % 2}", "0") for place in range(13)]
     rows = [f"{name},{label},reference,{camera},{label or name},{empty}" for name, label, camera, empty in references]
     rows += [f"{name},{label},query,{camera},{label},0" for name, label, camera, _ in queries]
@@ -216,7 +241,9 @@ def _images(folder: Path) -> None:
         "gnd": [{"easy": [place % 14], "hard": [(place + 5) % 14, (place + 7) % 14], "junk": [(place + 9) % 14], "bbx": [0, 0, 1, 1]} for place in range(len(queries))],
     })  # fmt: skip
     _json(folder / "place.json", [[place % 17, (place + 1) % 17] for place in range(len(queries))])
-    (folder / "system.toml").write_text('name = "scores"\nnotes = "drawn"\n[training]\ntime = "2 h"\nhardware = "none"\ndata = "nothing"\n')
+    (folder / "system.toml").write_text(
+        'name = "scores"\nnotes = "drawn"\n[training]\ntime = "2 h"\nhardware = "none"\ndata = "nothing"\n'
+    )
 
 
 def _pictures(folder: Path) -> None:

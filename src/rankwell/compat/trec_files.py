@@ -24,7 +24,7 @@ ZScores = dict[tuple[str, str], tuple[float, float]]
 
 
 class Ahead(NamedTuple):
-    """What the compiled readers read before all else. scan: None where the run is one for the NumPy reader."""
+    """What the compiled readers read before all else. scan: None where the plain reader has to look at the run."""
 
     judged: JudgedRows
     scan: Scan | None

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from rankwell.core.tables.hits import Hits
     from rankwell.core.tables.judgments import Judgments
     from rankwell.core.tables.order import TieRule
-    from rankwell.io.reader.reading import Reading
 
 
 class _Joined(NamedTuple):
@@ -99,19 +98,10 @@ def _hits(options: Options, run: Source, judgments: Judgments, *, ties: TieRule 
     """The hits of the run. Version 10 invents under -c one item that nobody judged for a query without results, and so do we."""
     hits = None if ahead is None or ahead.scan is None else ahead.scan.hits(judgments)
     if hits is None:
-        hits = _read_hits(run, judgments, reading_of(options, ties), compiled=ahead is None)
+        hits = reading.scan(run, judgments, reading.TREC_RUN, reading_of(options, ties))
     if options.old or not options.complete:
         return hits
     return replace(hits, retrieved=np.where(hits.present, hits.retrieved, 1))
-
-
-def _read_hits(run: Source, judgments: Judgments, how: Reading, *, compiled: bool) -> Hits:
-    """compiled: whether the compiled reader may be asked; where it has given up, that would be a second time."""
-    if compiled:
-        return reading.scan(run, judgments, reading.TREC_RUN, how)
-    from rankwell.io.reader import numpy_bytes
-
-    return numpy_bytes.scan(run, judgments, reading.TREC_RUN, how)
 
 
 def measure_of(line: Line) -> Measure | None:

@@ -220,7 +220,7 @@ static PyMethodDef functions[] = {
 };
 
 /* What native.py asks for: raised whenever a function of this module is called in another way. */
-#define INTERFACE 4
+#define INTERFACE 5
 
 static int add_parts(PyObject *module)
 {

@@ -160,7 +160,7 @@ static int place_many(Worker *worker, const uint8_t *start)
 }
 
 /* From first to last: by falling score, then by the rule, which stands in `row` here. */
-static int compare_falling(const void *one, const void *other)
+int rankwell_compare_falling(const void *one, const void *other)
 {
     const Found *const left = one, *const right = other;
     if (left->score != right->score)
@@ -169,6 +169,28 @@ static int compare_falling(const void *one, const void *other)
         return (left->place > right->place) - (left->place < right->place);
     const int order = order_of(left->name, left->size, right->name, right->size);
     return left->row == BY_ID_DESCENDING ? -order : order;
+}
+
+/* Adds a query's first items, which are in final order, to those that are handed back. */
+int rankwell_add_top(Worker *worker, int64_t query, const Found *found, size_t kept)
+{
+    if (!make_room(&worker->top_query, &worker->top_query_room, worker->tops + 1, sizeof(int64_t))
+        || !make_room(&worker->top_size, &worker->top_size_room, worker->tops + 1, sizeof(int64_t))
+        || !make_room(&worker->top_length, &worker->top_length_room, worker->top_rows + kept, sizeof(int64_t))
+        || !make_room(&worker->top_score, &worker->top_score_room, worker->top_rows + kept, sizeof(double)))
+        return NO_MEMORY;
+    worker->top_query[worker->tops] = query;
+    worker->top_size[worker->tops++] = (int64_t)kept;
+    for (size_t place = 0; place < kept; place++) {
+        const size_t size = found[place].size;
+        if (!make_room(&worker->top_text, &worker->top_text_room, worker->top_text_size + size, 1))
+            return NO_MEMORY;
+        memcpy(worker->top_text + worker->top_text_size, found[place].name, size);
+        worker->top_text_size += size;
+        worker->top_length[worker->top_rows] = (int64_t)size;
+        worker->top_score[worker->top_rows++] = found[place].score;
+    }
+    return DONE;
 }
 
 /* Keeps the first items of the query. */
@@ -186,24 +208,8 @@ static int keep_top(Worker *worker, const uint8_t *start)
                              .place = row,
                              .row = (size_t)worker->reading.rule};
     if (!worker->falling)
-        qsort(found, rows, sizeof(Found), compare_falling);
-    if (!make_room(&worker->top_query, &worker->top_query_room, worker->tops + 1, sizeof(int64_t))
-        || !make_room(&worker->top_size, &worker->top_size_room, worker->tops + 1, sizeof(int64_t))
-        || !make_room(&worker->top_length, &worker->top_length_room, worker->top_rows + kept, sizeof(int64_t))
-        || !make_room(&worker->top_score, &worker->top_score_room, worker->top_rows + kept, sizeof(double)))
-        return NO_MEMORY;
-    worker->top_query[worker->tops] = worker->position;
-    worker->top_size[worker->tops++] = (int64_t)kept;
-    for (size_t place = 0; place < kept; place++) {
-        const size_t size = found[place].size;
-        if (!make_room(&worker->top_text, &worker->top_text_room, worker->top_text_size + size, 1))
-            return NO_MEMORY;
-        memcpy(worker->top_text + worker->top_text_size, found[place].name, size);
-        worker->top_text_size += size;
-        worker->top_length[worker->top_rows] = (int64_t)size;
-        worker->top_score[worker->top_rows++] = found[place].score;
-    }
-    return DONE;
+        qsort(found, rows, sizeof(Found), rankwell_compare_falling);
+    return rankwell_add_top(worker, worker->position, found, kept);
 }
 
 enum { FEW = 4 };
@@ -269,7 +275,7 @@ static int absorb_queries(Worker *worker, const Worker *other)
 }
 
 /* Adds what another worker read in the same pass. */
-int rankwell_absorb(Worker *worker, const Worker *other)
+int rankwell_absorb(Worker *worker, Worker *other)
 {
     const size_t queries = worker->table->queries;
     if (worker->pass == PLACE) {
@@ -293,5 +299,5 @@ int rankwell_absorb(Worker *worker, const Worker *other)
     if (other->n_found)
         memcpy(worker->found + worker->n_found, other->found, other->n_found * sizeof(Found));
     worker->n_found += other->n_found;
-    return DONE;
+    return other->kept ? rankwell_absorb_kept(worker, other) : DONE;
 }

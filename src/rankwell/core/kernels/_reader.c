@@ -63,7 +63,7 @@ static PyObject *reader_worker(PyObject *self, PyObject *arguments)
     const int last = form->fields - 1;
     if (form->fields < 1 || form->query < 0 || form->query > last || form->item < 0 || form->item > last || form->value < 0
         || form->value > last || reading.rule < BY_INPUT || reading.rule > BY_ID_DESCENDING || keep < 0
-        || (pass != WHOLE_QUERIES && pass != COLLECT)) {
+        || (pass != WHOLE_QUERIES && pass != COLLECT && pass != TWICE)) {
         PyErr_SetString(PyExc_ValueError, "there is no such field, rule or pass");
         return NULL;
     }
@@ -109,8 +109,8 @@ static Py_ssize_t feed_worker(Worker *worker, uint8_t *text, size_t filled, int 
     while (end > worker->parsed && text[end - 1] != '\n')
         end--;
     status = worker->pass == WHOLE_QUERIES ? rankwell_read_whole(worker, text, end)
-             : worker->pass == COLLECT     ? rankwell_read_scattered(worker, text, end)
-                                           : rankwell_place_scattered(worker, text, end);
+             : worker->pass == PLACE       ? rankwell_place_scattered(worker, text, end)
+                                           : rankwell_read_scattered(worker, text, end);
     const int open = worker->pass == WHOLE_QUERIES && worker->begun && worker->position >= 0;
     if (last && !status) {
         if (open)
@@ -325,6 +325,13 @@ static PyObject *reader_share(PyObject *self, PyObject *arguments)
     return outcome(rankwell_share(&held->worker, &from->worker));
 }
 
+static PyObject *reader_odd(PyObject *self, PyObject *capsule)
+{
+    Held *const held = rankwell_worker_in(capsule);
+    (void)self;
+    return held ? PyLong_FromUnsignedLongLong(held->worker.odd) : NULL;
+}
+
 static PyObject *reader_settle(PyObject *self, PyObject *capsule)
 {
     Held *const held = rankwell_worker_in(capsule);
@@ -338,7 +345,7 @@ static PyObject *reader_settle(PyObject *self, PyObject *capsule)
 
 static PyMethodDef functions[] = {
     {"reader_worker", reader_worker, METH_VARARGS,
-     "reader_worker(table, (fields, query, item, value, ranked), (rule, single, comments, trailing), keep, scattered) -> worker"},
+     "reader_worker(table, (fields, query, item, value, ranked), (rule, single, comments, trailing), keep, pass) -> worker"},
     {"reader_feed", reader_feed, METH_VARARGS, "reader_feed(worker, buffer, filled, place, last) -> rest, or what is the matter"},
     {"reader_read", reader_read, METH_VARARGS,
      "reader_read(worker, file, buffer, rest, place, stop, turn) -> (rest, or what is the matter; place; whether that was the last)"},
@@ -348,6 +355,7 @@ static PyMethodDef functions[] = {
     {"reader_twice", reader_twice, METH_VARARGS, "reader_twice(workers, part, parts) -> whether a hash stands there twice"},
     {"reader_gather", reader_gather, METH_O, "reader_gather(worker) -> 0"},
     {"reader_share", reader_share, METH_VARARGS, "reader_share(worker, first) -> 0"},
+    {"reader_odd", reader_odd, METH_O, "reader_odd(worker) -> where in the file the line ends that was odd"},
     {"reader_settle", reader_settle, METH_O, "reader_settle(worker) -> 0"},
     {NULL, NULL, 0, NULL},
 };

@@ -24,6 +24,7 @@ void rankwell_free(Worker *worker)
         worker->top_size,   worker->top_length, worker->top_score,  worker->own_first_found,
     };
     rankwell_free_names(&worker->unknown);
+    rankwell_free_kept(worker);
     for (size_t each = 0; each < sizeof all / sizeof *all; each++)
         free(all[each]);
     for (size_t part = 0; part < PARTITIONS; part++)
@@ -49,6 +50,14 @@ INLINE int read_score(const Worker *worker, const Line *line, int ranked, int si
     if (single)
         *score = rounded(*score);
     return DONE;
+}
+
+/* What a line came to; where it is odd, the worker knows from now on where it ends. */
+static int note_odd(Worker *worker, const Line *line, int status)
+{
+    if (status == ODD)
+        worker->odd = worker->place + line->next;
+    return status;
 }
 
 /* Makes a line's query the one that is being read. */
@@ -115,18 +124,27 @@ static int widen_seen(Worker *worker)
     return DONE;
 }
 
-/* One more row of the judged query that is being read. A hash that is there already may be a duplicate. */
-INLINE int add_row(Worker *worker, const uint8_t *text, const Line *line, double score)
+/* Remembers a mark; ODD for one that is known. */
+INLINE int remember(Worker *worker, uint64_t mark)
 {
-    const size_t row = worker->rows;
-    const uint64_t hash = hash_of(line->item, line->item_size), mark = hash ? hash : 1;
-    if (2 * row > worker->seen_mask && widen_seen(worker))
+    if (2 * worker->rows > worker->seen_mask && widen_seen(worker))
         return NO_MEMORY;
     size_t slot = mark & worker->seen_mask;
     for (; worker->seen[slot]; slot = (slot + 1) & worker->seen_mask)
         if (worker->seen[slot] == mark)
             return ODD;
     worker->seen[slot] = mark;
+    return DONE;
+}
+
+/* One more row of the judged query that is being read. A hash that is there already may be a duplicate. */
+INLINE int add_row(Worker *worker, const uint8_t *text, const Line *line, double score)
+{
+    const size_t row = worker->rows;
+    const uint64_t hash = hash_of(line->item, line->item_size);
+    const int status = remember(worker, hash ? hash : 1);
+    if (status)
+        return status;
     if (row >= worker->sizes_room
         && (!make_room(&worker->scores, &worker->scores_room, row + 1, sizeof(double))
             || !make_room(&worker->offsets, &worker->offsets_room, row + 1, sizeof(uint32_t))
@@ -173,14 +191,14 @@ INLINE int read_whole(Worker *worker, const uint8_t *text, size_t end, Form form
             /* That there is a score must be seen; what it is need not be worked out. */
             double unused;
             if ((status = read_score(worker, &line, form.ranked, 0, &unused)))
-                return status;
+                return note_odd(worker, &line, status);
             worker->unknown.counts[worker->entry]++;
         } else if ((status = read_score(worker, &line, form.ranked, worker->reading.single_precision, &score))
                    || (status = add_row(worker, text, &line, score)))
-            return status;
+            return note_odd(worker, &line, status);
     }
     worker->parsed = end;
-    return status;
+    return note_odd(worker, &line, status);
 }
 
 /* One row that does not come as a line, after all those before it. Its bytes are copied, for slack must stand behind a name. */
@@ -233,17 +251,36 @@ int rankwell_read_whole(Worker *worker, const uint8_t *text, size_t end)
     return read_whole(worker, text, end, worker->reading.form);
 }
 
-/* One line of a run whose queries do not stand together: counted, and kept where it is judged. */
-INLINE int collect(Worker *worker, const uint8_t *text, const Line *line, double score)
+/* Hashes of items that differ by query, so that one item may stand in several; never 0. */
+INLINE uint64_t mark_of(const Worker *worker, uint64_t hash)
 {
-    const uint64_t hash = hash_of(line->item, line->item_size);
-    const size_t query = (size_t)worker->position;
-    /* Hashes of items that differ by query, so that one item may stand in several. */
-    uint64_t mark = hash + worker->table->query_hashes[query] * 0x9E3779B97F4A7C15u;
+    uint64_t mark = hash + worker->table->query_hashes[worker->position] * 0x9E3779B97F4A7C15u;
     mark ^= mark >> 32;
     mark *= 0xC2B2AE3D27D4EB4Fu;
     mark ^= mark >> 29;
-    mark = mark ? mark : 1;
+    return mark ? mark : 1;
+}
+
+/* One line of any run, remembered by its query and item. */
+static int look_for_twin(Worker *worker, const Line *line)
+{
+    if (!worker->seen) {
+        if (!make_room(&worker->seen, &worker->seen_room, 256, sizeof(uint64_t)))
+            return NO_MEMORY;
+        worker->seen_mask = 255;
+        memset(worker->seen, 0, 256 * sizeof(uint64_t));
+    }
+    const int status = remember(worker, mark_of(worker, hash_of(line->item, line->item_size)));
+    worker->rows++;
+    return status;
+}
+
+/* One line of a run whose queries do not stand together: counted, and kept where it is judged. */
+INLINE int collect(Worker *worker, const uint8_t *text, const Line *line, double score)
+{
+    const uint64_t hash = hash_of(line->item, line->item_size), mark = mark_of(worker, hash);
+    const size_t query = (size_t)worker->position;
+    const uint64_t at = worker->place + (uint64_t)(line->query - text);
     Chunk **const chunks = &worker->chunks[mark >> 56];
     if (!*chunks || (*chunks)->size == CHUNK) {
         Chunk *const chunk = malloc(sizeof(Chunk));
@@ -255,6 +292,8 @@ INLINE int collect(Worker *worker, const uint8_t *text, const Line *line, double
     }
     (*chunks)->hashes[(*chunks)->size++] = mark;
     worker->retrieved[query]++;
+    if (worker->reading.keep && rankwell_keep_row(worker, line, score, at))
+        return NO_MEMORY;
     const int64_t judged = find_item(worker->table, query, hash, line->item, line->item_size);
     if (judged < 0)
         return DONE;
@@ -265,7 +304,7 @@ INLINE int collect(Worker *worker, const uint8_t *text, const Line *line, double
         .score = score,
         .name = worker->table->text + place[0],
         .size = place[1] - place[0],
-        .place = worker->place + (size_t)(line->query - text),
+        .place = at,
         .query = query,
         .row = (size_t)judged,
     };
@@ -282,7 +321,7 @@ INLINE void place(Worker *worker, const uint8_t *text, const Line *line, double 
                        worker->tally.over + first + query, worker->tally.tied + first, worker->tally.below + first);
 }
 
-INLINE int read_scattered(Worker *worker, const uint8_t *text, size_t end, Form form, int again)
+INLINE int read_scattered(Worker *worker, const uint8_t *text, size_t end, Form form, int pass)
 {
     Line line;
     double score;
@@ -291,36 +330,38 @@ INLINE int read_scattered(Worker *worker, const uint8_t *text, size_t end, Form 
     while ((status = take_line(worker, form, text, &at, end, &line)) > 0) {
         if (is_new_query(worker, &line) && (status = enter_query(worker, &line)))
             return status;
-        if (again && (worker->position < 0
-                      || worker->first_found[worker->position] == worker->first_found[worker->position + 1]))
+        if (pass == PLACE && (worker->position < 0
+                              || worker->first_found[worker->position] == worker->first_found[worker->position + 1]))
             continue;
         if ((status = read_score(worker, &line, form.ranked, worker->reading.single_precision, &score)))
-            return status;
-        if (again)
+            return note_odd(worker, &line, status);
+        if (pass == PLACE)
             place(worker, text, &line, score);
         else if (worker->position < 0)
             worker->unknown.counts[worker->entry]++;
-        else if ((status = collect(worker, text, &line, score)))
-            return status;
+        else if ((status = pass == COLLECT ? collect(worker, text, &line, score) : look_for_twin(worker, &line)))
+            return note_odd(worker, &line, status);
     }
     worker->parsed = end;
-    return status;
+    return note_odd(worker, &line, status);
 }
 
 /* The lines up to `end` in the first pass over a run whose queries do not stand together. */
 int rankwell_read_scattered(Worker *worker, const uint8_t *text, size_t end)
 {
+    if (worker->pass == TWICE)
+        return read_scattered(worker, text, end, worker->reading.form, TWICE);
     if (is_trec(&worker->reading.form))
-        return read_scattered(worker, text, end, (Form){6, 0, 2, 4, 0}, 0);
-    return read_scattered(worker, text, end, worker->reading.form, 0);
+        return read_scattered(worker, text, end, (Form){6, 0, 2, 4, 0}, COLLECT);
+    return read_scattered(worker, text, end, worker->reading.form, COLLECT);
 }
 
 /* The same lines in the second pass. */
 int rankwell_place_scattered(Worker *worker, const uint8_t *text, size_t end)
 {
     if (is_trec(&worker->reading.form))
-        return read_scattered(worker, text, end, (Form){6, 0, 2, 4, 0}, 1);
-    return read_scattered(worker, text, end, worker->reading.form, 1);
+        return read_scattered(worker, text, end, (Form){6, 0, 2, 4, 0}, PLACE);
+    return read_scattered(worker, text, end, worker->reading.form, PLACE);
 }
 
 /* Where the first line begins whose query is not that of the line before, in a text that may begin within a line; -1 for nowhere.

@@ -1,7 +1,7 @@
 /* Run files: the judged items of each query are looked up while the lines go by, everything else is only counted.
 
    This is plain C and knows nothing of Python. A worker is fed the bytes of whole parts of a file, several workers may run at a
-   time on one table. What is not an ordinary run ends with ODD, and the NumPy reader says what is the matter. */
+   time on one table. What is not an ordinary run ends with ODD, and the worker then knows where the first such line ends. */
 
 #ifndef RANKWELL_SCAN_H
 #define RANKWELL_SCAN_H
@@ -11,7 +11,8 @@
 #include <float.h>
 #include <math.h>
 
-enum { WHOLE_QUERIES = 0, COLLECT = 1, PLACE = 2 };
+/* TWICE: nothing is kept; the first line that seems to repeat an item of its query is ODD. */
+enum { WHOLE_QUERIES = 0, COLLECT = 1, PLACE = 2, TWICE = 3 };
 enum { BY_INPUT = 0, BY_ID = 1, BY_ID_DESCENDING = 2 };
 
 /* Which field of a line is what. ranked: the value is a rank, and its negative the score. */
@@ -58,6 +59,13 @@ typedef struct Chunk {
     uint64_t hashes[CHUNK];
 } Chunk;
 
+/* The first rows of a query whose lines stand anywhere, twice as many as wanted at most; their names are copies of their own. */
+typedef struct {
+    Found *rows;
+    size_t size, room;
+    int pruned; /* whether the first `keep` of them stand in front, in order */
+} Kept;
+
 typedef struct {
     const Table *table;
     Reading reading;
@@ -76,6 +84,7 @@ typedef struct {
     /* The text. parsed: bytes of it that were read. start: where the query that is being read begins. place: bytes before it. */
     size_t parsed, start;
     uint64_t place;
+    uint64_t odd; /* where in the file the line ends that was ODD */
 
     /* The rows of the query that is being read. offset: of the item, from the start. */
     double *scores;
@@ -104,6 +113,7 @@ typedef struct {
     const Found *every;
     const size_t *first_found;
     size_t *own_first_found;
+    Kept *kept; /* (queries,) where first rows are kept */
 } Worker;
 
 /* A line that says something. next: where the following one begins. */
@@ -120,15 +130,19 @@ int rankwell_take_row(Worker *worker, const Line *row, double score);
 int rankwell_end_rows(Worker *worker);
 int rankwell_read_scattered(Worker *worker, const uint8_t *text, size_t end);
 int rankwell_place_scattered(Worker *worker, const uint8_t *text, size_t end);
-int rankwell_absorb(Worker *worker, const Worker *other);
+int rankwell_absorb(Worker *worker, Worker *other);
 int rankwell_any_twice(Worker *const *workers, size_t count, size_t part, size_t parts);
+int rankwell_keep_row(Worker *worker, const Line *line, double score, uint64_t place);
+int rankwell_absorb_kept(Worker *worker, Worker *other);
+void rankwell_free_kept(Worker *worker);
 int rankwell_gather(Worker *worker);
 int rankwell_share(Worker *worker, const Worker *first);
 int rankwell_settle_scattered(Worker *worker);
 int64_t rankwell_cut(const uint8_t *text, size_t size, int comments);
 
+int rankwell_compare_falling(const void *one, const void *other);
+int rankwell_add_top(Worker *worker, int64_t query, const Found *found, size_t kept);
 int rankwell_make_tally(Tally *tally, size_t items, size_t queries);
-void rankwell_free_tally(Tally *tally);
 void rankwell_sort_found(Found *found, size_t size, int by_name);
 void rankwell_count_row(const Found *found, size_t size, const Found *row, int by_name, int64_t *over, int64_t *tied,
                         int64_t *below);

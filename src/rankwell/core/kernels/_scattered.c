@@ -35,6 +35,98 @@ int rankwell_any_twice(Worker *const *workers, size_t count, size_t part, size_t
     return twice;
 }
 
+static void free_rows(Found *rows, size_t first, size_t size)
+{
+    for (size_t row = first; row < size; row++)
+        free((void *)(uintptr_t)rows[row].name);
+}
+
+void rankwell_free_kept(Worker *worker)
+{
+    for (size_t query = 0; worker->kept && query < worker->table->queries; query++) {
+        free_rows(worker->kept[query].rows, 0, worker->kept[query].size);
+        free(worker->kept[query].rows);
+    }
+    free(worker->kept);
+    worker->kept = NULL;
+}
+
+/* Puts the rows of a query in order and leaves the first `keep` of them. */
+static void prune(Kept *kept, size_t keep)
+{
+    if (kept->size > 1)
+        qsort(kept->rows, kept->size, sizeof(Found), rankwell_compare_falling);
+    if (kept->size > keep) {
+        free_rows(kept->rows, keep, kept->size);
+        kept->size = keep;
+    }
+    kept->pruned = kept->size == keep;
+}
+
+/* Adds a row, whose name then belongs to these rows; 0 where there is no memory. */
+static int add_kept(Kept *kept, const Found *row, size_t keep)
+{
+    if (kept->size == kept->room) {
+        const size_t room = kept->room ? 2 * kept->room : 16;
+        Found *const rows = realloc(kept->rows, room * sizeof(Found));
+        if (!rows)
+            return 0;
+        kept->rows = rows;
+        kept->room = room;
+    }
+    kept->rows[kept->size++] = *row;
+    if (kept->size / 2 >= keep)
+        prune(kept, keep);
+    return 1;
+}
+
+/* Keeps a row of a judged query as long as it may be one of the first. */
+int rankwell_keep_row(Worker *worker, const Line *line, double score, uint64_t place)
+{
+    const size_t keep = worker->reading.keep;
+    if (!worker->kept && !(worker->kept = calloc(worker->table->queries + 1, sizeof(Kept))))
+        return NO_MEMORY;
+    Kept *const kept = worker->kept + worker->position;
+    if (kept->pruned && score < kept->rows[keep - 1].score)
+        return DONE;
+    uint8_t *const name = malloc(line->item_size);
+    if (!name)
+        return NO_MEMORY;
+    memcpy(name, line->item, line->item_size);
+    const Found row = {
+        .score = score, .name = name, .size = line->item_size, .place = place, .row = (size_t)worker->reading.rule};
+    if (add_kept(kept, &row, keep))
+        return DONE;
+    free(name);
+    return NO_MEMORY;
+}
+
+/* Takes over what another worker kept. */
+int rankwell_absorb_kept(Worker *worker, Worker *other)
+{
+    if (!worker->kept && !(worker->kept = calloc(worker->table->queries + 1, sizeof(Kept))))
+        return NO_MEMORY;
+    for (size_t query = 0; query < worker->table->queries; query++)
+        for (Kept *const from = other->kept + query; from->size; from->size--)
+            if (!add_kept(worker->kept + query, from->rows + from->size - 1, worker->reading.keep))
+                return NO_MEMORY;
+    return DONE;
+}
+
+/* Hands back the first rows of all queries. */
+static int settle_kept(Worker *worker)
+{
+    int status = DONE;
+    for (size_t query = 0; worker->kept && query < worker->table->queries && !status; query++) {
+        Kept *const kept = worker->kept + query;
+        prune(kept, worker->reading.keep);
+        if (kept->size)
+            status = rankwell_add_top(worker, (int64_t)query, kept->rows, kept->size);
+    }
+    rankwell_free_kept(worker);
+    return status;
+}
+
 /* Puts what the first pass found in order, for the second. */
 int rankwell_gather(Worker *worker)
 {
@@ -52,7 +144,7 @@ int rankwell_gather(Worker *worker)
             item++;
         worker->own_first_found[query] = item;
     }
-    return DONE;
+    return settle_kept(worker);
 }
 
 /* Makes a worker ready for the second pass with what another one has gathered; that one must outlive it. */

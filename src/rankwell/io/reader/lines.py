@@ -1,175 +1,176 @@
-"""Blocks of whole lines to fields: one separator between two fields takes the fast way, any other white space is tidied first."""
+"""Lines of a run to fields, and the error for the first line of a file that is none."""
 
-from typing import NamedTuple
+from __future__ import annotations
 
-import numpy as np
+from math import floor, isfinite
+from typing import TYPE_CHECKING, NamedTuple
 
-from rankwell.core.tables import Floats, Ints
-from rankwell.errors import BadInput, BadLine, BadScore
-from rankwell.io.reader.decimals import parse
-from rankwell.io.reader.reading import Layout, Reading
-from rankwell.io.reader.spans import Bytes, Spans, Text
+from rankwell.errors import BadInput, BadLine, BadScore, DuplicateItem
+from rankwell.store import decode_id
 
-_BLANK, _TAB, _NEWLINE, _RETURN, _HASH = b" \t\n\r#"
-# What C's isspace holds for white space, and so trec_eval.
-_WHITE = np.isin(np.arange(256), list(b" \t\n\v\f\r"))
+if TYPE_CHECKING:
+    from collections.abc import Container, Iterator, Sequence
+
+    from rankwell.io.reader.reading import Layout, Progress, Reading
+    from rankwell.store import Source
+
+# The fields of so many bytes stay in the processor's cache: larger blocks take half as long again.
+BLOCK = 1 << 17
 _SHOWN = 60
 
 
-class Fault(Exception):
-    """A line that cannot be read; the line is counted from 1 within its block."""
-
-    def __init__(self, kind: type[BadInput], line: int, text: str) -> None:
-        self.kind, self.line, self.text = kind, line, text
-
-    def named(self, name: str, lines_before: int) -> BadInput:
-        """The error for the user."""
-        return self.kind(f"{name}:{lines_before + self.line}: {self.text}")
+class Unreadable(Exception):
+    """Some line of a block is not one of the layout; `bad_line` names the first."""
 
 
 class Fields(NamedTuple):
-    """What one block says: a row per line that says something.
+    """The rows of a block: lines that say something. pieces: the fields of one row after the other, a newline behind each row.
 
-    text: the lines, tidied where they had to be. ends: (rows, fields) where in it each field ends.
-    size: lines of the block, empty ones included. numbers: (rows,) of lines within the block, from 1; None where every line is a
-    row.
+    scores: (rows,). lines: (rows,) the numbers of the lines from 1 in the block.
     """
 
-    text: Text
-    ends: Ints
-    size: int
-    numbers: Ints | None
-    query: Spans
-    item: Spans
-    score: Floats
+    pieces: list[bytes]
+    width: int
+    scores: list[float]
+    lines: Sequence[int]
 
-    def field(self, field: int) -> Spans:
-        """One field of every row."""
-        return _field(self.text, self.ends, field)
-
-    def line(self, row: int) -> int:
-        """The number of a row's line within the block, from 1."""
-        return row + 1 if self.numbers is None else int(self.numbers[row])
-
-    def line_starts(self, block: Text) -> Ints:
-        """(rows,) where in the block each row's line begins."""
-        starts = np.concatenate([[0], np.flatnonzero(block.content == _NEWLINE) + 1]).astype(np.int64)
-        return starts[:-1] if self.numbers is None else starts[self.numbers - 1]
+    def column(self, field: int) -> list[bytes]:
+        """(rows,) one field."""
+        return self.pieces[field : -1 : self.width + 1]
 
 
-def shorten(text: bytes) -> str:
+def read_fields(
+    source: Source, layout: Layout, reading: Reading, *, size: int = BLOCK, progress: Progress | None = None
+) -> Iterator[tuple[int, Fields]]:
+    """The fields of one block after the other, and the number of lines before each. Raises BadLine or BadScore."""
+    total = 0 if source.path is None else source.path.stat().st_size
+    done = lines = 0
+    with source.open() as stream:
+        while block := stream.read(size):
+            block += stream.readline()
+            try:
+                yield lines, fields_of(block, layout, reading)
+            except Unreadable:
+                raise bad_line(source, layout, reading, done + 1) from None
+            lines += block.count(b"\n")
+            done += len(block)
+            if progress is not None:
+                progress(done, total)
+
+
+def fields_of(block: bytes, layout: Layout, reading: Reading) -> Fields:
+    """The rows of a block of whole lines. Raises Unreadable."""
+    text = block if block.endswith(b"\n") else block + b"\n"
+    pieces = None if reading.comments and b"#" in text else _split(text, layout.fields)
+    lines: Sequence[int] = range(1, text.count(b"\n") + 1)
+    if pieces is None:
+        text, lines = _tidied(text, layout, reading)
+        pieces = _split(text, layout.fields) or [b""]
+    return Fields(pieces, layout.fields, _numbers(pieces[layout.value : -1 : layout.fields + 1], text, layout), lines)
+
+
+def _split(text: bytes, width: int) -> list[bytes] | None:
+    """The fields of all rows, a newline behind each, and an empty one at the end; None unless single blanks or tabs separate."""
+    spaced = text.replace(b"\r\n", b"\n").replace(b"\t", b" ").replace(b"\n", b" \n ")
+    pieces = spaced.split(b" ")
+    ends = pieces[width :: width + 1]
+    regular = len(pieces) == len(ends) * (width + 1) + 1 and ends.count(b"\n") == len(ends) == text.count(b"\n")
+    # Two blanks are an empty field, also at the beginning or the end of a line; other white space may separate fields, too.
+    return pieces if regular and pieces[0] and not any(each in spaced for each in (b"  ", b"\r", b"\v", b"\f")) else None
+
+
+def _tidied(text: bytes, layout: Layout, reading: Reading) -> tuple[bytes, list[int]]:
+    """The rows with one blank between their fields, and the numbers of their lines. Raises Unreadable."""
+    rows, lines = list[bytes](), list[int]()
+    for line, fields in enumerate(map(bytes.split, text.split(b"\n")), 1):
+        if fields and not (reading.comments and fields[0].startswith(b"#")):
+            if len(fields) < layout.fields or (len(fields) > layout.fields and not reading.trailing):
+                raise Unreadable
+            rows.append(b" ".join(fields[: layout.fields]) + b"\n")
+            lines.append(line)
+    return b"".join(rows), lines
+
+
+def _numbers(texts: list[bytes], text: bytes, layout: Layout) -> list[float]:
+    """The scores of rows. Raises Unreadable for what is not a finite number, underscores included."""
+    try:
+        numbers = list(map(float, texts))
+    except ValueError:
+        raise Unreadable from None
+    if not all(map(isfinite, numbers)) or (b"_" in text and any(b"_" in each for each in texts)):
+        raise Unreadable
+    if layout.score is not None:
+        return numbers
+    if any(number < 0 or number != floor(number) for number in numbers):
+        raise Unreadable
+    return [-number for number in numbers]
+
+
+def bad_line(source: Source, layout: Layout, reading: Reading, place: int = 0) -> BadInput:
+    """The error for the first line that ends at this place of the content or behind it and cannot be read."""
+    for number, line in _lines_from(source, place):
+        try:
+            fields_of(line, layout, reading)
+        except Unreadable:
+            return _explained(f"{source.name}:{number}", line, layout, reading)
+    raise AssertionError(f"{source.name}: every line can be read")
+
+
+def _explained(where: str, line: bytes, layout: Layout, reading: Reading) -> BadInput:
+    row, shown = line.split(), _shorten(line)
+    width = len(row)
+    if width < layout.fields if reading.trailing else width != layout.fields:
+        advice = "is this a qrels file?" if layout.score is not None and width == 4 else "correct or remove the line."
+        found = f"{width} field{'' if width == 1 else 's'} in {shown}"
+        return BadLine(f"{where}: {found}, a {layout.name} line has {layout.fields} ({layout.form}); {advice}")
+    wanted = "score is a finite number such as 12.5" if layout.score is not None else "rank is a whole number such as 7"
+    what = f"the {wanted.partition(' ')[0]} is {_shorten(row[layout.value])} in {shown}"
+    return BadScore(f"{where}: {what}; a {wanted}: correct the line ({layout.form}).")
+
+
+def _shorten(text: bytes) -> str:
     """Bytes of a line for a message: quoted, on one line, not long."""
     shown = text.strip().decode("utf-8", "backslashreplace")
     return repr(shown if len(shown) <= _SHOWN else shown[: _SHOWN - 1] + "…")
 
 
-def read_fields(block: Text, layout: Layout, reading: Reading) -> Fields:
-    """The rows of a block that ends with a newline. Raises Fault for the first line that is not one of this layout."""
-    content, numbers, text = block.content, None, block
-    has_comments = reading.comments and bool((content == _HASH).any())
-    ends = None if has_comments else _field_ends(content, layout)
-    if ends is None and not has_comments and (content == _RETURN).any():
-        text = Text.of(content.tobytes().replace(b"\r\n", b"\n"))
-        ends = _field_ends(text.content, layout)
-    if ends is None:
-        tidied, numbers = _tidy(content, has_comments)
-        tidied, ends = _of_width(tidied, numbers, layout, reading, content)
-        text = Text.of(tidied)
-    spans = _field(text, ends, layout.value)
-    score, bad = parse(spans)
-    size = int(np.count_nonzero(content == _NEWLINE)) if numbers is not None else len(ends)
-    fields = Fields(text, ends, size, numbers, _field(text, ends, layout.query), _field(text, ends, layout.item), score)
-    if layout.score is None:
-        bad = np.union1d(bad, np.flatnonzero((score != np.floor(score)) | (score < 0)))
-        fields = fields._replace(score=-score)
-    if len(bad):
-        row = int(bad[0])
-        raise _bad_score(spans.bytes_of(row), fields.line(row), content, layout)
-    return fields
+def duplicate(source: Source, layout: Layout, reading: Reading, place: int) -> DuplicateItem | None:
+    """The error for the line that ends at this place of the content, if an earlier one has its query and item."""
+    _, line = next(_lines_from(source, place))
+    fields = fields_of(line, layout, reading)
+    return first_duplicate(
+        source, layout, reading, set(zip(fields.column(layout.query), fields.column(layout.item), strict=True))
+    )
 
 
-def _field(text: Text, ends: Ints, field: int) -> Spans:
-    stop = ends[:, field]
-    start = np.empty(len(stop), dtype=np.int64)
-    if field:
-        np.add(ends[:, field - 1], 1, out=start)
-    else:
-        start[:1] = 0
-        np.add(ends[:-1, -1], 1, out=start[1:])
-    return Spans(text, start, stop)
+def _lines_from(source: Source, place: int) -> Iterator[tuple[int, bytes]]:
+    """The number, from 1, and the text of each line that ends at a place of the content or behind it."""
+    end = 0
+    with source.open() as stream:
+        for number, line in enumerate(stream, 1):
+            end += len(line)
+            # Every line ends with a newline for whoever names the place, also the last one of a file without.
+            if end >= place or not line.endswith(b"\n"):
+                yield number, line
 
 
-def _field_ends(content: Bytes, layout: Layout) -> Ints | None:
-    """(rows, fields) where each field ends, if one blank or tab stands between two fields and nothing else is white."""
-    places = np.flatnonzero(content <= _BLANK)
-    rows, rest = divmod(len(places), layout.fields)
-    if rest or not rows:
-        return None
-    kinds = content.take(places)
-    separators = np.count_nonzero(kinds == _BLANK)
-    if separators < rows * (layout.fields - 1):
-        separators += np.count_nonzero(kinds == _TAB)
-    if separators != rows * (layout.fields - 1) or not (kinds[layout.fields - 1 :: layout.fields] == _NEWLINE).all():
-        return None
-    if places[0] == 0 or int((places[1:] - places[:-1]).min(initial=2)) < 2:
-        return None
-    return places.reshape(rows, layout.fields)
+def first_duplicate(
+    source: Source, layout: Layout, reading: Reading, pairs: Container[tuple[bytes, bytes]]
+) -> DuplicateItem | None:
+    """The error for the first line that repeats one of these pairs of query and item; None where none does."""
+    seen: dict[tuple[bytes, bytes], int] = {}
+    for before, fields in read_fields(source, layout, reading):
+        named = zip(fields.column(layout.query), fields.column(layout.item), strict=True)
+        for pair, line in zip(named, fields.lines, strict=True):
+            if pair in pairs and (first := seen.setdefault(pair, before + line)) < before + line:
+                (query, item), number = map(decode_id, pair), before + line
+                return DuplicateItem(
+                    f"{source.name}:{number}: query {query!r} lists item {item!r} twice, in lines {first} and {number}; "
+                    "keep one of them."
+                )
+    return None
 
 
-def _tidy(content: Bytes, has_comments: bool) -> tuple[Bytes, Ints]:
-    """The content with one blank between fields and none elsewhere, without empty lines; and the numbers of the lines left."""
-    white = _WHITE.take(content)
-    newline = content == _NEWLINE
-    # Of each run of blanks the first stays, unless a line begins with it.
-    kept = ~white | newline
-    kept[1:] |= ~white[:-1]
-    white, content = white[kept], content[kept]
-    content = np.where(white & (content != _NEWLINE), np.uint8(_BLANK), content)
-    trails = np.zeros(len(content), dtype=np.bool_)
-    trails[:-1] = (content[:-1] == _BLANK) & (content[1:] == _NEWLINE) & white[:-1]
-    content = content[~trails]
-    ends = np.flatnonzero(content == _NEWLINE)
-    starts = np.concatenate([[0], ends[:-1] + 1]).astype(np.int64)
-    dropped = starts == ends
-    if has_comments:
-        dropped |= content[starts] == _HASH
-    if dropped.any():
-        content = content[np.repeat(~dropped, ends - starts + 1)]
-    return content, np.flatnonzero(~dropped) + 1
-
-
-def _of_width(tidied: Bytes, numbers: Ints, layout: Layout, reading: Reading, content: Bytes) -> tuple[Bytes, Ints]:
-    """The tidied lines and (rows, fields) where each field ends. Raises Fault for the first line without the layout's fields."""
-    places = np.flatnonzero((tidied == _BLANK) | (tidied == _NEWLINE))
-    last = np.flatnonzero(tidied[places] == _NEWLINE)
-    widths = np.diff(last, prepend=-1)
-    odd = np.flatnonzero(widths < layout.fields if reading.trailing else widths != layout.fields)
-    if len(odd):
-        line = int(numbers[odd[0]])
-        raise _bad_width(int(widths[odd[0]]), line, content, layout)
-    if (widths > layout.fields).any():
-        kept = np.ones(len(tidied), dtype=np.bool_)
-        for row in np.flatnonzero(widths > layout.fields).tolist():
-            kept[places[last[row] - widths[row] + layout.fields] : places[last[row]]] = False
-        tidied = tidied[kept]
-        places = np.flatnonzero((tidied == _BLANK) | (tidied == _NEWLINE))
-    return tidied, places.reshape(-1, layout.fields)
-
-
-def _line_text(content: Bytes, number: int) -> bytes:
-    ends = np.flatnonzero(content == _NEWLINE)
-    start = 0 if number == 1 else int(ends[number - 2]) + 1
-    return content[start : int(ends[number - 1])].tobytes()
-
-
-def _bad_width(width: int, line: int, content: Bytes, layout: Layout) -> Fault:
-    advice = "is this a qrels file?" if layout.score is not None and width == 4 else "correct or remove the line."
-    found = f"{width} field{'' if width == 1 else 's'} in {shorten(_line_text(content, line))}"
-    return Fault(BadLine, line, f"{found}, a {layout.name} line has {layout.fields} ({layout.form}); {advice}")
-
-
-def _bad_score(text: bytes, line: int, content: Bytes, layout: Layout) -> Fault:
-    wanted = "score is a finite number such as 12.5" if layout.score is not None else "rank is a whole number such as 7"
-    place = f"in {shorten(_line_text(content, line))}"
-    what = wanted.partition(" ")[0]
-    return Fault(BadScore, line, f"the {what} is {shorten(text)} {place}; a {wanted}: correct the line ({layout.form}).")
+def nothing(source: Source, layout: Layout) -> BadInput:
+    """The error for a file without a line."""
+    return BadInput(f"{source.name}: there is no line in it; a {layout.name} has lines of {layout.form}.")

@@ -1,7 +1,7 @@
 """The compiled reader of runs: one pass over the file, or two where the lines of a query do not stand together.
 
-Its workers read parts of the file at the same time, each in blocks of its own. Whatever it does not understand, and every
-mistake, it leaves to the NumPy reader, whose results are the same to the last bit.
+Its workers read parts of the file at the same time, each in blocks of its own. Of a file with a mistake they only know that
+there is one; it is read once more, line by line, for the place of the first.
 """
 
 from __future__ import annotations
@@ -12,12 +12,13 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 from rankwell.core.kernels import native
-from rankwell.io.reader.hit_rows import HitRows, rows_of
+from rankwell.io.reader.hit_rows import HitRows, TopRows
 
 if TYPE_CHECKING:
     from rankwell.core.tables.hits import Hits
     from rankwell.core.tables.judgments import Judgments
     from rankwell.core.tables.order import TieRule
+    from rankwell.errors import BadInput
     from rankwell.io.reader.judged_rows import JudgedRows
     from rankwell.io.reader.reading import Layout, Progress, Reading
     from rankwell.store import Source
@@ -32,13 +33,15 @@ _EACH = 6
 _TURN = 64
 _SLACK = 80
 _SCATTERED = -2
+# The passes of a worker, as in _scan.h.
+_WHOLE_QUERIES, _COLLECT, _TWICE = 0, 1, 3
 _RULES = {"id-asc": 1, "id-desc": 2}
 
 Worker = Any
 
 
 class _Odd(Exception):
-    """Something that only the NumPy reader understands."""
+    """A line that is none of this layout, or repeats an item of its query."""
 
 
 class _Scattered(Exception):
@@ -69,8 +72,7 @@ def scan(
     progress: Progress | None = None,
     block_size: int = BLOCK,
 ) -> Hits | None:
-    """The hits of a run file, or None where the NumPy reader has to look; see `rankwell.io.reader.reading.scan`."""
-    judgments = judgments.flat
+    """The hits of a run file; None where two ids have one hash. See `rankwell.io.reader.reading.scan` for what it raises."""
     return Scan(source, judgments, layout, reading, threads, progress, block_size).hits(judgments)
 
 
@@ -90,7 +92,7 @@ class Scan:
         progress: Progress | None = None,
         block_size: int = BLOCK,
     ) -> None:
-        self._source, self._reading = source, reading
+        self._source, self._layout, self._reading = source, layout, reading
         self._threads, self._block = threads, block_size
         self._size = 0 if source.path is None else source.path.stat().st_size
         self._progress, self._thread = progress, get_ident()
@@ -99,46 +101,74 @@ class Scan:
         self._stopped = False
         self._form = (layout.fields, layout.query, layout.item, layout.value, layout.score is None)
         self._table = native.library.reader_table(judged.queries, judged.items, judged.offsets)
-        self._begun: Callable[[], _Found | None] | None = None
+        self._begun: Callable[[], _Found] | None = None
 
     def begin(self) -> None:
         """Lets other threads read the file; `rows` and `hits` wait for them."""
         self._begun = _in_background(self._read_all)
 
     def hits(self, judgments: Judgments) -> Hits | None:
-        """The hits under the judgments whose rows these are; None where the NumPy reader has to look."""
+        """The hits under the judgments whose rows these are; None as for `rows`."""
         rows = self.rows()
-        if rows is None:
-            return None
-        from rankwell.io.reader.native_hits import hits_of
-
-        return hits_of(rows, judgments, keep=self._reading.keep)
+        return None if rows is None else rows.hits(judgments, keep=self._reading.keep)
 
     def rows(self) -> HitRows | None:
-        """The same before there is NumPy; None as well where the file holds no row."""
-        found = (self._begun or self._read_all)()
-        return None if found is None else rows_of(*found)
+        """The same before there is NumPy; None where two ids have one hash, so that another reader has to look.
 
-    def _read_all(self) -> _Found | None:
+        Raises BadLine, BadScore and DuplicateItem for the first such line, BadInput for a file without a line.
+        """
         try:
-            try:
-                return self._whole_queries()
-            except _Scattered:
-                return None if self._reading.keep else self._scattered()
+            rows = rows_of(*(self._begun or self._read_all)())
         except _Odd:
-            return None
+            error = self._mistake()
+            if error is None:
+                return None
+            raise error from None
+        if rows.empty:
+            from rankwell.io.reader import lines
+
+            raise lines.nothing(self._source, self._layout)
+        return rows
+
+    def _read_all(self) -> _Found:
+        try:
+            return self._whole_queries()
+        except _Scattered:
+            return self._scattered()
+
+    def _mistake(self) -> BadInput | None:
+        """The error for the first line of the file that is none, or else for the first that repeats an item of its query."""
+        from rankwell.io.reader import lines
+
+        arguments = self._source, self._layout, self._reading
+        # Under judgments without a query nothing but the form of the lines is looked at.
+        nobody = native.library.reader_table((), [], bytes(8))
+        if (end := self._first_odd(nobody, _WHOLE_QUERIES)) is not None:
+            return lines.bad_line(*arguments, end)
+        if (end := self._first_odd(self._table, _TWICE)) is not None:
+            return lines.duplicate(*arguments, end)
+        return None
+
+    def _first_odd(self, table: Any, scan: int) -> int | None:
+        """Where the first odd line ends; None where all are as they should be."""
+        worker = self._worker(scan, table)
+        try:
+            self._read([_Part(0, None)], lambda: worker, whole_queries=False)
+        except _Odd:
+            return native.library.reader_odd(worker)
+        return None
 
     def _whole_queries(self) -> _Found:
         """What there is where every query's lines stand together."""
         parts = list(self._parts(whole_queries=True))
-        workers = self._read(parts, lambda: self._worker(scattered=False))
+        workers = self._read(parts, lambda: self._worker(_WHOLE_QUERIES), whole_queries=True)
         return _Found(workers[0], workers[0])
 
     def _scattered(self) -> _Found:
         """The same whatever the order of lines: the judged items first, then how the rows stand to them."""
         parts = list(self._parts(whole_queries=False))
         self._passes = 0, 2
-        workers = self._read(parts, lambda: self._worker(scattered=True), absorb=False)
+        workers = self._read(parts, lambda: self._worker(_COLLECT), whole_queries=False, absorb=False)
         pieces = 2 * self._threads if len(parts) > 1 else 1
         if any(self._in_threads([lambda part=part: self._twice(workers, part, pieces) for part in range(pieces)])):
             raise _Odd
@@ -149,17 +179,17 @@ class Scan:
         del workers[1:], others
         _check(native.library.reader_gather(first))
         self._passes = 1, 2
-        found = self._read(parts, lambda: self._second(first))
+        found = self._read(parts, lambda: self._second(first), whole_queries=False)
         _check(native.library.reader_settle(found[0]))
         return _Found(first, found[0])
 
-    def _worker(self, *, scattered: bool) -> Worker:
+    def _worker(self, scan: int, table: Any = None) -> Worker:
         reading = self._reading
         how = (rule_of(reading.ties), reading.single_precision, reading.comments, reading.trailing)
-        return native.library.reader_worker(self._table, self._form, how, reading.keep, int(scattered))
+        return native.library.reader_worker(table or self._table, self._form, how, reading.keep, scan)
 
     def _second(self, first: Worker) -> Worker:
-        worker = self._worker(scattered=True)
+        worker = self._worker(_COLLECT)
         _check(native.library.reader_share(worker, first))
         return worker
 
@@ -192,7 +222,7 @@ class Scan:
             size *= 4
         return -1
 
-    def _read(self, parts: list[_Part], make: Callable[[], Worker], *, absorb: bool = True) -> list[Worker]:
+    def _read(self, parts: list[_Part], make: Callable[[], Worker], *, whole_queries: bool, absorb: bool = True) -> list[Worker]:
         """The workers that read all parts between them; what the others found is in the first one, if wanted."""
         waiting = iter(parts)
         workers = [make() for _ in range(min(self._threads, len(parts)))]
@@ -202,7 +232,7 @@ class Scan:
             room = bytearray(self._block + _SLACK)
             # Taking the next one is one step for the interpreter, so that no two threads get the same.
             for part in waiting:
-                room = self._feed(workers, place, part, room)
+                room = self._feed(workers[place], place, part, room, whole_queries=whole_queries)
 
         self._in_threads([lambda place=place: _work(place) for place in range(len(workers))])
         self._tell()
@@ -211,22 +241,22 @@ class Scan:
                 _check(native.library.reader_absorb(workers[0], other))
         return workers
 
-    def _feed(self, workers: list[Worker], index: int, part: _Part, room: bytearray) -> bytearray:
-        """Reads one part with one of the workers; gives back the block, which may have grown."""
+    def _feed(self, worker: Worker, index: int, part: _Part, room: bytearray, *, whole_queries: bool) -> bytearray:
+        """Reads one part with the worker of this index; gives back the block, which may have grown."""
         read = native.library.reader_read
         with self._open(part.start) as stream:
             place, rest, last = part.start, 0, False
             while not last and not self._stopped:
                 seen = place + rest
                 if self._source.path is None:
-                    rest, place, last = _from_stream(workers[index], stream, room, rest, place)
+                    rest, place, last = _from_stream(worker, stream, room, rest, place)
                 else:
                     stop = -1 if part.stop is None else part.stop
-                    rest, place, last = read(workers[index], stream.fileno(), room, rest, place, stop, _TURN * self._block)
+                    rest, place, last = read(worker, stream.fileno(), room, rest, place, stop, _TURN * self._block)
                 _check(rest)
                 self._done[index] += place + rest - seen
                 if rest >= len(room) - _SLACK:
-                    if rest >= max(LARGEST, self._block):
+                    if whole_queries and rest >= max(LARGEST, self._block):
                         raise _Scattered
                     room = room + bytearray(rest)
                 self._tell()
@@ -274,6 +304,13 @@ class Scan:
         if failures:
             raise min(failures, key=lambda each: isinstance(each, _Odd) + 2 * isinstance(each, _Scattered))
         return results
+
+
+def rows_of(first: Worker, counted: Worker) -> HitRows:
+    """What workers found. first: the worker that saw all rows. counted: the one that placed them."""
+    retrieved, unknown, *_, top = native.library.reader_results(first)
+    _, _, *placed, _ = native.library.reader_results(counted)
+    return HitRows(retrieved, unknown, *placed, top=TopRows(*top))
 
 
 def _in_background(work: Callable[[], Any]) -> Callable[[], Any]:

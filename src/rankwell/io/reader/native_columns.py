@@ -5,9 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from rankwell.core.kernels import native
-from rankwell.io.reader.hit_rows import rows_of
-from rankwell.io.reader.native_bytes import rule_of
-from rankwell.io.reader.native_hits import hits_of
+from rankwell.io.reader.native_bytes import rows_of, rule_of
 
 if TYPE_CHECKING:
     from rankwell.core.tables.hits import Hits
@@ -29,4 +27,4 @@ def scan(stream: Any, judgments: Judgments, reading: Reading) -> Hits | None:
     if native.library.reader_take(worker, stream) < 0:
         return None
     rows = rows_of(worker, worker)
-    return None if rows is None else hits_of(rows, judgments, keep=reading.keep)
+    return None if rows.empty else rows.hits(judgments, keep=reading.keep)

@@ -1,4 +1,4 @@
-"""How a run file is to be read, and the reader that does it: compiled or NumPy, with the same `Hits` to the last bit."""
+"""How a run file is to be read, and the reader that does it: compiled or plain, with the same `Hits` to the last bit."""
 
 from __future__ import annotations
 
@@ -63,22 +63,23 @@ def scan(
 ) -> Hits:
     """The hits of a run file under judgments with one row per query and item; unjudged rows are counted, never kept.
 
-    Memory does not grow with the file unless the lines of a query are scattered over it, or one query has more than some ten
-    thousand lines: then 8 bytes are kept for each row of a judged query, and about 24 without the compiled reader.
-    Raises BadLine, BadScore or DuplicateItem naming the first such line of the file, BadInput for a file without a line.
-    A duplicate is looked for in judged queries only; the lines of the others are checked for their form.
+    Memory does not grow with the file unless the compiled reader finds the lines of a query scattered over it, or more than some
+    ten thousand of one query: then it keeps 8 bytes for each row of a judged query.
+    Raises BadLine or BadScore naming the first such line of the file, else DuplicateItem likewise, BadInput for a file without a
+    line. A duplicate is looked for in judged queries only; the lines of the others are checked for their form.
     """
     from rankwell.core.kernels import native
 
+    judgments = judgments.flat
     if native.library is not None:
         from rankwell.io.reader import native_bytes
 
         hits = native_bytes.scan(source, judgments, layout, reading, threads=threads, progress=progress)
         if hits is not None:
             return hits
-    from rankwell.io.reader import numpy_bytes
+    from rankwell.io.reader import plain
 
-    return numpy_bytes.scan(source, judgments, layout, reading, threads=threads, progress=progress)
+    return plain.scan(source, judgments, layout, reading, progress=progress)
 
 
 class Columns(NamedTuple):
@@ -96,6 +97,6 @@ def read_columns(source: Source, layout: Layout, reading: Reading, *, progress: 
 
     Raises BadLine, BadScore and BadInput as `scan` does; items that stand twice are no error here.
     """
-    from rankwell.io.reader import whole
+    from rankwell.io.reader import columns
 
-    return whole.read(source, layout, reading, progress=progress)
+    return columns.read(source, layout, reading, progress=progress)

@@ -1,0 +1,248 @@
+"""The plain reader of runs: lists, sets and loops, with the results of the compiled reader to the last bit and word.
+
+It reads where there is no compiled kernel, and is what the tests hold the compiled reader to. A file is read query by query;
+where the lines of a query do not stand together they are first put into a temporary file, beside others of few queries.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from array import array
+from bisect import bisect_left, bisect_right
+from itertools import groupby
+from operator import gt, itemgetter
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple
+
+from rankwell.io.reader.hit_rows import HitRows, TopRows
+from rankwell.io.reader.lines import BLOCK, Fields, fields_of, first_duplicate, nothing, read_fields
+from rankwell.io.reader.reading import Reading
+from rankwell.store import encode_id
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from rankwell.core.tables.hits import Hits
+    from rankwell.core.tables.judgments import Judgments
+    from rankwell.core.tables.order import TieRule
+    from rankwell.io.reader.judged_rows import JudgedRows
+    from rankwell.io.reader.reading import Layout, Progress
+    from rankwell.store import Source
+
+# Into so many parts scattered lines are put; of a run of seven million lines each is a few MiB.
+_PARTS = 64
+# So many lines are written at once.
+_AT_ONCE = 1 << 16
+
+
+class _Scattered(Exception):
+    """A query returns after another one."""
+
+
+class _Judged(NamedTuple):
+    """One query of the judgments: its position, and the row of each of its items."""
+
+    position: int
+    rows: dict[bytes, int]
+
+
+def scan(
+    source: Source,
+    judgments: Judgments,
+    layout: Layout,
+    reading: Reading,
+    *,
+    progress: Progress | None = None,
+    block_size: int = BLOCK,
+) -> Hits:
+    """The hits of a run file; see `rankwell.io.reader.reading.scan` for what it raises."""
+    judgments = judgments.flat
+    found = rows(source, judgments, layout, reading, progress=progress, block_size=block_size)
+    return found.hits(judgments, keep=reading.keep)
+
+
+def rows(
+    source: Source,
+    judged: Judgments | JudgedRows,
+    layout: Layout,
+    reading: Reading,
+    *,
+    progress: Progress | None = None,
+    block_size: int = BLOCK,
+) -> HitRows:
+    """What a run says of judged items; see `rankwell.io.reader.reading.scan` for what it raises."""
+    return _Reader(source, judged, layout, reading, progress, block_size).read()
+
+
+class _Reader:
+    def __init__(
+        self,
+        source: Source,
+        judged: Judgments | JudgedRows,
+        layout: Layout,
+        reading: Reading,
+        progress: Progress | None,
+        block_size: int,
+    ) -> None:
+        self._source, self._layout, self._reading = source, layout, reading
+        self._progress, self._block_size = progress, block_size
+        bounds = array("q", bytes(judged.offsets))
+        items = list(map(encode_id, judged.items))
+        self._judged = {
+            encode_id(query): _Judged(place, {items[row]: row for row in range(bounds[place], bounds[place + 1])})
+            for place, query in enumerate(judged.queries)
+        }
+        self._clear()
+
+    def _clear(self) -> None:
+        self._retrieved = array("q", bytes(8 * len(self._judged)))
+        self._unknown: dict[bytes, int] = {}
+        self._twice: set[tuple[bytes, bytes]] = set()
+        self._row, self._above, self._tied, self._before = (array("q") for _ in range(4))
+        self._score = array("d")
+        self._top: list[tuple[int, list[bytes], Sequence[float]]] = []
+
+    def read(self) -> HitRows:
+        """The rows of the whole file."""
+        try:
+            self._read_queries()
+        except _Scattered:
+            self._clear()
+            self._read_scattered()
+        if self._twice and (error := first_duplicate(self._source, self._layout, self._reading, self._twice)) is not None:
+            raise error
+        if not self._unknown and not any(self._retrieved):
+            raise nothing(self._source, self._layout)
+        columns = (self._retrieved.tobytes(), self._unknown, self._row.tobytes(), self._score.tobytes())
+        return HitRows(*columns, self._above.tobytes(), self._tied.tobytes(), self._before.tobytes(), self._packed_top())
+
+    def _fields(self) -> Iterator[Fields]:
+        """The fields of one block after the other. Raises BadLine or BadScore."""
+        arguments = self._source, self._layout, self._reading
+        return (fields for _, fields in read_fields(*arguments, size=self._block_size, progress=self._progress))
+
+    def _read_queries(self) -> None:
+        """A file in which the lines of each query stand together. Raises _Scattered for another."""
+        name, items, scores = b"", list[bytes](), list[float]()
+        for fields in self._fields():
+            listed, start = fields.column(self._layout.item), 0
+            for query, lines in groupby(fields.column(self._layout.query)):
+                stop = start + len(list(lines))
+                if query != name:
+                    self._finish(name, items, scores)
+                    name, items, scores = query, [], []
+                items += listed[start:stop]
+                scores += fields.scores[start:stop]
+                start = stop
+        self._finish(name, items, scores)
+
+    def _read_scattered(self) -> None:
+        """A file whose lines stand anywhere: those of a query keep their order within the part they are put into."""
+        layout = self._layout
+        with tempfile.TemporaryFile() as room:
+            places: list[list[tuple[int, int]]] = [[] for _ in range(_PARTS)]
+            parts: list[list[bytes]] = [[] for _ in range(_PARTS)]
+            waiting = 0
+            for fields in self._fields():
+                for row in zip(*map(fields.column, (layout.query, layout.item, layout.value)), strict=True):
+                    parts[hash(row[0]) % _PARTS].append(b"\t".join(row))
+                waiting += len(fields.lines)
+                if waiting >= _AT_ONCE:
+                    _empty(parts, places, room)
+                    waiting = 0
+            _empty(parts, places, room)
+            for part in places:
+                self._read_part(b"".join(_read_at(room, *place) for place in part))
+
+    def _read_part(self, text: bytes) -> None:
+        """The lines `query item value` of some queries."""
+        value = self._layout._replace(fields=3, query=0, item=1, score=None if self._layout.score is None else 2, rank=2)
+        fields = fields_of(text, value, Reading())
+        queries: dict[bytes, tuple[list[bytes], list[float]]] = {}
+        for query, item, score in zip(fields.column(0), fields.column(1), fields.scores, strict=True):
+            items, scores = queries.setdefault(query, ([], []))
+            items.append(item)
+            scores.append(score)
+        for query, (items, scores) in queries.items():
+            self._finish(query, items, scores)
+
+    def _finish(self, query: bytes, items: list[bytes], scores: Sequence[float]) -> None:
+        """Counts the rows of one query, which are all there and in the order of the file."""
+        if not items:
+            return
+        judged = self._judged.get(query)
+        if judged is None:
+            self._unknown[query] = self._unknown.get(query, 0) + len(items)
+            return
+        if self._retrieved[judged.position]:
+            raise _Scattered
+        self._retrieved[judged.position] = len(items)
+        every = set(items)
+        if len(every) < len(items):
+            seen = set[bytes]()
+            self._twice |= {(query, item) for item in items if item in seen or seen.add(item)}
+        if self._reading.single_precision:
+            scores = array("f", scores).tolist()
+        found = [(items.index(item), item) for item in every & judged.rows.keys()]
+        self._row.extend(judged.rows[item] for _, item in found)
+        own = [scores[place] for place, _ in found]
+        self._score.extend(own)
+        if all(map(gt, scores, scores[1:])):
+            self._above.extend(place for place, _ in found)
+            self._tied.extend(1 for _ in found)
+            self._before.extend(0 for _ in found)
+        else:
+            ordered = sorted(scores, reverse=True)[::-1]
+            upto = [bisect_right(ordered, score) for score in own]
+            tied = [stop - bisect_left(ordered, score) for stop, score in zip(upto, own, strict=True)]
+            self._above.extend(len(ordered) - stop for stop in upto)
+            self._tied.extend(tied)
+            rivals = {score for score, size in zip(own, tied, strict=True) if size > 1}
+            places = places_in_ties(items, scores, rivals, self._reading.ties) if rivals else {}
+            self._before.extend(places.get(item, 0) for _, item in found)
+        if self._reading.keep:
+            self._keep(judged.position, items, scores)
+
+    def _keep(self, position: int, items: list[bytes], scores: Sequence[float]) -> None:
+        """Keeps the first items of a query in final order."""
+        ranked = list(zip(scores, items, strict=True))
+        if self._reading.ties in ("id-desc", "id-asc"):
+            ranked.sort(key=itemgetter(1), reverse=self._reading.ties == "id-desc")
+        ranked.sort(key=itemgetter(0), reverse=True)
+        kept = ranked[: self._reading.keep]
+        self._top.append((position, [item for _, item in kept], [score for score, _ in kept]))
+
+    def _packed_top(self) -> TopRows:
+        items = [item for _, own, _ in self._top for item in own]
+        return TopRows(
+            queries=array("q", [query for query, _, _ in self._top]).tobytes(),
+            sizes=array("q", [len(own) for _, own, _ in self._top]).tobytes(),
+            lengths=array("q", map(len, items)).tobytes(),
+            scores=array("d", [score for _, _, own in self._top for score in own]).tobytes(),
+            text=b"".join(items),
+        )
+
+
+def _empty(parts: list[list[bytes]], places: list[list[tuple[int, int]]], room: BinaryIO) -> None:
+    """Writes the lines of each part and notes where they are: (start, size)."""
+    for place, lines in zip(places, parts, strict=True):
+        text = b"".join(line + b"\n" for line in lines)
+        place.append((room.tell(), len(text)))
+        room.write(text)
+        lines.clear()
+
+
+def _read_at(room: BinaryIO, start: int, size: int) -> bytes:
+    room.seek(start)
+    return room.read(size)
+
+
+def places_in_ties(items: Sequence[bytes], scores: Sequence[float], tied: set[float], ties: TieRule) -> dict[bytes, int]:
+    """The place, from 0, of every item with one of these scores among the items that share it."""
+    groups: dict[float, list[bytes]] = {score: [] for score in tied}
+    for item, score in zip(items, scores, strict=True):
+        if score in groups:
+            groups[score].append(item)
+    if ties in ("id-desc", "id-asc"):
+        for group in groups.values():
+            group.sort(reverse=ties == "id-desc")
+    return {item: place for group in groups.values() for place, item in enumerate(group)}
