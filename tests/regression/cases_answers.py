@@ -33,7 +33,7 @@ def _answers() -> dict[str, str]:
         "context-share": f"{base} --relevance context --corpus answers/corpus.tsv --context-share 0.3",
         "right": f"{base} --right reader_top1_f1 --hardest 5",
         "hardest-0": f"{base} --hardest 0 -o out",
-        "formats-named": f"answers {GOLD} {RANKED} --gold-format squad --predictions-format ranked --retrieved answers/found.run --retrieved-format trec --isolated answers/isolated.jsonl --isolated-format ranked",  # fmt: skip
+        "formats-named": f"answers {GOLD} {RANKED} --gold-format squad --predictions-format ranked --retrieved answers/found.run --retrieved-format trec --isolated answers/isolated.jsonl --isolated-format ranked",
         "t": f"{base} --intervals t -f csv",
         "none": f"{base} --intervals none --seed 3",
         "per-query": f"{base} -q",
@@ -58,7 +58,20 @@ def _answers() -> dict[str, str]:
     for name in FORMATS:
         cases[f"format-{name}"] = f"{base} -f {name}"
         cases[f"format-{name}-per-query"] = f"{base} -f {name} -q"
-    own = "dpr french haystack-finder haystack-v1 kilt mlqa nq-open piaf piaf-article squad1 squad2 triviaqa".split()
+    own = [
+        "dpr",
+        "french",
+        "haystack-finder",
+        "haystack-v1",
+        "kilt",
+        "mlqa",
+        "nq-open",
+        "piaf",
+        "piaf-article",
+        "squad1",
+        "squad2",
+        "triviaqa",
+    ]
     cases["convention-refused"] = "\n".join(f"{base} -c {name}" for name in CONVENTIONS if name not in own)
     for name in own:
         cases[f"convention-{name}"] = f"{base} -c {name}\n{dpr} -c {name}"

@@ -10,7 +10,9 @@ def _captions() -> dict[str, str]:
     base = "captions captions/tied.npy --positives captions/positives.json"
     clear = "captions captions/clear.npy --positives captions/positives.json"
     vectors = "captions --queries captions/queries.npy --gallery captions/gallery.npy --positives captions/positives.json"
-    real = "captions --queries captions/float_queries.npy --gallery captions/float_gallery.npy --positives captions/positives.json"
+    real = (
+        "captions --queries captions/float_queries.npy --gallery captions/float_gallery.npy --positives captions/positives.json"
+    )
     ids = "--query-ids captions/captions.ids.txt --item-ids captions/videos.ids.txt"
     many = "-m R@1 -m R@5 -m MedR -m MedRLow -m MedRFloor -m MnR -m AP -m nDCG@5 -m RR -m P@2 -m ERR@3 -m RBP -m Success@3"
     cases = {
@@ -49,7 +51,9 @@ def _captions() -> dict[str, str]:
         for protocol in ("among-captions", "among-videos", "both") if direction != "t2v" else ():
             cases[f"{direction}-{protocol}"] = f"{base} --direction {direction} --protocol {protocol} -o out"
     for ties in MATRIX_TIES:
-        cases[f"ties-{ties}"] = f"{base} --ties {ties} {'-m R@1 -m R@5 -m MedR -m MnR' if ties in ('averaged', 'multiplied') else many} -f json -q"
+        cases[f"ties-{ties}"] = (
+            f"{base} --ties {ties} {'-m R@1 -m R@5 -m MedR -m MnR' if ties in ('averaged', 'multiplied') else many} -f json -q"
+        )
         cases[f"ties-{ties}-folder"] = f"{base} --ties {ties} -o out"
         cases[f"ties-{ties}-vectors"] = f"{vectors} --ties {ties} --protocol both"
     for rule in ("empty", "skip", "error"):
@@ -163,7 +167,10 @@ def _encode() -> dict[str, str]:
         "texts-title": f"{texts} --title --dimensions 2 --no-normalize --batch-size 4",
         "texts-normal": f"{texts} --title --dimensions 3 --normalize",
         "images-size": images.format("small-grey") + " --batch-size 2",
-        "images-cache": images.format("colour-histogram") + " --cache kept\n" + images.format("colour-histogram") + " --cache kept --overwrite",
+        "images-cache": images.format("colour-histogram")
+        + " --cache kept\n"
+        + images.format("colour-histogram")
+        + " --cache kept --overwrite",
         "images-callable": images.format("goldens_vectors:mean") + " --normalize",
         "images-table": "encode images museum/table.csv --root museum --model small-grey -o out/images.npy",
     }

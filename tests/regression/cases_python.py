@@ -16,7 +16,12 @@ Call = Callable[[], Found]
 
 def shown(result: Any, *tables: str) -> Found:
     """What every result says of itself, and further tables by name."""
-    said = {"describe": result.describe(), "summary": result.summary, "per query": list(result.per_query()), "notes": result.notes}
+    said = {
+        "describe": result.describe(),
+        "summary": result.summary,
+        "per query": list(result.per_query()),
+        "notes": result.notes,
+    }
     return said | {name: getattr(result, name) for name in tables}
 
 
@@ -42,7 +47,9 @@ def _frames(**options: Any) -> Found:
     import pandas as pd
 
     judgments, runs = _runs()
-    frame = pd.DataFrame([(q, d, s) for q, each in runs["first"].items() for d, s in each.items()], columns=["query", "item", "score"])
+    frame = pd.DataFrame(
+        [(q, d, s) for q, each in runs["first"].items() for d, s in each.items()], columns=["query", "item", "score"]
+    )
     result = rw.evaluate(judgments, frame, "nDCG@5 AP", details=True, texts={"q1": "first"}, **options)
     return {**shown(result), "frame": result.to_pandas().to_csv(), "values": result.to_polars("per_query").write_csv()}
 
@@ -60,7 +67,9 @@ def _captions_of_vectors(**options: Any) -> Found:
 def _captions_masked() -> Found:
     mask = np.array(json.loads(Path("captions/mask.json").read_text()), dtype=bool)
     texts = Path("captions/texts.txt").read_text().splitlines()
-    return shown(rw.captions(np.load("captions/tied.npy"), "counts:3", mask=mask, texts=texts, details=True, convention="clip4clip-multi"))
+    return shown(
+        rw.captions(np.load("captions/tied.npy"), "counts:3", mask=mask, texts=texts, details=True, convention="clip4clip-multi")
+    )
 
 
 def _q2m() -> Found:
@@ -107,14 +116,20 @@ def _clips_live() -> Found:
 def _instances(name: str = "scores", **options: Any) -> Found:
     ids = {each: Path(f"images/{each}.ids.txt").read_text().split() for each in ("queries", "references")}
     result = rw.evaluate_instances(
-        "images/table.csv", scores=np.load(f"images/{name}.npy"), query_ids=ids["queries"], reference_ids=ids["references"], **options
+        "images/table.csv",
+        scores=np.load(f"images/{name}.npy"),
+        query_ids=ids["queries"],
+        reference_ids=ids["references"],
+        **options,
     )
     return shown(result, "by_instance")
 
 
 def _instances_of_vectors(**options: Any) -> Found:
     names = Path("images/all.ids.txt").read_text().split()
-    return shown(rw.evaluate_instances("images/table.csv", embeddings=np.load("images/all.npy"), ids=names, **options), "by_instance")
+    return shown(
+        rw.evaluate_instances("images/table.csv", embeddings=np.load("images/all.npy"), ids=names, **options), "by_instance"
+    )
 
 
 def _agree(**options: Any) -> Found:
@@ -125,7 +140,13 @@ def _agree(**options: Any) -> Found:
 
 def _agree_measures() -> Found:
     names = Path("vectors/ids.txt").read_text().split()
-    return _agree(measures=["Overlap", "RBO", "nDCG(gains='similarity')@5", "MnR_first"], ids=names, exclude=[name[-1] for name in names], ceiling=True, metric="dot")  # fmt: skip
+    return _agree(
+        measures=["Overlap", "RBO", "nDCG(gains='similarity')@5", "MnR_first"],
+        ids=names,
+        exclude=[name[-1] for name in names],
+        ceiling=True,
+        metric="dot",
+    )
 
 
 def _answers(**options: Any) -> Found:
@@ -144,9 +165,13 @@ def _answers_and_lists() -> Found:
 def _lists() -> Found:
     reference, candidate = [7, 23, 156, 89, 42, 3], [7, 89, 12, 23, 99, 156]
     graded = {7: 0.9, 23: 0.8, 156: 0.8, 89: 0.1}
-    measures = "Recall@5 NDCG@5 MRR@5 MAP@5".split()
-    pairs = "Overlap@5 Jaccard@5 RBO@6 AO@6 TauAP@6 Spearman@6 SpearmanUnion@6 MnR_first".split()
-    found = {f"{each} {depth}": rw.compare_lists(reference, candidate, each, gold_depth=depth) for each in measures for depth in (None, 3)}
+    measures = ["Recall@5", "NDCG@5", "MRR@5", "MAP@5"]
+    pairs = ["Overlap@5", "Jaccard@5", "RBO@6", "AO@6", "TauAP@6", "Spearman@6", "SpearmanUnion@6", "MnR_first"]
+    found = {
+        f"{each} {depth}": rw.compare_lists(reference, candidate, each, gold_depth=depth)
+        for each in measures
+        for depth in (None, 3)
+    }
     found |= {f"{each} rankwell": rw.compare_lists(reference, candidate, each, convention="rankwell") for each in pairs}
     found |= {f"{each} graded": rw.compare_lists(graded, candidate, each) for each in measures}
     return {name: float(value) for name, value in found.items()}
@@ -157,7 +182,12 @@ def _compare(**options: Any) -> Found:
     runs["third"] = _trec("c.run")
     result = rw.compare_values(rw.evaluate(judgments, runs, "AP nDCG@5").values, **options)
     found = shown(result)
-    return {**found, "differences": rows_of(result.differences), "verdicts": result.verdicts, "chart": _chart(result.chart("deltas"))}
+    return {
+        **found,
+        "differences": rows_of(result.differences),
+        "verdicts": result.verdicts,
+        "chart": _chart(result.chart("deltas")),
+    }
 
 
 def rows_of(rows: Iterable[Any]) -> list[Any]:
@@ -181,8 +211,15 @@ def _fuse() -> Found:
 def _tune() -> Found:
     judgments, runs = _runs()
     runs["third"] = _trec("c.run")
-    tuned = rw.tune_fusion(runs, judgments, measure="AP", methods=("rrf", "combsum"), normalise=("min-max", "rank"), step=0.25, folds=3)
-    return {"describe": tuned.describe(), "rows": rows_of(tuned.rows), "scores": tuned.ranking.scores.tolist(), "items": list(tuned.ranking.items)}
+    tuned = rw.tune_fusion(
+        runs, judgments, measure="AP", methods=("rrf", "combsum"), normalise=("min-max", "rank"), step=0.25, folds=3
+    )
+    return {
+        "describe": tuned.describe(),
+        "rows": rows_of(tuned.rows),
+        "scores": tuned.ranking.scores.tolist(),
+        "items": list(tuned.ranking.items),
+    }
 
 
 def _bench() -> Found:
@@ -257,7 +294,9 @@ CASES: dict[str, Call] = {
     "instances-market": partial(_instances, convention="market1501", details=True),
     "instances-expected": partial(_instances, ties="expected", measures="AP P@1 cmc@2 ERR@3", exclude=["camera"]),
     "instances-vectors": _instances_of_vectors,
-    "instances-oxford": partial(_instances_of_vectors, convention="oxford", no_relevant="skip", transforms="query-expansion(k=2,alpha=1)"),
+    "instances-oxford": partial(
+        _instances_of_vectors, convention="oxford", no_relevant="skip", transforms="query-expansion(k=2,alpha=1)"
+    ),
     "agree": _agree,
     "agree-measures": _agree_measures,
     "agree-scholar": partial(_agree, convention="scholar-stream"),
@@ -274,4 +313,4 @@ CASES: dict[str, Call] = {
     "parse_measure": _measures,
     "pytrec_eval": _pytrec_eval,
     "write": _written,
-}  # fmt: skip
+}

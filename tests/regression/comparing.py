@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-
 Parts = dict[str, list[str]]
 GOLDENS = Path(__file__).parent / "goldens"
 _HEAD = "▶ "
@@ -123,7 +122,12 @@ def environment() -> dict[str, str]:
 
     simd = np.show_config(mode="dicts")["SIMD Extensions"]  # pyright: ignore[reportArgumentType]
     packages = {name: version(name) for name in ("numpy", "duckdb", "pillow")}
-    return {"python": platform.python_version(), "machine": platform.machine(), "simd": " ".join(simd.get("found", ())), **packages}
+    return {
+        "python": platform.python_version(),
+        "machine": platform.machine(),
+        "simd": " ".join(simd.get("found", ())),
+        **packages,
+    }
 
 
 def same_environment() -> bool:
@@ -181,5 +185,3 @@ def _within(one: str, two: str, tolerance: float) -> bool:
     if not (set(".eE") & set(one) and set(".eE") & set(two)):
         return False
     return abs(float(one) - float(two)) <= tolerance * max(1.0, abs(float(one)))
-
-

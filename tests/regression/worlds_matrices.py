@@ -8,7 +8,11 @@ import numpy as np
 
 CAPTIONS, VIDEOS = 24, 8
 CLIPS = [f"drive{place % 4}_clip{place:02}.mp4" for place in range(26)]
-OBJECTS, ACTIONS, SCENES = ["bicyclist", "pedestrian", "small vehicle"], ["entering ego path", "stationary"], ["urban", "highway", "night"]
+OBJECTS, ACTIONS, SCENES = (
+    ["bicyclist", "pedestrian", "small vehicle"],
+    ["entering ego path", "stationary"],
+    ["urban", "highway", "night"],
+)
 
 
 def build(folder: Path) -> None:
@@ -58,7 +62,10 @@ def _captions(folder: Path) -> None:
     np.save(folder / "other.npy", eighths(4, CAPTIONS, VIDEOS, 40) + right * np.float32(1.5))
     np.save(folder / "bank.npy", eighths(5, 12, VIDEOS, 9))
     _json(folder / "positives.json", [[int(each)] for each in owner])
-    _json(folder / "several.json", [[int(each), (int(each) + 1) % VIDEOS] if place % 4 == 0 else [int(each)] for place, each in enumerate(owner)])
+    _json(
+        folder / "several.json",
+        [[int(each), (int(each) + 1) % VIDEOS] if place % 4 == 0 else [int(each)] for place, each in enumerate(owner)],
+    )
     _json(folder / "gaps.json", [[] if place in (2, 9) else [int(each)] for place, each in enumerate(owner)])
     names = [f"t{place}" for place in range(CAPTIONS)]
     videos = [f"v{place}" for place in range(VIDEOS)]
@@ -102,7 +109,10 @@ def _vectors(folder: Path) -> None:
     _lines(folder / "asked_groups.txt", [f"g{place % 3}" for place in range(6)])
     random = Random(28)
     rows = [(random.randrange(6), random.randrange(33) / 8, random.randrange(33) / 8, "xyz"[place % 3]) for place in range(36)]
-    _lines(folder / "pairs.csv", ["score,one,two,kind", *(f"{score},{one + score / 2},{two},{kind}" for score, one, two, kind in rows)])
+    _lines(
+        folder / "pairs.csv",
+        ["score,one,two,kind", *(f"{score},{one + score / 2},{two},{kind}" for score, one, two, kind in rows)],
+    )
     _lines(folder / "targets.txt", [str(row[0]) for row in rows])
     _lines(folder / "forty.txt", [str(random.randrange(9) / 8) for _ in range(n)])
     _lines(folder / "model.txt", [str(row[1] + row[0]) for row in rows])
@@ -112,16 +122,32 @@ def _clips(folder: Path) -> None:
     """Annotated clips with vectors of two models, texts, a run, a schema, and an annotation table with mistakes."""
     folder.mkdir()
     random = Random(31)
-    cells = {clip: [random.sample(OBJECTS, random.randint(0, 2)), random.sample(ACTIONS, random.randint(0, 1)), random.sample(SCENES, 1)] for clip in CLIPS}
+    cells = {
+        clip: [
+            random.sample(OBJECTS, random.randint(0, 2)),
+            random.sample(ACTIONS, random.randint(0, 1)),
+            random.sample(SCENES, 1),
+        ]
+        for clip in CLIPS
+    }
     cells[CLIPS[-1]] = [[], [], []]
     rows = [",".join([clip, *(f'"{", ".join(each)}"' for each in cells[clip]), clip.split("_")[0]]) for clip in CLIPS]
     _lines(folder / "table.csv", ["slice_id,object type,actor behavior,scene type,drive", *rows])
     odd = ['x1.mp4,"bicyclist, Bicyclists, cyclist",flying,urban,d1', "x2.mp4,,,,d2", 'x3.mp4,car,"stationary, none",Urban ,d2']
     _lines(folder / "odd.csv", ["slice_id,object type,actor behavior,scene type,drive", *odd, *rows[:4]])
-    _json(folder / "schema.json", {
-        "object type": ["bicyclist", "pedestrian", {"label": "small vehicle", "aliases": ["car"]}, {"label": "sedan", "parent": "small vehicle"}],
-        "actor behavior": [*ACTIONS, "turning"], "scene type": [*SCENES, "parking lot/depot"],
-    })  # fmt: skip
+    _json(
+        folder / "schema.json",
+        {
+            "object type": [
+                "bicyclist",
+                "pedestrian",
+                {"label": "small vehicle", "aliases": ["car"]},
+                {"label": "sedan", "parent": "small vehicle"},
+            ],
+            "actor behavior": [*ACTIONS, "turning"],
+            "scene type": [*SCENES, "parking lot/depot"],
+        },
+    )
     np.save(folder / "vectors.npy", signs(32, len(CLIPS), 16))
     _lines(folder / "vectors.ids.txt", CLIPS)
     np.save(folder / "bare.npy", signs(32, len(CLIPS), 16))
@@ -142,7 +168,11 @@ def _clips(folder: Path) -> None:
     np.save(folder / "texts.npy", signs(35, len(texts), 16))
     np.save(folder / "bare_texts.npy", signs(35, len(texts), 16))
     _lines(folder / "texts.ids.txt", [name for name, _, _ in texts])
-    names = [f"{group}: {label}" for group, labels in (("object type", OBJECTS), ("actor behavior", ACTIONS), ("scene type", SCENES)) for label in labels]
+    names = [
+        f"{group}: {label}"
+        for group, labels in (("object type", OBJECTS), ("actor behavior", ACTIONS), ("scene type", SCENES))
+        for label in labels
+    ]
     np.save(folder / "names.npy", signs(36, len(names), 16))
     lines = [f"{clip} Q0 {other} 1 {random.randrange(12) / 4} x" for clip in CLIPS[:-2] for other in random.sample(CLIPS, 9)]
     _lines(folder / "clips.run", lines)
@@ -187,7 +217,11 @@ def _images(folder: Path) -> None:
     """A data set of images as a table and as JSON, with cameras, groups, distractors and instances that no reference shows."""
     folder.mkdir()
     labels = ["mona", "oak", "vase", "coin"]
-    references = [(f"r{place}", labels[place % 4], f"c{place % 3}", "0") for place in range(14)] + [("wall1", "", "c0", "1"), ("wall2", "", "c1", "1"), ("r16", "", "c1", "0")]
+    references = [(f"r{place}", labels[place % 4], f"c{place % 3}", "0") for place in range(14)] + [
+        ("wall1", "", "c0", "1"),
+        ("wall2", "", "c1", "1"),
+        ("r16", "", "c1", "0"),
+    ]
     queries = [(f"q{place}", [*labels, "lost"][place % 5], f"c{place % 2}", "0") for place in range(13)]
     rows = [f"{name},{label},reference,{camera},{label or name},{empty}" for name, label, camera, empty in references]
     rows += [f"{name},{label},query,{camera},{label},0" for name, label, camera, _ in queries]
@@ -211,12 +245,26 @@ def _images(folder: Path) -> None:
     _lines(folder / "real.ids.txt", [each[0] for each in [*references, *queries]])
     np.save(folder / "learn.npy", np.random.default_rng(44).standard_normal((20, 6)).astype(np.float32))
     _json(folder / "positives.json", {each[0]: [other[0] for other in references if other[1] == each[1]] for each in queries})
-    _json(folder / "revisited.json", {
-        "imlist": [each[0] for each in references], "qimlist": [each[0] for each in queries],
-        "gnd": [{"easy": [place % 14], "hard": [(place + 5) % 14, (place + 7) % 14], "junk": [(place + 9) % 14], "bbx": [0, 0, 1, 1]} for place in range(len(queries))],
-    })  # fmt: skip
+    _json(
+        folder / "revisited.json",
+        {
+            "imlist": [each[0] for each in references],
+            "qimlist": [each[0] for each in queries],
+            "gnd": [
+                {
+                    "easy": [place % 14],
+                    "hard": [(place + 5) % 14, (place + 7) % 14],
+                    "junk": [(place + 9) % 14],
+                    "bbx": [0, 0, 1, 1],
+                }
+                for place in range(len(queries))
+            ],
+        },
+    )
     _json(folder / "place.json", [[place % 17, (place + 1) % 17] for place in range(len(queries))])
-    (folder / "system.toml").write_text('name = "scores"\nnotes = "drawn"\n[training]\ntime = "2 h"\nhardware = "none"\ndata = "nothing"\n')
+    (folder / "system.toml").write_text(
+        'name = "scores"\nnotes = "drawn"\n[training]\ntime = "2 h"\nhardware = "none"\ndata = "nothing"\n'
+    )
 
 
 def _pictures(folder: Path) -> None:
@@ -224,7 +272,14 @@ def _pictures(folder: Path) -> None:
     from PIL import Image
 
     random = Random(51)
-    for kind, instance, number in (("references", "mona", 2), ("references", "oak", 2), ("references", "wall", 1), ("queries", "mona", 2), ("queries", "oak", 1), ("queries", "lost", 1)):  # fmt: skip
+    for kind, instance, number in (
+        ("references", "mona", 2),
+        ("references", "oak", 2),
+        ("references", "wall", 1),
+        ("queries", "mona", 2),
+        ("queries", "oak", 1),
+        ("queries", "lost", 1),
+    ):
         for place in range(number):
             pixels = np.zeros((24, 32, 3), dtype=np.uint8)
             pattern = np.random.default_rng(len(instance) * 7 + ord(instance[0])).integers(0, 256, (3, 4, 3), dtype=np.uint8)
