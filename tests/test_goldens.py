@@ -2,11 +2,13 @@
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
-from regression import comparing, running
+from regression import canonical, comparing, running
 from regression.cases import CASES, LINES, Runner
+from regression.comparing import Added, Dropped, Near, Rewritten, differences
 
 
 @pytest.fixture(scope="module")
@@ -67,4 +69,86 @@ def test_every_convention_and_measure_stands_in_a_golden() -> None:
     said = "\n".join(LINES.values())
     for name in re.split(r", ", err.split("known are ")[1].rstrip(".\n")):
         assert re.search(rf"-c {re.escape(name)}( |$)", said, re.MULTILINE), name
-    _, out, _ = running.in_process(["measures", "-f", "jsonl"])
+
+
+# ---- the comparison itself ------------------------------------------------------------------------------------------------
+
+GOLDEN = {"1 stdout": ["AP 0.7500", "p: 0.0123456789012345"], "file out/x.csv": ["counted: 3", "mean: exact 00 near 11"]}
+
+
+def _found(part: str, *lines: str) -> comparing.Parts:
+    return {**GOLDEN, part: list(lines)}
+
+
+def _said(found: comparing.Parts, *permitted: comparing.Change, exact: bool = True) -> list[str]:
+    return differences("some/case", GOLDEN, found, permitted, exact=exact)
+
+
+def test_a_changed_digit_a_new_part_and_a_missing_part_are_named() -> None:
+    assert _said(GOLDEN) == []
+    assert "+AP 0.7501" in _said(_found("1 stdout", "AP 0.7501", "p: 0.0123456789012345"))
+    assert _said({**GOLDEN, "file out/y": []}) == ["part 'file out/y' is new"]
+    assert _said({"1 stdout": GOLDEN["1 stdout"]}) == ["part 'file out/x.csv' is missing"]
+
+
+def test_last_bits_matter_where_the_goldens_were_written_and_nowhere_else() -> None:
+    near = _found("1 stdout", "AP 0.7500", "p: 0.0123456789012349")
+    far = _found("1 stdout", "AP 0.7500", "p: 0.0123456799012345")
+
+    assert _said(near)
+    assert _said(far)
+    assert not _said(near, exact=False)
+    assert _said(far, exact=False)
+    assert _said(_found("1 stdout", "AP 0.7501", "p: 0.0123456789012345"), exact=False)
+
+
+def test_of_two_digests_the_one_of_rounded_numbers_counts_elsewhere() -> None:
+    one, two, other = (
+        ["v: exact 0123456789abcde" + last + " near " + near * 16] for last, near in (("0", "a"), ("1", "a"), ("1", "b"))
+    )
+
+    assert differences("c", {"p": one}, {"p": two}, (), exact=True)
+    assert not differences("c", {"p": one}, {"p": two}, (), exact=False)
+    assert differences("c", {"p": one}, {"p": other}, (), exact=False)
+
+
+def test_permitted_changes_touch_what_they_name_and_nothing_else() -> None:
+    renamed = Rewritten(reason="", parts="csv$", pattern="^counted:", by="queries_counted:")
+    found = _found("file out/x.csv", "queries_counted: 3", "mean: exact 00 near 11")
+    assert not _said(found, renamed)
+    assert _said(GOLDEN, renamed)
+    assert _said(found, Rewritten(reason="", cases="other", pattern="^counted:", by="queries_counted:"))
+
+    near = Near(reason="", lines="^p:")
+    assert not _said(_found("1 stdout", "AP 0.7500", "p: 0.0123456789012349"), near)
+    assert _said(_found("1 stdout", "AP 0.7501", "p: 0.0123456789012345"), near)
+
+    assert not _said(_found("1 stdout", *GOLDEN["1 stdout"], "new: 1"), Added(reason="", lines="^new:"))
+    assert not _said(_found("1 stdout", "AP 0.7500"), Dropped(reason="", lines="^p:"))
+
+
+def test_goldens_are_read_as_they_were_written(tmp_path: Path) -> None:
+    parts = {"1 stdout": ["", "ä\udcff", " spaces ", "\t"], "empty": [], "file x": ["", ""]}
+    comparing.write(tmp_path / "a.golden", parts)
+
+    assert comparing.read(tmp_path / "a.golden") == parts
+
+
+def test_json_is_known_by_its_values_its_order_and_its_layout() -> None:
+    plain = canonical.of_json('{"a": 1, "b": [0.5, null], "c": [{"x": 1}, {"x": 2.0}]}')
+
+    assert plain is not None
+    assert plain[:3] == [("a", "1"), ("b", "[0.5, null]"), ("c.x", "[1, 2.0]")]
+    for other in (
+        '{"b": [0.5, null], "a": 1, "c": [{"x": 1}, {"x": 2.0}]}',
+        '{"a": 1.0, "b": [0.5, null], "c": [{"x": 1}, {"x": 2.0}]}',
+        '{"a":1, "b": [0.5, null], "c": [{"x": 1}, {"x": 2.0}]}',
+    ):
+        assert canonical.of_json(other) != plain
+
+
+def test_digests_of_rounded_numbers_outlive_the_last_bit_and_see_the_ninth_digit() -> None:
+    assert canonical.rounded("0.1234567890123") == canonical.rounded("0.1234567890124")
+    assert canonical.rounded("0.123456789") != canonical.rounded("0.123456781")
+    assert canonical.digest("12").startswith("is ")
+    assert canonical.digest("1.25") != canonical.digest("1.250000001")

@@ -1,15 +1,16 @@
 """Write the goldens of `tests/regression`, or compare what rankwell does now with them.
 
 python tools/goldens.py check [PATTERN]            what differs, by case; exit 1 where anything does
-python tools/goldens.py write [PATTERN] [--anew]   writes the goldens of the cases; with --anew beside the old ones, for cases that
+python tools/goldens.py write [PATTERN] [--anew]   writes the goldens of the cases; with --anew beside the old ones, for what
                                                    `permitted.py` lists as Anew
-python tools/goldens.py dump FOLDER [PATTERN]      writes all values at full length, to see behind a digest: do it on both sides
+python tools/goldens.py dump FOLDER [PATTERN]      writes all values at full length, to see behind a digest
 
 PATTERN is searched for in the names of cases.
 """
 
 import argparse
 import json
+import os
 import re
 import sys
 import time
@@ -35,6 +36,7 @@ def main() -> int:
     if asked.command == "write" and not asked.anew:
         comparing.GOLDENS.mkdir(exist_ok=True)
         (comparing.GOLDENS / "environment.json").write_text(json.dumps(comparing.environment(), indent=1) + "\n")
+    os.environ["RANKWELL_GOLDENS"] = "1"
     failed = 0
     started = time.perf_counter()
     with Runner() as runner:

@@ -1,8 +1,8 @@
 """Canonical form of everything a command writes: named lines of text that are equal where, and only where, the content is equal.
 
-A file becomes a list of `(name, value)` pairs: JSON one pair per scalar, in the file's own order, and its layout; CSV and Parquet
-one pair per column; charts their Vega-Lite specification; a page its data. Long values become digests, each in two forms: over the
-text as it is, and over the text with all floats rounded to nine digits, which survives another machine's last bit.
+A file becomes a list of `(name, value)` pairs: JSON one pair per scalar, in the file's own order, and its layout; CSV and
+Parquet one pair per column; charts their Vega-Lite specification; a page its data. Long values become digests, each in two forms:
+over the text as it is, and over the text with all floats rounded to nine digits, which survives another machine's last bit.
 """
 
 import base64
@@ -40,7 +40,7 @@ VARYING = re.compile(
 
 _NUMBER = re.compile(r"-?\d+(?:\.\d+(?:[eE][-+]?\d+)?|[eE][-+]?\d+)")
 _EXACT = re.compile(r"exact [0-9a-f]{16}")
-_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?')
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|true|false|null|-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?')
 _DATA_URL = re.compile(r"data:(image/[\w.+-]+);base64,([A-Za-z0-9+/=]+)")
 
 
@@ -94,6 +94,8 @@ def _grouped(pairs: list[Pair], parts: int) -> Iterable[list[Pair]]:
 
 def _digested(pairs: list[Pair], parts: int) -> list[str]:
     """One digest for all, and beside it the lines whose names may change."""
+    if len(pairs) == 1:
+        return [f"{pairs[0][0]}: {_cut(pairs[0][1])}"]
     kept = [f"{name}: {_cut(value)}" for name, value in pairs if KEPT.search(name)]
     kept = kept if sum(map(len, kept)) <= LONGEST_KEPT else []
     rest = [f"{name}: {value}" for name, value in pairs if not kept or not KEPT.search(name)]
@@ -149,14 +151,13 @@ class _Raw(str):
 
 
 def of_json(text: str) -> list[Pair] | None:
-    """Every scalar with its path, in order, and the layout: the text with all scalars and keys masked. None for what is no JSON."""
+    """Every scalar with its path, in order, and the layout: what stands between keys and scalars. None for what is not JSON."""
     try:
         content = json.loads(text, parse_float=_Raw, parse_int=_Raw, parse_constant=_Raw)
     except ValueError:
         return None
-    masked = _TOKEN.sub(lambda token: ('"\\u"' if "\\u" in token[0] else '""') if token[0].startswith('"') else "0", text)
-    masked = re.sub(r"\s*\n?\s*\b(true|false|null)\b", "0", masked)
-    return [*_flat("", content), ("layout", _short(re.sub(r"\[[\s0\",]*\]", "[]", masked)))]
+    between = sorted({re.sub(r"[\[\]{}]", "", each) for each in _TOKEN.split(text)})
+    return [*_flat("", content), ("layout", _short(json.dumps([between, "\\u" in text])))]
 
 
 def _flat(path: str, content: Any) -> list[Pair]:
@@ -219,7 +220,7 @@ def _json(path: Path, clean: Callable[[str], str]) -> list[Pair]:
 
 
 def _checked(path: Path, pair: Pair) -> Pair:
-    """A file's digest in a manifest, by whether it is right: the bytes of Parquet and PNG differ between versions of libraries."""
+    """A file's digest in a manifest, by whether it is right: the bytes of Parquet and PNG depend on versions of libraries."""
     file = path.parent / pair[0].removeprefix("files.")
     right = file.is_file() and pair[1].strip('"') == f"sha256:{hashlib.sha256(file.read_bytes()).hexdigest()}"
     return pair[0], "right" if right else "WRONG DIGEST"

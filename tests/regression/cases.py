@@ -1,6 +1,7 @@
 """All cases by name, what each needs, and the one who runs them."""
 
 import contextlib
+import os
 from pathlib import Path
 from types import TracebackType
 
@@ -50,6 +51,8 @@ class Runner:
             return "the real data of ../shared/data is not here"
         if name.startswith("demo/") and not comparing.same_environment():
             return "the goldens of demos hold for the versions of Python and Pillow that environment.json names"
+        if name == "demo/agree" and "RANKWELL_GOLDENS" not in os.environ:
+            return "takes most of a minute; `python tools/goldens.py check demo` runs it"
         return ""
 
     def run(self, name: str) -> running.Parts:

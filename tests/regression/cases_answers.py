@@ -33,7 +33,7 @@ def _answers() -> dict[str, str]:
         "context-share": f"{base} --relevance context --corpus answers/corpus.tsv --context-share 0.3",
         "right": f"{base} --right reader_top1_f1 --hardest 5",
         "hardest-0": f"{base} --hardest 0 -o out",
-        "formats-named": f"answers {GOLD} {RANKED} --gold-format squad --predictions-format ranked --retrieved answers/found.run --retrieved-format trec --isolated answers/isolated.jsonl --isolated-format ranked",  # fmt: skip
+        "formats-named": f"answers {GOLD} {RANKED} --gold-format squad --predictions-format ranked --retrieved answers/found.run --retrieved-format trec --isolated answers/isolated.jsonl --isolated-format ranked",
         "t": f"{base} --intervals t -f csv",
         "none": f"{base} --intervals none --seed 3",
         "per-query": f"{base} -q",

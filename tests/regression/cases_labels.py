@@ -5,7 +5,7 @@ from regression.cases_runs import CONVENTIONS, FORMATS, TIES
 
 def _clips() -> dict[str, str]:
     base = "clips evaluate --annotations clips/table.csv --embeddings clips/vectors.npy"
-    text = "clips evaluate --annotations clips/table.csv --mode text --queries clips/queries.csv --embeddings clips/vectors.npy --text-embeddings clips/texts.npy"  # fmt: skip
+    text = "clips evaluate --annotations clips/table.csv --mode text --queries clips/queries.csv --embeddings clips/vectors.npy --text-embeddings clips/texts.npy"
     run = "clips evaluate --annotations clips/table.csv --run clips/clips.run"
     many = "-m P -m R -m AP -m nDCG -m RR -m Success -m Rprec -m ERR@3 -m AP@5"
     cases = {
@@ -29,10 +29,10 @@ def _clips() -> dict[str, str]:
         "run-text": "clips evaluate --annotations clips/table.csv --mode text --queries clips/queries.csv --run clips/texts.run -o out",
         "text": text,
         "text-folder": f"{text} --schema clips/schema.json -o out",
-        "text-lines": "clips evaluate --annotations clips/table.csv --mode text --queries clips/queries.txt --embeddings clips/vectors.npy --text-embeddings clips/bare_texts.npy -q",  # fmt: skip
-        "text-names": "clips evaluate --annotations clips/table.csv --mode text --embeddings clips/vectors.npy --text-embeddings clips/names.npy -q",  # fmt: skip
+        "text-lines": "clips evaluate --annotations clips/table.csv --mode text --queries clips/queries.txt --embeddings clips/vectors.npy --text-embeddings clips/bare_texts.npy -q",
+        "text-names": "clips evaluate --annotations clips/table.csv --mode text --embeddings clips/vectors.npy --text-embeddings clips/names.npy -q",
         "text-cover": f"{text} --strategy cover",
-        "text-engine": "clips evaluate --annotations clips/table.csv --mode text --queries clips/queries.csv --engine goldens_engine:engine -o out",  # fmt: skip
+        "text-engine": "clips evaluate --annotations clips/table.csv --mode text --queries clips/queries.csv --engine goldens_engine:engine -o out",
         "odd": "clips evaluate --annotations clips/odd.csv --embeddings clips/vectors.npy",
         "t": f"{base} --intervals t -f csv",
         "none": f"{base} --intervals none --seed 4",
@@ -135,7 +135,14 @@ def _instances() -> dict[str, str]:
         "learn": f"{real} --transform 'whitening(dimensions=3)' --learn images/learn.npy",
         "chain": f"{real} --transform 'whitening(dimensions=4)' --transform 'query-expansion(k=2,alpha=1)' -o out",
     }
-    for transform in ("query-expansion(k=3,alpha=2)", "database-augmentation(k=2,alpha=1)", "whitening", "whitening(dimensions=2,power=1)", "reciprocal(k1=4,k2=2,weight=0.5)", "reciprocal"):  # fmt: skip
+    for transform in (
+        "query-expansion(k=3,alpha=2)",
+        "database-augmentation(k=2,alpha=1)",
+        "whitening",
+        "whitening(dimensions=2,power=1)",
+        "reciprocal(k1=4,k2=2,weight=0.5)",
+        "reciprocal",
+    ):
         plain = "-".join("".join(letter if letter.isalnum() else " " for letter in transform).split())
         cases[f"transform-{plain}"] = f"{real} --transform '{transform}' -q -f csv"
     cases["transform-dual-softmax"] = f"{base} --transform 'dual-softmax(temperature=0.5)' -q -f csv"

@@ -140,7 +140,13 @@ def _agree(**options: Any) -> Found:
 
 def _agree_measures() -> Found:
     names = Path("vectors/ids.txt").read_text().split()
-    return _agree(measures=["Overlap", "RBO", "nDCG(gains='similarity')@5", "MnR_first"], ids=names, exclude=[name[-1] for name in names], ceiling=True, metric="dot")  # fmt: skip
+    return _agree(
+        measures=["Overlap", "RBO", "nDCG(gains='similarity')@5", "MnR_first"],
+        ids=names,
+        exclude=[name[-1] for name in names],
+        ceiling=True,
+        metric="dot",
+    )
 
 
 def _answers(**options: Any) -> Found:
@@ -288,7 +294,9 @@ CASES: dict[str, Call] = {
     "instances-market": partial(_instances, convention="market1501", details=True),
     "instances-expected": partial(_instances, ties="expected", measures="AP P@1 cmc@2 ERR@3", exclude=["camera"]),
     "instances-vectors": _instances_of_vectors,
-    "instances-oxford": partial(_instances_of_vectors, convention="oxford", no_relevant="skip", transforms="query-expansion(k=2,alpha=1)"),
+    "instances-oxford": partial(
+        _instances_of_vectors, convention="oxford", no_relevant="skip", transforms="query-expansion(k=2,alpha=1)"
+    ),
     "agree": _agree,
     "agree-measures": _agree_measures,
     "agree-scholar": partial(_agree, convention="scholar-stream"),
@@ -305,4 +313,4 @@ CASES: dict[str, Call] = {
     "parse_measure": _measures,
     "pytrec_eval": _pytrec_eval,
     "write": _written,
-}  # fmt: skip
+}

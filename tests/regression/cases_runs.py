@@ -1,137 +1,25 @@
-"""Command lines of runs against judgments: evaluate, trec-eval, compare, fuse, gate, convert, check, report, explain, measures."""
+"""Command lines of runs against judgments: evaluate, trec-eval, compare, fuse, gate, convert, check, report and explain."""
 
-CONVENTIONS = tuple(
-    [
-        "alfa",
-        "beir",
-        "clip4clip",
-        "clip4clip-multi",
-        "dpr",
-        "french",
-        "frozen",
-        "gldv2",
-        "haystack-finder",
-        "haystack-v1",
-        "hgr",
-        "kilt",
-        "lavis",
-        "market1501",
-        "mlqa",
-        "mmt",
-        "mteb",
-        "nq-open",
-        "oxford",
-        "piaf",
-        "piaf-article",
-        "rankwell",
-        "ranx",
-        "revisited-E",
-        "revisited-H",
-        "revisited-M",
-        "scholar-stream",
-        "sop",
-        "squad1",
-        "squad2",
-        "st",
-        "thesis",
-        "thesis-code",
-        "torchreid",
-        "trec_eval10",
-        "trec_eval9",
-        "triviaqa",
-        "vpr",
-        "vse",
-    ]
-)
+
+def listed(text: str) -> tuple[str, ...]:
+    """The words of a text."""
+    return tuple(text.split())
+
+
+CONVENTIONS = listed("""alfa beir clip4clip clip4clip-multi dpr french frozen gldv2 haystack-finder haystack-v1 hgr kilt lavis market1501 mlqa mmt mteb
+    nq-open oxford piaf piaf-article rankwell ranx revisited-E revisited-H revisited-M scholar-stream sop squad1 squad2 st thesis
+    thesis-code torchreid trec_eval10 trec_eval9 triviaqa vpr vse""")
 FORMATS = ("table", "csv", "tsv", "json", "jsonl", "md", "latex")
 TIES = ("id-desc", "id-asc", "input", "expected", "optimistic", "pessimistic", "error")
 MATRIX_TIES = (*TIES, "input-desc", "averaged", "multiplied")
-JUDGED = tuple(
-    [
-        "Accuracy",
-        "Accuracy@5",
-        "AP",
-        "AP@5",
-        "AP(rel=2)",
-        "AP(judged_only=True)",
-        "AP(denom='found')@5",
-        "AP(denom='min')@5",
-        "AP(area='trapezoid')",
-        "APatR",
-        "BinG",
-        "BPM(T=2,max_rel=3)@10",
-        "Bpref",
-        "Compat",
-        "Compat(p=0.8)@5",
-        "DCG",
-        "DCG@5",
-        "DCG(dcg='exp-log2')@5",
-        "ERR",
-        "ERR@3",
-        "F",
-        "F(beta=2)@5",
-        "G",
-        "GMAP",
-        "GMBpref",
-        "IDCG",
-        "IDCG@5",
-        "infAP",
-        "INSQ(max_rel=3)@10",
-        "INST(max_rel=3)",
-        "IPrec@0.5",
-        "IPrec(rounding='nearest')@0.1",
-        "IPrecAvg",
-        "Judged",
-        "Judged@5",
-        "MedR",
-        "MedR(missing='skip')",
-        "MedRFloor",
-        "MedRLow",
-        "MnR",
-        "MnR(of='all')",
-        "nDCG",
-        "nDCG@5",
-        "nDCG(dcg='exp-log2')@10",
-        "nDCG(rel=2)@5",
-        "nDCG(gains={0:0,1:1,2:5,3:9})@5",
-        "nDCGrel",
-        "NERR10(max_rel=3)",
-        "NERR11(max_rel=3)",
-        "NERR8(max_rel=3)@5",
-        "NERR9(max_rel=3)@5",
-        "NumNonrelJudgedRet",
-        "NumQ",
-        "NumRel",
-        "NumRelRet",
-        "NumRet",
-        "P@1",
-        "P@5",
-        "P(denom='retrieved')@20",
-        "R@5",
-        "R(denom='min')@5",
-        "R",
-        "RBP",
-        "RBP(p=0.5,rel=1)@5",
-        "RBPResid",
-        "RnDCG",
-        "Rprec",
-        "RprecMult",
-        "RprecMult@0.5",
-        "RR",
-        "RR@5",
-        "RR(rel=2)",
-        "SDCG(max_rel=3)@5",
-        "SetAP",
-        "SetF",
-        "SetP",
-        "SetR",
-        "Success@1",
-        "Success@5",
-        "Unj@5",
-        "Utility",
-        "Yaap",
-    ]
-)
+JUDGED = listed("""Accuracy Accuracy@5 AP AP@5 AP(rel=2) AP(judged_only=True) AP(denom='found')@5 AP(denom='min')@5 AP(area='trapezoid') APatR
+    BinG BPM(T=2,max_rel=3)@10 Bpref Compat Compat(p=0.8)@5 DCG DCG@5 DCG(dcg='exp-log2')@5 ERR ERR@3 F F(beta=2)@5 G GMAP GMBpref
+    IDCG IDCG@5 infAP INSQ(max_rel=3)@10 INST(max_rel=3) IPrec@0.5 IPrec(rounding='nearest')@0.1 IPrecAvg Judged Judged@5 MedR
+    MedR(missing='skip') MedRFloor MedRLow MnR MnR(of='all') nDCG nDCG@5 nDCG(dcg='exp-log2')@10 nDCG(rel=2)@5
+    nDCG(gains={0:0,1:1,2:5,3:9})@5 nDCGrel NERR10(max_rel=3) NERR11(max_rel=3) NERR8(max_rel=3)@5 NERR9(max_rel=3)@5
+    NumNonrelJudgedRet NumQ NumRel NumRelRet NumRet P@1 P@5 P(denom='retrieved')@20 R@5 R(denom='min')@5 R RBP RBP(p=0.5,rel=1)@5
+    RBPResid RnDCG Rprec RprecMult RprecMult@0.5 RR RR@5 RR(rel=2) SDCG(max_rel=3)@5 SetAP SetF SetP SetR Success@1 Success@5 Unj@5
+    Utility Yaap""")
 INTENTS = (
     "alpha_DCG@5 alpha_nDCG@5 AP_IA ERR_IA@5 nERR_IA@5 nNRBP NRBP P_IA@5 StRecall@5 alpha_nDCG(alpha=0.2,judged_only=True)@10"
 )
@@ -174,9 +62,10 @@ def _evaluate() -> dict[str, str]:
         "prefs": f"evaluate prefs.txt a.run b.run -m '{PREFS}' -q",
         "prefs-folder": f"evaluate prefs.txt a.run -m '{PREFS}' -o out",
         "words": f"{base} -c trec_eval9 -m map -m ndcg_cut_10 -m P_5 -m recip_rank -m bpref -m iprec_at_recall_0.10",
+        "stdin": "< a.run evaluate qrels.txt - -m AP -m nDCG@5\n< qrels.txt evaluate - a.run -m AP\n< a.run.gz evaluate qrels.txt - -m AP",
         "nothing": "evaluate qrels.txt missing.run",
         "bad-measure": f"{base} -m nDGC@5",
-    }  # fmt: skip
+    }
     for name in ("a.csv", "a.tsv", "a.json", "a.jsonl"):
         cases[f"run-{name}"] = f"evaluate qrels.txt runs/{name} {SOME}"
     for name in ("tsv", "csv", "jsonl", "json"):
@@ -276,7 +165,20 @@ def _compare() -> dict[str, str]:
 def _fuse() -> dict[str, str]:
     base = "fuse a.run b.run c.run -o out/fused.csv"
     tune = "fuse a.run b.run c.run -o out/tuned.run --tune qrels.txt"
-    methods = ("rrf", "rrf(k=10)", "isr", "log-isr", "borda", "combsum", "combmnz", "combgmnz(gamma=0.5)", "combanz", "combmin", "combmax", "combmed")  # fmt: skip
+    methods = (
+        "rrf",
+        "rrf(k=10)",
+        "isr",
+        "log-isr",
+        "borda",
+        "combsum",
+        "combmnz",
+        "combgmnz(gamma=0.5)",
+        "combanz",
+        "combmin",
+        "combmax",
+        "combmed",
+    )
     cases = {
         "weights": f"{base} --method combsum --weights 0.5,0.25,0.25",
         "weights-zero": f"{base} --weights 1,0,2",
@@ -325,6 +227,8 @@ def _others() -> dict[str, str]:
         "convert out/q.tsv out/q.qrels\nconvert out/q.qrels out/q.json",
         "convert/named": "convert a.run out/a.dat --from trec --to csv --holds run\nconvert doubled.run out/d.run --duplicates best",
         "convert/first": "convert doubled.run out/d.run --duplicates first\nconvert doubled.run out/e.run",
+        "convert/stdin": "< a.run convert - out/a.csv",
+        "trec-eval/stdin": "< a.run trec-eval -c -q qrels.txt -",
         "convert/scattered": "convert scattered.run out/s.csv",
         "measures/table": "measures",
         "measures/json": "measures -f json",

@@ -30,12 +30,12 @@ def _others() -> dict[str, str]:
         "fuse-robust": f"fuse {ROBUST}/uic0301.run.gz {ROBUST}/pircRBa1.run.gz -o fused.csv --depth 100 --top 20",
         "check-robust": f"check {runs}",
         "squad2": f"answers {QA}/squad2_normans_complexity.json {QA}/squad2_normans_complexity_bert_predictions.json -c squad2 -f csv -o out",
-        "squad2-french": f"answers {QA}/squad2_normans_complexity.json {QA}/squad2_normans_complexity_bert_predictions.json -c french -f csv",  # fmt: skip
-        "clips": "clips evaluate --annotations shared/driving/unified_annotation.csv --schema shared/driving/schema.json --embeddings driving.npy -f csv -o out",  # fmt: skip
-        "clips-groups": "clips evaluate --annotations shared/driving/unified_annotation.csv --embeddings driving.npy --groups 'object type,actor behavior' -f csv",  # fmt: skip
+        "squad2-french": f"answers {QA}/squad2_normans_complexity.json {QA}/squad2_normans_complexity_bert_predictions.json -c french -f csv",
+        "clips": "clips evaluate --annotations shared/driving/unified_annotation.csv --schema shared/driving/schema.json --embeddings driving.npy -f csv -o out",
+        "clips-groups": "clips evaluate --annotations shared/driving/unified_annotation.csv --embeddings driving.npy --groups 'object type,actor behavior' -f csv",
         "clips-lint": "clips lint shared/driving/unified_annotation.csv --schema shared/driving/schema.json",
-        "clips-map": "clips map 'cyclist entering ego path' 'no pedestrian' --annotations shared/driving/unified_annotation.csv --schema shared/driving/schema.json",  # fmt: skip
-    }  # fmt: skip
+        "clips-map": "clips map 'cyclist entering ego path' 'no pedestrian' --annotations shared/driving/unified_annotation.csv --schema shared/driving/schema.json",
+    }
     for rule in ("id-asc", "input", "expected", "optimistic", "pessimistic"):
         cases[f"evaluate-ties-{rule}"] = f"evaluate {TREC}/qrels.test {TREC}/results.test --ties {rule} -q -f csv"
     for name in ("trec_eval9", "trec_eval10", "ranx", "beir", "mteb", "st"):

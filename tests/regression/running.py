@@ -5,6 +5,7 @@ import io
 import os
 import shlex
 import shutil
+import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
@@ -45,7 +46,7 @@ class Workspace:
                 if words[0] == "cp":
                     shutil.copyfile(words[1], words[2])
                     continue
-                code, out, err = in_process(words)
+                code, out, err = in_process(words) if words[0] != "<" else _with_input(Path(words[1]), words[2:])
                 parts[f"{place} $ rankwell {line}"] = [f"exit {code}"]
                 parts[f"{place} stdout"] = canonical.of_text(self._clean(out))
                 parts[f"{place} stderr"] = canonical.of_text(self._clean(err if code in (0, 1, 4) else _first_word(err)))
@@ -103,6 +104,15 @@ def in_process(words: list[str]) -> tuple[int, str, str]:
     finally:
         sys.argv = before
     return code, *(each.buffer.getvalue().decode("utf-8", "surrogateescape") for each in (out, err))
+
+
+def _with_input(file: Path, words: list[str]) -> tuple[int, str, str]:
+    """The same of a process of its own that reads the file as its standard input."""
+    here = str(Path(rankwell.__file__).resolve().parent.parent)
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, [here, os.environ.get("PYTHONPATH", "")]))}
+    with file.open("rb") as stream:
+        done = subprocess.run([sys.executable, "-m", "rankwell", *words], stdin=stream, capture_output=True, env=environment)
+    return done.returncode, *(each.decode("utf-8", "surrogateescape") for each in (done.stdout, done.stderr))
 
 
 def _first_word(err: str) -> str:

@@ -81,13 +81,23 @@ def _write_judgments(folder: Path, judgments: dict[str, dict[str, int]]) -> None
     random = Random(5)
     intents = [(query, random.randint(1, 3), item, int(grade > 0)) for query, item, grade in rows]
     _text(folder / "intents.txt", "".join(f"{query} {intent} {item} {grade}\n" for query, intent, item, grade in intents))
-    texts = [{"_id": query, "text": f"{random.choice(WORDS)} and {random.choice(WORDS)}", "kind": "ab"[place % 2], "session": place // 3}
-             for place, query in enumerate(QUERIES)]  # fmt: skip
+    texts = [
+        {
+            "_id": query,
+            "text": f"{random.choice(WORDS)} and {random.choice(WORDS)}",
+            "kind": "ab"[place % 2],
+            "session": place // 3,
+        }
+        for place, query in enumerate(QUERIES)
+    ]
     _text(folder / "queries.jsonl", "".join(json.dumps(row) + "\n" for row in texts))
-    _text(folder / "corpus.jsonl", "".join(
-        json.dumps({"_id": item, "title": item.upper(), "text": f"{random.choice(WORDS)} {random.choice(WORDS)}"}) + "\n"
-        for item in ITEMS[:-2]
-    ))  # fmt: skip
+    _text(
+        folder / "corpus.jsonl",
+        "".join(
+            json.dumps({"_id": item, "title": item.upper(), "text": f"{random.choice(WORDS)} {random.choice(WORDS)}"}) + "\n"
+            for item in ITEMS[:-2]
+        ),
+    )
 
 
 def _write_runs(folder: Path, judgments: dict[str, dict[str, int]]) -> None:
@@ -106,9 +116,10 @@ def _write_runs(folder: Path, judgments: dict[str, dict[str, int]]) -> None:
     lines = [json.dumps({"query": query, "item": item, "score": score}, ensure_ascii=False) for query, item, score in rows]
     _text(folder / "runs/a.jsonl", "\n".join(lines) + "\n")
     ranked = {query: sorted(scores, key=lambda item: -scores[item]) for query, scores in runs["b"].items()}
-    _text(folder / "runs/msmarco.tsv", "".join(
-        f"{query}\t{item}\t{rank}\n" for query, items in ranked.items() for rank, item in enumerate(items, 1)
-    ))  # fmt: skip
+    _text(
+        folder / "runs/msmarco.tsv",
+        "".join(f"{query}\t{item}\t{rank}\n" for query, items in ranked.items() for rank, item in enumerate(items, 1)),
+    )
     scattered = trec(runs["a"], "a").splitlines(keepends=True)
     Random(3).shuffle(scattered)
     _text(folder / "scattered.run", "".join(scattered))

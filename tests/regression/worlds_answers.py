@@ -1,4 +1,4 @@
-"""Drawn questions, answers and retrieved documents in every form that `rankwell answers` reads, and a grid over a small system."""
+"""Drawn questions, answers and retrieved documents in the forms that `rankwell answers` reads, and a grid over a small system."""
 
 import json
 from pathlib import Path
@@ -57,10 +57,15 @@ def _gold(folder: Path, documents: dict[str, str], questions: dict[str, dict]) -
     articles: dict[str, list] = {}
     for name, text in documents.items():
         qas = [
-            {"id": key, "question": each["text"], "is_impossible": not each["answers"],
-             "answers": [{"text": answer, "answer_start": start} for answer, start in each["answers"]]}
-            for key, each in questions.items() if each["document"] == name
-        ]  # fmt: skip
+            {
+                "id": key,
+                "question": each["text"],
+                "is_impossible": not each["answers"],
+                "answers": [{"text": answer, "answer_start": start} for answer, start in each["answers"]],
+            }
+            for key, each in questions.items()
+            if each["document"] == name
+        ]
         articles.setdefault(name.split("#")[0], []).append({"context": text, "qas": qas})
     data = [{"title": title, "paragraphs": paragraphs} for title, paragraphs in articles.items()]
     _write(folder / "gold.json", {"version": "v2.0", "data": data})
@@ -70,28 +75,64 @@ def _gold(folder: Path, documents: dict[str, str], questions: dict[str, dict]) -
         for a in data
     ]
     _write(folder / "answerable.json", {"version": "1.1", "data": kept})
-    _write_lines(folder / "rows.jsonl", [
-        {"id": name, "title": each["document"].split("#")[0], "context": documents[each["document"]], "question": each["text"],
-         "answers": {"text": [answer for answer, _ in each["answers"]], "answer_start": [start for _, start in each["answers"]]}}
-        for name, each in questions.items()
-    ])  # fmt: skip
-    _write(
-        folder / "nq_given.json", {str(place): [a for a, _ in each["answers"]][0] for place, each in enumerate(answered.values())}
+    _write_lines(
+        folder / "rows.jsonl",
+        [
+            {
+                "id": name,
+                "title": each["document"].split("#")[0],
+                "context": documents[each["document"]],
+                "question": each["text"],
+                "answers": {
+                    "text": [answer for answer, _ in each["answers"]],
+                    "answer_start": [start for _, start in each["answers"]],
+                },
+            }
+            for name, each in questions.items()
+        ],
     )
+    _write(folder / "nq_given.json", {str(place): each["answers"][0][0] for place, each in enumerate(answered.values())})
     _write_lines(
         folder / "nq.jsonl",
         [{"question": f"{each['text']} {name}", "answer": [a for a, _ in each["answers"]]} for name, each in answered.items()],
     )
-    _write(folder / "trivia.json", {"Domain": "Wikipedia", "VerifiedEval": False, "Version": 1.0, "Data": [
-        {"QuestionId": name, "Question": each["text"], "EntityPages": [],
-         "Answer": {"Value": each["answers"][0][0], "Aliases": [a for a, _ in each["answers"]], "NormalizedAliases": [a.lower() for a, _ in each["answers"]],
-                    "NormalizedValue": each["answers"][0][0].lower(), "Type": "FreeForm"}}
-        for name, each in answered.items()
-    ]})  # fmt: skip
-    _write_lines(folder / "kilt.jsonl", [
-        {"id": name, "input": each["text"], "output": [{"answer": answer, "provenance": [{"wikipedia_id": each["document"], "title": "t"}]} for answer, _ in each["answers"]]}
-        for name, each in answered.items()
-    ])  # fmt: skip
+    _write(
+        folder / "trivia.json",
+        {
+            "Domain": "Wikipedia",
+            "VerifiedEval": False,
+            "Version": 1.0,
+            "Data": [
+                {
+                    "QuestionId": name,
+                    "Question": each["text"],
+                    "EntityPages": [],
+                    "Answer": {
+                        "Value": each["answers"][0][0],
+                        "Aliases": [a for a, _ in each["answers"]],
+                        "NormalizedAliases": [a.lower() for a, _ in each["answers"]],
+                        "NormalizedValue": each["answers"][0][0].lower(),
+                        "Type": "FreeForm",
+                    },
+                }
+                for name, each in answered.items()
+            ],
+        },
+    )
+    _write_lines(
+        folder / "kilt.jsonl",
+        [
+            {
+                "id": name,
+                "input": each["text"],
+                "output": [
+                    {"answer": answer, "provenance": [{"wikipedia_id": each["document"], "title": "t"}]}
+                    for answer, _ in each["answers"]
+                ],
+            }
+            for name, each in answered.items()
+        ],
+    )
 
 
 def _predictions(folder: Path, questions: dict[str, dict]) -> None:
@@ -121,13 +162,34 @@ def _predictions(folder: Path, questions: dict[str, dict]) -> None:
                 }
             )
         best = each["answers"][0] if each["answers"] and random.random() < 0.8 else (None, None)
-        isolated.append({"id": name, "rank": 1, "text": best[0], "document": each["document"] if best[0] else None, "start": best[1], "end": best[1] + len(best[0]) if best[0] else None})  # fmt: skip
+        isolated.append(
+            {
+                "id": name,
+                "rank": 1,
+                "text": best[0],
+                "document": each["document"] if best[0] else None,
+                "start": best[1],
+                "end": best[1] + len(best[0]) if best[0] else None,
+            }
+        )
     _write_lines(folder / "ranked.jsonl", [*ranked, {"id": "q98", "rank": 1, "text": "extra"}])
     _write_lines(folder / "isolated.jsonl", isolated)
-    _write_lines(folder / "kilt_given.jsonl", [
-        {"id": name, "output": [{"answer": random.choice(NAMES), "provenance": [{"wikipedia_id": f"T{place % 4}#{place % 2}"} for place in random.sample(range(8), 4)]}]}
-        for name, each in questions.items() if each["answers"]
-    ])  # fmt: skip
+    _write_lines(
+        folder / "kilt_given.jsonl",
+        [
+            {
+                "id": name,
+                "output": [
+                    {
+                        "answer": random.choice(NAMES),
+                        "provenance": [{"wikipedia_id": f"T{place % 4}#{place % 2}"} for place in random.sample(range(8), 4)],
+                    }
+                ],
+            }
+            for name, each in questions.items()
+            if each["answers"]
+        ],
+    )
     texts = {
         name: (random.choice([*(answer for answer, _ in each["answers"]), "the north"]) if random.random() < 0.8 else "")
         for name, each in questions.items()
@@ -155,9 +217,17 @@ def _retrieved(folder: Path, documents: dict[str, str], questions: dict[str, dic
             continue
         found = random.sample(list(documents), 5)
         lines += [f"{name} Q0 {document} {rank} {random.randrange(8) / 4} x\n" for rank, document in enumerate(found, 1)]
-        passages.append({"id": name, "question": each["text"], "answers": [answer for answer, _ in each["answers"]], "ctxs": [
-            {"id": document, "title": document, "text": documents[document], "score": str(9 - rank)} for rank, document in enumerate(found)
-        ]})  # fmt: skip
+        passages.append(
+            {
+                "id": name,
+                "question": each["text"],
+                "answers": [answer for answer, _ in each["answers"]],
+                "ctxs": [
+                    {"id": document, "title": document, "text": documents[document], "score": str(9 - rank)}
+                    for rank, document in enumerate(found)
+                ],
+            }
+        )
         doubled += [f"{name} Q0 {document} {rank} {10 - rank} x\n" for rank, document in enumerate([*found, found[0]], 1)]
     (folder / "found.run").write_text("".join(lines))
     (folder / "doubled.run").write_text("".join(doubled))
@@ -167,9 +237,8 @@ def _retrieved(folder: Path, documents: dict[str, str], questions: dict[str, dic
 
 def _grid(folder: Path) -> None:
     (folder / "grid.toml").write_text(
-        'gold = "gold.json"\n[evaluation]\nconvention = "piaf-article"\nk = [1]\nretriever_k = 3\n[systems.mine]\ncall = "goldens_system:run"\n'
-        "parameters = { top = [1, 2] }\n"
-        '[chart]\nmeasures = ["reader_top1_f1"]\n'
+        'gold = "gold.json"\n[evaluation]\nconvention = "piaf-article"\nk = [1]\nretriever_k = 3\n[systems.mine]\n'
+        'call = "goldens_system:run"\nparameters = { top = [1, 2] }\n[chart]\nmeasures = ["reader_top1_f1"]\n'
     )
     (folder / "files.toml").write_text(
         'gold = "gold.json"\n[evaluation]\nconvention = "squad2"\nintervals = "t"\n[systems.file]\npredictions = "{model}.json"\n'

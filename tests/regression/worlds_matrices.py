@@ -135,10 +135,19 @@ def _clips(folder: Path) -> None:
     _lines(folder / "table.csv", ["slice_id,object type,actor behavior,scene type,drive", *rows])
     odd = ['x1.mp4,"bicyclist, Bicyclists, cyclist",flying,urban,d1', "x2.mp4,,,,d2", 'x3.mp4,car,"stationary, none",Urban ,d2']
     _lines(folder / "odd.csv", ["slice_id,object type,actor behavior,scene type,drive", *odd, *rows[:4]])
-    _json(folder / "schema.json", {
-        "object type": ["bicyclist", "pedestrian", {"label": "small vehicle", "aliases": ["car"]}, {"label": "sedan", "parent": "small vehicle"}],
-        "actor behavior": [*ACTIONS, "turning"], "scene type": [*SCENES, "parking lot/depot"],
-    })  # fmt: skip
+    _json(
+        folder / "schema.json",
+        {
+            "object type": [
+                "bicyclist",
+                "pedestrian",
+                {"label": "small vehicle", "aliases": ["car"]},
+                {"label": "sedan", "parent": "small vehicle"},
+            ],
+            "actor behavior": [*ACTIONS, "turning"],
+            "scene type": [*SCENES, "parking lot/depot"],
+        },
+    )
     np.save(folder / "vectors.npy", signs(32, len(CLIPS), 16))
     _lines(folder / "vectors.ids.txt", CLIPS)
     np.save(folder / "bare.npy", signs(32, len(CLIPS), 16))
@@ -236,10 +245,22 @@ def _images(folder: Path) -> None:
     _lines(folder / "real.ids.txt", [each[0] for each in [*references, *queries]])
     np.save(folder / "learn.npy", np.random.default_rng(44).standard_normal((20, 6)).astype(np.float32))
     _json(folder / "positives.json", {each[0]: [other[0] for other in references if other[1] == each[1]] for each in queries})
-    _json(folder / "revisited.json", {
-        "imlist": [each[0] for each in references], "qimlist": [each[0] for each in queries],
-        "gnd": [{"easy": [place % 14], "hard": [(place + 5) % 14, (place + 7) % 14], "junk": [(place + 9) % 14], "bbx": [0, 0, 1, 1]} for place in range(len(queries))],
-    })  # fmt: skip
+    _json(
+        folder / "revisited.json",
+        {
+            "imlist": [each[0] for each in references],
+            "qimlist": [each[0] for each in queries],
+            "gnd": [
+                {
+                    "easy": [place % 14],
+                    "hard": [(place + 5) % 14, (place + 7) % 14],
+                    "junk": [(place + 9) % 14],
+                    "bbx": [0, 0, 1, 1],
+                }
+                for place in range(len(queries))
+            ],
+        },
+    )
     _json(folder / "place.json", [[place % 17, (place + 1) % 17] for place in range(len(queries))])
     (folder / "system.toml").write_text(
         'name = "scores"\nnotes = "drawn"\n[training]\ntime = "2 h"\nhardware = "none"\ndata = "nothing"\n'
@@ -251,7 +272,14 @@ def _pictures(folder: Path) -> None:
     from PIL import Image
 
     random = Random(51)
-    for kind, instance, number in (("references", "mona", 2), ("references", "oak", 2), ("references", "wall", 1), ("queries", "mona", 2), ("queries", "oak", 1), ("queries", "lost", 1)):  # fmt: skip
+    for kind, instance, number in (
+        ("references", "mona", 2),
+        ("references", "oak", 2),
+        ("references", "wall", 1),
+        ("queries", "mona", 2),
+        ("queries", "oak", 1),
+        ("queries", "lost", 1),
+    ):
         for place in range(number):
             pixels = np.zeros((24, 32, 3), dtype=np.uint8)
             pattern = np.random.default_rng(len(instance) * 7 + ord(instance[0])).integers(0, 256, (3, 4, 3), dtype=np.uint8)
