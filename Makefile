@@ -17,9 +17,11 @@ check: $(VENV)/installed-$(EXTRAS)
 	$(BIN)/ruff format --check .
 	$(BIN)/pyright
 	$(BIN)/lint-imports
+	$(BIN)/python tools/registry_index.py --check
 	$(BIN)/python tools/reference.py --check
 
 docs: $(VENV)/installed-$(EXTRAS)
+	$(BIN)/python tools/registry_index.py
 	$(BIN)/python tools/reference.py
 
 # Against everybody, in build/bench-venv; writes benchmarks/RESULTS.md. BENCH="--cases numeric small" or "--rounds 3" for less.

@@ -1,39 +1,95 @@
-"""What can be named: entries that files add to their folder, which is read when one is first asked for."""
+"""Entries by name: files of a folder register them, its index says which file has which, and that file alone is imported."""
 
 import importlib
 from collections.abc import Callable, Iterable, Iterator
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
-from rankwell.errors import UnknownName
+from rankwell.errors import BadUsage, UnknownName
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 Entry = TypeVar("Entry")
 Made = TypeVar("Made", bound=Callable[..., Any])
 
-
+INDEX = "index.txt"
 _PACKAGE = Path(__file__).parent.parent
 
 
-def folders_of(folder: str) -> list[str]:
+class IndexRow(NamedTuple):
+    """One entry of a folder: the module that registers it, by its full name. text: of a command, its summary line."""
+
+    kind: str
+    name: str
+    module: str
+    text: str
+
+
+@cache
+def folders_of(folder: str) -> tuple[str, ...]:
     """The packages that hold entries of a folder: its own, where it exists, and that of each task that has one."""
     own = [folder] if _PACKAGE.joinpath(*folder.split(".")).is_dir() else []
     tasks = sorted(_PACKAGE.glob(f"tasks/[a-z]*/{folder.replace('.', '/')}/__init__.py"))
-    return [f"rankwell.{each}" for each in [*own, *(f"tasks.{file.relative_to(_PACKAGE).parts[1]}.{folder}" for file in tasks)]]
+    return tuple(
+        f"rankwell.{each}" for each in [*own, *(f"tasks.{file.relative_to(_PACKAGE).parts[1]}.{folder}" for file in tasks)]
+    )
+
+
+def index_of(package: str) -> list[IndexRow] | None:
+    """The rows of a package's index, which `make docs` writes; None where it has none.
+
+    A line is kind, name, module below the package, and text, with tabs between them.
+    """
+    try:
+        lines = _PACKAGE.joinpath(*package.split(".")[1:], INDEX).read_text(encoding="utf-8").splitlines()
+    except FileNotFoundError:
+        return None
+    rows = (line.split("\t") for line in lines if not line.startswith("#"))
+    return [IndexRow(kind, name, f"{package}.{module}", text) for kind, name, module, text in rows]
+
+
+def modules_of(package: str) -> list[str]:
+    """The modules of a package by their full names, in alphabetical order."""
+    import pkgutil
+
+    return [f"{package}.{module.name}" for module in pkgutil.iter_modules(importlib.import_module(package).__path__)]
+
+
+@cache
+def entry_points_of(group: str) -> "dict[str, EntryPoint]":
+    """The entry points of installed packages in a group, by their names."""
+    # Loaded when no index has a name: it looks at every installed package.
+    from importlib.metadata import entry_points
+
+    return {each.name: each for each in entry_points(group=group)}
+
+
+def load_entry_point(group: str, name: str) -> Any:
+    """The object of another package's entry point. Raises BadUsage where that package cannot be imported."""
+    point = entry_points_of(group)[name]
+    try:
+        return point.load()
+    except Exception as error:
+        where = f"{name!r} ({point.value}, in the package {point.dist.name if point.dist else 'of unknown name'})"
+        raise BadUsage(f"{where} cannot be loaded: {type(error).__name__}: {error}; update or remove that package.") from error
 
 
 class Catalogue(Generic[Entry]):
-    """The entries of one folder of the package and of the tasks' folders of that name; read when an entry is first requested."""
+    """The entries of one kind in a folder of the package, in the tasks' folders of that name, and in other packages.
 
-    def __init__(self, folder: str, kind: str) -> None:
-        self._folder, self._kind = folder, kind
+    group: the entry points of other packages that add entries; consulted only for a name that no index has, and when listing.
+    """
+
+    def __init__(self, folder: str, kind: str, group: str | None = None) -> None:
+        self.folder, self.kind, self._group = folder, kind, group
         self._entries: dict[str, Entry] = {}
-        self._loaded = False
 
     def add(self, name: str, entry: Entry) -> None:
         """Files an entry. Raises ValueError when two files claim one name: a mistake of the package, not of its user."""
         if name in self._entries:
-            raise ValueError(f"two entries in {self._folder} are called {name!r}")
+            raise ValueError(f"two entries in {self.folder} are called {name!r}")
         self._entries[name] = entry
 
     def register(self, name: str, entry_of: Callable[[Made], Entry]) -> Callable[[Made], Made]:
@@ -45,65 +101,47 @@ class Catalogue(Generic[Entry]):
 
         return _file
 
-    def _load(self) -> None:
-        import pkgutil
-
-        if not self._loaded:
-            self._loaded = True
-            for folder in self._folders:
-                package = importlib.import_module(folder)
-                for module in pkgutil.iter_modules(package.__path__):
-                    importlib.import_module(f"{folder}.{module.name}")
-
     @cached_property
-    def _folders(self) -> list[str]:
-        return folders_of(self._folder)
+    def _homes(self) -> dict[str, str]:
+        """The module of each entry that an index has. Modules of folders without an index are imported."""
+        homes: dict[str, str] = {}
+        for package in folders_of(self.folder):
+            rows = index_of(package)
+            homes.update((row.name, row.module) for row in rows or () if row.kind == self.kind)
+            if rows is None:
+                for module in modules_of(package):
+                    importlib.import_module(module)
+        return homes
 
-    @cached_property
-    def _files(self) -> dict[Path, str]:
-        """The files of all folders, each with the name of its module."""
-        return {
-            file: f"{folder}.{file.stem}"
-            for folder in self._folders
-            for file in sorted(_PACKAGE.joinpath(*folder.split(".")[1:]).glob("[a-z]*.py"))
-        }
+    @property
+    def foreign(self) -> frozenset[str]:
+        """The names that entry points of other packages add."""
+        return frozenset() if self._group is None else frozenset(entry_points_of(self._group)) - self.own
 
-    @cached_property
-    def _texts(self) -> dict[Path, bytes]:
-        return {file: file.read_bytes() for file in self._files}
-
-    def _load_files(self, name: str) -> None:
-        """Imports the file that is called like an entry, or else those that have its words in quotes, and not the others.
-
-        Of the latter those, if any, where the first word follows a bracket, as it does in a decorator. Where the entry is in
-        none of them, the whole folder is read, so that this decides nothing but how long it takes.
-        """
-        if self._loaded:
-            return
-        own = [file for file in self._files if file.stem == name.replace("-", "_").lower()]
-        for file in own or self._files_with([f'"{word}"'.encode() for word in name.split()]):
-            importlib.import_module(self._files[file])
-
-    def _files_with(self, words: list[bytes]) -> list[Path]:
-        found = [file for file, text in self._texts.items() if all(word in text for word in words)]
-        opened = [file for file in found if any(bracket + words[0] in self._texts[file] for bracket in (b"(", b"(\n    "))]
-        return opened or found
+    @property
+    def own(self) -> frozenset[str]:
+        """The names that rankwell has itself, or that have been registered; no entry point is looked at."""
+        return frozenset(self._homes) | frozenset(self._entries)
 
     def __getitem__(self, name: str) -> Entry:
         if name not in self:
-            raise UnknownName(f"no {self._kind} is called {name!r}; {suggest(name, self._entries)}")
+            raise UnknownName(f"no {self.kind} is called {name!r}; {suggest(name, self)}")
         return self._entries[name]
 
     def __contains__(self, name: str) -> bool:
-        if name not in self._entries:
-            self._load_files(name)
-        if name not in self._entries:
-            self._load()
+        if name in self._entries:
+            return True
+        if name in self._homes:
+            importlib.import_module(self._homes[name])
+        elif self._group is not None and name in self.foreign:
+            load_entry_point(self._group, name)
+            if name not in self._entries:
+                where = entry_points_of(self._group)[name].value
+                raise BadUsage(f"{where} is an entry point of {self._group}, but registers no {self.kind} called {name!r}.")
         return name in self._entries
 
     def __iter__(self) -> Iterator[str]:
-        self._load()
-        return iter(sorted(self._entries, key=lambda name: (name.lower(), name)))
+        return iter(sorted(self.own | self.foreign, key=lambda name: (name.lower(), name)))
 
 
 def suggest(name: str, known: Iterable[str]) -> str:

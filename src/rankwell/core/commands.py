@@ -3,15 +3,13 @@
 import importlib
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
-from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from rankwell.core.catalogue import suggest
+from rankwell.core.catalogue import IndexRow, folders_of, index_of, modules_of, suggest
 from rankwell.errors import BadUsage
 
 Words = tuple[str, ...]
-_PACKAGE = Path(__file__).parent.parent
 
 DROP_IN = "trec-eval"
 """The command of `compat/`, which reads its own words."""
@@ -19,19 +17,23 @@ HELP = frozenset({"--help", "-h"})
 
 
 @cache
-def summaries() -> Mapping[Words, str]:
-    """The line that says what each command does, by the command's words, in alphabetical order; no command is imported."""
-    found: dict[Words, str] = {}
-    for words, path in _files().items():
-        with path.open(encoding="utf-8") as file:
-            found[words] = file.readline().strip().removeprefix('"""').removesuffix('"""')
-    return MappingProxyType(found)
+def _known() -> Mapping[Words, IndexRow]:
+    rows: list[IndexRow] = []
+    for package in folders_of("commands"):
+        found = index_of(package)
+        rows += [_row(module) for module in modules_of(package)] if found is None else found
+    return {tuple(row.name.split()): row for row in sorted(rows, key=lambda row: row.module.rpartition(".")[2])}
+
+
+def _row(module: str) -> IndexRow:
+    line = (importlib.import_module(module).__doc__ or "").partition("\n")[0]
+    return IndexRow("command", module.rpartition(".")[2].replace("_", " ", 1), module, line)
 
 
 @cache
-def _files() -> Mapping[Words, Path]:
-    found = [*_PACKAGE.glob("commands/[a-z]*.py"), *_PACKAGE.glob("tasks/*/commands/[a-z]*.py")]
-    return {tuple(path.stem.split("_", 1)): path for path in sorted(found, key=lambda path: path.name)}
+def summaries() -> Mapping[Words, str]:
+    """The line that says what each command does, by the command's words, in alphabetical order; no command is imported."""
+    return MappingProxyType({words: row.text for words, row in _known().items()})
 
 
 def below(word: str) -> dict[Words, str]:
@@ -61,5 +63,4 @@ def find(arguments: Sequence[str]) -> Words:
 
 def load(words: Words) -> Callable[..., Any]:
     """The function of a command."""
-    module = ".".join(_files()[words].with_suffix("").relative_to(_PACKAGE.parent).parts)
-    return getattr(importlib.import_module(module), words[-1])
+    return getattr(importlib.import_module(_known()[words].module), words[-1])

@@ -76,7 +76,7 @@ class MeasureEntry(NamedTuple):
         return self.function.__module__.rpartition(".")[2]
 
 
-MEASURES: Catalogue[MeasureEntry] = Catalogue("measures", "measure")
+MEASURES: Catalogue[MeasureEntry] = Catalogue("measures", "measure", "rankwell.measures")
 
 
 def measure(
@@ -210,7 +210,7 @@ def parse_measure(text: str, words: Mapping[str, str] | None = None) -> Measure:
             if meant is None:
                 raise ValueError(f"a convention's word means {meanings[name.lower()]!r}, which is not a measure")
             return _assemble(MEASURES[meant["name"]], meant["inner"] or "", match["inner"], at or meant["at"], text)
-    if match["name"] in MEASURES:
+    if match["name"] in MEASURES.own:
         return _assemble(MEASURES[match["name"]], "", match["inner"], match["at"], text)
     aliases = _aliases()
     for name, at in _spellings(match["name"], match["at"]):
@@ -218,6 +218,8 @@ def parse_measure(text: str, words: Mapping[str, str] | None = None) -> Measure:
             if key in aliases:
                 entry, implied = aliases[key]
                 return _assemble(entry, implied, match["inner"], at, text)
+    if match["name"] in MEASURES.foreign:
+        return _assemble(MEASURES[match["name"]], "", match["inner"], match["at"], text)
     known = [*MEASURES, *(alias for alias in aliases if alias != alias.lower() or alias not in MEASURES)]
     raise UnknownName(f"no measure is called {match['name']!r} (in {text!r}); {_near(match['name'], known)}")
 
@@ -246,7 +248,7 @@ def _spellings(name: str, at: str | None) -> Iterator[tuple[str, str | None]]:
 
 def _aliases() -> dict[str, tuple[MeasureEntry, str]]:
     """Every other word for a measure; the lower-case form of its own name is one unless another measure claims it."""
-    entries = [MEASURES[name] for name in MEASURES]
+    entries = [MEASURES[name] for name in sorted(MEASURES.own)]
     table = {alias: (entry, implied) for entry in entries for alias, implied in entry.aliases.items()}
     for entry in entries:
         table.setdefault(entry.name.lower(), (entry, ""))

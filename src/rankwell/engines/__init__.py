@@ -1,10 +1,21 @@
 """Things that we run to be judged: search engines, readers, whatever ranks items for a question. One file each."""
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
+from rankwell.core.catalogue import entry_points_of, load_entry_point
 from rankwell.core.objects import load_anything as load_anything
 from rankwell.core.objects import load_object as load_object
+
+GROUP = "rankwell.engines"
+"""The entry points by which other packages add engines under a name."""
+
+
+def find_engine(text: str) -> Any:
+    """The object that `module:object` names, or the engine that another package adds under this name; see `load_object`."""
+    if ":" not in text and text in entry_points_of(GROUP):
+        return load_entry_point(GROUP, text)
+    return load_anything(text)
 
 
 class System(Protocol):

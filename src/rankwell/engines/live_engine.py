@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from rankwell.engines import load_anything
+from rankwell.engines import find_engine
 from rankwell.errors import BadInput, BadUsage
 
 _BY_TEXT = ("search_by_text", "search")
@@ -37,13 +37,13 @@ class LiveEngine:
 
     @classmethod
     def load(cls, text: str, *, mode: str = "text") -> "LiveEngine":
-        """The engine that `module:object` names: an object with one of the methods, a class or a function that makes one without
-        arguments, or a function (query, k) itself.
+        """The engine that `module:object` or an entry point names: an object with one of the methods, a class or a function
+        that makes one without arguments, or a function (query, k) itself.
 
         mode: `text` looks for search_by_text(query, top_k), then search(query, k); `video` for similarity_search(embedding,
         top_k), then search(id, k). Raises BadUsage where there is no such method, or making the engine fails.
         """
-        return cls.of(load_anything(text), name=text, mode=mode)
+        return cls.of(find_engine(text), name=text, mode=mode)
 
     @classmethod
     def of(cls, engine: Any, *, name: str = "", mode: str = "text") -> "LiveEngine":

@@ -74,7 +74,7 @@ class Format(NamedTuple):
     parts: bool = False
 
 
-FORMATS: Catalogue[Format] = Catalogue("io", "format")
+FORMATS: Catalogue[Format] = Catalogue("io", "format", "rankwell.formats")
 
 
 def file_format(
@@ -337,15 +337,17 @@ def _identify(place: Any, holds: Holds, name: str | None, request: Request) -> t
 
 
 def _format(name: str, holds: Holds) -> Format:
-    known = [entry.name for entry in formats(holds) if not entry.name.startswith("python")]
-    if name not in known:
+    if name.startswith("python") or f"{name} {holds}" not in FORMATS:
+        known = [entry.name for entry in formats(holds) if not entry.name.startswith("python")]
         raise UnknownName(f"no format of {'runs' if holds == 'run' else holds} is called {name!r}; {suggest(name, known)}")
     return FORMATS[f"{name} {holds}"]
 
 
 def _scored(head: Head) -> list[tuple[float, Format]]:
     """Every format that the content may have, the surest first."""
-    found = [(entry.sniff(head), entry) for entry in map(FORMATS.__getitem__, FORMATS)]
+    found = [(entry.sniff(head), entry) for entry in map(FORMATS.__getitem__, FORMATS.own)]
+    if not any(sure >= 0.5 for sure, _ in found):
+        found += [(entry.sniff(head), entry) for entry in map(FORMATS.__getitem__, FORMATS.foreign)]
     return sorted((each for each in found if each[0] > 0), key=lambda each: (-each[0], each[1].name))
 
 

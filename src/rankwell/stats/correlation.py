@@ -2,7 +2,7 @@
 
 import math
 from statistics import NormalDist
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -176,7 +176,8 @@ def _exact_p(first: Floats, second: Floats) -> float:
     # Loaded on first use: it takes a second.
     from scipy.stats import kendalltau
 
-    return float(kendalltau(first, second, method="exact")[1])
+    found: Any = kendalltau(first, second, method="exact")
+    return float(found.pvalue)
 
 
 def _normal_p(counts: Concordance) -> float:
