@@ -1,0 +1,108 @@
+"""Print the script that completes commands, options, choices, measures and conventions in bash, zsh or fish."""
+
+from argparse import ArgumentParser
+from typing import Any, Literal, get_args
+
+from rankwell.conventions import CONVENTIONS
+from rankwell.core.commands import DROP_IN, Words, below, load, summaries
+from rankwell.core.options import Argument, arguments_of, texts_of
+from rankwell.core.registry import MEASURES
+from rankwell.core.tables.order import TieRule
+from rankwell.report.present import Output
+
+
+def completion(shell: Literal["bash", "zsh", "fish"], /) -> Output:
+    """Print the script that completes commands, options, choices, measures and conventions in bash, zsh or fish.
+
+    The script goes where the shell looks for it; for zsh any folder of $fpath will do, before compinit runs:
+
+      rankwell completion bash > ~/.local/share/bash-completion/completions/rankwell
+      rankwell completion zsh > ~/.zfunc/_rankwell
+      rankwell completion fish > ~/.config/fish/completions/rankwell.fish
+
+    Parameters
+    ----------
+    shell
+        The shell that reads the script.
+    """
+    import shtab
+
+    return Output(text=_with_files(shtab.complete(_program(), shell), shell))
+
+
+# Before the arguments of a command whose first word may also be a second word, such as `answers grid`; shtab offers either.
+_ZSH = """
+{name}() {{
+  if (( CURRENT > 2 )) && [[ $words[2] == ({seconds}) ]]; then
+    local options="{name}_$words[2]_options"
+    shift words
+    (( CURRENT -= 1 ))
+    _arguments -C -s "${{(@P)options}}"
+    return
+  fi
+  (( CURRENT == 2 )) && {name}_commands
+"""
+
+
+def _with_files(script: str, shell: str) -> str:
+    """The script with file names besides the second words of commands such as `answers`, which take arguments of their own."""
+    for word in sorted({words[0] for words in summaries() if len(words) == 2 and words[:1] in summaries()}):
+        name = f"_shtab_rankwell_{word}"
+        if shell == "fish":
+            where = f"_shtab_rankwell_using {word}; and test $_shtab_rankwell_npos -ge 0"
+            script += f"complete -c rankwell -n '{where}' -ka '(__fish_complete_path (commandline -ct))'\n"
+        elif shell == "zsh":
+            seconds = "|".join(second for (second,) in below(word))
+            script = script.replace(f"\n{name}() {{\n", _ZSH.format(name=name, seconds=seconds))
+    return script.replace("complete -o bashdefault -F", "complete -o bashdefault -o default -F")
+
+
+def _program() -> ArgumentParser:
+    """The parser of the whole program, made for completion alone: commands parse their own words, see `core.options.bind`."""
+    lines = {**summaries(), (DROP_IN,): "Print what trec_eval prints."}
+    parsers: dict[Words, ArgumentParser] = {(): ArgumentParser("rankwell", add_help=False)}
+    parsers[()].add_argument("--version", "-V", action="store_true", help="Print the version.")
+    nested: dict[Words, Any] = {}
+    for words in lines:
+        for place, word in enumerate(words):
+            above, here = words[:place], words[: place + 1]
+            if here not in parsers:
+                nested[above] = nested.get(above) or parsers[above].add_subparsers()
+                parsers[here] = nested[above].add_parser(word, help=_plain(lines.get(here, word)), add_help=False)
+    for words, parser in parsers.items():
+        parser.add_argument("--help", "-h", action="store_true", help="Print the help page.")
+        if words in summaries():
+            _, texts = texts_of(load(words))
+            for argument in arguments_of(load(words)):
+                _declare(parser, argument, texts.get(argument.name, ""))
+        elif words == (DROP_IN,):
+            _complete_files(parser.add_argument("files", nargs="*"))
+    return parsers[()]
+
+
+def _declare(parser: ArgumentParser, argument: Argument, text: str) -> None:
+    named: dict[str, Any] = {"measure": MEASURES.own, "convention": CONVENTIONS.own, "ties": get_args(TieRule)}
+    if parser.prog == "rankwell explain":
+        named["name"] = MEASURES.own
+    described: dict[str, Any] = {"help": _plain(text.partition(". ")[0])}
+    if argument.form in ("switch", "pair"):
+        for word in argument.words:
+            parser.add_argument(word, action="store_true", **described)
+        return
+    choices = argument.choices or sorted(named.get(argument.name, ()))
+    several = {"many": "+", "rest": "*"}.get(argument.form)
+    names = argument.flags or (argument.name,)
+    added = parser.add_argument(*names, nargs=several, choices=choices or None, **described)
+    if not choices and argument.kind not in (int, float):
+        _complete_files(added)
+
+
+def _complete_files(added: Any) -> None:
+    import shtab
+
+    added.complete = shtab.FILE
+
+
+def _plain(text: str) -> str:
+    # argparse fills in what follows a percent sign.
+    return text.replace("%", "%%").replace("`", "'")
