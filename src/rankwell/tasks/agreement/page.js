@@ -1,4 +1,4 @@
-// Agreement: where each item stands under the reference, and how near to the cut the reference's own choice was.
+// Agreement: each item's rank under the reference, and the distance of the reference's own choice from the cut.
 
 import {comparedRuns} from "../../report/page/assets/chosen.js";
 import {data, DETAIL, ITEM, queries, RANK, ruleOf, STATE} from "../../report/page/assets/data.js";
@@ -16,9 +16,9 @@ function kindOf(row) {
 }
 
 function summary(query) {
-  const told = sentence(query);
+  const text = sentence(query);
   const strips = stripsOf(query);
-  return told || strips ? el("div", {class: "view"}, told, strips) : null;
+  return text || strips ? el("div", {class: "view"}, text, strips) : null;
 }
 
 function sentence(query) {
@@ -58,7 +58,7 @@ function strip(rows, similar, at, edge) {
       svg("title", null, `${visible(data.items.id[row[ITEM]])}: ${score(similar(row))}, ${KINDS[kind]}`)))));
 }
 
-/** Filled, hollow, or a cross: told apart without colour. */
+/** Filled, hollow, or a cross: shapes differ, not only colours. */
 function dot(kind, x, y) {
   if (kind === "other") return svg("path", {class: "dot other", d: `M${x - 3.6} ${y - 3.6}l7.2 7.2M${x + 3.6} ${y - 3.6}l-7.2 7.2`});
   return svg("circle", {class: `dot ${kind}`, cx: x, cy: y, r: kind === "kept" ? 4.5 : 4});

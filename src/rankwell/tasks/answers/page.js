@@ -1,8 +1,8 @@
-// Answers: what was predicted against what is right, with the words and the letters that they share.
+// Answers: the predicted and the right one, with the words and the letters that they share.
 
 import {comparedRuns} from "../../report/page/assets/chosen.js";
 import {data, DETAIL, ITEM, queries, RANK} from "../../report/page/assets/data.js";
-import {el, readable, said} from "../../report/page/assets/dom.js";
+import {el, isolated, readable} from "../../report/page/assets/dom.js";
 import {number, score} from "../../report/page/assets/numbers.js";
 import {rankedRows, registerView, runLines} from "../../report/page/assets/views.js";
 
@@ -31,7 +31,7 @@ function summary(query) {
   });
   const shown = texts === null ? null : texts.length === 0
     ? el("p", null, el("strong", null, "No answer is right: "), "the question has none.")
-    : el("p", {class: "rights"}, el("span", {class: "quiet"}, texts.length > 1 ? "right answers" : "right answer"), texts.slice(0, MOST).map(text => said("q", {class: "right-answer"}, text)),
+    : el("p", {class: "rights"}, el("span", {class: "quiet"}, texts.length > 1 ? "right answers" : "right answer"), texts.slice(0, MOST).map(text => isolated("q", {class: "right-answer"}, text)),
       more ? el("span", {class: "quiet"}, `and ${more} more`) : null);
   const compared = comparedRuns().some(run => (data.lists[query]?.[run] ?? []).some(isAnswer));
   if (!shown && !numbers && !compared) return null;
@@ -64,7 +64,7 @@ function compare(text, characters, words) {
   return layered(text, [[characters ?? [], "same-letters"], [words ?? [], "same-word"]]);
 }
 
-/** What stands in place of an item's id: the answer with what it shares, since the answer is the item. */
+/** The answer in place of an item's id, with the parts it shares with the right one. */
 function title(row) {
   if (!isAnswer(row)) return null;
   const text = data.items.id[row[ITEM]];
@@ -80,7 +80,7 @@ function result(row) {
   return el("div", {class: "view"},
     detail.right === null || exact || apart ? null : el("p", {class: "against"}, el("span", {class: "quiet"}, "right"), el("span", {class: "answer", dir: "auto"}, compare(detail.right, detail.right_characters, detail.right_tokens))),
     el("p", {class: "reference"}, detail.right === null ? null : exact ? el("span", {class: "gain"}, "exactly the right answer") : apart ? el("span", {class: "quiet"}, "shares nothing with a right answer") : f1s(detail),
-      detail.document ? said("span", {class: "mono quiet"}, detail.document) : null),
+      detail.document ? isolated("span", {class: "mono quiet"}, detail.document) : null),
     detail.context ? passage(detail.context) : null);
 }
 
@@ -94,7 +94,7 @@ function passage({text, spans}) {
   return el("p", {class: "passage", dir: "auto"}, layered(text, ["both", "gold", "predicted"].map(word => [of(word), `said-${word}`])));
 }
 
-/** What is said of a right answer that a reader does not give; documents are retrieved or not. */
+/** The word for a right answer that a reader does not give; documents are retrieved or not. */
 function absent(row) {
   return isAnswer(row) ? "not given" : null;
 }

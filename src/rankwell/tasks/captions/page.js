@@ -1,11 +1,11 @@
-// Captions and videos: by how much the best right one leads, or is short of the first.
+// Captions and videos: the lead of the best right one, or its distance from the first.
 
 import {data, DETAIL, RANK, SCORE, STATE} from "../../report/page/assets/data.js";
 import {el} from "../../report/page/assets/dom.js";
 import {number, score} from "../../report/page/assets/numbers.js";
 import {rankedRows, registerView, runLines} from "../../report/page/assets/views.js";
 
-const ASKS = {
+const DIRECTIONS = {
   "t2v": ["caption to video", "the video that the caption describes"],
   "v2t": ["video to caption", "a caption of the video, among all captions"],
   "v2t-videos": ["video to captions of videos", "the video itself, each video scored by the best of its captions"],
@@ -17,7 +17,7 @@ function directionOf(query) {
 }
 
 function summary(query) {
-  const asks = ASKS[directionOf(query)];
+  const direction = DIRECTIONS[directionOf(query)];
   const lines = runLines(run => {
     const rows = rankedRows(query, run);
     const best = rows.find(row => row[STATE] === "relevant");
@@ -29,7 +29,7 @@ function summary(query) {
     if (best !== first) return [rank, `, ${score(first[SCORE] - best[SCORE])} short of the first`];
     return wrong ? [rank, `, ${score(best[SCORE] - wrong[SCORE])} ahead of the first wrong one`] : rank;
   });
-  return el("div", {class: "view"}, asks ? el("p", null, el("span", {class: "chip"}, asks[0]), " ", el("span", {class: "quiet"}, `right is ${asks[1]}`)) : null, lines);
+  return el("div", {class: "view"}, direction ? el("p", null, el("span", {class: "chip"}, direction[0]), " ", el("span", {class: "quiet"}, `right is ${direction[1]}`)) : null, lines);
 }
 
 registerView("captions", {summary});

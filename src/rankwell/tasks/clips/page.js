@@ -1,8 +1,8 @@
-// Clips: which of the keywords that are asked for each result has, and which one fails most.
+// Clips: the keywords of the query that each result has, and the keyword that fails most.
 
 import {comparedRuns} from "../../report/page/assets/chosen.js";
 import {data, DETAIL, ITEM, RANK, runs, STATE} from "../../report/page/assets/data.js";
-import {el, heading, said, svg, table, visible} from "../../report/page/assets/dom.js";
+import {el, heading, isolated, svg, table, visible} from "../../report/page/assets/dom.js";
 import {runTag} from "../../report/page/assets/labels.js";
 import {ALPHABET} from "../../report/page/assets/rows.js";
 import {rankedRows, registerView} from "../../report/page/assets/views.js";
@@ -10,8 +10,8 @@ import {rankedRows, registerView} from "../../report/page/assets/views.js";
 const FIRST = 10;
 const REASONS = {below_threshold: "below the threshold", unannotated: "not annotated", query_itself: "the query itself"};
 
-/** What a query asks of a run, as [group, label] in one order for all results. */
-function asked(rows) {
+/** The keywords of a query as [group, label], in one order for all results. */
+function keywordsOf(rows) {
   const labels = new Map();
   for (const row of rows) {
     for (const [group, {found, missing}] of Object.entries(row[DETAIL]?.groups ?? {})) {
@@ -25,7 +25,7 @@ function has(row, [group, label]) {
   return row[DETAIL]?.groups?.[group]?.found.includes(label) ?? false;
 }
 
-/** A tick or a cross: told apart by shape, by colour, and by its name for those who see neither. */
+/** A tick or a cross: a shape, a colour, and a name for those who see neither. */
 function sign(found, name) {
   return svg("svg", {class: `sign ${found ? "found" : "missing"}`, viewBox: "0 0 16 16", width: 14, height: 14, role: "img", "aria-label": name},
     svg("title", null, name), svg("path", {d: found ? "M3.2 8.6l3.1 3.1 6.5-7.2" : "M4.4 4.4l7.2 7.2M11.6 4.4l-7.2 7.2"}));
@@ -44,13 +44,13 @@ function summary(query) {
 /** A row for each keyword with a tick or a cross for each of the first results, the keyword that fails most first. */
 function keywordTable(query, run) {
   const rows = rankedRows(query, run).slice(0, FIRST);
-  const keywords = asked(rows);
+  const keywords = keywordsOf(rows);
   if (!keywords.length) return null;
   const counted = keywords.map(keyword => ({keyword, lacks: rows.filter(row => !has(row, keyword)).length}));
   counted.sort((one, other) => other.lacks - one.lacks);
   const twice = new Set(keywords.map(([, label]) => label)).size < keywords.length;
   return el("figure", {class: "keywords"},
-    el("figcaption", null, runTag(run), said("span", {class: "run-name"}, runs[run]), el("span", {class: "quiet verdict"}, verdict(counted, rows.length))),
+    el("figcaption", null, runTag(run), isolated("span", {class: "run-name"}, runs[run]), el("span", {class: "quiet verdict"}, verdict(counted, rows.length))),
     el("div", {class: "scrolls"}, table({class: "keyword-table"}, `Keywords of the first ${rows.length} results`,
       [heading("Keyword"), rows.map(row => heading(row[RANK], {class: "slot", title: visible(data.items.id[row[ITEM]])})), heading("Missing", {class: "number"})],
       el("tbody", null, counted.map(each => keywordRow(each, rows, twice))))));
@@ -63,7 +63,7 @@ function keywordRow({keyword, lacks}, rows, twice) {
     return el("td", {class: "slot"}, isKnown(row) ? sign(has(row, keyword), visible(name)) : el("span", {class: "quiet", title: visible(name)}, "?"));
   };
   return el("tr", null,
-    el("th", {scope: "row", title: visible(`${group}: ${label}`)}, said("span", {class: "keyword"}, label), twice ? said("span", {class: "quiet group"}, group) : null),
+    el("th", {scope: "row", title: visible(`${group}: ${label}`)}, isolated("span", {class: "keyword"}, label), twice ? isolated("span", {class: "quiet group"}, group) : null),
     rows.map(slot),
     el("td", {class: `number ${lacks ? "loss" : "gain"}`}, `${lacks} of ${rows.length}`));
 }
@@ -73,12 +73,12 @@ function verdict(counted, n) {
   if (!lacks) return "nothing is missing";
   const same = counted.filter(each => each.lacks === lacks);
   if (same.length > 1) return same.length === counted.length ? `each is missing in ${lacks} of ${n}` : `${same.length} keywords are missing in ${lacks} of ${n}`;
-  return [said("strong", null, keyword[1]), ` is missing in ${lacks} of ${n}`];
+  return [isolated("strong", null, keyword[1]), ` is missing in ${lacks} of ${n}`];
 }
 
-/** Every keyword asked for, in the same order on every result, with a tick or a cross; and how many there are. */
+/** Every keyword of the query, in the same order on every result, with a tick or a cross; and their number. */
 function result(row) {
-  const keywords = asked([row]);
+  const keywords = keywordsOf([row]);
   const reasons = (row[DETAIL]?.reasons ?? []).filter(reason => reason in REASONS);
   if (!keywords.length && !reasons.length) return null;
   const found = keywords.filter(keyword => has(row, keyword)).length;
@@ -87,7 +87,7 @@ function result(row) {
     isKnown(row) ? keywords.map(keyword => {
       const there = has(row, keyword);
       return el("span", {class: `chip keyword-chip ${there ? "found" : "missing"}`, title: visible(keyword[0])},
-        sign(there, there ? "found" : "missing"), said("span", null, keyword[1]));
+        sign(there, there ? "found" : "missing"), isolated("span", null, keyword[1]));
     }) : null,
     reasons.map(reason => el("span", {class: "chip warn"}, REASONS[reason])));
 }

@@ -1,7 +1,7 @@
-// Instances: contact tiles, the label of each, and where the first right one stands.
+// Instances: contact tiles, the label of each, and the rank of the first right one.
 
 import {data, DETAIL, RANK, STATE} from "../../report/page/assets/data.js";
-import {el, said} from "../../report/page/assets/dom.js";
+import {el, isolated} from "../../report/page/assets/dom.js";
 import {number} from "../../report/page/assets/numbers.js";
 import {rankedRows, registerView, runLines} from "../../report/page/assets/views.js";
 
@@ -30,7 +30,7 @@ function result(row) {
   const {label, first_right: first} = row[DETAIL] ?? {};
   if (label === undefined && !first) return null;
   return el("div", {class: "view instance"},
-    label === undefined ? null : said("span", {class: "label"}, label),
+    label === undefined ? null : isolated("span", {class: "label"}, label),
     first ? el("span", {class: "chip first-right"}, "first right") : null,
     row[DETAIL].ranks ? el("span", {class: "quiet"}, rankText(row)) : null);
 }

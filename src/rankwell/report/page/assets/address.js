@@ -35,24 +35,24 @@ export function writeAddress(push = false) {
 
 export function addressText(changes = {}) {
   const now = {...chosen, ...changes};
-  const asked = new URLSearchParams();
+  const parameters = new URLSearchParams();
   const set = (name, value, usual) => {
-    if (value !== usual && value !== null && value !== "") asked.set(name, value);
+    if (value !== usual && value !== null && value !== "") parameters.set(name, value);
   };
   set("measure", measureKey(measures[now.measure]), measureKey(measures[START.measure]));
   set("a", runs[now.a], runs[START.a]);
   set("b", now.b === null ? null : runs[now.b], runs[START.b]);
-  set("sort", now.down ? `-${now.sort}` : now.sort, START.sort);
+  set("sort", now.reversed ? `-${now.sort}` : now.sort, START.sort);
   set("seed", String(now.seed), String(START.seed));
   set("search", now.search, "");
   set("differ", now.differ ? "yes" : null, null);
   for (const [name, range] of Object.entries(now.ranges))
     set(name === "delta" ? "difference" : `value_${name}`, rangeText(range), null);
-  for (const flag of now.flags) asked.append("flag", flag);
-  for (const [name, value] of Object.entries(now.attributes)) asked.append("only", `${name}=${value}`);
+  for (const flag of now.flags) parameters.append("flag", flag);
+  for (const [name, value] of Object.entries(now.attributes)) parameters.append("only", `${name}=${value}`);
   set("theme", now.theme, null);
-  if (now.query !== null) asked.set("query", addressOf(now.query));
-  const text = asked.toString();
+  if (now.query !== null) parameters.set("query", addressOf(now.query));
+  const text = parameters.toString();
   return text ? `${now.view}?${text}` : now.view;
 }
 
@@ -71,25 +71,25 @@ function rangeFrom(text) {
 /** Reads the address; what it names and this page does not have is left as at the start. */
 function readAddress() {
   const [view, text = ""] = location.hash.slice(1).split(/\?(.*)/s);
-  const asked = new URLSearchParams(text);
+  const parameters = new URLSearchParams(text);
   const place = (names, name, usual) =>
-    asked.has(name) && names.includes(asked.get(name)) ? names.indexOf(asked.get(name)) : usual;
-  const sort = asked.get("sort") ?? START.sort;
+    parameters.has(name) && names.includes(parameters.get(name)) ? names.indexOf(parameters.get(name)) : usual;
+  const sort = parameters.get("sort") ?? START.sort;
   Object.assign(chosen, structuredClone(START), {
     view: view === "queries" ? "queries" : "overview",
-    query: asked.has("query") ? queryAt(asked.get("query")) : null,
+    query: parameters.has("query") ? queryAt(parameters.get("query")) : null,
     measure: place(measures.map(measureKey), "measure", START.measure),
     a: place(runs, "a", START.a),
     b: START.b === null ? null : place(runs, "b", START.b),
     sort: sort.replace(/^-/, "") in ORDERS ? sort.replace(/^-/, "") : START.sort,
-    down: sort.startsWith("-"),
-    seed: Math.abs(Number.parseInt(asked.get("seed") ?? "1", 10)) || 1,
-    search: asked.get("search") ?? "",
-    differ: asked.get("differ") === "yes" && START.b !== null,
-    ranges: {a: rangeFrom(asked.get("value_a")), b: rangeFrom(asked.get("value_b")), delta: rangeFrom(asked.get("difference"))},
-    flags: asked.getAll("flag").filter(flag => flag in queries.flags),
-    attributes: attributesFrom(asked.getAll("only")),
-    theme: ["light", "dark"].includes(asked.get("theme")) ? asked.get("theme") : null,
+    reversed: sort.startsWith("-"),
+    seed: Math.abs(Number.parseInt(parameters.get("seed") ?? "1", 10)) || 1,
+    search: parameters.get("search") ?? "",
+    differ: parameters.get("differ") === "yes" && START.b !== null,
+    ranges: {a: rangeFrom(parameters.get("value_a")), b: rangeFrom(parameters.get("value_b")), delta: rangeFrom(parameters.get("difference"))},
+    flags: parameters.getAll("flag").filter(flag => flag in queries.flags),
+    attributes: attributesFrom(parameters.getAll("only")),
+    theme: ["light", "dark"].includes(parameters.get("theme")) ? parameters.get("theme") : null,
   });
 }
 

@@ -3,7 +3,7 @@
 import {data} from "./data.js";
 import {$, el, readable} from "./dom.js";
 
-// The colours of rankwell's charts and what stands for them here.
+// The colours of rankwell's charts, and the page's variables for them.
 const PAINTS = {
   "#1c2733": "ink",
   "#5b6773": "quiet",
@@ -19,7 +19,7 @@ const PAINTS = {
   "#ffffff": "ground",
 };
 const SERIES = ["accent", "bad", "good", "violet", "ochre", "rose", "indigo", "quiet"];
-// How wide a panel's plot is at least: one in a column of its own, those of several columns; and how wide at most.
+// Widths of a panel's plot: least in a column of its own, least beside others, most.
 const PLOT = {alone: 110, beside: 180, most: 640};
 const drawnCharts = new Map();
 let begun = 0;
@@ -105,7 +105,7 @@ function paint(value) {
   );
 }
 
-/** plot: how wide the plots are, for titles that keep to them. */
+/** plot: width of the plots in pixels, which limits their titles. */
 function chartConfig(plot) {
   const [ink, quiet, line] = ["var(--ink)", "var(--quiet)", "var(--line)"];
   const small = {labelFontSize: 11, titleFontSize: 11, titleFontWeight: "normal"};

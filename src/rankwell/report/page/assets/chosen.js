@@ -12,7 +12,7 @@ export const START = {
   a: pair.a,
   b: pair.b ?? null,
   sort: runs.length > 1 ? "loss" : "worst",
-  down: false,
+  reversed: false,
   seed: 1,
   search: "",
   differ: false,

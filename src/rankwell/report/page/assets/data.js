@@ -1,4 +1,4 @@
-// The page's data, and the parts of it that lie in script files beside the page.
+// The page's data, and its parts in script files beside the page.
 
 export const data = JSON.parse(document.getElementById("data").textContent);
 const NONE = [];
@@ -10,7 +10,7 @@ data.lists ??= {};
 data.items ??= {id: []};
 data.items.text ??= [];
 data.items.thumbnail ??= [];
-// A text that repeats the id is none.
+// A text that repeats the id is left out.
 queries.text = queries.id.map((id, query) => (queries.text?.[query] === id ? null : (queries.text?.[query] ?? null)));
 queries.attributes ??= {};
 queries.flags ??= {};
@@ -34,9 +34,9 @@ export function valueOf(measure, run, query) {
   return queries.values[measure]?.[run]?.[query] ?? null;
 }
 
-/** Whether a measure has values of single queries in all of these runs; a figure of a whole collection has none. */
-export function hasValues(measure, ...wanted) {
-  return wanted.every(run => queries.values[measure]?.[run]?.some(value => value !== null));
+/** Whether a measure has values of single queries in all of these runs; an aggregate of a whole collection has none. */
+export function hasValues(measure, ...places) {
+  return places.every(run => queries.values[measure]?.[run]?.some(value => value !== null));
 }
 
 export function firstOf(run, query) {
@@ -56,7 +56,7 @@ export const GRADE = 3;
 export const STATE = 4;
 export const DETAIL = 5;
 
-/** How many results of a list are shown. */
+/** Number of results of a list that are shown. */
 export function mostResults() {
   return data.shown?.results ?? 20;
 }
@@ -74,7 +74,7 @@ for (const query of allQueries) {
   else placesById.set(id, [query]);
 }
 
-/** What stands for a query in the address: its id, and its place too where the id repeats (captions have two directions). */
+/** A query's name in the address: its id, and its place too where the id repeats, as in results of two directions. */
 export function addressOf(query) {
   return placesById.get(queries.id[query]).length > 1 ? `${queries.id[query]}@${query}` : queries.id[query];
 }

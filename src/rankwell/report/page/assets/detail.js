@@ -1,9 +1,9 @@
-// One query: what it asks, how both runs did, its relevant items, and the lists side by side.
+// One query: its text, its values, its relevant items, and the lists side by side.
 
 import {choose, writeAddress} from "./address.js";
 import {chosen, comparedRuns} from "./chosen.js";
 import {data, flagsOf, listsOf, measures, queries, runs, valueOf} from "./data.js";
-import {$, button, el, heading, icon, readable, said, table, visible} from "./dom.js";
+import {$, button, el, heading, icon, isolated, readable, table, visible} from "./dom.js";
 import {copy} from "./downloads.js";
 import {toggleFilters} from "./filters.js";
 import {gold} from "./gold.js";
@@ -112,9 +112,9 @@ function detailBar(query) {
 
 function detailHead(query) {
   const text = queries.text[query];
-  const id = said("span", {class: "mono"}, queries.id[query]);
+  const id = isolated("span", {class: "mono"}, queries.id[query]);
   const image = queries.picture ? picture(queries.picture[query], 120) : null;
-  const facts = Object.keys(queries.attributes)
+  const attributes = Object.keys(queries.attributes)
     .map(name => [name, attributeOf(name, query)])
     .filter(([, value]) => value !== "" && value.length <= 60 && !STRUCTURED.test(value));
   return el(
@@ -129,8 +129,8 @@ function detailHead(query) {
       el(
         "ul",
         {class: "chips"},
-        facts.map(([name, value]) => el("li", null, el("span", {class: "chip"}, `${visible(name)} `, said("span", null, value)))),
-        flagsOf(query).map(flag => el("li", null, said("span", {class: "chip warn"}, flag))),
+        attributes.map(([name, value]) => el("li", null, el("span", {class: "chip"}, `${visible(name)} `, isolated("span", null, value)))),
+        flagsOf(query).map(flag => el("li", null, isolated("span", {class: "chip warn"}, flag))),
       ),
       scores(query),
     ),
@@ -143,7 +143,7 @@ function scores(query) {
   const single = chosen.b === null;
   const figure = (label, value, sense = "") => el("div", null, el("dt", null, label), el("dd", {class: sense}, value));
   const delta = deltaOf(query);
-  const name = run => [runTag(run), said("span", null, runs[run])];
+  const name = run => [runTag(run), isolated("span", null, runs[run])];
   return [
     el(
       "dl",
@@ -168,7 +168,7 @@ function measuresTable(query) {
     return el(
       "tr",
       null,
-      said("th", {scope: "row"}, measureName(measure)),
+      isolated("th", {scope: "row"}, measureName(measure)),
       el("td", {class: "number"}, number(a, unit)),
       single
         ? null

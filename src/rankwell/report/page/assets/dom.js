@@ -1,4 +1,4 @@
-// Nodes, numbers and words: all that is shown goes through here, as text and never as markup.
+// Nodes: everything displayed is made here, as text and never as markup.
 
 import {number} from "./numbers.js";
 
@@ -28,8 +28,8 @@ export function $(id) {
   return document.getElementById(id);
 }
 
-/** An id or a name of unknown origin and direction, kept from disturbing what stands beside it. */
-export function said(tag, attributes, text) {
+/** An id or a name of unknown origin, isolated so that its direction of writing does not affect the text around it. */
+export function isolated(tag, attributes, text) {
   return el(tag, {dir: "auto", ...attributes}, visible(text));
 }
 
@@ -59,7 +59,7 @@ const SHAPES = {
   junk: () => [svg("rect", {x: 2, y: 2, width: 12, height: 12, rx: 2}), svg("path", {d: "M4.5 11.5l7-7"})],
 };
 
-/** The sign of a state: told apart by its shape, by its colour, and by its word for those who see neither. */
+/** The sign of a state: a shape, a colour, and a name for those who see neither. */
 export function mark(state) {
   const shape = SHAPES[state] ?? SHAPES.unjudged;
   const name = stateName(state);
@@ -95,7 +95,7 @@ export function showAll(n, act) {
 }
 
 export function heading(text, attributes = {}) {
-  return said("th", {scope: "col", ...attributes}, text);
+  return isolated("th", {scope: "col", ...attributes}, text);
 }
 
 /** A table of one line of headings; its caption is for those who do not see it. */

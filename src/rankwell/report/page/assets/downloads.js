@@ -1,4 +1,4 @@
-// What leaves the page: the queries shown as CSV or JSON Lines, and their ids.
+// Downloads: the queries shown as CSV or JSON Lines, and their ids.
 
 import {chosen} from "./chosen.js";
 import {firstOf, flagsOf, measures, queries, runs} from "./data.js";

@@ -3,7 +3,7 @@
 import {choose} from "./address.js";
 import {chosen, filtersSet, offered, START, withoutFilters} from "./chosen.js";
 import {allQueries, data, measures, queries, runs} from "./data.js";
-import {$, button, el, icon, said, visible} from "./dom.js";
+import {$, button, el, icon, isolated, visible} from "./dom.js";
 import {histogram} from "./histogram.js";
 import {measureName} from "./labels.js";
 import {number} from "./numbers.js";
@@ -52,10 +52,10 @@ export function presets() {
   ].filter(Boolean);
 }
 
-/** Sorts by a preset; asked for again, random takes the next seed. */
+/** Sorts by a preset; random chosen again takes the next seed. */
 export function order(name) {
   const again = name === "random" && chosen.sort === "random";
-  choose({sort: name, down: false, seed: again ? chosen.seed + 1 : chosen.seed});
+  choose({sort: name, reversed: false, seed: again ? chosen.seed + 1 : chosen.seed});
 }
 
 /** Two different runs are compared: choosing the other's run swaps them. */
@@ -85,7 +85,7 @@ export function drawBar() {
   $("run-b").value = chosen.b ?? "";
   if ($("search").value !== chosen.search) $("search").value = chosen.search;
   for (const preset of $("presets").children)
-    preset.setAttribute("aria-pressed", String(preset.dataset.sort === chosen.sort && !chosen.down));
+    preset.setAttribute("aria-pressed", String(preset.dataset.sort === chosen.sort && !chosen.reversed));
   const set = filtersSet() - (chosen.search ? 1 : 0);
   $("filters-open").replaceChildren(icon(FUNNEL), "Filters", set ? el("span", {class: "badge"}, set) : "");
 }
@@ -132,7 +132,7 @@ function check(id, label, on, act, count = null) {
     "label",
     {class: "check", for: id},
     box,
-    said("span", null, label),
+    isolated("span", null, label),
     count === null ? null : el("span", {class: "quiet"}, number(count, "count")),
   );
 }
@@ -196,7 +196,7 @@ function attributeField(name, place) {
     const {[name]: _, ...others} = chosen.attributes;
     choose({attributes: select.value === "" ? others : {...others, [name]: values[Number(select.value) - 1]}});
   });
-  return el("div", {class: "attribute"}, said("label", {for: id}, name), select);
+  return el("div", {class: "attribute"}, isolated("label", {for: id}, name), select);
 }
 
 function flagFields() {
@@ -224,7 +224,7 @@ export function drawChips() {
       el(
         "li",
         null,
-        button([said("span", null, label), icon("M4.5 4.5l7 7M11.5 4.5l-7 7")], () => choose(changes), {
+        button([isolated("span", null, label), icon("M4.5 4.5l7 7M11.5 4.5l-7 7")], () => choose(changes), {
           class: "chip",
           "aria-label": `Remove the filter ${visible(label)}`,
         }),

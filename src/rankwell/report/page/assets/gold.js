@@ -1,7 +1,7 @@
-// What should have been found: the relevant items, with their places in each run.
+// The relevant items of a query, with their ranks in each run.
 
 import {data, GRADE, ITEM, queries, RANK, runs, SCORE, STATE} from "./data.js";
-import {el, heading, mark, readable, said, showAll, table, visible} from "./dom.js";
+import {el, heading, isolated, mark, readable, showAll, table, visible} from "./dom.js";
 import {picture} from "./labels.js";
 import {drawLines} from "./lines.js";
 import {MISSING, number, score} from "./numbers.js";
@@ -81,7 +81,7 @@ function goldRow({item, grade, rows}, graded, query) {
         picture(item, 28),
         named
           ? el("span", {class: "named"}, named)
-          : said("span", {class: "mono", title: visible(data.items.id[item])}, data.items.id[item]),
+          : isolated("span", {class: "mono", title: visible(data.items.id[item])}, data.items.id[item]),
         !named && text && text !== data.items.id[item]
           ? el("span", {class: "quiet gold-text", dir: "auto", title: readable(text)}, marked(text, words(queries.text[query])))
           : null,
@@ -92,7 +92,7 @@ function goldRow({item, grade, rows}, graded, query) {
   );
 }
 
-/** Where an item stands in a run. No row at all: the run was never asked for it, which is not the same as not finding it. */
+/** The rank of an item in a run. No row at all means that the run does not have the query, which differs from not retrieving the item. */
 function placeCell(row) {
   if (!row) return el("td", {class: "place quiet"}, MISSING);
   if (row[RANK] === null) return el("td", {class: "place loss"}, taskView().absent?.(row) ?? "not retrieved");

@@ -1,4 +1,4 @@
-// How the differences (or the values of a single run) are spread over the queries; dragging over it is a filter.
+// A histogram of the differences, or of the values of a single run; dragging over it is a filter.
 
 import {choose} from "./address.js";
 import {chosen} from "./chosen.js";
@@ -10,7 +10,7 @@ import {deltaOf, passing, senseOf, valueA} from "./rows.js";
 const SPREAD = {width: 216, height: 74, bins: 25};
 export const BROAD_SPREAD = {width: 1040, height: 150, bins: 61};
 
-/** Which range of the filters the histogram is of. */
+/** The range among the filters that the histogram shows. */
 function spreadName() {
   return chosen.b === null ? "a" : "delta";
 }

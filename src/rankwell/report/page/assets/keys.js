@@ -1,4 +1,4 @@
-// The keyboard, and the window that tells of it.
+// The keyboard, and the window that lists its keys.
 
 import {choose} from "./address.js";
 import {chosen} from "./chosen.js";

@@ -2,7 +2,7 @@
 
 import {chosen, START} from "./chosen.js";
 import {data, measures, ruleOf} from "./data.js";
-import {el, said, visible} from "./dom.js";
+import {el, isolated, visible} from "./dom.js";
 
 export function intervalName() {
   return `${Number((100 * Number(ruleOf("level") ?? 0.95)).toFixed(4))} % interval`;
@@ -14,21 +14,21 @@ export function runTag(run) {
   return run === chosen.b ? el("span", {class: "tag b"}, "B") : null;
 }
 
-/** The word for a measure, its exact name where that is another, and the part of the queries that it is of. */
+/** The label of a measure, its exact name where that differs, and the part of the queries that it covers. */
 export function measureName({label, name, of}) {
   const word = label === name ? name : `${label} = ${name}`;
   return of ? `${word}, ${of}` : word;
 }
 
-/** The word for a measure, and below it its exact name where that is another. */
+/** The label of a measure, and below it its exact name where that differs. */
 export function measureNodes({label, name, of}) {
   return [
-    said("span", null, of ? `${label}, ${of}` : label),
-    label === name ? null : said("span", {class: "exact"}, name),
+    isolated("span", null, of ? `${label}, ${of}` : label),
+    label === name ? null : isolated("span", {class: "exact"}, name),
   ];
 }
 
-/** The word for a measure alone, where no other measure is called the same. */
+/** The label of a measure, with its exact name where another measure has the same label. */
 export function shortName(measure) {
   const alike = measures.filter(each => each.label === measure.label && each.of === measure.of);
   return alike.length > 1 ? measureName(measure) : measure.of ? `${measure.label}, ${measure.of}` : measure.label;

@@ -2,7 +2,7 @@
 
 import {chosen} from "./chosen.js";
 import {data, firstRows, GRADE, ITEM, measures, mostResults, queries, RANK, runs, SCORE, STATE, valueOf} from "./data.js";
-import {el, mark, said, stateName, STATES, svg, visible} from "./dom.js";
+import {el, isolated, mark, stateName, STATES, svg, visible} from "./dom.js";
 import {chooseRun, options} from "./filters.js";
 import {picture} from "./labels.js";
 import {MISSING, number, score} from "./numbers.js";
@@ -55,7 +55,7 @@ function oneList(query, {run, side, rows, lists, compared, tiles}) {
     "h4",
     null,
     compared.length > 1 ? el("span", {class: `tag ${"ab"[side]}`}, "AB"[side]) : null,
-    runs.length > 2 ? runSwitch(run, side) : said("span", {class: "run-name", title: visible(runs[run])}, runs[run]),
+    runs.length > 2 ? runSwitch(run, side) : isolated("span", {class: "run-name", title: visible(runs[run])}, runs[run]),
     el("span", {class: "quiet number"}, number(valueOf(chosen.measure, run, query), measures[chosen.measure].unit)),
   );
   const cards = rows.map((row, place) => (tiles ? tile(row) : card(row, {side, next: rows[place + 1], terms, elsewhere})));
@@ -88,7 +88,7 @@ function card(row, {side, next, terms, elsewhere}) {
         {class: "title-line"},
         named
           ? el("span", {class: "named"}, named)
-          : said("span", {class: "mono item-id", title: visible(data.items.id[item])}, data.items.id[item]),
+          : isolated("span", {class: "mono item-id", title: visible(data.items.id[item])}, data.items.id[item]),
         !row[GRADE] ? null : el("span", {class: "quiet grade"}, `grade ${row[GRADE]}`),
         elsewhere ? otherPlace(row, elsewhere.get(item), side) : null,
       ),
@@ -105,14 +105,14 @@ function gap(row, next) {
   return el("span", {class: "quiet gap", title: "Lead over the next result"}, lead === 0 ? "tied" : `+${score(lead)}`);
 }
 
-/** Where the item stands in the other run, with the number of places between; "> 20" where only the first 20 are known. */
+/** The item's rank in the other run, with the number of ranks between; "> 20" where only the first 20 are known. */
 function otherPlace(row, other, side) {
   const name = "BA"[side];
-  const told = (text, title, moved = null) => el("span", {class: "other quiet", title}, `${name} `, text, moved);
-  if (!other) return told(`> ${mostResults()}`, `Not among the first ${mostResults()} of ${name}`);
-  if (other[RANK] === null) return told(MISSING, `Not retrieved by ${name}`);
+  const place = (text, title, moved = null) => el("span", {class: "other quiet", title}, `${name} `, text, moved);
+  if (!other) return place(`> ${mostResults()}`, `Not among the first ${mostResults()} of ${name}`);
+  if (other[RANK] === null) return place(MISSING, `Not retrieved by ${name}`);
   const moved = other[RANK] - row[RANK];
-  return told(
+  return place(
     number(other[RANK], "count"),
     `Rank ${other[RANK]} in ${name}`,
     moved ? ` ${moved > 0 ? "↑" : "↓"}${Math.abs(moved)}` : null,
@@ -131,7 +131,7 @@ function tile(row) {
       mark(row[STATE]),
       el("span", {class: "quiet number"}, score(row[SCORE])),
     ),
-    said("p", {class: "mono item-id", title: visible(data.items.id[row[ITEM]])}, data.items.id[row[ITEM]]),
+    isolated("p", {class: "mono item-id", title: visible(data.items.id[row[ITEM]])}, data.items.id[row[ITEM]]),
     taskView().result?.(row) ?? null,
   );
 }

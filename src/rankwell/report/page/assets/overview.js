@@ -4,7 +4,7 @@ import {addressText} from "./address.js";
 import {drawCharts} from "./charts.js";
 import {chosen, filtersSet, withoutFilters} from "./chosen.js";
 import {data, measures, queries, runs} from "./data.js";
-import {$, el, readable, said, visible} from "./dom.js";
+import {$, el, isolated, readable, visible} from "./dom.js";
 import {BROAD_SPREAD, histogram} from "./histogram.js";
 import {intervalName, measureName, runTag} from "./labels.js";
 import {counted, number} from "./numbers.js";
@@ -45,7 +45,7 @@ function lead() {
     el(
       "ul",
       {class: "runs", "aria-label": "Runs"},
-      runs.map((run, place) => el("li", null, runTag(place), said("span", null, run))),
+      runs.map((run, place) => el("li", null, runTag(place), isolated("span", null, run))),
     ),
     sentences("notes", data.notes ?? []),
   );
@@ -75,7 +75,7 @@ function eyebrow() {
   return `${what}${protocol} · ${counted(queries.id.length, "query", "queries")}`;
 }
 
-/** What is said of a single run: its first measure. */
+/** The headline for a single run: its first measure. */
 function soleVerdict() {
   const row = data.summary.find(each => each.measure === 0);
   if (!row || row.mean === null) return data.title;
@@ -138,7 +138,7 @@ function cautions() {
           "li",
           null,
           el("span", {class: "number"}, number(places.length, "count")),
-          said("a", {href: link(flag)}, flag),
+          isolated("a", {href: link(flag)}, flag),
           el("span", {class: "quiet"}, shareText(places.length / queries.id.length)),
         ),
       ),
@@ -170,7 +170,7 @@ function provenance() {
     el(
       "dl",
       {class: "facts"},
-      rows.map(([name, value]) => [said("dt", null, name), said("dd", null, value)]),
+      rows.map(([name, value]) => [isolated("dt", null, name), isolated("dd", null, value)]),
     );
   const closed = (title, inner) => el("details", null, el("summary", null, title), inner);
   const defined = measures.filter(each => each.definition);
@@ -186,7 +186,7 @@ function provenance() {
             "dl",
             {class: "facts"},
             defined.map(each => [
-              said("dt", null, each.label === each.name ? each.name : `${each.label} = ${each.name}`),
+              isolated("dt", null, each.label === each.name ? each.name : `${each.label} = ${each.name}`),
               el("dd", null, readable(each.definition)),
             ]),
           ),

@@ -1,10 +1,10 @@
-// Which queries are shown, and in which order.
+// The queries shown, and their order.
 
 import {chosen, comparedRuns} from "./chosen.js";
 import {allQueries, data, firstOf, firstRows, flagsOf, ITEM, measures, queries, valueOf} from "./data.js";
 import {folded} from "./words.js";
 
-const texts = allQueries.map(query => folded(`${queries.id[query]} ${queries.text[query] ?? ""}`));
+const foldedTexts = allQueries.map(query => folded(`${queries.id[query]} ${queries.text[query] ?? ""}`));
 // Differences below this are rounding: sums of shares in another order.
 export const SAME = 1e-12;
 export const ALPHABET = new Intl.Collator("en", {numeric: true});
@@ -14,7 +14,7 @@ export const valueB = query => (chosen.b === null ? null : valueOf(chosen.measur
 
 export const deltaOf = query => difference(valueA(query), valueB(query));
 
-/** What the second value is above the first; null where one is unknown. */
+/** The second value less the first; null where one is unknown. */
 export function difference(a, b) {
   if (a === null || b === null) return null;
   // The last digits of a difference are rounding, and would order queries that are equal.
@@ -80,7 +80,7 @@ function overlapOfLists(one, other) {
   return ((1 - PERSISTENCE) / PERSISTENCE) * sum + (common.size / deepest) * PERSISTENCE ** deepest;
 }
 
-/** How many of the first 10 results of the runs compared nobody has judged, null where judging is not the question. */
+/** Number of unjudged items among the first 10 results of the runs compared, null where results are not judged. */
 export function unjudgedOf(query) {
   if (!queries.unjudged) return null;
   return comparedRuns().reduce((sum, run) => sum + queries.unjudged[run][query], 0);
@@ -111,12 +111,12 @@ export function passing(leftOut = null) {
   return allQueries.filter(query => tests.every(test => test(query)));
 }
 
-// A maker of tests per filter, null where it asks for nothing.
+// A maker of tests per filter; null where the filter is not set.
 const TESTS = {
   of: () => (measures[chosen.measure]?.of ? query => valueA(query) !== null || valueB(query) !== null : null),
   search: () => {
     const wanted = folded(chosen.search).split(/\s+/).filter(Boolean);
-    return wanted.length ? query => wanted.every(word => texts[query].includes(word)) : null;
+    return wanted.length ? query => wanted.every(word => foldedTexts[query].includes(word)) : null;
   },
   differ: () => (chosen.differ ? query => deltaOf(query) !== 0 && (valueA(query) !== null || valueB(query) !== null) : null),
   a: () => within(chosen.ranges.a, valueA),
@@ -152,7 +152,7 @@ export function shownQueries() {
     keys.set(query, value);
     (value === null ? unknown : known).push(query);
   }
-  const sign = chosen.down ? -1 : 1;
+  const sign = chosen.reversed ? -1 : 1;
   known.sort((one, other) => {
     const [x, y] = [keys.get(one), keys.get(other)];
     const order = typeof x === "string" ? ALPHABET.compare(x, y) : x - y;

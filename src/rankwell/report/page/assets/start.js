@@ -14,7 +14,7 @@ import {drawOverview, drawSpread} from "./overview.js";
 import {drawRows, drawTable, revealCursor, setUpTable, shownRows} from "./table.js";
 import {changeTheme, DARK, drawTheme} from "./theme.js";
 
-const TABLE_DEPENDS_ON = ["measure", "a", "b", "sort", "down", "seed", ...FILTERS];
+const TABLE_DEPENDS_ON = ["measure", "a", "b", "sort", "reversed", "seed", ...FILTERS];
 let overviewDrawn = false;
 
 /** Draws what depends on the choices named. */
@@ -26,7 +26,7 @@ function draw(changed) {
     drawTable();
     drawChips();
     drawFilters();
-    if (any(["sort", "down", "seed", "a", "b", "measure"]) && chosen.query === null) $("scroller").scrollTop = 0;
+    if (any(["sort", "reversed", "seed", "a", "b", "measure"]) && chosen.query === null) $("scroller").scrollTop = 0;
   }
   drawBar();
   if (any(["query", ...TABLE_DEPENDS_ON])) {

@@ -3,7 +3,7 @@
 import {addressText, choose} from "./address.js";
 import {chosen} from "./chosen.js";
 import {allQueries, firstOf, flagsOf, measures, queries, runs} from "./data.js";
-import {$, button, el, icon, readable, said, svg, visible} from "./dom.js";
+import {$, button, el, icon, isolated, readable, svg, visible} from "./dom.js";
 import {clearFilters} from "./filters.js";
 import {measureName, picture} from "./labels.js";
 import {counted, MISSING, number, signed} from "./numbers.js";
@@ -58,7 +58,7 @@ function columnsOf() {
 function idCell(query) {
   return [
     queries.picture ? picture(queries.picture[query], 28) : null,
-    said(
+    isolated(
       "a",
       {class: "id", href: `#${addressText({view: "queries", query})}`, tabindex: "-1", title: visible(queries.id[query])},
       queries.id[query],
@@ -162,14 +162,14 @@ function drawEmpty() {
   );
 }
 
-/** Which column the order is of, and whether its values rise. */
+/** The column of the order, and whether its values rise. */
 function sortedColumn() {
-  const falls = lowerIsBetter() !== chosen.down;
+  const falls = lowerIsBetter() !== chosen.reversed;
   if (chosen.sort === "worst") return [chosen.b === null ? "a" : "b", falls ? "descending" : "ascending"];
   if (chosen.sort === "loss") return ["delta", falls ? "descending" : "ascending"];
   if (chosen.sort === "gain") return ["delta", falls ? "ascending" : "descending"];
-  if (chosen.sort === "unjudged") return ["unjudged", chosen.down ? "ascending" : "descending"];
-  return [chosen.sort, chosen.down ? "descending" : "ascending"];
+  if (chosen.sort === "unjudged") return ["unjudged", chosen.reversed ? "ascending" : "descending"];
+  return [chosen.sort, chosen.reversed ? "descending" : "ascending"];
 }
 
 function drawHead() {
@@ -177,7 +177,7 @@ function drawHead() {
   const cells = shownRows.columns.map(column => {
     const active = column.name === sorted;
     const arrow = active ? icon(direction === "ascending" ? "M8 12V4M5 7l3-3 3 3" : "M8 4v8M5 9l3 3 3-3") : null;
-    const sorter = button([said("span", null, column.heading), arrow], () => sortBy(column), {
+    const sorter = button([isolated("span", null, column.heading), arrow], () => sortBy(column), {
       "data-sort": column.name,
       title: column.title && visible(column.title),
     });
@@ -197,12 +197,12 @@ function drawHead() {
   if (focused) $("table").tHead.querySelector(`[data-sort="${focused}"]`)?.focus();
 }
 
-/** The first press shows what one looks for: the smallest text, the largest number; the next press turns it round. */
+/** The first press puts the smallest text or the largest number first; the next press reverses the order. */
 function sortBy(column) {
   const [sorted, direction] = sortedColumn();
   const large = column.name === "flags" || (column.numeric && !column.name.startsWith("first"));
-  const turned = chosen.sort === column.name ? !chosen.down : direction === "ascending";
-  choose({sort: column.name, down: sorted === column.name ? turned : large});
+  const turned = chosen.sort === column.name ? !chosen.reversed : direction === "ascending";
+  choose({sort: column.name, reversed: sorted === column.name ? turned : large});
 }
 
 function rowHeight() {
@@ -292,14 +292,14 @@ export function setUpTable(open) {
   const scroller = $("scroller");
   const longest = queries.id.reduce((most, id) => Math.max(most, id.length), 8);
   $("table").style.setProperty("--id-room", `calc(${Math.min(longest, 22)}ch + ${queries.picture ? 38 : 0}px)`);
-  let asked = false;
+  let scheduled = false;
   scroller.addEventListener(
     "scroll",
     () => {
-      if (asked) return;
-      asked = true;
+      if (scheduled) return;
+      scheduled = true;
       requestAnimationFrame(() => {
-        asked = false;
+        scheduled = false;
         drawRows();
       });
     },

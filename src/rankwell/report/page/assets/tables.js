@@ -3,7 +3,7 @@
 import {addressText} from "./address.js";
 import {withoutFilters} from "./chosen.js";
 import {data, measures, queries, runs} from "./data.js";
-import {el, heading, readable, said, showAll, svg, table, visible} from "./dom.js";
+import {el, heading, isolated, readable, showAll, svg, table, visible} from "./dom.js";
 import {intervalName, measureName, measureNodes, runTag, shortName} from "./labels.js";
 import {chance, counted, MISSING, number, signed} from "./numbers.js";
 import {senseOf} from "./rows.js";
@@ -16,8 +16,8 @@ function wide(...children) {
 export function summaryTable() {
   const found = new Map(data.summary.map(row => [`${row.run} ${row.measure}`, row]));
   const many = runs.length > 4;
-  const across = many ? measures.map((each, place) => [measureName(each), place]) : runs.map((each, place) => [each, place]);
-  const down = many ? runs.map((each, place) => [each, place]) : measures.map((each, place) => [measureName(each), place]);
+  const columns = many ? measures.map((each, place) => [measureName(each), place]) : runs.map((each, place) => [each, place]);
+  const lines = many ? runs.map((each, place) => [each, place]) : measures.map((each, place) => [measureName(each), place]);
   const counts = [...new Set(data.summary.map(row => row.n))];
   const cell = (row, column) => {
     const [run, measure] = many ? [row, column] : [column, row];
@@ -30,11 +30,11 @@ export function summaryTable() {
       "Means of every run and measure",
       [
         heading(many ? "Run" : "Measure"),
-        across.map(([name, place]) =>
+        columns.map(([name, place]) =>
           el(
             "th",
             {scope: "col", class: "number"},
-            many ? measureNodes(measures[place]) : [runTag(place), said("span", null, name)],
+            many ? measureNodes(measures[place]) : [runTag(place), isolated("span", null, name)],
           ),
         ),
         isCounted ? heading("Queries", {class: "number"}) : null,
@@ -42,7 +42,7 @@ export function summaryTable() {
       el(
         "tbody",
         null,
-        down.map(([name, place]) =>
+        lines.map(([name, place]) =>
           el(
             "tr",
             null,
@@ -50,9 +50,9 @@ export function summaryTable() {
               "th",
               {scope: "row", title: many ? null : readable(measures[place].definition ?? "")},
               many ? runTag(place) : null,
-              many ? said("span", null, name) : measureNodes(measures[place]),
+              many ? isolated("span", null, name) : measureNodes(measures[place]),
             ),
-            across.map(([, other]) => cell(place, other)),
+            columns.map(([, other]) => cell(place, other)),
             isCounted ? el("td", {class: "number quiet"}, countOf(place)) : null,
           ),
         ),
@@ -129,9 +129,9 @@ function differenceBodies(rows, adjusted) {
             el(
               "th",
               {scope: "rowgroup", colspan: adjusted ? 6 : 5},
-              said("span", null, runs[mine[0].b]),
+              isolated("span", null, runs[mine[0].b]),
               " − ",
-              said("span", null, runs[mine[0].a]),
+              isolated("span", null, runs[mine[0].a]),
             ),
           )
         : null,
@@ -228,8 +228,8 @@ export function groupsTable() {
 }
 
 function groupLink(row) {
-  if (!(row.name in queries.attributes)) return said("span", null, row.value);
-  return said(
+  if (!(row.name in queries.attributes)) return isolated("span", null, row.value);
+  return isolated(
     "a",
     {href: `#${addressText({...withoutFilters(), view: "queries", query: null, attributes: {[row.name]: String(row.value)}})}`},
     row.value,

@@ -1,4 +1,4 @@
-// Light and dark: what the system says until the reader chooses, which is kept in the address and in this browser.
+// Light and dark: the system's setting until the reader chooses; the choice is kept in the address and in this browser.
 
 import {choose} from "./address.js";
 import {chosen} from "./chosen.js";
@@ -7,7 +7,7 @@ import {$, icon} from "./dom.js";
 export const DARK = matchMedia("(prefers-color-scheme: dark)");
 const KEPT = "rankwell-theme";
 
-function kept() {
+function storedTheme() {
   // A page opened from disk may be refused its storage.
   try {
     return localStorage.getItem(KEPT);
@@ -17,7 +17,7 @@ function kept() {
 }
 
 function isDark() {
-  const theme = chosen.theme ?? kept();
+  const theme = chosen.theme ?? storedTheme();
   return theme === "dark" || (theme !== "light" && DARK.matches);
 }
 

@@ -2,7 +2,7 @@
 
 import {comparedRuns} from "./chosen.js";
 import {data, RANK, runs, STATE} from "./data.js";
-import {el, said, visible} from "./dom.js";
+import {el, isolated, visible} from "./dom.js";
 import {runTag} from "./labels.js";
 
 const views = new Map();
@@ -27,10 +27,10 @@ export function rankedRows(query, run) {
   return rows.filter(row => row[RANK] !== null && row[STATE] !== "junk").sort((one, other) => one[RANK] - other[RANK]);
 }
 
-/** A line for each run compared, with what `told` says of it; null where it says nothing of any. */
-export function runLines(told) {
-  const lines = comparedRuns().map(run => [run, told(run)]).filter(([, line]) => line !== null);
+/** A line for each run compared, with what `lineOf` returns for it; null where that is null for all. */
+export function runLines(lineOf) {
+  const lines = comparedRuns().map(run => [run, lineOf(run)]).filter(([, line]) => line !== null);
   if (!lines.length) return null;
   return el("ul", {class: "run-lines"}, lines.map(([run, line]) =>
-    el("li", null, el("span", {class: "run-of-line"}, runTag(run), said("span", {class: "run-name", title: visible(runs[run])}, runs[run])), el("span", null, line))));
+    el("li", null, el("span", {class: "run-of-line"}, runTag(run), isolated("span", {class: "run-name", title: visible(runs[run])}, runs[run])), el("span", null, line))));
 }

@@ -25,8 +25,8 @@ export function words(text) {
   const every = pieces(text ?? "")
     .filter(([, isWord]) => isWord)
     .map(([piece]) => folded(piece));
-  const telling = every.filter(word => !COMMON.has(word));
-  return new Set(telling.length ? telling : every);
+  const distinctive = every.filter(word => !COMMON.has(word));
+  return new Set(distinctive.length ? distinctive : every);
 }
 
 /** A text as nodes, with the given words in <mark>. */
