@@ -4,7 +4,7 @@ EXTRAS ?= test
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test check check-page docs bench embeddings eval clean
+.PHONY: demo test check check-page check-c format-c docs bench embeddings eval clean
 
 demo: $(VENV)/installed
 	$(BIN)/rankwell demo -o results/demo
@@ -29,6 +29,13 @@ check-page: tests/page/node_modules/installed
 tests/page/node_modules/installed: tests/page/package.json tests/page/package-lock.json $(VENV)/installed-$(EXTRAS)
 	$(NODE)/bin/node $(NODE)/lib/node_modules/npm/bin/npm-cli.js --prefix tests/page ci --ignore-scripts --no-audit --no-fund --silent
 	touch $@
+
+C_FILES := $(wildcard src/rankwell/core/kernels/*.[ch])
+check-c: $(VENV)/installed-$(EXTRAS)
+	$(BIN)/clang-format --dry-run --Werror $(C_FILES)
+
+format-c: $(VENV)/installed-$(EXTRAS)
+	$(BIN)/clang-format -i $(C_FILES)
 
 docs: $(VENV)/installed-$(EXTRAS)
 	$(BIN)/python tools/reference.py
