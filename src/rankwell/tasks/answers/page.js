@@ -8,11 +8,16 @@ import {rankedRows, registerView, runLines} from "../../report/page/assets/views
 
 const MOST = 6;
 
+/** @param {ListRow} row */
 function isAnswer(row) {
   return Boolean(row[DETAIL]) && ("characters" in row[DETAIL] || "right" in row[DETAIL]);
 }
 
-/** The right answers; null where they are not known. */
+/**
+ * The right answers; null where they are not known.
+ * @param {Query} query
+ * @returns {string[] | null}
+ */
 function rights(query) {
   try {
     return JSON.parse(queries.attributes.right?.[query] ?? "null");
@@ -21,6 +26,7 @@ function rights(query) {
   }
 }
 
+/** @param {Query} query */
 function summary(query) {
   const right = rights(query);
   const texts = right ? [...new Set(right)] : null;
@@ -46,7 +52,11 @@ function legend() {
     el("span", null, el("span", {class: "said-predicted"}, "passage"), "answered alone"));
 }
 
-/** A text cut where its marks begin and end; layers: [spans of characters as [start, end], class]. Python counts characters, not code units. */
+/**
+ * A text cut where its marks begin and end; layers: [spans of characters as [start, end], class]. Python counts characters, not code units.
+ * @param {string} text
+ * @param {[number[][], string][]} layers
+ */
 function layered(text, layers) {
   const letters = Array.from(text);
   const cuts = new Set([0, letters.length]);
@@ -60,11 +70,15 @@ function layered(text, layers) {
   });
 }
 
+/** @param {string} text @param {number[][] | null} characters @param {number[][] | null} words */
 function compare(text, characters, words) {
   return layered(text, [[characters ?? [], "same-letters"], [words ?? [], "same-word"]]);
 }
 
-/** The answer in place of an item's id, with the parts it shares with the right one. */
+/**
+ * The answer in place of an item's id, with the parts it shares with the right one.
+ * @param {ListRow} row
+ */
 function title(row) {
   if (!isAnswer(row)) return null;
   const text = data.items.id[row[ITEM]];
@@ -72,6 +86,7 @@ function title(row) {
   return el("span", {class: "answer", dir: "auto"}, compare(text, row[DETAIL].characters, row[DETAIL].tokens));
 }
 
+/** @param {RankedRow} row */
 function result(row) {
   if (!isAnswer(row) || row[RANK] === null) return null;
   const detail = row[DETAIL];
@@ -84,17 +99,23 @@ function result(row) {
     detail.context ? passage(detail.context) : null);
 }
 
+/** @param {any} detail */
 function f1s(detail) {
   return [el("span", null, el("span", {class: "quiet"}, "F1 of words "), number(detail.token_f1, "share")),
     el("span", {title: "Letters in their order"}, el("span", {class: "quiet"}, "of letters "), number(detail.aligned_char_f1, "share"))];
 }
 
+/** @param {{text: string, spans: [number, number, string][]}} context */
 function passage({text, spans}) {
+  /** @param {string} word */
   const of = word => spans.filter(([, , each]) => each === word).map(([start, end]) => [start, end]);
   return el("p", {class: "passage", dir: "auto"}, layered(text, ["both", "gold", "predicted"].map(word => [of(word), `said-${word}`])));
 }
 
-/** The word for a right answer that a reader does not give; documents are retrieved or not. */
+/**
+ * The word for a right answer that a reader does not give; documents are retrieved or not.
+ * @param {ListRow} row
+ */
 function absent(row) {
   return isAnswer(row) ? "not given" : null;
 }

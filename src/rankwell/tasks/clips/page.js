@@ -7,11 +7,20 @@ import {runTag} from "../../report/page/assets/labels.js";
 import {ALPHABET} from "../../report/page/assets/rows.js";
 import {rankedRows, registerView} from "../../report/page/assets/views.js";
 
+/** @typedef {[group: string, label: string]} Keyword */
+/** @typedef {{keyword: Keyword, lacks: number}} KeywordCount */
+
 const FIRST = 10;
+/** @type {Record<string, string>} */
 const REASONS = {below_threshold: "below the threshold", unannotated: "not annotated", query_itself: "the query itself"};
 
-/** The keywords of a query as [group, label], in one order for all results. */
+/**
+ * The keywords of a query as [group, label], in one order for all results.
+ * @param {RankedRow[]} rows
+ * @returns {Keyword[]}
+ */
 function keywordsOf(rows) {
+  /** @type {Map<string, Keyword>} */
   const labels = new Map();
   for (const row of rows) {
     for (const [group, {found, missing}] of Object.entries(row[DETAIL]?.groups ?? {})) {
@@ -21,27 +30,38 @@ function keywordsOf(rows) {
   return [...labels.values()].sort((one, other) => ALPHABET.compare(one[0], other[0]) || ALPHABET.compare(one[1], other[1]));
 }
 
+/** @param {RankedRow} row @param {Keyword} keyword */
 function has(row, [group, label]) {
   return row[DETAIL]?.groups?.[group]?.found.includes(label) ?? false;
 }
 
-/** A tick or a cross: a shape, a colour, and a name for those who see neither. */
+/**
+ * A tick or a cross: a shape, a colour, and a name for those who see neither.
+ * @param {boolean} found
+ * @param {string} name
+ */
 function sign(found, name) {
   return svg("svg", {class: `sign ${found ? "found" : "missing"}`, viewBox: "0 0 16 16", width: 14, height: 14, role: "img", "aria-label": name},
     svg("title", null, name), svg("path", {d: found ? "M3.2 8.6l3.1 3.1 6.5-7.2" : "M4.4 4.4l7.2 7.2M11.6 4.4l-7.2 7.2"}));
 }
 
+/** @param {RankedRow} row */
 function isKnown(row) {
   return row[STATE] !== "unjudged";
 }
 
+/** @param {Query} query */
 function summary(query) {
   const tables = comparedRuns().map(run => keywordTable(query, run)).filter(Boolean);
   if (!tables.length) return null;
   return el("div", {class: "view"}, el("h3", null, "Which keyword fails most"), el("div", {class: "keyword-tables"}, tables));
 }
 
-/** A row for each keyword with a tick or a cross for each of the first results, the keyword that fails most first. */
+/**
+ * A row for each keyword with a tick or a cross for each of the first results, the keyword that fails most first.
+ * @param {Query} query
+ * @param {Run} run
+ */
 function keywordTable(query, run) {
   const rows = rankedRows(query, run).slice(0, FIRST);
   const keywords = keywordsOf(rows);
@@ -56,8 +76,10 @@ function keywordTable(query, run) {
       el("tbody", null, counted.map(each => keywordRow(each, rows, twice))))));
 }
 
+/** @param {KeywordCount} count @param {RankedRow[]} rows @param {boolean} twice */
 function keywordRow({keyword, lacks}, rows, twice) {
   const [group, label] = keyword;
+  /** @param {RankedRow} row */
   const slot = row => {
     const name = `${label}: ${isKnown(row) ? (has(row, keyword) ? "found" : "missing") : "not annotated"}, rank ${row[RANK]}`;
     return el("td", {class: "slot"}, isKnown(row) ? sign(has(row, keyword), visible(name)) : el("span", {class: "quiet", title: visible(name)}, "?"));
@@ -68,6 +90,7 @@ function keywordRow({keyword, lacks}, rows, twice) {
     el("td", {class: `number ${lacks ? "loss" : "gain"}`}, `${lacks} of ${rows.length}`));
 }
 
+/** @param {KeywordCount[]} counted @param {number} n */
 function verdict(counted, n) {
   const [{keyword, lacks}] = counted;
   if (!lacks) return "nothing is missing";
@@ -76,10 +99,13 @@ function verdict(counted, n) {
   return [isolated("strong", null, keyword[1]), ` is missing in ${lacks} of ${n}`];
 }
 
-/** Every keyword of the query, in the same order on every result, with a tick or a cross; and their number. */
+/**
+ * Every keyword of the query, in the same order on every result, with a tick or a cross; and their number.
+ * @param {RankedRow} row
+ */
 function result(row) {
   const keywords = keywordsOf([row]);
-  const reasons = (row[DETAIL]?.reasons ?? []).filter(reason => reason in REASONS);
+  const reasons = /** @type {string[]} */ (row[DETAIL]?.reasons ?? []).filter(reason => reason in REASONS);
   if (!keywords.length && !reasons.length) return null;
   const found = keywords.filter(keyword => has(row, keyword)).length;
   return el("div", {class: "view found-keywords"},

@@ -7,11 +7,13 @@ import {rankedRows, registerView, runLines} from "../../report/page/assets/views
 
 const NEAR = 10;
 
+/** @param {ListRow} row */
 function rankText(row) {
   const ranks = row[DETAIL]?.ranks;
   return ranks ? `rank ${ranks[0]} to ${ranks[1]}, tied` : `rank ${number(row[RANK], "count")}`;
 }
 
+/** @param {Query} query */
 function summary(query) {
   const lines = runLines(run => {
     const rows = data.lists[query]?.[run] ?? [];
@@ -26,6 +28,7 @@ function summary(query) {
   return lines ? el("div", {class: "view"}, lines) : null;
 }
 
+/** @param {RankedRow} row */
 function result(row) {
   const {label, first_right: first} = row[DETAIL] ?? {};
   if (label === undefined && !first) return null;

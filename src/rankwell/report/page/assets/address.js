@@ -4,16 +4,25 @@ import {chosen, rangeText, START} from "./chosen.js";
 import {addressOf, measures, queries, queryAt, runs} from "./data.js";
 import {ORDERS} from "./rows.js";
 
+/** @type {(changed: Set<string>) => void} */
 let draw = () => {};
+/** @type {string | null} */
 let written = null;
 let writing = 0;
 
-/** Sets what draws the page; it is called with the names of the choices that changed. */
+/**
+ * Sets what draws the page; it is called with the names of the choices that changed.
+ * @param {(changed: Set<string>) => void} act
+ */
 export function onChange(act) {
   draw = act;
 }
 
-/** Changes what is chosen, writes the address and draws again; `push` makes it a step that the back button undoes. */
+/**
+ * Changes what is chosen, writes the address and draws again; `push` makes it a step that the back button undoes.
+ * @param {Partial<Choices>} changes
+ * @param {{push?: boolean}} [options]
+ */
 export function choose(changes, {push = false} = {}) {
   if (push) writeAddress();
   Object.assign(chosen, changes);
@@ -24,6 +33,7 @@ export function choose(changes, {push = false} = {}) {
   draw(new Set(Object.keys(changes)));
 }
 
+/** @param {boolean} [push] */
 export function writeAddress(push = false) {
   clearTimeout(writing);
   const address = `#${addressText()}`;
@@ -33,15 +43,17 @@ export function writeAddress(push = false) {
   else location.replace(address);
 }
 
+/** @param {Partial<Choices>} [changes] */
 export function addressText(changes = {}) {
   const now = {...chosen, ...changes};
   const parameters = new URLSearchParams();
+  /** @param {string} name @param {string | null | undefined} value @param {string | null | undefined} usual */
   const set = (name, value, usual) => {
-    if (value !== usual && value !== null && value !== "") parameters.set(name, value);
+    if (value !== usual && value !== null && value !== undefined && value !== "") parameters.set(name, value);
   };
   set("measure", measureKey(measures[now.measure]), measureKey(measures[START.measure]));
   set("a", runs[now.a], runs[START.a]);
-  set("b", now.b === null ? null : runs[now.b], runs[START.b]);
+  set("b", now.b === null ? null : runs[now.b], START.b === null ? null : runs[START.b]);
   set("sort", now.reversed ? `-${now.sort}` : now.sort, START.sort);
   set("seed", String(now.seed), String(START.seed));
   set("search", now.search, "");
@@ -56,11 +68,15 @@ export function addressText(changes = {}) {
   return text ? `${now.view}?${text}` : now.view;
 }
 
-/** Of two directions the measures have the same name. */
+/**
+ * Of two directions the measures have the same name.
+ * @param {Measure | undefined} measure
+ */
 function measureKey(measure) {
   return measure && (measure.of ? `${measure.name} of ${measure.of}` : measure.name);
 }
 
+/** @param {string | null} text @returns {Interval} */
 function rangeFrom(text) {
   const [low, high] = (text ?? "..")
     .split("..")
@@ -69,31 +85,36 @@ function rangeFrom(text) {
 }
 
 /** Reads the address; what it names and this page does not have is left as at the start. */
-function readAddress() {
+export function readAddress() {
   const [view, text = ""] = location.hash.slice(1).split(/\?(.*)/s);
   const parameters = new URLSearchParams(text);
-  const place = (names, name, usual) =>
-    parameters.has(name) && names.includes(parameters.get(name)) ? names.indexOf(parameters.get(name)) : usual;
+  /** @param {(string | undefined)[]} names @param {string} name @param {number} usual */
+  const place = (names, name, usual) => {
+    const found = names.indexOf(parameters.get(name) ?? "");
+    return parameters.has(name) && found >= 0 ? found : usual;
+  };
   const sort = parameters.get("sort") ?? START.sort;
   Object.assign(chosen, structuredClone(START), {
     view: view === "queries" ? "queries" : "overview",
-    query: parameters.has("query") ? queryAt(parameters.get("query")) : null,
+    query: parameters.has("query") ? queryAt(parameters.get("query") ?? "") : null,
     measure: place(measures.map(measureKey), "measure", START.measure),
     a: place(runs, "a", START.a),
     b: START.b === null ? null : place(runs, "b", START.b),
-    sort: sort.replace(/^-/, "") in ORDERS ? sort.replace(/^-/, "") : START.sort,
+    sort: Object.hasOwn(ORDERS, sort.replace(/^-/, "")) ? sort.replace(/^-/, "") : START.sort,
     reversed: sort.startsWith("-"),
     seed: Math.abs(Number.parseInt(parameters.get("seed") ?? "1", 10)) || 1,
     search: parameters.get("search") ?? "",
     differ: parameters.get("differ") === "yes" && START.b !== null,
     ranges: {a: rangeFrom(parameters.get("value_a")), b: rangeFrom(parameters.get("value_b")), delta: rangeFrom(parameters.get("difference"))},
-    flags: parameters.getAll("flag").filter(flag => flag in queries.flags),
+    flags: parameters.getAll("flag").filter(flag => Object.hasOwn(queries.flags, flag)),
     attributes: attributesFrom(parameters.getAll("only")),
-    theme: ["light", "dark"].includes(parameters.get("theme")) ? parameters.get("theme") : null,
+    theme: ["light", "dark"].includes(parameters.get("theme") ?? "") ? parameters.get("theme") : null,
   });
 }
 
+/** @param {string[]} texts */
 function attributesFrom(texts) {
+  /** @type {Record<string, string>} */
   const found = {};
   for (const text of texts) {
     const name = Object.keys(queries.attributes).find(each => text.startsWith(`${each}=`));

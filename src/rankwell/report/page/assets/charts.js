@@ -4,6 +4,7 @@ import {data} from "./data.js";
 import {$, el, readable} from "./dom.js";
 
 // The colours of rankwell's charts, and the page's variables for them.
+/** @type {Record<string, string>} */
 const PAINTS = {
   "#1c2733": "ink",
   "#5b6773": "quiet",
@@ -32,34 +33,46 @@ export async function drawCharts() {
   drawnCharts.clear();
   for (const each of data.charts ?? []) {
     await new Promise(done => setTimeout(done));
+    /** @type {HTMLElement | null} */
     const place = document.querySelector(`[data-chart="${CSS.escape(each.id)}"]`);
     if (mine !== begun || !place) return;
     await drawChart(each, place);
   }
 }
 
-/** Draws a chart with as many panels side by side as there is room for. */
+/**
+ * Draws a chart with as many panels side by side as there is room for.
+ * @param {Chart} each
+ * @param {HTMLElement} place
+ */
 async function drawChart(each, place) {
   const painted = paint(each.spec);
   const panels = painted.concat ?? [];
-  place.closest(".card").classList.toggle("broad", panels.length > 0);
+  place.closest(".card")?.classList.toggle("broad", panels.length > 0);
   try {
     await drawPanels(each.id, place, painted, panels);
     place.querySelector("svg")?.setAttribute("aria-label", `${each.title}. ${each.note ?? ""}`);
   } catch (problem) {
-    place.replaceChildren(el("p", {class: "quiet"}, `This chart cannot be drawn: ${problem.message}`));
+    place.replaceChildren(el("p", {class: "quiet"}, `This chart cannot be drawn: ${problem instanceof Error ? problem.message : problem}`));
   }
 }
 
-/** As many panels side by side as have room, each as wide as the room allows; a chart without panels as it is. */
+/**
+ * As many panels side by side as have room, each as wide as the room allows; a chart without panels as it is.
+ * @param {string} id
+ * @param {HTMLElement} place
+ * @param {any} spec
+ * @param {any[]} panels
+ */
 async function drawPanels(id, place, spec, panels) {
   const least = Math.min(...panels.map(panel => panel.width));
+  /** @param {number} columns @param {number} by */
   const show = async (columns, by) => {
     drawnCharts.get(id)?.finalize();
     const wider = panels.map(panel => widened(panel, panel.width, by));
     const whole = panels.length ? {...spec, columns, concat: wider} : spec;
     drawnCharts.set(id, (await embed(place, whole, panels.length ? least + by : PLOT.most)).view);
-    return Math.floor((place.clientWidth - place.querySelector("svg").getBoundingClientRect().width) / columns);
+    return Math.floor((place.clientWidth - (place.querySelector("svg")?.getBoundingClientRect().width ?? 0)) / columns);
   };
   for (let columns = Math.max(1, Math.min(spec.columns ?? panels.length, panels.length)); ; columns -= 1) {
     const spare = await show(columns, 0);
@@ -70,10 +83,17 @@ async function drawPanels(id, place, spec, panels) {
   }
 }
 
-/** A panel with a plot so much wider; what stands at its right edge, or beyond, moves with the edge. */
+/**
+ * A panel with a plot so much wider; what stands at its right edge, or beyond, moves with the edge.
+ * @param {any} value
+ * @param {number} width
+ * @param {number} by
+ * @returns {any}
+ */
 function widened(value, width, by) {
   if (Array.isArray(value)) return value.map(each => widened(each, width, by));
   if (value === null || typeof value !== "object") return value;
+  /** @param {string} name @param {any} inner */
   const moved = (name, inner) => {
     if (name === "width" && inner === width) return width + by;
     if (name === "value" && inner >= width) return inner + by;
@@ -82,6 +102,7 @@ function widened(value, width, by) {
   return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, moved(name, inner)]));
 }
 
+/** @param {HTMLElement} place @param {any} spec @param {number} plot */
 function embed(place, spec, plot) {
   return window.vegaEmbed(place, spec, {
     mode: "vega-lite",
@@ -95,7 +116,11 @@ function embed(place, spec, plot) {
   });
 }
 
-/** A copy of a specification with the colours of the theme in the place of rankwell's own. */
+/**
+ * A copy of a specification with the colours of the theme in the place of rankwell's own.
+ * @param {any} value
+ * @returns {any}
+ */
 function paint(value) {
   if (typeof value === "string") return Object.hasOwn(PAINTS, value) ? `var(--${PAINTS[value]})` : value;
   if (Array.isArray(value)) return value.map(paint);
@@ -105,7 +130,10 @@ function paint(value) {
   );
 }
 
-/** plot: width of the plots in pixels, which limits their titles. */
+/**
+ * plot: width of the plots in pixels, which limits their titles.
+ * @param {number} plot
+ */
 function chartConfig(plot) {
   const [ink, quiet, line] = ["var(--ink)", "var(--quiet)", "var(--line)"];
   const small = {labelFontSize: 11, titleFontSize: 11, titleFontWeight: "normal"};
@@ -138,7 +166,13 @@ function chartConfig(plot) {
   };
 }
 
-/** The tooltip of a chart, as text. */
+/**
+ * The tooltip of a chart, as text.
+ * @param {unknown} _
+ * @param {MouseEvent} event
+ * @param {unknown} __
+ * @param {any} value
+ */
 function showTip(_, event, __, value) {
   const tip = $("tip");
   if (value === null || value === undefined || value === "") {

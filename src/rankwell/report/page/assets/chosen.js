@@ -5,6 +5,7 @@ import {data, hasValues, measures, runs} from "./data.js";
 const pair = data.differences?.[0] ?? {a: 0, b: runs.length > 1 ? 1 : null};
 export const offered = measures.map((_, place) => place).filter(place => runs.some((_, run) => hasValues(place, run)));
 
+/** @type {Choices} */
 export const START = {
   view: "overview",
   query: null,
@@ -22,14 +23,16 @@ export const START = {
   theme: null,
 };
 
+/** @type {(keyof Filters)[]} */
 export const FILTERS = ["search", "differ", "ranges", "flags", "attributes"];
 
 export const chosen = structuredClone(START);
 
 export function comparedRuns() {
-  return [chosen.a, chosen.b].filter(run => run !== null);
+  return chosen.b === null ? [chosen.a] : [chosen.a, chosen.b];
 }
 
+/** @param {Interval} range */
 export function rangeText([low, high]) {
   return low === null && high === null ? null : `${low ?? ""}..${high ?? ""}`;
 }
@@ -39,6 +42,7 @@ export function filtersSet() {
   return (chosen.search ? 1 : 0) + (chosen.differ ? 1 : 0) + ranges + chosen.flags.length + Object.keys(chosen.attributes).length;
 }
 
+/** @returns {Filters} */
 export function withoutFilters() {
-  return structuredClone(Object.fromEntries(FILTERS.map(name => [name, START[name]])));
+  return /** @type {any} */ (structuredClone(Object.fromEntries(FILTERS.map(name => [name, START[name]]))));
 }

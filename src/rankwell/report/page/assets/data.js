@@ -1,13 +1,15 @@
 // The page's data, and its parts in script files beside the page.
 
-export const data = JSON.parse(document.getElementById("data").textContent);
+/** @type {PageData} */
+export const data = JSON.parse(document.getElementById("data")?.textContent ?? "null");
+/** @type {string[]} */
 const NONE = [];
 export const queries = data.queries;
 export const runs = data.runs;
 export const measures = data.measures;
 
 data.lists ??= {};
-data.items ??= {id: []};
+data.items ??= {id: [], text: [], thumbnail: []};
 data.items.text ??= [];
 data.items.thumbnail ??= [];
 // A text that repeats the id is left out.
@@ -19,31 +21,44 @@ export const allQueries = queries.id.map((_, index) => index);
 export const flagsOf = flagsByQuery();
 
 function flagsByQuery() {
+  /** @type {Map<Query, string[]>} */
   const found = new Map();
   for (const [name, places] of Object.entries(queries.flags)) {
     for (const place of places) {
-      if (found.has(place)) found.get(place).push(name);
-      else found.set(place, [name]);
+      found.set(place, [...(found.get(place) ?? []), name]);
     }
   }
-  return place => found.get(place) ?? NONE;
+  return /** @param {Query} query */ query => found.get(query) ?? NONE;
 }
 
-/** The value of a query, null where it is not counted. */
+/**
+ * The value of a query, null where it is not counted.
+ * @param {MeasurePlace} measure
+ * @param {Run} run
+ * @param {Query} query
+ */
 export function valueOf(measure, run, query) {
   return queries.values[measure]?.[run]?.[query] ?? null;
 }
 
-/** Whether a measure has values of single queries in all of these runs; an aggregate of a whole collection has none. */
+/**
+ * Whether a measure has values of single queries in all of these runs; an aggregate of a whole collection has none.
+ * @param {MeasurePlace} measure
+ * @param {...Run} places
+ */
 export function hasValues(measure, ...places) {
   return places.every(run => queries.values[measure]?.[run]?.some(value => value !== null));
 }
 
+/** @param {Run} run @param {Query} query */
 export function firstOf(run, query) {
   return queries.first?.[run]?.[query] ?? null;
 }
 
-/** The rule of this name as the results state it, null where they do not. */
+/**
+ * The rule of this name as the results state it, null where they do not.
+ * @param {string} name
+ */
 export function ruleOf(name) {
   return data.rules?.find(([each]) => each === name)?.[1] ?? null;
 }
@@ -56,29 +71,46 @@ export const GRADE = 3;
 export const STATE = 4;
 export const DETAIL = 5;
 
+/**
+ * The rows of retrieved items, in the order of rank.
+ * @param {ListRow[] | undefined} rows
+ */
+export function byRank(rows) {
+  const ranked = /** @type {RankedRow[]} */ ((rows ?? []).filter(row => row[RANK] !== null));
+  return ranked.sort((one, other) => one[RANK] - other[RANK]);
+}
+
 /** Number of results of a list that are shown. */
 export function mostResults() {
   return data.shown?.results ?? 20;
 }
 
-/** The rows of a list that are shown, in the order of rank; beyond them it has relevant items and those not retrieved. */
+/**
+ * The rows of a list that are shown, in the order of rank; beyond them it has relevant items and those not retrieved.
+ * @param {ListRow[] | undefined} rows
+ * @returns {RankedRow[]}
+ */
 export function firstRows(rows) {
   const most = mostResults();
-  return (rows ?? []).filter(row => row[RANK] !== null && row[RANK] <= most).sort((one, other) => one[RANK] - other[RANK]);
+  return byRank(rows).filter(row => row[RANK] <= most);
 }
 
+/** @type {Map<string, Query[]>} */
 const placesById = new Map();
 for (const query of allQueries) {
   const id = queries.id[query];
-  if (placesById.has(id)) placesById.get(id).push(query);
-  else placesById.set(id, [query]);
+  placesById.set(id, [...(placesById.get(id) ?? []), query]);
 }
 
-/** A query's name in the address: its id, and its place too where the id repeats, as in results of two directions. */
+/**
+ * A query's name in the address: its id, and its place too where the id repeats, as in results of two directions.
+ * @param {Query} query
+ */
 export function addressOf(query) {
-  return placesById.get(queries.id[query]).length > 1 ? `${queries.id[query]}@${query}` : queries.id[query];
+  return (placesById.get(queries.id[query]) ?? []).length > 1 ? `${queries.id[query]}@${query}` : queries.id[query];
 }
 
+/** @param {string} address @returns {Query | null} */
 export function queryAt(address) {
   const places = placesById.get(address);
   if (places) return places[0];
@@ -86,26 +118,34 @@ export function queryAt(address) {
   return queries.id[place] !== undefined && addressOf(place) === address ? place : null;
 }
 
+/** @type {Map<string, Promise<void>>} */
 const loading = new Map();
 
 /** Called by a part's own script, once. */
 window.rankwellPart = part => {
   Object.assign(data.lists, part.lists);
-  for (const [place, known] of Object.entries(part.items ?? {})) {
+  for (const [key, known] of Object.entries(part.items ?? {})) {
+    const place = Number(key);
     data.items.text[place] = known.text ?? null;
     data.items.thumbnail[place] = known.thumbnail ?? null;
   }
 };
 
-/** Resolves when the lists of a query are here, at once where they need no loading; rejects with a sentence for people. */
+/**
+ * Resolves when the lists of a query are here, at once where they need no loading; rejects with a sentence for people.
+ * @param {Query} query
+ * @returns {Promise<Lists | null>}
+ */
 export function listsOf(query) {
   if (data.lists[query]) return Promise.resolve(data.lists[query]);
   const part = (data.parts ?? []).find(([, first, last]) => first <= query && query <= last);
   if (!part) return Promise.resolve(null);
-  if (!loading.has(part[0])) loading.set(part[0], loadScript(part[0]));
-  return loading.get(part[0]).then(() => data.lists[query] ?? null);
+  const loaded = loading.get(part[0]) ?? loadScript(part[0]);
+  loading.set(part[0], loaded);
+  return loaded.then(() => data.lists[query] ?? null);
 }
 
+/** @param {string} source @returns {Promise<void>} */
 function loadScript(source) {
   return new Promise((resolve, reject) => {
     const script = document.createElement("script");

@@ -7,7 +7,7 @@ import {$, button, el, heading, icon, isolated, readable, table, visible} from "
 import {copy} from "./downloads.js";
 import {toggleFilters} from "./filters.js";
 import {gold} from "./gold.js";
-import {measureName, picture, runTag} from "./labels.js";
+import {measureName, pictureOf, runTag} from "./labels.js";
 import {drawLines} from "./lines.js";
 import {rankedLists} from "./lists.js";
 import {number, signed} from "./numbers.js";
@@ -15,8 +15,10 @@ import {attributeOf, deltaOf, difference, senseOf, STRUCTURED, valueA, valueB} f
 import {cursorLink, drawRows, moveCursor, revealCursor, shownRows} from "./table.js";
 import {taskView} from "./views.js";
 
+/** @type {Element | null} */
 let opener = null;
 
+/** @param {Query} query */
 export function openQuery(query) {
   opener = document.activeElement;
   shownRows.cursor = shownRows.queries.indexOf(query);
@@ -30,16 +32,21 @@ export function closeQuery() {
   choose({query: null}, {push: true});
   revealCursor();
   drawRows(true);
-  (cursorLink() ?? opener)?.focus?.({preventScroll: true});
+  const target = cursorLink() ?? opener;
+  if (target instanceof HTMLElement) target.focus({preventScroll: true});
 }
 
-/** The neighbour of the open query in the order shown, null at the ends. */
+/**
+ * The neighbour of the open query in the order shown, null at the ends.
+ * @param {number} step
+ */
 function neighbour(step) {
-  const place = shownRows.queries.indexOf(chosen.query);
+  const place = chosen.query === null ? -1 : shownRows.queries.indexOf(chosen.query);
   if (place < 0) return shownRows.queries[0] ?? null;
   return shownRows.queries[place + step] ?? null;
 }
 
+/** @param {number} step */
 export function stepTo(step) {
   const query = neighbour(step);
   if (query !== null) moveCursor(shownRows.queries.indexOf(query));
@@ -57,7 +64,7 @@ export async function drawDetail() {
     return;
   }
   if (detail.dataset.query !== String(query)) detail.scrollTop = 0;
-  detail.dataset.query = query;
+  detail.dataset.query = String(query);
   const body = el("div", null, data.lists[query] ? null : el("p", {class: "empty"}, "Loading …"));
   detail.replaceChildren(detailBar(query), detailHead(query), body);
   try {
@@ -66,7 +73,12 @@ export async function drawDetail() {
   } catch (problem) {
     if (chosen.query === query)
       body.replaceChildren(
-        el("div", {class: "empty", role: "alert"}, el("strong", null, "The lists are not here"), problem.message),
+        el(
+          "div",
+          {class: "empty", role: "alert"},
+          el("strong", null, "The lists are not here"),
+          problem instanceof Error ? problem.message : String(problem),
+        ),
       );
   }
   drawLines();
@@ -77,8 +89,10 @@ function notHere() {
   return el("div", {class: "empty"}, el("strong", null, "No lists for this query"), rule);
 }
 
+/** @param {Query} query */
 function detailBar(query) {
   const place = shownRows.queries.indexOf(query);
+  /** @param {number} step @param {string} path @param {string} label @param {string} key */
   const turn = (step, path, label, key) => {
     const made = button(icon(path), () => stepTo(step), {class: "plain", "aria-label": label, title: `${label} (${key})`});
     made.disabled = neighbour(step) === null;
@@ -110,10 +124,11 @@ function detailBar(query) {
   );
 }
 
+/** @param {Query} query */
 function detailHead(query) {
   const text = queries.text[query];
   const id = isolated("span", {class: "mono"}, queries.id[query]);
-  const image = queries.picture ? picture(queries.picture[query], 120) : null;
+  const image = pictureOf(query, 120);
   const attributes = Object.keys(queries.attributes)
     .map(name => [name, attributeOf(name, query)])
     .filter(([, value]) => value !== "" && value.length <= 60 && !STRUCTURED.test(value));
@@ -137,19 +152,25 @@ function detailHead(query) {
   );
 }
 
-/** The chosen measure in large, all measures in a table that opens. */
+/**
+ * The chosen measure in large, all measures in a table that opens.
+ * @param {Query} query
+ */
 function scores(query) {
   const {unit} = measures[chosen.measure];
-  const single = chosen.b === null;
+  const {b} = chosen;
+  const single = b === null;
+  /** @param {Child} label @param {string} value */
   const figure = (label, value, sense = "") => el("div", null, el("dt", null, label), el("dd", {class: sense}, value));
   const delta = deltaOf(query);
+  /** @param {Run} run */
   const name = run => [runTag(run), isolated("span", null, runs[run])];
   return [
     el(
       "dl",
       {class: "scores"},
       figure(single ? measureName(measures[chosen.measure]) : name(chosen.a), number(valueA(query), unit)),
-      single ? null : figure(name(chosen.b), number(valueB(query), unit)),
+      single ? null : figure(name(b), number(valueB(query), unit)),
       single ? null : figure(`B − A in ${measureName(measures[chosen.measure])}`, signed(delta, unit), senseOf(delta)),
     ),
     measures.length > 1
@@ -158,8 +179,10 @@ function scores(query) {
   ];
 }
 
+/** @param {Query} query */
 function measuresTable(query) {
   const single = chosen.b === null;
+  /** @param {Measure} measure @param {MeasurePlace} place */
   const row = (measure, place) => {
     const {unit, of} = measure;
     const [a, b] = [chosen.a, chosen.b].map(run => (run === null ? null : valueOf(place, run, query)));
@@ -190,6 +213,7 @@ function measuresTable(query) {
   );
 }
 
+/** @param {Query} query @param {Lists} lists */
 function results(query, lists) {
   const summary = taskView().summary?.(query) ?? null;
   const compared = comparedRuns();
@@ -197,5 +221,5 @@ function results(query, lists) {
     summary ? el("section", {class: "block"}, summary) : null,
     gold(query, lists, compared),
     rankedLists(query, lists, compared),
-  ].filter(Boolean);
+  ].filter(part => part !== null);
 }

@@ -11,8 +11,9 @@ import {shownRows} from "./table.js";
 const FORMULA = /^[=+\-@\t\r]/;
 
 /** One record per query shown, in the order shown. */
-function records() {
-  const single = chosen.b === null;
+export function records() {
+  const {b} = chosen;
+  const single = b === null;
   return shownRows.queries.map(query => ({
     query: queries.id[query],
     text: queries.text[query] ?? null,
@@ -21,17 +22,19 @@ function records() {
     relevant: queries.relevant?.[query] ?? null,
     measure: measures[chosen.measure].name,
     run_a: runs[chosen.a],
-    ...(single ? {} : {run_b: runs[chosen.b]}),
+    ...(single ? {} : {run_b: runs[b]}),
     value_a: valueA(query),
     ...(single ? {} : {value_b: valueB(query), difference: deltaOf(query)}),
     first_a: firstOf(chosen.a, query),
-    ...(single ? {} : {first_b: firstOf(chosen.b, query)}),
+    ...(single ? {} : {first_b: firstOf(b, query)}),
   }));
 }
 
-function csvText(rows) {
+/** @param {Record<string, unknown>[]} rows */
+export function csvText(rows) {
   const names = Object.keys(rows[0]);
   const ids = new Set(["query", "run_a", "run_b"]);
+  /** @param {string} name @param {unknown} value */
   const cell = (name, value) => {
     if (value === null) return "";
     const text = typeof value === "string" && !ids.has(name) && FORMULA.test(value) ? `'${value}` : String(value);
@@ -40,10 +43,12 @@ function csvText(rows) {
   return `${[names.map(name => cell("query", name)), ...rows.map(row => names.map(name => cell(name, row[name])))].map(line => line.join(",")).join("\n")}\n`;
 }
 
-function jsonLines(rows) {
+/** @param {unknown[]} rows */
+export function jsonLines(rows) {
   return rows.map(row => `${JSON.stringify(row)}\n`).join("");
 }
 
+/** @param {string} name @param {string} text @param {string} type */
 function save(name, text, type) {
   const address = URL.createObjectURL(new Blob([text], {type: `${type};charset=utf-8`}));
   const link = el("a", {href: address, download: name});
@@ -53,6 +58,7 @@ function save(name, text, type) {
   toast(`${counted(shownRows.queries.length, "query", "queries")} in ${name}`);
 }
 
+/** @param {string} text @param {string} done */
 export async function copy(text, done) {
   try {
     await navigator.clipboard.writeText(text);
@@ -64,6 +70,7 @@ export async function copy(text, done) {
 
 let toastTimer = 0;
 
+/** @param {string} text */
 export function toast(text) {
   $("toast").textContent = text;
   $("toast").classList.add("shown");

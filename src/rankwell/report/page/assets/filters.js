@@ -18,23 +18,34 @@ export function setUpBar() {
   options($("run-a"), runs);
   options($("run-b"), runs);
   $("swap").append(icon(SWAP));
-  for (const id of ["swap", "run-b"]) (id === "swap" ? $(id) : $(id).closest("label")).hidden = START.b === null;
-  $("run-a").closest("label").hidden = runs.length === 1;
-  $("measure").addEventListener("change", event =>
-    choose({measure: Number(event.target.value), ranges: structuredClone(START.ranges)}),
+  for (const each of [$("swap"), labelOf($("run-b"))]) each.hidden = START.b === null;
+  labelOf($("run-a")).hidden = runs.length === 1;
+  $("measure").addEventListener("change", () =>
+    choose({measure: Number($("measure").value), ranges: structuredClone(START.ranges)}),
   );
-  $("run-a").addEventListener("change", event => chooseRun("a", Number(event.target.value)));
-  $("run-b").addEventListener("change", event => chooseRun("b", Number(event.target.value)));
+  $("run-a").addEventListener("change", () => chooseRun("a", Number($("run-a").value)));
+  $("run-b").addEventListener("change", () => chooseRun("b", Number($("run-b").value)));
   $("swap").addEventListener("click", swapRuns);
-  $("search").addEventListener("input", event => choose({search: event.target.value}));
+  $("search").addEventListener("input", () => choose({search: $("search").value}));
   $("filters-open").addEventListener("click", () => toggleFilters());
   $("presets").append(...presets().map(([name, label, title]) => button(label, () => order(name), {"data-sort": name, title})));
 }
 
+/** @param {HTMLSelectElement} select @param {string[]} names */
 export function options(select, names) {
   select.replaceChildren(...names.map((name, place) => el("option", {value: place}, visible(name))));
 }
 
+/**
+ * The label around a control.
+ * @param {Element} control
+ * @returns {HTMLElement}
+ */
+function labelOf(control) {
+  return /** @type {any} */ (control.closest("label"));
+}
+
+/** The orders offered: [name, label, title]. */
 export function presets() {
   const single = START.b === null;
   return [
@@ -49,20 +60,27 @@ export function presets() {
       ? ["unjudged", "Unjudged", "Where most of the first 10 results are unjudged"]
       : null,
     ["random", "Random", "A random order; press again for another seed"],
-  ].filter(Boolean);
+  ].filter(preset => preset !== null);
 }
 
-/** Sorts by a preset; random chosen again takes the next seed. */
+/**
+ * Sorts by a preset; random chosen again takes the next seed.
+ * @param {string} name
+ */
 export function order(name) {
   const again = name === "random" && chosen.sort === "random";
   choose({sort: name, reversed: false, seed: again ? chosen.seed + 1 : chosen.seed});
 }
 
-/** Two different runs are compared: choosing the other's run swaps them. */
+/**
+ * Two different runs are compared: choosing the other's run swaps them.
+ * @param {"a" | "b"} side
+ * @param {Run} run
+ */
 export function chooseRun(side, run) {
   const other = side === "a" ? "b" : "a";
   const changes = {[side]: run, ranges: structuredClone(START.ranges)};
-  if (chosen[other] === run) changes[other] = chosen[side];
+  if (chosen[other] === run) Object.assign(changes, {[other]: chosen[side]});
   choose(changes);
 }
 
@@ -73,18 +91,19 @@ export function swapRuns() {
   choose({a: chosen.b, b: chosen.a, ranges: {a: b, b: a, delta: [high, low]}});
 }
 
+/** @param {boolean} [open] */
 export function toggleFilters(open = !$("queries").classList.contains("filtering")) {
   $("queries").classList.toggle("filtering", open);
   $("filters-open").setAttribute("aria-expanded", String(open));
-  if (open) $("filters").querySelector("input, select, button")?.focus({preventScroll: true});
+  if (open) /** @type {HTMLElement | null} */ ($("filters").querySelector("input, select, button"))?.focus({preventScroll: true});
 }
 
 export function drawBar() {
-  $("measure").value = chosen.measure;
-  $("run-a").value = chosen.a;
-  $("run-b").value = chosen.b ?? "";
+  $("measure").value = String(chosen.measure);
+  $("run-a").value = String(chosen.a);
+  $("run-b").value = String(chosen.b ?? "");
   if ($("search").value !== chosen.search) $("search").value = chosen.search;
-  for (const preset of $("presets").children)
+  for (const preset of $("presets").querySelectorAll("button"))
     preset.setAttribute("aria-pressed", String(preset.dataset.sort === chosen.sort && !chosen.reversed));
   const set = filtersSet() - (chosen.search ? 1 : 0);
   $("filters-open").replaceChildren(icon(FUNNEL), "Filters", set ? el("span", {class: "badge"}, set) : "");
@@ -112,7 +131,7 @@ export function drawFilters() {
       ),
       ...Object.keys(queries.attributes).map(attributeField),
       flagFields(),
-    ].filter(Boolean),
+    ].filter(node => node !== null),
   );
   if (focused) $(focused)?.focus({preventScroll: true});
 }
@@ -121,10 +140,18 @@ export function clearFilters() {
   choose(withoutFilters());
 }
 
+/** @param {string} title @param {...Child} children */
 function block(title, ...children) {
   return el("fieldset", null, el("legend", {dir: "auto"}, title), children);
 }
 
+/**
+ * @param {string} id
+ * @param {string} label
+ * @param {boolean} on
+ * @param {(on: boolean) => void} act
+ * @param {number | null} [count]
+ */
 function check(id, label, on, act, count = null) {
   const box = el("input", {type: "checkbox", id, checked: on});
   box.addEventListener("change", () => act(box.checked));
@@ -137,7 +164,9 @@ function check(id, label, on, act, count = null) {
   );
 }
 
+/** @param {"a" | "b" | "delta"} name @param {string} label */
 function rangeFields(name, label) {
+  /** @param {0 | 1} place @param {string} word */
   const field = (place, word) => {
     const box = el("input", {
       type: "number",
@@ -148,6 +177,7 @@ function rangeFields(name, label) {
       "aria-label": `${label}, ${word}`,
     });
     box.addEventListener("change", () => {
+      /** @type {Interval} */
       const range = [...chosen.ranges[name]];
       range[place] = box.value === "" ? null : box.valueAsNumber;
       choose({ranges: {...chosen.ranges, [name]: range}});
@@ -164,7 +194,11 @@ function rangeFields(name, label) {
   );
 }
 
-/** The choices of an attribute with few values; of one with many there is the search. */
+/**
+ * The choices of an attribute with few values; of one with many there is the search.
+ * @param {string} name
+ * @param {number} place
+ */
 function attributeField(name, place) {
   const counts = new Map();
   for (const query of allQueries) {
@@ -218,7 +252,9 @@ function flagFields() {
 
 /** The filters in use as chips, each of which takes itself away. */
 export function drawChips() {
+  /** @type {HTMLElement[]} */
   const chips = [];
+  /** @param {string} label @param {Partial<Choices>} changes */
   const chip = (label, changes) =>
     chips.push(
       el(
@@ -232,11 +268,11 @@ export function drawChips() {
     );
   if (chosen.search) chip(`“${chosen.search}”`, {search: ""});
   if (chosen.differ) chip("A and B differ", {differ: false});
-  for (const [name, word] of [
+  for (const [name, word] of /** @type {["a" | "b" | "delta", string][]} */ ([
     ["a", chosen.b === null ? "value" : "A"],
     ["b", "B"],
     ["delta", "B − A"],
-  ]) {
+  ])) {
     const [low, high] = chosen.ranges[name];
     if (low === null && high === null) continue;
     chip(

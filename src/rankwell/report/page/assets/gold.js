@@ -10,22 +10,31 @@ import {marked, words} from "./words.js";
 
 const MOST_GOLD = 8;
 
-/** Relevant items of the runs compared, best grade first, then best rank. */
+/**
+ * Relevant items of the runs compared, best grade first, then best rank.
+ * @param {Lists} lists
+ * @param {Run[]} compared
+ * @returns {RelevantItem[]}
+ */
 function relevantItems(lists, compared) {
+  /** @type {Map<Item, RelevantItem>} */
   const found = new Map();
   compared.forEach((run, side) => {
     for (const row of lists[run] ?? []) {
       if (row[STATE] !== "relevant") continue;
-      if (!found.has(row[ITEM])) found.set(row[ITEM], {item: row[ITEM], grade: row[GRADE], rows: compared.map(() => null)});
-      found.get(row[ITEM]).rows[side] = row;
+      const relevant = found.get(row[ITEM]) ?? {item: row[ITEM], grade: row[GRADE], rows: compared.map(() => null)};
+      relevant.rows[side] = row;
+      found.set(row[ITEM], relevant);
     }
   });
+  /** @param {RelevantItem} each */
   const best = ({rows}) => Math.min(...rows.map(row => row?.[RANK] ?? Infinity));
   return [...found.values()].sort(
     (one, other) => (other.grade ?? 0) - (one.grade ?? 0) || best(one) - best(other) || one.item - other.item,
   );
 }
 
+/** @param {Query} query @param {Lists} lists @param {Run[]} compared */
 export function gold(query, lists, compared) {
   const items = relevantItems(lists, compared);
   const title = el("h3", {id: "gold-title"}, "Relevant items", el("span", {class: "count"}, items.length));
@@ -38,6 +47,7 @@ export function gold(query, lists, compared) {
     );
   const graded = new Set(items.map(each => each.grade)).size > 1;
   const body = el("tbody");
+  /** @param {RelevantItem[]} shown */
   const fill = shown => body.replaceChildren(...shown.map(each => goldRow(each, graded, query)));
   const more = items.length > MOST_GOLD + 2;
   fill(more ? items.slice(0, MOST_GOLD) : items);
@@ -65,9 +75,11 @@ export function gold(query, lists, compared) {
   );
 }
 
+/** @param {RelevantItem} relevant @param {boolean} graded @param {Query} query */
 function goldRow({item, grade, rows}, graded, query) {
   const text = data.items.text[item];
-  const named = taskView().title?.(rows.find(Boolean)) ?? null;
+  const first = rows.find(row => row !== null);
+  const named = (first && taskView().title?.(first)) ?? null;
   return el(
     "tr",
     null,
@@ -92,7 +104,10 @@ function goldRow({item, grade, rows}, graded, query) {
   );
 }
 
-/** The rank of an item in a run. No row at all means that the run does not have the query, which differs from not retrieving the item. */
+/**
+ * The rank of an item in a run. No row at all means that the run does not have the query, which differs from not retrieving the item.
+ * @param {ListRow | null} row
+ */
 function placeCell(row) {
   if (!row) return el("td", {class: "place quiet"}, MISSING);
   if (row[RANK] === null) return el("td", {class: "place loss"}, taskView().absent?.(row) ?? "not retrieved");

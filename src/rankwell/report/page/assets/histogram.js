@@ -15,7 +15,11 @@ function spreadName() {
   return chosen.b === null ? "a" : "delta";
 }
 
-/** Equal bins over the range of all values, whatever the filters, so that bars stay where they are; the middle one is about 0. */
+/**
+ * Equal bins over the range of all values, whatever the filters, so that bars stay where they are; the middle one is about 0.
+ * @param {SpreadShape} shape
+ * @returns {Spread | null}
+ */
 function spread(shape) {
   const valueFor = chosen.b === null ? valueA : deltaOf;
   const every = allQueries.map(valueFor).filter(value => value !== null);
@@ -32,6 +36,7 @@ function spread(shape) {
   return {low, high, counts, width: shape.width};
 }
 
+/** @param {SpreadShape} [shape] */
 export function histogram(shape = SPREAD) {
   const found = spread(shape);
   if (!found) return null;
@@ -92,38 +97,49 @@ export function histogram(shape = SPREAD) {
   );
 }
 
+/** @param {number} value @param {string | undefined} unit */
 function signedOrPlain(value, unit) {
   return chosen.b === null ? number(value, unit) : signed(value, unit);
 }
 
+/** @param {SVGSVGElement} drawing @param {Spread} spread @param {Interval} range */
 function drawBrush(drawing, {low, high, width}, [from, to]) {
+  /** @param {number} value */
   const at = value => Math.min(Math.max((value - low) / (high - low), 0), 1) * width;
   const brush = drawing.querySelector(".brush");
+  if (!brush) return;
   const none = from === null && to === null;
   const left = from === null ? 0 : at(from);
-  brush.setAttribute("x", left);
-  brush.setAttribute("width", none ? 0 : Math.max(1, (to === null ? width : at(to)) - left));
+  brush.setAttribute("x", String(left));
+  brush.setAttribute("width", String(none ? 0 : Math.max(1, (to === null ? width : at(to)) - left)));
 }
 
+/** @param {SVGSVGElement} drawing @param {Spread} found */
 function brushable(drawing, found) {
+  /** @type {number | null} */
   let start = null;
+  /** @param {PointerEvent} event */
   const valueAt = event => {
     const box = drawing.getBoundingClientRect();
     const share = Math.min(Math.max((event.clientX - box.left) / box.width, 0), 1);
     return found.low + share * (found.high - found.low);
   };
-  const rangeTo = event => [start, valueAt(event)].sort((x, y) => x - y).map(value => Number(value.toPrecision(3)));
+  /** @param {number} from @param {PointerEvent} event @returns {[number, number]} */
+  const rangeTo = (from, event) => {
+    const to = valueAt(event);
+    return [Number(Math.min(from, to).toPrecision(3)), Number(Math.max(from, to).toPrecision(3))];
+  };
   drawing.addEventListener("pointerdown", event => {
     start = valueAt(event);
     drawing.setPointerCapture(event.pointerId);
     event.preventDefault();
   });
   drawing.addEventListener("pointermove", event => {
-    if (start !== null) drawBrush(drawing, found, rangeTo(event));
+    if (start !== null) drawBrush(drawing, found, rangeTo(start, event));
   });
   drawing.addEventListener("pointerup", event => {
     if (start === null) return;
-    const range = rangeTo(event);
+    const range = rangeTo(start, event);
     start = null;
     // A click without a drag takes the range away.
     const wide = range[1] - range[0] > (found.high - found.low) / 100;

@@ -3,7 +3,7 @@
 import {choose} from "./address.js";
 import {chosen} from "./chosen.js";
 import {closeQuery, openQuery, stepTo} from "./detail.js";
-import {$, el, mark, stateName, STATES} from "./dom.js";
+import {$, el, mark, stateName, STATES, targetOf} from "./dom.js";
 import {toast} from "./downloads.js";
 import {order, presets, swapRuns, toggleFilters} from "./filters.js";
 import {moveCursor, shownRows} from "./table.js";
@@ -46,6 +46,7 @@ export function setUpHelp() {
   });
 }
 
+/** @type {Record<string, () => unknown>} */
 const ACTIONS = {
   j: () => moveDown(1),
   k: () => moveDown(-1),
@@ -68,38 +69,43 @@ export function setUpKeys() {
       escape(event);
       return;
     }
-    if (event.target.closest("input:not([type=checkbox]), select, textarea")) {
-      if (event.target.id === "search" && (event.key === "Enter" || event.key === "ArrowDown")) leaveSearch(event);
+    if (targetOf(event).closest("input:not([type=checkbox]), select, textarea")) {
+      if (targetOf(event).id === "search" && (event.key === "Enter" || event.key === "ArrowDown")) leaveSearch(event);
       return;
     }
     // What has the focus answers to Enter and the arrows itself.
-    if (event.key === "Enter" && event.target.closest("button, summary, a:not(.id)")) return;
+    if (event.key === "Enter" && targetOf(event).closest("button, summary, a:not(.id)")) return;
     const act = Object.hasOwn(ACTIONS, event.key) ? ACTIONS[event.key] : null;
     if (act && act() !== false) event.preventDefault();
   });
 }
 
-/** Closes what lies on top: the filters, then what is typed, then the query. */
+/**
+ * Closes what lies on top: the filters, then what is typed, then the query.
+ * @param {KeyboardEvent} event
+ */
 function escape(event) {
   if ($("queries").classList.contains("filtering")) {
     toggleFilters(false);
     $("filters-open").focus();
-  } else if (event.target.id === "search" && chosen.search) {
+  } else if (targetOf(event).id === "search" && chosen.search) {
     choose({search: ""});
-  } else if (event.target.id === "search") {
-    event.target.blur();
+  } else if (targetOf(event).id === "search") {
+    targetOf(event).blur();
   } else {
     closeQuery();
   }
   event.preventDefault();
 }
 
+/** @param {KeyboardEvent} event */
 function leaveSearch(event) {
   event.preventDefault();
-  event.target.blur();
+  targetOf(event).blur();
   moveCursor(0);
 }
 
+/** @param {number} step */
 function moveDown(step) {
   if (chosen.view !== "queries") return false;
   if (chosen.query !== null) stepTo(step);
@@ -126,6 +132,6 @@ function nextOrder() {
   const names = presets().map(([name]) => name);
   const name = names[(names.indexOf(chosen.sort) + 1) % names.length];
   order(name);
-  toast(presets().find(each => each[0] === name)[2]);
+  toast(presets().find(each => each[0] === name)?.[2] ?? "");
   return true;
 }

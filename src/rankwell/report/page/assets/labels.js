@@ -1,26 +1,33 @@
 // Runs, measures and items as the reader sees them.
 
 import {chosen, START} from "./chosen.js";
-import {data, measures, ruleOf} from "./data.js";
+import {data, measures, queries, ruleOf} from "./data.js";
 import {el, isolated, visible} from "./dom.js";
 
 export function intervalName() {
   return `${Number((100 * Number(ruleOf("level") ?? 0.95)).toFixed(4))} % interval`;
 }
 
+/** @param {Run} run */
 export function runTag(run) {
   if (START.b === null) return null;
   if (run === chosen.a) return el("span", {class: "tag a"}, "A");
   return run === chosen.b ? el("span", {class: "tag b"}, "B") : null;
 }
 
-/** The label of a measure, its exact name where that differs, and the part of the queries that it covers. */
+/**
+ * The label of a measure, its exact name where that differs, and the part of the queries that it covers.
+ * @param {Measure} measure
+ */
 export function measureName({label, name, of}) {
   const word = label === name ? name : `${label} = ${name}`;
   return of ? `${word}, ${of}` : word;
 }
 
-/** The label of a measure, and below it its exact name where that differs. */
+/**
+ * The label of a measure, and below it its exact name where that differs.
+ * @param {Measure} measure
+ */
 export function measureNodes({label, name, of}) {
   return [
     isolated("span", null, of ? `${label}, ${of}` : label),
@@ -28,7 +35,10 @@ export function measureNodes({label, name, of}) {
   ];
 }
 
-/** The label of a measure, with its exact name where another measure has the same label. */
+/**
+ * The label of a measure, with its exact name where another measure has the same label.
+ * @param {Measure} measure
+ */
 export function shortName(measure) {
   const alike = measures.filter(each => each.label === measure.label && each.of === measure.of);
   return alike.length > 1 ? measureName(measure) : measure.of ? `${measure.label}, ${measure.of}` : measure.label;
@@ -36,7 +46,11 @@ export function shortName(measure) {
 
 const PICTURE = /^data:image\/(png|jpeg|webp|gif);|^(?!\/\/)[^:]*$/;
 
-/** The picture of an item, null where it has none; size in pixels, of its longer side. */
+/**
+ * The picture of an item, null where it has none; size in pixels, of its longer side.
+ * @param {Item} item
+ * @param {number} size
+ */
 export function picture(item, size) {
   const source = data.items.thumbnail[item];
   if (!source || !PICTURE.test(source)) return null;
@@ -49,4 +63,14 @@ export function picture(item, size) {
     loading: "lazy",
     decoding: "async",
   });
+}
+
+/**
+ * The picture of a query, null where it has none.
+ * @param {Query} query
+ * @param {number} size
+ */
+export function pictureOf(query, size) {
+  const item = queries.picture?.[query] ?? null;
+  return item === null ? null : picture(item, size);
 }

@@ -1,6 +1,6 @@
 // Lines between the same items of two lists that stand side by side.
 
-import {$, svg} from "./dom.js";
+import {$, svg, targetOf} from "./dom.js";
 
 /** Draws the lines anew; none where the lists stand under each other. */
 export function drawLines() {
@@ -11,9 +11,9 @@ export function drawLines() {
   drawing.replaceChildren();
   if (!box.width || left.getBoundingClientRect().right > right.getBoundingClientRect().left) return;
   drawing.setAttribute("viewBox", `0 0 ${box.width} ${box.height}`);
-  const places = new Map(Array.from(right.querySelectorAll("[data-item]"), card => [card.dataset.item, middleOf(card, box)]));
+  const places = new Map(cardsOf(right).map(card => [card.dataset.item, middleOf(card, box)]));
   const lines = [];
-  for (const card of left.querySelectorAll("[data-item]")) {
+  for (const card of cardsOf(left)) {
     const to = places.get(card.dataset.item);
     if (to === undefined) continue;
     const from = middleOf(card, box);
@@ -28,16 +28,29 @@ export function drawLines() {
     );
   }
   // Relevant ones lie on top.
-  lines.sort((one, other) => one.classList.contains("relevant") - other.classList.contains("relevant"));
+  lines.sort((one, other) => Number(one.classList.contains("relevant")) - Number(other.classList.contains("relevant")));
   drawing.append(...lines);
 }
 
+/**
+ * The cards of a list.
+ * @param {Element} list
+ * @returns {HTMLElement[]}
+ */
+function cardsOf(list) {
+  return Array.from(list.querySelectorAll("[data-item]"));
+}
+
+/** @param {Element} card @param {DOMRect} box */
 function middleOf(card, box) {
   const place = card.getBoundingClientRect();
   return Math.round(place.top + place.height / 2 - box.top) + 0.5;
 }
 
-/** Marks an item in both lists, and its line, while the pointer is over it. */
+/**
+ * Marks an item in both lists, and its line, while the pointer is over it.
+ * @param {string | null} item
+ */
 function point(item) {
   for (const node of $("detail").querySelectorAll(".pointed")) node.classList.remove("pointed");
   $("detail").classList.toggle("pointing", item !== null);
@@ -48,8 +61,8 @@ function point(item) {
 export function setUpLines() {
   const detail = $("detail");
   detail.addEventListener("pointerover", event => {
-    const card = event.target.closest(".lists:not(.alone) [data-item]");
-    if (event.pointerType === "mouse") point(card ? card.dataset.item : null);
+    const card = targetOf(event).closest(".lists:not(.alone) [data-item]");
+    if (event.pointerType === "mouse") point(card?.getAttribute("data-item") ?? null);
   });
   detail.addEventListener("pointerleave", () => point(null));
   new ResizeObserver(drawLines).observe(detail);

@@ -9,6 +9,7 @@ import {MISSING, number, score} from "./numbers.js";
 import {taskView} from "./views.js";
 import {marked, words} from "./words.js";
 
+/** @param {Query} query @param {Lists} lists @param {Run[]} compared */
 export function rankedLists(query, lists, compared) {
   const ranked = compared.map(run => firstRows(lists[run]));
   const tiles = Boolean(taskView().tile);
@@ -37,16 +38,21 @@ export function rankedLists(query, lists, compared) {
   );
 }
 
-/** The name of a list's run as a choice among all runs. */
+/**
+ * The name of a list's run as a choice among all runs.
+ * @param {Run} run
+ * @param {number} side
+ */
 function runSwitch(run, side) {
-  const name = "ab"[side];
+  const name = side === 0 ? "a" : "b";
   const select = el("select", {class: "run-name", "aria-label": `Run ${"AB"[side]} of these lists`, id: `list-run-${name}`});
   options(select, runs);
-  select.value = run;
+  select.value = String(run);
   select.addEventListener("change", () => chooseRun(name, Number(select.value)));
   return select;
 }
 
+/** @param {Query} query @param {ListParts} list */
 function oneList(query, {run, side, rows, lists, compared, tiles}) {
   const terms = words(queries.text[query]);
   const other = compared.length > 1 ? compared[1 - side] : null;
@@ -69,6 +75,10 @@ function oneList(query, {run, side, rows, lists, compared, tiles}) {
   );
 }
 
+/**
+ * @param {RankedRow} row
+ * @param {{side: number, next: RankedRow | undefined, terms: Set<string>, elsewhere: Map<Item, ListRow> | null}} list
+ */
 function card(row, {side, next, terms, elsewhere}) {
   const item = row[ITEM];
   const text = data.items.text[item];
@@ -99,15 +109,22 @@ function card(row, {side, next, terms, elsewhere}) {
   );
 }
 
+/** @param {RankedRow} row @param {RankedRow | undefined} next */
 function gap(row, next) {
   if (!next || row[SCORE] === null || next[SCORE] === null) return null;
   const lead = Math.abs(row[SCORE] - next[SCORE]);
   return el("span", {class: "quiet gap", title: "Lead over the next result"}, lead === 0 ? "tied" : `+${score(lead)}`);
 }
 
-/** The item's rank in the other run, with the number of ranks between; "> 20" where only the first 20 are known. */
+/**
+ * The item's rank in the other run, with the number of ranks between; "> 20" where only the first 20 are known.
+ * @param {RankedRow} row
+ * @param {ListRow | undefined} other
+ * @param {number} side
+ */
 function otherPlace(row, other, side) {
   const name = "BA"[side];
+  /** @param {string} text @param {string} title @param {string | null} moved */
   const place = (text, title, moved = null) => el("span", {class: "other quiet", title}, `${name} `, text, moved);
   if (!other) return place(`> ${mostResults()}`, `Not among the first ${mostResults()} of ${name}`);
   if (other[RANK] === null) return place(MISSING, `Not retrieved by ${name}`);
@@ -119,6 +136,7 @@ function otherPlace(row, other, side) {
   );
 }
 
+/** @param {RankedRow} row */
 function tile(row) {
   return el(
     "li",

@@ -12,7 +12,7 @@ import {differencesTable, groupsTable, summaryTable} from "./tables.js";
 
 export function drawOverview() {
   const parts = [lead(), figures(), differences(), charts(), groups(), cautions(), provenance()];
-  $("overview").replaceChildren(...parts.filter(Boolean));
+  $("overview").replaceChildren(...parts.filter(part => part !== null));
   drawCharts();
 }
 
@@ -53,9 +53,14 @@ function lead() {
 
 const MOST_SENTENCES = 4;
 
-/** Sentences as a list, the first ones in sight where they are many. */
+/**
+ * Sentences as a list, the first ones in sight where they are many.
+ * @param {string} name
+ * @param {string[]} every
+ */
 function sentences(name, every) {
   if (!every.length) return null;
+  /** @param {string[]} some */
   const list = some => some.map(each => el("li", {dir: "auto"}, readable(each)));
   const shown = every.length > MOST_SENTENCES + 1 ? MOST_SENTENCES : every.length;
   const rest = every.slice(shown);
@@ -84,13 +89,17 @@ function soleVerdict() {
   return `${runs[row.run]}: ${label} ${number(row.mean, unit)}${interval}, over ${counted(row.n, "query", "queries")}`;
 }
 
-/** A sentence with its claim in ink and its evidence, from the first comma on, quieter. */
+/**
+ * A sentence with its claim in ink and its evidence, from the first comma on, quieter.
+ * @param {string} sentence
+ */
 function twoParts(sentence) {
   const text = readable(sentence);
   const end = text.indexOf(", ");
   return end < 0 ? [text] : [text.slice(0, end + 1), el("span", {class: "quiet"}, text.slice(end + 1))];
 }
 
+/** @param {string} id @param {string} title @param {string | null} note @param {...Child} children */
 function section(id, title, note, ...children) {
   return el(
     "section",
@@ -125,6 +134,7 @@ function groups() {
 function cautions() {
   const flags = Object.entries(queries.flags).filter(([, places]) => places.length);
   if (!flags.length) return null;
+  /** @param {string} flag */
   const link = flag => `#${addressText({...withoutFilters(), view: "queries", query: null, flags: [flag]})}`;
   return section(
     "cautions",
@@ -146,6 +156,7 @@ function cautions() {
   );
 }
 
+/** @param {number} share */
 function shareText(share) {
   return share < 0.01 ? "< 1 %" : `${(100 * share).toFixed(0)} %`;
 }
@@ -155,6 +166,7 @@ function charts() {
   return section("charts", "Charts", null, el("div", {class: "charts"}, spread, (data.charts ?? []).map(chartCard)));
 }
 
+/** @param {Chart} each */
 function chartCard(each) {
   return el(
     "figure",
@@ -166,12 +178,14 @@ function chartCard(each) {
 
 /** Rules, definitions and inputs: closed at first, whole when printed. */
 function provenance() {
+  /** @param {[string, string][]} rows */
   const pairs = rows =>
     el(
       "dl",
       {class: "facts"},
       rows.map(([name, value]) => [isolated("dt", null, name), isolated("dd", null, value)]),
     );
+  /** @param {string} title @param {Child} inner */
   const closed = (title, inner) => el("details", null, el("summary", null, title), inner);
   const defined = measures.filter(each => each.definition);
   return section(

@@ -9,29 +9,42 @@ const foldedTexts = allQueries.map(query => folded(`${queries.id[query]} ${queri
 export const SAME = 1e-12;
 export const ALPHABET = new Intl.Collator("en", {numeric: true});
 
+/** @param {Query} query */
 export const valueA = query => valueOf(chosen.measure, chosen.a, query);
+/** @param {Query} query */
 export const valueB = query => (chosen.b === null ? null : valueOf(chosen.measure, chosen.b, query));
 
+/** @param {Query} query */
 export const deltaOf = query => difference(valueA(query), valueB(query));
 
-/** The second value less the first; null where one is unknown. */
+/**
+ * The second value less the first; null where one is unknown.
+ * @param {number | null} a
+ * @param {number | null} b
+ */
 export function difference(a, b) {
   if (a === null || b === null) return null;
   // The last digits of a difference are rounding, and would order queries that are equal.
   return Math.abs(b - a) <= SAME ? 0 : Number((b - a).toPrecision(10));
 }
 
+/** @param {Measure} [measure] */
 export function lowerIsBetter(measure = measures[chosen.measure]) {
   return measure?.better === "lower";
 }
 
-/** "gain", "loss" or "same": what a difference means for B, under the chosen measure or another. */
+/**
+ * "gain", "loss" or "same": what a difference means for B, under the chosen measure or another.
+ * @param {number | null} delta
+ * @param {Measure} [measure]
+ */
 export function senseOf(delta, measure = measures[chosen.measure]) {
   if (!delta) return "same";
   return delta > 0 !== lowerIsBetter(measure) ? "gain" : "loss";
 }
 
 // A key per order: what is compared, smallest first; null stands last whatever the direction.
+/** @type {Record<string, (query: Query) => number | string | null>} */
 export const ORDERS = {
   worst: query => towardsBetter(chosen.b === null ? valueA(query) : valueB(query)),
   loss: query => towardsBetter(deltaOf(query)),
@@ -51,19 +64,28 @@ export const ORDERS = {
 };
 
 const PERSISTENCE = 0.9;
+/** @type {Map<string, number | null>} */
 const overlaps = new Map();
 
-/** Rank-biased overlap of what the lists of A and B show (Webber and others 2010, extrapolated); null without lists. */
+/**
+ * Rank-biased overlap of what the lists of A and B show (Webber and others 2010, extrapolated); null without lists.
+ * @param {Query} query
+ */
 export function overlapOf(query) {
   const lists = data.lists[query];
   if (chosen.b === null || !lists) return null;
   const name = [query, ...[chosen.a, chosen.b].sort((x, y) => x - y)].join(" ");
+  /** @param {Run} run */
   const itemsOf = run => firstRows(lists[run]).map(row => row[ITEM]);
-  if (!overlaps.has(name)) overlaps.set(name, overlapOfLists(itemsOf(chosen.a), itemsOf(chosen.b)));
-  return overlaps.get(name);
+  const known = overlaps.get(name);
+  if (known !== undefined) return known;
+  const overlap = overlapOfLists(itemsOf(chosen.a), itemsOf(chosen.b));
+  overlaps.set(name, overlap);
+  return overlap;
 }
 
-function overlapOfLists(one, other) {
+/** @param {Item[]} one @param {Item[]} other */
+export function overlapOfLists(one, other) {
   const deepest = Math.max(one.length, other.length);
   if (!deepest) return null;
   const [seen, common] = [new Set(), new Set()];
@@ -80,38 +102,51 @@ function overlapOfLists(one, other) {
   return ((1 - PERSISTENCE) / PERSISTENCE) * sum + (common.size / deepest) * PERSISTENCE ** deepest;
 }
 
-/** Number of unjudged items among the first 10 results of the runs compared, null where results are not judged. */
+/**
+ * Number of unjudged items among the first 10 results of the runs compared, null where results are not judged.
+ * @param {Query} query
+ */
 export function unjudgedOf(query) {
-  if (!queries.unjudged) return null;
-  return comparedRuns().reduce((sum, run) => sum + queries.unjudged[run][query], 0);
+  const {unjudged} = queries;
+  return unjudged ? comparedRuns().reduce((sum, run) => sum + unjudged[run][query], 0) : null;
 }
 
+/** @param {number | null} value */
 function towardsBetter(value) {
   return lowerIsBetter() ? negative(value) : value;
 }
 
+/** @param {number | null} value */
 function negative(value) {
   return value === null ? null : -value;
 }
 
-/** A number that looks random and depends on the place and the seed alone (Mulberry32). */
-function shuffled(place, seed) {
+/**
+ * A number that looks random and depends on the place and the seed alone (Mulberry32).
+ * @param {number} place
+ * @param {number} seed
+ */
+export function shuffled(place, seed) {
   let mixed = (Math.imul(place + 1, 0x9e3779b1) ^ Math.imul(seed, 0x85ebca6b)) >>> 0;
   mixed = Math.imul(mixed ^ (mixed >>> 15), mixed | 1);
   mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
   return (mixed ^ (mixed >>> 14)) >>> 0;
 }
 
-/** The queries that pass every filter but the named one, in the order of the data. */
+/**
+ * The queries that pass every filter but the named one, in the order of the data.
+ * @param {string | null} [leftOut]
+ */
 export function passing(leftOut = null) {
   const tests = Object.entries(TESTS)
     .filter(([name]) => name !== leftOut)
     .map(([, make]) => make())
-    .filter(Boolean);
+    .filter(test => test !== null);
   return allQueries.filter(query => tests.every(test => test(query)));
 }
 
 // A maker of tests per filter; null where the filter is not set.
+/** @type {Record<string, () => ((query: Query) => boolean) | null>} */
 const TESTS = {
   of: () => (measures[chosen.measure]?.of ? query => valueA(query) !== null || valueB(query) !== null : null),
   search: () => {
@@ -133,9 +168,10 @@ const TESTS = {
   },
 };
 
+/** @param {Interval} range @param {(query: Query) => number | null} valueFor */
 function within([low, high], valueFor) {
   if (low === null && high === null) return null;
-  return query => {
+  return /** @param {Query} query */ query => {
     const value = valueFor(query);
     return value !== null && (low === null || value >= low - SAME) && (high === null || value <= high + SAME);
   };
@@ -144,8 +180,11 @@ function within([low, high], valueFor) {
 /** The queries shown, in order. Equal ones stay in the order of the data; what is not known stands last. */
 export function shownQueries() {
   const key = ORDERS[chosen.sort];
+  /** @type {Map<Query, any>} */
   const keys = new Map();
+  /** @type {Query[]} */
   const known = [];
+  /** @type {Query[]} */
   const unknown = [];
   for (const query of passing()) {
     const value = key(query);
@@ -164,6 +203,7 @@ export function shownQueries() {
 // Attributes that are lists or objects are for the views of tasks.
 export const STRUCTURED = /^[[{]/;
 
+/** @param {string} name @param {Query} query */
 export function attributeOf(name, query) {
   const value = queries.attributes[name][query];
   return value === null || value === undefined ? "" : String(value);

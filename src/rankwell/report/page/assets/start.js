@@ -17,8 +17,12 @@ import {changeTheme, DARK, drawTheme} from "./theme.js";
 const TABLE_DEPENDS_ON = ["measure", "a", "b", "sort", "reversed", "seed", ...FILTERS];
 let overviewDrawn = false;
 
-/** Draws what depends on the choices named. */
+/**
+ * Draws what depends on the choices named.
+ * @param {Set<string>} changed
+ */
 function draw(changed) {
+  /** @param {string[]} names */
   const any = names => names.some(name => changed.has(name));
   drawTheme();
   drawView();

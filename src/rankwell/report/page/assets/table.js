@@ -3,9 +3,9 @@
 import {addressText, choose} from "./address.js";
 import {chosen} from "./chosen.js";
 import {allQueries, firstOf, flagsOf, measures, queries, runs} from "./data.js";
-import {$, button, el, icon, isolated, readable, svg, visible} from "./dom.js";
+import {$, button, el, icon, isolated, readable, svg, targetOf, visible} from "./dom.js";
 import {clearFilters} from "./filters.js";
-import {measureName, picture} from "./labels.js";
+import {measureName, pictureOf} from "./labels.js";
 import {counted, MISSING, number, signed} from "./numbers.js";
 import {deltaOf, lowerIsBetter, overlapOf, SAME, senseOf, shownQueries, unjudgedOf, valueA, valueB} from "./rows.js";
 
@@ -13,12 +13,18 @@ const AROUND = 12;
 const COMPACT_BELOW = 620;
 const PRINTED = 500;
 const BAR = {width: 64, half: 30};
+/**
+ * @type {{queries: Query[], cursor: number, compact: boolean, from: number, to: number, all: boolean, columns: Column[], reach: number}}
+ */
 export const shownRows = {queries: [], cursor: -1, compact: false, from: -1, to: -1, all: false, columns: [], reach: 1};
 
 /** Columns that this data has: [name, heading, title, cell, numeric]. The name is the key of its order. */
 function columnsOf() {
-  const single = chosen.b === null;
+  const {b} = chosen;
+  const single = b === null;
   const unit = measures[chosen.measure]?.unit;
+  const {relevant} = queries;
+  /** @type {(name: string, heading: string, title: string | null, cell: (query: Query) => Child, numeric?: boolean) => Column} */
   const known = (name, heading, title, cell, numeric = false) => ({name, heading, title, cell, numeric});
   const hasText = queries.text.some(text => text !== null);
   const hasFlags = Object.values(queries.flags).some(places => places.length);
@@ -32,10 +38,9 @@ function columnsOf() {
       query => number(valueA(query), unit),
       true,
     ),
-    !single && known("b", "B", runs[chosen.b], query => number(valueB(query), unit), true),
+    !single && known("b", "B", runs[b], query => number(valueB(query), unit), true),
     !single && known("delta", "B − A", "B minus A", query => deltaCell(query, unit), true),
-    queries.relevant &&
-      known("relevant", "Relevant", "Number of relevant items", query => number(queries.relevant[query], "count"), true),
+    relevant && known("relevant", "Relevant", "Number of relevant items", query => number(relevant[query], "count"), true),
     queries.first &&
       known(
         "first_a",
@@ -46,18 +51,19 @@ function columnsOf() {
       ),
     !single &&
       queries.first &&
-      known("first_b", "First B", "Rank of the first relevant item", query => number(firstOf(chosen.b, query), "count"), true),
+      known("first_b", "First B", "Rank of the first relevant item", query => number(firstOf(b, query), "count"), true),
     chosen.sort === "apart" &&
       known("apart", "Overlap", "Rank-biased overlap of the two lists, 1 where they are the same", overlapCell, true),
     chosen.sort === "unjudged" &&
       known("unjudged", "Unjudged", "Unjudged items among the first 10, of A and B together", unjudgedCell, true),
     hasFlags && known("flags", "Flags", "What to be careful about", flagsCell),
-  ].filter(Boolean);
+  ].filter(column => typeof column === "object" && column !== null);
 }
 
+/** @param {Query} query */
 function idCell(query) {
   return [
-    queries.picture ? picture(queries.picture[query], 28) : null,
+    pictureOf(query, 28),
     isolated(
       "a",
       {class: "id", href: `#${addressText({view: "queries", query})}`, tabindex: "-1", title: visible(queries.id[query])},
@@ -66,12 +72,17 @@ function idCell(query) {
   ];
 }
 
+/** @param {Query} query */
 function textCell(query) {
   const text = queries.text[query];
   return text === null ? MISSING : el("span", {dir: "auto", title: readable(text)}, readable(text));
 }
 
-/** A signed number with a bar about 0. */
+/**
+ * A signed number with a bar about 0.
+ * @param {Query} query
+ * @param {string | undefined} unit
+ */
 function deltaCell(query, unit) {
   const delta = deltaOf(query);
   if (delta === null) return MISSING;
@@ -89,15 +100,18 @@ function deltaCell(query, unit) {
   ];
 }
 
+/** @param {Query} query */
 function overlapCell(query) {
   const overlap = overlapOf(query);
   return overlap === null ? MISSING : overlap.toFixed(2);
 }
 
+/** @param {Query} query */
 function unjudgedCell(query) {
   return number(unjudgedOf(query), "count");
 }
 
+/** @param {Query} query */
 function flagsCell(query) {
   const flags = flagsOf(query);
   if (!flags.length) return null;
@@ -124,11 +138,11 @@ export function drawTable() {
   );
   $("query-count").textContent = number(allQueries.length, "count");
   $("caption").textContent = captionText();
-  $("table").setAttribute("aria-rowcount", n + 1);
+  $("table").setAttribute("aria-rowcount", String(n + 1));
   drawHead();
   drawEmpty();
   drawRows(true);
-  for (const id of ["copy-ids", "save-csv", "save-jsonl"]) $(id).disabled = n === 0;
+  for (const each of [$("copy-ids"), $("save-csv"), $("save-jsonl")]) each.disabled = n === 0;
 }
 
 function allReach() {
@@ -192,12 +206,15 @@ function drawHead() {
       sorter,
     );
   });
-  const focused = document.activeElement?.closest?.("thead button")?.dataset.sort;
-  $("table").tHead.replaceChildren(el("tr", {role: "row", "aria-rowindex": 1}, cells));
-  if (focused) $("table").tHead.querySelector(`[data-sort="${focused}"]`)?.focus();
+  const focused = document.activeElement?.closest("thead button")?.getAttribute("data-sort");
+  tableHead().replaceChildren(el("tr", {role: "row", "aria-rowindex": 1}, cells));
+  if (focused) focusOn(tableHead().querySelector(`[data-sort="${focused}"]`));
 }
 
-/** The first press puts the smallest text or the largest number first; the next press reverses the order. */
+/**
+ * The first press puts the smallest text or the largest number first; the next press reverses the order.
+ * @param {Column} column
+ */
 function sortBy(column) {
   const [sorted, direction] = sortedColumn();
   const large = column.name === "flags" || (column.numeric && !column.name.startsWith("first"));
@@ -205,29 +222,43 @@ function sortBy(column) {
   choose({sort: column.name, reversed: sorted === column.name ? turned : large});
 }
 
+/** @returns {HTMLElement} */
+function tableHead() {
+  return /** @type {any} */ ($("table").tHead);
+}
+
+/** @param {Element | null} node */
+function focusOn(node) {
+  if (node instanceof HTMLElement) node.focus({preventScroll: true});
+}
+
 function rowHeight() {
   if (!shownRows.compact) return 41;
   return shownRows.columns.some(column => column.name === "text") ? 62 : 46;
 }
 
-/** Builds the rows in sight and some around them; spacers stand for the rest. */
+/**
+ * Builds the rows in sight and some around them; spacers stand for the rest.
+ * @param {boolean} [again]
+ */
 export function drawRows(again = false) {
   const scroller = $("scroller");
   const height = rowHeight();
   const n = shownRows.queries.length;
-  const top = Math.max(0, scroller.scrollTop - $("table").tHead.offsetHeight);
+  const top = Math.max(0, scroller.scrollTop - tableHead().offsetHeight);
   const first = shownRows.all ? 0 : Math.min(Math.floor(top / height), Math.max(0, n - 1));
   const last = shownRows.all ? Math.min(n, PRINTED) : Math.min(n, Math.ceil((top + scroller.clientHeight) / height));
   if (!again && first >= shownRows.from && last <= shownRows.to) return;
   // More than is in sight, so that a short scroll builds nothing.
   shownRows.from = Math.max(0, first - AROUND);
   shownRows.to = Math.min(n, last + AROUND);
-  const focused = document.activeElement?.closest?.("tr.row")?.dataset.query;
+  const focused = document.activeElement?.closest("tr.row")?.getAttribute("data-query") ?? null;
   const body = shownRows.queries.slice(shownRows.from, shownRows.to).map((query, at) => rowOf(query, shownRows.from + at));
   $("table").tBodies[0].replaceChildren(spacer(shownRows.from * height), ...body, spacer((n - shownRows.to) * height));
-  if (focused !== undefined) $("table").querySelector(`tr[data-query="${focused}"] a.id`)?.focus({preventScroll: true});
+  if (focused !== null) focusOn($("table").querySelector(`tr[data-query="${focused}"] a.id`));
 }
 
+/** @param {number} height */
 function spacer(height) {
   const row = el("tr", {class: "spacer", "aria-hidden": "true"}, el("td"));
   row.style.height = `${height}px`;
@@ -235,6 +266,7 @@ function spacer(height) {
   return row;
 }
 
+/** @param {Query} query @param {number} place */
 function rowOf(query, place) {
   const open = query === chosen.query;
   const row = el(
@@ -259,18 +291,22 @@ function rowOf(query, place) {
       ),
     ),
   );
-  row.querySelector("a").tabIndex = place === Math.max(0, shownRows.cursor) ? 0 : -1;
+  for (const link of row.querySelectorAll("a.id")) link.setAttribute("tabindex", place === Math.max(0, shownRows.cursor) ? "0" : "-1");
   return row;
 }
 
-/** Moves the cursor and brings its row into sight; with a detail open, that query is opened. */
+/**
+ * Moves the cursor and brings its row into sight; with a detail open, that query is opened.
+ * @param {number} place
+ * @param {{focus?: boolean}} [options]
+ */
 export function moveCursor(place, {focus = true} = {}) {
   if (!shownRows.queries.length) return;
   shownRows.cursor = Math.min(Math.max(place, 0), shownRows.queries.length - 1);
   if (chosen.query !== null) choose({query: shownRows.queries[shownRows.cursor]});
   revealCursor();
   drawRows(true);
-  if (focus && chosen.query === null) cursorLink()?.focus({preventScroll: true});
+  if (focus && chosen.query === null) focusOn(cursorLink());
 }
 
 export function cursorLink() {
@@ -280,14 +316,17 @@ export function cursorLink() {
 export function revealCursor() {
   if (shownRows.cursor < 0) return;
   const scroller = $("scroller");
-  const head = $("table").tHead.offsetHeight;
+  const head = tableHead().offsetHeight;
   const top = shownRows.cursor * rowHeight();
   if (top < scroller.scrollTop) scroller.scrollTop = top;
   else if (top + rowHeight() + head > scroller.scrollTop + scroller.clientHeight)
     scroller.scrollTop = top + rowHeight() + head - scroller.clientHeight + 1;
 }
 
-/** open: called with a query that is clicked. */
+/**
+ * open: called with a query that is clicked.
+ * @param {(query: Query) => void} open
+ */
 export function setUpTable(open) {
   const scroller = $("scroller");
   const longest = queries.id.reduce((most, id) => Math.max(most, id.length), 8);
@@ -306,10 +345,10 @@ export function setUpTable(open) {
     {passive: true},
   );
   $("table").tBodies[0].addEventListener("click", event => {
-    const row = event.target.closest("tr.row");
-    if (!row || event.metaKey || event.ctrlKey || getSelection().type === "Range") return;
+    const row = targetOf(event).closest("tr.row");
+    if (!row || event.metaKey || event.ctrlKey || getSelection()?.type === "Range") return;
     event.preventDefault();
-    open(Number(row.dataset.query));
+    open(Number(row.getAttribute("data-query")));
   });
   new ResizeObserver(() => {
     shownRows.compact = scroller.clientWidth < COMPACT_BELOW;
@@ -322,7 +361,10 @@ export function setUpTable(open) {
   addEventListener("afterprint", () => printAll(false));
 }
 
-/** On paper the rows do not scroll: the first ones are all built. */
+/**
+ * On paper the rows do not scroll: the first ones are all built.
+ * @param {boolean} on
+ */
 function printAll(on) {
   shownRows.all = on;
   $("printed").hidden = !on || shownRows.queries.length <= PRINTED;

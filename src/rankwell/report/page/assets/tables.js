@@ -8,6 +8,7 @@ import {intervalName, measureName, measureNodes, runTag, shortName} from "./labe
 import {chance, counted, MISSING, number, signed} from "./numbers.js";
 import {senseOf} from "./rows.js";
 
+/** @param {...Child} children */
 function wide(...children) {
   return el("div", {class: "wide", tabindex: "0", role: "region", "aria-label": "Table, scrolls sideways"}, children);
 }
@@ -16,9 +17,11 @@ function wide(...children) {
 export function summaryTable() {
   const found = new Map(data.summary.map(row => [`${row.run} ${row.measure}`, row]));
   const many = runs.length > 4;
-  const columns = many ? measures.map((each, place) => [measureName(each), place]) : runs.map((each, place) => [each, place]);
-  const lines = many ? runs.map((each, place) => [each, place]) : measures.map((each, place) => [measureName(each), place]);
+  const ofRuns = runs.map((name, place) => ({name, place}));
+  const ofMeasures = measures.map((each, place) => ({name: measureName(each), place}));
+  const [lines, columns] = many ? [ofRuns, ofMeasures] : [ofMeasures, ofRuns];
   const counts = [...new Set(data.summary.map(row => row.n))];
+  /** @param {number} row @param {number} column */
   const cell = (row, column) => {
     const [run, measure] = many ? [row, column] : [column, row];
     return figureCell(found.get(`${run} ${measure}`), measure);
@@ -30,7 +33,7 @@ export function summaryTable() {
       "Means of every run and measure",
       [
         heading(many ? "Run" : "Measure"),
-        columns.map(([name, place]) =>
+        columns.map(({name, place}) =>
           el(
             "th",
             {scope: "col", class: "number"},
@@ -42,7 +45,7 @@ export function summaryTable() {
       el(
         "tbody",
         null,
-        lines.map(([name, place]) =>
+        lines.map(({name, place}) =>
           el(
             "tr",
             null,
@@ -52,7 +55,7 @@ export function summaryTable() {
               many ? runTag(place) : null,
               many ? isolated("span", null, name) : measureNodes(measures[place]),
             ),
-            columns.map(([, other]) => cell(place, other)),
+            columns.map(other => cell(place, other.place)),
             isCounted ? el("td", {class: "number quiet"}, countOf(place)) : null,
           ),
         ),
@@ -61,15 +64,17 @@ export function summaryTable() {
   );
 }
 
+/** @param {MeasurePlace} measure */
 function countOf(measure) {
   const counts = [...new Set(data.summary.filter(row => row.measure === measure).map(row => row.n))].sort((x, y) => x - y);
   return counts.length ? counts.map(n => number(n, "count")).join("–") : MISSING;
 }
 
+/** @param {SummaryRow | undefined} row @param {MeasurePlace} measure */
 function figureCell(row, measure) {
   if (!row || row.mean === null) return el("td", {class: "number quiet"}, MISSING);
   const {unit, better} = measures[measure];
-  const means = data.summary.filter(each => each.measure === measure && each.mean !== null).map(each => each.mean);
+  const means = data.summary.filter(each => each.measure === measure).flatMap(each => each.mean ?? []);
   const best =
     runs.length > 1 &&
     better &&
@@ -99,6 +104,7 @@ export function differencesTable() {
     adjusted ? heading("adjusted p", {class: "number"}) : null,
     heading("Better, equal, worse"),
   ]);
+  /** @param {DifferenceRow[]} rows */
   const fill = rows => made.append(...differenceBodies(rows, adjusted));
   const many = data.differences.length > MOST_DIFFERENCES + 4;
   // Pairs are shown whole.
@@ -111,7 +117,9 @@ export function differencesTable() {
   return [wide(made), many ? showAll(data.differences.length, all) : null];
 }
 
+/** @param {DifferenceRow[]} rows @param {boolean} adjusted */
 function differenceBodies(rows, adjusted) {
+  /** @type {Map<string, DifferenceRow[]>} */
   const pairs = new Map();
   for (const row of rows) {
     const name = `${row.a} ${row.b}`;
@@ -140,10 +148,11 @@ function differenceBodies(rows, adjusted) {
   );
 }
 
+/** @param {DifferenceRow} row @param {boolean} adjusted */
 function differenceRow(row, adjusted) {
   const measure = measures[row.measure];
   const {unit} = measure;
-  const decisive = row.decisive ?? (row.low !== null && (row.low > 0 || row.high < 0));
+  const decisive = row.decisive ?? (row.low !== null && (row.low > 0 || (row.high ?? 0) < 0));
   const link = `#${addressText({view: "queries", query: null, measure: row.measure, a: row.a, b: row.b})}`;
   return el(
     "tr",
@@ -161,11 +170,16 @@ function differenceRow(row, adjusted) {
   );
 }
 
-/** An interval about 0, on a scale that all rows of the same unit share. */
+/**
+ * An interval about 0, on a scale that all rows of the same unit share.
+ * @param {DifferenceRow} row
+ * @param {string | undefined} unit
+ */
 function whisker(row, unit) {
   if (row.low === null || row.low === undefined) return el("span", {class: "quiet"}, MISSING);
   const same = data.differences.filter(each => measures[each.measure].unit === unit && each.low !== null);
-  const reach = Math.max(...same.map(each => Math.max(Math.abs(each.low), Math.abs(each.high)))) || 1;
+  const reach = Math.max(...same.map(each => Math.max(Math.abs(each.low ?? 0), Math.abs(each.high ?? 0)))) || 1;
+  /** @param {number} value */
   const at = value => 60 + (56 * value) / reach;
   return el(
     "span",
@@ -174,16 +188,20 @@ function whisker(row, unit) {
       "svg",
       {width: 120, height: 16, viewBox: "0 0 120 16", "aria-hidden": "true"},
       svg("path", {class: "zero", d: "M60 0v16"}),
-      svg("path", {class: "reach", d: `M${at(row.low)} 8H${at(row.high)}`}),
-      svg("circle", {cx: at(row.difference), cy: 8, r: 3.5}),
+      svg("path", {class: "reach", d: `M${at(row.low)} 8H${at(row.high ?? 0)}`}),
+      svg("circle", {cx: at(row.difference ?? 0), cy: 8, r: 3.5}),
     ),
     el("span", {class: "interval"}, `[${signed(row.low, unit)}, ${signed(row.high, unit)}]`),
   );
 }
 
-/** Queries won, equal and lost as one bar, with their numbers. */
+/**
+ * Queries won, equal and lost as one bar, with their numbers.
+ * @param {DifferenceRow} row
+ */
 function balance({better, equal, worse}) {
   const all = better + equal + worse || 1;
+  /** @param {number} n */
   const width = n => (110 * n) / all;
   return el(
     "span",
@@ -227,8 +245,9 @@ export function groupsTable() {
   );
 }
 
+/** @param {GroupRow} row */
 function groupLink(row) {
-  if (!(row.name in queries.attributes)) return isolated("span", null, row.value);
+  if (!Object.hasOwn(queries.attributes, row.name)) return isolated("span", null, row.value);
   return isolated(
     "a",
     {href: `#${addressText({...withoutFilters(), view: "queries", query: null, attributes: {[row.name]: String(row.value)}})}`},

@@ -1,36 +1,49 @@
 // The views of tasks, and small pieces that they share.
 
 import {comparedRuns} from "./chosen.js";
-import {data, RANK, runs, STATE} from "./data.js";
+import {byRank, data, runs, STATE} from "./data.js";
 import {el, isolated, visible} from "./dom.js";
 import {runTag} from "./labels.js";
 
+/** @type {Map<string, TaskView>} */
 const views = new Map();
 
 /**
  * Registers a task's view of a query. What a view may have: summary(query), above the lists; of an item title(row), in place of
  * its id, result(row), below it, and absent(row), where it is not retrieved; tile, whether items are tiles.
+ * @param {string} task
+ * @param {TaskView} view
  */
 export function registerView(task, view) {
   if (views.has(task)) throw new Error(`two views of ${task}`);
   views.set(task, view);
 }
 
-/** The view of the page's task, empty where it has none. */
+/**
+ * The view of the page's task, empty where it has none.
+ * @returns {TaskView}
+ */
 export function taskView() {
   return views.get(data.protocol) ?? {};
 }
 
-/** The rows of one run's list in the order of rank, those that were not retrieved left out. */
+/**
+ * The rows of one run's list in the order of rank, those that were not retrieved left out.
+ * @param {Query} query
+ * @param {Run} run
+ * @returns {RankedRow[]}
+ */
 export function rankedRows(query, run) {
-  const rows = data.lists[query]?.[run] ?? [];
-  return rows.filter(row => row[RANK] !== null && row[STATE] !== "junk").sort((one, other) => one[RANK] - other[RANK]);
+  return byRank(data.lists[query]?.[run]).filter(row => row[STATE] !== "junk");
 }
 
-/** A line for each run compared, with what `lineOf` returns for it; null where that is null for all. */
+/**
+ * A line for each run compared, with what `lineOf` returns for it; null where that is null for all.
+ * @param {(run: Run) => Child} lineOf
+ */
 export function runLines(lineOf) {
-  const lines = comparedRuns().map(run => [run, lineOf(run)]).filter(([, line]) => line !== null);
+  const lines = comparedRuns().map(run => ({run, line: lineOf(run)})).filter(({line}) => line !== null);
   if (!lines.length) return null;
-  return el("ul", {class: "run-lines"}, lines.map(([run, line]) =>
+  return el("ul", {class: "run-lines"}, lines.map(({run, line}) =>
     el("li", null, el("span", {class: "run-of-line"}, runTag(run), isolated("span", {class: "run-name", title: visible(runs[run])}, runs[run])), el("span", null, line))));
 }

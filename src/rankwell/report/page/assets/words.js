@@ -9,18 +9,28 @@ const COMMON = new Set(
   ),
 );
 
-/** Pieces of a text in order, [text, whether it is a word]; joined they are the text again. */
-function pieces(text) {
-  if (SEGMENTS) return Array.from(SEGMENTS.segment(text), each => [each.segment, each.isWordLike]);
+/**
+ * Pieces of a text in order, [text, whether it is a word]; joined they are the text again.
+ * @param {string} text
+ * @returns {[string, boolean][]}
+ */
+export function pieces(text) {
+  if (SEGMENTS) return Array.from(SEGMENTS.segment(text), each => [each.segment, each.isWordLike === true]);
   return (text.match(/[\p{L}\p{M}\p{N}]+|[^\p{L}\p{M}\p{N}]+/gu) ?? []).map(each => [each, /[\p{L}\p{N}]/u.test(each)]);
 }
 
-/** A word as it is compared: without case, width and accents. */
+/**
+ * A word as it is compared: without case, width and accents.
+ * @param {string} word
+ */
 export function folded(word) {
   return word.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase();
 }
 
-/** The words of a text that are worth marking; all of them where every one is common. */
+/**
+ * The words of a text that are worth marking; all of them where every one is common.
+ * @param {string | null | undefined} text
+ */
 export function words(text) {
   const every = pieces(text ?? "")
     .filter(([, isWord]) => isWord)
@@ -29,7 +39,11 @@ export function words(text) {
   return new Set(distinctive.length ? distinctive : every);
 }
 
-/** A text as nodes, with the given words in <mark>. */
+/**
+ * A text as nodes, with the given words in <mark>.
+ * @param {string} text
+ * @param {Set<string>} terms
+ */
 export function marked(text, terms) {
   const nodes = [];
   let plain = "";

@@ -1,0 +1,212 @@
+// Types of the page's data (docs/page.md) and of what the scripts pass around; read by tsc alone.
+
+/** Places in `queries`, `runs`, `measures` and `items`. */
+type Query = number;
+type Run = number;
+type MeasurePlace = number;
+type Item = number;
+
+type State = "relevant" | "nonrelevant" | "unjudged" | "junk";
+
+/** A row of a list: item, rank, score, grade, state, and what only its task has. */
+type ListRow = [Item, number | null, number | null, number | null, State, any];
+/** The same of an item that was retrieved. */
+type RankedRow = [Item, number, number | null, number | null, State, any];
+/** The rows of a query's list per run. */
+type Lists = ListRow[][];
+
+interface Measure {
+  name: string;
+  label: string;
+  unit: string;
+  better: "higher" | "lower" | null;
+  of: string | null;
+  summary?: string | null;
+  definition?: string | null;
+}
+
+interface SummaryRow {
+  run: Run;
+  measure: MeasurePlace;
+  mean: number | null;
+  low: number | null;
+  high: number | null;
+  sd: number | null;
+  n: number;
+}
+
+interface DifferenceRow {
+  a: Run;
+  b: Run;
+  measure: MeasurePlace;
+  difference: number | null;
+  low: number | null;
+  high: number | null;
+  p: number | null;
+  adjusted_p?: number | null;
+  decisive?: boolean | null;
+  better: number;
+  worse: number;
+  equal: number;
+}
+
+interface GroupRow {
+  name: string;
+  value: unknown;
+  n: number;
+  verdict: string | null;
+  decisive?: boolean | null;
+  small: boolean;
+}
+
+interface Chart {
+  id: string;
+  title: string;
+  note?: string | null;
+  spec: any;
+}
+
+interface Queries {
+  id: string[];
+  text: (string | null)[];
+  attributes: Record<string, any[]>;
+  flags: Record<string, Query[]>;
+  values: ((number | null)[] | null)[][];
+  relevant?: (number | null)[] | null;
+  first?: (number | null)[][] | null;
+  unjudged?: number[][] | null;
+  picture?: (Item | null)[] | null;
+}
+
+interface Items {
+  id: string[];
+  text: (string | null)[];
+  thumbnail: (string | null)[];
+}
+
+interface PageData {
+  title: string;
+  tool: string;
+  protocol: string;
+  verdicts?: string[];
+  notes?: string[];
+  rules?: [string, string][];
+  inputs?: [string, string][];
+  runs: string[];
+  measures: Measure[];
+  summary: SummaryRow[];
+  differences: DifferenceRow[];
+  groups: GroupRow[];
+  charts?: Chart[];
+  queries: Queries;
+  items: Items;
+  shown?: {queries: number; of: number; results: number; rule: string};
+  lists: Record<Query, Lists>;
+  parts?: [file: string, first: Query, last: Query][];
+}
+
+/** The lists of some queries in a file beside the page. */
+interface PagePart {
+  lists: Record<Query, Lists>;
+  items?: Record<Item, {text?: string | null; thumbnail?: string | null}>;
+}
+
+interface Window {
+  rankwellPart(part: PagePart): void;
+  vegaEmbed(place: Element, spec: any, options: any): Promise<{view: {finalize(): void}}>;
+}
+
+/** Both ends included; null is open. */
+type Interval = [number | null, number | null];
+
+/** All that the reader has chosen. */
+interface Choices {
+  view: "overview" | "queries";
+  query: Query | null;
+  measure: MeasurePlace;
+  a: Run;
+  b: Run | null;
+  sort: string;
+  reversed: boolean;
+  seed: number;
+  search: string;
+  differ: boolean;
+  ranges: {a: Interval; b: Interval; delta: Interval};
+  flags: string[];
+  attributes: Record<string, string>;
+  theme: string | null;
+}
+
+type Filters = Pick<Choices, "search" | "differ" | "ranges" | "flags" | "attributes">;
+
+/** A column of the table of queries; its name is the key of its order. */
+interface Column {
+  name: string;
+  heading: string;
+  title: string | null;
+  cell: (query: Query) => Child;
+  numeric: boolean;
+}
+
+type Attributes = Record<string, string | number | boolean | null | undefined> | null;
+type Child = Node | string | number | null | undefined | false | Child[];
+
+/** A task's view of a query. */
+interface TaskView {
+  /** Stands above the lists. */
+  summary?: (query: Query) => Node | null;
+  /** Stands in place of an item's id. */
+  title?: (row: ListRow | RankedRow) => Child;
+  /** Stands below an item. */
+  result?: (row: RankedRow) => Child;
+  /** The word for an item that was not retrieved. */
+  absent?: (row: ListRow) => string | null;
+  /** Whether items are tiles. */
+  tile?: boolean;
+}
+
+/** A histogram's shape in pixels, and its bins with the range that they cover. */
+interface SpreadShape {
+  width: number;
+  height: number;
+  bins: number;
+}
+interface Spread {
+  low: number;
+  high: number;
+  width: number;
+  counts: number[];
+}
+
+/** The elements of page.html that scripts name, where they are more than an HTMLElement. */
+interface PageElements {
+  measure: HTMLSelectElement;
+  "run-a": HTMLSelectElement;
+  "run-b": HTMLSelectElement;
+  search: HTMLInputElement;
+  table: HTMLTableElement;
+  help: HTMLDialogElement;
+  "to-overview": HTMLAnchorElement;
+  "to-queries": HTMLAnchorElement;
+  skip: HTMLAnchorElement;
+  "copy-ids": HTMLButtonElement;
+  "save-csv": HTMLButtonElement;
+  "save-jsonl": HTMLButtonElement;
+}
+
+/** A relevant item with its row in the list of each run compared. */
+interface RelevantItem {
+  item: Item;
+  grade: number | null;
+  rows: (ListRow | null)[];
+}
+
+/** One of the lists shown side by side, with what it is compared with. */
+interface ListParts {
+  run: Run;
+  side: number;
+  rows: RankedRow[];
+  lists: Lists;
+  compared: Run[];
+  tiles: boolean;
+}
