@@ -1,11 +1,18 @@
-"""A bench of all six protocols on tiny inputs, written into a folder: two systems, `high` the better one."""
+"""A bench of all six protocols on tiny inputs, written into a folder: two systems, `high` the better one.
+
+`python tests/benches.py` writes the golden figures of a new `RESULTS_VERSION`; it never replaces those of an earlier one.
+"""
 
 import json
+import tempfile
 from pathlib import Path
 from random import Random
 
 import numpy as np
 
+from rankwell.experiments.runner.recipes import RESULTS_VERSION
+
+GOLDEN = Path(__file__).parent / "golden" / "results_versions" / f"{RESULTS_VERSION}.json"
 TOML = """\
 title = "Six protocols"
 
@@ -123,3 +130,19 @@ def _gold(right: dict[str, str]) -> dict[str, object]:
         answers = [{"text": word, "answer_start": context.index(word)}]
         asked.append({"context": context, "qas": [{"id": name, "question": "Which?", "answers": answers}]})
     return {"version": "1.1", "data": [{"title": "colours", "paragraphs": asked}]}
+
+
+def golden_rows(summary: list[dict[str, object]]) -> list[list[object]]:
+    """The figures of a bench with nine digits, which no other processor or library of matrices changes."""
+    names = ("dataset", "run", "measure", "mean", "sd", "ci_low", "ci_high", "n", "better_than")
+    return [[float(f"{cell:.9g}") if isinstance(cell, float) else cell for cell in map(row.get, names)] for row in summary]
+
+
+if __name__ == "__main__":
+    import rankwell
+
+    assert not GOLDEN.exists(), f"{GOLDEN} exists: raise RESULTS_VERSION first."
+    with tempfile.TemporaryDirectory() as folder:
+        rows = golden_rows(rankwell.bench(make_bench(Path(folder) / "bench")).summary)
+    GOLDEN.parent.mkdir(exist_ok=True)
+    GOLDEN.write_text("[\n" + ",\n".join(json.dumps(row) for row in rows) + "\n]\n")

@@ -19,7 +19,7 @@ import pytest
 from PIL import Image
 
 import rankwell
-from benches import NOISE, TOML, make_bench
+from benches import GOLDEN, NOISE, TOML, golden_rows, make_bench
 from rankwell import cli, report
 from rankwell.commands.compare import compare
 from rankwell.errors import BadInput, BadUsage, UnknownName
@@ -135,6 +135,15 @@ def test_tables_hold_the_figures_of_the_folders(finished: Path):
             own[name] for name in ("mean", "sd", "ci_low", "ci_high", "n")
         ]
         assert (row["measure"], row["unit"], row["gap"]) == (own["measure"], own["unit"], "")
+
+
+def test_figures_change_only_with_the_version_of_results(finished: Path):
+    assert GOLDEN.exists(), "RESULTS_VERSION is new: write its golden with `python tests/benches.py`."
+    rows = golden_rows(rankwell.bench(finished / "bench.toml").summary)
+
+    changed = [row for row in rows if row not in json.loads(GOLDEN.read_bytes())]
+    assert not changed, "figures changed: raise RESULTS_VERSION in experiments/runner/recipes.py, then `python tests/benches.py`."
+    assert len(rows) == len(json.loads(GOLDEN.read_bytes()))
 
 
 def test_without_measures_a_data_set_shows_its_first_figure_and_others_when_asked(folder: Path):

@@ -55,5 +55,5 @@ def cached(path: Path, key: str) -> CachedTables | None:
 
 
 def _table(found: Mapping[str, Any]) -> SystemTable:
-    figures = [SystemFigure(**cell)._replace(better_than=tuple(cell["better_than"])) for cell in found["figures"]]
-    return SystemTable(**{name: found[name] for name in _PLAIN}, figures=figures, costs=None)
+    entries = [SystemFigure(**cell)._replace(better_than=tuple(cell["better_than"])) for cell in found["figures"]]
+    return SystemTable(**{name: found[name] for name in _PLAIN}, figures=entries, costs=None)

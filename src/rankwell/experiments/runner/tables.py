@@ -101,8 +101,8 @@ def make_tables(experiment: Experiment, cells: Sequence[CellResult], shown: Tabl
         notes += [f"{part.name}: {note}" for note in own_notes]
         if part.results and not part.shown:
             notes.append(f"{part.name}: none of {', '.join(shown.measures)}, so that no table shows it")
-    figures = list(dict.fromkeys(figure for part in parts for figure in part.shown))
-    made = [_table(experiment, figure, parts, better, shown) for figure in figures]
+    entries = list(dict.fromkeys(figure for part in parts for figure in part.shown))
+    made = [_table(experiment, figure, parts, better, shown) for figure in entries]
     empty = [part for part in parts if not part.results]
     if empty:
         # A data set without any result is in no table of its own; the first one says that it is missing.
@@ -137,19 +137,19 @@ def values_shown(experiment: Experiment, cells: Sequence[CellResult], shown: Tab
 def side_by_side(tables: Sequence[SystemTable], title: str) -> SystemTable:
     """The tables as one, whose columns are data sets with measures."""
     units = {each.unit for table in tables for each in table.figures if not each.gap}
-    figures: list[SystemFigure] = []
+    entries: list[SystemFigure] = []
     better: dict[str, Better] = {}
     for table in tables:
         for each in table.figures:
             cells = {known.unit for known in table.figures if known.dataset == each.dataset and not known.gap}
             unit = " (%)" if "percent" in cells and len(units) > 1 else ""
             name = f"{each.dataset}: {table.label}{unit}"
-            figures.append(each._replace(dataset=name))
+            entries.append(each._replace(dataset=name))
             if each.dataset in table.better:
                 better[name] = table.better[each.dataset]
-    order = {name: place for place, name in enumerate(dict.fromkeys(each.dataset for each in figures))}
-    figures.sort(key=lambda each: order[each.dataset])
-    return replace(tables[0], measure="", label="", figures=figures, better=better, name=title or "All measures")
+    order = {name: place for place, name in enumerate(dict.fromkeys(each.dataset for each in entries))}
+    entries.sort(key=lambda each: order[each.dataset])
+    return replace(tables[0], measure="", label="", figures=entries, better=better, name=title or "All measures")
 
 
 def _on_dataset(name: str, cells: Sequence[CellResult], shown: TableChoices) -> DatasetResults:
@@ -255,10 +255,10 @@ def _table(
     shown: TableChoices,
 ) -> SystemTable:
     mine = [part for part in parts if figure in part.shown]
-    figures = [cell for part in mine for cell in _cells(experiment, figure, part, better, shown)]
+    entries = [cell for part in mine for cell in _cells(experiment, figure, part, better, shown)]
     column = f"mean of {len(mine)} data sets"
     if shown.mean and len(mine) > 1:
-        figures += _means(figures, column, len(mine))
+        entries += _means(entries, column, len(mine))
     known: dict[str, Better] = {
         experiment.titles["dataset", part.name]: part.better[figure] for part in mine if figure in part.better
     }
@@ -267,7 +267,7 @@ def _table(
     return SystemTable(
         figure.measure,
         figure.name,
-        figures,
+        entries,
         None,
         _rules(experiment, shown) if any(len(part.results) > 1 for part in mine) else {},
         better=known,
@@ -313,10 +313,10 @@ def _gap(experiment: Experiment, each: CellResult, figure: Figure | None = None)
     )
 
 
-def _means(figures: Sequence[SystemFigure], column: str, number: int) -> Iterator[SystemFigure]:
+def _means(entries: Sequence[SystemFigure], column: str, number: int) -> Iterator[SystemFigure]:
     """The plain mean of every system that has a figure on all data sets."""
-    for system in dict.fromkeys(each.system for each in figures):
-        own = [each for each in figures if each.system == system and each.mean is not None]
+    for system in dict.fromkeys(each.system for each in entries):
+        own = [each for each in entries if each.system == system and each.mean is not None]
         if len(own) == number and len({each.unit for each in own}) == 1:
             yield SystemFigure(system, column, fsum(each.mean or 0.0 for each in own) / number, None, own[0].unit)
 

@@ -99,7 +99,7 @@ def run_grid(
     """
     points = plan_grid(experiment, evaluate)
     groups = [list(group) for _, group in groupby(points, lambda each: each.answers_key)]
-    yield from run(_Evaluation(experiment.file, folder, evaluate, fresh), groups, jobs=jobs, progress=progress)
+    yield from run(_PointEvaluation(experiment.file, folder, evaluate, fresh), groups, jobs=jobs, progress=progress)
 
 
 def plan_grid(experiment: Experiment, evaluate: Evaluate) -> list[GridPoint]:
@@ -163,7 +163,7 @@ def _with_keys(point: GridPoint, digest: Callable[[str], str], content: Callable
 
 
 @dataclass(frozen=True)
-class _Evaluation:
+class _PointEvaluation:
     """The evaluation of points that share their answers. It is sent to processes."""
 
     file: str
@@ -302,9 +302,9 @@ def wide(done: Sequence[PointResult]) -> list[Row]:
     All rows have the parameters and figures of all, in this order, None where a run has none of a name. Figures of one label are
     distinguished by the columns in which their rows differ. Raises BadInput where a parameter has the name of a figure.
     """
-    figures = [{name: row["mean"] for name, row in figures_of(each.rows).items()} for each in done]
+    entries = [{name: row["mean"] for name, row in figures_of(each.rows).items()} for each in done]
     parameters = dict.fromkeys(name for each in done for name in each.point.values)
-    labels = dict.fromkeys(name for each in figures for name in each)
+    labels = dict.fromkeys(name for each in entries for name in each)
     both = next((name for name in labels if name in parameters), None)
     if both is not None:
         raise BadInput(f"{both!r} is a parameter and a figure; rename the parameter.")
@@ -316,7 +316,7 @@ def wide(done: Sequence[PointResult]) -> list[Row]:
             **{name: found.get(name) for name in labels},
             **{"seconds": each.seconds, "date": each.date, "hostname": each.hostname, "experiment_id": each.experiment_id},
         }
-        for each, found in zip(done, figures, strict=True)
+        for each, found in zip(done, entries, strict=True)
     ]
 
 

@@ -79,7 +79,7 @@ def grid(
     if pictures and len(drawn) < len(labels):
         notes.append(f"charts show {len(drawn)} of {len(labels)} figures, those of all questions; [chart] measures names others")
     notes += [f"{reused} of {len(done)} runs were done before"] if reused else []
-    notes += [f"{hidden} more measure{'s stand' if hidden > 1 else ' stands'} in results.csv"] if hidden else []
+    notes += [f"{hidden} more measure{'s are' if hidden > 1 else ' is'} in results.csv"] if hidden else []
     _write_manifest(folder, file, plan, notes, [folder / "results.csv", folder / "summary.csv", *pictures])
     text = report.render_rows(rows, format, terminal=report.terminal_of(sys.stdout))
     if format == "table":

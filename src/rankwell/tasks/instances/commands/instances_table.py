@@ -82,8 +82,8 @@ def table(
             f"the published figures are {published_instances().measure}, the table shows {found.measure}; leave one out."
         )
     better, notes = found.compared(alpha=alpha, resamples=resamples, seed=seed)
-    figures = [*found.figures(better), *(_published() if published else [])]
-    made = SystemTable(found.measure, found.label, figures, found.costs(), found.rules(alpha, published=published))
+    entries = [*found.entries(better), *(_published() if published else [])]
+    made = SystemTable(found.measure, found.label, entries, found.costs(), found.rules(alpha, published=published))
     if output is not None:
         for kind in _WRITTEN:
             write_text(output / f"table.{_FILES.get(kind, kind)}", render_system_table(made, kind, notes=notes))
@@ -115,13 +115,13 @@ def _statements(places: Sequence[str]) -> dict[str, SystemStatement]:
 
 def _published() -> list[SystemFigure]:
     source = published_instances()
-    figures: list[SystemFigure] = []
+    entries: list[SystemFigure] = []
     for each in source.figures:
         n = source.datasets[each.dataset].queries
         granularity = granularity_of(each.figure, n)
         warning = "" if granularity.possible else str(granularity)
-        figures.append(SystemFigure(each.system, each.dataset, float(each.figure), n, printed=each.figure, warning=warning))
-    return figures
+        entries.append(SystemFigure(each.system, each.dataset, float(each.figure), n, printed=each.figure, warning=warning))
+    return entries
 
 
 class _Result(NamedTuple):
@@ -175,7 +175,7 @@ class _Results:
     def _shown(self, run: str) -> str:
         return self._systems[run].title or run if run in self._systems else run
 
-    def figures(self, better: Mapping[tuple[str, str], Sequence[str]]) -> list[SystemFigure]:
+    def entries(self, better: Mapping[tuple[str, str], Sequence[str]]) -> list[SystemFigure]:
         """The cells; shares come in percent."""
         found: list[SystemFigure] = []
         for (run, dataset), (_, row, _) in self._found.items():
