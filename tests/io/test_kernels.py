@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rankwell.core.kernels import native
 from rankwell.core.tables.hits import Hits
 from rankwell.core.tables.judgments import Judgments
 from rankwell.errors import BadInput, BadLine, BadScore, DuplicateItem
@@ -418,8 +419,24 @@ def test_progress_reaches_the_size_of_the_file(tmp_path: Path):
     assert len(told) > 5
 
 
+@pytest.mark.parametrize("seed", range(40))
+def test_every_row_is_the_same_without_the_compiled_kernel(monkeypatch: pytest.MonkeyPatch, seed: int):
+    content = awkward(seed)[0] + (b"", b"\n#8 Q0 a 1_0 1e3 t u", b"\n8 Q0 a -0x1 1e999 t", b"\n8 Q0 a 1 1_0 t\n8 Q0 a")[seed % 4]
+
+    def read() -> object:
+        try:
+            columns = read_columns(Memory(content), Reading(comments=seed % 3 == 0, trailing=seed % 5 == 0))
+        except BadInput as error:
+            return type(error), str(error)
+        return columns.queries, columns.items, *(each.tobytes() for each in columns[2:])
+
+    compiled = read()
+    monkeypatch.setattr(native, "library", None)
+    assert read() == compiled
+
+
 def test_every_row_can_be_had_with_its_line():
-    columns = read_columns(Memory(b"2 Q0 a 1 2.5 t\n\n1 Q0 b x 1.5 t\n"), TREC_RUN, Reading())
+    columns = read_columns(Memory(b"2 Q0 a 1 2.5 t\n\n1 Q0 b x 1.5 t\n"), Reading())
 
     assert (columns.queries, columns.items) == (["2", "1"], ["a", "b"])
     assert columns.scores.tolist() == [2.5, 1.5]

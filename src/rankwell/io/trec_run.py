@@ -98,7 +98,7 @@ def read(source: Source, request: Request | None = None) -> Ranking:
     """
     request = request or Request()
     reading = Reading(comments=request.comments)
-    columns = read_columns(source, TREC_RUN, reading, progress=request.progress)
+    columns = read_columns(source, reading, progress=request.progress)
     if request.oddities is not None:
         request.oddities.contradicting.update(_contradicting(columns))
     duplicated = None if request.oddities is None else request.oddities.duplicated

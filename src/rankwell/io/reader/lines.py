@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from math import floor, isfinite
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from rankwell.errors import BadInput, BadLine, BadScore, DuplicateItem
 from rankwell.store import decode_id
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterator, Sequence
+    from collections.abc import Callable, Container, Iterator, Sequence
 
     from rankwell.io.reader.reading import Layout, Progress, Reading
     from rankwell.store import Source
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 # The fields of so many bytes stay in the processor's cache: larger blocks take half as long again.
 BLOCK = 1 << 17
 _SHOWN = 60
+
+Result = TypeVar("Result")
 
 
 class Unreadable(Exception):
@@ -43,13 +45,29 @@ def read_fields(
     source: Source, layout: Layout, reading: Reading, *, size: int = BLOCK, progress: Progress | None = None
 ) -> Iterator[tuple[int, Fields]]:
     """The fields of one block after the other, and the number of lines before each. Raises BadLine or BadScore."""
+    return read_blocks(source, layout, reading, lambda block: fields_of(block, layout, reading), size=size, progress=progress)
+
+
+def read_blocks(
+    source: Source,
+    layout: Layout,
+    reading: Reading,
+    read: Callable[[bytes], Result],
+    *,
+    size: int = BLOCK,
+    progress: Progress | None = None,
+) -> Iterator[tuple[int, Result]]:
+    """What is read of one block of whole lines after the other, and the number of lines before each.
+
+    read: raises Unreadable for a block with a line that is none. Raises BadLine or BadScore for the first such line.
+    """
     total = 0 if source.path is None else source.path.stat().st_size
     done = lines = 0
     with source.open() as stream:
         while block := stream.read(size):
             block += stream.readline()
             try:
-                yield lines, fields_of(block, layout, reading)
+                yield lines, read(block)
             except Unreadable:
                 raise bad_line(source, layout, reading, done + 1) from None
             lines += block.count(b"\n")

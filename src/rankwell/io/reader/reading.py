@@ -92,11 +92,11 @@ class Columns(NamedTuple):
     lines: Ints
 
 
-def read_columns(source: Source, layout: Layout, reading: Reading, *, progress: Progress | None = None) -> Columns:
-    """Every row of a run file; of the reading only `comments` and `trailing` matter.
+def read_columns(source: Source, reading: Reading, *, progress: Progress | None = None) -> Columns:
+    """Every row of a TREC run; of the reading only `comments` and `trailing` matter.
 
     Raises BadLine, BadScore and BadInput as `scan` does; items that stand twice are no error here.
     """
     from rankwell.io.reader import columns
 
-    return columns.read(source, layout, reading, progress=progress)
+    return columns.read(source, reading, progress=progress)
