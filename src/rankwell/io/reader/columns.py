@@ -7,7 +7,7 @@ import numpy as np
 
 from rankwell.core.kernels import native
 from rankwell.io.reader.lines import Unreadable, fields_of, nothing, read_blocks
-from rankwell.io.reader.reading import TREC_RUN, Columns, Progress, Reading
+from rankwell.io.reader.reading import TREC_RUN, Columns, Progress, ReadOptions
 from rankwell.store import Source, decode_id
 
 _SLACK = bytes(80)
@@ -16,7 +16,7 @@ _SLACK = bytes(80)
 Rows = tuple[list[str], list[str], bytes, bytes, bytes]
 
 
-def read(source: Source, reading: Reading, *, progress: Progress | None = None) -> Columns:
+def read(source: Source, reading: ReadOptions, *, progress: Progress | None = None) -> Columns:
     """The rows in the order of the file; see `rankwell.io.reader.reading.read_columns`."""
     queries, items = list[str](), list[str]()
     scores, ranks, lines = (list[bytes]() for _ in range(3))
@@ -39,7 +39,7 @@ def read(source: Source, reading: Reading, *, progress: Progress | None = None) 
     )
 
 
-def _rows_by_kernel(block: bytes, reading: Reading) -> Rows:
+def _rows_by_kernel(block: bytes, reading: ReadOptions) -> Rows:
     text = block if block.endswith(b"\n") else block + b"\n"
     rows = native.library.reader_rows(text + _SLACK, len(text), reading.comments, reading.trailing)
     if rows is None:
@@ -47,7 +47,7 @@ def _rows_by_kernel(block: bytes, reading: Reading) -> Rows:
     return rows
 
 
-def _rows_of(block: bytes, reading: Reading) -> Rows:
+def _rows_of(block: bytes, reading: ReadOptions) -> Rows:
     """The same without the compiled kernel."""
     fields = fields_of(block, TREC_RUN, reading)
     queries, items = (list(map(decode_id, fields.column(field))) for field in (TREC_RUN.query, TREC_RUN.item))
