@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rankwell.core.tables.order import TIE_RULES
-from rankwell.io.reader.reading import Reading
+from rankwell.io.reader.reading import ReadOptions
 from rankwell.store import decode_id
 
 # Number -> id, never empty, and the same for no two numbers, whichever two of the forms they have.
@@ -34,7 +34,7 @@ class Case(NamedTuple):
     items: list[bytes | None]
     scores: list[float | None]
     truth: dict[str, dict[str, float]]
-    reading: Reading
+    reading: ReadOptions
     utf8: bool
 
 
@@ -56,7 +56,7 @@ def made(rng: random.Random) -> Case:
     if rows and rng.random() < 0.35:
         _spoil(rng, rows)
     truth = _truth(rng, rows) | {"absent": {"d": 1.0}, "": {"d": 1.0}}
-    reading = Reading(ties=rng.choice(TIE_RULES), single_precision=rng.random() < 0.4, keep=rng.choice((0, 0, 1, 10, 10_000)))
+    reading = ReadOptions(ties=rng.choice(TIE_RULES), single_precision=rng.random() < 0.4, keep=rng.choice((0, 0, 1, 10, 10_000)))
     queries, items, scores = ([row[place] for row in rows] for place in range(3))
     return Case(queries, items, scores, truth, reading, utf8)
 

@@ -23,7 +23,7 @@ from rankwell.core.tables.order import TIE_RULES
 from rankwell.errors import RankwellError
 from rankwell.io import FORMATS, Aspects, Request
 from rankwell.io.reader import judged_rows, native_bytes, plain
-from rankwell.io.reader.reading import MSMARCO_RUN, TREC_RUN, Layout, Reading
+from rankwell.io.reader.reading import MSMARCO_RUN, TREC_RUN, Layout, ReadOptions
 from rankwell.store import Source, decode_id
 
 SEEDS = Path(__file__).resolve().parents[1] / "tests" / "reader_seeds"
@@ -54,7 +54,7 @@ class Case(NamedTuple):
 
     truth: dict[str, dict[str, float]]
     layout: Layout
-    reading: Reading
+    reading: ReadOptions
     block: int
     part: int
     threads: int
@@ -70,7 +70,7 @@ def case_of(content: bytes) -> Case:
         fields = line.split()
         if len(fields) > layout.item and rng.random() < share:
             truth.setdefault(decode_id(fields[layout.query]), {})[decode_id(fields[layout.item])] = 1.0
-    reading = Reading(
+    reading = ReadOptions(
         ties=rng.choice(TIE_RULES),
         single_precision=rng.random() < 0.3,
         keep=rng.choice((0, 0, 0, 1, 10)),

@@ -13,11 +13,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rankwell.core.kernels import native
 from rankwell.core.tables.hits import Hits
 from rankwell.core.tables.judgments import Judgments
 from rankwell.errors import BadInput, BadLine, BadScore, DuplicateItem
 from rankwell.io.reader import plain
-from rankwell.io.reader.reading import MSMARCO_RUN, TREC_RUN, Layout, Reading, read_columns, scan
+from rankwell.io.reader.reading import MSMARCO_RUN, TREC_RUN, Layout, ReadOptions, read_columns, scan
 from rankwell.store import Source
 
 TIES = ("id-desc", "id-asc", "input")
@@ -98,7 +99,7 @@ def described(hits: Hits, judgments: Judgments) -> dict[str, Any]:
 
 def scanned(content: bytes, truth: dict[str, dict[str, float]], *, size: int = 1 << 20, **reading: Any) -> Hits:
     layout = reading.pop("layout", TREC_RUN)
-    return plain.scan(Memory(content), Judgments.from_dict(truth), layout, Reading(**reading), block_size=size)
+    return plain.scan(Memory(content), Judgments.from_dict(truth), layout, ReadOptions(**reading), block_size=size)
 
 
 def same_bytes(one: Hits, other: Hits) -> bool:
@@ -372,7 +373,7 @@ def test_a_damaged_archive_is_an_error_with_its_name(tmp_path: Path):
     path.write_bytes(whole[: len(whole) // 2])
 
     with pytest.raises(BadInput, match=r"run\.gz"):
-        scan(Source(path), Judgments.from_dict({"1": {"d1": 1}}), TREC_RUN, Reading())
+        scan(Source(path), Judgments.from_dict({"1": {"d1": 1}}), TREC_RUN, ReadOptions())
 
 
 # Sources and progress.
@@ -385,7 +386,7 @@ def test_a_compressed_file_gives_the_same_hits(tmp_path: Path):
     packed.write_bytes(gzip.compress(content))
     judgments = Judgments.from_dict(truth)
 
-    one, other = (scan(Source(path), judgments, TREC_RUN, Reading()) for path in (plain, packed))
+    one, other = (scan(Source(path), judgments, TREC_RUN, ReadOptions()) for path in (plain, packed))
 
     assert same_bytes(one, other)
 
@@ -393,7 +394,7 @@ def test_a_compressed_file_gives_the_same_hits(tmp_path: Path):
 def test_standard_input_is_read_like_a_file(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"1 Q0 a 1 2.5 t\n2 Q0 a 1 1.5 t\n1 Q0 b 1 3.5 t\n")))
 
-    hits = scan(Source("-"), Judgments.from_dict({"1": {"a": 1}}), TREC_RUN, Reading())
+    hits = scan(Source("-"), Judgments.from_dict({"1": {"a": 1}}), TREC_RUN, ReadOptions())
 
     assert hits.above.tolist() == [1]
 
@@ -407,7 +408,7 @@ def test_progress_reaches_the_size_of_the_file(tmp_path: Path):
         Source(path),
         Judgments.from_dict({"1": {"a": 1}}),
         TREC_RUN,
-        Reading(),
+        ReadOptions(),
         block_size=1000,
         progress=lambda done, total: told.append((done, total)),
     )
@@ -418,8 +419,24 @@ def test_progress_reaches_the_size_of_the_file(tmp_path: Path):
     assert len(told) > 5
 
 
+@pytest.mark.parametrize("seed", range(40))
+def test_every_row_is_the_same_without_the_compiled_kernel(monkeypatch: pytest.MonkeyPatch, seed: int):
+    content = awkward(seed)[0] + (b"", b"\n#8 Q0 a 1_0 1e3 t u", b"\n8 Q0 a -0x1 1e999 t", b"\n8 Q0 a 1 1_0 t\n8 Q0 a")[seed % 4]
+
+    def read() -> object:
+        try:
+            columns = read_columns(Memory(content), ReadOptions(comments=seed % 3 == 0, trailing=seed % 5 == 0))
+        except BadInput as error:
+            return type(error), str(error)
+        return columns.queries, columns.items, *(each.tobytes() for each in columns[2:])
+
+    compiled = read()
+    monkeypatch.setattr(native, "library", None)
+    assert read() == compiled
+
+
 def test_every_row_can_be_had_with_its_line():
-    columns = read_columns(Memory(b"2 Q0 a 1 2.5 t\n\n1 Q0 b x 1.5 t\n"), TREC_RUN, Reading())
+    columns = read_columns(Memory(b"2 Q0 a 1 2.5 t\n\n1 Q0 b x 1.5 t\n"), ReadOptions())
 
     assert (columns.queries, columns.items) == (["2", "1"], ["a", "b"])
     assert columns.scores.tolist() == [2.5, 1.5]
@@ -438,7 +455,7 @@ def test_of_several_mistakes_the_first_line_is_named_whatever_is_wrong_with_it()
 @pytest.mark.parametrize(("ties", "expected"), [("id-desc", ["c", "b", "a", "d"]), ("id-asc", ["a", "b", "c", "d"])])
 def test_scores_beyond_single_precision_are_tied(ties, expected, tmp_path):
     (tmp_path / "run").write_text("1 Q0 b 1 1e300 t\n1 Q0 c 2 1e301 t\n1 Q0 a 3 1e302 t\n1 Q0 d 4 1.0 t\n")
-    reading = Reading(ties=ties, single_precision=True, keep=4)
+    reading = ReadOptions(ties=ties, single_precision=True, keep=4)
 
     hits = plain.scan(Source(tmp_path / "run"), Judgments.from_dict({"1": {"b": 1}}), TREC_RUN, reading)
 

@@ -18,7 +18,7 @@ from rankwell.core.tables.judgments import Judgments
 from rankwell.errors import RankwellError
 from rankwell.io import trec_qrels
 from rankwell.io.reader import judged_rows, native_bytes, native_columns
-from rankwell.io.reader.reading import TREC_RUN, Reading
+from rankwell.io.reader.reading import TREC_RUN, ReadOptions
 from rankwell.store import Source
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools"))
@@ -275,17 +275,17 @@ def test_columns_of_another_kind_are_left(tmp_path: Path) -> None:
                 stream = session.sql(select).__arrow_c_stream__()
             except duckdb.Error:
                 continue
-            assert (native_columns.scan(stream, judgments, Reading()) is not None) == here, select
+            assert (native_columns.scan(stream, judgments, ReadOptions()) is not None) == here, select
 
 
 def test_a_stream_is_read_once(tmp_path: Path) -> None:
     judgments = Judgments.from_dict({"q": {"d": 1.0}})
     with duckdb.connect(":memory:") as session:
         stream = session.sql("SELECT 'q' AS a, 'd' AS b, 1.0::DOUBLE AS c").__arrow_c_stream__()
-        assert native_columns.scan(stream, judgments, Reading()) is not None
-        assert native_columns.scan(stream, judgments, Reading()) is None
+        assert native_columns.scan(stream, judgments, ReadOptions()) is not None
+        assert native_columns.scan(stream, judgments, ReadOptions()) is None
     with pytest.raises(ValueError, match="PyCapsule"):
-        native_columns.scan(native.library.reader_table((), [], np.array([0])), judgments, Reading())
+        native_columns.scan(native.library.reader_table((), [], np.array([0])), judgments, ReadOptions())
 
 
 def test_slices_and_wide_offsets_of_arrow_are_read(tmp_path: Path) -> None:
@@ -294,12 +294,12 @@ def test_slices_and_wide_offsets_of_arrow_are_read(tmp_path: Path) -> None:
     kinds = (arrow.string(), arrow.large_string())
     names, items, scores = ["p"] * 5 + ["q"] * 10, [f"d{row}" for row in range(15)], [float(row % 4) for row in range(15)]
     lines = [f"{query} Q0 {item} 1 {score} t\n" for query, item, score in zip(names, items, scores, strict=True)]
-    wanted = native_bytes.scan(Source(written(tmp_path, "".join(lines[1:9]).encode())), judgments, TREC_RUN, Reading())
+    wanted = native_bytes.scan(Source(written(tmp_path, "".join(lines[1:9]).encode())), judgments, TREC_RUN, ReadOptions())
     assert wanted is not None
     for kind in kinds:
         table = arrow.table(
             {"q": arrow.array(names, kind), "d": arrow.array(items, kind), "s": arrow.array(scores, arrow.float64())}
         )
-        found = native_columns.scan(table.slice(1, 8).__arrow_c_stream__(), judgments, Reading())
+        found = native_columns.scan(table.slice(1, 8).__arrow_c_stream__(), judgments, ReadOptions())
         assert found is not None
         assert plain_hits(found) == plain_hits(wanted)

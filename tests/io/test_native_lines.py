@@ -9,7 +9,7 @@ from rankwell.core.kernels import native
 from rankwell.core.tables.judgments import Judgments
 from rankwell.io import trec_qrels
 from rankwell.io.reader import judged_rows, native_bytes, plain
-from rankwell.io.reader.reading import MSMARCO_RUN, TREC_RUN, Layout, Reading
+from rankwell.io.reader.reading import MSMARCO_RUN, TREC_RUN, Layout, ReadOptions
 from rankwell.store import Source, decode_id
 from test_kernels import Memory
 from test_native_reader import fuzz_reader, outcome, same
@@ -61,7 +61,7 @@ def lines_of(
     return b"".join(content), truth | {"absent": {}}
 
 
-def check(content: bytes, truth: dict[str, dict[str, float]], layout: Layout, reading: Reading, size: int = 1 << 18) -> bool:
+def check(content: bytes, truth: dict[str, dict[str, float]], layout: Layout, reading: ReadOptions, size: int = 1 << 18) -> bool:
     """Whether the content is a run for both readers, which agree about it in any case."""
     judgments = Judgments.from_dict(truth)
     found = outcome(native_bytes.scan, Memory(content), judgments, layout, reading, block_size=size)
@@ -76,7 +76,9 @@ def test_white_space_is_the_same_in_lines_of_every_length(layout: Layout, size: 
     for number, gaps in enumerate(gaps_of(layout.fields)):
         content, truth = lines_of(layout, gaps, number % layout.fields, turn=number // layout.fields + size)
 
-        assert check(content, truth, layout, Reading(keep=number % 2, trailing=number % 3 == 0, comments=number % 5 == 0), size)
+        assert check(
+            content, truth, layout, ReadOptions(keep=number % 2, trailing=number % 3 == 0, comments=number % 5 == 0), size
+        )
 
 
 @pytest.mark.parametrize("layout", FORMS, ids=lambda layout: layout.name)
@@ -86,7 +88,7 @@ def test_control_characters_belong_to_the_fields_of_lines_of_every_length(layout
         for byte in CONTROL:
             content, truth = lines_of(layout, usual, padded, byte)
 
-            assert check(content, truth, layout, Reading()) == (padded != layout.value)
+            assert check(content, truth, layout, ReadOptions()) == (padded != layout.value)
 
 
 @pytest.mark.parametrize("layout", FORMS, ids=lambda layout: layout.name)
@@ -104,7 +106,7 @@ def test_lines_that_are_cut_off_anywhere_are_told_by_both(layout: Layout, end: b
         for cut in [cut for cut in LENGTHS if cut <= length and (cut < 72 or (cut + 2) % 64 < 5)]:
             # What follows has fields enough for the line before it.
             behind = b"" if not end else (other + end) * (cut % 2)
-            good += check(other[1:] + b"\n" + line[:cut] + end + behind, truth, layout, Reading(trailing=cut % 3 == 0))
+            good += check(other[1:] + b"\n" + line[:cut] + end + behind, truth, layout, ReadOptions(trailing=cut % 3 == 0))
     assert good > 3
 
 
@@ -117,9 +119,9 @@ def test_control_characters_do_not_stand_between_fields(byte: bytes):
                 gaps[place] = byte
                 line = line_of([b"1", b"Q0", b"d", b"1", b"2.5", b"7"], gaps, length, 5, b"0") or b""
 
-                assert not check(b"1 Q0 e 1 2.5 t\n" + line + end, {"1": {"d": 1.0}}, TREC_RUN, Reading())
+                assert not check(b"1 Q0 e 1 2.5 t\n" + line + end, {"1": {"d": 1.0}}, TREC_RUN, ReadOptions())
                 # With a sixth field the fifth is the score: the zeros and the 7, or two numbers with no white space in between.
-                assert check(b"1 Q0 e 1 2.5 t\n" + line + b" t" + end, {"1": {"d": 1.0}}, TREC_RUN, Reading()) == (place < 4)
+                assert check(b"1 Q0 e 1 2.5 t\n" + line + b" t" + end, {"1": {"d": 1.0}}, TREC_RUN, ReadOptions()) == (place < 4)
 
 
 def test_judgments_are_the_same_from_lines_of_every_length(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):

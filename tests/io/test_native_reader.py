@@ -20,7 +20,7 @@ from rankwell.core.tables.judgments import Judgments
 from rankwell.core.tables.order import TIE_RULES
 from rankwell.errors import DuplicateItem, RankwellError
 from rankwell.io.reader import native_bytes, plain
-from rankwell.io.reader.reading import MSMARCO_RUN, TREC_RUN, Layout, Reading, scan
+from rankwell.io.reader.reading import MSMARCO_RUN, TREC_RUN, Layout, ReadOptions, scan
 from rankwell.store import Source
 from test_kernels import Memory, awkward, same_bytes, with_line
 
@@ -46,7 +46,7 @@ def outcome(read: Any, *arguments: Any, **options: Any) -> Any:
         return type(error), str(error)
 
 
-def compare(source: Source, truth: dict[str, dict[str, float]], layout: Layout, reading: Reading, **options: Any) -> Any:
+def compare(source: Source, truth: dict[str, dict[str, float]], layout: Layout, reading: ReadOptions, **options: Any) -> Any:
     """What the compiled reader made of the file, hits or an error: the same as the plain reader."""
     judgments = Judgments.from_dict(truth)
     found = outcome(native_bytes.scan, source, judgments, layout, reading, **options)
@@ -66,7 +66,7 @@ def compare(source: Source, truth: dict[str, dict[str, float]], layout: Layout, 
 def test_any_file_gives_what_the_plain_reader_gives(seed: int, size: int, ties: Any, single: bool, keep: int):
     content, truth = awkward(seed)
 
-    assert isinstance(compare(Memory(content), truth, TREC_RUN, Reading(ties, single, keep), block_size=size), Hits)
+    assert isinstance(compare(Memory(content), truth, TREC_RUN, ReadOptions(ties, single, keep), block_size=size), Hits)
 
 
 def shuffled_or_not(seed: int) -> tuple[bytes, dict[str, dict[str, float]]]:
@@ -96,7 +96,9 @@ def test_parts_and_threads_do_not_change_a_byte(monkeypatch: pytest.MonkeyPatch,
         monkeypatch.setattr(native_bytes, "_PART", part)
         for threads in (1, 2, 5):
             for block in (200, 1 << 18):
-                assert isinstance(compare(Source(path), truth, TREC_RUN, Reading(ties), threads=threads, block_size=block), Hits)
+                assert isinstance(
+                    compare(Source(path), truth, TREC_RUN, ReadOptions(ties), threads=threads, block_size=block), Hits
+                )
 
 
 def test_the_first_items_are_the_same_from_several_parts(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
@@ -106,14 +108,14 @@ def test_the_first_items_are_the_same_from_several_parts(monkeypatch: pytest.Mon
     for seed, ties, keep in product((0, 1), ("id-desc", "id-asc", "input"), (1, 10, 1000)):
         content, truth = shuffled_or_not(seed)
         path.write_bytes(content)
-        assert isinstance(compare(Source(path), truth, TREC_RUN, Reading(ties, keep=keep), threads=3), Hits)
+        assert isinstance(compare(Source(path), truth, TREC_RUN, ReadOptions(ties, keep=keep), threads=3), Hits)
 
 
 def test_a_query_that_is_too_large_for_a_block_is_read_all_the_same(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(native_bytes, "LARGEST", 512)
     content = b"".join(b"1 Q0 d%d %d %d.5 t\n" % (n, n, 100 - n // 3) for n in range(90))
 
-    assert isinstance(compare(Memory(content), {"1": {"d89": 1.0, "d0": 1.0}}, TREC_RUN, Reading(), block_size=128), Hits)
+    assert isinstance(compare(Memory(content), {"1": {"d89": 1.0, "d0": 1.0}}, TREC_RUN, ReadOptions(), block_size=128), Hits)
 
 
 WHITE = [
@@ -137,7 +139,7 @@ WHITE = [
 def test_white_space_comments_and_odd_bytes_are_read_alike(content: bytes, comments: bool, trailing: bool):
     truth = {"1": {"b": 1.0, "a": 0.0, "b#1": 1.0, "\udcff\udcfe": 1.0, "a\x00\x01b": 1.0}, "#1": {"c": 1.0}}
 
-    compare(Memory(content), truth, TREC_RUN, Reading(comments=comments, trailing=trailing))
+    compare(Memory(content), truth, TREC_RUN, ReadOptions(comments=comments, trailing=trailing))
 
 
 @pytest.mark.parametrize(
@@ -167,7 +169,7 @@ def test_mistakes_are_named_in_the_same_words(bad: bytes, query: str):
         for late in (b"", b"4 Q0 z 1 1 t\n", b"8 Q0 d 1"):
             truth = {query: {"d1": 1.0}, "4": {"d40": 1.0}}
 
-            compare(Memory(with_line(bad, 47) + late), truth, TREC_RUN, Reading(), block_size=size)
+            compare(Memory(with_line(bad, 47) + late), truth, TREC_RUN, ReadOptions(), block_size=size)
 
 
 @pytest.mark.parametrize("judged", [b"d41", b"d-new"])
@@ -177,7 +179,7 @@ def test_duplicates_are_found_in_order_and_out_of_it(judged: bytes):
 
     for late in (b"", b"0 Q0 z 1 1.0 t\n4 Q0 z 1 1 t\n"):
         with pytest.raises(DuplicateItem, match="in lines 42 and 45;"):
-            native_bytes.scan(Memory(content + late), truth, TREC_RUN, Reading())
+            native_bytes.scan(Memory(content + late), truth, TREC_RUN, ReadOptions())
 
 
 def test_what_is_in_a_query_twice_in_another_part_is_found(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
@@ -187,7 +189,7 @@ def test_what_is_in_a_query_twice_in_another_part_is_found(monkeypatch: pytest.M
     monkeypatch.setattr(native_bytes, "_PART", 3000)
 
     with pytest.raises(DuplicateItem, match="in lines 11 and 5001;"):
-        native_bytes.scan(Source(path), Judgments.from_dict({"3": {"x": 1.0}}), TREC_RUN, Reading(), threads=3)
+        native_bytes.scan(Source(path), Judgments.from_dict({"3": {"x": 1.0}}), TREC_RUN, ReadOptions(), threads=3)
 
 
 def test_two_items_of_one_hash_are_left_to_the_plain_reader(monkeypatch: pytest.MonkeyPatch):
@@ -197,7 +199,7 @@ def test_two_items_of_one_hash_are_left_to_the_plain_reader(monkeypatch: pytest.
     monkeypatch.setattr(native_bytes.Scan, "_first_odd", lambda *_: next(places))
     monkeypatch.setattr(native_bytes.Scan, "_read_all", lambda *_: native_bytes._check(-1))
 
-    hits = scan(Memory(b"1 Q0 a 1 2.5 t\n1 Q0 b 2 1.5 t\n"), judgments, TREC_RUN, Reading())
+    hits = scan(Memory(b"1 Q0 a 1 2.5 t\n1 Q0 b 2 1.5 t\n"), judgments, TREC_RUN, ReadOptions())
 
     assert hits.above.tolist() == [1]
 
@@ -206,8 +208,8 @@ def test_a_line_longer_than_any_block_is_read(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(native_bytes, "LARGEST", 512)
     long = b"1 Q0 %s 1 1.5 t\n" % (b"d" * 3000)
 
-    assert isinstance(compare(Memory(long), {"1": {"d" * 3000: 1.0}}, TREC_RUN, Reading(), block_size=128), Hits)
-    assert isinstance(compare(Memory(long + b"word"), {"1": {"a": 1.0}}, TREC_RUN, Reading(), block_size=128), tuple)
+    assert isinstance(compare(Memory(long), {"1": {"d" * 3000: 1.0}}, TREC_RUN, ReadOptions(), block_size=128), Hits)
+    assert isinstance(compare(Memory(long + b"word"), {"1": {"a": 1.0}}, TREC_RUN, ReadOptions(), block_size=128), tuple)
 
 
 def test_items_that_are_called_like_queries_are_no_duplicates():
@@ -216,23 +218,23 @@ def test_items_that_are_called_like_queries_are_no_duplicates():
 
     truth = {"7": {"9": 1.0}} | {str(n): {"x": 1.0} for n in range(8, 300)}
 
-    assert isinstance(compare(Memory(content), truth, TREC_RUN, Reading()), Hits)
+    assert isinstance(compare(Memory(content), truth, TREC_RUN, ReadOptions()), Hits)
 
 
 @pytest.mark.parametrize("content", [b"1\tb\t2\n1\ta\t1\n2\ta\t0\n", b"1 b 2.0\n1 a 1e1\n", b"1\ta\t1\n1\tb\t2.5\n", b"1 a -1\n"])
 def test_an_ms_marco_run_is_read_alike(content: bytes):
-    compare(Memory(content), {"1": {"b": 1.0}}, MSMARCO_RUN, Reading())
+    compare(Memory(content), {"1": {"b": 1.0}}, MSMARCO_RUN, ReadOptions())
 
 
 @pytest.mark.parametrize("content", [b"", b"\n", b" \n\t\n", b"1", b"\r"])
 def test_a_file_without_a_line_is_refused(content: bytes):
-    assert isinstance(compare(Memory(content), {"1": {"a": 1}}, TREC_RUN, Reading()), tuple)
+    assert isinstance(compare(Memory(content), {"1": {"a": 1}}, TREC_RUN, ReadOptions()), tuple)
 
 
 def test_ids_that_no_file_can_hold_are_simply_not_found():
     truth = {"1": {"a b": 1.0, "": 1.0, "x": 1.0}, "": {"x": 1.0}, "2 3": {"x": 1.0}}
 
-    assert isinstance(compare(Memory(b"1 Q0 x 1 1.5 t\n1 Q0 a 1 1.5 t\n"), truth, TREC_RUN, Reading()), Hits)
+    assert isinstance(compare(Memory(b"1 Q0 x 1 1.5 t\n1 Q0 a 1 1.5 t\n"), truth, TREC_RUN, ReadOptions()), Hits)
 
 
 def test_compressed_files_and_standard_input_are_read_alike(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
@@ -244,14 +246,14 @@ def test_compressed_files_and_standard_input_are_read_alike(monkeypatch: pytest.
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(content)))
 
     for source in (Source(packed), Source(packed_otherwise), Source("-")):
-        assert isinstance(compare(source, truth, TREC_RUN, Reading()), Hits)
+        assert isinstance(compare(source, truth, TREC_RUN, ReadOptions()), Hits)
 
 
 def test_a_file_that_changes_its_reader_in_between_gives_nothing_twice(tmp_path: Path):
     path = tmp_path / "run.txt"
     path.write_bytes(b"\xef\xbb\xbf1 Q0 a 1 2.5 t\n2 Q0 a 1 2.5 t\n1 Q0 b 1 2.5 t\n")
 
-    assert isinstance(compare(Source(path), {"1": {"a": 1.0}}, TREC_RUN, Reading()), Hits)
+    assert isinstance(compare(Source(path), {"1": {"a": 1.0}}, TREC_RUN, ReadOptions()), Hits)
 
 
 @pytest.mark.parametrize("threads", [1, 3])
@@ -266,7 +268,7 @@ def test_progress_reaches_the_size_of_the_file(monkeypatch: pytest.MonkeyPatch, 
         Source(path),
         Judgments.from_dict({"1": {"d1": 1}}),
         TREC_RUN,
-        Reading(),
+        ReadOptions(),
         block_size=100,
         threads=threads,
         progress=lambda *both: told.append(both),
@@ -285,7 +287,7 @@ def test_progress_of_a_compressed_file_tells_what_has_been_read(tmp_path: Path):
     told: list[tuple[int, int]] = []
 
     judgments = Judgments.from_dict(truth)
-    native_bytes.scan(Source(path), judgments, TREC_RUN, Reading(), progress=lambda *both: told.append(both))
+    native_bytes.scan(Source(path), judgments, TREC_RUN, ReadOptions(), progress=lambda *both: told.append(both))
 
     assert told[-1] == (len(content), 0)
 
@@ -303,7 +305,7 @@ def test_a_failure_in_one_thread_ends_the_others_and_is_raised(monkeypatch: pyte
 
     monkeypatch.setattr(native.library, "reader_read", failing)
     with pytest.raises(OSError, match="the disk is gone"):
-        native_bytes.scan(Source(path), Judgments.from_dict(truth), TREC_RUN, Reading(), threads=3)
+        native_bytes.scan(Source(path), Judgments.from_dict(truth), TREC_RUN, ReadOptions(), threads=3)
 
     assert len(calls) <= 3
 
@@ -323,7 +325,7 @@ def scores_of(texts: list[bytes]) -> np.ndarray:
     """The scores that the compiled reader reads, in the order of the texts."""
     content = b"".join(b"1 Q0 %d 1 %s t\n" % (number, text) for number, text in enumerate(texts))
     judgments = Judgments.from_dict({"1": {str(number): 1.0 for number in range(len(texts))}})
-    hits = native_bytes.scan(Memory(content), judgments, TREC_RUN, Reading())
+    hits = native_bytes.scan(Memory(content), judgments, TREC_RUN, ReadOptions())
     assert hits is not None
     items = [int(judgments.items[row]) for row in hits.row.tolist()]
     return hits.score[np.argsort(items)]

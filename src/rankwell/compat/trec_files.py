@@ -8,7 +8,7 @@ from rankwell.compat.trec_options import number
 from rankwell.errors import BadLine, BadUsage
 from rankwell.io.reader import judged_rows
 from rankwell.io.reader.native_bytes import Scan
-from rankwell.io.reader.reading import TREC_RUN, Reading
+from rankwell.io.reader.reading import TREC_RUN, ReadOptions
 from rankwell.store import Source, decode_id
 
 if TYPE_CHECKING:
@@ -46,9 +46,9 @@ def read_ahead(options: Options) -> Ahead | None:
     return Ahead(rows, Scan(run, rows, TREC_RUN, reading_of(options)), large)
 
 
-def reading_of(options: Options, ties: TieRule = "id-desc") -> Reading:
+def reading_of(options: Options, ties: TieRule = "id-desc") -> ReadOptions:
     """How trec_eval reads a run."""
-    return Reading(ties=ties, single_precision=options.old, comments=not options.old, trailing=True)
+    return ReadOptions(ties=ties, single_precision=options.old, comments=not options.old, trailing=True)
 
 
 def last_tag(source: Source, *, comments: bool) -> str:

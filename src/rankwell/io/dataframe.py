@@ -24,7 +24,7 @@ def read_run(frame: Any, request: Request) -> Ranking:
     queries, items, numbers = _ids(table, columns.owner), _ids(table, columns.item), _numbers(table, columns.value)
     scores = (-numbers if columns.by_rank else numbers).tolist()
     return Ranking.from_rows(
-        *unique_rows(queries, items, scores, request.duplicates, request.oddities and request.oddities.duplicated),
+        *unique_rows(queries, items, scores, request.duplicates, request.warnings and request.warnings.duplicated),
         repeated=request.duplicates == "keep",
     )
 

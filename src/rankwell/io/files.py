@@ -1,4 +1,4 @@
-"""Reading and writing of files in any format: the registry of formats, what each is given, and how one is recognised."""
+"""ReadOptions and writing of files in any format: the registry of formats, what each is given, and how one is recognised."""
 
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
@@ -26,7 +26,7 @@ _MEANT: dict[str, str] = {each: each for each in get_args(Holds)} | {"run": "a r
 SURE = 0.9  # of content that no other format claims
 
 
-class Oddities(NamedTuple):
+class ReadWarnings(NamedTuple):
     """Where a reader notes queries that list an item twice, and queries whose ranks do not follow their scores."""
 
     duplicated: set[str]
@@ -37,7 +37,7 @@ class Oddities(NamedTuple):
 class Request:
     """How a file is to be read, the same for every format; a format looks at what concerns it.
 
-    part: which of several rankings in one file. ids_only: texts need not be kept. oddities: where to note what is odd in a run.
+    part: which of several rankings in one file. ids_only: texts need not be kept. warnings: where to note what is odd in a run.
     notes: where to say what the user should know.
     """
 
@@ -49,7 +49,7 @@ class Request:
     aspects: Aspects = "none"
     part: str = ""
     ids_only: bool = False
-    oddities: Oddities | None = None
+    warnings: ReadWarnings | None = None
     progress: Progress | None = None
     notes: list[str] = field(default_factory=list[str])
 
@@ -239,9 +239,9 @@ def read_ranking(
 
 def check_ranking(place: Any, *, format: str | None = None, comments: bool = False, repeats: Repeats = "first") -> CheckedRanking:  # noqa: A002
     """A whole run as `read_ranking` reads it, where items that stand twice and ranks against the scores are told, not refused."""
-    request = Request(comments=comments, duplicates=repeats, oddities=Oddities(set(), set()))
+    request = Request(comments=comments, duplicates=repeats, warnings=ReadWarnings(set(), set()))
     table, name = (place, "table") if isinstance(place, Ranking) else _read(place, "run", format, request)
-    odd = request.oddities or Oddities(set(), set())
+    odd = request.warnings or ReadWarnings(set(), set())
     return CheckedRanking(table, sort_ids(odd.duplicated), sort_ids(odd.contradicting), name, tuple(request.notes))
 
 

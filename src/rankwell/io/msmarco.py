@@ -9,7 +9,7 @@ from rankwell.core.tables.judgments import Judgments
 from rankwell.core.tables.ranking import Ranking
 from rankwell.errors import BadInput, BadLine, DuplicateItem
 from rankwell.io import Request, Texts, file_format
-from rankwell.io.reader.reading import MSMARCO_RUN, Reading, scan
+from rankwell.io.reader.reading import MSMARCO_RUN, ReadOptions, scan
 from rankwell.store import Head, Source, decode_id
 
 
@@ -39,7 +39,7 @@ def _refuse_scores(source: Source) -> None:
 
 def _find_hits(source: Source, judgments: Judgments, request: Request) -> Hits:
     _refuse_scores(source)
-    reading = Reading(ties=request.ties, single_precision=request.single_precision, keep=request.keep)
+    reading = ReadOptions(ties=request.ties, single_precision=request.single_precision, keep=request.keep)
     return scan(source, judgments, MSMARCO_RUN, reading, progress=request.progress)
 
 
@@ -66,7 +66,7 @@ def read_run(source: Source, request: Request) -> Ranking:
             queries.append(pair[0])
             items.append(pair[1])
             scores.append(-float(fields[2]))
-    twice: Any = request.oddities and request.oddities.duplicated
+    twice: Any = request.warnings and request.warnings.duplicated
     repeated = request.duplicates == "keep"
     return Ranking.from_rows(*unique_rows(queries, items, scores, request.duplicates, twice), repeated=repeated)
 

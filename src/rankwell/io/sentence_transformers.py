@@ -37,7 +37,7 @@ def read_run(source: Source, request: Request) -> Ranking:
         rows.extend((query, *_result(source, number, each)) for each in results)
     owners, items, scores = [row[0] for row in rows], [row[1] for row in rows], [row[2] for row in rows]
     owners, items, scores = unique_rows(
-        owners, items, scores, request.duplicates, request.oddities and request.oddities.duplicated
+        owners, items, scores, request.duplicates, request.warnings and request.warnings.duplicated
     )
     return Ranking.from_rows(owners, items, scores, all_queries=queries, repeated=request.duplicates == "keep")
 

@@ -12,7 +12,7 @@ from rankwell.core.tables.order import TieRule
 from rankwell.core.tables.ranking import Ranking
 from rankwell.errors import BadInput, DuplicateItem
 from rankwell.io import SURE, Request, file_format
-from rankwell.io.reader.reading import TREC_RUN, Columns, Progress, Reading, read_columns, scan
+from rankwell.io.reader.reading import TREC_RUN, Columns, Progress, ReadOptions, read_columns, scan
 from rankwell.store import Head, Source, encode_id
 
 _WHITE = re.compile(r"[ \t\n\v\f\r]")
@@ -36,7 +36,7 @@ def find_hits(
     comments: lines that begin with `#` say nothing, as in trec_eval 10. trailing: what follows the tag is passed over, as in
     trec_eval. Raises BadLine, BadScore, DuplicateItem or BadInput that name file, line and text; see `kernels.reading.scan`.
     """
-    reading = Reading(ties=ties, single_precision=single_precision, keep=keep, comments=comments, trailing=trailing)
+    reading = ReadOptions(ties=ties, single_precision=single_precision, keep=keep, comments=comments, trailing=trailing)
     return scan(source, judgments, TREC_RUN, reading, progress=progress)
 
 
@@ -97,11 +97,11 @@ def read(source: Source, request: Request | None = None) -> Ranking:
     Raises DuplicateItem, unless the request says which of two to keep; BadLine, BadScore or BadInput as `find_hits` does.
     """
     request = request or Request()
-    reading = Reading(comments=request.comments)
-    columns = read_columns(source, TREC_RUN, reading, progress=request.progress)
-    if request.oddities is not None:
-        request.oddities.contradicting.update(_contradicting(columns))
-    duplicated = None if request.oddities is None else request.oddities.duplicated
+    reading = ReadOptions(comments=request.comments)
+    columns = read_columns(source, reading, progress=request.progress)
+    if request.warnings is not None:
+        request.warnings.contradicting.update(_contradicting(columns))
+    duplicated = None if request.warnings is None else request.warnings.duplicated
     rows = unique_rows(columns.queries, columns.items, columns.scores.tolist(), request.duplicates, duplicated)
     try:
         return Ranking.from_rows(*rows, repeated=request.duplicates == "keep")

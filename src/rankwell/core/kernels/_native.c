@@ -227,7 +227,7 @@ static int add_parts(PyObject *module)
     if (PyModule_AddIntConstant(module, "interface", INTERFACE))
         return -1;
     return rankwell_add_tables(module) || rankwell_add_reader(module) || rankwell_add_results(module)
-                   || rankwell_add_mappings(module)
+                   || rankwell_add_rows(module) || rankwell_add_mappings(module)
                ? -1
                : 0;
 }

@@ -23,6 +23,7 @@ Held *rankwell_worker_in(PyObject *capsule);
 int rankwell_add_tables(PyObject *module);
 int rankwell_add_reader(PyObject *module);
 int rankwell_add_results(PyObject *module);
+int rankwell_add_rows(PyObject *module);
 int rankwell_add_mappings(PyObject *module);
 
 #endif

@@ -37,13 +37,13 @@ def read_run(source: Source, request: Request, *, dialect: Dialect) -> Ranking:
     """The ranking in a table with columns for query, item and score, or rank where there is no score; others do not matter."""
     with opened(source, dialect, "run") as (table, columns):
         table.load(columns)
-        if request.oddities is not None:
+        if request.warnings is not None:
             twice = table.run("SELECT DISTINCT owner FROM (SELECT owner FROM r GROUP BY owner, item HAVING count(*) > 1)")
-            request.oddities.duplicated.update(owner for (owner,) in twice.fetchall())
+            request.warnings.duplicated.update(owner for (owner,) in twice.fetchall())
             if columns.rank and not columns.by_rank:
                 climbs = "SELECT owner, value > lag(value) OVER (PARTITION BY owner ORDER BY place, value DESC) AS up FROM r"
                 odd = table.run(f"SELECT DISTINCT owner FROM ({climbs}) WHERE up").fetchall()
-                request.oddities.contradicting.update(owner for (owner,) in odd)
+                request.warnings.contradicting.update(owner for (owner,) in odd)
         drop_duplicates(table, request.duplicates)
         found = table.run("SELECT owner, item, value FROM r ORDER BY rowid").fetchnumpy()
     repeated = request.duplicates == "keep"

@@ -10,7 +10,7 @@ from rankwell.core.tables.judgments import Judgments
 from rankwell.errors import DuplicateItem
 from rankwell.io import Request
 from rankwell.io.column_tables.table import Table
-from rankwell.io.reader.reading import Reading
+from rankwell.io.reader.reading import ReadOptions
 from rankwell.io.reader.rows import Rows, hits_of_rows
 
 
@@ -18,7 +18,7 @@ def hits_of_stream(table: Table, columns: Columns, judgments: Judgments, request
     """The hits of a table that is counted as it comes by; None where it cannot be, and the other way will tell why."""
     if native.library is None or request.duplicates != "error" or (stream := table.stream(columns)) is None:
         return None
-    reading = Reading(ties=request.ties, single_precision=request.single_precision, keep=request.keep)
+    reading = ReadOptions(ties=request.ties, single_precision=request.single_precision, keep=request.keep)
     from rankwell.io.reader import native_columns
 
     return native_columns.scan(stream, judgments, reading)

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from math import floor, isfinite
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from rankwell.errors import BadInput, BadLine, BadScore, DuplicateItem
 from rankwell.store import decode_id
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterator, Sequence
+    from collections.abc import Callable, Container, Iterator, Sequence
 
-    from rankwell.io.reader.reading import Layout, Progress, Reading
+    from rankwell.io.reader.reading import Layout, Progress, ReadOptions
     from rankwell.store import Source
 
 # The fields of so many bytes stay in the processor's cache: larger blocks take half as long again.
 BLOCK = 1 << 17
 _SHOWN = 60
+
+Result = TypeVar("Result")
 
 
 class Unreadable(Exception):
@@ -40,16 +42,32 @@ class Fields(NamedTuple):
 
 
 def read_fields(
-    source: Source, layout: Layout, reading: Reading, *, size: int = BLOCK, progress: Progress | None = None
+    source: Source, layout: Layout, reading: ReadOptions, *, size: int = BLOCK, progress: Progress | None = None
 ) -> Iterator[tuple[int, Fields]]:
     """The fields of one block after the other, and the number of lines before each. Raises BadLine or BadScore."""
+    return read_blocks(source, layout, reading, lambda block: fields_of(block, layout, reading), size=size, progress=progress)
+
+
+def read_blocks(
+    source: Source,
+    layout: Layout,
+    reading: ReadOptions,
+    read: Callable[[bytes], Result],
+    *,
+    size: int = BLOCK,
+    progress: Progress | None = None,
+) -> Iterator[tuple[int, Result]]:
+    """What is read of one block of whole lines after the other, and the number of lines before each.
+
+    read: raises Unreadable for a block with a line that is none. Raises BadLine or BadScore for the first such line.
+    """
     total = 0 if source.path is None else source.path.stat().st_size
     done = lines = 0
     with source.open() as stream:
         while block := stream.read(size):
             block += stream.readline()
             try:
-                yield lines, fields_of(block, layout, reading)
+                yield lines, read(block)
             except Unreadable:
                 raise bad_line(source, layout, reading, done + 1) from None
             lines += block.count(b"\n")
@@ -58,7 +76,7 @@ def read_fields(
                 progress(done, total)
 
 
-def fields_of(block: bytes, layout: Layout, reading: Reading) -> Fields:
+def fields_of(block: bytes, layout: Layout, reading: ReadOptions) -> Fields:
     """The rows of a block of whole lines. Raises Unreadable."""
     text = block if block.endswith(b"\n") else block + b"\n"
     pieces = None if reading.comments and b"#" in text else _split(text, layout.fields)
@@ -79,7 +97,7 @@ def _split(text: bytes, width: int) -> list[bytes] | None:
     return pieces if regular and pieces[0] and not any(each in spaced for each in (b"  ", b"\r", b"\v", b"\f")) else None
 
 
-def _tidied(text: bytes, layout: Layout, reading: Reading) -> tuple[bytes, list[int]]:
+def _tidied(text: bytes, layout: Layout, reading: ReadOptions) -> tuple[bytes, list[int]]:
     """The rows with one blank between their fields, and the numbers of their lines. Raises Unreadable."""
     rows, lines = list[bytes](), list[int]()
     for line, fields in enumerate(map(bytes.split, text.split(b"\n")), 1):
@@ -106,7 +124,7 @@ def _numbers(texts: list[bytes], text: bytes, layout: Layout) -> list[float]:
     return [-number for number in numbers]
 
 
-def bad_line(source: Source, layout: Layout, reading: Reading, place: int = 0) -> BadInput:
+def bad_line(source: Source, layout: Layout, reading: ReadOptions, place: int = 0) -> BadInput:
     """The error for the first line that ends at this place of the content or behind it and cannot be read."""
     for number, line in _lines_from(source, place):
         try:
@@ -116,7 +134,7 @@ def bad_line(source: Source, layout: Layout, reading: Reading, place: int = 0) -
     raise AssertionError(f"{source.name}: every line can be read")
 
 
-def _explained(where: str, line: bytes, layout: Layout, reading: Reading) -> BadInput:
+def _explained(where: str, line: bytes, layout: Layout, reading: ReadOptions) -> BadInput:
     row, shown = line.split(), _shorten(line)
     width = len(row)
     if width < layout.fields if reading.trailing else width != layout.fields:
@@ -134,7 +152,7 @@ def _shorten(text: bytes) -> str:
     return repr(shown if len(shown) <= _SHOWN else shown[: _SHOWN - 1] + "…")
 
 
-def duplicate(source: Source, layout: Layout, reading: Reading, place: int) -> DuplicateItem | None:
+def duplicate(source: Source, layout: Layout, reading: ReadOptions, place: int) -> DuplicateItem | None:
     """The error for the line that ends at this place of the content, if an earlier one has its query and item."""
     _, line = next(_lines_from(source, place))
     fields = fields_of(line, layout, reading)
@@ -155,7 +173,7 @@ def _lines_from(source: Source, place: int) -> Iterator[tuple[int, bytes]]:
 
 
 def first_duplicate(
-    source: Source, layout: Layout, reading: Reading, pairs: Container[tuple[bytes, bytes]]
+    source: Source, layout: Layout, reading: ReadOptions, pairs: Container[tuple[bytes, bytes]]
 ) -> DuplicateItem | None:
     """The error for the first line that repeats one of these pairs of query and item; None where none does."""
     seen: dict[tuple[bytes, bytes], int] = {}

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from rankwell.core.tables.order import TieRule
     from rankwell.errors import BadInput
     from rankwell.io.reader.judged_rows import JudgedRows
-    from rankwell.io.reader.reading import Layout, Progress, Reading
+    from rankwell.io.reader.reading import Layout, Progress, ReadOptions
     from rankwell.store import Source
 
 BLOCK = 256 << 10
@@ -66,7 +66,7 @@ def scan(
     source: Source,
     judgments: Judgments,
     layout: Layout,
-    reading: Reading,
+    reading: ReadOptions,
     *,
     threads: int = 2,
     progress: Progress | None = None,
@@ -87,7 +87,7 @@ class Scan:
         source: Source,
         judged: Judgments | JudgedRows,
         layout: Layout,
-        reading: Reading,
+        reading: ReadOptions,
         threads: int = 2,
         progress: Progress | None = None,
         block_size: int = BLOCK,

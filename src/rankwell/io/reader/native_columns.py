@@ -10,10 +10,10 @@ from rankwell.io.reader.native_bytes import rows_of, rule_of
 if TYPE_CHECKING:
     from rankwell.core.tables.hits import Hits
     from rankwell.core.tables.judgments import Judgments
-    from rankwell.io.reader.reading import Reading
+    from rankwell.io.reader.reading import ReadOptions
 
 
-def scan(stream: Any, judgments: Judgments, reading: Reading) -> Hits | None:
+def scan(stream: Any, judgments: Judgments, reading: ReadOptions) -> Hits | None:
     """The hits of a run in columns of query and item, texts, and score, float64.
 
     stream: a capsule of Arrow's C stream interface; nothing but this module and its giver need know Arrow. None where the columns

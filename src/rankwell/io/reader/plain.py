@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 from rankwell.io.reader.hit_rows import HitRows, TopRows
 from rankwell.io.reader.lines import BLOCK, Fields, fields_of, first_duplicate, nothing, read_fields
-from rankwell.io.reader.reading import Reading
+from rankwell.io.reader.reading import ReadOptions
 from rankwell.store import encode_id
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def scan(
     source: Source,
     judgments: Judgments,
     layout: Layout,
-    reading: Reading,
+    reading: ReadOptions,
     *,
     progress: Progress | None = None,
     block_size: int = BLOCK,
@@ -64,7 +64,7 @@ def rows(
     source: Source,
     judged: Judgments | JudgedRows,
     layout: Layout,
-    reading: Reading,
+    reading: ReadOptions,
     *,
     progress: Progress | None = None,
     block_size: int = BLOCK,
@@ -79,7 +79,7 @@ class _Reader:
         source: Source,
         judged: Judgments | JudgedRows,
         layout: Layout,
-        reading: Reading,
+        reading: ReadOptions,
         progress: Progress | None,
         block_size: int,
     ) -> None:
@@ -156,7 +156,7 @@ class _Reader:
     def _read_part(self, text: bytes) -> None:
         """The lines `query item value` of some queries."""
         value = self._layout._replace(fields=3, query=0, item=1, score=None if self._layout.score is None else 2, rank=2)
-        fields = fields_of(text, value, Reading())
+        fields = fields_of(text, value, ReadOptions())
         queries: dict[bytes, tuple[list[bytes], list[float]]] = {}
         for query, item, score in zip(fields.column(0), fields.column(1), fields.scores, strict=True):
             items, scores = queries.setdefault(query, ([], []))

@@ -37,7 +37,7 @@ TREC_RUN = Layout("TREC run", "query Q0 item rank score tag", fields=6, query=0,
 MSMARCO_RUN = Layout("MS MARCO run", "query item rank", fields=3, query=0, item=1, score=None, rank=2)
 
 
-class Reading(NamedTuple):
+class ReadOptions(NamedTuple):
     """How a run is to be read.
 
     single_precision: scores are rounded to 32 bits first, as trec_eval 9 does. keep: how many first items of each query, judged
@@ -56,7 +56,7 @@ def scan(
     source: Source,
     judgments: Judgments,
     layout: Layout,
-    reading: Reading,
+    reading: ReadOptions,
     *,
     threads: int = 2,
     progress: Progress | None = None,
@@ -92,11 +92,11 @@ class Columns(NamedTuple):
     lines: Ints
 
 
-def read_columns(source: Source, layout: Layout, reading: Reading, *, progress: Progress | None = None) -> Columns:
-    """Every row of a run file; of the reading only `comments` and `trailing` matter.
+def read_columns(source: Source, reading: ReadOptions, *, progress: Progress | None = None) -> Columns:
+    """Every row of a TREC run; of the reading only `comments` and `trailing` matter.
 
     Raises BadLine, BadScore and BadInput as `scan` does; items that stand twice are no error here.
     """
     from rankwell.io.reader import columns
 
-    return columns.read(source, layout, reading, progress=progress)
+    return columns.read(source, reading, progress=progress)
