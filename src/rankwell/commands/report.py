@@ -163,7 +163,7 @@ def _compared(gathered: Gathered, seed: int) -> tuple[Results | None, list[str]]
 
 
 def _against_one(comparison: Results, runs: int) -> list[str]:
-    """Of many runs held against one, in a sentence how many are better and worse by the first measure; nothing of few."""
+    """One sentence on many runs compared with one: the numbers better and worse by the first measure; empty for few runs."""
     first = comparison.differences[0]
     rows = [row for row in comparison.differences if row["of"] == first["of"]]
     if comparison.baseline is None or runs <= _MOST_PAIRED or len(rows) >= runs:
@@ -171,8 +171,8 @@ def _against_one(comparison: Results, runs: int) -> list[str]:
     sign = -1 if first["better"] == "lower" else 1
     decisive = [sign * row["mean"] > 0 for row in rows if row["decisive"]]
     better, worse = sum(decisive), len(decisive) - sum(decisive)
-    told = f"{better} of {len(rows)} runs {'is' if better == 1 else 'are'} better than {first['against']}"
-    return [f"{told} by {difference_label(first)}, {worse} worse, {len(rows) - len(decisive)} not told apart from it."]
+    ahead = f"{better} of {len(rows)} runs {'is' if better == 1 else 'are'} better than {first['against']}"
+    return [f"{ahead} by {difference_label(first)}, {worse} worse, {len(rows) - len(decisive)} without a significant difference."]
 
 
 def _named(runs: Sequence[str]) -> str:
