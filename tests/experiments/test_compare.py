@@ -12,7 +12,7 @@ from rankwell.stats import on_exact_grid
 from rankwell.stats.multiple_comparisons import benjamini_hochberg, holm
 from rankwell.stats.paired_t import paired_t
 from rankwell.stats.sign import sign_test
-from rankwell.stats.verdicts import Family, TestedDifference, verdict
+from rankwell.stats.verdicts import Family, MeasuredDifference, verdict
 from rankwell.stats.wilcoxon import wilcoxon
 
 
@@ -337,7 +337,7 @@ def test_a_measure_that_says_nothing_of_its_direction_is_taken_by_its_unit():
 
 
 def found(difference=0.02, *, decisive=True, p=0.002, n=200, measure="nDCG@10", part="", interval=(0.01, 0.03)):
-    return TestedDifference("B", "A", measure, "share", "higher", difference, interval, p, n, decisive, 0.015, part)
+    return MeasuredDifference("B", "A", measure, "share", "higher", difference, interval, p, n, decisive, 0.015, part)
 
 
 def test_sentences_say_where_the_verdict_does_not_hold():

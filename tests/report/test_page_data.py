@@ -493,7 +493,7 @@ def test_a_folder_without_details_has_a_page_without_lists(tmp_path: Path) -> No
     ("arguments", "said"),
     [
         (["report"], "name a folder of results"),
-        (["report", "nowhere"], "nowhere is no folder"),
+        (["report", "nowhere"], "nowhere is not a folder"),
         (["report", "."], "has no per_query.parquet"),
         (["report", "{small}", "-o", "{small}/summary.csv/x.html"], "is a file"),
         (["report", "{small}", "--thumbnails", "nowhere"], "no such folder"),

@@ -8,7 +8,7 @@ _WORDS = {"holm": "Holm", "bh": "Benjamini–Hochberg", "max-t": "max-T", "tukey
 _MOST = 4
 
 
-class TestedDifference(NamedTuple):
+class MeasuredDifference(NamedTuple):
     """A difference and its test, run less against; None where there are too few queries.
 
     part: the group of queries that it covers, empty for all. decisive: whether the adjusted p-value is at most the level.
@@ -53,9 +53,9 @@ class Family(NamedTuple):
 
 
 def verdict(
-    found: TestedDifference,
-    others: Sequence[TestedDifference] = (),
-    parts: Sequence[TestedDifference] = (),
+    found: MeasuredDifference,
+    others: Sequence[MeasuredDifference] = (),
+    parts: Sequence[MeasuredDifference] = (),
     *,
     family: Family,
     few: int = 0,
@@ -71,7 +71,7 @@ def verdict(
     return "; ".join(said) + "."
 
 
-def leader(ranked: Sequence[tuple[str, float]], unclear: Sequence[str], found: TestedDifference, family: Family) -> str:
+def leader(ranked: Sequence[tuple[str, float]], unclear: Sequence[str], found: MeasuredDifference, family: Family) -> str:
     """One sentence for many systems: the leader by the first measure, and the systems that it does not differ from significantly.
 
     ranked: systems with their means, best first. unclear: those not decisively worse than the first. found: first against second.
@@ -96,7 +96,7 @@ def p_text(p: float | None) -> str:
     return "p < 0.0001" if p < 0.0001 else f"p = {p:.2g}" if p < 0.0995 else f"p = {p:.2f}"
 
 
-def _clause(found: TestedDifference, family: Family) -> str:
+def _clause(found: MeasuredDifference, family: Family) -> str:
     size = _amount(found)
     evidence = [_interval(found, family.level), p_text(found.p), family.words]
     sure = ", ".join(part for part in evidence if part)
@@ -114,7 +114,7 @@ def _clause(found: TestedDifference, family: Family) -> str:
     return f"There is no significant difference between {found.run} and {found.against}: {seen}, {sure}{smallest}"
 
 
-def _others(found: TestedDifference, others: Sequence[TestedDifference]) -> list[str]:
+def _others(found: MeasuredDifference, others: Sequence[MeasuredDifference]) -> list[str]:
     alike = [each.measure for each in others if each.decisive and each.ahead is found.ahead and found.decisive]
     decisive = [each for each in others if each.decisive and each.measure not in alike]
     unclear = [each.measure for each in others if not each.decisive and each.better != "neither"]
@@ -125,7 +125,7 @@ def _others(found: TestedDifference, others: Sequence[TestedDifference]) -> list
     return said + ([f"not decisive by {_named(unclear)}"] if unclear and found.decisive else [])
 
 
-def _parts(found: TestedDifference, parts: Sequence[TestedDifference], few: int) -> list[str]:
+def _parts(found: MeasuredDifference, parts: Sequence[MeasuredDifference], few: int) -> list[str]:
     """Parts that differ from the verdict over all queries."""
     shown = [(each, f"{each.part} (n = {each.n}{', small' if each.n < few else ''})") for each in parts]
     if not parts:
@@ -149,12 +149,12 @@ def _named(names: Sequence[str]) -> str:
     return ", ".join(names[:-1]) + (" and " if len(names) > 1 else "") + names[-1]
 
 
-def _amount(found: TestedDifference) -> str:
+def _amount(found: MeasuredDifference) -> str:
     unit = {"percent": " points of", "rank": " ranks by", "count": " by"}.get(found.unit, "")
     return f"{_figure(abs(found.difference or 0.0), found.unit)}{unit} {found.measure}"
 
 
-def _signed(found: TestedDifference) -> str:
+def _signed(found: MeasuredDifference) -> str:
     return f"{_figure(found.difference or 0.0, found.unit)} {found.measure}"
 
 
@@ -164,7 +164,7 @@ def _figure(value: float, unit: str) -> str:
     return f"{value:.3f}" if abs(value) >= 0.0005 or value == 0 else f"{value:.1g}"
 
 
-def _interval(found: TestedDifference, level: float) -> str:
+def _interval(found: MeasuredDifference, level: float) -> str:
     if found.interval is None:
         return "" if found.n >= 10 else f"no interval below 10 queries (n = {found.n})"
     low, high = found.interval

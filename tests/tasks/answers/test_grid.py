@@ -311,7 +311,7 @@ def test_result_files_are_points_too(world: Write, tmp_path: Path):
             "'k' is a parameter of systems.a and of eval",
         ),
         ("[chart]\nmeasures = 'em'\n[systems.a]\ncall = 'm:f'\n", "chart.measures is 'em'; a list"),
-        ("[systems.a\n", r"grid.toml is no TOML: .*line 2"),
+        ("[systems.a\n", r"grid.toml is not valid TOML: .*line 2"),
     ],
 )
 def test_a_grid_that_cannot_be_understood_is_refused_by_file_and_key(world: Write, text: str, message: str):
@@ -514,7 +514,7 @@ def test_the_command_shows_the_measures_that_the_grid_names(world: Write, judged
     assert ">em</text>" not in Path("out/right.svg").read_text()
 
     assert command(monkeypatch, str(world(LIVE + '[chart]\nmeasures = ["recal"]\n')), "-o", "out") == 2
-    assert "chart.measures: no measure is called 'recal'; did you mean 'recall'?" in capsys.readouterr().err
+    assert "chart.measures: unknown measure 'recal'; did you mean 'recall'?" in capsys.readouterr().err
 
 
 def test_intervals_are_drawn_for_few_series_only():

@@ -340,7 +340,7 @@ def test_the_table_is_written_in_every_form(run, tmp_path: Path) -> None:
         (("{r}", "--system", "b={toml}"), "--system b: no run is called so"),
         (("{r}", "--system", "a={toml}", "--system", "a={toml}"), "two files tell of the system 'a'"),
         (("{r}", "--published", "-m", "MAP"), "the published figures are P@1, the table shows AP"),
-        (("{r}/nowhere",), "is no folder"),
+        (("{r}/nowhere",), "is not a folder"),
     ],
 )
 def test_bad_use_is_refused_in_one_line(run, tmp_path: Path, words: tuple[str, ...], says: str) -> None:
@@ -504,7 +504,7 @@ def test_a_system_says_what_it_wants_to_and_the_rest_is_empty(tmp_path: Path) ->
         ("[training]\ntiem = '1 h'", "training.tiem: there is no such key"),
         ("[training]\ntime = 3", "training.time is 3; a text is wanted"),
         ("training = 'long'", r"training is 'long'; a table \[training\] is wanted"),
-        ("name = ", "is no TOML"),
+        ("name = ", "is not valid TOML"),
     ],
 )
 def test_a_wrong_system_file_is_refused_with_its_key(tmp_path: Path, text: str, says: str) -> None:
@@ -519,7 +519,7 @@ def test_a_system_file_that_is_no_utf_8_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "s.toml"
     path.write_bytes(b'name = "\xff"')
 
-    with pytest.raises(BadInput, match="no UTF-8"):
+    with pytest.raises(BadInput, match="not UTF-8"):
         read_system(path)
 
 
@@ -527,7 +527,7 @@ def test_a_system_file_that_is_no_utf_8_is_refused(tmp_path: Path) -> None:
     ("name", "content", "says"),
     [
         ("summary.json", "[]", "no 'rows'"),
-        ("summary.json", "{", "is no JSON"),
+        ("summary.json", "{", "is not JSON"),
         ("summary.json", '{"rows": [{"run": "a"}]}', "row 1 has no 'measure'"),
         ("summary.json", None, "no summary.json"),
         ("performance.json", "{}", "no 'runs'"),

@@ -8,7 +8,7 @@ from rankwell.errors import BadUsage
 from rankwell.report import Row, plain
 from rankwell.report.charts import difference_label, is_difference, part_of
 from rankwell.report.page import PageSource
-from rankwell.stats.verdicts import Family, TestedDifference, verdict
+from rankwell.stats.verdicts import Family, MeasuredDifference, verdict
 
 FEW = 50
 """A group of fewer queries is called small, as in the verdicts of a comparison."""
@@ -122,7 +122,7 @@ def _group(name: str, rows: Sequence[Row], source: PageSource) -> dict[str, Any]
 
 def _sentence(row: Row, source: PageSource) -> str:
     interval = None if row["ci_low"] is None or row["ci_high"] is None else (row["ci_low"], row["ci_high"])
-    found = TestedDifference(
+    found = MeasuredDifference(
         run=row["run"],
         against=row["against"],
         measure=difference_label(row),
