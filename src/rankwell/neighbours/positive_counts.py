@@ -8,7 +8,7 @@ import numpy as np
 
 from rankwell.core.kernels import matrix_counts
 from rankwell.core.kernels.copies import equal_rows
-from rankwell.core.kernels.matrix_counts import Counts, Progress, Side, lots
+from rankwell.core.kernels.matrix_counts import PositiveCounts, Progress, Side, lots
 from rankwell.core.kernels.similarity import Block, Metric, Space, score_pairs
 from rankwell.core.tables import Bools, Floats, Ints
 from rankwell.core.tables.embeddings import Embeddings, Positions
@@ -29,11 +29,11 @@ class Compared(Protocol):
 
     def count(
         self, positives: Positives, *, transposed: bool, best: bool, order: Ints | None, progress: Progress | None
-    ) -> Counts:
+    ) -> PositiveCounts:
         """The counts of each query's positives, or of the best alone; see `rankwell.core.kernels.matrix_counts.count`."""
         ...
 
-    def count_groups(self, captions: Positives, *, order: Ints | None, progress: Progress | None) -> Counts:
+    def count_groups(self, captions: Positives, *, order: Ints | None, progress: Progress | None) -> PositiveCounts:
         """The counts of each video among videos, whose scores are the greatest of their captions'."""
         ...
 
@@ -93,10 +93,10 @@ class _ByScores:
 
     def count(
         self, positives: Positives, *, transposed: bool, best: bool, order: Ints | None, progress: Progress | None
-    ) -> Counts:
+    ) -> PositiveCounts:
         return matrix_counts.count(Side(self.scores, self.rows, transposed), positives, best=best, order=order, progress=progress)
 
-    def count_groups(self, captions: Positives, *, order: Ints | None, progress: Progress | None) -> Counts:
+    def count_groups(self, captions: Positives, *, order: Ints | None, progress: Progress | None) -> PositiveCounts:
         return matrix_counts.count_groups(self.scores, self.rows, captions, order=order, progress=progress)
 
     def first_items(self, depth: int, *, transposed: bool, order: Ints | None) -> tuple[Ints, Floats]:
@@ -128,10 +128,10 @@ class _ByVectors:
 
     def count(
         self, positives: Positives, *, transposed: bool, best: bool, order: Ints | None, progress: Progress | None
-    ) -> Counts:
+    ) -> PositiveCounts:
         return count_positives(*self._sides(transposed), positives, best=best, metric=self.metric, order=order, progress=progress)
 
-    def count_groups(self, captions: Positives, *, order: Ints | None, progress: Progress | None) -> Counts:
+    def count_groups(self, captions: Positives, *, order: Ints | None, progress: Progress | None) -> PositiveCounts:
         return count_groups(self.videos, self.captions, captions, metric=self.metric, order=order, progress=progress)
 
     def first_items(self, depth: int, *, transposed: bool, order: Ints | None) -> tuple[Ints, Floats]:
@@ -159,7 +159,7 @@ def count_positives(
     metric: Metric,
     order: Ints | None = None,
     progress: Progress | None = None,
-) -> Counts:
+) -> PositiveCounts:
     """The counts of every positive, or of each query's `best` one alone with those that tie with it.
 
     order: (items,) the place of each item among items with equal scores; None for that in the table. Raises as `ranks_of` does.
@@ -177,7 +177,7 @@ def count_positives(
     wanted[owner, level] = targets
     found = ranks_of(queries, items, wanted, metric=metric, progress=progress)
     at = owner, level
-    return Counts(pairs, scores[pairs], found.above[at], found.tied[at], found.before[at])
+    return PositiveCounts(pairs, scores[pairs], found.above[at], found.tied[at], found.before[at])
 
 
 def count_groups(
@@ -188,7 +188,7 @@ def count_groups(
     metric: Metric,
     order: Ints | None = None,
     progress: Progress | None = None,
-) -> Counts:
+) -> PositiveCounts:
     """The counts of each query among all queries' groups of items, a group's score being the greatest of its items.
 
     groups: the items of each query; queries without any take no part. order: (queries,) the place of each among equal scores.
@@ -218,7 +218,7 @@ def count_groups(
             before[rows] += np.count_nonzero(tied_here & (place[first:last] < place[rows, None]), axis=1)
         if progress is not None:
             progress(rows.stop, len(members))
-    return Counts(members, mine, above, tied, before)
+    return PositiveCounts(members, mine, above, tied, before)
 
 
 class _Pairing(NamedTuple):

@@ -26,7 +26,7 @@ _COMPARED = 4
 """Up to so many positives of a query are each compared with all scores; from there on sorting the query's scores is faster."""
 
 
-class Counts(NamedTuple):
+class PositiveCounts(NamedTuple):
     """For some pairs of a query and its positive: pairs, as positions in the table of positives, ascending; the score of each;
     the numbers of items that score higher, that score the same (itself included), and of those before it in the named order."""
 
@@ -87,7 +87,9 @@ def comparable(scores: Reals) -> Reals:
     return scores.astype({"e": "f4", "?": "u1"}.get(kind.char, kind), copy=False)
 
 
-def count(side: Side, positives: Positives, *, best: bool, order: Ints | None = None, progress: Progress | None = None) -> Counts:
+def count(
+    side: Side, positives: Positives, *, best: bool, order: Ints | None = None, progress: Progress | None = None
+) -> PositiveCounts:
     """The counts of every positive, or of each query's `best` one alone with those that tie with it.
 
     positives: of the queries of this side. order: (items,) the place of each item among items with equal scores; None for that
@@ -107,7 +109,7 @@ def count(side: Side, positives: Positives, *, best: bool, order: Ints | None = 
         above = higher[owner, level]
         tied = as_high[owner, level] - above
     before = _before(side, positives, pairs, scores, tied, order)
-    return Counts(pairs, scores.astype(np.float64), above, tied, before)
+    return PositiveCounts(pairs, scores.astype(np.float64), above, tied, before)
 
 
 def _pieces(n: int, size: int, progress: Progress | None) -> Iterator[list[range]]:
@@ -224,7 +226,7 @@ def _before(side: Side, positives: Positives, pairs: Ints, scores: Reals, tied: 
 
 def count_groups(
     scores: Scores, rows: Ints | None, groups: Positives, *, order: Ints | None = None, progress: Progress | None = None
-) -> Counts:
+) -> PositiveCounts:
     """The counts of each column among all columns' groups of rows, a group's score being the greatest of its rows.
 
     groups: the rows (of those that take part) of each column's group; columns without any take no part. order: (columns,) places
@@ -253,7 +255,7 @@ def count_groups(
         totals[2] += np.bincount(column[early], minlength=width)
         if progress is not None:
             progress(last, len(members))
-    return Counts(members, wanted[members].astype(np.float64), *totals[:, members])
+    return PositiveCounts(members, wanted[members].astype(np.float64), *totals[:, members])
 
 
 def lots(ends: Ints, most: int) -> Iterator[tuple[int, int]]:

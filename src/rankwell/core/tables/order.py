@@ -15,7 +15,7 @@ TieRule = Literal["id-desc", "id-asc", "input", "expected", "optimistic", "pessi
 TIE_RULES: tuple[TieRule, ...] = get_args(TieRule)
 
 
-class PlaceCounts(NamedTuple):
+class Counts(NamedTuple):
     """For each target item the numbers of items that score higher, that score the same (itself too), and of those before it."""
 
     above: Ints
@@ -31,7 +31,7 @@ def tie_rule(name: str) -> TieRule:
     raise UnknownName(f"unknown tie rule {name!r}; choose one of {', '.join(TIE_RULES)}.")
 
 
-def count(scores: Floats, offsets: Ints, targets: Ints, item_bytes: Callable[[int], bytes], ties: TieRule) -> PlaceCounts:
+def count(scores: Floats, offsets: Ints, targets: Ints, item_bytes: Callable[[int], bytes], ties: TieRule) -> Counts:
     """The counts of the target rows within their queries.
 
     scores: (rows,) of whole queries in input order. offsets: (queries + 1,) where each query's rows begin.
@@ -64,7 +64,7 @@ def count(scores: Floats, offsets: Ints, targets: Ints, item_bytes: Callable[[in
         first = int(group[0])
         rivals = start[first] + np.flatnonzero(scores[start[first] : stop[first]] == scores[targets[first]])
         before[group] = _places(targets[group], rivals, item_bytes, ties)
-    return PlaceCounts(above, tied, before)
+    return Counts(above, tied, before)
 
 
 def _counts_in_sorted(scores: Floats, offsets: Ints, targets: Ints, start: Ints) -> tuple[Ints, Ints]:

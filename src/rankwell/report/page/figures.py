@@ -1,4 +1,4 @@
-"""What stands above the table of queries: the measures, their means, the differences of runs, the groups of queries."""
+"""The part of the page above the table of queries: the measures, their means, the differences of runs, the groups of queries."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -90,8 +90,8 @@ def groups(source: PageSource) -> list[dict[str, Any]]:
 
 
 def _measure(key: Key, label: str, unit: str, source: PageSource) -> dict[str, Any]:
-    told: Mapping[str, Any] = source.rules.get("measures") or {}
-    fact = told.get(key.measure)
+    described: Mapping[str, Any] = source.rules.get("measures") or {}
+    fact = described.get(key.measure)
     known: Mapping[str, Any] = fact if isinstance(fact, Mapping) else {}
     try:
         own: Mapping[str, Any] = parse_measure(key.measure).entry.definition
