@@ -20,7 +20,7 @@ class BadScore(BadInput):
 
 
 class DuplicateItem(BadInput):
-    """An item that stands twice where it may stand once; the message names the query, the item and both places."""
+    """An item that appears twice where it may appear once; the message names the query, the item and both places."""
 
 
 class TieRefused(BadInput):

@@ -55,7 +55,7 @@ def _stem(name: str) -> str:
 class Source:
     """A file to read, or `-` for standard input; gzip and zstd are recognised by their first bytes, whatever the name says.
 
-    A UTF-8 byte order mark at the very beginning is no content: it is passed over, and `marked` says so.
+    A UTF-8 byte order mark at the very beginning is skipped, and `marked` is set.
 
     name: as it appears in messages. path: the file, or None where its plain bytes cannot be read from disk at any place.
     """
@@ -154,14 +154,14 @@ class Source:
 
 
 def split_part(place: str | Path) -> tuple[str, str]:
-    """The path and the name behind the last colon, where the whole is no path and what stands before it is one."""
+    """The path and the name after the last colon, where the whole is not a path and the part before the colon is one."""
     text = str(place)
     path, colon, part = text.rpartition(":")
     return (path, part) if colon and not Path(text).exists() and Path(path).exists() else (text, "")
 
 
 class Head:
-    """The first bytes of a source, by which formats are told apart.
+    """The first bytes of a source, which determine its format.
 
     whole: whether there is nothing after them. path: the file, where its plain bytes can be read from disk at any place.
     """
@@ -174,7 +174,7 @@ class Head:
         """The head of a source. Raises BadInput where it is empty."""
         raw = source.head(size + 1)
         if not raw.strip():
-            raise BadInput(f"{source.name} is empty; a file with content is wanted.")
+            raise BadInput(f"{source.name} is empty; expected a file with content.")
         return cls(source.name, raw[:size], whole=len(raw) <= size, path=source.path)
 
     @cached_property
@@ -212,8 +212,8 @@ class Head:
         zero = self.raw.find(b"\0", 0, 4096)
         if zero >= 0 and not self.raw.startswith(b"PAR1"):
             line = self.raw.count(b"\n", 0, zero) + 1
-            told = f"a zero byte, so this is no text file; it begins with {self.raw[:16]!r}"
-            raise BadInput(f"{self.name}:{line}: {told}; name a file in a known format.")
+            found = f"a zero byte, so this is not a text file; it begins with {self.raw[:16]!r}"
+            raise BadInput(f"{self.name}:{line}: {found}; name a file in a known format.")
 
 
 @contextmanager
@@ -274,7 +274,7 @@ class _Zstd(io.RawIOBase):
 def replacing(path: Path) -> Generator[Path]:
     """A path beside the wanted one to write to; it takes its place when the block ends, and vanishes when the block fails.
 
-    A link stays a link, and what is no file (`/dev/stdout`, a named pipe) is written into once the block has ended well.
+    A link stays a link, and anything but a file (`/dev/stdout`, a named pipe) is written into once the block has ended well.
     Raises BadUsage where the path is a folder or lies below a file.
     """
     import tempfile
@@ -364,11 +364,11 @@ class Cache:
         import hashlib
         import json
 
-        told = json.dumps(maker, sort_keys=True)
+        identity = json.dumps(maker, sort_keys=True)
         refuse_blocked(folder, folder=True)
-        self._folder = folder / hashlib.sha256(told.encode()).hexdigest()[:32]
+        self._folder = folder / hashlib.sha256(identity.encode()).hexdigest()[:32]
         if not (self._folder / "maker.json").exists():
-            write_text(self._folder / "maker.json", told + "\n")
+            write_text(self._folder / "maker.json", identity + "\n")
 
     def _place(self, digest: str) -> Path:
         bare = digest.removeprefix("sha256:")
@@ -387,13 +387,13 @@ class Cache:
 
 
 def read_toml(source: Source) -> tuple[str, dict[str, Any]]:
-    """The text of a file and its table. Raises BadInput where it is no UTF-8 or no TOML."""
+    """The text of a file and its table. Raises BadInput where it is not UTF-8 or not TOML."""
     import tomllib
 
     try:
         text = source.read().decode("utf-8")
         return text, tomllib.loads(text)
     except UnicodeDecodeError as error:
-        raise BadInput(f"{source.name} is no UTF-8 text ({error}); save it as UTF-8.") from error
+        raise BadInput(f"{source.name} is not UTF-8 text ({error}); save it as UTF-8.") from error
     except tomllib.TOMLDecodeError as error:
-        raise BadInput(f"{source.name} is no TOML: {error}.") from error
+        raise BadInput(f"{source.name} is not valid TOML: {error}.") from error

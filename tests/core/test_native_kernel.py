@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from rankwell.core.kernels import native
-from rankwell.core.kernels.exclusion import Barred
+from rankwell.core.kernels.exclusion import ExcludedPairs
 from rankwell.core.kernels.products import sift, tally
 from rankwell.core.kernels.similarity import score_pairs, squared_norms
 
 needs_native = pytest.mark.skipif(native.library is None, reason="the compiled kernel is not there: no compiler at installation")
-NONE = Barred(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64))
+NONE = ExcludedPairs(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64))
 
 
 def both(monkeypatch: pytest.MonkeyPatch, work):
@@ -37,10 +37,10 @@ def test_pairs_that_reach_a_bound_are_the_same(monkeypatch, shape, seed):
     generator = np.random.default_rng(seed)
     cut = generator.choice([-1e38, -0.5, 0.5, 1.5, 9.0], shape[0]).astype(np.float32)
     slack = np.full(shape[0], 1e-3, dtype=np.float32)
-    barred = Barred(generator.integers(0, shape[0], 5), generator.integers(0, shape[1], 5))
+    excluded = ExcludedPairs(generator.integers(0, shape[0], 5), generator.integers(0, shape[1], 5))
     for keep in (1, 10, shape[1]):
         found = both(
-            monkeypatch, lambda keep=keep: sift(block(shape, seed), cut, slack, keep, barred, np.empty(shape, dtype=bool))
+            monkeypatch, lambda keep=keep: sift(block(shape, seed), cut, slack, keep, excluded, np.empty(shape, dtype=bool))
         )
         for compiled, plain in zip(*found, strict=True):
             assert compiled.dtype == plain.dtype

@@ -73,8 +73,8 @@ def test_every_spelling_leads_to_one_canonical_text(text: str, canonical: str | 
     ("text", "message"),
     [
         ("nDGC@10", "did you mean 'nDCG'"),
-        ("nDCG@0", "a whole number from 1"),
-        ("nDCG@ten", "a whole number from 1"),
+        ("nDCG@0", "a positive integer"),
+        ("nDCG@ten", "a positive integer"),
         ("P", "write it as P@5"),
         ("AP(level=2)", "AP has no parameter 'level'"),
         ("AP(denom='all')", "'relevant' or 'found' or 'min'"),

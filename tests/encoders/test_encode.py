@@ -116,9 +116,9 @@ def test_a_text_has_the_same_vector_in_any_company():
 
 
 def test_what_cannot_be_fitted_is_refused():
-    with pytest.raises(BadInput, match=r"3 texts with 1 words .* have 1 axes at most, 5 are asked for"):
+    with pytest.raises(BadInput, match=r"3 texts with 1 words .* have at most 1 axes, fewer than the 5 requested"):
         TfidfSvd(dimensions=5).fit(["same", "same", "other"])
-    with pytest.raises(BadInput, match="1 different directions, 2 are asked for"):
+    with pytest.raises(BadInput, match="1 different directions, fewer than the 2 dimensions requested"):
         TfidfSvd(dimensions=2).fit(["one two", "one two", "one two"])
     with pytest.raises(BadUsage, match="--fit CORPUS"):
         TfidfSvd().encode(["text"])
@@ -302,7 +302,7 @@ def test_the_title_goes_before_the_text_when_asked(folder: Path, monkeypatch):
     [
         (("c.txt", "-o", "e.bin", "--model", "tfidf-svd:5", "--fit", "c.txt"), ".npy"),
         (("c.txt", "-o", "e.npy", "--model", "tfidf-svd:5"), "--fit"),
-        (("c.txt", "-o", "e.npy", "--model", "tfidf-svd:500", "--fit", "c.txt"), "500 are asked for"),
+        (("c.txt", "-o", "e.npy", "--model", "tfidf-svd:500", "--fit", "c.txt"), "fewer than the 500 requested"),
         (("no.txt", "-o", "e.npy", "--model", "tfidf-svd:5", "--fit", "c.txt"), "no such file"),
         (("odd.parquet", "-o", "e.npy", "--model", "tfidf-svd:5", "--fit", "c.txt"), "no known form of texts"),
         (("odd.parquet", "-o", "e.npy", "--model", "tfidf-svd:5", "--column", "text"), "no column 'text'"),
@@ -353,7 +353,7 @@ def test_normalisation_and_dimensions_are_as_asked(minilm: str):
     first = whole[:, :64] / np.linalg.norm(whole[:, :64], axis=1, keepdims=True)
     assert cut.dimensions == 64
     assert np.allclose(cut.encode(SENTENCES), first, atol=1e-5)
-    with pytest.raises(BadInput, match="gives 384 dimensions, 1000 are asked for"):
+    with pytest.raises(BadInput, match="gives 384 dimensions, fewer than the 1000 requested"):
         load_encoder(minilm, Settings(1000, device="cpu")).encode(SENTENCES)
 
 

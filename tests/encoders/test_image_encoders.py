@@ -205,12 +205,12 @@ def test_what_is_no_such_onnx_network_is_refused(photos, tmp_path: Path):
         (f"onnx:{network.path}", {"output": "clases"}, UnknownName, "did you mean 'classes'"),
         (f"onnx:{network.path}", {"output": "classes", "size": (9, 9)}, BadUsage, "takes 8 x 6 pixels, not 9 x 9"),
         (f"onnx:{network.path}", {"output": "classes", "longest": 9}, BadUsage, "longest side"),
-        (f"onnx:{network.path}", {"output": "classes", "weights": Path("w.pt")}, BadUsage, "no use for weights"),
+        (f"onnx:{network.path}", {"output": "classes", "weights": Path("w.pt")}, BadUsage, "does not use weights"),
         (f"onnx:{network.path}", {"device": "tpu"}, UnknownName, "'cpu' or 'cuda'"),
         (f"onnx:{tmp_path}/text.onnx", {}, BadInput, "no network of ONNX"),
         (f"onnx:{tmp_path}/none.onnx", {}, BadInput, "no such file"),
-        (f"onnx:{flat.path}", {"output": "classes"}, BadInput, "are wanted"),
-        (f"onnx:{tmp_path}/two.onnx", {}, BadInput, "wants a, b"),
+        (f"onnx:{flat.path}", {"output": "classes"}, BadInput, "expected floats"),
+        (f"onnx:{tmp_path}/two.onnx", {}, BadInput, "takes a, b"),
         ("onnx:", {}, BadUsage, "onnx:network.onnx"),
         ("resnet151-im:x/y.onnx", {}, UnknownName, "did you mean 'resnet152-im'"),
     ):
@@ -530,7 +530,7 @@ def test_baselines_need_no_model_and_say_what_they_see(photos, tmp_path: Path):
     for text in ("colour-histogram:0", "colour-histogram:two", "colour-histogram:65", "small-grey:8", "colours-and-shapes:3"):
         with pytest.raises(BadUsage, match=text.partition(":")[0]):
             load_image_encoder(text)
-    with pytest.raises(BadUsage, match="no use for size"):
+    with pytest.raises(BadUsage, match="does not use size"):
         load_image_encoder("small-grey", ImageSettings(size=(3, 3)))
 
 

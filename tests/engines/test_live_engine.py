@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from rankwell.engines.live_engine import Found, LiveEngine
+from rankwell.engines.live_engine import EngineResult, LiveEngine
 from rankwell.errors import BadInput, BadUsage
 
 
@@ -33,7 +33,7 @@ def engine(results: Any, method: str = "search") -> Any:
     ],
 )
 def test_results_of_every_form_read_alike(results: Any):
-    assert LiveEngine.of(engine(results)).ask("q", 5) == [Found("a", 0.5), Found("b", 0.25)]
+    assert LiveEngine.of(engine(results)).ask("q", 5) == [EngineResult("a", 0.5), EngineResult("b", 0.25)]
 
 
 def test_ids_alone_have_no_similarity():

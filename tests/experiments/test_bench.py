@@ -682,7 +682,7 @@ def test_kept_tables_are_made_again_when_the_record_is_damaged(folder: Path):
         ('runs = "runs/{system}.run"', "", r"bench.toml: 'low' and 'high' have the same files"),
         ('command = "evaluate"', "", r"dataset 'runs': command is missing; expected a string"),
         ("[[dataset]]", "[dataset]", r"bench.toml:6: dataset is not a list of tables; write \[\[dataset\]\] above each"),
-        ("seed = 1", "seed = ", r"bench.toml is no TOML"),
+        ("seed = 1", "seed = ", r"bench.toml is not valid TOML"),
     ],
 )
 def test_a_mistake_is_named_with_its_place_before_anything_is_evaluated(runs: Path, old: str, new: str, message: str):

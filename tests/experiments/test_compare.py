@@ -12,7 +12,7 @@ from rankwell.stats import on_exact_grid
 from rankwell.stats.multiple_comparisons import benjamini_hochberg, holm
 from rankwell.stats.paired_t import paired_t
 from rankwell.stats.sign import sign_test
-from rankwell.stats.verdicts import Family, Found, verdict
+from rankwell.stats.verdicts import Family, MeasuredDifference, verdict
 from rankwell.stats.wilcoxon import wilcoxon
 
 
@@ -89,7 +89,7 @@ def test_a_difference_that_is_not_shown_is_not_called_one():
 
     row = row_of(result, "AP")
     assert not row["decisive"]
-    assert result.verdicts[0].startswith("B and A are not told apart: B is ")
+    assert result.verdicts[0].startswith("There is no significant difference between B and A: B is ")
     assert f"40 queries show differences from about {row['detectable']:.3f} on, 80 % of the time" in result.verdicts[0]
 
 
@@ -252,7 +252,7 @@ def test_the_leader_of_many_systems_is_named_with_those_it_is_not_told_apart_fro
 
     (sentence,) = result.verdicts
     assert sentence.startswith("E leads by nDCG@10 (")
-    assert "is better than 3 of 4 others; it is not told apart from D; Tukey's HSD over 5 systems." in sentence
+    assert "is better than 3 of 4 others; there is no significant difference from D; Tukey's HSD over 5 systems." in sentence
     letters = {row["run"]: row["letters"] for row in result.systems if row["measure"] == "nDCG@10"}
     assert letters["D"] == letters["E"] == "a"
     assert len(set(letters.values())) == 4
@@ -337,7 +337,7 @@ def test_a_measure_that_says_nothing_of_its_direction_is_taken_by_its_unit():
 
 
 def found(difference=0.02, *, decisive=True, p=0.002, n=200, measure="nDCG@10", part="", interval=(0.01, 0.03)):
-    return Found("B", "A", measure, "share", "higher", difference, interval, p, n, decisive, 0.015, part)
+    return MeasuredDifference("B", "A", measure, "share", "higher", difference, interval, p, n, decisive, 0.015, part)
 
 
 def test_sentences_say_where_the_verdict_does_not_hold():

@@ -264,7 +264,7 @@ def test_what_cannot_be_held_is_bad_usage_and_prints_no_result(two, monkeypatch,
 
 
 def test_what_is_no_folder_of_results_is_refused(tmp_path, two):
-    with pytest.raises(BadInput, match="is no folder"):
+    with pytest.raises(BadInput, match="is not a folder"):
         gate(tmp_path / "nowhere", require=["AP >= 0"])
     with pytest.raises(BadUsage, match="the folder itself"):
         gate(two, no_regression=str(two))
@@ -425,7 +425,7 @@ def test_a_folder_in_a_file_lies_beside_the_file(tmp_path, monkeypatch):
         ("require = [1]", "a list of texts is wanted"),
         ("no_regression = 3", "the name of a run or a folder"),
         ("tolerance = true", "a number, or a text"),
-        ("require = [", "is no TOML"),
+        ("require = [", "is not valid TOML"),
     ],
 )
 def test_a_file_that_says_something_else_is_refused_by_name(two, tmp_path, text, told):

@@ -199,7 +199,7 @@ def test_one_of_several_arrays_is_named_behind_a_colon(tmp_path: Path):
         read_embeddings(tmp_path / "e.npz")
     assert read_embeddings(f"{tmp_path}/e.npz:test").n == 2
     assert read_embeddings(tmp_path / "e.npz", format="npz:train").n == 7
-    with pytest.raises(BadInput, match="no array is called 'dev'"):
+    with pytest.raises(BadInput, match="there is no array named 'dev'"):
         read_embeddings(f"{tmp_path}/e.npz:dev")
 
 
@@ -321,7 +321,7 @@ def test_ids_beside_are_taken_without_asking_and_left_when_asked(tmp_path: Path)
     ("ids", "error", "wanted"),
     [
         ("a\nb\n", BadInput, "2 ids for 7 vectors"),
-        ("a\nb\nc\nd\ne\nf\na\n", DuplicateItem, "'a' stands in rows 0 and 6"),
+        ("a\nb\nc\nd\ne\nf\na\n", DuplicateItem, "'a' appears in rows 0 and 6"),
         ("a\nb\n\nd\ne\nf\ng\n", BadInput, r"row 2 has nothing"),
     ],
 )
@@ -407,7 +407,7 @@ def test_a_tensor_that_learns_is_read():
         ("e.npy", b"", "empty"),
         ("e.npy", b"\x1f\x8b\x08\0rest", "compressed .gzip."),
         ("e.txt", b"0.1 0.2\n", "no known form of embeddings; known are .*fbin.*npy"),
-        ("e.fbin", b"\1\0\0\0", "4 bytes are no header"),
+        ("e.fbin", b"\1\0\0\0", "4 bytes are too few for a header"),
         ("e.fvecs", b"\0\0\0\0", "the dimension of the first vector"),
         ("e.fvecs", struct.pack("<ifif", 1, 0.5, 2, 0.5), r"row 1 has the dimension 2, row 0 has 1"),
         ("e.safetensors", struct.pack("<Q", 4) + b"{ab}" + b"\0" * 9, "no JSON"),

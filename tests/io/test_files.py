@@ -400,7 +400,7 @@ WRONG_RUNS = {
     "a broken JSON line": ('{"qid": "q", "docno": "d", "score": 1}\n{"qid": oops}\n', BadLine, r"x:2: "),
     "a key twice in a JSON line": ('{"qid": "q", "qid": "p", "docno": "d", "score": 1}\n', BadLine, r"x:1: .*twice"),
     "ST without results": ('{"query_id": "q", "query": "?", "results": null}\n', BadLine, r"x:1: 'results' is 'None'"),
-    "ST with a query twice": ('{"query_id": "q", "results": []}\n' * 2, BadLine, r"x:2: query 'q' stands in line 1"),
+    "ST with a query twice": ('{"query_id": "q", "results": []}\n' * 2, BadLine, r"x:2: query 'q' already appears in line 1"),
 }
 
 

@@ -168,7 +168,7 @@ def test_damaged_pickled_and_foreign_files_are_refused(tmp_path: Path):
     for name, message in {
         "short.npy": "damaged, ends early",
         "pickled.npy": "pickled",
-        "cube.npy": r"shape \(2, 2, 2\); a table is wanted",
+        "cube.npy": r"shape \(2, 2, 2\); expected a table",
         "pickle": "pickle, which is never opened",
         "absent.npy": "no such file",
     }.items():
@@ -180,7 +180,7 @@ def test_a_format_is_named_where_content_does_not_tell(tmp_path: Path):
     path = table(tmp_path / "scores", ",", ["query", *ITEMS], True)
 
     assert np.array_equal(read_scores(path, format="csv").matrix, MATRIX)
-    with pytest.raises(UnknownName, match="no format of scores is called 'xml'"):
+    with pytest.raises(UnknownName, match="unknown format of scores 'xml'"):
         read_scores(path, format="xml")
     assert {entry.name for entry in formats("scores")} == {"csv", "hdf5", "npy", "npz", "parquet", "safetensors", "tsv"}
 
@@ -190,7 +190,7 @@ def test_a_format_is_named_where_content_does_not_tell(tmp_path: Path):
     [
         (["a"], "1 ids for 2 rows of scores"),
         (["a", "a"], "id 'a' stands for rows 0 and 1"),
-        (["a", ""], "row 1 has nothing where an id belongs"),
+        (["a", ""], "row 1 has nothing; expected an id"),
     ],
 )
 def test_ids_are_one_for_each_row_and_all_different(ids: list[str], message: str):
@@ -231,10 +231,10 @@ def test_positives_seen_from_the_other_side_are_the_same_pairs():
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ('{"0": [1], "0": [2]}', "the query '0' stands twice"),
+        ('{"0": [1], "0": [2]}', "the query '0' appears twice"),
         ('{"0": [1', "line 1, column .*is the file whole"),
         ("[[0], [1]]", "2 lists of positives for scores of 3 rows"),
-        ('[[0], ["x"], [1]]', "row 1: the item 'x' is no column of the scores, which has 4 of them, 0 to 3"),
+        ('[[0], ["x"], [1]]', "row 1: the item 'x' is not a column of the scores, which has 4 of them, 0 to 3"),
         ("[[0], [null], [1]]", "row 1: None names no item"),
     ],
 )

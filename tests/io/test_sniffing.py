@@ -128,7 +128,7 @@ FOREIGN = {
     "lz4": (b"\x04\x22\x4d\x18" + bytes(30), "lz4"),
     "UTF-16": ("q1 Q0 d1 1 2.5 t\n".encode("utf-16"), "UTF-16 text; save it as UTF-8"),
     "HDF5": (b"\x89HDF\r\n\x1a\n" + bytes(30), "HDF5"),
-    "binary": (bytes(range(256)), "no text file"),
+    "binary": (bytes(range(256)), "not a text file"),
     "a web page": (b"\n<html><body>404</body></html>", "web page"),
     "XML": (b"<?xml version='1.0'?><a/>", "XML"),
     "prose": ("Schöne Grüße,\nKöln\n".encode() * 3, "'Schöne Grüße,'"),

@@ -166,7 +166,7 @@ def test_pictures_of_odd_shapes_stay_inside_their_frames():
 @pytest.mark.parametrize("width", [240, 1200])
 def test_no_text_breaks_a_sheet_or_leaves_its_tile(text: str, width: int):
     made = sheet(
-        tile(1, item=text, label=text, found=(text,), missing=(text,), note=text), tile(2), title=text, facts=(text,), name=text
+        tile(1, item=text, label=text, found=(text,), missing=(text,), note=text), tile(2), title=text, lines=(text,), name=text
     )
 
     pixels = drawn(made, width=width, scale=1)
@@ -285,10 +285,10 @@ def pictures(tmp_path: Path) -> Thumbnails:
 
 
 def test_details_become_a_sheet_per_query_with_the_first_right_result_at_its_end(pictures: Thumbnails):
-    first, second = sheets_of(DETAILS, pictures, first=2, facts={("m", "q.png"): ("Recall@5 0.2",)}, titles={"q.png": "what"})
+    first, second = sheets_of(DETAILS, pictures, first=2, lines={("m", "q.png"): ("Recall@5 0.2",)}, titles={"q.png": "what"})
 
     assert (first.name, first.title) == ("q.png", "what")
-    assert first.facts == (
+    assert first.lines == (
         "Recall@5 0.2",
         "asks for bike, enters",
         "0 of the first 2 right · 3 relevant · the first right one at rank 7",

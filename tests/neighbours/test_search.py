@@ -356,7 +356,7 @@ def test_tables_that_do_not_fit_are_refused():
         search(np.ones(4), ones, k=1)
     with pytest.raises(BadInput, match="2 ids for 3 vectors"):
         Embeddings(["a", "b"], ones)
-    with pytest.raises(DuplicateItem, match="id 'a' stands in rows 0 and 2"):
+    with pytest.raises(DuplicateItem, match="id 'a' appears in rows 0 and 2"):
         Embeddings(["a", "b", "a"], ones)
     with pytest.raises(BadUsage, match="k is 0"):
         search(ones, ones, k=0)
@@ -368,7 +368,7 @@ def test_tables_that_do_not_fit_are_refused():
         search(ones, ones, k=1, groups=Groups([1, 2], [1, 2, 3]))
     with pytest.raises(BadInput, match="below 3"):
         ranks_of(ones, ones, np.full((3, 1), 3))
-    with pytest.raises(BadInput, match="item '1' is asked for and excluded for query '1'"):
+    with pytest.raises(BadInput, match="item '1' is both requested and excluded for query '1'"):
         ranks_of(ones, ones, np.full((3, 1), 1), exclude="self")
 
 

@@ -493,7 +493,7 @@ def test_a_folder_without_details_has_a_page_without_lists(tmp_path: Path) -> No
     ("arguments", "said"),
     [
         (["report"], "name a folder of results"),
-        (["report", "nowhere"], "nowhere is no folder"),
+        (["report", "nowhere"], "nowhere is not a folder"),
         (["report", "."], "has no per_query.parquet"),
         (["report", "{small}", "-o", "{small}/summary.csv/x.html"], "is a file"),
         (["report", "{small}", "--thumbnails", "nowhere"], "no such folder"),
@@ -576,7 +576,7 @@ def test_of_many_runs_each_is_tested_against_the_first(tmp_path: Path, capsys: p
     first = [row for row in data["differences"] if row["measure"] == 0 and row["decisive"]]
     better, worse = (sum(sign * row["difference"] > 0 for row in first) for sign in (1, -1))
     told = f"{better} of 5 runs {'is' if better == 1 else 'are'} better than run 0 by nDCG@5, {worse} worse"
-    assert data["verdicts"][0] == f"{told}, {5 - better - worse} not told apart from it."
+    assert data["verdicts"][0] == f"{told}, {5 - better - worse} without a significant difference."
     assert "each run was tested against run 0 alone; rankwell compare tests all 15 pairs" in data["notes"]
 
 

@@ -196,5 +196,5 @@ def test_holm_keeps_the_order_in_which_p_values_were_given() -> None:
 
 @pytest.mark.parametrize("wrong", [-0.1, 1.1, math.nan])
 def test_what_is_no_probability_is_refused(wrong: float) -> None:
-    with pytest.raises(BadUsage, match="no p-value"):
+    with pytest.raises(BadUsage, match="not a p-value"):
         holm([0.5, wrong])

@@ -171,7 +171,7 @@ def test_corrections_are_those_of_statsmodels(tests):
 
 
 def test_corrections_refuse_what_is_no_probability():
-    with pytest.raises(BadUsage, match=r"1\.5 is no p-value"):
+    with pytest.raises(BadUsage, match=r"1\.5 is not a p-value"):
         benjamini_hochberg([0.2, 1.5])
 
 

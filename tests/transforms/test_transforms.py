@@ -196,7 +196,7 @@ def test_bad_matrices_and_parameters_are_refused_with_their_place() -> None:
         with pytest.raises(BadUsage, match="above 0"):
             querybank(scores, bank, beta=wrong)
     for wrong in (0, 1.5, math.inf, math.nan):
-        with pytest.raises(BadUsage, match="whole number from 1"):
+        with pytest.raises(BadUsage, match="integer from 1"):
             querybank(scores, bank, k=wrong)
     with pytest.raises(BadUsage, match="too large"):
         dual_softmax(scores, temperature=1e-310)

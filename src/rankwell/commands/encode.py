@@ -127,12 +127,12 @@ def _read(place: str, column: str | None, id_column: str | None, *, title: bool)
     """The texts of a file. Raises BadInput where a row of a named column has none, NothingToEvaluate where there are none."""
     if column is None:
         if id_column is not None:
-            raise BadUsage("--id-column goes with --column; name the column of the texts as well.")
+            raise BadUsage("--id-column requires --column; name the column of the texts as well.")
         found = io.read_texts(place)
-        told = [_titled(found.attributes[name].get("title", ""), text) for name, text in found.texts.items()]
-        chosen = _Texts(None if found.format == "lines" else list(found.texts), told if title else list(found.texts.values()))
+        titled = [_titled(found.attributes[name].get("title", ""), text) for name, text in found.texts.items()]
+        chosen = _Texts(None if found.format == "lines" else list(found.texts), titled if title else list(found.texts.values()))
     elif title:
-        raise BadUsage("--title does not go with --column; the column says it all.")
+        raise BadUsage("--title cannot be combined with --column, which holds the whole text.")
     else:
         texts = [text or "" for text in read_column(f"{place}:{column}")]
         chosen = _Texts(None if id_column is None else _ids(place, id_column), texts)

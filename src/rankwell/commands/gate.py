@@ -1,4 +1,4 @@
-"""Hold results against requirements and against a baseline, for continuous integration: exit 1, with the reasons, on failure."""
+"""Check results for continuous integration, by requirements and a baseline: exit 1, with the reasons, on failure."""
 
 from collections.abc import Mapping, Sequence
 from math import isfinite
@@ -39,7 +39,7 @@ def gate(
     format: FormatOption = "table",  # noqa: A002
     junit: Path | None = None,
 ) -> Output:
-    """Hold results against requirements and against a baseline, for continuous integration: exit 1, with the reasons, on failure.
+    """Check results for continuous integration, by requirements and a baseline: exit 1, with the reasons, on failure.
 
     A requirement that is about nothing, or about an undefined figure, is an error (exit 2) and never passes.
 
@@ -53,9 +53,9 @@ def gate(
         column of summary.csv; or median, min or max of the queries. Without a run it is required of every run but the baseline;
         R@1[direction=t2v] chooses rows. Numbers are in the unit of the results; 38% is 0.38 of shares and 38 of percentages.
     no_regression
-        The baseline: a run of the folder, or another folder of results, whose runs are held against those of the same name (a
-        single one against all). Fails where a run is surely worse: the interval of the paired difference, as rankwell compare has
-        it, lies wholly on the worse side of 0.
+        The baseline: a run of the folder, or another folder of results, whose runs are compared with those of the same name (a
+        single one with all). Fails where a run is significantly worse: the interval of the paired difference, as in rankwell
+        compare, lies wholly on the worse side of 0.
     tolerance
         Fail instead where a run may be worse by more than this (non-inferiority): where that interval reaches further on the
         worse side. In the measure's unit, or in percent of the baseline's mean (1%).
@@ -103,7 +103,7 @@ def gate(
 
 
 class _Line(NamedTuple):
-    """What became of one requirement, or of one measure against the baseline, for one run; see the columns of `as_row`."""
+    """The outcome of one requirement, or of one measure against the baseline, for one run; see the columns of `as_row`."""
 
     passed: bool
     requirement: str
@@ -115,11 +115,11 @@ class _Line(NamedTuple):
     ci_high: float | None
     unit: str
     n: int
-    told: str
+    told: str  # style: the column of the output
 
     @property
     def case(self) -> str:
-        """What is required, and of which part of the results."""
+        """The requirement, and the part of the results that it covers."""
         return f"{self.requirement} ({self.part})" if self.part else self.requirement
 
     def as_row(self) -> dict[str, Any]:
@@ -131,13 +131,13 @@ class _Line(NamedTuple):
 
 def _text(lines: Sequence[_Line]) -> str:
     failed = sum(not each.passed for each in lines)
-    told = [f"{'passed' if each.passed else 'FAILED'}  {report.visible(each.told)}" for each in lines]
+    sentences = [f"{'passed' if each.passed else 'FAILED'}  {report.visible(each.told)}" for each in lines]
     total = f"{failed} of {len(lines)} failed" if failed else f"all {len(lines)} passed" if len(lines) > 1 else "passed"
-    return "\n".join([*told, f"gate: {total}"]) + "\n"
+    return "\n".join([*sentences, f"gate: {total}"]) + "\n"
 
 
 def _hold(folder: Path, wanted: Gate, method: Mapping[str, Any]) -> tuple[list[_Line], list[str]]:
-    """What becomes of all that is wanted, and what is to be said of it. Raises BadUsage where nothing is wanted."""
+    """The outcome of every requirement, and notes. Raises BadUsage where nothing is required."""
     if not wanted.require and not wanted.no_regression:
         raise BadUsage("nothing is required; add --require 'nDCG@10.ci_low >= 0.38' or --no-regression BASELINE.")
     for option, given in (("--tolerance", wanted.tolerance), ("--measure", wanted.measures)):
@@ -164,7 +164,7 @@ def _required(check: Check) -> _Line:
     """A requirement's line: the figure that was found, the bound, and how far off it is."""
     missed = "" if check.passed else f": {abs(check.missed):.4g} too {'high' if check.missed > 0 else 'low'}"
     missed = missed if check.missed or check.passed else ": equal is not enough"
-    told = (
+    sentence = (
         f"{_about(check.run, check.measure, check.part)}: {check.figure} is {_shown(check)}{_counted(check)}, "
         f"wanted {check.wanted}{missed}"
     )
@@ -179,7 +179,7 @@ def _required(check: Check) -> _Line:
         ci_high=None,
         unit=check.unit,
         n=check.n,
-        told=told,
+        told=sentence,
     )
 
 
@@ -206,7 +206,7 @@ _Known = tuple[Values, Mapping[str, Any]]
 
 
 class _Tolerance(NamedTuple):
-    """How much worse is not too much: in the measure's unit, or in percent of the baseline's mean."""
+    """The tolerated loss: in the measure's unit, or in percent of the baseline's mean."""
 
     text: str
     number: float
@@ -214,13 +214,13 @@ class _Tolerance(NamedTuple):
 
     @classmethod
     def of(cls, text: str) -> "_Tolerance":
-        """The tolerance that a text states. Raises BadUsage for what is no number from 0, with or without %."""
+        """The tolerance that a text states. Raises BadUsage for anything but a number from 0, with or without %."""
         try:
             number = float(text.strip().removesuffix("%"))
         except ValueError:
             number = -1.0
         if not (isfinite(number) and number >= 0):
-            raise BadUsage(f"--tolerance {text!r}: a number from 0 is wanted, as 0.005, or 1% of the baseline's mean.")
+            raise BadUsage(f"--tolerance {text!r}: expected a number from 0, as 0.005, or 1% of the baseline's mean.")
         return cls(text.strip(), number, text.strip().endswith("%"))
 
     def refuse_unfit(self, units: Sequence[str]) -> None:
@@ -302,7 +302,7 @@ def _other_folder(results: ResultFolder, baseline: str) -> list[tuple[str, Resul
 
 
 def _pairs(results: ResultFolder, baseline: str, names: Sequence[Mapping[str, str]]) -> tuple[list[tuple[str, str]], list[str]]:
-    """Which run is held against which, by the names that they have here; and the runs that the baseline does not have."""
+    """The pairs of runs to compare, by their names here, and the runs that the baseline does not have."""
     if len(names) == 1:
         others = [run for run in results.runs if run != baseline]
         if not others:
@@ -322,7 +322,7 @@ def _pairs(results: ResultFolder, baseline: str, names: Sequence[Mapping[str, st
 
 
 def _shared(known: Sequence[_Known], run: str, base: str) -> tuple[list[_Known], list[str]]:
-    """What both have, and the measures of the run alone. Raises BadInput for a measure of the baseline that the run lacks."""
+    """The measures of both, and those of the run alone. Raises BadInput for a measure of the baseline that the run lacks."""
     of = {name: [(each.measure, fact) for each, fact in known if each.run == name] for name in (run, base)}
     lost = next((each.label for each, fact in known if each.run == base and (each.measure, fact) not in of[run]), None)
     if lost is not None:
@@ -336,7 +336,7 @@ def _refuse_lost_queries(row: Mapping[str, Any], known: Sequence[_Known]) -> Non
     counted = {
         each.run: [query for query, counts in zip(each.queries, each.counted.tolist(), strict=True) if counts]
         for each, fact in known
-        if each.measure == row["of"] and all(row.get(name) == told for name, told in fact.items())
+        if each.measure == row["of"] and all(row.get(name) == value for name, value in fact.items())
     }
     run, base = row["run"], row["against"]
     lost = [query for query in counted[base] if query not in set(counted[run])]
@@ -357,7 +357,7 @@ def _compared(row: Mapping[str, Any], tolerance: _Tolerance | None, keys: Sequen
     if low is None or high is None:
         raise BadInput(
             f"{about} against {base}: there is no interval of the difference, for {row['n']} queries count for both and at least "
-            f"{MIN_QUERIES} are needed; whether it is worse cannot be told."
+            f"{MIN_QUERIES} are needed; whether it is worse is unknown."
         )
     lower = row["better"] == "lower"
     # How much is lost at best, and at worst.

@@ -34,7 +34,7 @@ def measures(
 
 
 def facts(entry: MeasureEntry) -> dict[str, Any]:
-    """What the registry knows of a measure, for tables and JSON."""
+    """The registry's entry of a measure, for tables and JSON."""
     return {
         "name": entry.name,
         "form": form(entry),
@@ -53,7 +53,7 @@ def facts(entry: MeasureEntry) -> dict[str, Any]:
 
 
 def form(entry: MeasureEntry) -> str:
-    """How the measure is written, with every parameter and its default: `AP(rel=1,judged_only=False,denom='relevant')@k`."""
+    """The full name of a measure, with every parameter and its default: `AP(rel=1,judged_only=False,denom='relevant')@k`."""
     inner = ",".join(
         each.name if each.required else f"{each.name}={each.default!r}"
         for each in entry.parameters.values()

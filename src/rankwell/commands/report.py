@@ -73,18 +73,18 @@ def write_report(
     title: str | None = None,
     seed: int = 0,
 ) -> tuple[list[Path], list[str]]:
-    """Writes the page of the folders, and returns the paths of its files and what there is to say of it."""
+    """Writes the page of the folders, and returns the paths of its files and notes."""
     folders = [(name, read_results(place)) for name, place in (split_name(str(each)) for each in places)]
     texts = read_texts(documents).texts if isinstance(documents, str) else documents or {}
     pictures = None if thumbnails is None else _Pictures(thumbnails)
     source = page_source(folders, texts=texts, pictures=pictures, title=title, seed=seed)
     written = write_page(target, source)
-    notes = [f"its lists lie in {len(written) - 1} files in {written[1].parent}/, which go with it"] if len(written) > 1 else []
+    notes = [f"its lists lie in {len(written) - 1} files in {written[1].parent}/, which belong to it"] if len(written) > 1 else []
     return written, notes + ([] if pictures is None else pictures.notes)
 
 
 def page_lines(folder: Path) -> str:
-    """What a command ends with that has written a page into a folder."""
+    """The last lines of a command that has written a page into a folder."""
     return f"Question by question, both lists side by side, in a page: {folder / NAME}\n\n  rankwell open {folder}\n"
 
 
@@ -101,7 +101,7 @@ def page_source(
     title: str | None = None,
     seed: int = 0,
 ) -> PageSource:
-    """What the page is made from: a folder as it was written, with its comparison where it has one, else a new comparison."""
+    """The source of the page: a folder as it was written, with its comparison where it has one, else a new comparison."""
     gathered = from_folders(folders, details=False)
     names, runs = run_names(folders), gathered.runs
     (_, first), *others = folders
@@ -153,17 +153,17 @@ def _compared(gathered: Gathered, seed: int) -> tuple[Results | None, list[str]]
         return None, []
     runs = gathered.runs
     many = len(runs) > _MOST_PAIRED
-    told = [f"each run was tested against {runs[0]} alone; rankwell compare tests all {math.comb(len(runs), 2)} pairs"]
+    notes = [f"each run was tested against {runs[0]} alone; rankwell compare tests all {math.comb(len(runs), 2)} pairs"]
     baseline = runs[0] if many else None
     try:
         found = compare_values(gathered.values, facts=gathered.facts, baseline=baseline, seed=seed, origin=gathered.origin)
-        return found, told if many else []
+        return found, notes if many else []
     except NothingToEvaluate as error:
         return None, [f"not compared: {error}"]
 
 
 def _against_one(comparison: Results, runs: int) -> list[str]:
-    """Of many runs held against one, in a sentence how many are better and worse by the first measure; nothing of few."""
+    """One sentence on many runs compared with one: the numbers better and worse by the first measure; empty for few runs."""
     first = comparison.differences[0]
     rows = [row for row in comparison.differences if row["of"] == first["of"]]
     if comparison.baseline is None or runs <= _MOST_PAIRED or len(rows) >= runs:
@@ -171,8 +171,8 @@ def _against_one(comparison: Results, runs: int) -> list[str]:
     sign = -1 if first["better"] == "lower" else 1
     decisive = [sign * row["mean"] > 0 for row in rows if row["decisive"]]
     better, worse = sum(decisive), len(decisive) - sum(decisive)
-    told = f"{better} of {len(rows)} runs {'is' if better == 1 else 'are'} better than {first['against']}"
-    return [f"{told} by {difference_label(first)}, {worse} worse, {len(rows) - len(decisive)} not told apart from it."]
+    ahead = f"{better} of {len(rows)} runs {'is' if better == 1 else 'are'} better than {first['against']}"
+    return [f"{ahead} by {difference_label(first)}, {worse} worse, {len(rows) - len(decisive)} without a significant difference."]
 
 
 def _named(runs: Sequence[str]) -> str:
@@ -191,7 +191,7 @@ class _Pictures:
         self.notes: list[str] = []
 
     def __call__(self, items: Sequence[str]) -> dict[str, str]:
-        """The pictures of those items that have one; what is missing is told in `notes`."""
+        """The pictures of those items that have one; `notes` lists the missing ones."""
         files = {item: self._file(item) for item in items} if "{id}" in self._place else locate(items, Path(self._place))
         thumbnails = Thumbnails({item: path for item, path in files.items() if path is not None}, longest=160)
         shown = {item: image for item in items if (image := thumbnails[item].image) is not None}
@@ -202,7 +202,7 @@ class _Pictures:
         return {item: data_uri(image) for item, image in shown.items()}
 
     def _file(self, item: str) -> Path | None:
-        """Where the pattern places an item; a path that leaves the pattern's folder is none."""
+        """The file of an item by the pattern; None for a path that leaves the pattern's folder."""
         fixed = Path(self._place.partition("{id}")[0] + "x").parent.resolve()
         path = Path(self._place.replace("{id}", item)).resolve()
         return path if fixed in path.parents else None

@@ -12,6 +12,6 @@ OXFORD = convention(
         words={"mAP": "AP(area='trapezoid')", "AP": "AP(area='trapezoid')"},
         defaults=("mAP",),
         instances=InstanceReading(ties="input"),
-        notes=("A query that stands among the references stays there unless the ground truth has it as junk (--exclude self).",),
+        notes=("A query among the references stays there unless the ground truth lists it as junk (--exclude self).",),
     )
 )

@@ -20,7 +20,7 @@ def _meaning(label: str) -> str:
 PIAF = convention(
     Convention(
         name="piaf",
-        title="PIAF's evaluation of retriever and reader, as its code has it",
+        title="PIAF's evaluation of retriever and reader, as in its code",
         source="etalab-ia/piaf-ml 2021, PiafEvalRetriever and PiafEvalReader, over Haystack 0.9 eval.py",
         ties="input",
         words={
@@ -46,7 +46,7 @@ PIAF = convention(
         ),
         notes=(
             "`recall` is the share of questions with a relevant document among the first k, not set recall.",
-            "A document that stands twice in a list counts twice, so that `map` may exceed 1.",
+            "A document listed twice counts twice, so that `map` may exceed 1.",
             "Accuracy, EM and F1 compare positions in the document, and divide by all questions, retrieved or not.",
             "An impossible question is right only if an answer is explicitly None; an empty list or text is wrong.",
             "The article's `reader_top1_fk` is the code's `reader_topk_f1`, the best of the first k answers.",

@@ -37,8 +37,8 @@ PIAF_ARTICLE = convention(
             "`map` averages the precision over the relevant documents that were retrieved; those that were not cost nothing.",
             "Accuracy and EM count only questions for which a relevant document was retrieved; F1 counts all.",
             "The article does not say what a correct answer is: here one that contains, or is contained in, a right one.",
-            "F1 is of the characters that both texts have, wherever they stand: 1909 for 1990 is 1.0.",
-            "`reader_top1_fk` is the mean F1 of the first k answers; None, an empty text and an empty list are no answer.",
+            "F1 compares the characters of both texts, regardless of their positions: 1909 for 1990 is 1.0.",
+            "`reader_top1_fk` is the mean F1 of the first k answers; None, an empty text and an empty list are not answers.",
         ),
     )
 )

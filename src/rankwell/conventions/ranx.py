@@ -28,7 +28,7 @@ RANX = convention(
         defaults=("ndcg@10", "map@100", "mrr@10", "recall@100", "precision@10", "hit_rate@10"),
         notes=(
             "ranx refuses a run that lacks a judged query, unless it is made comparable: here such a query counts as empty.",
-            "ranx cuts fractional grades down to whole numbers; here they stay as they are.",
+            "ranx truncates fractional grades to integers; here they stay as they are.",
             "ranx sorts ties with an unstable sort, which cannot be reproduced: here ties keep the order of the input.",
             "ranx without a cut-off divides precision by the number retrieved: that is SetP here.",
         ),

@@ -21,7 +21,7 @@ SQUAD2 = convention(
         notes=(
             "No answer is given where the no-answer probability is above the threshold, which is 1 unless it is set.",
             "The script's best_exact and best_f1 depend on the order of the file where probabilities tie; ours do not.",
-            "The script fails on a question without a prediction; here it is 0, or what is asked for.",
+            "The script fails on a question without a prediction; here it is 0, or the value requested.",
         ),
     )
 )

@@ -16,7 +16,7 @@ VSE = convention(
         v2t=DirectionRules(ties="input-desc"),
         figures=("rsum", "r_mean"),
         notes=(
-            "The median rank is cut down to a whole number.",
+            "The median rank is rounded down to an integer.",
             "Its mean over five folds prints the mean rsum times six; here rsum is the sum of six recalls in every case.",
         ),
         rule_notes={

@@ -29,7 +29,7 @@ def load_object(text: str) -> Callable[..., Any]:
 
 
 def load_anything(text: str) -> Any:
-    """What `module:object` names, whether it can be called or not, such as an engine that is made already; see `load_object`."""
+    """The object that `module:object` names, callable or not, such as a ready engine; see `load_object`."""
     name, _, path = text.partition(":")
     if not all(part.isidentifier() for part in (*name.split("."), *path.split("."))):
         raise BadUsage(f"{text!r} names no function or class; {_FORM}.")
@@ -57,4 +57,4 @@ def _imported(name: str, text: str) -> ModuleType:
         raise BadUsage(f"{text!r}: the module {name!r} needs {missing!r}, which is not installed; install it.") from error
     except Exception as error:
         what = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-        raise BadUsage(f"{text!r}: the module {name!r} cannot be imported ({what}); mend it.") from error
+        raise BadUsage(f"{text!r}: the module {name!r} cannot be imported ({what}); correct it.") from error

@@ -66,7 +66,7 @@ class MeasureEntry(NamedTuple):
 
     @property
     def definition(self) -> dict[str, str]:
-        """What stands in the rules of a result: its first sentence, its direction, its summary and its source."""
+        """Its description in the rules of a result: its first sentence, its direction, its summary and its source."""
         sentence = self.paragraphs[0].replace("\n", " ")
         return {"definition": sentence, "better": self.better, "summary": self.summary, "source": self.source}
 
@@ -138,7 +138,7 @@ class Measure(NamedTuple):
 
     @property
     def entry(self) -> MeasureEntry:
-        """What the measure's file declares."""
+        """The declaration in the measure's file."""
         return MEASURES[self.name]
 
     @property
@@ -221,7 +221,7 @@ def parse_measure(text: str, words: Mapping[str, str] | None = None) -> Measure:
     if match["name"] in MEASURES.foreign:
         return _assemble(MEASURES[match["name"]], "", match["inner"], match["at"], text)
     known = [*MEASURES, *(alias for alias in aliases if alias != alias.lower() or alias not in MEASURES)]
-    raise UnknownName(f"no measure is called {match['name']!r} (in {text!r}); {_near(match['name'], known)}")
+    raise UnknownName(f"unknown measure {match['name']!r} (in {text!r}); {_near(match['name'], known)}")
 
 
 def is_word(text: str, words: Mapping[str, str]) -> bool:
@@ -282,7 +282,7 @@ def _measure(entry: MeasureEntry, values: Mapping[str, Any], text: str) -> Measu
 
 
 def _check(entry: MeasureEntry, parameter: Parameter, value: Any, text: str) -> Any:
-    """The value as the parameter's type has it. Raises BadUsage."""
+    """The value converted to the parameter's type. Raises BadUsage."""
     options = get_args(parameter.kind) if get_origin(parameter.kind) not in (Literal, tuple) else (parameter.kind,)
     for kind in options or (parameter.kind,):
         if kind is NoneType and value is None:
@@ -298,12 +298,12 @@ def _check(entry: MeasureEntry, parameter: Parameter, value: Any, text: str) -> 
             return float(value)
         elif get_origin(kind) is tuple and isinstance(value, tuple):
             return value
-    wanted = "a whole number from 1" if parameter.name == "k" else _describe(options or (parameter.kind,))
-    raise BadUsage(f"{parameter.name}={value!r} in {text!r}: {entry.name} wants {wanted}.")
+    expected = "a positive integer" if parameter.name == "k" else _describe(options or (parameter.kind,))
+    raise BadUsage(f"{parameter.name}={value!r} in {text!r}: {entry.name} takes {expected}.")
 
 
 def _describe(kinds: Iterable[Any]) -> str:
-    words = {int: "a whole number", float: "a number", bool: "True or False", NoneType: "None"}
+    words = {int: "an integer", float: "a number", bool: "True or False", NoneType: "None"}
     return " or ".join(
         " or ".join(map(repr, get_args(kind))) if get_origin(kind) is Literal else words.get(kind, "pairs as in {1:3,2:9}")
         for kind in kinds

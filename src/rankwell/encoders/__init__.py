@@ -17,12 +17,12 @@ Singles = NDArray[np.float32]
 DEFAULT = "sentence-transformers"
 
 
-class Encoder(Protocol):
-    """What turns texts into vectors; the same text gives the same vector whenever it is asked for with the same others."""
+class TextEncoder(Protocol):
+    """Turns texts into vectors; the same texts always give the same vectors."""
 
     @property
     def dimensions(self) -> int:
-        """How many numbers a vector has."""
+        """Number of dimensions of a vector."""
         ...
 
     def fit(self, texts: Sequence[str]) -> Self:
@@ -34,18 +34,18 @@ class Encoder(Protocol):
         ...
 
     def describe(self) -> dict[str, Any]:
-        """What decides the vectors, for the manifest: model, its hash or revision, settings, versions."""
+        """Everything that determines the vectors, for the manifest: model, its hash or revision, settings, versions."""
         ...
 
 
 @dataclass(frozen=True)
 class Settings:
-    """How an encoder is to work; a family looks at what concerns it.
+    """Settings of an encoder; a family uses those that concern it.
 
-    dimensions: how many numbers of each vector to keep, the first ones; None keeps all. normalize: vectors of length one; False
+    dimensions: number of leading dimensions of each vector to keep; None keeps all. normalize: vectors of length one; False
     leaves out a model's own last step that makes them so, None leaves that to the model. batch_size: texts at a time.
-    device: where to compute, `cpu` or `cuda`; None lets the family choose. seed: of what a family draws; None is 0.
-    Raises BadUsage for numbers below 1; a family raises it for what it has no use for.
+    device: `cpu` or `cuda`; None lets the family choose. seed: of random numbers; None is 0.
+    Raises BadUsage for numbers below 1; a family raises it for settings that it does not use.
     """
 
     dimensions: int | None = None
@@ -57,20 +57,20 @@ class Settings:
     def __post_init__(self) -> None:
         for name, value in (("dimensions", self.dimensions), ("batch_size", self.batch_size)):
             if value is not None and value < 1:
-                raise BadUsage(f"{name.replace('_', ' ')} {value}; a whole number from 1 is wanted.")
+                raise BadUsage(f"{name.replace('_', ' ')} {value}; expected a positive integer.")
 
 
-Load = Callable[[str, Settings], Encoder]
+Load = Callable[[str, Settings], TextEncoder]
 Loads = TypeVar("Loads", bound=Callable[..., Any])
 ENCODERS: Catalogue[Load] = Catalogue("encoders", "family of encoders")
 
 
 def encoder(name: str) -> Callable[[Loads], Loads]:
-    """Registers a function `(model, settings) -> Encoder` as the family of this name; `name:model` asks for it."""
+    """Registers a function `(model, settings) -> TextEncoder` as the family of this name; `name:model` asks for it."""
     return ENCODERS.register(name, lambda load: load)
 
 
-def load_encoder(model: str, settings: Settings = Settings()) -> Encoder:
+def load_encoder(model: str, settings: Settings = Settings()) -> TextEncoder:
     """The encoder that a text names: `tfidf-svd:128`, else a model of sentence-transformers, by folder or name."""
     family, colon, rest = model.partition(":")
     return ENCODERS[family](rest, settings) if colon and family in ENCODERS else ENCODERS[DEFAULT](model, settings)
@@ -84,14 +84,14 @@ def unit_length(vectors: NDArray[Any]) -> Singles:
 
 
 class ImageEncoder(Protocol):
-    """What turns pictures into vectors: called with paths it gives (paths, d) float32, a vector per picture, in order.
+    """Turns pictures into vectors: called with paths it gives (paths, d) float32, a vector per picture, in order.
 
-    Raises BadInput or whatever else where a picture cannot be read or encoded, BadUsage for what no other picture would mend.
+    Raises BadInput or any other exception where a picture cannot be read or encoded, BadUsage for errors of the encoder itself.
     """
 
     @property
     def batch_size(self) -> int:
-        """How many pictures to call it with."""
+        """Number of pictures per call."""
         ...
 
     @property
@@ -104,7 +104,7 @@ class ImageEncoder(Protocol):
         ...
 
     def describe(self) -> dict[str, Any]:
-        """What decides the vectors, for the manifest: model and its hash, how pictures are prepared, versions."""
+        """Everything that determines the vectors, for the manifest: model and its hash, preparation of pictures, versions."""
         ...
 
 
@@ -118,13 +118,13 @@ def parse_size(text: str) -> Size:
     if text == "original":
         return text
     if not times or not width.isdecimal() or not height.isdecimal():
-        raise BadUsage(f"size {text!r}; width and height in pixels are wanted, as 224x224, or original.")
+        raise BadUsage(f"size {text!r}; expected width and height in pixels, as 224x224, or original.")
     return int(width), int(height)
 
 
 @dataclass(frozen=True)
 class ImageSettings:
-    """How an encoder of pictures is to work; None leaves a choice to the family, which refuses what it has no use for.
+    """Settings of an encoder of pictures; None leaves a choice to the family, which refuses settings that it does not use.
 
     size: (width, height) in pixels that every picture is scaled to, sides and all, without cropping; `original` keeps its own.
     longest: pixels of the longer side at most, where a picture keeps its own size. mean, std: of the channels in the order of
@@ -148,11 +148,11 @@ class ImageSettings:
         sides = self.size if isinstance(self.size, tuple) else ()
         for name, value in (("batch size", self.batch_size), ("longest side", self.longest), *(("size", side) for side in sides)):
             if value is not None and value < 1:
-                raise BadUsage(f"{name} {value}; a whole number from 1 is wanted.")
+                raise BadUsage(f"{name} {value}; expected a positive integer.")
         for name, three in (("mean", self.mean), ("std", self.std)):
             if three is not None and (len(three) != 3 or not all(map(math.isfinite, three)) or (name == "std" and 0 in three)):
                 raise BadUsage(
-                    f"{name} {three}; three numbers are wanted, one for each channel{', none of them 0' * (name == 'std')}."
+                    f"{name} {three}; expected three numbers, one for each channel{', none of them 0' * (name == 'std')}."
                 )
         if self.longest is not None and isinstance(self.size, tuple):
             raise BadUsage("a longest side is for pictures that keep their own size; leave it or the size out.")
@@ -161,12 +161,12 @@ class ImageSettings:
         """Raises BadUsage for a setting that is given and not among those that the family looks at."""
         for each in fields(self):
             if each.name not in names and getattr(self, each.name) is not None:
-                raise BadUsage(f"{family} has no use for {each.name.replace('_', ' ')}; leave it out.")
+                raise BadUsage(f"{family} does not use {each.name.replace('_', ' ')}; leave it out.")
 
 
 @dataclass(frozen=True)
 class Pixels:
-    """How a picture becomes numbers. size: (width, height), None keeps that of the picture; see `ImageSettings`."""
+    """Conversion of a picture to numbers. size: (width, height), None keeps that of the picture; see `ImageSettings`."""
 
     size: tuple[int, int] | None
     longest: int | None = None
@@ -199,7 +199,7 @@ class Pixels:
         return np.ascontiguousarray(values.transpose(2, 0, 1))
 
     def describe(self) -> dict[str, Any]:
-        """What decides the numbers, Pillow's version with it."""
+        """Everything that determines the numbers, with Pillow's version."""
         from PIL import __version__
 
         given = {name: getattr(self, name) for name in self.SETTINGS}
@@ -220,7 +220,7 @@ def load_image_encoder(model: Any, settings: ImageSettings = ImageSettings()) ->
 
     `resnet152-im:FILE.onnx`, `small-grey:32x32`, `torch:module:object` … name a family and a model of it; a file `.onnx` alone is
     a network, `module:object` a function, and a folder or owner/name a model of sentence-transformers.
-    Raises UnknownName for a family that does not exist, BadInput or BadUsage for a model that cannot be had.
+    Raises UnknownName for a family that does not exist, BadInput or BadUsage for a model that is not available.
     """
     if not isinstance(model, str):
         is_network = callable(getattr(model, "state_dict", None)) and callable(getattr(model, "forward", None))
@@ -237,7 +237,7 @@ def load_image_encoder(model: Any, settings: ImageSettings = ImageSettings()) ->
     if "/" not in model and not Path(model).is_dir():
         # A mistyped name must not go to the network.
         raise UnknownName(
-            f"no encoder of images is called {model!r}; {suggest(model, IMAGE_ENCODERS)} A model of sentence-transformers is "
+            f"unknown encoder of images {model!r}; {suggest(model, IMAGE_ENCODERS)} A model of sentence-transformers is "
             f"named by its folder, as owner/name, or as {DEFAULT}:{model}."
         )
     return IMAGE_ENCODERS[DEFAULT](model, settings)
@@ -254,7 +254,7 @@ def picture_vectors(found: Any, n: int, who: str, *, normalize: bool) -> Singles
         or not array.shape[1]
     ):
         raise BadUsage(
-            f"{who} gives {array.dtype} of shape {array.shape} from {n} pictures; ({n}, dimensions) is wanted: name another."
+            f"{who} gives {array.dtype} of shape {array.shape} from {n} pictures; expected ({n}, dimensions). Name another."
         )
     flat = array.reshape(n, -1)
     with np.errstate(over="ignore", invalid="ignore"):

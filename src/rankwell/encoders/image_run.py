@@ -1,4 +1,4 @@
-"""A run over pictures: one vector each, kept by content as it is made, and what became of the pictures that have none."""
+"""A run over pictures: one vector each, kept by content as it is made, and the outcome of pictures without one."""
 
 import io
 import math
@@ -28,10 +28,10 @@ class Failure(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class EncodingReport:
-    """What became of the pictures.
+    """The outcome of the pictures.
 
-    encoder: what decides the vectors. seconds: (vectors,) what each took when it was made: its batch's time, reading and decoding
-    included, by the pictures in the batch. computed: pictures that were encoded now. cached: those encoded by an earlier run.
+    encoder: its description. seconds: (vectors,) time of each when it was made: its batch's time, reading and decoding
+    included, divided by the pictures in the batch. computed: pictures encoded now. cached: those encoded by an earlier run.
     failures: those without a vector, in order. The others have the content of an earlier one, and its vector.
     """
 
@@ -43,7 +43,7 @@ class EncodingReport:
 
 
 class EncodedImages(NamedTuple):
-    """Vectors of those pictures that have one, in order, and what became of all."""
+    """Vectors of those pictures that have one, in order, and the outcome of all."""
 
     embeddings: Embeddings
     report: EncodingReport
@@ -67,8 +67,8 @@ def encode_images(
     """
     if not paths:
         raise NothingToEvaluate("there are no pictures to encode.")
-    told = encoder.describe()
-    work = _Encoding(encoder, Cache(cache, told) if cache is not None and encoder.is_known else None)
+    described = encoder.describe()
+    work = _Encoding(encoder, Cache(cache, described) if cache is not None and encoder.is_known else None)
     made: list[_Made] = []
     for start in range(0, len(paths), encoder.batch_size):
         made += work.batch(paths[start : start + encoder.batch_size])
@@ -80,7 +80,7 @@ def encode_images(
         raise BadInput(f"none of {len(paths)} pictures could be encoded; first {failures[0].message}")
     return EncodedImages(
         Embeddings([ids[row] for row in rows], np.stack([made[row].vector for row in rows])),
-        EncodingReport(told, np.array([made[row].seconds for row in rows]), work.computed, work.cached, tuple(failures)),
+        EncodingReport(described, np.array([made[row].seconds for row in rows]), work.computed, work.cached, tuple(failures)),
     )
 
 
@@ -114,7 +114,7 @@ class _Encoding:
         self.computed = self.cached = 0
 
     def batch(self, paths: Sequence[Path]) -> list[_Made]:
-        """What was made of some pictures, in order."""
+        """The vectors of some pictures, in order."""
         # A file that cannot be read is left to the encoder, whose words about it are better.
         keys = [digest or f"path:{path}" for digest, path in zip(digests(paths), paths, strict=True)]
         wanted: dict[str, Path] = {}
@@ -136,7 +136,7 @@ class _Encoding:
         try:
             vector, seconds = (np.load(stream, allow_pickle=False) for _ in range(2))
         except (ValueError, EOFError, OSError):
-            # Whatever damaged the file, making the vector again mends it.
+            # A damaged file is replaced when the vector is made again.
             return False
         self._known[key] = _Made(self._of_one_width(vector), float(seconds))
         self.cached += 1
@@ -172,18 +172,18 @@ class _Encoding:
         self._width = self._width or len(vector)
         if len(vector) != self._width:
             raise BadUsage(
-                f"the encoder gives vectors of {self._width} and of {len(vector)} numbers; one length is wanted: "
+                f"the encoder gives vectors of {self._width} and of {len(vector)} numbers; expected one length: "
                 "a network that keeps the size of a picture has to pool over it."
             )
         return vector
 
 
 def _said(error: Exception, path: Path) -> str:
-    told = str(error) if isinstance(error, RankwellError) else f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
-    return told if str(path) in told else f"{path}: {told}"
+    message = str(error) if isinstance(error, RankwellError) else f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
+    return message if str(path) in message else f"{path}: {message}"
 
 
 def _problem(vector: Singles, path: Path) -> str:
     if not np.isfinite(vector).all():
         return f"{path}: its vector has a number that is not finite; look at the encoder."
-    return "" if vector.any() else f"{path}: its vector is zero, which points nowhere; an even picture has nothing to be told by."
+    return "" if vector.any() else f"{path}: its vector is zero, which has no direction; the picture may be uniform."

@@ -29,10 +29,10 @@ class CallableEncoder:
         return picture_vectors(self._function(list(paths)), len(paths), self._name, normalize=self._normalize)
 
     def describe(self) -> dict[str, Any]:
-        """Its name, and what it says of itself."""
-        own: dict[str, Any] = getattr(self._function, "describe")() if self.is_known else {}  # noqa: B009 - told by is_known
-        told = {"family": "callable", "model": self._name, "normalize": self._normalize, "batch_size": self.batch_size}
-        return {**told, "says": own} if own else told
+        """Its name, and its own description."""
+        own: dict[str, Any] = getattr(self._function, "describe")() if self.is_known else {}  # noqa: B009 - checked by is_known
+        described = {"family": "callable", "model": self._name, "normalize": self._normalize, "batch_size": self.batch_size}
+        return {**described, "says": own} if own else described
 
 
 @image_encoder("callable")
@@ -53,5 +53,5 @@ def load(model: Any, settings: ImageSettings) -> CallableEncoder:
                 f"{name}: the encoder cannot be made without arguments ({error}); name a function of paths."
             ) from error
     if not callable(found):
-        raise BadUsage(f"{name}: a {type(found).__name__} cannot be called; a function of paths that returns vectors is wanted.")
+        raise BadUsage(f"{name}: a {type(found).__name__} cannot be called; expected a function of paths that returns vectors.")
     return CallableEncoder(found, name, settings)

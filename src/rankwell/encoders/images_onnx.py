@@ -42,7 +42,7 @@ class OnnxImages:
 
     Where the file fixes height and width, pictures are scaled to that and go in together; where it leaves them free and no size
     is given, every picture goes in alone as large as it is. Vectors have length one, unless `normalize` is False.
-    Raises MissingExtra without onnxruntime; BadInput for a file that is no such network, or not the preset's.
+    Raises MissingExtra without onnxruntime; BadInput for a file without such a network, or with another one than the preset's.
     """
 
     is_known = True
@@ -73,7 +73,7 @@ class OnnxImages:
         return found
 
     def _run(self, pictures: list[Singles], step: int) -> Any:
-        """What the network makes of a batch; one that is fixed is filled with the last picture, whose copies are thrown away."""
+        """The output for a batch; a batch of fixed size is filled with the last picture, whose copies are dropped."""
         batch = np.stack([*pictures, *[pictures[-1]] * (step - len(pictures))])
         ready = batch.transpose(0, 2, 3, 1) if self._input.channels_last else batch
         found = self._session.run([self._output], {self._input.name: np.ascontiguousarray(ready.astype(self._input.dtype))})
@@ -108,7 +108,7 @@ for _name in PRESETS:
 
 
 class _Input(NamedTuple):
-    """What goes into a network. size: (width, height), None where free. batch: 0 where free."""
+    """The input of a network. size: (width, height), None where free. batch: 0 where free."""
 
     name: str
     dtype: Any
@@ -118,15 +118,15 @@ class _Input(NamedTuple):
 
     @classmethod
     def of(cls, session: Any, path: Path) -> "_Input":
-        """The only input. Raises BadInput where there are several, or it is no picture in three channels."""
+        """The only input. Raises BadInput where there are several, or it is not a picture in three channels."""
         inputs = session.get_inputs()
         if len(inputs) != 1:
-            raise BadInput(f"{path} wants {', '.join(each.name for each in inputs)}; a network with one input is wanted.")
+            raise BadInput(f"{path} takes {', '.join(each.name for each in inputs)}; expected a network with one input.")
         shape: list[Any] = list(inputs[0].shape)
         known = [side if isinstance(side, int) and side > 0 else 0 for side in shape]
         if len(shape) != 4 or inputs[0].type not in _TYPES or 3 not in (known[1] or 3, known[3]):
             what = f"{inputs[0].type} of shape {shape}"
-            raise BadInput(f"{path} wants {what}; floats of shape (n, 3, height, width) or (n, height, width, 3) are wanted.")
+            raise BadInput(f"{path} takes {what}; expected floats of shape (n, 3, height, width) or (n, height, width, 3).")
         last = known[1] != 3 and known[3] == 3
         height, width = known[1:3] if last else known[2:]
         if bool(height) != bool(width):
@@ -136,26 +136,26 @@ class _Input(NamedTuple):
 
 
 def _size(path: Path, wants: _Input, settings: ImageSettings, preset: str | None) -> tuple[int, int] | None:
-    """What pictures are scaled to. Raises BadUsage where the settings, the preset and the file do not go together."""
+    """The size that pictures are scaled to. Raises BadUsage where the settings, the preset and the file contradict each other."""
     fixed = wants.size
     own = PRESETS[preset].size if preset is not None else fixed
-    asked = own if settings.size is None else None if settings.size == "original" else settings.size
-    if fixed is not None and asked != fixed:
-        what = "pictures as large as they are" if asked is None else f"{asked[0]} x {asked[1]}"
+    chosen = own if settings.size is None else None if settings.size == "original" else settings.size
+    if fixed is not None and chosen != fixed:
+        what = "pictures as large as they are" if chosen is None else f"{chosen[0]} x {chosen[1]}"
         raise BadUsage(
             f"{path} takes {fixed[0]} x {fixed[1]} pixels, not {what}; export it with free sides, or ask for its size."
         )
-    return asked
+    return chosen
 
 
-def _output(session: Any, path: Path, asked: str | None) -> str:
+def _output(session: Any, path: Path, name: str | None) -> str:
     """The output of this name, or the only one."""
     names = [each.name for each in session.get_outputs()]
-    if asked is not None and asked not in names:
-        raise UnknownName(f"{path} has no output {asked!r}; {suggest(asked, names)}")
-    if asked is None and len(names) > 1:
+    if name is not None and name not in names:
+        raise UnknownName(f"{path} has no output {name!r}; {suggest(name, names)}")
+    if name is None and len(names) > 1:
         raise BadUsage(f"{path} has the outputs {', '.join(names)}; name the one to take with --output-name.")
-    return asked or names[0]
+    return name or names[0]
 
 
 def _session(path: str, device: str | None) -> Any:
@@ -170,15 +170,15 @@ def _session(path: str, device: str | None) -> Any:
     if providers[device] not in runtime.get_available_providers():
         raise MissingExtra(f"this onnxruntime does not compute on {device}; install onnxruntime-gpu in its place, or take cpu.")
     if Source(path).file is None:
-        raise BadInput(f"{path}: a network is read from where it lies; save it to a file and name that.")
+        raise BadInput(f"{path}: a network is read in place; save it to a file and name that.")
     options = runtime.SessionOptions()
-    # What fails is raised; what else the runtime has to say would stand among the notes.
+    # Errors are raised; the runtime's other messages would appear among the notes.
     options.log_severity_level = 4
     try:
         return runtime.InferenceSession(path, options, providers=[providers[device]])
     except Exception as error:
         what = " ".join(str(error).split())[:200]
-        raise BadInput(f"{path}: no network of ONNX can be made out ({what}); export it again.") from error
+        raise BadInput(f"{path} is not a readable ONNX network ({what}); export it again.") from error
 
 
 def _hash(path: Path) -> str:

@@ -83,7 +83,7 @@ def load(model: Any, settings: ImageSettings) -> TorchImages:
     """The network that `module:object` names, a class or a function that makes one without arguments, or a network itself.
 
     weights: a state dict, `.safetensors`, or what torch saved, of which nothing but tensors is read.
-    Raises MissingExtra without torch; BadUsage for what is no network; BadInput for weights that are not its own.
+    Raises MissingExtra without torch; BadUsage for an object other than a network; BadInput for weights that are not its own.
     """
     try:
         import torch
@@ -100,7 +100,7 @@ def load(model: Any, settings: ImageSettings) -> TorchImages:
                 f"{name}: the network cannot be made without arguments ({error}); name a function that makes it."
             ) from error
     if not isinstance(found, torch.nn.Module):
-        raise BadUsage(f"{name} is a {type(found).__name__}; a torch.nn.Module, or what makes one, is wanted.")
+        raise BadUsage(f"{name} is a {type(found).__name__}; expected a torch.nn.Module, or a function that makes one.")
     if is_bare and next(found.parameters(), None) is not None:
         raise BadUsage(
             f"{name} is a class, whose weights are random until a file fills them; name it with --weights, or a function that "
@@ -138,7 +138,7 @@ def _fill(network: Any, path: Path) -> None:
     # A checkpoint of a training run holds the state dict beside other things; DataParallel puts its own name before each.
     state = found.get("state_dict", found) if isinstance(found, dict) else found
     if not isinstance(state, Mapping):
-        raise BadInput(f"{path} holds a {type(state).__name__}; a state dict is wanted: torch.save(network.state_dict(), …).")
+        raise BadInput(f"{path} holds a {type(state).__name__}; expected a state dict: torch.save(network.state_dict(), …).")
     names: Mapping[str, Any] = state
     bare = {name.removeprefix("module."): tensor for name, tensor in names.items()}
     try:
@@ -167,7 +167,7 @@ def _code(network: Any, source: Path) -> str:
     """The hash of what a network prints as, of the file that makes it and of those of its classes; empty where one is in none."""
     files = {str(source)}
     for module in network.modules():
-        # Those of torch are told by its version.
+        # Torch's own are determined by its version.
         if type(module).__module__.partition(".")[0] != "torch":
             try:
                 files.add(inspect.getfile(type(module)))
@@ -175,8 +175,8 @@ def _code(network: Any, source: Path) -> str:
                 return ""
     if not all(Path(each).is_file() for each in files):
         return ""
-    told = "\n".join([str(network), *sorted(Source(each).digest() for each in files)])
-    return "sha256:" + hashlib.sha256(told.encode()).hexdigest()
+    identity = "\n".join([str(network), *sorted(Source(each).digest() for each in files)])
+    return "sha256:" + hashlib.sha256(identity.encode()).hexdigest()
 
 
 def _weights_hash(network: Any) -> str:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rankwell.encoders import Encoder
+from rankwell.encoders import TextEncoder
 from rankwell.errors import BadScore
 from rankwell.store import write_text
 
@@ -16,14 +16,14 @@ Progress = Callable[[int, int], None]
 
 
 class Written(NamedTuple):
-    """What was written: texts in all, and how many of them an earlier run had done."""
+    """The number of texts written in all, and by an earlier run."""
 
     texts: int
     resumed: int
 
 
 def write_vectors(
-    encoder: Encoder,
+    encoder: TextEncoder,
     texts: Sequence[str],
     path: Path,
     *,
@@ -36,7 +36,7 @@ def write_vectors(
     """Writes the vectors of the texts as `.npy`; what an earlier run with the same identity left in `PATH.part` is kept.
 
     identity: what decides every byte (hash of the texts, model, settings), as JSON; the numbers of a part with another one are
-    made again. chunk: texts between two writings; a part is kept to a whole number of chunks, so that a resumed run has the same
+    made again. chunk: texts between two writings; a part is kept to full chunks, so that a resumed run has the same
     batches, hence bytes, as one that was not killed. before: called when all vectors are there, before the file gets its name.
     Raises BadScore naming the first text whose vector has a number that is not finite.
     """
@@ -66,7 +66,7 @@ def write_vectors(
 
 
 def _begin(part: Path, plan: Path, whole: str, shape: tuple[int, int], dtype: np.dtype[Any], chunk: int) -> int:
-    """How many texts are done; the part ends behind them, its header says how many there will be."""
+    """The number of texts done; the part ends after them, its header states the final number."""
     if part.exists() and plan.exists() and plan.read_text("utf-8") == whole:
         with part.open("r+b") as stream:
             np.lib.format.read_magic(stream)

@@ -34,13 +34,15 @@ class SentenceTransformers:
 
     @property
     def dimensions(self) -> int:
-        """How many numbers a vector has, after cutting."""
-        asked, whole = self._settings.dimensions, self._model.get_embedding_dimension()
+        """Number of dimensions of a vector, after cutting."""
+        requested, whole = self._settings.dimensions, self._model.get_embedding_dimension()
         if whole is None:
             whole = self._model.encode(["a"], show_progress_bar=False).shape[1]
-        if asked is not None and asked > whole:
-            raise BadInput(f"{self._name} gives {whole} dimensions, {asked} are asked for; ask for {whole} at most.")
-        return int(asked or whole)
+        if requested is not None and requested > whole:
+            raise BadInput(
+                f"{self._name} gives {whole} dimensions, fewer than the {requested} requested; request at most {whole}."
+            )
+        return int(requested or whole)
 
     def fit(self, texts: Sequence[str]) -> Self:  # noqa: ARG002 - trained elsewhere
         """The model as it is: it was trained elsewhere."""

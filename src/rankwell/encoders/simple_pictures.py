@@ -99,13 +99,13 @@ def load_colour_histogram(model: str, settings: ImageSettings) -> SimplePictures
     """Colours alone; `colour-histogram:8` has 8 x 8 x 8 cells, without a number 4 x 4 x 4."""
     bins = _numbers("colour-histogram:BINS", model or "4", 1)[0]
     if bins > 64:
-        raise BadUsage(f"colour-histogram:{bins} has {bins**3:,} cells; 64 x 64 x 64 at most are wanted.")
+        raise BadUsage(f"colour-histogram:{bins} has {bins**3:,} cells; expected at most 64 x 64 x 64.")
     return _simple(f"colour-histogram:{bins}", lambda image: colour_histogram(image, bins=bins), settings)
 
 
 @image_encoder("small-grey")
 def load_small_grey(model: str, settings: ImageSettings) -> SimplePictures:
-    """What is where in bright and dark; `small-grey:32x32` is 32 pixels wide and high, without numbers 16 x 9."""
+    """The layout of bright and dark areas; `small-grey:32x32` is 32 pixels wide and high, without numbers 16 x 9."""
     width, height = _numbers("small-grey:WIDTHxHEIGHT", model or "16x9", 2)
     return _simple(f"small-grey:{width}x{height}", lambda image: small_grey(image, width=width, height=height), settings)
 
@@ -126,5 +126,5 @@ def _simple(name: str, look: Callable[["Image"], Singles], settings: ImageSettin
 def _numbers(form: str, text: str, n: int) -> list[int]:
     parts = text.split("x")
     if len(parts) != n or not all(part.isdecimal() and 0 < int(part) <= 4096 for part in parts):
-        raise BadUsage(f"{form.partition(':')[0]}:{text}; whole numbers from 1 to 4096 are wanted, as {form}.")
+        raise BadUsage(f"{form.partition(':')[0]}:{text}; expected integers from 1 to 4096, as {form}.")
     return [int(part) for part in parts]

@@ -49,7 +49,7 @@ class TfidfSvd:
     fitted_on: str = ""
 
     def fit(self, texts: Sequence[str]) -> Self:
-        """The encoder with the words and axes of a corpus. Raises BadInput where the corpus has fewer axes than are asked for."""
+        """The encoder with the words and axes of a corpus. Raises BadInput where the corpus has fewer axes than requested."""
         counted = [Counter(_WORD.findall(text.lower())) for text in texts]
         frequency = Counter(word for words in counted for word in words)
         kept = [word for word, texts_with in frequency.items() if texts_with >= self.min_texts]
@@ -59,7 +59,9 @@ class TfidfSvd:
         most = min(len(texts), len(kept))
         if self.dimensions > most:
             what = f"{len(texts)} texts with {len(kept)} words in {self.min_texts} of them or more"
-            raise BadInput(f"{what} have {most} axes at most, {self.dimensions} are asked for; ask for fewer or give more texts.")
+            raise BadInput(
+                f"{what} have at most {most} axes, fewer than the {self.dimensions} requested; request fewer or give more texts."
+            )
         axes = _axes(_weighed(counted, words, rarity), self.dimensions, self.seed)
         return replace(self, words=words, rarity=rarity, axes=axes, fitted_on=_hash(texts))
 
@@ -71,7 +73,7 @@ class TfidfSvd:
 
     def _fitted(self) -> tuple[Floats, Floats]:
         if self.rarity is None or self.axes is None:
-            raise BadUsage("tfidf-svd knows no words yet; fit it to a corpus first (--fit CORPUS).")
+            raise BadUsage("tfidf-svd has no words yet; fit it to a corpus first (--fit CORPUS).")
         return self.rarity, self.axes
 
     def describe(self) -> dict[str, Any]:
@@ -93,11 +95,11 @@ class TfidfSvd:
 
 @encoder("tfidf-svd")
 def load(model: str, settings: Settings) -> TfidfSvd:
-    """An encoder to be fitted; `tfidf-svd:128` has 128 dimensions. Raises BadUsage for anything but a whole number from 1."""
+    """An encoder to be fitted; `tfidf-svd:128` has 128 dimensions. Raises BadUsage for anything but a positive integer."""
     if model and not re.fullmatch(r"[1-9]\d*", model):
-        raise BadUsage(f"tfidf-svd:{model}; the number of dimensions is wanted, as in tfidf-svd:128.")
+        raise BadUsage(f"tfidf-svd:{model}; expected the number of dimensions, as in tfidf-svd:128.")
     if settings.device is not None:
-        raise BadUsage("tfidf-svd computes with NumPy and knows no devices; leave the device out.")
+        raise BadUsage("tfidf-svd computes with NumPy on the CPU; leave the device out.")
     dimensions = settings.dimensions or int(model or 256)
     return TfidfSvd(dimensions, normalize=settings.normalize is not False, seed=settings.seed or 0)
 
@@ -169,7 +171,9 @@ def _exact_axes(matrix: _Sparse, dimensions: int) -> Floats:
     energies, vectors = energies[::-1][:dimensions], vectors[:, ::-1][:, :dimensions]
     if not energies[-1] > energies[0] * len(vectors) * np.finfo(np.float64).eps:
         rank = int((energies > energies[0] * len(vectors) * np.finfo(np.float64).eps).sum())
-        raise BadInput(f"the corpus has {rank} different directions, {dimensions} are asked for; ask for fewer dimensions.")
+        raise BadInput(
+            f"the corpus has {rank} different directions, fewer than the {dimensions} dimensions requested; request fewer."
+        )
     return vectors if narrow is turned else turned.times(vectors) / np.sqrt(energies)
 
 

@@ -19,7 +19,7 @@ def find_engine(text: str) -> Any:
 
 
 class System(Protocol):
-    """What ranks documents for a question."""
+    """A system that ranks documents for a question."""
 
     def search(self, query: str, k: int) -> list[tuple[str, float]]:
         """The best `k` documents as (id, score), best first; fewer where fewer match, none for an empty query."""
@@ -34,9 +34,9 @@ class Passage(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """What a reader says.
+    """The answer of a reader.
 
-    text: None where it says that there is no answer. score: finite, higher is better. document: the id of the passage that
+    text: None where the reader finds no answer. score: finite, higher is better. document: the id of the passage that
     holds it, None where unknown. start, end: in characters of that passage, end exclusive, -1 where unknown.
     """
 
@@ -48,7 +48,7 @@ class Answer(NamedTuple):
 
 
 class Reader(Protocol):
-    """What reads answers to a question out of passages."""
+    """A reader that extracts answers to a question from passages."""
 
     def read(self, question: str, passages: Sequence[Passage], k: int) -> list[Answer]:
         """The best `k` answers with a text, and one that says there is none, best first; only that one where nothing is read."""

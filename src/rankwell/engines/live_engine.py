@@ -16,8 +16,8 @@ _IDS, _SCORES = ("slice_id", "id"), ("similarity", "score")
 _WANTED = "objects or mappings with slice_id (or id) and similarity (or score), ids alone, or (id, score) pairs"
 
 
-class Found(NamedTuple):
-    """One result. similarity: NaN where the engine does not say."""
+class EngineResult(NamedTuple):
+    """One result. similarity: NaN where the engine does not return it."""
 
     item: str
     similarity: float
@@ -48,42 +48,42 @@ class LiveEngine:
     @classmethod
     def of(cls, engine: Any, *, name: str = "", mode: str = "text") -> "LiveEngine":
         """The same for an object at hand."""
-        told = name or type(engine).__name__
+        called = name or type(engine).__name__
         methods = _BY_TEXT if mode == "text" else (*_BY_VECTOR, *_BY_ID)
-        made = engine if not inspect.isclass(engine) else _make(engine, told)
+        made = engine if not inspect.isclass(engine) else _make(engine, called)
         if _method(made, methods) is None and _makes_one(made):
-            made = _make(made, told)
+            made = _make(made, called)
         found = _method(made, methods)
         if found is not None:
-            return cls(told, getattr(made, found), found)
+            return cls(called, getattr(made, found), found)
         if inspect.isroutine(made):
-            return cls(told, made, "search")
+            return cls(called, made, "search")
         listed = " or ".join(f"{method}(…, {'top_k' if '_' in method else 'k'})" for method in methods)
-        raise BadUsage(f"{told}: a {type(made).__name__} without {listed}; give the engine such a method.")
+        raise BadUsage(f"{called}: a {type(made).__name__} without {listed}; give the engine such a method.")
 
-    def ask(self, query: Any, k: int) -> list[Found]:
-        """What the engine returns for a query, in its order.
+    def ask(self, query: Any, k: int) -> list[EngineResult]:
+        """The results of the engine for a query, in its order.
 
-        Raises BadInput for results of a kind that cannot be read; whatever the engine raises goes through.
+        Raises BadInput for results of an unknown kind; exceptions of the engine pass through.
         """
         results = self.call(query, k)
         if results is None or isinstance(results, (str, bytes)) or not isinstance(results, Iterable):
-            raise BadInput(f"{self.name} returned a {type(results).__name__}; a list of {_WANTED} is wanted.")
+            raise BadInput(f"{self.name} returned a {type(results).__name__}; expected a list of {_WANTED}.")
         return [self._read(each, place) for place, each in enumerate(results, 1)]
 
-    def _read(self, result: Any, place: int) -> Found:
+    def _read(self, result: Any, place: int) -> EngineResult:
         where = f"{self.name}: result {place}"
         if isinstance(result, (str, bytes, int)) or type(result).__name__.startswith(("int", "uint", "str_")):
-            return Found(_text(result, where), math.nan)
+            return EngineResult(_text(result, where), math.nan)
         if isinstance(result, (tuple, list)) and not hasattr(result, "_fields"):
             pair: list[Any] = list(result)
             if len(pair) != 2:
-                raise BadInput(f"{where} has {len(pair)} parts; {_WANTED} are wanted.")
-            return Found(_text(pair[0], where), _number(pair[1], where))
+                raise BadInput(f"{where} has {len(pair)} parts; expected {_WANTED}.")
+            return EngineResult(_text(pair[0], where), _number(pair[1], where))
         item, score = (_part(result, names) for names in (_IDS, _SCORES))
         if item is None:
-            raise BadInput(f"{where} is {_shown(result)}; {_WANTED} are wanted.")
-        return Found(_text(item, where), math.nan if score is None else _number(score, where))
+            raise BadInput(f"{where} is {_shown(result)}; expected {_WANTED}.")
+        return EngineResult(_text(item, where), math.nan if score is None else _number(score, where))
 
 
 def _method(thing: Any, names: Iterable[str]) -> str | None:
@@ -125,7 +125,7 @@ def _text(item: Any, where: str) -> str:
         item = item.decode("utf-8", "surrogateescape")
     text = str(item)
     if not text or isinstance(item, (float, bool)):
-        raise BadInput(f"{where} has the id {item!r}; an id is text or a whole number.")
+        raise BadInput(f"{where} has the id {item!r}; expected a string or an integer.")
     return text
 
 
@@ -133,9 +133,9 @@ def _number(value: Any, where: str) -> float:
     try:
         number = float(value)
     except (TypeError, ValueError):
-        raise BadInput(f"{where} has the similarity {_shown(value)}; a finite number is wanted.") from None
+        raise BadInput(f"{where} has the similarity {_shown(value)}; expected a finite number.") from None
     if not math.isfinite(number):
-        raise BadInput(f"{where} has the similarity {number}; a finite number is wanted.")
+        raise BadInput(f"{where} has the similarity {number}; expected a finite number.")
     return number
 
 

@@ -67,7 +67,9 @@ def _any_word(query: str) -> str:
 
 def _not_created(error: sqlite3.OperationalError, tokenizer: str) -> RankwellError:
     if "token" in str(error):
-        return RankwellError(f"SQLite {sqlite3.sqlite_version} knows no tokenizer {tokenizer!r}; try 'porter unicode61'.")
+        return RankwellError(
+            f"SQLite {sqlite3.sqlite_version} does not support the tokenizer {tokenizer!r}; try 'porter unicode61'."
+        )
     return RankwellError(
         f"SQLite {sqlite3.sqlite_version} of this interpreter has no full-text search ({error}); "
         "use a Python whose sqlite3 is built with FTS5, as those of python.org, conda-forge and uv are."

@@ -47,8 +47,8 @@ def read_texts(frame: Any, request: Request) -> Texts:
     if len(set(names)) < len(names):
         raise BadInput(f"column {columns.owner!r} has an id twice; every text needs its own id.")
     others = [] if request.ids_only else [name for name in table.columns if name not in (columns.owner, columns.value)]
-    told = [table[name].to_list() for name in others]
-    rows = zip(*told, strict=True) if told else ((),) * len(names)
+    cells = [table[name].to_list() for name in others]
+    rows = zip(*cells, strict=True) if cells else ((),) * len(names)
     attributes = {
         name: {key: str(value) for key, value in zip(others, row, strict=True) if not _is_missing(value)}
         for name, row in zip(names, rows, strict=True)
@@ -68,7 +68,7 @@ def _columns(frame: Any, holds: Holds, request: Request) -> tuple[Any, Columns]:
     if isinstance(table, nw.LazyFrame):
         table = table.collect()
     if not isinstance(table, nw.DataFrame):
-        raise BadInput(f"a {type(frame).__name__} is no data frame; give one with columns for query, item and number.")
+        raise BadInput(f"a {type(frame).__name__} is not a data frame; give one with columns for query, item and number.")
     return table, choose_columns(table.columns, holds, aspects=request.aspects != "none")
 
 
@@ -95,13 +95,13 @@ def _ids(table: Any, name: str) -> list[str]:
         column, kind = column.cast(nw.String), nw.String()
     values: list[Any] = column.to_list()
     if not isinstance(kind, (nw.String, nw.Object, nw.Unknown)) and not kind.is_integer():
-        raise BadInput(f"column {name!r} holds {kind}; ids are text or whole numbers; convert the column.")
+        raise BadInput(f"column {name!r} holds {kind}; expected strings or integers as ids. Convert the column.")
     if set(map(type, values)) <= {str}:
         ids: list[str] = values
     else:
         ids = [_id(value, row, name) for row, value in enumerate(values, 1)]
     if "" in ids:
-        raise BadInput(f"row {ids.index('') + 1}, column {name!r}: nothing where an id belongs; mend or drop the row.")
+        raise BadInput(f"row {ids.index('') + 1}, column {name!r}: empty; expected an id. Correct or drop the row.")
     return ids
 
 
@@ -111,7 +111,7 @@ def _id(value: Any, row: int, name: str) -> str:
     if isinstance(value, (int, np.integer)) and not isinstance(value, bool):
         return str(int(value))
     shown = "nothing" if _is_missing(value) else repr(value)
-    raise BadInput(f"row {row}, column {name!r}: {shown} where an id belongs, text or a whole number; mend or drop the row.")
+    raise BadInput(f"row {row}, column {name!r}: {shown}; expected an id, a string or an integer. Correct or drop the row.")
 
 
 def _numbers(table: Any, name: str) -> Floats:
@@ -122,7 +122,7 @@ def _numbers(table: Any, name: str) -> Floats:
     if isinstance(column.dtype, (nw.Object, nw.Unknown)):
         values = np.array([_number(value) for value in column.to_list()], dtype=np.float64)
     elif not column.dtype.is_numeric():
-        raise BadInput(f"column {name!r} holds {column.dtype}; numbers are wanted; convert the column.")
+        raise BadInput(f"column {name!r} holds {column.dtype}; expected numbers. Convert the column.")
     else:
         values = (
             np.array([_number(value) for value in column.to_list()])
@@ -134,7 +134,7 @@ def _numbers(table: Any, name: str) -> Floats:
     if len(wrong):
         value = column.to_list()[int(wrong[0])]
         shown = "nothing" if value is None else repr(value)
-        raise BadScore(f"row {int(wrong[0]) + 1}, column {name!r}: {shown} where a finite number belongs; mend or drop the row.")
+        raise BadScore(f"row {int(wrong[0]) + 1}, column {name!r}: {shown}; expected a finite number. Correct or drop the row.")
     return values
 
 

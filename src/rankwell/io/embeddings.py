@@ -1,4 +1,4 @@
-"""Embeddings from any file or array: the format told by content, the ids from within, from beside, or from another file."""
+"""Embeddings from any file or array: the format from the content, the ids from within, from beside, or from another file."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -35,9 +35,9 @@ def read_embeddings(
     any array (NumPy, PyTorch, what else offers `__array__` or DLPack), lists of numbers, a mapping id -> vector, Embeddings.
     ids: a file of ids (one a line, a JSON list, a column of a table: `items.csv:id`), a sequence of them, or False for positions;
     None takes those in the file, else those in `NAME.ids.txt` or `NAME.ids.json` beside it, else positions. Rows count from 0.
-    Whole numbers of more than 8 bits, as in `.ivecs`, become float64.
-    format: a name from `formats('embeddings')`; None tells it by content. check: whether to look for NaN and infinity now.
-    Raises BadInput that names file and row; BadScore for a number that is not finite; DuplicateItem for an id that comes twice.
+    Integers of more than 8 bits, as in `.ivecs`, become float64.
+    format: a name from `formats('embeddings')`; None reads it from the content. check: whether to look for NaN and infinity now.
+    Raises BadInput that names file and row; BadScore for a number that is not finite; DuplicateItem for an id that appears twice.
     """
     name = str(place) if isinstance(place, (str, Path)) else ""
     try:
@@ -49,7 +49,7 @@ def read_embeddings(
         elif table.ids is None and name:
             table = Embeddings(_ids_beside(split_part(place)[0]), table.vectors)
         if not table.n:
-            raise BadInput("there is no vector in it; at least one is wanted.")
+            raise BadInput("there is no vector in it; expected at least one.")
         if check:
             refuse_non_finite(table)
     except BadInput as error:
@@ -62,7 +62,7 @@ def read_embeddings(
 def read_column(place: Place, *, format: str | None = None) -> list[str | None]:  # noqa: A002
     """One column of text, in order: a file of lines, a JSON list, or a table's column (`items.csv:id`; without a name its ids).
 
-    None stands where the table has nothing, or no text or whole number. Raises BadInput for a column that is not there.
+    None for an empty cell, and for one that is neither a string nor an integer. Raises BadInput for a column that is not there.
     """
     path, part = split_part(place)
     source = Source(path)
@@ -103,11 +103,11 @@ def _read(place: Any, name: str | None) -> Embeddings:
         path = path / "vectors.npy"
     source = Source(path)
     if source.file is None:
-        raise BadInput("embeddings are read from where they lie; save them to a file and name it.")
+        raise BadInput("embeddings are read in place; save them to a file and name it.")
     with source.file.open("rb") as stream:
         raw = stream.read(65537)
     if not raw:
-        raise BadInput("the file is empty; a file of vectors is wanted.")
+        raise BadInput("the file is empty; expected a file of vectors.")
     # The first bytes of a file without magic are counts of rows; they may look like those of a compressed file.
     part = part or (name or "").partition(":")[2]
     entry = _chosen(Head(str(path), raw[:65536], whole=len(raw) <= 65536, path=source.file), "embeddings", name, part)
@@ -116,25 +116,25 @@ def _read(place: Any, name: str | None) -> Embeddings:
 
 def _chosen(head: Head, holds: Holds, name: str | None, part: str) -> Format:
     """The named format, or the one that the content has. Raises UnknownName or BadInput, also for a part of what has none."""
-    entry = _told(head, holds, name)
+    entry = _recognised(head, holds, name)
     if part and not entry.parts:
         raise BadInput(f"a file of the format {entry.name} holds one thing, {part!r} names nothing in it; leave :{part} out.")
     return entry
 
 
-def _told(head: Head, holds: Holds, name: str | None) -> Format:
+def _recognised(head: Head, holds: Holds, name: str | None) -> Format:
     known = [entry.name for entry in formats(holds) if not entry.name.startswith("python")]
     if name is not None:
         bare = name.partition(":")[0]
         if bare not in known:
-            raise UnknownName(f"no format of {holds} is called {bare!r}; {suggest(bare, known)}")
+            raise UnknownName(f"unknown format of {holds} {bare!r}; {suggest(bare, known)}")
         return FORMATS[f"{bare} {holds}"]
     scored = sorted(((entry.sniff(head), entry) for entry in formats(holds)), key=lambda each: (-each[0], each[1].name))
     if scored[0][0] > 0:
         return scored[0][1]
     for mark, packed in _PACKED.items():
         if head.raw.startswith(mark):
-            raise BadInput(f"the file is compressed ({packed}); unpack it first, vectors are read where they lie.")
+            raise BadInput(f"the file is compressed ({packed}); unpack it first, vectors are read in place.")
     if head.raw[:1] == b"\x80" and head.raw[1:2] in b"\x02\x03\x04\x05":
         raise BadInput("a Python pickle, which is never opened; save the array with numpy.save or as safetensors.")
     begin = head.raw[:16]
@@ -191,7 +191,7 @@ def _array(thing: Any) -> NDArray[Any]:
             np.asarray(thing) if hasattr(thing, "__array__") or isinstance(thing, list) else np.from_dlpack(thing)
         )
     except (TypeError, ValueError, RuntimeError, BufferError) as error:
-        raise BadInput(f"the {type(thing).__name__} is no array of numbers ({str(error).splitlines()[0]}).") from error
+        raise BadInput(f"the {type(thing).__name__} is not an array of numbers ({str(error).splitlines()[0]}).") from error
     return found
 
 

@@ -16,7 +16,7 @@ def write_ground_truth(path: Path, positions: Ints, scores: Floats, metric: str)
 
     positions: (queries, k) rows of the base, -1 where fewer than k remain. scores: (queries, k) higher is nearer, NaN there.
     metric: `cosine`, `l2` (scores are negative distances) or `dot`. `distances` are 1 - cosine, the distance, or the negative
-    product, in single precision as ann-benchmarks has them; `scores` are kept beside them as they are.
+    product, in single precision as in ann-benchmarks; `scores` are kept beside them as they are.
     Raises MissingExtra without h5py.
     """
     try:

@@ -67,7 +67,7 @@ def read_judgments(source: Source, request: Request) -> Judgments:
 def load(source: Source, request: Request) -> Mapped:
     """The mapping in a JSON file, checked. Raises BadInput that names the place by a JSON path."""
     found = _parse(source, request.duplicates)
-    wanted = "{query: {item: number}} is wanted"
+    wanted = "expected {query: {item: number}}"
     if not isinstance(found, dict):
         raise BadInput(f"{source.name}: $ is {_seen(found)}; {wanted}.")
     if not found:
@@ -114,7 +114,7 @@ def _parse(source: Source, duplicates: Repeats) -> Any:
         what = f"{source.name}:{error.lineno}: {near!r}: {error.msg}"
         raise BadInput(f"{what} at column {error.colno}; is the file whole?") from error
     except RecursionError as error:
-        raise BadInput(f"{source.name}: brackets are nested too deep; {{query: {{item: number}}}} is wanted.") from error
+        raise BadInput(f"{source.name}: brackets are nested too deep; expected {{query: {{item: number}}}}.") from error
 
 
 def _refuse_repeated(name: str, path: str, thing: dict[str, Any]) -> None:

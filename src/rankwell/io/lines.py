@@ -25,19 +25,19 @@ def _sniff_list(head: Head) -> float:
 
 @file_format("json", "column", sniff=_sniff_list, suffixes=(".json",))
 def read_list(source: Source, request: Request) -> list[str | None]:  # noqa: ARG001 - a list leaves nothing to ask for
-    """The texts and whole numbers of a JSON list."""
+    """The strings and integers of a JSON list."""
     try:
         found: Any = json.loads(source.read())
     except ValueError as error:
-        raise BadInput(f"{source.name}: {error}; a JSON list of texts or whole numbers is wanted.") from error
+        raise BadInput(f"{source.name}: {error}; expected a JSON list of strings or integers.") from error
     if not isinstance(found, list):
-        raise BadInput(f"{source.name}: a JSON {type(found).__name__}; a list of texts or whole numbers is wanted.")
+        raise BadInput(f"{source.name}: a JSON {type(found).__name__}; expected a list of strings or integers.")
     values: list[Any] = found
     return [value if isinstance(value, str) else str(value) if type(value) is int else None for value in values]
 
 
 def _sniff_texts(head: Head) -> float:
-    """Less sure than any table: a file of lines says nothing about itself but its name."""
+    """Less certain than any table: a file of lines is recognised by its name alone."""
     return 0.4 if head.name.lower().removesuffix(".gz").removesuffix(".zst").endswith(".txt") else 0.0
 
 

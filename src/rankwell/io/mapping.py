@@ -107,14 +107,14 @@ def _listings(side: Any) -> dict[str, dict[str, float]]:
 
 def _listing(query: str, given: Any) -> dict[str, float]:
     if isinstance(given, str) or not isinstance(given, Iterable):
-        raise BadInput(f"query {query!r} has {given!r}; a list of ids or a mapping item -> similarity is wanted.")
+        raise BadInput(f"query {query!r} has {given!r}; expected a list of ids or a mapping item -> similarity.")
     items = [_text_id(item) for item in given]
     if len(set(items)) < len(items):
         twice = next(item for item in items if items.count(item) > 1)
         raise DuplicateItem(f"query {query!r} lists item {twice!r} twice; keep one of them.")
     if not isinstance(given, Mapping):
         return dict.fromkeys(items, float("nan"))
-    _place([_Asked(query, 0, given, [], [])])
+    _place([_SharedQuery(query, 0, given, [], [])])
     scores = np.array(list(given.values()), dtype=np.float64)
     rows = arrange(scores, lambda row: encode_id(items[row]), "id-desc")
     return {items[row]: float(scores[row]) for row in rows.tolist()}
@@ -130,9 +130,9 @@ def _listed(
     for row, (items, own, other) in enumerate(zip(lists, mine, theirs, strict=True)):
         ranks = {item: rank for rank, item in enumerate(other, 1)}
         for place, item in enumerate(items):
-            facts = numbers[item], own[item], ranks.get(item, 0), other.get(item, np.nan)
-            for column, fact in zip(columns, facts, strict=True):
-                column[row, place] = fact
+            cells = numbers[item], own[item], ranks.get(item, 0), other.get(item, np.nan)
+            for column, cell in zip(columns, cells, strict=True):
+                column[row, place] = cell
     return Listed(*columns)
 
 
@@ -141,9 +141,9 @@ def find_hits(
 ) -> Hits:
     """The hits of a mapping query -> item -> score; only judged items are looked up, the rest is counted.
 
-    Raises BadScore for a score that is no number, NaN or infinite.
+    Raises BadScore for a score that is not a number, NaN or infinite.
     """
-    asked = list[_Asked]()
+    shared = list[_SharedQuery]()
     retrieved = np.zeros(len(judgments.queries), dtype=np.int64)
     present: Bools = np.zeros(len(judgments.queries), dtype=np.bool_)
     bounds: list[int] = judgments.offsets.tolist()
@@ -153,23 +153,23 @@ def find_hits(
         if scored is not None:
             present[position], retrieved[position] = True, len(scored)
             rows = [row for row in range(bounds[position], bounds[position + 1]) if items[row] in scored]
-            asked.append(_Asked(query, position, scored, rows, [items[row] for row in rows]))
-    placed = _place(asked, single=single_precision)
+            shared.append(_SharedQuery(query, position, scored, rows, [items[row] for row in rows]))
+    placed = _place(shared, single=single_precision)
     known = judgments.index
     return Hits(
-        query=np.repeat([each.position for each in asked], [len(each.rows) for each in asked]).astype(np.int64),
-        row=np.array([row for each in asked for row in each.rows], dtype=np.int64),
+        query=np.repeat([each.position for each in shared], [len(each.rows) for each in shared]).astype(np.int64),
+        row=np.array([row for each in shared for row in each.rows], dtype=np.int64),
         score=placed.own,
         above=placed.above,
         tied=placed.tied,
-        before=_places_in_ties(asked, placed, ties, single=single_precision),
+        before=_places_in_ties(shared, placed, ties, single=single_precision),
         retrieved=retrieved,
         present=present,
         unknown={query: len(scored) for query, scored in run.items() if query not in known},
     )
 
 
-class _Asked(NamedTuple):
+class _SharedQuery(NamedTuple):
     """A query that both sides have: its index and scores, and the rows and ids of its judged items that are scored."""
 
     query: str
@@ -179,21 +179,21 @@ class _Asked(NamedTuple):
     items: list[str]
 
 
-def _place(asked: Sequence[_Asked], *, single: bool = False) -> Placed:
-    """Where the judged items stand by their scores. Raises BadScore for any score that is no finite number."""
-    placed = place_scores([each.scored for each in asked], [each.items for each in asked], single=single)
+def _place(shared: Sequence[_SharedQuery], *, single: bool = False) -> Placed:
+    """Rank counts of the judged items by their scores. Raises BadScore for any score that is not a finite number."""
+    placed = place_scores([each.scored for each in shared], [each.items for each in shared], single=single)
     if placed is None:
-        every = ((each.query, item, score) for each in asked for item, score in each.scored.items())
+        every = ((each.query, item, score) for each in shared for item, score in each.scored.items())
         query, item, score = next(row for row in every if not _is_finite(row[2]))
         raise BadScore(f"query {query!r}, item {item!r}: the score is {score!r}; scores are finite numbers.")
     return placed
 
 
-def _places_in_ties(asked: Sequence[_Asked], placed: Placed, ties: TieRule, *, single: bool) -> Ints:
+def _places_in_ties(shared: Sequence[_SharedQuery], placed: Placed, ties: TieRule, *, single: bool) -> Ints:
     """(hits,) the place of each judged item, from 0, among the items of its query that share its score."""
     before, first = np.zeros(len(placed.own), dtype=np.int64), 0
     if (placed.tied > 1).any():
-        for each in asked:
+        for each in shared:
             last = first + len(each.items)
             if (placed.tied[first:last] > 1).any():
                 before[first:last] = _places(each, np.float32 if single else np.float64, placed.own[first:last], ties)
@@ -201,18 +201,18 @@ def _places_in_ties(asked: Sequence[_Asked], placed: Placed, ties: TieRule, *, s
     return before
 
 
-def _places(asked: _Asked, kind: type, own: Floats, ties: TieRule) -> list[int]:
+def _places(shared: _SharedQuery, kind: type, own: Floats, ties: TieRule) -> list[int]:
     with np.errstate(over="ignore"):
-        scores = np.array(list(asked.scored.values()), dtype=np.float64).astype(kind).tolist()
+        scores = np.array(list(shared.scored.values()), dtype=np.float64).astype(kind).tolist()
     groups: dict[float, list[str]] = {score: [] for score in own.tolist()}
-    for item, score in zip(asked.scored, scores, strict=True):
+    for item, score in zip(shared.scored, scores, strict=True):
         if score in groups:
             groups[score].append(item)
     if ties in ("id-desc", "id-asc"):
         for group in groups.values():
             group.sort(key=encode_id, reverse=ties == "id-desc")
     place = {item: position for group in groups.values() for position, item in enumerate(group)}
-    return [place[item] for item in asked.items]
+    return [place[item] for item in shared.items]
 
 
 def _is_finite(score: object) -> bool:
@@ -239,7 +239,7 @@ def _requested_hits(run: Any, judgments: Judgments, request: Request) -> Hits:
 def read_ranking(run: Any, request: Request) -> Ranking:  # noqa: ARG001 - a mapping leaves nothing to ask for
     """The ranking in a mapping query -> item -> score."""
     clean = with_text_ids(run)
-    _place([_Asked(query, 0, scored, [], []) for query, scored in clean.items()])
+    _place([_SharedQuery(query, 0, scored, [], []) for query, scored in clean.items()])
     return Ranking.from_dict(clean)
 
 
@@ -274,7 +274,7 @@ def with_text_ids(mapping: Mapping[Any, Any]) -> Mapping[str, Mapping[str, float
     for query, scored in mapping.items():
         if not isinstance(scored, Mapping):
             what = f"query {query!r} has {str(scored)[:40]!r}, a {type(scored).__name__}"
-            raise BadInput(f"{what}; a mapping query -> item -> number is wanted.")
+            raise BadInput(f"{what}; expected a mapping query -> item -> number.")
     if all(type(query) is str and (not scored or type(next(iter(scored))) is str) for query, scored in mapping.items()):
         return mapping
     clean = {_text_id(query): {_text_id(item): score for item, score in scored.items()} for query, scored in mapping.items()}
@@ -288,4 +288,4 @@ def _text_id(thing: Any) -> str:
         return str(thing)
     if isinstance(thing, (int, np.integer)) and not isinstance(thing, bool):
         return str(int(thing))
-    raise BadInput(f"the id {thing!r} is a {type(thing).__name__}; ids are text or whole numbers.")
+    raise BadInput(f"the id {thing!r} is a {type(thing).__name__}; expected a string or an integer.")

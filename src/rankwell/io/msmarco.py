@@ -23,7 +23,7 @@ def _sniff_run(head: Head) -> float:
 
 
 def _sniff_texts(head: Head) -> float:
-    """An id and a text, or an id, an address, a title and a text; numbers are no texts."""
+    """An id and a text, or an id, an address, a title and a text; numbers do not count as texts."""
     rows = [line.split(b"\t") for line in head.lines[:20]]
     fits = rows and all(len(row) in (2, 4) and row[0].strip() for row in rows)
     return 0.6 if fits and not all(re.fullmatch(rb"\s*[-+]?[\d.]+\s*", row[-1]) for row in rows) else 0.0
@@ -33,7 +33,7 @@ def _refuse_scores(source: Source) -> None:
     """Raises BadLine where the first line has a number with a point for its third field."""
     fields = Head.of(source).fields[0]
     if len(fields) == 3 and re.fullmatch(rb"-?\d*\.\d*([eE][-+]?\d+)?", fields[2]):
-        what = f"{source.name}:1: {decode_id(b' '.join(fields))[:60]!r}: the third of three columns is no rank"
+        what = f"{source.name}:1: {decode_id(b' '.join(fields))[:60]!r}: the third of three columns is not a rank"
         raise BadLine(f"{what}; if it is a score, add the header line `qid docno score`, separated as the rest.")
 
 
@@ -58,7 +58,7 @@ def read_run(source: Source, request: Request) -> Ranking:
                 continue
             if len(fields) != 3 or not re.fullmatch(rb"\d+", fields[2]):
                 what = f"{source.name}:{number}: {decode_id(line.strip()[:60])!r}"
-                raise BadLine(f"{what}; a line is `query item rank` with a whole number for the rank.")
+                raise BadLine(f"{what}; expected `query item rank` with an integer as the rank.")
             pair = (decode_id(fields[0]), decode_id(fields[1]))
             if seen.setdefault(pair, number) != number and request.duplicates == "error":
                 what = f"{source.name}: query {pair[0]!r} lists item {pair[1]!r} twice, in lines {seen[pair]} and {number}"
@@ -83,6 +83,8 @@ def read_texts(source: Source, request: Request) -> Texts:
             if not tab or not name:
                 raise BadLine(f"{source.name}:{number}: {name[:60]!r}; a line is an id, a tab and a text.")
             if name in texts:
-                raise BadInput(f"{source.name}:{number}: the id {name!r} stands in an earlier line; every text needs its own id.")
+                raise BadInput(
+                    f"{source.name}:{number}: the id {name!r} already appears in an earlier line; every text needs its own id."
+                )
             texts[name] = "" if request.ids_only else text
     return Texts(texts, {})

@@ -44,7 +44,7 @@ def _load(source: Source, request: Request) -> Any:
         if subset == _META:
             continue
         if not isinstance(splits, dict):
-            raise BadInput(f"{source.name}: $[{subset!r}] is a {type(splits).__name__}; {{split: {{query: …}}}} is wanted.")
+            raise BadInput(f"{source.name}: $[{subset!r}] is a {type(splits).__name__}; expected {{split: {{query: …}}}}.")
         parts.update({f"{subset}/{split}": scored for split, scored in splits.items()})
     if not parts:
         raise BadInput(f"{source.name} holds no predictions beside {_META!r}; was the run saved whole?")
@@ -56,7 +56,7 @@ def _load(source: Source, request: Request) -> Any:
     chosen = request.part or names
     request.notes.append(f"{source.name}: MTEB predictions of {chosen}.")
     if not isinstance(parts[chosen], dict):
-        raise BadInput(f"{source.name}: {chosen} is a {type(parts[chosen]).__name__}; {{query: {{item: score}}}} is wanted.")
+        raise BadInput(f"{source.name}: {chosen} is a {type(parts[chosen]).__name__}; expected {{query: {{item: score}}}}.")
     return parts[chosen]
 
 

@@ -19,7 +19,7 @@ def read_numbers(place: Place, *, column: str = "") -> Floats:
 
     place: text with one number a line, a JSON list, an `.npy` array of shape (n,) or (n, 1), CSV, TSV, JSON lines or Parquet, all
     but Parquet also .gz and .zst; `-` is standard input. column: the table's, which may be left out where there is only one.
-    Raises BadInput that names file and place for what is no number, and BadScore where one is not finite.
+    Raises BadInput that names file and place for anything but a number, and BadScore where one is not finite.
     """
     source = Source(place)
     head = Head.of(source)
@@ -42,7 +42,7 @@ def _chosen(head: Head, *, tables_only: bool) -> Format:
     sure, chosen = max(((entry.sniff(head), entry.name) for entry in entries), key=lambda each: each[0])
     if sure == 0:
         wanted = "a table with that column" if tables_only else "one number a line, or a table,"
-        raise BadInput(f"{head.name}:1: {head.seen}; {wanted} is wanted.")
+        raise BadInput(f"{head.name}:1: {head.seen}; expected {wanted}.")
     return FORMATS[f"{chosen} numbers"]
 
 
@@ -50,7 +50,9 @@ def _refuse_non_finite(found: Floats) -> None:
     wrong = np.flatnonzero(~np.isfinite(found))
     if len(wrong):
         row = int(wrong[0])
-        raise BadScore(f"row {row} (from 0) is {found[row]}; numbers are finite, mend it or drop the pair on both sides.")
+        raise BadScore(
+            f"row {row} (from 0) is {found[row]}; expected finite numbers. Correct it, or drop the pair on both sides."
+        )
 
 
 def _sniff_array(head: Head) -> float:
@@ -66,7 +68,7 @@ def read_array(source: Source, request: Request) -> Floats:  # noqa: ARG001 - an
         what = str(error).splitlines()[0]
         raise BadInput(f"the .npy file is damaged, ends early, or is pickled ({what}); save numbers with numpy.save.") from error
     if array.dtype.kind not in "fiub" or array.size != len(array if array.ndim else [0]):
-        raise BadInput(f"an array of {array.dtype} of shape {array.shape}; a single column of numbers is wanted.")
+        raise BadInput(f"an array of {array.dtype} of shape {array.shape}; expected a single column of numbers.")
     return array.reshape(-1).astype(np.float64)
 
 
@@ -95,7 +97,7 @@ def read_lines(source: Source, request: Request) -> Floats:  # noqa: ARG001 - li
         if number is None or not np.isfinite(number):
             kind = BadScore if number is not None else BadLine
             hint = "; name a table's column as in table.csv:score" if row == 0 else ""
-            raise kind(f"{source.name}:{row + 1}: {lines[row][:60]!r} where a finite number belongs{hint}.")
+            raise kind(f"{source.name}:{row + 1}: {lines[row][:60]!r}; expected a finite number{hint}.")
     return np.array(numbers, dtype=np.float64)
 
 
@@ -109,11 +111,11 @@ def read_list(source: Source, request: Request) -> Floats:  # noqa: ARG001 - a l
     try:
         found: Any = json.loads(source.read())
     except ValueError as error:
-        raise BadInput(f"{error}; a JSON list of numbers is wanted.") from error
+        raise BadInput(f"{error}; expected a JSON list of numbers.") from error
     values: list[Any] = found
     for row, value in enumerate(values):
         if isinstance(value, bool) or not isinstance(value, (int, float)):
-            raise BadInput(f"row {row} (from 0) is {json.dumps(value)[:60]} where a number belongs.")
+            raise BadInput(f"row {row} (from 0) is {json.dumps(value)[:60]}; expected a number.")
     return np.array(values, dtype=np.float64)
 
 

@@ -1,4 +1,4 @@
-"""Which items are right for each query of a matrix: lists in JSON, judgments in any format, counts, labels, the diagonal."""
+"""The positives of each query of a matrix: lists in JSON, judgments in any format, counts, labels, the diagonal."""
 
 import csv
 import io
@@ -31,15 +31,15 @@ class Sides(NamedTuple):
 
     @property
     def shape(self) -> str:
-        """How an error says how many there are."""
+        """The numbers of rows and columns, for messages."""
         return f"{len(self.queries)} rows (queries) and {len(self.items)} columns (items)"
 
 
 def read_positives(place: Any, sides: Sides) -> Positives:
     """The positives of every query.
 
-    place: `diagonal`; a JSON file, a mapping query -> items, or a list of lists, one per row (an item alone may stand for its
-    list); counts of queries per item (a list of whole numbers, or one number for all), where the queries of an item stand one
+    place: `diagonal`; a JSON file, a mapping query -> items, or a list of lists, one per row (an item alone may replace its
+    list); counts of queries per item (a list of integers, or one number for all), where the queries of an item come one
     after the other; `Groups` of labels, where equal labels belong together; a table of two columns, query and item, each row a
     positive; judgments in any format or as a table, of which grades above 0 count. Queries and items are named by id where the
     scores have ids, or by position, from 0, where no id is a number.
@@ -105,7 +105,7 @@ def _pairs(source: Source, sides: Sides) -> Positives | None:
     rows = [row for row in csv.reader(io.StringIO(decode_id(source.read()).lstrip("\ufeff")), delimiter=delimiter) if row]
     wrong = next((number for number, row in enumerate(rows, 1) if len(row) != 2), None)
     if wrong is not None:
-        raise BadInput(f"row {wrong} has {len(rows[wrong - 1])} fields, row 1 has 2 (query and item); mend the row.")
+        raise BadInput(f"row {wrong} has {len(rows[wrong - 1])} fields, row 1 has 2 (query and item). Correct the row.")
     queries, items = _Names(sides.queries, "row", "query"), _Names(sides.items, "column", "item")
     named = not (queries.knows(rows[0][0]) and items.knows(rows[0][1]))
     turned = named and _order(rows[0])
@@ -130,7 +130,7 @@ def _order(header: Sequence[str]) -> bool:
 
 
 def _loaded(source: Source) -> Any:
-    """What a JSON file holds, or None where it is of another kind, or a mapping query -> item -> grade."""
+    """The content of a JSON file, or None for another kind of file, and for a mapping query -> item -> grade."""
     head = source.head().lstrip()
     if not head.startswith((b"{", b"[")):
         return None
@@ -148,7 +148,7 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(whole) < len(pairs):
         names = [name for name, _ in pairs]
         double = next(name for name in names if names.count(name) > 1)
-        raise DuplicateItem(f"the query {double!r} stands twice; give each query one list.")
+        raise DuplicateItem(f"the query {double!r} appears twice; give each query one list.")
     return whole
 
 
@@ -179,7 +179,7 @@ def _of(thing: Any, sides: Sides) -> Positives:
 
 
 def _plain(thing: Any) -> list[Any]:
-    """The things in a list: arrays and tensors, and those in it, as Python has them."""
+    """The things in a list: arrays and tensors, and those in it, as Python lists."""
     listed: list[Any] = thing.tolist() if hasattr(thing, "tolist") else list(thing)
     return [each.tolist() if hasattr(each, "tolist") else each for each in listed]
 
@@ -243,7 +243,7 @@ def _id_of(names: Sequence[str], row: int) -> str:
 
 
 class _Names:
-    """What rows or columns are called."""
+    """The names of rows or columns."""
 
     def __init__(self, names: Sequence[str], what: str, role: str) -> None:
         self._names, self._what, self._role = names, what, role
@@ -271,7 +271,7 @@ class _Names:
         text = str(value)
         if not text.isdecimal() or int(text) >= n:
             hint = "; the scores have no ids, give them with --item-ids or --query-ids" if judged and not text.isdecimal() else ""
-            what = f"{where}: the {self._role} {value!r} is no {self._what} of the scores"
+            what = f"{where}: the {self._role} {value!r} is not a {self._what} of the scores"
             raise BadInput(f"{what}, which has {n} of them, 0 to {n - 1}{hint}.")
         return int(text)
 

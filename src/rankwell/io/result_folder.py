@@ -22,11 +22,11 @@ _COLUMNS = ("run", "query", "measure", "label", "value", "unit")
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ResultFolder:
-    """What a folder of results holds; differences that a comparison added to it are left out.
+    """The content of a folder of results; differences that a comparison added to it are left out.
 
-    facts: for each element of `values` what tells it from others of its measure (`direction`). better: measure -> which values
-    are the better ones, as far as the rules say. inputs: name -> content hash of what was read. attributes: name -> query
-    -> text: what is known of queries besides their texts and pictures. protocol: the kind of result.
+    facts: for each element of `values` its row attributes, which distinguish it from others of its measure (`direction`).
+    better: measure -> the direction of better values, where the rules state it. inputs: name -> content hash of what was read.
+    attributes: name -> query -> text: other columns of the queries. protocol: the kind of result.
     """
 
     place: Path
@@ -68,10 +68,12 @@ class ResultFolder:
 def values_behind(row: Mapping[str, Any], values: Sequence[Values], facts: Sequence[Mapping[str, Any]]) -> Values | None:
     """The values of single queries that a row of the summary sums up; None for the figure of a whole collection.
 
-    facts: for each element of `values` what tells it from others of its measure, as in `ResultFolder`.
+    facts: for each element of `values` its row attributes, as in `ResultFolder`.
     """
     for each, fact in zip(values, facts, strict=True):
-        if (each.run, each.measure) == (row["run"], row["measure"]) and all(row.get(name) == told for name, told in fact.items()):
+        if (each.run, each.measure) == (row["run"], row["measure"]) and all(
+            row.get(name) == value for name, value in fact.items()
+        ):
             return each
     return None
 
@@ -82,14 +84,14 @@ def is_result_folder(place: str | Path) -> bool:
 
 
 def read_results(place: str | Path) -> ResultFolder:
-    """The results in a folder. Raises BadInput for what is no such folder, or a damaged file, naming it."""
+    """The results in a folder. Raises BadInput naming any other folder, or a damaged file."""
     folder = Path(place)
     if not is_result_folder(folder):
-        what = "is no folder" if not folder.is_dir() else f"has no {PER_QUERY}"
+        what = "is not a folder" if not folder.is_dir() else f"has no {PER_QUERY}"
         raise BadInput(f"{place} {what}; name a folder that a command wrote with -o.")
     rules, inputs, protocol = _rules(folder)
-    told: Mapping[str, Any] = rules.get("measures") or {}
-    measures = {name: fact for name, fact in told.items() if isinstance(fact, Mapping)}
+    described: Mapping[str, Any] = rules.get("measures") or {}
+    measures = {name: fact for name, fact in described.items() if isinstance(fact, Mapping)}
     summaries = {name: fact["summary"] for name, fact in measures.items() if fact.get("summary") in get_args(Summary)}
     values, facts = _values(folder / PER_QUERY, summaries)
     return ResultFolder(
@@ -141,11 +143,11 @@ def _rules(folder: Path) -> tuple[Mapping[str, Any], dict[str, str], str]:
         digests = {name: str(each.get("digest", "")) for name, each in inputs.items() if isinstance(each, dict)}
         return dict(rules), digests, str(manifest.get("protocol", "runs"))
     except (ValueError, AttributeError, TypeError) as error:
-        raise BadInput(f"{path} is no manifest of results ({error}); run the command again that wrote it.") from error
+        raise BadInput(f"{path} is not a manifest of results ({error}); run the command again that wrote it.") from error
 
 
 def _values(path: Path, summaries: Mapping[str, Summary]) -> tuple[tuple[Values, ...], tuple[dict[str, Any], ...]]:
-    """The values with what tells those of one measure apart, in the order of first sight, whatever the order of rows."""
+    """The values with the row attributes that distinguish those of one measure, in the order of first appearance."""
     names = _names(path)
     missing = next((name for name in _COLUMNS if name not in names), None)
     if missing is not None:
@@ -197,7 +199,7 @@ def _element(
 
 
 def _attributes(path: Path) -> dict[str, dict[str, str]]:
-    """The columns of queries but for their texts and pictures: name -> query -> its cell as text."""
+    """The columns of queries except for their texts and pictures: name -> query -> its cell as text."""
     columns = read_table(path)
     if "query" not in columns:
         raise BadInput(f"{path} has no column 'query'; found are {', '.join(map(repr, columns))}.")
@@ -252,5 +254,5 @@ def reading(what: str) -> Generator[None]:
     try:
         yield
     except duckdb.Error as error:
-        told = str(error).split("\n")[0]
-        raise BadInput(f"{what}: the Parquet data is damaged or ends early ({told}); run the command again.") from error
+        message = str(error).split("\n")[0]
+        raise BadInput(f"{what}: the Parquet data is damaged or ends early ({message}); run the command again.") from error

@@ -1,4 +1,4 @@
-"""Matrices of scores from any file or array: the format told by content, mapped into memory where the numbers lie so."""
+"""Matrices of scores from any file or array: the format from the content, mapped into memory where the layout allows it."""
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -29,8 +29,8 @@ def read_scores(
     place: a path to `.npy` (mapped into memory), `.npz`, HDF5 or safetensors (`data.npz:t2v` names one of several arrays), to
     CSV, TSV or Parquet with a column per item, whose name is the item's id, after one for the queries' ids, to CSV or TSV of
     plain numbers, or to Parquet with a column of lists; any array (NumPy, PyTorch), lists of numbers, Scores. query_ids,
-    item_ids: names of rows and columns, in place of those in the file. format: a name from `formats('scores')`; None tells it by
-    content.
+    item_ids: names of rows and columns, in place of those in the file. format: a name from `formats('scores')`; None reads it
+    from the content.
     Raises BadInput that names file, row and column; NaN and infinity are looked for when the scores are counted.
     """
     name = str(place) if isinstance(place, (str, Path)) else ""
@@ -53,16 +53,16 @@ def _read(name: str, form: str | None) -> Scores:
     text, part = split_part(name)
     source = Source(text)
     if source.file is None:
-        raise BadInput("a matrix is read from where it lies; save it to a file and name that.")
+        raise BadInput("a matrix is read in place; save it to a file and name that.")
     with source.file.open("rb") as stream:
         raw = stream.read(65537)
     if not raw:
-        raise BadInput("the file is empty; a matrix of scores is wanted.")
+        raise BadInput("the file is empty; expected a matrix of scores.")
     head = Head(source.name, raw[:65536], whole=len(raw) <= 65536, path=source.path)
     if form is not None:
         known = [entry.name for entry in formats("scores")]
         if form not in known:
-            raise UnknownName(f"no format of scores is called {form!r}; {suggest(form, known)}")
+            raise UnknownName(f"unknown format of scores {form!r}; {suggest(form, known)}")
         return FORMATS[f"{form} scores"].read(source, Request(part=part))
     entry = _recognised(head)
     if part and not entry.parts:
@@ -80,7 +80,7 @@ def _recognised(head: Head) -> Format:
 
 
 def _of_array(thing: Any) -> Scores:
-    """Scores in an array of any library, or in lists of numbers; a pandas frame's labels are ids where they are no positions.
+    """Scores in an array of any library, or in lists of numbers; a pandas frame's labels are ids unless they are positions.
 
     Raises BadInput for rows of different length.
     """
@@ -97,7 +97,7 @@ def _of_array(thing: Any) -> Scores:
         try:
             return Scores(np.asarray(rows))
         except (TypeError, ValueError) as error:
-            raise BadInput(f"the lists are no table of numbers ({str(error).splitlines()[0]}).") from error
+            raise BadInput(f"the lists are not a table of numbers ({str(error).splitlines()[0]}).") from error
     return Scores(FORMATS["python array embeddings"].read(thing, Request()).vectors)
 
 
@@ -129,7 +129,7 @@ def _register(name: str) -> None:
         try:
             table = FORMATS[f"{name} embeddings"].read(source, request)
         except BadInput as error:
-            # What may be either is told by the reader of vectors.
+            # The reader of vectors reports files that may be either.
             raise type(error)(str(error).replace("may be the vectors", "may be the scores")) from error
         return Scores(table.vectors, table.ids)
 

@@ -29,11 +29,11 @@ def read_run(source: Source, request: Request) -> Ranking:
     for number, entry in _entries(source):
         query = _id(source, number, entry.get("query_id"), "query_id")
         if query in queries:
-            raise BadLine(f"{source.name}:{number}: query {query!r} stands in line {queries[query]} already; keep one of them.")
+            raise BadLine(f"{source.name}:{number}: query {query!r} already appears in line {queries[query]}; keep one of them.")
         queries[query] = number
         results = entry.get("results")
         if not isinstance(results, list):
-            raise BadLine(f"{source.name}:{number}: 'results' is {str(results)[:40]!r}; a list of corpus_id and score is wanted.")
+            raise BadLine(f"{source.name}:{number}: 'results' is {str(results)[:40]!r}; expected a list of corpus_id and score.")
         rows.extend((query, *_result(source, number, each)) for each in results)
     owners, items, scores = [row[0] for row in rows], [row[1] for row in rows], [row[2] for row in rows]
     owners, items, scores = unique_rows(
@@ -50,9 +50,9 @@ def _entries(source: Source) -> Iterator[tuple[int, dict[str, Any]]]:
             try:
                 entry = json.loads(decode_id(line))
             except json.JSONDecodeError as error:
-                raise BadLine(f"{source.name}:{number}: {line[:60]!r}: {error.msg}; a JSON object per line is wanted.") from error
+                raise BadLine(f"{source.name}:{number}: {line[:60]!r}: {error.msg}; expected a JSON object per line.") from error
             if not isinstance(entry, dict):
-                raise BadLine(f"{source.name}:{number}: {line[:60]!r}; an object with query_id and results is wanted.")
+                raise BadLine(f"{source.name}:{number}: {line[:60]!r}; expected an object with query_id and results.")
             yield number, entry
 
 
@@ -69,4 +69,4 @@ def _id(source: Source, number: int, value: Any, what: str) -> str:
         return value
     if type(value) is int:
         return str(value)
-    raise BadInput(f"{source.name}:{number}: {what} is {value!r}; ids are text or whole numbers.")
+    raise BadInput(f"{source.name}:{number}: {what} is {value!r}; expected a string or an integer.")

@@ -1,6 +1,6 @@
 """The flat files of nearest-neighbour benchmarks: one header and all numbers (`.fbin`), or one before each vector (`.fvecs`).
 
-No magic tells them apart, so the suffix gives the kind of number, and the size of the file whether the header is right.
+No magic number distinguishes them: the suffix gives the kind of number, and the size of the file confirms the header.
 """
 
 import struct
@@ -27,7 +27,7 @@ _HEADER_EACH = {"fvecs": ("<f4", (".fvecs",)), "bvecs": ("|u1", (".bvecs",)), "i
 
 
 def read_bin(source: Source, request: Request, *, kind: np.dtype[Any]) -> Embeddings:  # noqa: ARG001
-    """The vectors behind one header: rows and dimension as two uint32, or as two uint64 (cuVS); the file's size tells which."""
+    """The vectors behind one header: rows and dimension as two uint32, or as two uint64 (cuVS); the file's size decides which."""
     path = source.file or Path()
     size = path.stat().st_size
     with path.open("rb") as stream:
@@ -37,7 +37,7 @@ def read_bin(source: Source, request: Request, *, kind: np.dtype[Any]) -> Embedd
         if size == offset + rows * dimension * kind.itemsize:
             return Embeddings(None, as_real(map_array(path, kind, (rows, dimension), offset=offset)))
     if not headers:
-        raise BadInput(f"{size} bytes are no header; two counts are wanted, rows and dimension, then the numbers.")
+        raise BadInput(f"{size} bytes are too few for a header; expected two counts, rows and dimension, then the numbers.")
     rows, dimension = headers[0]
     what = f"its header says {rows} vectors of {dimension} {kind.name}, {8 + rows * dimension * kind.itemsize} bytes"
     long = "" if len(headers) == 1 else f" (read as 64-bit counts: {headers[1][0]} of {headers[1][1]})"
@@ -52,11 +52,11 @@ def read_vecs(source: Source, request: Request, *, kind: np.dtype[Any]) -> Embed
         raw = stream.read(4)
     dimension: int = struct.unpack("<i", raw)[0] if len(raw) == 4 else 0
     if dimension < 1:
-        raise BadInput(f"it begins with {raw!r}; the dimension of the first vector is wanted, an int32 from 1.")
+        raise BadInput(f"it begins with {raw!r}; expected the dimension of the first vector, an int32 from 1.")
     width = 4 + dimension * kind.itemsize
     if size % width:
         raise BadInput(
-            f"vectors of {dimension} {kind.name} need {width} bytes each, the file has {size}, which is no multiple; "
+            f"vectors of {dimension} {kind.name} need {width} bytes each, the file has {size}, which is not a multiple; "
             "does it end early, or does its suffix name the wrong kind of number?"
         )
     record = np.dtype([("dimension", "<i4"), ("vector", kind, (dimension,))])

@@ -22,7 +22,7 @@ def _sniff(head: Head) -> float:
 
 @file_format("hdf5", "embeddings", sniff=_sniff, suffixes=(".hdf5", ".h5"), parts=True)
 def read(source: Source, request: Request) -> Embeddings:
-    """The data set that is named, or alone in having two dimensions; a benchmark's `neighbors` and `distances` are no vectors.
+    """The named data set, or the only one of two dimensions; a benchmark's `neighbors` and `distances` do not count.
 
     A second data set `ids` of one dimension and the same length gives the ids. Raises MissingExtra without h5py.
     """
@@ -47,7 +47,7 @@ def read(source: Source, request: Request) -> Embeddings:
 
 
 def _array(path: Path, data: Any) -> NDArray[Any]:
-    """The numbers where they lie, or a copy of what is kept in chunks or compressed."""
+    """The numbers in place, or a copy of what is kept in chunks or compressed."""
     kind: np.dtype[Any] = data.dtype
     offset = data.id.get_offset()
     if offset is None or kind.hasobject:

@@ -42,7 +42,7 @@ def read_cache(source: Source, request: Request) -> Embeddings:  # noqa: ARG001 
 def _dimension(path: Path) -> int:
     text = path.read_text(errors="replace").strip()
     if not text.isascii() or not text.isdigit() or int(text) < 1:
-        raise BadInput(f"{path}: {text[:40]!r}; the dimension is wanted, a whole number from 1.")
+        raise BadInput(f"{path}: {text[:40]!r}; expected the dimension, a positive integer.")
     return int(text)
 
 
@@ -50,7 +50,7 @@ def _rows(path: Path) -> dict[str, int]:
     try:
         found: Any = json.loads(path.read_bytes())
     except ValueError as error:
-        raise BadInput(f"{path}: {error}; a JSON object hash -> row is wanted.") from error
+        raise BadInput(f"{path}: {error}; expected a JSON object hash -> row.") from error
     if not isinstance(found, dict) or not all(type(row) is int for row in found.values()):
-        raise BadInput(f"{path}: a JSON object hash -> row is wanted.")
+        raise BadInput(f"{path}: expected a JSON object hash -> row.")
     return found

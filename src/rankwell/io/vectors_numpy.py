@@ -19,7 +19,7 @@ _IDS = ("ids", "id", "keys", "names")
 
 
 class _Header(NamedTuple):
-    """What an `.npy` header says; offset: where the numbers begin."""
+    """The fields of an `.npy` header; offset: the beginning of the numbers."""
 
     shape: tuple[int, ...]
     fortran: bool

@@ -50,7 +50,7 @@ def read(source: Source, request: Request) -> Embeddings:
 
 
 def _header(path: Path) -> tuple[dict[str, Any], int]:
-    """What the header says, and where the numbers begin."""
+    """The header, and the beginning of the numbers."""
     with path.open("rb") as stream:
         raw = stream.read(8)
         length = struct.unpack("<Q", raw)[0] if len(raw) == 8 else 0
@@ -59,9 +59,9 @@ def _header(path: Path) -> tuple[dict[str, Any], int]:
         try:
             header: Any = json.loads(stream.read(length))
         except ValueError as error:
-            raise BadInput(f"the safetensors header is no JSON ({error}); fetch or write the file again.") from error
+            raise BadInput(f"the safetensors header is not JSON ({error}); fetch or write the file again.") from error
     if not isinstance(header, dict):
-        raise BadInput("the safetensors header is no JSON object; fetch or write the file again.")
+        raise BadInput("the safetensors header is not a JSON object; fetch or write the file again.")
     return header, 8 + length
 
 

@@ -1,4 +1,4 @@
-"""Which measures look at the first relevant item alone, so that the others of a query need not be placed."""
+"""Measures that depend on the first relevant item alone, so that the others of a query need not be ranked."""
 
 from rankwell.core.registry import Measure
 

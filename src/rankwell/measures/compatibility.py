@@ -1,4 +1,4 @@
-"""Compatibility: how much a ranking overlaps with the ideal one that is nearest to it."""
+"""Compatibility: the overlap of a ranking with the nearest ideal ranking."""
 
 import numpy as np
 

@@ -49,7 +49,7 @@ def _expected_num_ret(judged: JudgedRankings, *, rel: float | None = None, k: in
     exempt={"unjudged tail": _OF_THE_LIST},
 )
 def num_ret(judged: JudgedRankings, *, rel: float | None = None, k: int | None = None) -> Floats:
-    """How many items stand in the first `k` places; with `rel` only those with grade `rel` or more, as ranx counts hits.
+    """Number of items in the first `k` places; with `rel` only those with grade `rel` or more, as ranx counts hits.
 
     >>> from rankwell import judged_rankings
     >>> view = judged_rankings({"q": {"a": 1}}, {"q": {"a": 3.0, "b": 2.0, "c": 1.0}})
@@ -73,7 +73,7 @@ def num_ret(judged: JudgedRankings, *, rel: float | None = None, k: int | None =
     exempt={"empty": "what is relevant does not depend on the ranking"},
 )
 def num_rel(judged: JudgedRankings, *, rel: float = 1) -> Floats:
-    """How many items are judged with grade `rel` or more, retrieved or not, also for a query without a ranking.
+    """Number of items judged with grade `rel` or more, retrieved or not, also for a query without a ranking.
 
     trec_eval's total under -c counts every grade above 0 even where -l asks for more; this one never does.
 
@@ -94,7 +94,7 @@ def num_rel(judged: JudgedRankings, *, rel: float = 1) -> Floats:
     expected="same",
 )
 def num_rel_ret(judged: JudgedRankings, *, rel: float = 1) -> Floats:
-    """How many items with grade `rel` or more were retrieved.
+    """Number of retrieved items with grade `rel` or more.
 
     >>> from rankwell import judged_rankings
     >>> num_rel_ret(judged_rankings({"q": {"a": 1, "b": 2}}, {"q": {"a": 2.0, "c": 1.0}})).tolist()
@@ -114,7 +114,7 @@ def num_rel_ret(judged: JudgedRankings, *, rel: float = 1) -> Floats:
     expected="same",
 )
 def num_nonrel_judged_ret(judged: JudgedRankings, *, rel: float = 1) -> Floats:
-    """How many retrieved items are judged with a grade from 0 to below `rel`; unjudged items do not count.
+    """Number of retrieved items judged with a grade from 0 to below `rel`; unjudged items do not count.
 
     >>> from rankwell import judged_rankings
     >>> num_nonrel_judged_ret(judged_rankings({"q": {"a": 1, "b": 0}}, {"q": {"a": 3.0, "b": 2.0, "c": 1.0}})).tolist()

@@ -52,7 +52,7 @@ def _gains(judged: JudgedRankings, start: int, stop: int, depth: int, min_rel: f
 
 def _goal(t: float) -> float:
     if not t > 0:
-        raise BadUsage(f"T={t!r}: the gain that a user wants is above 0.")
+        raise BadUsage(f"T={t!r}; expected a target gain above 0.")
     return t
 
 
@@ -102,7 +102,7 @@ def nerr10(judged: JudgedRankings, *, p: float = 0.9, max_rel: float, min_rel: f
 def nerr11(judged: JudgedRankings, *, T: float = 1.0, max_rel: float, min_rel: float = 0, k: int | None = None) -> Floats:  # noqa: N803 - as in the papers
     """The gain per item looked at of a user who goes on with chance (1 - gain) ((rank + 2T - 1) / (rank + 2T))^2.
 
-    T: the gain that the user wants. min_rel, max_rel: grades are clipped to this range and scaled to gains from 0 to 1; unjudged
+    T: the user's target gain. min_rel, max_rel: grades are clipped to this range and scaled to gains from 0 to 1; unjudged
     items have gain 0. k: the ranks looked at, also where the list is shorter; 1,000 without it.
 
     >>> from rankwell import judged_rankings
@@ -123,7 +123,7 @@ def nerr11(judged: JudgedRankings, *, T: float = 1.0, max_rel: float, min_rel: f
 def inst(judged: JudgedRankings, *, T: float = 1.0, max_rel: float, min_rel: float = 0, k: int | None = None) -> Floats:  # noqa: N803 - as in the papers
     """The gain per item looked at of a user who goes on with chance ((rank + 2T - G - 1) / (rank + 2T - G))^2, G the gain so far.
 
-    T: the gain that the user wants. min_rel, max_rel: grades are clipped to this range and scaled to gains from 0 to 1; unjudged
+    T: the user's target gain. min_rel, max_rel: grades are clipped to this range and scaled to gains from 0 to 1; unjudged
     items have gain 0. k: the ranks looked at, also where the list is shorter; 1,000 without it.
 
     >>> from rankwell import judged_rankings
@@ -143,7 +143,7 @@ def inst(judged: JudgedRankings, *, T: float = 1.0, max_rel: float, min_rel: flo
 def insq(judged: JudgedRankings, *, T: float = 1.0, max_rel: float, min_rel: float = 0, k: int | None = None) -> Floats:  # noqa: N803 - as in the papers
     """The gain per item looked at of a user who goes on with chance ((rank + 2T - 1) / (rank + 2T))^2.
 
-    T: the gain that the user wants. min_rel, max_rel: grades are clipped to this range and scaled to gains from 0 to 1; unjudged
+    T: the user's target gain. min_rel, max_rel: grades are clipped to this range and scaled to gains from 0 to 1; unjudged
     items have gain 0. k: the ranks looked at, also where the list is shorter; 1,000 without it.
 
     >>> from rankwell import judged_rankings

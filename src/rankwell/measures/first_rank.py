@@ -121,7 +121,7 @@ def median_rank_low(judged: JudgedRankings, *, rel: float = 1, missing: Missing 
     exempt={"unjudged tail": _NOT_FOUND},
 )
 def median_rank_floor(judged: JudgedRankings, *, rel: float = 1, missing: Missing = "last", n_items: int | None = None) -> Floats:
-    """As `MedR`; over queries the median, cut down to a whole number where it is none.
+    """As `MedR`; over queries the median, rounded down to an integer.
 
     Parameters as for `MedR`.
 

@@ -18,7 +18,7 @@ _SOURCE = _JARVELIN + "; dcg='exp-log2': Burges and others 2005, Learning to ran
 
 
 def _worth(grades: Floats, dcg: Gain, gains: Gains, rel: float | None) -> Floats:
-    """The gain of each grade; 0 for a negative grade, which is no judgment, and below `rel`."""
+    """The gain of each grade; 0 for a negative grade, which means unjudged, and below `rel`."""
     if dcg == "exp-log2":
         if grades.max(initial=0.0) > 1023:
             raise BadInput(
@@ -84,7 +84,7 @@ def discounted_gain(
 
     dcg: the gain is the grade (`log2`), 2^grade - 1 (`exp-log2`), or 1 for grades from `rel` on, by default 1 (`binary-log2`).
     gains: pairs of a grade and its gain, which go before that. rel: lower grades gain 0. judged_only: unjudged items are taken
-    out before ranks are counted. Raises BadInput for a grade whose exponential gain is no float64.
+    out before ranks are counted. Raises BadInput for a grade whose exponential gain overflows float64.
 
     >>> from rankwell import judged_rankings
     >>> view = judged_rankings({"q": {"a": 3, "b": 1}}, {"q": {"a": 3.0, "x": 2.0, "b": 1.0}})

@@ -17,7 +17,7 @@ def bpref(judged: JudgedRankings, *, rel: float = 1) -> Floats:
     """The mean over the R items with grade `rel` or more of 1 - min(b, R) / min(N, R); 0 if R is 0.
 
     b: judged non-relevant items above it, N: all of them; the term is 1 where b is 0, and 0 for an item not retrieved.
-    Unjudged items are passed over.
+    Unjudged items are skipped.
 
     >>> from rankwell import judged_rankings
     >>> truth, run = {"q": {"a": 1, "b": 1, "x": 0, "y": 0}}, {"q": {"a": 4.0, "x": 3.0, "b": 2.0}}
@@ -50,7 +50,7 @@ def gm_bpref(judged: JudgedRankings, *, rel: float = 1) -> Floats:
 def inferred_ap(judged: JudgedRankings, *, rel: float = 1) -> Floats:
     """The mean over the items with grade `rel` or more of the precision to expect there if only a sample of the pool is judged.
 
-    A negative grade marks an item of the pool that nobody judged. 0 if nothing is relevant.
+    A negative grade marks an unjudged item of the pool. 0 if nothing is relevant.
 
     >>> from rankwell import judged_rankings
     >>> view = judged_rankings({"q": {"a": 1, "b": 1, "x": -1}}, {"q": {"a": 3.0, "x": 2.0, "b": 1.0}})
@@ -80,7 +80,7 @@ def _expected_judged(judged: JudgedRankings, *, k: int | None = None) -> Floats:
 def judged_share(judged: JudgedRankings, *, k: int | None = None) -> Floats:
     """The share of the first `k` places, as far as the list goes, that hold a judged item; 0 for an empty list.
 
-    A negative grade is no judgment.
+    A negative grade does not count as a judgment.
 
     >>> from rankwell import judged_rankings
     >>> judged_share(judged_rankings({"q": {"a": 0}}, {"q": {"a": 2.0, "b": 1.0}}), k=10).tolist()

@@ -52,10 +52,10 @@ def _expected_to_last(view: JudgedRankings, rel: float, k: int) -> Floats:
         row = int(lowest[query])
         above, tied = int(view.above[row]), int(view.tied[row])
         m = int((found & (view.tie_of_row == view.tie_of_row[row])).sum())
-        relevant, ways = float(view.n_relevant(rel)[query]), math.comb(tied, m)
+        relevant, arrangements = float(view.n_relevant(rel)[query]), math.comb(tied, m)
         for place in range(m, min(tied, k - above) + 1):
             # Here all relevant items stand above the cut: their share of k places gives way to that of the places up to them.
-            chance = math.comb(place - 1, m - 1) / ways
+            chance = math.comb(place - 1, m - 1) / arrangements
             value[query] += chance * (relevant / (above + place) - relevant / k)
     return value
 

@@ -50,7 +50,7 @@ def _over_pairs(stated: PreferenceRankings, kind: Kind) -> Floats:
     exempt={"empty": "what is preferred does not depend on the ranking"},
 )
 def prefs_num_poss(stated: PreferenceRankings) -> Floats:
-    """How many preferences the groups state, retrieved or not.
+    """Number of preferences that the groups state, retrieved or not.
 
     >>> from rankwell import preference_rankings
     >>> view = preference_rankings({"q": {"ann": {"0": {"a": 2, "b": 1, "c": 0}}}}, {"q": {"b": 2.0, "a": 1.0}})
@@ -69,7 +69,7 @@ def prefs_num_poss(stated: PreferenceRankings) -> Floats:
     aliases=("prefs_num_prefs_ful",),
 )
 def prefs_num_ful(stated: PreferenceRankings) -> Floats:
-    """How many preferences of the groups are fulfilled.
+    """Number of fulfilled preferences of the groups.
 
     >>> from rankwell import preference_rankings
     >>> view = preference_rankings({"q": {"ann": {"0": {"a": 2, "b": 1, "c": 0}}}}, {"q": {"b": 2.0, "a": 1.0}})
@@ -88,7 +88,7 @@ def prefs_num_ful(stated: PreferenceRankings) -> Floats:
     aliases=("prefs_num_prefs_ful_ret",),
 )
 def prefs_num_ful_ret(stated: PreferenceRankings) -> Floats:
-    """How many preferences between two retrieved items are fulfilled.
+    """Number of fulfilled preferences between two retrieved items.
 
     >>> from rankwell import preference_rankings
     >>> view = preference_rankings({"q": {"ann": {"0": {"a": 2, "b": 1, "c": 0}}}}, {"q": {"a": 2.0, "b": 1.0}})
@@ -172,7 +172,7 @@ def prefs_over_groups_ret(stated: PreferenceRankings) -> Floats:
 
 @measure("PrefsPair", source=_SOURCE + "prefs_pair, Buckley 2008", aliases=("prefs_pair",))
 def prefs_pair(stated: PreferenceRankings) -> Floats:
-    """The mean over the pairs of items that somebody prefers one of, of the share of groups whose preference is fulfilled.
+    """The mean over the pairs of items with a stated preference of the share of groups whose preference is fulfilled.
 
     >>> from rankwell import preference_rankings
     >>> three = {name: {"0": {"a": 1, "b": 0}} for name in ("ann", "bob")} | {"eve": {"0": {"b": 1, "a": 0}}}
@@ -231,9 +231,9 @@ def _balanced(group: PlacedGroup, *, ret: bool, quirk: bool) -> tuple[int, int]:
 
 
 def _as_trec_eval(group: PlacedGroup, shown: Bools, relevant: Bools, other: Bools, ret: bool) -> tuple[int, int]:
-    """What trec_eval counts where a group has more non-relevant items than relevant ones.
+    """The counts of trec_eval where a group has more non-relevant items than relevant ones.
 
-    It holds *every* item against the non-relevant ones that it keeps: those among themselves, and each against itself too.
+    It compares *every* item with the non-relevant ones that it keeps: those among themselves, and each with itself too.
     """
     lowest = group.levels.min()
     kept = np.flatnonzero(other & (group.levels == lowest))[: count_true(relevant)]

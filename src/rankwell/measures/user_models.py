@@ -137,7 +137,7 @@ def rbp(
     exempt={"unjudged tail": "it measures what unjudged items may add"},
 )
 def rbp_residual(judged: JudgedRankings, *, p: float = 0.8, quirk: bool = False, k: int | None = None) -> Floats:
-    """How much RBP could still rise: p^n for what follows n places, (1 - p) p^(rank - 1) for each unjudged item in them.
+    """The residual of RBP: p^n for the ranks below the first n, (1 - p) p^(rank - 1) for each unjudged item in them.
 
     n is the length of the list, `k` at most; 1 for an empty ranking. quirk: 0 where nothing in the list is unjudged, the part
     that follows included, as in trec_eval 10 (where p is 0.9).

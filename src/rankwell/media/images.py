@@ -43,8 +43,8 @@ def read_picture(path: str | Path, *, longest: int | None = None, grey: bool = F
     longest: pixels of the longer side at most; smaller pictures stay as they are. Large JPEGs then never unpack in full.
     grey: brightness alone (mode L); that of a JPEG as it is stored, not computed back from its colours.
     Turned as EXIF says; CMYK, palettes and grey become RGB; what is transparent stands on white; of 16 bits the upper 8 remain;
-    whole numbers beyond 16 bits and floats are stretched from their least to their largest value.
-    The kind is told by content. Frame n // 2 of n is the middle. Videos need OpenCV (`rankwell[vision]`).
+    integers beyond 16 bits and floats are stretched from their least to their largest value.
+    The content determines the kind. Frame n // 2 of n is the middle. Videos need OpenCV (`rankwell[vision]`).
     Raises BadInput that names the file where it is missing, damaged, no picture, or has more pixels than Pillow opens
     (twice `PIL.Image.MAX_IMAGE_PIXELS`: a small file can unpack to that and fill the memory);
     MissingExtra for a video without OpenCV.
@@ -71,7 +71,7 @@ def _head(path: Path) -> bytes:
             f"{path} cannot be opened ({getattr(error, 'strerror', None) or error}); check who may read it."
         ) from error
     if not head:
-        raise BadInput(f"{path} is empty; a picture or a video is wanted.")
+        raise BadInput(f"{path} is empty; expected a picture or a video.")
     if head.startswith(b"version https://git-lfs"):
         raise BadInput(f"{path} is a pointer of Git LFS and not the picture; fetch the file itself (git lfs pull).")
     if head[4:8] == b"ftyp" and head[8:11] in (b"hei", b"mif", b"msf"):
@@ -88,7 +88,7 @@ def _is_video(head: bytes) -> bool:
 
 
 class _Silence:
-    """No warnings while anything is decoded: what Pillow warns of is told, or does not matter.
+    """No warnings while anything is decoded: the causes are reported here, or do not matter.
 
     Python's filters are those of the process and not of a thread: the first one in changes them, the last one out puts them back.
     """
@@ -117,7 +117,7 @@ _SILENCE = _Silence()
 
 @contextmanager
 def _decoding(path: Path, head: bytes) -> "Generator[None]":
-    """Whatever a decoder raises says that the file is bad; the message names it. Pillow's warnings are about the file, too."""
+    """Turns every exception of a decoder into a message that names the file. Pillow's warnings concern the file, too."""
     from PIL import Image, UnidentifiedImageError
 
     try:
@@ -131,7 +131,7 @@ def _decoding(path: Path, head: bytes) -> "Generator[None]":
         ) from error
     except UnidentifiedImageError as error:
         raise BadInput(
-            f"{path} begins with {head[:16]!r}: no picture or video can be made out. Is it whole? JPEG, PNG, GIF, MP4 … are read."
+            f"{path} begins with {head[:16]!r}, which is not a known picture or video. Save it as JPEG, PNG, GIF or MP4."
         ) from error
     except (BadInput, MemoryError):
         raise
@@ -157,7 +157,7 @@ def _still(path: Path, longest: int | None, *, grey: bool) -> "Image":
 
 
 def _turn(image: "Image") -> Any:
-    """What turns a picture upright. Metadata that cannot be read turn nothing, as in every browser."""
+    """The rotation that turns a picture upright. Unreadable metadata turn nothing, as in every browser."""
     from PIL.Image import Transpose
 
     turns = {
@@ -252,7 +252,7 @@ def _count(opencv: Any, path: Path) -> Any:
 
 
 def _walk(opencv: Any, path: Path, wanted: int | None) -> tuple[int, Any]:
-    """Goes through a video frame by frame: how many it has, or the frame that is wanted."""
+    """Goes through a video frame by frame; gives the number of frames, or the requested frame."""
     film = opencv.VideoCapture(str(path), opencv.CAP_FFMPEG)
     try:
         passed = 0
@@ -308,7 +308,7 @@ def _of_id(name: str, folder: Path, named: Mapping[str, list[Path]]) -> Path | N
     exact = [path for path in found if path.relative_to(folder).as_posix() == name]
     if not exact and len({path.parent for path in found}) > 1:
         first, second = sorted(map(str, found))[:2]
-        raise BadInput(f"{name!r} may be {first} or {second}; ids that begin with their folder tell them apart.")
+        raise BadInput(f"{name!r} may be {first} or {second}; begin the ids with their folder to distinguish them.")
     return min(exact or found, key=lambda path: (path.name.lower().endswith(VIDEO_SUFFIXES), path.name), default=None)
 
 
@@ -321,10 +321,10 @@ class Thumbnail(NamedTuple):
 
 
 class Thumbnails:
-    """Small pictures by id, read when asked for; one that cannot be read is told and stops nothing.
+    """Small pictures by id, read on request; one that cannot be read is reported and stops nothing.
 
-    files: where the picture or video of an id lies. longest: pixels of the longer side. keep: how many stay in memory, the last
-    ones asked for. problems: id -> why it has no picture, for each that was asked for.
+    files: id -> its picture or video. longest: pixels of the longer side. keep: number of pictures kept in memory, the last
+    ones requested. problems: id -> the reason why it has no picture, for each one requested.
     """
 
     def __init__(self, files: Mapping[str, Path], *, longest: int = 480, keep: int = 64) -> None:

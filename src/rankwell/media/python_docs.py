@@ -67,7 +67,7 @@ class Reexport(NamedTuple):
 
 @dataclass(frozen=True)
 class Module:
-    """What one module says about itself, before names that it takes from other modules are looked up."""
+    """The documentation of one module, before names that it takes from other modules are looked up."""
 
     doc: str
     members: tuple[Member, ...]
@@ -104,7 +104,7 @@ def words(name: str) -> str:
 
 
 def first_sentence(doc: str, name: str = "") -> str:
-    """The first sentence of a docstring on one line; paragraphs that only repeat `name` or a signature are passed over."""
+    """The first sentence of a docstring on one line; paragraphs that only repeat `name` or a signature are skipped."""
     for paragraph in re.split(r"\n\s*\n", doc.strip()):
         line = " ".join(re.sub(r"^\W+$", "", paragraph, flags=re.MULTILINE).split())  # an underlined title loses its line
         if line != name and not re.fullmatch(r"[\w.]+\(.*\)(\s*->.*)?", line):
@@ -155,7 +155,7 @@ def _submodule_names(package: str) -> Iterator[str]:
 
 @cache
 def _spec(name: str) -> importlib.machinery.ModuleSpec | None:
-    """Where a module of the standard library lies, found without importing it or its package.
+    """The location of a module of the standard library, found without importing it or its package.
 
     Only the library's own folders are searched: a file `secrets.py` beside the user's script is not the library's.
     """
@@ -194,7 +194,7 @@ def _read(name: str) -> Module | None:
 
 
 def _resolved(module: Module, entries: frozenset[str], seen: frozenset[str]) -> tuple[str, tuple[Member, ...]]:
-    """The module's documentation and members, with what it takes from modules that are no entries themselves."""
+    """The module's documentation and members, with those that it takes from modules without an entry of their own."""
     doc, members = module.doc, {member.name: member for member in module.members}
     for line in module.reexports:
         origin = None if line.module in entries | seen else _read(line.module)
@@ -359,7 +359,7 @@ def _doc(value: object) -> str:
 
 
 def _signature(value: object) -> str:
-    # inspect.signature would evaluate the defaults and fails on some; only the names of the parameters are wanted.
+    # inspect.signature would evaluate the defaults and fails on some; only the names of the parameters are needed.
     text = getattr(value, "__text_signature__", None)
     if not isinstance(text, str):
         return ""  # many functions in C have theirs in the first line of the docstring

@@ -38,7 +38,7 @@ Step = Callable[[str], str]
 
 @dataclass(frozen=True)
 class Normalizer:
-    """How texts are made comparable: `normalizer(text)` is the normal form.
+    """A normalisation that makes texts comparable: `normalizer(text)` is the normal form.
 
     steps: (what it does, the function), in order. source: who defined them. frozen: exactly as published. One that is not keeps
     the last form that is not empty where a step would leave nothing, so that an answer such as `A+` or `The` does not vanish.
@@ -98,7 +98,7 @@ _APOSTROPHES = str.maketrans(dict.fromkeys("’‘ʼ", "'"))
 
 
 def collapse(text: str) -> str:
-    """Without white space at the ends, and one blank for each run of it inside; white space as Unicode has it."""
+    """Without white space at the ends, and one blank for each run of it inside; white space as defined by Unicode."""
     return " ".join(text.split())
 
 
@@ -157,7 +157,7 @@ def _without_french_words(text: str) -> str:
 
 
 def _as_token(letter: str) -> str:
-    """What DPR's tokeniser makes of a character: part of a word, a blank, or a token of its own."""
+    """A character in DPR's tokenisation: part of a word, a blank, or a token of its own."""
     kind = unicodedata.category(letter)[0]
     return letter if kind in "LNM" else " " if kind in "ZC" else f" {letter} "
 
@@ -261,7 +261,7 @@ NORMALIZERS: Mapping[str, Normalizer] = {
 def normalizer(name: str) -> Normalizer:
     """The normaliser of this name. Raises UnknownName."""
     if name not in NORMALIZERS:
-        raise UnknownName(f"no normalizer is called {name!r}; known are {', '.join(get_args(NormalizerName))}.")
+        raise UnknownName(f"unknown normalizer {name!r}; choose one of {', '.join(get_args(NormalizerName))}.")
     return NORMALIZERS[name]
 
 

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
-from rankwell.core.kernels.exclusion import Barred, Exclude, Exclusion, Groups
-from rankwell.core.kernels.products import Counted, Hits
+from rankwell.core.kernels.exclusion import Exclude, ExcludedPairs, Exclusion, Groups
+from rankwell.core.kernels.products import Counted, ProductHits
 from rankwell.core.kernels.shortlist import Best, Shortlist, width
 from rankwell.core.kernels.similarity import Block, Metric, Reals, Space, metric_name, score_pairs
 from rankwell.core.kernels.threads import in_threads, processors
@@ -31,38 +31,38 @@ _ITEM_BYTES = 12 << 20  # of each thread that works on blocks of its own
 _PATIENCE = 8
 _MOST_WORKERS = 16
 _WORTH_A_WORKER = 1 << 22  # products
-Found = TypeVar("Found")
+PartResult = TypeVar("PartResult")
 
 
-class Engine(Protocol):
-    """What multiplies blocks of vectors; made for one set of queries."""
+class Multiplier(Protocol):
+    """Multiplies blocks of vectors; made for one set of queries."""
 
     def load(self, items: Reals) -> None:
-        """Makes (items, width) vectors those that are multiplied; they may change once another block is loaded."""
+        """Sets the (items, width) vectors to multiply; they may change once another block is loaded."""
         ...
 
-    def hits(self, rows: slice, cut: Reals, slack: Reals, keep: int, barred: Barred) -> Hits:
-        """All pairs with a product of at least `cut` that are not barred; those that cannot be among the best may be missing.
+    def hits(self, rows: slice, cut: Reals, slack: Reals, keep: int, excluded: ExcludedPairs) -> ProductHits:
+        """All pairs with a product of at least `cut` that are not excluded; those that cannot be among the best may be missing.
 
         cut, slack: (queries,). A pair may be missing if `keep` other pairs of its query have products above its own by more than
         twice the slack.
         """
         ...
 
-    def counts(self, rows: slice, low: Reals, high: Reals, barred: Barred) -> Counted:
-        """How many items that are not barred are above `high`, and which lie between; low, high: (queries, m)."""
+    def counts(self, rows: slice, low: Reals, high: Reals, excluded: ExcludedPairs) -> Counted:
+        """Number of items above `high` that are not excluded, and the pairs in between; low, high: (queries, m)."""
         ...
 
 
 @dataclass(frozen=True)
 class Backend:
-    """A way to multiply. open: (queries, query block, item block, device) -> Engine. The block sizes are those that suit it.
+    """A search backend. open: (queries, query block, item block, device) -> Multiplier. The block sizes are those that suit it.
 
-    parallel: whether several engines work at once, each on a share of the processors.
+    parallel: whether several multipliers work at once, each on a share of the processors.
     """
 
     name: str
-    open: Callable[[Reals, int, int, str | None], Engine]
+    open: Callable[[Reals, int, int, str | None], Multiplier]
     query_block: int
     item_block: int
     parallel: bool = False
@@ -99,11 +99,11 @@ class TopK:
         )
 
 
-class Standing(NamedTuple):
-    """Where items stand: how many items score higher, and how many the same, itself included; -1 where none was asked for.
+class RankCounts(NamedTuple):
+    """Numbers of items that score higher than an item, and the same, itself included; -1 where none was requested.
 
-    before: how many of those with the same score stand earlier in the table, so that a list of `search` has the item at rank
-    `above + before + 1`.
+    before: number of those with the same score that come earlier in the table, so that a list of `search` has the item at
+    rank `above + before + 1`.
     """
 
     above: Ints
@@ -160,7 +160,7 @@ def ranks_of(
     query_block: int | None = None,
     item_block: int | None = None,
     progress: Progress | None = None,
-) -> Standing:
+) -> RankCounts:
     """For each query and each of its wanted items: how many items score higher, how many the same; counted, never sorted.
 
     wanted: (queries, m) positions of items, -1 for none. Excluded items are not counted; to ask for one is an error. The rank
@@ -176,13 +176,13 @@ def ranks_of(
     parts = task.run(lambda part: _rank_part(task, part, wanted[part.start : part.stop]), 64 * wanted.shape[1])
     if not parts:
         none = np.zeros(wanted.shape, np.int64)
-        return Standing(none, none, np.zeros(wanted.shape), none)
-    return Standing(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+        return RankCounts(none, none, np.zeros(wanted.shape), none)
+    return RankCounts(*(np.concatenate(column) for column in zip(*parts, strict=True)))
 
 
 @dataclass
-class _Part:
-    """Some of the queries, how they are multiplied, and how many of their products are done."""
+class _QueryRange:
+    """A range of queries, their vector space, and the number of their products that are done."""
 
     start: int
     stop: int
@@ -191,7 +191,7 @@ class _Part:
 
 
 class _Task:
-    """What `search` and `ranks_of` share: the checked tables, who is barred, and the tiles in which the work is done."""
+    """The common part of `search` and `ranks_of`: the checked tables, the excluded pairs, and the tiles of work."""
 
     def __init__(
         self,
@@ -218,19 +218,19 @@ class _Task:
             raise BadUsage(f"blocks of {self.query_block} queries and {self.item_block} items; a block has one or more.")
         self.exclusion = Exclusion(self.queries, self.items, exclude, groups)
 
-    def run(self, work: Callable[["_Part"], Found | None], bytes_each: int) -> list[Found]:
-        """What the work makes of every part of the queries, in order; bytes_each: what is kept of a query besides its vector.
+    def run(self, work: Callable[["_QueryRange"], PartResult | None], bytes_each: int) -> list[PartResult]:
+        """The result of the work for every part of the queries, in order; bytes_each: memory per query besides its vector.
 
-        A part is so small that what is kept of it has bounded size. Where the work gives up, because products in float32 tell too
-        little apart, it is done again with products in float64. Several parts are worked on at once, for threads that multiply
-        and compare blocks of their own do not wait for each other.
+        Parts are small enough to bound memory. Where the work gives up, because products in float32 distinguish too few
+        pairs, it is done again with products in float64. Several parts run at once, because threads that multiply and compare
+        blocks of their own do not wait for each other.
         """
         width, n = self.space().width, self.queries.n
         workers = min(processors(), _MOST_WORKERS, 1 + n * self.items.n // _WORTH_A_WORKER) if self._backend.parallel else 1
         rows = max(1, min(_QUERY_BYTES // workers // (8 * width + bytes_each), -(-n // workers)))
 
-        def _done(start: int) -> Found:
-            part = _Part(start, min(start + rows, n), self.space())
+        def _done(start: int) -> PartResult:
+            part = _QueryRange(start, min(start + rows, n), self.space())
             result = work(part)
             if result is None:
                 self.advance(part, -part.done)
@@ -244,30 +244,32 @@ class _Task:
             return in_threads(_done, range(0, n, rows), workers=workers)
 
     def space(self, *, double: bool = False) -> Space:
-        """How vectors are multiplied; in float64 as soon as float32 was found to tell too little apart."""
+        """The space in which vectors are multiplied; float64 once float32 has distinguished too few pairs."""
         return Space(self.queries, self.items, self.metric, double=double or self._double)
 
-    def advance(self, part: "_Part", products: int) -> None:
-        """Counts products that were done, and tells how many that makes."""
+    def advance(self, part: "_QueryRange", products: int) -> None:
+        """Counts finished products and reports their number."""
         with self._lock:
             part.done += products
             self._done += products
             if self._progress is not None:
                 self._progress(self._done, self.queries.n * self.items.n)
 
-    def open(self, block: Block) -> Engine:
-        """The engine for some queries."""
+    def open(self, block: Block) -> Multiplier:
+        """The multiplier for some queries."""
         return self._backend.open(block.vectors, self.query_block, self.item_block, self._device)
 
-    def tiles(self, part: "_Part", block: Block, engine: Engine) -> Iterator[tuple[slice, int, Block, Barred]]:
-        """The rows of each tile, its first item, its items, and who is barred; the items in ascending order."""
+    def tiles(
+        self, part: "_QueryRange", block: Block, multiplier: Multiplier
+    ) -> Iterator[tuple[slice, int, Block, ExcludedPairs]]:
+        """The rows of each tile, its first item, its items, and its excluded pairs; the items in ascending order."""
         for start in range(0, self.items.n, self.item_block):
             loaded = part.space.items(start, min(start + self.item_block, self.items.n))
-            engine.load(loaded.vectors)
+            multiplier.load(loaded.vectors)
             for top in range(0, len(block.vectors), self.query_block):
                 rows = slice(top, min(top + self.query_block, len(block.vectors)))
-                asked = slice(part.start + rows.start, part.start + rows.stop)
-                yield rows, start, loaded, self.exclusion.barred(asked, start, len(loaded.reach))
+                queries = slice(part.start + rows.start, part.start + rows.stop)
+                yield rows, start, loaded, self.exclusion.excluded(queries, start, len(loaded.reach))
                 self.advance(part, (rows.stop - rows.start) * len(loaded.reach))
 
     def score(self, rows: Ints, columns: Ints) -> Floats:
@@ -275,7 +277,7 @@ class _Task:
         return score_pairs(self.queries.vectors, self.items.vectors, rows, columns, self.metric)
 
 
-def _search_part(task: _Task, part: _Part, k: int) -> Best | None:
+def _search_part(task: _Task, part: _QueryRange, k: int) -> Best | None:
     """The best k of a range of queries; None where float32 products leave too many pairs to be scored exactly."""
     space, first = part.space, part.start
     block = space.queries(first, part.stop)
@@ -285,12 +287,12 @@ def _search_part(task: _Task, part: _Part, k: int) -> Best | None:
         return task.score(rows + first, columns)
 
     shortlist = Shortlist(k, space, block.squares, _score, patience=patience)
-    engine = task.open(block)
-    for rows, start, loaded, barred in task.tiles(part, block, engine):
+    multiplier = task.open(block)
+    for rows, start, loaded, excluded in task.tiles(part, block, multiplier):
         reach = block.reach[rows]
         slack = space.slack(reach, loaded.reach.max())
-        cut = _down(np.maximum(shortlist.entry[rows] - slack, _LOWEST), space)
-        hits = engine.hits(rows, cut, _up(slack, space), k, barred)
+        cut = _rounded_down(np.maximum(shortlist.entry[rows] - slack, _LOWEST), space)
+        hits = multiplier.hits(rows, cut, _rounded_up(slack, space), k, excluded)
         offered = hits.rows + rows.start
         bound = space.slack(reach[hits.rows], loaded.reach[hits.columns])
         shortlist.offer(offered, hits.columns + start, hits.products.astype(np.float64), bound)
@@ -301,24 +303,26 @@ def _search_part(task: _Task, part: _Part, k: int) -> Best | None:
     return shortlist.best()
 
 
-def _rank_part(task: _Task, part: _Part, wanted: Ints) -> Standing | None:
-    """Where the wanted items of a range of queries stand; None as for `_search_part`."""
+def _rank_part(task: _Task, part: _QueryRange, wanted: Ints) -> RankCounts | None:
+    """The rank counts of the wanted items of a range of queries; None as for `_search_part`."""
     space, first = part.space, part.start
     block = space.queries(first, part.stop)
     row, column = np.nonzero(wanted >= 0)
-    barred = task.exclusion.is_barred(row + first, wanted[row, column])
-    if barred.any():
-        bad = int(np.flatnonzero(barred)[0])
+    is_excluded = task.exclusion.is_excluded(row + first, wanted[row, column])
+    if is_excluded.any():
+        bad = int(np.flatnonzero(is_excluded)[0])
         query, item = task.queries.names()[int(row[bad]) + first], task.items.names()[int(wanted[row[bad], column[bad]])]
-        raise BadInput(f"item {item!r} is asked for and excluded for query {query!r}; ask for items that take part.")
+        raise BadInput(f"item {item!r} is both requested and excluded for query {query!r}; request items that take part.")
     scores = np.full(wanted.shape, np.nan)
     scores[row, column] = task.score(row + first, wanted[row, column])
     place = space.place(np.where(wanted >= 0, scores, 0.0), block.squares[:, None])
     above, tied, before = (np.zeros(wanted.shape, dtype=np.int64) for _ in range(3))
-    engine, scored = task.open(block), 0
-    for rows, start, loaded, excluded in task.tiles(part, block, engine):
+    multiplier, scored = task.open(block), 0
+    for rows, start, loaded, excluded in task.tiles(part, block, multiplier):
         slack = space.slack(block.reach[rows], loaded.reach.max())[:, None]
-        counted = engine.counts(rows, _down(place[rows] - slack, space), _up(place[rows] + slack, space), excluded)
+        counted = multiplier.counts(
+            rows, _rounded_down(place[rows] - slack, space), _rounded_up(place[rows] + slack, space), excluded
+        )
         scored += len(counted.rows)
         if scored > 4 * _PATIENCE * (len(row) + 1000) and not space.double:
             return None
@@ -331,7 +335,7 @@ def _rank_part(task: _Task, part: _Part, wanted: Ints) -> Standing | None:
         np.add.at(before, at, (near == mine) & (columns < wanted[at]))
     for counts in (above, tied, before):
         counts[wanted < 0] = -1
-    return Standing(above, tied, scores, before)
+    return RankCounts(above, tied, scores, before)
 
 
 def _blas_threads(number: int) -> AbstractContextManager[Any]:
@@ -343,12 +347,12 @@ def _blas_threads(number: int) -> AbstractContextManager[Any]:
     return threadpool_limits(number, user_api="blas")
 
 
-def _down(values: Floats, space: Space) -> Reals:
+def _rounded_down(values: Floats, space: Space) -> Reals:
     with np.errstate(all="ignore"):  # a place beyond float32 is of a vector that is about to be refused
         return np.nextafter(values.astype(space.dtype), space.dtype.type(-np.inf))
 
 
-def _up(values: Floats, space: Space) -> Reals:
+def _rounded_up(values: Floats, space: Space) -> Reals:
     with np.errstate(all="ignore"):
         return np.nextafter(values.astype(space.dtype), space.dtype.type(np.inf))
 

@@ -3,14 +3,14 @@
 import numpy as np
 
 from rankwell.core.kernels import native
-from rankwell.core.kernels.exclusion import Barred
-from rankwell.core.kernels.products import Counted, Hits, sift, tally
+from rankwell.core.kernels.exclusion import ExcludedPairs
+from rankwell.core.kernels.products import Counted, ProductHits, sift, tally
 from rankwell.core.kernels.similarity import Reals
 from rankwell.core.tables import Bools
 from rankwell.neighbours import BACKENDS, Backend
 
 
-class _NumpyEngine:
+class _NumpyMultiplier:
     def __init__(self, queries: Reals, query_block: int, item_block: int) -> None:
         self._queries = queries
         self._space = np.empty(min(query_block, len(queries)) * item_block, dtype=queries.dtype)
@@ -27,17 +27,17 @@ class _NumpyEngine:
         out = self._space[:size].reshape(shape)
         return np.matmul(queries, self._items.T, out=out), self._marks[:size].reshape(shape)
 
-    def hits(self, rows: slice, cut: Reals, slack: Reals, keep: int, barred: Barred) -> Hits:
+    def hits(self, rows: slice, cut: Reals, slack: Reals, keep: int, excluded: ExcludedPairs) -> ProductHits:
         products, mask = self._products(rows)
-        return sift(products, cut, slack, keep, barred, mask)
+        return sift(products, cut, slack, keep, excluded, mask)
 
-    def counts(self, rows: slice, low: Reals, high: Reals, barred: Barred) -> Counted:
+    def counts(self, rows: slice, low: Reals, high: Reals, excluded: ExcludedPairs) -> Counted:
         products, mask = self._products(rows)
-        return tally(products, low, high, barred, mask)
+        return tally(products, low, high, excluded, mask)
 
 
-def _open(queries: Reals, query_block: int, item_block: int, _: str | None) -> _NumpyEngine:
-    return _NumpyEngine(queries, query_block, item_block)
+def _open(queries: Reals, query_block: int, item_block: int, _: str | None) -> _NumpyMultiplier:
+    return _NumpyMultiplier(queries, query_block, item_block)
 
 
 # NumPy compares rows with one number each half again as fast from 8,192 numbers a row on, the size of its buffers; the compiled

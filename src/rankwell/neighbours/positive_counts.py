@@ -1,4 +1,4 @@
-"""Where the positives of each query stand among all items: in a matrix of scores, or from embeddings, without any matrix."""
+"""Rank counts of the positives of each query among all items: in a matrix of scores, or from embeddings, without any matrix."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ import numpy as np
 
 from rankwell.core.kernels import matrix_counts
 from rankwell.core.kernels.copies import equal_rows
-from rankwell.core.kernels.matrix_counts import Counts, Progress, Side, lots
+from rankwell.core.kernels.matrix_counts import PositiveCounts, Progress, Side, lots
 from rankwell.core.kernels.similarity import Block, Metric, Space, score_pairs
 from rankwell.core.tables import Bools, Floats, Ints
 from rankwell.core.tables.embeddings import Embeddings, Positions
@@ -20,26 +20,28 @@ _QUERIES, _ITEMS = 512, 4096
 
 
 class Compared(Protocol):
-    """Captions (rows) compared with videos (columns). down: whether the videos are the queries."""
+    """Captions (rows) compared with videos (columns). transposed: whether the videos are the queries."""
 
     @property
     def names(self) -> tuple[Sequence[str], Sequence[str]]:
-        """What captions and videos are called."""
+        """The names of captions and videos."""
         ...
 
-    def count(self, positives: Positives, *, down: bool, best: bool, order: Ints | None, progress: Progress | None) -> Counts:
+    def count(
+        self, positives: Positives, *, transposed: bool, best: bool, order: Ints | None, progress: Progress | None
+    ) -> PositiveCounts:
         """The counts of each query's positives, or of the best alone; see `rankwell.core.kernels.matrix_counts.count`."""
         ...
 
-    def count_groups(self, captions: Positives, *, order: Ints | None, progress: Progress | None) -> Counts:
+    def count_groups(self, captions: Positives, *, order: Ints | None, progress: Progress | None) -> PositiveCounts:
         """The counts of each video among videos, whose scores are the greatest of their captions'."""
         ...
 
-    def first_items(self, depth: int, *, down: bool, order: Ints | None) -> tuple[Ints, Floats]:
+    def first_items(self, depth: int, *, transposed: bool, order: Ints | None) -> tuple[Ints, Floats]:
         """(queries, depth) positions and scores of the first items of each query."""
         ...
 
-    def copies(self, *, down: bool) -> Ints | None:
+    def copies(self, *, transposed: bool) -> Ints | None:
         """(queries,) the first query that is the same to the last byte; None where coarse scores make all alike."""
         ...
 
@@ -89,20 +91,22 @@ class _ByScores:
     def names(self) -> tuple[Sequence[str], Sequence[str]]:
         return _some(self.scores.query_names, self.rows), self.scores.item_names
 
-    def count(self, positives: Positives, *, down: bool, best: bool, order: Ints | None, progress: Progress | None) -> Counts:
-        return matrix_counts.count(Side(self.scores, self.rows, down), positives, best=best, order=order, progress=progress)
+    def count(
+        self, positives: Positives, *, transposed: bool, best: bool, order: Ints | None, progress: Progress | None
+    ) -> PositiveCounts:
+        return matrix_counts.count(Side(self.scores, self.rows, transposed), positives, best=best, order=order, progress=progress)
 
-    def count_groups(self, captions: Positives, *, order: Ints | None, progress: Progress | None) -> Counts:
+    def count_groups(self, captions: Positives, *, order: Ints | None, progress: Progress | None) -> PositiveCounts:
         return matrix_counts.count_groups(self.scores, self.rows, captions, order=order, progress=progress)
 
-    def first_items(self, depth: int, *, down: bool, order: Ints | None) -> tuple[Ints, Floats]:
-        return matrix_counts.first_items(Side(self.scores, self.rows, down), depth, order=order)
+    def first_items(self, depth: int, *, transposed: bool, order: Ints | None) -> tuple[Ints, Floats]:
+        return matrix_counts.first_items(Side(self.scores, self.rows, transposed), depth, order=order)
 
-    def copies(self, *, down: bool) -> Ints | None:
+    def copies(self, *, transposed: bool) -> Ints | None:
         matrix = self.scores.matrix
         if matrix.dtype.kind != "f":
             return None
-        return equal_rows(matrix.T) if down else equal_rows(matrix, self.rows)
+        return equal_rows(matrix.T) if transposed else equal_rows(matrix, self.rows)
 
     def same(self, one: int, other: int) -> bool:
         rows = (one, other) if self.rows is None else (int(self.rows[one]), int(self.rows[other]))
@@ -119,17 +123,19 @@ class _ByVectors:
     def names(self) -> tuple[Sequence[str], Sequence[str]]:
         return self.captions.names(), self.videos.names()
 
-    def _sides(self, down: bool) -> tuple[Embeddings, Embeddings]:
-        return (self.videos, self.captions) if down else (self.captions, self.videos)
+    def _sides(self, transposed: bool) -> tuple[Embeddings, Embeddings]:
+        return (self.videos, self.captions) if transposed else (self.captions, self.videos)
 
-    def count(self, positives: Positives, *, down: bool, best: bool, order: Ints | None, progress: Progress | None) -> Counts:
-        return count_positives(*self._sides(down), positives, best=best, metric=self.metric, order=order, progress=progress)
+    def count(
+        self, positives: Positives, *, transposed: bool, best: bool, order: Ints | None, progress: Progress | None
+    ) -> PositiveCounts:
+        return count_positives(*self._sides(transposed), positives, best=best, metric=self.metric, order=order, progress=progress)
 
-    def count_groups(self, captions: Positives, *, order: Ints | None, progress: Progress | None) -> Counts:
+    def count_groups(self, captions: Positives, *, order: Ints | None, progress: Progress | None) -> PositiveCounts:
         return count_groups(self.videos, self.captions, captions, metric=self.metric, order=order, progress=progress)
 
-    def first_items(self, depth: int, *, down: bool, order: Ints | None) -> tuple[Ints, Floats]:
-        queries, items = self._sides(down)
+    def first_items(self, depth: int, *, transposed: bool, order: Ints | None) -> tuple[Ints, Floats]:
+        queries, items = self._sides(transposed)
         if order is None:
             found = search(queries, items, k=depth, metric=self.metric)
             return found.positions, found.scores
@@ -137,8 +143,8 @@ class _ByVectors:
         found = search(queries, Embeddings(None, np.asarray(items.vectors)[listed]), k=depth, metric=self.metric)
         return listed[found.positions], found.scores
 
-    def copies(self, *, down: bool) -> Ints | None:
-        return equal_rows(self._sides(down)[0].vectors)
+    def copies(self, *, transposed: bool) -> Ints | None:
+        return equal_rows(self._sides(transposed)[0].vectors)
 
     def same(self, one: int, other: int) -> bool:
         return np.array_equal(self.captions.vectors[one], self.captions.vectors[other])
@@ -153,7 +159,7 @@ def count_positives(
     metric: Metric,
     order: Ints | None = None,
     progress: Progress | None = None,
-) -> Counts:
+) -> PositiveCounts:
     """The counts of every positive, or of each query's `best` one alone with those that tie with it.
 
     order: (items,) the place of each item among items with equal scores; None for that in the table. Raises as `ranks_of` does.
@@ -161,17 +167,17 @@ def count_positives(
     _refuse_dimensions(queries, items)
     scores = score_pairs(queries.vectors, items.vectors, positives.owner, positives.items, metric)
     pairs = np.flatnonzero(positives.is_best(scores)) if best else np.arange(len(scores))
-    owner, asked = positives.owner[pairs], positives.items[pairs]
+    owner, targets = positives.owner[pairs], positives.items[pairs]
     level = np.arange(len(pairs)) - np.searchsorted(owner, owner)
     if order is not None:
-        # Standing in the named order, the items have it as that of their table.
+        # In the named order, the items have it as that of their table.
         items = Embeddings(None, np.asarray(items.vectors)[np.argsort(order)])
-        asked = order[asked]
+        targets = order[targets]
     wanted = np.full((queries.n, int(level.max(initial=0)) + 1), -1, dtype=np.int64)
-    wanted[owner, level] = asked
+    wanted[owner, level] = targets
     found = ranks_of(queries, items, wanted, metric=metric, progress=progress)
     at = owner, level
-    return Counts(pairs, scores[pairs], found.above[at], found.tied[at], found.before[at])
+    return PositiveCounts(pairs, scores[pairs], found.above[at], found.tied[at], found.before[at])
 
 
 def count_groups(
@@ -182,7 +188,7 @@ def count_groups(
     metric: Metric,
     order: Ints | None = None,
     progress: Progress | None = None,
-) -> Counts:
+) -> PositiveCounts:
     """The counts of each query among all queries' groups of items, a group's score being the greatest of its items.
 
     groups: the items of each query; queries without any take no part. order: (queries,) the place of each among equal scores.
@@ -192,11 +198,11 @@ def count_groups(
     members = np.flatnonzero(groups.counts)
     ends = np.cumsum(groups.counts[members])
     listed = Embeddings(None, np.asarray(items.vectors)[groups.items])
-    asked = Embeddings(None, np.asarray(queries.vectors)[members])
+    owners = Embeddings(None, np.asarray(queries.vectors)[members])
     exact = score_pairs(queries.vectors, items.vectors, groups.owner, groups.items, metric)
     mine = np.maximum.reduceat(exact, ends - groups.counts[members]) if len(members) else exact
     place = np.argsort(np.argsort(members if order is None else order[members]))
-    pairing = _Pairing(Space(asked, listed, metric), asked, listed, metric)
+    pairing = _Pairing(Space(owners, listed, metric), owners, listed, metric)
     above, tied, before = (np.zeros(len(members), dtype=np.int64) for _ in range(3))
     for top in range(0, len(members), _QUERIES):
         rows = slice(top, min(top + _QUERIES, len(members)))
@@ -212,7 +218,7 @@ def count_groups(
             before[rows] += np.count_nonzero(tied_here & (place[first:last] < place[rows, None]), axis=1)
         if progress is not None:
             progress(rows.stop, len(members))
-    return Counts(members, mine, above, tied, before)
+    return PositiveCounts(members, mine, above, tied, before)
 
 
 class _Pairing(NamedTuple):

@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from rankwell.core.kernels.exclusion import Barred
-from rankwell.core.kernels.products import Counted, Hits
+from rankwell.core.kernels.exclusion import ExcludedPairs
+from rankwell.core.kernels.products import Counted, ProductHits
 from rankwell.core.kernels.similarity import Reals
 from rankwell.errors import BadUsage
 from rankwell.neighbours import BACKENDS, Backend, optional
 
 
-class _TorchEngine:
+class _TorchMultiplier:
     def __init__(self, queries: Reals, query_block: int, item_block: int, device: str | None) -> None:
         self._torch = optional("torch", "torch", "torch")
         self._device = self._choose(device)
@@ -42,17 +42,17 @@ class _TorchEngine:
     def load(self, items: Reals) -> None:
         self._items = self._send(items)
 
-    def _products(self, rows: slice, barred: Barred) -> Any:
+    def _products(self, rows: slice, excluded: ExcludedPairs) -> Any:
         queries = self._queries[rows]
         out = self._space[: len(queries) * len(self._items)].view(len(queries), len(self._items))
         with _full_precision(self._torch):
             self._torch.matmul(queries, self._items.T, out=out)
-        if len(barred.rows):
-            out[self._send(barred.rows), self._send(barred.columns)] = -float("inf")
+        if len(excluded.rows):
+            out[self._send(excluded.rows), self._send(excluded.columns)] = -float("inf")
         return out
 
-    def hits(self, rows: slice, cut: Reals, slack: Reals, keep: int, barred: Barred) -> Hits:
-        torch, products = self._torch, self._products(rows, barred)
+    def hits(self, rows: slice, cut: Reals, slack: Reals, keep: int, excluded: ExcludedPairs) -> ProductHits:
+        torch, products = self._torch, self._products(rows, excluded)
         lowest = self._send(cut)
         mask = products >= lowest[:, None]
         if products.shape[1] > keep and int(mask.sum()) > 4 * keep * len(products):
@@ -60,10 +60,10 @@ class _TorchEngine:
             best = np.nextafter(kth - 2 * slack, -np.inf, dtype=kth.dtype)
             mask = products >= torch.maximum(lowest, self._send(best))[:, None]
         row, column = torch.nonzero(mask, as_tuple=True)
-        return Hits(row.cpu().numpy(), column.cpu().numpy(), products[row, column].cpu().numpy())
+        return ProductHits(row.cpu().numpy(), column.cpu().numpy(), products[row, column].cpu().numpy())
 
-    def counts(self, rows: slice, low: Reals, high: Reals, barred: Barred) -> Counted:
-        torch, products = self._torch, self._products(rows, barred)
+    def counts(self, rows: slice, low: Reals, high: Reals, excluded: ExcludedPairs) -> Counted:
+        torch, products = self._torch, self._products(rows, excluded)
         above = np.empty(low.shape, dtype=np.int64)
         empty = np.empty(0, dtype=np.int64)
         found = [(empty, empty, empty)]
@@ -90,4 +90,4 @@ def _full_precision(torch: Any) -> Generator[None]:
         torch.set_float32_matmul_precision(before)
 
 
-BACKENDS.add("torch", Backend("torch", _TorchEngine, 1024, 8192))
+BACKENDS.add("torch", Backend("torch", _TorchMultiplier, 1024, 8192))

@@ -25,7 +25,7 @@ MISSING = "–"
 
 
 class Terminal(NamedTuple):
-    """How a stream shows text. width: its columns, None for as many as needed. colour: whether escape codes are wanted."""
+    """The abilities of a stream. width: its columns, None for as many as needed. colour: whether to write escape codes."""
 
     width: int | None = None
     colour: bool = False
@@ -68,7 +68,7 @@ class Document(NamedTuple):
 
 
 class ChartData(NamedTuple):
-    """What a chart is drawn from: the summary rows, the values behind them, and the rules that made them.
+    """The data of a chart: the summary rows, the values behind them, and the rules that made them.
 
     facts: what rows of single queries say besides, for each element of `values` (`direction`), or none at all.
     """
@@ -125,12 +125,12 @@ def render_rows(
     notes: Sequence[str] = (),
     terminal: Terminal = PLAIN,
 ) -> str:
-    """The text of rows with any columns in one of the formats; see `render`. notes: as JSON has them."""
+    """The text of rows with any columns in one of the formats; see `render`. notes: as in JSON."""
     return OUTPUTS[format](Document(rows, None, {}, notes, summary=False, terminal=terminal))
 
 
 def terminal_of(stream: TextIO) -> Terminal:
-    """How the stream shows text: no terminal, no width and no colour; `NO_COLOR` and a dumb terminal turn colour off."""
+    """The abilities of the stream: no terminal, no width and no colour; `NO_COLOR` and a dumb terminal turn colour off."""
     if not stream.isatty():
         return PLAIN
     try:
@@ -148,7 +148,7 @@ def columns_of(rows: Sequence[Row], fixed: Sequence[str]) -> list[str]:
 
 
 def plain(value: Any) -> Any:
-    """The value as JSON has it: NumPy's numbers as Python's, tuples and sets as lists, anything that is not finite as None."""
+    """The value as JSON: NumPy's numbers as Python's, tuples and sets as lists, anything that is not finite as None."""
     if isinstance(value, Mapping):
         return {str(name): plain(each) for name, each in value.items()}
     if isinstance(value, (set, frozenset)):
@@ -191,7 +191,7 @@ class Grid(NamedTuple):
 def summary_grid(document: Document) -> Grid:
     """The summary for people: run (where there are several), the measure's word and exact name, mean, interval, sd, n.
 
-    A protocol's own columns stand before the mean where they tell rows apart (texts and whole numbers: `direction`, `k`), and
+    A protocol's own columns come before the mean where they distinguish rows (texts and integers: `direction`, `k`), and
     after n with their names where they are figures (`ceiling`, `chance`, `coverage`).
     """
     rows = document.rows
@@ -322,14 +322,14 @@ def rules_line(rules: Mapping[str, Any]) -> str:
     Counts are said once where they are the same for all runs, else for each run.
     Nested entries (definitions, hashes) are left to the manifest. Empty where there are no rules.
     """
-    counts = [f"{told} {words}" if same else f"{words}: {told}" for words, told, same in _counted(rules)]
+    counts = [f"{number} {words}" if same else f"{words}: {number}" for words, number, same in _counted(rules)]
     settings = [f"{name}={value}" for name, value in _settings(rules)]
     return "; ".join(part for part in (", ".join(counts), " ".join(settings)) if part)
 
 
 def rule_pairs(rules: Mapping[str, Any]) -> list[tuple[str, str]]:
     """The same as names and values, a pair for each."""
-    return [*((words, told) for words, told, _ in _counted(rules)), *_settings(rules)]
+    return [*((words, number) for words, number, _ in _counted(rules)), *_settings(rules)]
 
 
 def _settings(rules: Mapping[str, Any]) -> list[tuple[str, str]]:
@@ -341,14 +341,14 @@ def _settings(rules: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 
 def _counted(rules: Mapping[str, Any]) -> list[tuple[str, str, bool]]:
-    """What was counted in words, how many, and whether that is one figure, as it is the same for all runs."""
+    """The counts: their words, their numbers, and whether the number is the same for all runs."""
     counts: Mapping[str, Mapping[str, Any]] = rules.get("counts", {})
     said: list[tuple[str, str, bool]] = []
     for name in dict.fromkeys(chain.from_iterable(counts.values())):
         found = {run: _how_many(own.get(name, 0)) for run, own in counts.items()}
         same = len(set(found.values())) == 1
-        told = next(iter(found.values())) if same else " / ".join(f"{visible(run)} {value}" for run, value in found.items())
-        said.append((_COUNTS.get(name, name.removeprefix("queries_").replace("_", " ")), told, same))
+        number = next(iter(found.values())) if same else " / ".join(f"{visible(run)} {value}" for run, value in found.items())
+        said.append((_COUNTS.get(name, name.removeprefix("queries_").replace("_", " ")), number, same))
     return said
 
 

@@ -43,9 +43,9 @@ def difference_text(
         }
         rows = [{word: row[name] for name, word in names.items()} for row in tables["orders"]]
         parts.append(render_rows(rows, format, terminal=terminal))
-    told = rules_line(rules)
+    line = rules_line(rules)
     # A comment in LaTeX, a paragraph elsewhere.
-    parts += [f"{'% ' if format == 'latex' else ''}rules: {told}"] if told else []
+    parts += [f"{'% ' if format == 'latex' else ''}rules: {line}"] if line else []
     return "\n\n".join(part.rstrip("\n") for part in parts if part) + "\n"
 
 
@@ -56,7 +56,7 @@ def _sentences(verdicts: Sequence[Row], format: Format) -> str:  # noqa: A002
 
 def shown_differences(rows: Sequence[Row]) -> list[Row]:
     """The columns of differences that people read, figures as text."""
-    # What tells a measure's rows apart stands between the columns of every summary and those of differences.
+    # Columns that distinguish a measure's rows lie between the columns of every summary and those of differences.
     names = list(rows[0]) if rows else []
     facts = names[names.index("unit") + 1 : names.index("against")] if rows else []
     corrected = any(row["p_adjusted"] != row["p"] for row in rows)

@@ -63,7 +63,7 @@ def write_folder(
     whose text or picture is: `of` is the run or the direction whose item it is, None for that of all; `thumbnail` a `data:`
     address of so many pixels, `problem` why there is none. A PNG and an SVG of every registered chart that has something to draw.
     manifest.json comes last and holds, besides what is given, the SHA-256 of every other file, and of `others`, which a protocol
-    has written into the folder itself. What an earlier manifest lists and nobody wrote this time or changed since is removed.
+    has written into the folder itself. Files of an earlier manifest neither written now nor changed since are removed.
     Each file is written beside its place and renamed: a killed run leaves whole files only, and a manifest that says
     `unfinished`. Raises BadInput for columns of different length or a missing column.
     """
@@ -101,7 +101,7 @@ def _further_tables(
 
 
 def digest_of(path: Path) -> str:
-    """The SHA-256 of a file, as the manifest has it."""
+    """The SHA-256 of a file, as in the manifest."""
     import hashlib
 
     return f"sha256:{hashlib.sha256(path.read_bytes()).hexdigest()}"
@@ -228,7 +228,7 @@ def _height(columns: Columns) -> int:
 
 
 def _query_table(columns: Columns) -> tuple[Columns, Mapping[str, str]]:
-    """The columns with their types: numbers where all cells are, else text; what is no text is written as JSON."""
+    """The columns with their types: numbers where all cells are, else text; other values are written as JSON."""
     table: dict[str, Column] = {"text": [None] * _height(columns), **columns}
     types = {"query": "VARCHAR", "text": "VARCHAR"}
     for name, column in columns.items():

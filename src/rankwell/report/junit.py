@@ -17,7 +17,7 @@ class Case(NamedTuple):
 
 
 def junit_text(suite: str, cases: Sequence[Case]) -> str:
-    """One suite of cases as JUnit XML, ending in a line break; the same cases give the same bytes, for no time is told.
+    """One suite of cases as JUnit XML, ending in a line break; the same cases give the same bytes, because no time is written.
 
     What XML cannot hold (control characters, bytes that are not UTF-8) is written as escapes. Of the usual schema (Jenkins, after
     Ant) it holds `testsuites`, `testsuite`, `testcase`, `failure` and `error`.
@@ -36,10 +36,10 @@ def junit_text(suite: str, cases: Sequence[Case]) -> str:
 
 def _lines(case: Case) -> list[str]:
     opened = f'    <testcase classname="{_escape(case.group)}" name="{_escape(case.name)}"'
-    told = [(kind, _escape(text)) for kind, text in (("failure", case.failure), ("error", case.error)) if text]
-    if not told:
+    outcomes = [(kind, _escape(text)) for kind, text in (("failure", case.failure), ("error", case.error)) if text]
+    if not outcomes:
         return [f"{opened}/>"]
-    inner = [f'      <{kind} type="rankwell.{kind}" message="{text}">{text}</{kind}>' for kind, text in told]
+    inner = [f'      <{kind} type="rankwell.{kind}" message="{text}">{text}</{kind}>' for kind, text in outcomes]
     return [f"{opened}>", *inner, "    </testcase>"]
 
 

@@ -9,7 +9,7 @@ from rankwell.report import Row
 from rankwell.report.charts import LEGEND, QUIET, columns_for, nice_edges, page, short_names
 
 Bands = Literal["sd", "interval"]
-# Told apart by people who confuse red and green; from the seventh run on, dashes tell as well.
+# Distinguishable for people who confuse red and green; from the seventh run on, dashes help as well.
 COLOURS = ("#1f6fb2", "#d5672a", "#2e8b6f", "#8d5aa8", "#b58a14", "#5b6773")
 _DASHES = ((1, 0), (6, 3), (2, 2))
 _WIDTH, _HEIGHT = 300, 190
@@ -90,7 +90,7 @@ def _point(row: Row, name: str, bands: Bands, rows: Sequence[Row]) -> _Point:
 
 
 def _subtitle(rows: Sequence[Row], bands: Bands, parts: Sequence[tuple[str, list[_Point]]]) -> str:
-    """What lines and bands are; whose they are, where they are all of one run."""
+    """The meaning of lines and bands, with the run where they are all of one run."""
     sizes = sorted({int(row["n"]) for row in rows if row.get("n")})
     over = f" over {sizes[0]:,}" if len(sizes) == 1 else f" over {sizes[0]:,} to {sizes[-1]:,}" if sizes else ""
     points = [point for _, part in parts for point in part]

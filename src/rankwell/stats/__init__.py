@@ -71,11 +71,11 @@ def binomial_p(n: int, up: int) -> float:
     low = min(up, n - up)
     if 2 * low == n:
         return 1.0
-    # Whole numbers all the way: the quotient is rounded once.
-    ways, total = 1, 0
+    # Integers all the way: the quotient is rounded once.
+    coefficient, total = 1, 0
     for place in range(low + 1):
-        total += ways
-        ways = ways * (n - place) // (place + 1)
+        total += coefficient
+        coefficient = coefficient * (n - place) // (place + 1)
     return 2 * total / (1 << n)
 
 
@@ -99,7 +99,7 @@ def check_intervals(intervals: str, seed: int) -> None:
     """Raises BadUsage for intervals of no known kind, and for a seed below 0."""
     if intervals not in get_args(Intervals) or seed < 0:
         options = f"intervals={intervals!r}, seed={seed!r}"
-        raise BadUsage(f"{options}: intervals are bootstrap, t or none; a seed is a whole number from 0.")
+        raise BadUsage(f"{options}: expected bootstrap, t or none, and a non-negative integer as the seed.")
 
 
 def check_level(level: float) -> None:

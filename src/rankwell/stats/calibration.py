@@ -7,7 +7,7 @@ import numpy as np
 from rankwell.core.tables import Floats
 
 
-class Line(NamedTuple):
+class FittedLine(NamedTuple):
     """Target ≈ slope · similarity + intercept."""
 
     slope: float
@@ -18,7 +18,7 @@ class Line(NamedTuple):
         return self.slope * similarities + self.intercept
 
 
-def fit_line(targets: Floats, similarities: Floats) -> Line | None:
+def fit_line(targets: Floats, similarities: Floats) -> FittedLine | None:
     """The least-squares line from similarities to targets; None where either is constant or there is none.
 
     A constant similarity has no slope; a constant target would be met exactly by a line that looks at nothing.
@@ -29,4 +29,4 @@ def fit_line(targets: Floats, similarities: Floats) -> Line | None:
     centre, middle = float(similarities.mean()), float(targets.mean())
     moved = similarities - centre
     slope = float((moved * (targets - middle)).sum() / (moved * moved).sum())
-    return Line(slope, middle - slope * centre)
+    return FittedLine(slope, middle - slope * centre)

@@ -23,10 +23,10 @@ class Correlation(NamedTuple):
 
 
 class Concordance(NamedTuple):
-    """How many pairs of rows two columns order alike, and how many against each other; a tie in either column counts as neither.
+    """Concordant and discordant pairs of rows of two columns; a tie in either column counts as neither.
 
     balance: (n,) for each row, the rows ordered alike with it less those ordered against.
-    first_ties, second_ties: (n,) how many rows have the row's own value in the first and in the second column, itself included.
+    first_ties, second_ties: (n,) number of rows with the row's own value in the first and in the second column, itself included.
     """
 
     concordant: int

@@ -1,7 +1,7 @@
 """Granularity: whether a printed share can be a count out of n queries at all.
 
 A hit rate of n queries is one of n + 1 numbers. A printed figure between them was measured on other queries, or is misprinted.
-Source: Brown and Heathers 2017, The GRIM test, for means of whole numbers.
+Source: Brown and Heathers 2017, The GRIM test, for means of integers.
 """
 
 import math
@@ -17,7 +17,7 @@ _FIGURE = re.compile(r"(?P<whole>\d+)(?:\.(?P<decimals>\d+))?\s*(?P<percent>%?)"
 
 @dataclass(frozen=True)
 class Granularity:
-    """What counts out of n queries make a printed figure.
+    """The counts out of n queries that produce a printed figure.
 
     figure: as it was printed. counts: ascending, none where the figure is impossible. nearest: the counts next to the figure with
     what they would print as, where it is impossible.
@@ -42,11 +42,11 @@ class Granularity:
 
 
 def granularity_of(figure: str, n: int, *, unit: Literal["percent", "share"] = "percent") -> Granularity:
-    """Which counts of n queries round to a figure at the decimals that it is printed with, exactly half rounded either way.
+    """The counts of n queries that round to a figure at its printed decimals; exact halves may round either way.
 
-    figure: its text, because trailing zeros tell the decimals (`90.30`); with a percent sign it is percent in any case.
-    n: how many queries, from 1. unit: what the figure is in, 0 to 100 or 0 to 1.
-    Raises BadUsage for text that is no such figure and for n below 1.
+    figure: its text, because trailing zeros count as decimals (`90.30`); with a percent sign it is percent in any case.
+    n: number of queries, from 1. unit: that of the figure, 0 to 100 or 0 to 1.
+    Raises BadUsage for text that is not such a figure and for n below 1.
 
     >>> print(granularity_of("64.24", 165))
     64.24 is possible with n = 165: 106 of 165
@@ -54,7 +54,7 @@ def granularity_of(figure: str, n: int, *, unit: Literal["percent", "share"] = "
     70.08 is not possible with n = 165: 115 of 165 is 69.70 and 116 of 165 is 70.30
     """
     if n < 1:
-        raise BadUsage(f"n = {n}; a number of queries from 1 is wanted.")
+        raise BadUsage(f"n = {n}; expected at least 1 query.")
     printed = _Printed.read(figure, unit)
     counts = printed.counts(n)
     if counts:
@@ -64,9 +64,9 @@ def granularity_of(figure: str, n: int, *, unit: Literal["percent", "share"] = "
 
 
 def fitting_sizes(
-    figures: list[str], at_most: int, *, at_least: int = 1, unit: Literal["percent", "share"] = "percent"
+    printed: list[str], at_most: int, *, at_least: int = 1, unit: Literal["percent", "share"] = "percent"
 ) -> list[int]:
-    """The numbers of queries, ascending, with which every one of the figures is possible.
+    """The numbers of queries, ascending, at which all printed figures are possible.
 
     Raises BadUsage as `granularity_of` does.
 
@@ -74,9 +74,9 @@ def fitting_sizes(
     [165]
     """
     if at_least < 1:
-        raise BadUsage(f"n = {at_least}; a number of queries from 1 is wanted.")
-    read = [_Printed.read(figure, unit) for figure in figures]
-    return [n for n in range(at_least, at_most + 1) if all(printed.counts(n) for printed in read)]
+        raise BadUsage(f"n = {at_least}; expected at least 1 query.")
+    read = [_Printed.read(figure, unit) for figure in printed]
+    return [n for n in range(at_least, at_most + 1) if all(figure.counts(n) for figure in read)]
 
 
 class _Printed(NamedTuple):
@@ -88,12 +88,12 @@ class _Printed(NamedTuple):
 
     @classmethod
     def read(cls, figure: str, unit: str) -> "_Printed":
-        """The figure of a text; one with a percent sign is in percent whatever the unit. Raises BadUsage for what is no share."""
+        """The figure of a text; a percent sign overrides the unit. Raises BadUsage for text that is not a share."""
         match = _FIGURE.fullmatch(figure.strip())
         scale = 100 if unit == "percent" or (match is not None and match["percent"]) else 1
         value = None if match is None else Fraction(f"{match['whole']}.{match['decimals'] or 0}")
         if match is None or value is None or value > scale:
-            raise BadUsage(f"{figure!r} is no share; a figure from 0 to {scale} is wanted, as it was printed.")
+            raise BadUsage(f"{figure!r} is not a share; expected a figure from 0 to {scale}, as it was printed.")
         return cls(value / scale, len(match["decimals"] or ""), scale)
 
     def counts(self, n: int) -> range:
@@ -102,5 +102,5 @@ class _Printed(NamedTuple):
         return range(max(0, math.ceil((self.share - half) * n)), min(n, math.floor((self.share + half) * n)) + 1)
 
     def show(self, count: int, n: int) -> str:
-        """How a count out of n is printed with as many decimals."""
+        """A count out of n, printed with as many decimals."""
         return f"{float(Fraction(count * self.scale, n)):.{self.decimals}f}"

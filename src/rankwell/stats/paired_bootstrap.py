@@ -25,7 +25,7 @@ class Differences(NamedTuple):
 
 
 class Bootstrapped(NamedTuple):
-    """interval: of the mean difference. p: two-sided. None below 10 queries or clusters, and p where it was not asked for."""
+    """interval: of the mean difference. p: two-sided. None below 10 queries or clusters, and p where it was not requested."""
 
     interval: tuple[float, float] | None
     p: float | None
@@ -76,7 +76,7 @@ def paired_bootstrap(
 
 
 def _parts(column: Differences, *, test: bool) -> list[Floats]:
-    """What is added up over a resample: differences and sizes, and for the test the products that its variance is made of."""
+    """The columns summed over a resample: differences and sizes, and for the test the products that make up its variance."""
     sums, sizes = column
     parts = [sums] if sizes is None else [sums, sizes]
     if test:
@@ -102,12 +102,12 @@ def _outcome(column: Differences, sums: Floats, level: float, *, test: bool) -> 
 
 
 def _spread(products: Floats, means: Floats, totals: Floats) -> Floats:
-    """(resamples,) the standard error of each mean but for a constant factor."""
+    """(resamples,) the standard error of each mean, up to a constant factor."""
     if products.shape[1] == 1:
         squares = products[:, 0] - totals * means * means
     else:
         squares = products[:, 0] - 2 * means * products[:, 1] + means * means * products[:, 2]
-    # What is left of a difference of equal numbers is no spread.
+    # The rounding error of a difference of equal numbers is not spread.
     squares[squares <= 1e-12 * products[:, 0]] = 0.0
     return np.sqrt(squares) / totals
 

@@ -33,15 +33,15 @@ def paired_randomisation(
 
     pairs: (queries,) each, NaN where a query is not counted. p is the share of all ways to swap a query's values in which the
     means differ at least as much as they do, in either direction. Exact where the differences that are not 0 have one size,
-    as for shares of 0 and 1 (it is McNemar's exact test then), and where there are no more ways than `resamples`. Else
+    as for shares of 0 and 1 (it is McNemar's exact test then), and where there are no more assignments than `resamples`. Else
     (1 + those that differ as much) / (1 + resamples), with the same swaps for all pairs with the same number of queries.
-    Differences that are equal but for rounding count as equal. The result does not depend on `block`, the resamples at once.
+    Differences that are equal up to rounding count as equal. The result does not depend on `block`, the resamples at once.
     Raises BadInput where the columns of a pair differ in length, BadUsage for less than one resample.
     Sources: Fisher 1935, The design of experiments, section 21; Smucker, Allan and Carterette 2007; for the ones that are added,
     Phipson and Smyth 2010.
     """
     if resamples < 1:
-        raise BadUsage(f"{resamples} resamples; at least 1 is wanted, 100000 is usual.")
+        raise BadUsage(f"{resamples} resamples; expected at least 1 (100000 is usual).")
     differences = [_differences(first, other) for first, other in pairs]
     found = [_exact(each, resamples) for each in differences]
     drawn = [place for place, each in enumerate(found) if each is None]
@@ -77,7 +77,7 @@ def flipped_sums(differences: Floats, *, resamples: int, seed: int, block: int |
 
 
 class _Digits(NamedTuple):
-    """Columns as whole numbers in float32, digit beside digit, so small that no sum of them is rounded in whatever order.
+    """Columns as integers in float32, digit beside digit, so small that no sum of them is rounded in whatever order.
 
     Products in single precision take half the time, and more columns little. table: (n, digits · columns), the highest digits
     first. width: bits of a digit. exponents: (columns,) of the lowest. lost: (columns,) the sum of what was rounded off.
@@ -122,7 +122,7 @@ def max_t(differences: Floats, *, resamples: int = 100_000, seed: int = 0, block
     Source: Westfall and Young 1993, Resampling-based multiple testing, algorithm 4.1; Ge, Dudoit and Speed 2003, box 2.
     """
     if resamples < 1:
-        raise BadUsage(f"{resamples} resamples; at least 1 is wanted, 100000 is usual.")
+        raise BadUsage(f"{resamples} resamples; expected at least 1 (100000 is usual).")
     found = np.where(np.isnan(differences).all(axis=0), np.nan, 1.0)
     table = np.nan_to_num(differences)
     moving = table.any(axis=0)
@@ -151,8 +151,8 @@ def _all_sums(table: Floats) -> Iterator[Floats]:
     """The sums under all ways to flip signs."""
     n = np.arange(len(table), dtype=np.uint64)
     for first in range(0, 1 << len(table), 1 << 16):
-        ways = np.arange(first, min(1 << len(table), first + (1 << 16)), dtype=np.uint64)[:, None]
-        yield _signed((ways >> n) & np.uint64(1), on_exact_grid(table))
+        signs = np.arange(first, min(1 << len(table), first + (1 << 16)), dtype=np.uint64)[:, None]
+        yield _signed((signs >> n) & np.uint64(1), on_exact_grid(table))
 
 
 def _signed(bits: NDArray[np.integer[Any]], table: Floats) -> Floats:
@@ -161,7 +161,7 @@ def _signed(bits: NDArray[np.integer[Any]], table: Floats) -> Floats:
 
 
 def _least(table: Floats) -> Floats:
-    """(columns,) from where on a sum is as far from 0 as the one that was seen, but for what is rounded off."""
+    """(columns,) the least absolute sum as far from 0 as the observed one, up to rounding."""
     slack = len(table) ** 2 * 2.0**-52 * np.abs(table).max(axis=0, initial=0.0) + 2 * _Digits.of(table).lost
     return np.abs(on_exact_grid(table).sum(axis=0)) - slack
 
@@ -186,9 +186,9 @@ def _exact(differences: Floats, resamples: int) -> PairedTest | None:
         return None
     column = moved[:, None]
     table, least = on_exact_grid(column), _least(column)
-    ways, step, extreme = 1 << len(moved), max(1, _BUFFER // len(moved)), 0
-    for first in range(0, ways, step):
-        way = np.arange(first, min(first + step, ways), dtype=np.uint64)[:, None]
-        sums = _signed((way >> np.arange(len(moved), dtype=np.uint64)) & np.uint64(1), table)
+    assignments, step, extreme = 1 << len(moved), max(1, _BUFFER // len(moved)), 0
+    for first in range(0, assignments, step):
+        signs = np.arange(first, min(first + step, assignments), dtype=np.uint64)[:, None]
+        sums = _signed((signs >> np.arange(len(moved), dtype=np.uint64)) & np.uint64(1), table)
         extreme += int(np.count_nonzero(np.abs(sums) >= least))
-    return PairedTest(mean, extreme / ways, n, "enumerated")
+    return PairedTest(mean, extreme / assignments, n, "enumerated")

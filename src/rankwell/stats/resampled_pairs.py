@@ -1,4 +1,4 @@
-"""Bootstrap intervals of figures that are no means over pairs: correlations, and the error after calibration."""
+"""Bootstrap intervals of statistics other than means over pairs: correlations, and the error after calibration."""
 
 from typing import NamedTuple
 

@@ -9,7 +9,7 @@ from rankwell.stats import binomial_p
 
 
 class Sign(NamedTuple):
-    """How many differences are above, at and below 0, and the two-sided p-value."""
+    """Numbers of differences above, at and below 0, and the two-sided p-value."""
 
     wins: int
     ties: int
@@ -18,7 +18,7 @@ class Sign(NamedTuple):
 
 
 def sign_test(differences: Floats) -> Sign:
-    """The exact binomial test of wins against losses; differences of 0 say nothing. p is 1 where there is no other.
+    """The exact binomial test of wins against losses; differences of 0 are left out. p is 1 where there is no other.
 
     differences: (n,) finite. Source: Conover 1999, Practical Nonparametric Statistics, 3.4.
     """

@@ -1,4 +1,4 @@
-"""Significance letters: systems that share a letter are not told apart."""
+"""Significance letters: systems that share a letter do not differ significantly."""
 
 from collections.abc import Sequence
 from itertools import combinations, product
@@ -8,9 +8,9 @@ from rankwell.core.tables import Bools
 
 
 def significance_letters(apart: Bools, order: Sequence[int]) -> list[str]:
-    """The letters of each system, so that two systems share one exactly where they are not told apart.
+    """The letters of each system, so that two systems share one exactly where their difference is not significant.
 
-    apart: (systems, systems) whether two are told apart, symmetric. order: the systems, best first: `a` begins with the best.
+    apart: (systems, systems) whether two differ significantly. order: the systems, best first: `a` begins with the best.
     Past the 26th come `aa`, `ab`, …; a system with several of those has commas between them.
     Source: Piepho 2004, An algorithm for a letter-based representation of all-pairwise comparisons (insert and absorb).
     """

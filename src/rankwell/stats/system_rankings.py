@@ -50,7 +50,7 @@ def tau_ap(reference: Floats, other: Floats) -> float | None:
 
 
 def rank_biased_overlap(reference: Floats, other: Floats, *, p: float = 0.9) -> float | None:
-    """How much two orders of the same systems have in common depth by depth, weighted by p to the depth; 1 for the same.
+    """Rank-biased overlap of two orders of the same systems: agreement depth by depth, weighted by p to the depth; at most 1.
 
     The extrapolated form, as if they agreed below their end, where both hold every system. None as for `tau_ap`.
     Raises BadUsage for p outside (0, 1). Source: Webber, Moffat and Zobel 2010, equation 32.

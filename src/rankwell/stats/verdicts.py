@@ -1,4 +1,4 @@
-"""Verdicts: what a comparison says, in one honest sentence: the difference, how sure it is, and where it does not hold."""
+"""Verdicts: a comparison in one sentence: the difference, its significance, and the groups of queries where it does not hold."""
 
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
@@ -8,10 +8,10 @@ _WORDS = {"holm": "Holm", "bh": "Benjamini–Hochberg", "max-t": "max-T", "tukey
 _MOST = 4
 
 
-class Found(NamedTuple):
-    """What is known of one difference, run less against; None where there are too few queries.
+class MeasuredDifference(NamedTuple):
+    """A difference and its test, run less against; None where there are too few queries.
 
-    part: the group of queries that it is about, empty for all. decisive: whether the adjusted p-value is at most the level.
+    part: the group of queries that it covers, empty for all. decisive: whether the adjusted p-value is at most the level.
     """
 
     run: str
@@ -36,7 +36,7 @@ class Found(NamedTuple):
 
 
 class Family(NamedTuple):
-    """What p-values are adjusted for: by which correction, over how many tests, called what."""
+    """A family of tests: the correction of their p-values, their number, and their name."""
 
     correction: str
     tests: int
@@ -52,7 +52,14 @@ class Family(NamedTuple):
         return f"{_WORDS[self.correction]} {self.described}" if self.tests > 1 and self.correction in _WORDS else ""
 
 
-def verdict(found: Found, others: Sequence[Found] = (), parts: Sequence[Found] = (), *, family: Family, few: int = 0) -> str:
+def verdict(
+    found: MeasuredDifference,
+    others: Sequence[MeasuredDifference] = (),
+    parts: Sequence[MeasuredDifference] = (),
+    *,
+    family: Family,
+    few: int = 0,
+) -> str:
     """One sentence: who is better, by how much, how sure, what other measures say, and in which groups it is not so.
 
     found: by the measure that counts most. others: by the other measures. parts: by the first, for groups of the queries.
@@ -64,8 +71,8 @@ def verdict(found: Found, others: Sequence[Found] = (), parts: Sequence[Found] =
     return "; ".join(said) + "."
 
 
-def leader(ranked: Sequence[tuple[str, float]], unclear: Sequence[str], found: Found, family: Family) -> str:
-    """One sentence for many systems: which leads by the first measure, and from which of the others it is not told apart.
+def leader(ranked: Sequence[tuple[str, float]], unclear: Sequence[str], found: MeasuredDifference, family: Family) -> str:
+    """One sentence for many systems: the leader by the first measure, and the systems that it does not differ from significantly.
 
     ranked: systems with their means, best first. unclear: those not decisively worse than the first. found: first against second.
     """
@@ -77,8 +84,9 @@ def leader(ranked: Sequence[tuple[str, float]], unclear: Sequence[str], found: F
         return f"{head} and is better than all {total} others{tail}."
     kept = _named(unclear)
     if len(unclear) == total:
-        return f"{head} but is not told apart from any of the {total} others{tail}."
-    return f"{head} and is better than {total - len(unclear)} of {total} others; it is not told apart from {kept}{tail}."
+        return f"{head} but shows no significant difference from any of the {total} others{tail}."
+    better = f"is better than {total - len(unclear)} of {total} others"
+    return f"{head} and {better}; there is no significant difference from {kept}{tail}."
 
 
 def p_text(p: float | None) -> str:
@@ -88,7 +96,7 @@ def p_text(p: float | None) -> str:
     return "p < 0.0001" if p < 0.0001 else f"p = {p:.2g}" if p < 0.0995 else f"p = {p:.2f}"
 
 
-def _clause(found: Found, family: Family) -> str:
+def _clause(found: MeasuredDifference, family: Family) -> str:
     size = _amount(found)
     evidence = [_interval(found, family.level), p_text(found.p), family.words]
     sure = ", ".join(part for part in evidence if part)
@@ -103,10 +111,10 @@ def _clause(found: Found, family: Family) -> str:
     if found.detectable is not None:
         size = _figure(found.detectable, found.unit)
         smallest = f"; {found.n} queries show differences from about {size} on, {100 * family.power:g} % of the time"
-    return f"{found.run} and {found.against} are not told apart: {seen}, {sure}{smallest}"
+    return f"There is no significant difference between {found.run} and {found.against}: {seen}, {sure}{smallest}"
 
 
-def _others(found: Found, others: Sequence[Found]) -> list[str]:
+def _others(found: MeasuredDifference, others: Sequence[MeasuredDifference]) -> list[str]:
     alike = [each.measure for each in others if each.decisive and each.ahead is found.ahead and found.decisive]
     decisive = [each for each in others if each.decisive and each.measure not in alike]
     unclear = [each.measure for each in others if not each.decisive and each.better != "neither"]
@@ -117,8 +125,8 @@ def _others(found: Found, others: Sequence[Found]) -> list[str]:
     return said + ([f"not decisive by {_named(unclear)}"] if unclear and found.decisive else [])
 
 
-def _parts(found: Found, parts: Sequence[Found], few: int) -> list[str]:
-    """What differs from the verdict over all queries."""
+def _parts(found: MeasuredDifference, parts: Sequence[MeasuredDifference], few: int) -> list[str]:
+    """Parts that differ from the verdict over all queries."""
     shown = [(each, f"{each.part} (n = {each.n}{', small' if each.n < few else ''})") for each in parts]
     if not parts:
         return []
@@ -141,12 +149,12 @@ def _named(names: Sequence[str]) -> str:
     return ", ".join(names[:-1]) + (" and " if len(names) > 1 else "") + names[-1]
 
 
-def _amount(found: Found) -> str:
+def _amount(found: MeasuredDifference) -> str:
     unit = {"percent": " points of", "rank": " ranks by", "count": " by"}.get(found.unit, "")
     return f"{_figure(abs(found.difference or 0.0), found.unit)}{unit} {found.measure}"
 
 
-def _signed(found: Found) -> str:
+def _signed(found: MeasuredDifference) -> str:
     return f"{_figure(found.difference or 0.0, found.unit)} {found.measure}"
 
 
@@ -156,7 +164,7 @@ def _figure(value: float, unit: str) -> str:
     return f"{value:.3f}" if abs(value) >= 0.0005 or value == 0 else f"{value:.1g}"
 
 
-def _interval(found: Found, level: float) -> str:
+def _interval(found: MeasuredDifference, level: float) -> str:
     if found.interval is None:
         return "" if found.n >= 10 else f"no interval below 10 queries (n = {found.n})"
     low, high = found.interval

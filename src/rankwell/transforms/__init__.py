@@ -53,7 +53,7 @@ class Transformed:
 
 
 class _Declared(Protocol):
-    """What an entry declares that can be named with parameters. parameters: name -> default."""
+    """The declaration of an entry that can be named with parameters. parameters: name -> default."""
 
     @property
     def name(self) -> str: ...
@@ -61,7 +61,7 @@ class _Declared(Protocol):
     def parameters(self) -> Mapping[str, Any]: ...
 
 
-class Listed(Protocol):
+class NearestItems(Protocol):
     """The nearest items of each query, best first. positions: (queries, k) their rows, -1 for none. scores: their cosines."""
 
     @property
@@ -71,9 +71,9 @@ class Listed(Protocol):
 
 
 class Nearest(Protocol):
-    """How neighbours are found: `rankwell.neighbours.search` is one way."""
+    """A search for neighbours, such as `rankwell.neighbours.search`."""
 
-    def __call__(self, queries: Matrix, items: Matrix, /, *, k: int) -> Listed: ...  # noqa: D102
+    def __call__(self, queries: Matrix, items: Matrix, /, *, k: int) -> NearestItems: ...  # noqa: D102
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,7 +109,7 @@ class Descriptors:
 
 
 def first_sentence(function: Callable[..., Any]) -> str:
-    """What a function's documentation begins with, on one line."""
+    """The first sentence of a function's documentation, on one line."""
     return (getdoc(function) or "").split("\n\n")[0].replace("\n", " ")
 
 
@@ -194,7 +194,7 @@ class Transform:
         return self.entry.function(scores, bank, **self.given)
 
     def describe(self, given: Descriptors | None = None) -> dict[str, Any]:
-        """What stands in the rules of a result; `given` tells what a transform that learns was learnt on."""
+        """Its description in the rules of a result; `given` names what a transform that learns was learnt on."""
         elsewhere = self.entry.learns and given is not None and given.learn is not None
         return {
             "transform": str(self),
@@ -206,7 +206,7 @@ class Transform:
 
 
 def chain(transforms: Sequence[Transform], given: Descriptors) -> Descriptors | Transformed:
-    """What the transforms make of descriptors, one after the other: descriptors, or scores once one of them returns scores.
+    """Applies transforms to descriptors, one after the other; gives descriptors, or scores once one of them returns scores.
 
     A transform of scores works on the cosines, or on the scores of a re-ranking before it.
     Raises BadUsage for a transform of descriptors that follows scores.
@@ -266,7 +266,7 @@ def _read(value: str, text: str) -> Any:
     except (ValueError, SyntaxError):
         found = None
     if not isinstance(found, (bool, int, float)):
-        raise BadUsage(f"{value!r} in {text!r} is no value; a number, True or False is wanted.")
+        raise BadUsage(f"{value!r} in {text!r} is not a value; expected a number, True or False.")
     return found
 
 
@@ -280,9 +280,9 @@ def blocks(scores: Matrix, what: str = "scores") -> Iterator[tuple[int, Floats]]
 
 
 def check_matrix(scores: Matrix, what: str = "scores") -> tuple[int, int]:
-    """The numbers of rows and columns. Raises BadInput for what is no matrix or has nothing in it."""
+    """The numbers of rows and columns. Raises BadInput for anything but a matrix, and for an empty one."""
     if scores.ndim != 2 or 0 in scores.shape:
-        raise BadInput(f"{what}: the shape is {scores.shape}; a matrix with at least one row and one column is wanted.")
+        raise BadInput(f"{what}: the shape is {scores.shape}; expected a matrix with at least one row and one column.")
     return scores.shape[0], scores.shape[1]
 
 
@@ -292,14 +292,14 @@ def wide(scores: Matrix, start: int, stop: int, what: str = "scores") -> Floats:
     block = np.array(scores[start:stop], dtype=np.float64, order="C")
     if not np.isfinite(block).all():
         row, column = np.argwhere(~np.isfinite(block))[0].tolist()
-        raise BadScore(f"{what}: row {start + row}, column {column} (from 0) is {block[row, column]}; finite numbers are wanted.")
+        raise BadScore(f"{what}: row {start + row}, column {column} (from 0) is {block[row, column]}; expected finite numbers.")
     return block
 
 
 def log_sums(scores: Matrix, scale: float, what: str = "scores") -> Floats:
     """(gallery,) for each column the logarithm of the sum over its rows of exp(scale · score), without overflow.
 
-    Raises BadUsage where scale · score itself is no float64.
+    Raises BadUsage where scale · score itself overflows float64.
     """
     highest = np.full(scores.shape[1], -np.inf)
     total = np.zeros(scores.shape[1])
@@ -343,11 +343,11 @@ def with_neighbours(vectors: Matrix, given: Descriptors, own: Ints, k: int, alph
     """
     k = check_whole("k", k)
     if not 0 <= alpha < float("inf"):
-        raise BadUsage(f"alpha={alpha!r}: a finite number from 0 is wanted.")
+        raise BadUsage(f"alpha={alpha!r}: expected a finite number from 0.")
     references = unit_rows(given.references, "references")
     found = given.nearest(vectors, references, k=k + bool((own >= 0).any()))
     other = (found.positions >= 0) & (found.positions != own[:, None])
-    # One too many were asked for, because most find themselves first; duplicates may stand before it.
+    # One more than k, because most find themselves first; duplicates may come before it.
     other &= np.cumsum(other, axis=1) <= k
     weights = np.where(other & (found.scores > 0), np.nan_to_num(found.scores).clip(0.0) ** alpha, 0.0)
     summed = vectors.astype(np.float64)
@@ -357,13 +357,13 @@ def with_neighbours(vectors: Matrix, given: Descriptors, own: Ints, k: int, alph
 
 
 def check_whole(name: str, value: float, least: int = 1) -> int:
-    """The parameter as a whole number. Raises BadUsage for what is none, or below `least`."""
+    """The parameter as an integer. Raises BadUsage for any other number, or one below `least`."""
     if isinstance(value, bool) or not value >= least or value % 1 != 0:
-        raise BadUsage(f"{name}={value!r}: a whole number from {least} is wanted.")
+        raise BadUsage(f"{name}={value!r}: expected an integer from {least}.")
     return int(value)
 
 
 def check_positive(name: str, value: float) -> None:
     """Raises BadUsage for a parameter that is not a finite number above 0."""
     if not 0 < value < float("inf"):
-        raise BadUsage(f"{name}={value!r}: a finite number above 0 is wanted.")
+        raise BadUsage(f"{name}={value!r}: expected a finite number above 0.")

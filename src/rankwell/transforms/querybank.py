@@ -1,4 +1,4 @@
-"""Querybank normalisation: items that answer to everything are held down by a bank of other queries."""
+"""Querybank normalisation: a bank of other queries penalises items that are similar to everything."""
 
 import numpy as np
 

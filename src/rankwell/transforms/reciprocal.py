@@ -34,7 +34,7 @@ def reciprocal(given: Descriptors, *, k1: int = 20, k2: int = 6, weight: float =
     """
     k1, k2 = check_whole("k1", k1), check_whole("k2", k2)
     if not 0 <= weight <= 1:
-        raise BadUsage(f"weight={weight!r}: a number from 0 to 1 is wanted.")
+        raise BadUsage(f"weight={weight!r}: expected a number from 0 to 1.")
     references, queries = unit_rows(given.references, "references"), unit_rows(given.queries, "queries")
     new = given.same < 0
     # A query that is among the references is one image, and would be its own nearest neighbour as two.
@@ -46,11 +46,11 @@ def reciprocal(given: Descriptors, *, k1: int = 20, k2: int = 6, weight: float =
     columns = sets.transposed(len(images))
 
     def _read(start: int, stop: int) -> Floats:
-        asked = rows[start:stop]
-        found = np.array([_shared(sets, columns, row)[: len(references)] for row in asked.tolist()])
+        chosen = rows[start:stop]
+        found = np.array([_shared(sets, columns, row)[: len(references)] for row in chosen.tolist()])
         found = 1 - found / (2 - found)
-        distances = 2 - 2 * np.matmul(images[asked], references.T, dtype=np.float64)
-        return -((1 - weight) * found + weight * distances.clip(0.0) / farthest[asked, None])
+        distances = 2 - 2 * np.matmul(images[chosen], references.T, dtype=np.float64)
+        return -((1 - weight) * found + weight * distances.clip(0.0) / farthest[chosen, None])
 
     return Transformed((len(queries), len(references)), _read)
 
@@ -74,7 +74,7 @@ class _Sets(NamedTuple):
         return _Sets(offsets_of(counts), self.owners[order], self.weights[order])
 
     def rows(self, chosen: Ints) -> Ints:
-        """Where the entries of some sets stand, set after set."""
+        """Positions of the entries of some sets, set after set."""
         lengths = self.offsets[chosen + 1] - self.offsets[chosen]
         starts = np.repeat(self.offsets[chosen] - offsets_of(lengths)[:-1], lengths)
         return starts + np.arange(int(lengths.sum()), dtype=np.int64)
@@ -151,8 +151,8 @@ def _averaged(sets: _Sets, nearest: Ints) -> _Sets:
 def _shared(sets: _Sets, columns: _Sets, row: int) -> Floats:
     """(images,) the weight that an image's set shares with that of each other."""
     own = slice(int(sets.offsets[row]), int(sets.offsets[row + 1]))
-    asked = sets.members[own]
-    entries = columns.rows(asked)
-    mine = np.repeat(sets.weights[own], columns.offsets[asked + 1] - columns.offsets[asked])
+    members = sets.members[own]
+    entries = columns.rows(members)
+    mine = np.repeat(sets.weights[own], columns.offsets[members + 1] - columns.offsets[members])
     shared: Floats = np.minimum(mine, columns.weights[entries])
     return np.bincount(columns.members[entries], weights=shared, minlength=len(sets.offsets) - 1).astype(np.float64)

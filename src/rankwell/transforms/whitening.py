@@ -1,4 +1,4 @@
-"""PCA-whitening: directions in which all descriptors vary a lot are held down."""
+"""PCA whitening: directions in which all descriptors vary a lot are penalised."""
 
 from dataclasses import replace
 
@@ -37,7 +37,7 @@ def whitening(given: Descriptors, *, dimensions: int = 0, power: float = 0.5) ->
     """
     dimensions = check_whole("dimensions", dimensions, least=0)
     if not 0 <= power < float("inf"):
-        raise BadUsage(f"power={power!r}: a finite number from 0 is wanted.")
+        raise BadUsage(f"power={power!r}: expected a finite number from 0.")
     references = unit_rows(given.references, "references")
     learn = references if given.learn is None else unit_rows(given.learn, "vectors to learn from")
     mean, directions, variances = _principal(learn, given.learnt_on)

@@ -357,7 +357,7 @@ def test_result_files_are_points_too(world: Write, tmp_path: Path):
             "parameters: k: 'k' is an option of 'questions' as well",
         ),
         ("[chart]\nmeasures = 'em'\n@$call = 'm:f'\n", "chart.measures is 'em'; expected a list"),
-        ("[[system]\n", r"grid.toml is no TOML: .*line 1"),
+        ("[[system]\n", r"grid.toml is not valid TOML: .*line 1"),
         (
             "gold = 'g'\n[systems.a]\ncall = 'm:f'\n",
             "an earlier version. Convert it once: rankwell convert experiment .*grid.toml NEW",

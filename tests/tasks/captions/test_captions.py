@@ -476,8 +476,8 @@ def test_embeddings_on_the_command_line_have_a_progress_and_no_matrix(tmp_path: 
 
 
 BAD: dict[str, tuple[Any, Any, str]] = {
-    "a positive outside the gallery": ([[1.0, 2.0]], [[5]], r"row 0: the item 5 is no column of the scores, which has 2"),
-    "a negative position": ([[1.0, 2.0]], [[-1]], r"row 0: the item -1 is no column"),
+    "a positive outside the gallery": ([[1.0, 2.0]], [[5]], r"row 0: the item 5 is not a column of the scores, which has 2"),
+    "a negative position": ([[1.0, 2.0]], [[-1]], r"row 0: the item -1 is not a column"),
     "not a number": ([[1.0, 2.0], [math.nan, 1.0]], [[0], [1]], r"row 1, column 0: the score is nan"),
     "infinity": ([[1.0, 2.0], [0.0, -math.inf]], [[0], [1]], r"row 1, column 1: the score is -inf"),
     "a transposed matrix": (np.ones((2, 3)), [[0], [1], [1]], r"3 lists .* 2 rows .* 3 columns .*transposed"),
@@ -485,9 +485,9 @@ BAD: dict[str, tuple[Any, Any, str]] = {
     "ragged rows": ([[1.0, 2.0], [1.0]], [[0], [1]], r"row 1 has 1 scores, row 0 has 2"),
     "an empty gallery": (np.ones((2, 0)), [[], []], r"shape \(2, 0\): an empty gallery \(no column\)"),
     "no queries": (np.ones((0, 2)), [], r"no query \(no row\)"),
-    "one dimension": (np.ones(3), [[0]], r"shape \(3,\); a table is wanted"),
+    "one dimension": (np.ones(3), [[0]], r"shape \(3,\); expected a table"),
     "text": (np.array([["a"]]), [[0]], r"of type <U1; real numbers"),
-    "a query that is not there": ([[1.0, 2.0]], {"7": [0]}, r"the positives: the query '7' is no row"),
+    "a query that is not there": ([[1.0, 2.0]], {"7": [0]}, r"the positives: the query '7' is not a row"),
     "a truth value": ([[1.0, 2.0]], [[True]], r"row 0: True names no item"),
     "counts that do not add up": (np.ones((4, 2)), [2, 3], r"2 counts with the sum 5 .* 4 rows"),
 }
@@ -540,7 +540,7 @@ def test_positives_are_refused_where_they_are_named_twice_or_unknown():
     [
         ({"direction": "up"}, UnknownName, "no direction is called 'up'"),
         ({"protocol": "among"}, UnknownName, "no protocol"),
-        ({"ties": "coin"}, UnknownName, "no tie rule is called 'coin'"),
+        ({"ties": "coin"}, UnknownName, "unknown tie rule 'coin'"),
         ({"no_relevant": "maybe"}, UnknownName, "no rule is called 'maybe'"),
         ({"convention": "nobody"}, UnknownName, "no convention is called 'nobody'"),
         ({"measures": ["R@1", "nonsense"]}, UnknownName, "nonsense"),

@@ -300,13 +300,13 @@ def test_what_was_given_stays_as_it_is_and_bad_vectors_are_named(name: str) -> N
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("query-expansion(k=0)", "k=0: a whole number from 1"),
-        ("query-expansion(k=1.5)", "k=1.5: a whole number"),
-        ("database-augmentation(alpha=-1)", "alpha=-1: a finite number from 0"),
+        ("query-expansion(k=0)", "k=0: expected an integer from 1"),
+        ("query-expansion(k=1.5)", "k=1.5: expected an integer"),
+        ("database-augmentation(alpha=-1)", "alpha=-1: expected a finite number from 0"),
         ("whitening(power=-0.5)", "power=-0.5"),
-        ("whitening(dimensions=True)", "dimensions=True: a whole number from 0"),
-        ("reciprocal(k2=0)", "k2=0: a whole number from 1"),
-        ("reciprocal(weight=1.5)", "weight=1.5: a number from 0 to 1"),
+        ("whitening(dimensions=True)", "dimensions=True: expected an integer from 0"),
+        ("reciprocal(k2=0)", "k2=0: expected an integer from 1"),
+        ("reciprocal(weight=1.5)", "weight=1.5: expected a number from 0 to 1"),
     ],
 )
 def test_parameters_out_of_range_are_refused(text: str, says: str) -> None:

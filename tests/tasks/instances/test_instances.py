@@ -277,7 +277,7 @@ def test_a_transform_of_scores_changes_scores() -> None:
         ({"exclude": "group"}, BadUsage, "no image has a group"),
         ({"ties": "averaged"}, UnknownName, "no tie rule of a gallery is called 'averaged'"),
         ({"measures": "TP/PRED"}, BadUsage, "name a measure of rankings"),
-        ({"measures": "PP@1"}, UnknownName, "no measure is called 'PP'"),
+        ({"measures": "PP@1"}, UnknownName, "unknown measure 'PP'"),
         ({"cut": 0}, BadUsage, "cut 0"),
         ({"convention": "tehsis"}, UnknownName, "did you mean 'thesis'"),
         ({"embeddings": "x.npy"}, BadUsage, "one of three"),

@@ -340,7 +340,7 @@ def test_the_table_is_written_in_every_form(run, tmp_path: Path) -> None:
         (("{r}", "--system", "b={toml}"), "--system b: there is no run named so"),
         (("{r}", "--system", "a={toml}", "--system", "a={toml}"), "a second description of the system 'a'"),
         (("{r}", "--published", "-m", "MAP"), "the published figures are P@1, the table shows AP"),
-        (("{r}/nowhere",), "is no folder"),
+        (("{r}/nowhere",), "is not a folder"),
     ],
 )
 def test_bad_use_is_refused_in_one_line(run, tmp_path: Path, words: tuple[str, ...], says: str) -> None:
@@ -523,7 +523,7 @@ def test_a_system_file_of_an_earlier_version_is_converted(tmp_path: Path, monkey
         ("[system.training]\ntime = 3", "system 'a': training: time is 3; expected a string"),
         ("training = 'long'", "system 'a': training is 'long'; expected a table"),
         ("notes = 3", "system 'a': notes is 3; expected a string"),
-        ("title = ", "is no TOML"),
+        ("title = ", "is not valid TOML"),
     ],
 )
 def test_a_wrong_system_file_is_refused_with_its_key(tmp_path: Path, text: str, says: str) -> None:
@@ -538,7 +538,7 @@ def test_a_system_file_that_is_no_utf_8_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "s.toml"
     path.write_bytes(b'name = "\xff"')
 
-    with pytest.raises(BadInput, match="no UTF-8"):
+    with pytest.raises(BadInput, match="not UTF-8"):
         read_statements(path)
 
 
@@ -546,7 +546,7 @@ def test_a_system_file_that_is_no_utf_8_is_refused(tmp_path: Path) -> None:
     ("name", "content", "says"),
     [
         ("summary.json", "[]", "no 'rows'"),
-        ("summary.json", "{", "is no JSON"),
+        ("summary.json", "{", "is not JSON"),
         ("summary.json", '{"rows": [{"run": "a"}]}', "row 1 has no 'measure'"),
         ("summary.json", None, "no summary.json"),
         ("performance.json", "{}", "no 'runs'"),

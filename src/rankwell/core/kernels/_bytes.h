@@ -1,4 +1,4 @@
-/* Bytes eight and sixty-four at a time, and arrays that grow. Everything here may read SLACK bytes behind what it is asked for. */
+/* Bytes eight and sixty-four at a time, and arrays that grow. Everything here may read SLACK bytes past the end of its input. */
 
 #ifndef RANKWELL_BYTES_H
 #define RANKWELL_BYTES_H
@@ -79,7 +79,7 @@ INLINE uint64_t blank_or_below(const uint8_t *text)
     return found;
 }
 
-/* White space as C's isspace has it, whatever the locale. */
+/* White space as in C's isspace, in any locale. */
 INLINE int is_white(uint8_t byte)
 {
     return byte == ' ' || (byte >= '\t' && byte <= '\r');

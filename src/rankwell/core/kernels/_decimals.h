@@ -1,6 +1,6 @@
 /* Decimal notation to the nearest double, ties to even, as Python's float reads it.
 
-   What takes more than 64 bits to decide is left to the caller, and so is all that is no such number. Source of the digit steps:
+   Numbers that take more than 64 bits to decide are left to the caller, and so is all other text. Source of the digit steps:
    Lemire, "Number parsing at a gigabyte per second", 2021. */
 
 #ifndef RANKWELL_DECIMALS_H
@@ -68,7 +68,7 @@ static inline int divide(uint64_t whole, int tens, double *value)
 #endif
 }
 
-/* whole * 10**tens; 0 where that cannot be told here. */
+/* whole * 10**tens; 0 where that cannot be decided here. */
 static inline int scale(uint64_t whole, int64_t tens, double *value)
 {
     if (whole == 0)

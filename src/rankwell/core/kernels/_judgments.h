@@ -23,7 +23,7 @@ typedef struct {
 } Judging;
 
 /* tabs: lines of query, item and grade with single tabs between them, as in BEIR's files; else of query, aspect, item and grade
-   between any white space. aspects: whether the second of these tells judgments apart. */
+   between any white space. aspects: whether the second of these distinguishes judgments. */
 typedef struct {
     int tabs, comments, aspects;
 } Qrels;

@@ -47,7 +47,7 @@ static inline size_t power_of_two(size_t least, size_t wanted)
     return least;
 }
 
-/* The position of a query, -1 for one that nobody judged. */
+/* The position of a query, -1 for an unjudged one. */
 INLINE int64_t find_query(const Table *table, const uint8_t *name, size_t size)
 {
     const uint64_t hash = hash_of(name, size);

@@ -50,7 +50,7 @@ def choose_array(shapes: Mapping[str, tuple[int, ...]], name: str, file: str) ->
     listed = ", ".join(f"{key!r} ({' × '.join(map(str, shape)) or 'one number'})" for key, shape in shapes.items()) or "none"
     if name:
         if name not in shapes:
-            raise BadInput(f"no array is called {name!r}; the file has {listed}.")
+            raise BadInput(f"there is no array named {name!r}; the file has {listed}.")
         return name
     flat = [key for key, shape in shapes.items() if len(shape) == 2]
     usual = [key for key in flat if key.lower() in USUAL]
@@ -63,12 +63,12 @@ def choose_array(shapes: Mapping[str, tuple[int, ...]], name: str, file: str) ->
 
 
 def as_real(vectors: NDArray[Any]) -> NDArray[Any]:
-    """The array as it is; whole numbers of more than 8 bits, as `.ivecs` has them, as float64."""
+    """The array as it is; integers of more than 8 bits, as in `.ivecs`, as float64."""
     return np.asarray(vectors).astype(np.float64) if vectors.dtype.kind in "iu" and vectors.dtype.itemsize > 1 else vectors
 
 
 def item_ids(values: Iterable[Any]) -> list[str]:
-    """Ids as text: text as it stands, bytes decoded, whole numbers written out. Raises BadInput for the first that is neither."""
+    """Ids as strings: strings unchanged, bytes decoded, integers written out. Raises BadInput for the first of another type."""
     return [_item_id(value, row) for row, value in enumerate(values)]
 
 
@@ -79,7 +79,7 @@ def _item_id(value: Any, row: int) -> str:
         return str(int(value))
     if not isinstance(value, str) or not value:
         shown = "nothing" if value in (None, "") else f"{str(value)[:40]!r}, a {type(value).__name__},"
-        raise BadInput(f"row {row} has {shown} where an id belongs; ids are text or whole numbers.")
+        raise BadInput(f"row {row} has {shown}; expected an id, a string or an integer.")
     return str(value)
 
 
@@ -104,5 +104,5 @@ def refuse_non_finite(table: Embeddings) -> None:
             row, column = wrong[0].tolist()
             place = table.place(rows.start + row)
             raise BadScore(
-                f"{place}, column {column}: {block[row, column]} where a finite number belongs; mend or drop the vector."
+                f"{place}, column {column}: {block[row, column]}; expected a finite number. Correct or drop the vector."
             )

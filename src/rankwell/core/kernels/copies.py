@@ -1,4 +1,4 @@
-"""Rows of a matrix that are the same: captions of equal words, which no system can tell apart."""
+"""Rows of a matrix that are the same: captions of equal words, which no system can distinguish."""
 
 from typing import Any
 

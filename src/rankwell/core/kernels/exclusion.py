@@ -1,4 +1,4 @@
-"""Who is no neighbour of whom: the query's own item, and items with the query's label. By name, never by position."""
+"""Pairs excluded from neighbour search: the query's own item, and items with the query's label. By name, never by position."""
 
 from collections.abc import Hashable, Sequence
 from typing import Literal, NamedTuple
@@ -13,13 +13,13 @@ Exclude = Literal["none", "self"]
 
 
 class Groups(NamedTuple):
-    """A label per query and per item; an item is no neighbour of a query with the same label. None is no label."""
+    """A label per query and per item; an item is excluded for a query with the same label. None means unlabelled."""
 
     queries: Sequence[Hashable]
     items: Sequence[Hashable]
 
 
-class Barred(NamedTuple):
+class ExcludedPairs(NamedTuple):
     """Pairs of a query and an item of a block that are excluded."""
 
     rows: Ints
@@ -35,7 +35,7 @@ class Exclusion:
         self._self = _same_name(queries, items) if exclude == "self" else None
         self._labels = None if groups is None else _numbered(groups, queries.n, items.n)
 
-    def barred(self, rows: slice, start: int, n: int) -> Barred:
+    def excluded(self, rows: slice, start: int, n: int) -> ExcludedPairs:
         """The excluded pairs of some queries with n items from `start` on; counted within both."""
         found = [(np.empty(0, np.int64), np.empty(0, np.int64))]
         if self._self is not None:
@@ -46,16 +46,16 @@ class Exclusion:
             labels, others = self._labels
             row, column = np.nonzero(labels[rows][:, None] == others[start : start + n])
             found.append((row, column))
-        return Barred(*(np.concatenate(column) for column in zip(*found, strict=True)))
+        return ExcludedPairs(*(np.concatenate(column) for column in zip(*found, strict=True)))
 
-    def is_barred(self, rows: Ints, columns: Ints) -> Bools:
+    def is_excluded(self, rows: Ints, columns: Ints) -> Bools:
         """(pairs,) whether the item is excluded for the query."""
-        barred = np.zeros(len(rows), dtype=np.bool_)
+        excluded = np.zeros(len(rows), dtype=np.bool_)
         if self._self is not None:
-            barred |= self._self[rows] == columns
+            excluded |= self._self[rows] == columns
         if self._labels is not None:
-            barred |= self._labels[0][rows] == self._labels[1][columns]
-        return barred
+            excluded |= self._labels[0][rows] == self._labels[1][columns]
+        return excluded
 
 
 def _same_name(queries: Embeddings, items: Embeddings) -> Ints:

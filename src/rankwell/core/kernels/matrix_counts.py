@@ -1,6 +1,6 @@
-"""Where the positives of each query stand in a matrix of scores: counted block by block in two threads, never sorted whole.
+"""Rank counts of the positives of each query in a matrix of scores: counted block by block in two threads, never sorted whole.
 
-A query is a row of the matrix (`across`), or a column (`down`): the matrix is read in the order in which it lies either way.
+A query is a row of the matrix, or a column (`transposed`): the matrix is read in its own order either way.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -26,9 +26,9 @@ _COMPARED = 4
 """Up to so many positives of a query are each compared with all scores; from there on sorting the query's scores is faster."""
 
 
-class Counts(NamedTuple):
+class PositiveCounts(NamedTuple):
     """For some pairs of a query and its positive: pairs, as positions in the table of positives, ascending; the score of each;
-    how many items score higher, how many the same (itself included), how many of those come before it in the named order."""
+    the numbers of items that score higher, that score the same (itself included), and of those before it in the named order."""
 
     pairs: Ints
     scores: Floats
@@ -38,15 +38,15 @@ class Counts(NamedTuple):
 
 
 class Side(NamedTuple):
-    """What is looked at. down: whether the queries are the columns. rows: those of the matrix that take part; None for all."""
+    """A matrix seen from its queries. transposed: whether they are the columns. rows: those that take part; None for all."""
 
     scores: Scores
     rows: Ints | None
-    down: bool
+    transposed: bool
 
     @property
     def n_rows(self) -> int:
-        """How many rows of the matrix take part."""
+        """Number of rows of the matrix that take part."""
         return self.scores.matrix.shape[0] if self.rows is None else len(self.rows)
 
     def block(self, start: int, stop: int) -> Reals:
@@ -63,17 +63,19 @@ class Side(NamedTuple):
             if odd is not None and len(odd):
                 first, second = map(int, odd[0])
                 place = self.scores.place(row + first if self.rows is None else int(self.rows[row + first]), column + second)
-                raise BadScore(f"{place}: the score is {block[first, second]}; scores are finite, mend it or mask its row.")
+                raise BadScore(
+                    f"{place}: the score is {block[first, second]}; expected finite scores. Correct it, or mask its row."
+                )
         return block
 
     def of(self, queries: Ints, items: Ints) -> Reals:
         """(pairs,) the scores of pairs."""
-        rows, columns = (items, queries) if self.down else (queries, items)
+        rows, columns = (items, queries) if self.transposed else (queries, items)
         return comparable(self.scores.matrix[rows if self.rows is None else self.rows[rows], columns])
 
     def all_of(self, query: int) -> Reals:
         """(items,) the scores of one query."""
-        if not self.down:
+        if not self.transposed:
             return comparable(self.scores.matrix[query if self.rows is None else int(self.rows[query])])
         column = self.scores.matrix[:, query]
         return comparable(column if self.rows is None else column[self.rows])
@@ -85,15 +87,17 @@ def comparable(scores: Reals) -> Reals:
     return scores.astype({"e": "f4", "?": "u1"}.get(kind.char, kind), copy=False)
 
 
-def count(side: Side, positives: Positives, *, best: bool, order: Ints | None = None, progress: Progress | None = None) -> Counts:
+def count(
+    side: Side, positives: Positives, *, best: bool, order: Ints | None = None, progress: Progress | None = None
+) -> PositiveCounts:
     """The counts of every positive, or of each query's `best` one alone with those that tie with it.
 
     positives: of the queries of this side. order: (items,) the place of each item among items with equal scores; None for that
     in the table. The matrix is read once; a row of which a positive is tied is read again. Raises BadScore as `Side.checked`.
     """
-    asked = side.of(positives.owner, positives.items)
-    pairs = np.flatnonzero(positives.is_best(asked)) if best else np.arange(len(asked))
-    owner, scores = positives.owner[pairs], asked[pairs]
+    own = side.of(positives.owner, positives.items)
+    pairs = np.flatnonzero(positives.is_best(own)) if best else np.arange(len(own))
+    owner, scores = positives.owner[pairs], own[pairs]
     most = 1 if best else int(positives.counts.max(initial=0))
     if most > _COMPARED:
         above, tied = _by_sorting(side, offsets_of(np.bincount(owner, minlength=positives.n_queries)), scores, progress)
@@ -101,15 +105,15 @@ def count(side: Side, positives: Positives, *, best: bool, order: Ints | None = 
         level = np.zeros(len(pairs), dtype=np.int64) if best else pairs - positives.offsets[owner]
         wanted = np.zeros((positives.n_queries, max(most, 1)), dtype=scores.dtype)
         wanted[owner, level] = scores
-        higher, as_high = (_down if side.down else _across)(side, wanted, progress)
+        higher, as_high = (_in_columns if side.transposed else _in_rows)(side, wanted, progress)
         above = higher[owner, level]
         tied = as_high[owner, level] - above
     before = _before(side, positives, pairs, scores, tied, order)
-    return Counts(pairs, scores.astype(np.float64), above, tied, before)
+    return PositiveCounts(pairs, scores.astype(np.float64), above, tied, before)
 
 
 def _pieces(n: int, size: int, progress: Progress | None) -> Iterator[list[range]]:
-    """The rows in parts of a size, so many at once as there are processors; tells after each lot how far the work has come."""
+    """The rows in parts of a size, as many at once as there are processors; reports progress after each lot."""
     at_once = processors()
     for start in range(0, n, size * at_once):
         stop = min(start + size * at_once, n)
@@ -118,8 +122,8 @@ def _pieces(n: int, size: int, progress: Progress | None) -> Iterator[list[range
             progress(stop, n)
 
 
-def _across(side: Side, wanted: Reals, progress: Progress | None) -> tuple[Ints, Ints]:
-    """(queries, m) how many scores of a row are above those wanted, and how many as high or above."""
+def _in_rows(side: Side, wanted: Reals, progress: Progress | None) -> tuple[Ints, Ints]:
+    """(queries, m) numbers of scores of a row above the wanted ones, and at least as high."""
     n, width = side.n_rows, side.scores.matrix.shape[1]
     higher, as_high = np.zeros(wanted.shape, dtype=np.int64), np.zeros(wanted.shape, dtype=np.int64)
     step = max(1, min(64, _CELLS // width))
@@ -143,12 +147,12 @@ def _across(side: Side, wanted: Reals, progress: Progress | None) -> tuple[Ints,
 
 
 def _per_row(marks: Bools) -> Sequence[Any] | Ints:
-    """(rows,) how many marks of each row are set."""
-    # Row by row is several times as fast as along an axis, but for short rows the calls take longer than the work.
+    """(rows,) number of marks set in each row."""
+    # Row by row is several times as fast as along an axis; in short rows, however, the calls take longer than the work.
     return np.count_nonzero(marks, axis=1) if marks.shape[1] < _SHORT else [np.count_nonzero(row) for row in marks]
 
 
-def _down(side: Side, wanted: Reals, progress: Progress | None) -> tuple[Ints, Ints]:
+def _in_columns(side: Side, wanted: Reals, progress: Progress | None) -> tuple[Ints, Ints]:
     """The same for columns: each part of the rows is compared with one number per column, and the counts are added up."""
     n, width = side.n_rows, side.scores.matrix.shape[1]
     totals = np.zeros((2, *wanted.shape[::-1]), dtype=np.int64)
@@ -173,10 +177,10 @@ def _down(side: Side, wanted: Reals, progress: Progress | None) -> tuple[Ints, I
 
 
 def _by_sorting(side: Side, offsets: Ints, scores: Reals, progress: Progress | None) -> tuple[Ints, Ints]:
-    """(pairs,) how many scores of a pair's query are above its own, and how many the same, from each query's sorted scores."""
+    """(pairs,) numbers of scores of a pair's query above its own, and equal to it, from each query's sorted scores."""
     n_queries = len(offsets) - 1
     above, tied = np.empty(len(scores), dtype=np.int64), np.empty(len(scores), dtype=np.int64)
-    n_items = side.n_rows if side.down else side.scores.matrix.shape[1]
+    n_items = side.n_rows if side.transposed else side.scores.matrix.shape[1]
     step = max(1, min(64, _CELLS // n_items))
 
     def _work(part: range) -> None:
@@ -196,7 +200,7 @@ def _by_sorting(side: Side, offsets: Ints, scores: Reals, progress: Progress | N
 
 def _of_queries(side: Side, start: int, stop: int) -> Reals:
     """(queries, items) the scores of some queries, each checked."""
-    if not side.down:
+    if not side.transposed:
         return side.block(start, stop)
     columns = side.scores.matrix[:, start:stop]
     block = side.checked(comparable(columns if side.rows is None else columns[side.rows]), 0, start)
@@ -204,7 +208,7 @@ def _of_queries(side: Side, start: int, stop: int) -> Reals:
 
 
 def _before(side: Side, positives: Positives, pairs: Ints, scores: Reals, tied: Ints, order: Ints | None) -> Ints:
-    """(pairs,) how many items with a pair's score come before it."""
+    """(pairs,) number of items with a pair's score that come before it."""
     before = np.zeros(len(pairs), dtype=np.int64)
     in_ties = np.flatnonzero(tied > 1)
     owner = positives.owner[pairs[in_ties]]
@@ -213,34 +217,34 @@ def _before(side: Side, positives: Positives, pairs: Ints, scores: Reals, tied: 
         every = side.all_of(query)
         for score in np.unique(scores[mine]):
             same = mine[scores[mine] == score]
-            rivals, asked = np.flatnonzero(every == score), positives.items[pairs[same]]
+            rivals, targets = np.flatnonzero(every == score), positives.items[pairs[same]]
             before[same] = (
-                np.searchsorted(rivals, asked) if order is None else np.searchsorted(np.sort(order[rivals]), order[asked])
+                np.searchsorted(rivals, targets) if order is None else np.searchsorted(np.sort(order[rivals]), order[targets])
             )
     return before
 
 
 def count_groups(
     scores: Scores, rows: Ints | None, groups: Positives, *, order: Ints | None = None, progress: Progress | None = None
-) -> Counts:
+) -> PositiveCounts:
     """The counts of each column among all columns' groups of rows, a group's score being the greatest of its rows.
 
     groups: the rows (of those that take part) of each column's group; columns without any take no part. order: (columns,) places
     among equal scores; None for that in the table. `pairs` are columns. Source: Luo and others 2021, CLIP4Clip, multi-sentence.
     """
-    side = Side(scores, rows, down=True)
+    side = Side(scores, rows, transposed=True)
     members = np.flatnonzero(groups.counts)
     starts, width = groups.offsets[members], scores.matrix.shape[1]
-    asked = side.of(groups.owner, groups.items)
-    wanted = np.zeros(width, dtype=asked.dtype)
+    own = side.of(groups.owner, groups.items)
+    wanted = np.zeros(width, dtype=own.dtype)
     if len(members):
-        wanted[members] = np.maximum.reduceat(asked, starts)
+        wanted[members] = np.maximum.reduceat(own, starts)
     place = np.arange(width) if order is None else order
     totals = np.zeros((3, width), dtype=np.int64)
     for first, last in lots(groups.offsets[members + 1], max(1, 4 * _CELLS // width)):
         begin = int(starts[first])
         chosen = groups.items[begin : int(groups.offsets[members[last - 1] + 1])]
-        part = Side(scores, chosen if rows is None else rows[chosen], down=True)
+        part = Side(scores, chosen if rows is None else rows[chosen], transposed=True)
         found = part.block(0, len(chosen))
         best = np.maximum.reduceat(found, starts[first:last] - begin, axis=0)
         same = best == wanted
@@ -251,7 +255,7 @@ def count_groups(
         totals[2] += np.bincount(column[early], minlength=width)
         if progress is not None:
             progress(last, len(members))
-    return Counts(members, wanted[members].astype(np.float64), *totals[:, members])
+    return PositiveCounts(members, wanted[members].astype(np.float64), *totals[:, members])
 
 
 def lots(ends: Ints, most: int) -> Iterator[tuple[int, int]]:
@@ -270,8 +274,8 @@ def first_items(side: Side, depth: int, *, order: Ints | None = None) -> tuple[I
 
     order: as for `count`. depth: at most the number of items.
     """
-    n_queries = side.scores.matrix.shape[1] if side.down else side.n_rows
-    n_items = side.n_rows if side.down else side.scores.matrix.shape[1]
+    n_queries = side.scores.matrix.shape[1] if side.transposed else side.n_rows
+    n_items = side.n_rows if side.transposed else side.scores.matrix.shape[1]
     place = np.arange(n_items) if order is None else order
     positions, scores = np.empty((n_queries, depth), dtype=np.int64), np.empty((n_queries, depth))
     step = max(1, min(64, _CELLS // n_items))

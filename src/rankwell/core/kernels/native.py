@@ -20,5 +20,5 @@ else:
 
 
 def name() -> str:
-    """What does the work: `native` or `numpy`."""
+    """The implementation in use: `native` or `numpy`."""
     return "numpy" if library is None else "native"  # pyright: ignore[reportUnnecessaryComparison]

@@ -1,4 +1,4 @@
-"""How alike the two vectors of each pair are, by the four functions that sentence-transformers knows."""
+"""Similarity of the two vectors of each pair, by the four functions of sentence-transformers."""
 
 from typing import Any, Literal, get_args
 
@@ -21,7 +21,7 @@ def similarity_name(name: str) -> Similarity:
     known: dict[str, Similarity] = {each: each for each in SIMILARITIES}
     known |= {"l2": "euclidean", "l1": "manhattan"}
     if name not in known:
-        raise UnknownName(f"no similarity is called {name!r}; {suggest(name, known)}")
+        raise UnknownName(f"unknown similarity {name!r}; {suggest(name, known)}")
     return known[name]
 
 

@@ -35,7 +35,7 @@ def crew(processes: int, *, threads: int | None, prepare: Callable[[], object]) 
     if processes == 1:
         yield partial(_in_threads, threads=threads)
         return
-    # They are loaded only where they are wanted: they take longer than a small evaluation computes.
+    # They are loaded only where they are needed: loading takes longer than a small evaluation.
     import multiprocessing
     from concurrent.futures import ProcessPoolExecutor
     from concurrent.futures.process import BrokenProcessPool

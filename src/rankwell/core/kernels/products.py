@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rankwell.core.kernels import native
-from rankwell.core.kernels.exclusion import Barred
+from rankwell.core.kernels.exclusion import ExcludedPairs
 from rankwell.core.kernels.similarity import Reals
 from rankwell.core.kernels.threads import in_threads, processors
 from rankwell.core.tables import Bools, Ints
@@ -14,7 +14,7 @@ _FOLD = 16
 _EACH = 1 << 20  # products that are worth a thread
 
 
-class Hits(NamedTuple):
+class ProductHits(NamedTuple):
     """Pairs of a query and an item of a block with their products, ascending by query and then by item."""
 
     rows: Ints
@@ -31,13 +31,13 @@ class Counted(NamedTuple):
     which: Ints
 
 
-def sift(products: Reals, cut: Reals, slack: Reals, keep: int, barred: Barred, mask: Bools) -> Hits:
+def sift(products: Reals, cut: Reals, slack: Reals, keep: int, excluded: ExcludedPairs, mask: Bools) -> ProductHits:
     """The pairs of a block with a product of at least `cut`; those that cannot be among the best `keep` may be missing.
 
-    products: (queries, items). cut, slack: (queries,), see `rankwell.neighbours.Engine.hits`. mask: room of the shape of
+    products: (queries, items). cut, slack: (queries,), see `rankwell.neighbours.Multiplier.hits`. mask: room of the shape of
     `products`; both are written to. A block with too many such pairs is looked at again, for those among its own best.
     """
-    products[barred] = -np.inf
+    products[excluded] = -np.inf
     queries, items = products.shape
     room = 4 * keep * queries if items > keep else queries * items
     # The first block has no cut, and listing all of its pairs would be in vain.
@@ -51,7 +51,7 @@ def sift(products: Reals, cut: Reals, slack: Reals, keep: int, barred: Barred, m
     return found
 
 
-def _reaching(products: Reals, cut: Reals, room: int, mask: Bools) -> Hits | None:
+def _reaching(products: Reals, cut: Reals, room: int, mask: Bools) -> ProductHits | None:
     """All pairs with a product of at least `cut`, by row and then by column; None where they are more than the room."""
     if native.library is not None and products.dtype == np.float32:
         return _reaching_natively(products, cut, room)
@@ -60,24 +60,24 @@ def _reaching(products: Reals, cut: Reals, room: int, mask: Bools) -> Hits | Non
     if len(found) > room:
         return None
     rows, columns = np.divmod(found, products.shape[1])
-    return Hits(rows, columns, products[rows, columns])
+    return ProductHits(rows, columns, products[rows, columns])
 
 
-def _reaching_natively(products: Reals, cut: Reals, room: int) -> Hits | None:
+def _reaching_natively(products: Reals, cut: Reals, room: int) -> ProductHits | None:
     cut = np.ascontiguousarray(cut)
 
-    def _work(part: slice) -> Hits | None:
+    def _work(part: slice) -> ProductHits | None:
         some = products[part]
         n = min(room, some.size)
         rows, columns, values = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64), np.empty(n, dtype=np.float32)
         found = native.library.sift(some, cut[part], rows, columns, values)
-        return None if found < 0 else Hits(rows[:found] + part.start, columns[:found].copy(), values[:found].copy())
+        return None if found < 0 else ProductHits(rows[:found] + part.start, columns[:found].copy(), values[:found].copy())
 
     found = in_threads(_work, _parts(products))
     parts = [part for part in found if part is not None]
     if len(parts) < len(found) or sum(len(part.rows) for part in parts) > room:
         return None
-    return Hits(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+    return ProductHits(*(np.concatenate(column) for column in zip(*parts, strict=True)))
 
 
 def _parts(products: Reals) -> list[slice]:
@@ -98,12 +98,12 @@ def _kth_bound(products: Reals, keep: int) -> Reals:
     return np.partition(products, items - keep, axis=1)[:, items - keep]
 
 
-def tally(products: Reals, low: Reals, high: Reals, barred: Barred, mask: Bools) -> Counted:
-    """How many products of each query exceed `high`, and which lie from `low` to `high`; low, high: (queries, m).
+def tally(products: Reals, low: Reals, high: Reals, excluded: ExcludedPairs, mask: Bools) -> Counted:
+    """The number of products of each query above `high`, and those from `low` to `high`; low, high: (queries, m).
 
     products: (queries, items). mask: room of the same shape; both are written to.
     """
-    products[barred] = -np.inf
+    products[excluded] = -np.inf
     if native.library is not None and products.dtype == np.float32:
         return _tally_natively(products, low, high)
     above = np.empty(low.shape, dtype=np.int64)

@@ -1,4 +1,4 @@
-"""How often each query is drawn in bootstrap resamples: multinomial counts, for which a byte of chance per query is enough."""
+"""Counts of each query in bootstrap resamples: multinomial counts, for which a random byte per query is enough."""
 
 import math
 import threading
@@ -21,7 +21,7 @@ _SHARES = 1 << 120
 def over_resamples(
     n: int, resamples: int, work: Callable[[Floats], Result], *, seed: int, block: int | None = None
 ) -> list[Result]:
-    """What `work` makes of the counts of each block of resamples, in order; several threads work on blocks of their own.
+    """The results of `work` for the counts of each block of resamples, in order; several threads work on blocks of their own.
 
     work: called with (block, n) float64, how often each of n queries is drawn in each resample; the next block overwrites them.
     Every row sums to n, and all ways to draw are as probable. The counts depend on n and the seed (PCG64) alone: measures and
@@ -37,8 +37,8 @@ def over_resamples(
 
 
 class _Chances(NamedTuple):
-    """How a count follows from chance. edges: it is the number of them that a random byte is not below, unless that is `open` or
-    above. rest: then it is the number of those that a random word is not below."""
+    """Mapping of random bytes to counts. edges: a count is the number of them that a random byte is not below, unless that is
+    `open` or above. rest: then it is the number of those that a random word is not below."""
 
     edges: tuple[int, ...]
     open: int
@@ -51,7 +51,7 @@ class Resamples:
     They begin as counts of Poisson's distribution, with a mean of a little less than 1: whatever these sum up to, they are
     multinomial given that sum, and stay so when queries are added one by one, each as probable, until the sum is n. Where it is
     above n, which is rare, the row is drawn again. Nothing is approximated but the probabilities themselves, by 2⁻⁷⁰.
-    Pieces of some rows have random numbers of their own, so that any rows may be had in any order.
+    Pieces of some rows have random numbers of their own, so that any rows can be drawn in any order.
     Source: Brown and Bromberg 1984, An efficient two-stage procedure for generating random variates from the multinomial.
     """
 
@@ -93,12 +93,12 @@ class Resamples:
 
     @cached_property
     def _chances(self) -> _Chances | None:
-        """Of counts whose mean lies three standard deviations of the sum below 1; None where that is no mean."""
+        """Of counts whose mean lies three standard deviations of the sum below 1; None where that is not positive."""
         one = 1 << 20
         mean = one - 1 - math.isqrt(9 * one * one // self._n)
         if mean <= 0:
             return None
-        # Whole numbers all the way: what is rounded off is below 2⁻¹²⁰.
+        # Integers all the way: the rounding error is below 2⁻¹²⁰.
         shares = [_SHARES]
         while shares[-1]:
             shares.append(shares[-1] * mean // (one * len(shares)))

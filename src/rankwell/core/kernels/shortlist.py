@@ -41,7 +41,7 @@ class Shortlist:
 
     @property
     def gave_up(self) -> bool:
-        """Whether products tell so little apart that more than `patience` times the room was scored exactly; then all is void."""
+        """Whether products distinguish so little that over `patience` times the room was scored exactly; then all is void."""
         return self._settled > self._limit
 
     def offer(self, rows: Ints, positions: Ints, middle: Floats, slack: Floats) -> None:
@@ -137,5 +137,5 @@ class Shortlist:
 
 
 def width(k: int) -> int:
-    """How many candidates a shortlist of the best k holds."""
+    """Number of candidates in a shortlist of the best k."""
     return k + max(k, 48)

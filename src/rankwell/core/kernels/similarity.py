@@ -18,7 +18,7 @@ from rankwell.core.tables.embeddings import Embeddings, Vectors
 from rankwell.errors import BadInput, UnknownName
 
 Metric = Literal["cosine", "dot", "l2"]
-Reals = NDArray[Any]  # float32, or float64 where float32 tells too little apart
+Reals = NDArray[Any]  # float32, or float64 where float32 distinguishes too little
 
 _CELLS = 1 << 17  # numbers that are worked on at a time, so that they stay in the cache
 _SHORTEST, _LONGEST = 2.0**-250, 2.0**250
@@ -30,7 +30,7 @@ def metric_name(name: str) -> Metric:
     for metric in get_args(Metric):
         if metric == name:
             return metric
-    raise UnknownName(f"no metric is called {name!r}; the metrics are {', '.join(get_args(Metric))}.")
+    raise UnknownName(f"unknown metric {name!r}; choose one of {', '.join(get_args(Metric))}.")
 
 
 def sum_rows(terms: Floats) -> Floats:
@@ -48,7 +48,7 @@ def _folded(terms: Floats, axis: int) -> Floats:
     """The terms with the second half added to the first along an axis; the middle one of an odd number is kept."""
     wide = terms.shape[axis]
     half, left = wide // 2, wide - wide // 2
-    # Not in place: NumPy cannot tell that the halves are apart, and would copy one of them first.
+    # Not in place: NumPy does not see that the halves are disjoint, and would copy one of them first.
     first, second = (terms[:, :half], terms[:, left:]) if axis else (terms[:half], terms[left:])
     if left == half:
         return first + second
@@ -140,7 +140,7 @@ class Block(NamedTuple):
 
 
 class Space:
-    """How the vectors of two tables are multiplied under a metric, and how far a product may be from the truth.
+    """Products of the vectors of two tables under a metric, with a bound on their error.
 
     double: in float64, which is half as fast, for vectors that are nearly the same as seen from float32.
 
@@ -249,7 +249,7 @@ class Space:
         raise BadInput(f"{place}: numbers as far from 1 as {largest:.3g} cannot be compared; scale all vectors alike.")
 
     def slack(self, query_reach: Any, item_reach: Any) -> Any:
-        """How far a product may be from the place of its exact score, at most; for norms up to the given ones."""
+        """The greatest distance of a product from the place of its exact score, for norms up to the given ones."""
         mass = query_reach * item_reach
         extra = 0.0
         if self.metric == "l2":
@@ -257,7 +257,7 @@ class Space:
             extra = (self._d + 16) * 2.0**-52 * (query_reach + item_reach) ** 2
         bound = self._share * mass + self._d * 2.0**-100 * (1 + query_reach) * (1 + item_reach) ** 2
         if self._whole and self.metric != "cosine":
-            # Sums of whole numbers, and of halves, below 2^23 are exact.
+            # Sums of integers, and of halves, below 2^23 are exact.
             bound = np.where(mass < 2.0**23, 0.0, bound)
         return bound * (1 + 1e-9) + extra
 

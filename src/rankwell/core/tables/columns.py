@@ -1,4 +1,4 @@
-"""What the columns of other people's tables are called, and which of them make a ranking, judgments or texts."""
+"""Names of columns in other people's tables, and the columns that make a ranking, judgments or texts."""
 
 import re
 from collections.abc import Sequence
@@ -68,15 +68,15 @@ def _find(found: Sequence[str], words: Sequence[str]) -> str | None:
 
 
 def known_columns(found: Sequence[str]) -> int:
-    """How many of the columns have a name that means something here."""
+    """Number of columns with a recognised name."""
     words = {*_QUERY, *_ITEM, *_SCORE, *_RANK, *_GRADE, *_ID, *_TEXT}
     return sum(_plain(name) in words for name in found)
 
 
 def likelihood(found: Sequence[str], holds: Holds, *, whole: bool) -> float:
-    """How surely a table with these columns is what is wanted, from 0 to 1; from 0.5 on it can be read as that.
+    """Confidence that a table with these columns holds the expected data, from 0 to 1; from 0.5 on it can be read so.
 
-    whole: whether the column `score` holds whole numbers, as grades are. BEIR's judgments call the grade `score`.
+    whole: whether the column `score` holds integers, as grades are. BEIR's judgments call the grade `score`.
     """
     query, item, score = _find(found, _QUERY), _find(found, _ITEM), _find(found, _SCORE)
     if holds == "texts":

@@ -14,7 +14,7 @@ DTYPES: tuple[str, ...] = ("float16", "float32", "float64", "int8", "uint8")
 
 
 class Positions(Sequence[str]):
-    """The names of things that have none: `0`, `1`, and so on, made when they are asked for; or those of some positions."""
+    """Names of things without names: `0`, `1`, and so on, made on request; or those of some positions."""
 
     def __init__(self, n: int | Sequence[int]) -> None:
         self._range = range(n) if isinstance(n, int) else n
@@ -37,7 +37,7 @@ class Embeddings:
 
     ids: (n,) all different; None where positions are the names. vectors: (n, d) float16, float32, float64, int8 or uint8.
     NaN, infinite and zero vectors are looked for by whoever reads the vectors, for it is the reading that takes time.
-    Raises BadInput for another shape or type, or another number of ids; DuplicateItem for an id that stands twice.
+    Raises BadInput for another shape or type, or another number of ids; DuplicateItem for an id that appears twice.
     """
 
     ids: Sequence[str] | None
@@ -57,17 +57,17 @@ class Embeddings:
             seen: dict[str, int] = {}
             for row, name in enumerate(self.ids):
                 if name in seen:
-                    raise DuplicateItem(f"id {name!r} stands in rows {seen[name]} and {row}; ids are all different.")
+                    raise DuplicateItem(f"id {name!r} appears in rows {seen[name]} and {row}; expected different ids.")
                 seen[name] = row
 
     @property
     def n(self) -> int:
-        """How many vectors there are."""
+        """Number of vectors."""
         return int(self.vectors.shape[0])
 
     @property
     def dimensions(self) -> int:
-        """How many numbers a vector has."""
+        """Number of dimensions of a vector."""
         return int(self.vectors.shape[1])
 
     def names(self) -> Sequence[str]:
@@ -75,7 +75,7 @@ class Embeddings:
         return Positions(self.n) if self.ids is None else self.ids
 
     def place(self, row: int) -> str:
-        """How an error names a vector: by its row, and by its id where it has one."""
+        """The name of a vector in messages: its row, and its id where it has one."""
         return f"row {row}" if self.ids is None else f"row {row} (id {self.ids[row]!r})"
 
 

@@ -12,14 +12,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Hits:
-    """What a reader keeps of one ranking: a row per judged item that was retrieved. The unjudged rest is only counted.
+    """The judged part of one ranking: a row per judged item that was retrieved. The unjudged rest is only counted.
 
     query: (hits,) index into the judgments' queries, ascending. row: (hits,) row of the judgments, in any order within a query.
     score: (hits,). above: items of the query that score strictly higher. tied: items that score the same, this one included.
     before: those of the tied that come earlier in the named order, so that the rank is above + before + 1.
     retrieved: (queries,) the number of items in the ranking. present: (queries,) whether the ranking has the query at all.
     unknown: queries of the ranking that the truth lacks, with their number of items.
-    top: the first items of each known query, judged or not, in final order, where they were asked for.
+    top: the first items of each known query, judged or not, in final order, where requested.
     """
 
     query: Ints

@@ -127,7 +127,7 @@ class Judgments:
     def with_junk(self, excluded: Mapping[str, Iterable[str]]) -> "Judgments":
         """The same truth with further items of some queries marked as junk, whether they are judged or not.
 
-        excluded: query -> items that must not count in it, such as the query itself. Unknown queries are passed over.
+        excluded: query -> items that must not count in it, such as the query itself. Unknown queries are skipped.
         """
         if self.aspects is not None:
             raise BadInput("items cannot be excluded from judgments with groups or intents; use the flat table.")

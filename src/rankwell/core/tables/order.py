@@ -1,4 +1,4 @@
-"""Who stands where: the counts that place an item among the items of its query, under every tie rule.
+"""Rank counts: the counts that place an item among the items of its query, under every tie rule.
 
 Nothing is sorted that need not be: an item's rank is one more than the number of items before it.
 """
@@ -16,7 +16,7 @@ TIE_RULES: tuple[TieRule, ...] = get_args(TieRule)
 
 
 class Counts(NamedTuple):
-    """For each asked item: how many score higher, how many the same (itself included), how many of those come before it."""
+    """For each target item the numbers of items that score higher, that score the same (itself too), and of those before it."""
 
     above: Ints
     tied: Ints
@@ -28,17 +28,17 @@ def tie_rule(name: str) -> TieRule:
     for rule in TIE_RULES:
         if rule == name:
             return rule
-    raise UnknownName(f"no tie rule is called {name!r}; the rules are {', '.join(TIE_RULES)}.")
+    raise UnknownName(f"unknown tie rule {name!r}; choose one of {', '.join(TIE_RULES)}.")
 
 
-def count(scores: Floats, offsets: Ints, asked: Ints, item_bytes: Callable[[int], bytes], ties: TieRule) -> Counts:
-    """The counts of the asked rows within their queries.
+def count(scores: Floats, offsets: Ints, targets: Ints, item_bytes: Callable[[int], bytes], ties: TieRule) -> Counts:
+    """The counts of the target rows within their queries.
 
     scores: (rows,) of whole queries in input order. offsets: (queries + 1,) where each query's rows begin.
-    asked: (hits,) rows, ascending. item_bytes: row -> id, called for rows inside a tie only.
+    targets: (hits,) rows, ascending. item_bytes: row -> id, called for rows inside a tie only.
     Under `expected`, `optimistic`, `pessimistic` and `error`, `before` is that of input order: the view resolves them.
     """
-    query = np.searchsorted(offsets, asked, side="right") - 1
+    query = np.searchsorted(offsets, targets, side="right") - 1
     start, stop = offsets[query], offsets[query + 1]
     falls = scores[1:] <= scores[:-1]
     if len(scores) > 1:
@@ -47,44 +47,44 @@ def count(scores: Floats, offsets: Ints, asked: Ints, item_bytes: Callable[[int]
     # climbs[i] counts the rows before i that are lower than their successor: a query without any is already sorted.
     climbs = np.concatenate([[0], np.cumsum(~falls)]) if len(scores) else np.zeros(1, dtype=np.int64)
     is_sorted = climbs[np.maximum(stop - 1, 0)] == climbs[start]
-    above, tied = _counts_in_sorted(scores, offsets, asked, start)
+    above, tied = _counts_in_sorted(scores, offsets, targets, start)
     unsorted = query[~is_sorted]
     for each in unsorted[np.diff(unsorted, prepend=-1) != 0].tolist():
         mine = slice(*np.searchsorted(query, [each, each + 1]).tolist())
         ordered = np.sort(scores[offsets[each] : offsets[each + 1]])
-        left = np.searchsorted(ordered, scores[asked[mine]], side="left")
-        right = np.searchsorted(ordered, scores[asked[mine]], side="right")
+        left = np.searchsorted(ordered, scores[targets[mine]], side="left")
+        right = np.searchsorted(ordered, scores[targets[mine]], side="right")
         above[mine], tied[mine] = len(ordered) - right, right - left
-    before = np.zeros(len(asked), dtype=np.int64)
+    before = np.zeros(len(targets), dtype=np.int64)
     in_ties = np.flatnonzero(tied > 1)
-    # A tie is named by its query and the items above it; its members are put in order once, however many of them are asked.
+    # A tie is named by its query and the items above it; its members are put in order once, however many of them are targets.
     order = in_ties[np.lexsort((above[in_ties], start[in_ties]))]
     cuts = np.flatnonzero(np.diff(start[order]) | np.diff(above[order])) + 1
     for group in np.split(order, cuts) if len(order) else ():
         first = int(group[0])
-        rivals = start[first] + np.flatnonzero(scores[start[first] : stop[first]] == scores[asked[first]])
-        before[group] = _places(asked[group], rivals, item_bytes, ties)
+        rivals = start[first] + np.flatnonzero(scores[start[first] : stop[first]] == scores[targets[first]])
+        before[group] = _places(targets[group], rivals, item_bytes, ties)
     return Counts(above, tied, before)
 
 
-def _counts_in_sorted(scores: Floats, offsets: Ints, asked: Ints, start: Ints) -> tuple[Ints, Ints]:
-    """Rows above and rows tied of the asked rows, right where the query's scores never rise."""
+def _counts_in_sorted(scores: Floats, offsets: Ints, targets: Ints, start: Ints) -> tuple[Ints, Ints]:
+    """Rows above and rows tied of the target rows, right where the query's scores never rise."""
     new = np.ones(len(scores) + 1, dtype=np.bool_)
     if len(scores):
         np.not_equal(scores[1:], scores[:-1], out=new[1:-1])
         new[offsets] = True
     runs = np.flatnonzero(new)
-    run = np.searchsorted(runs, asked, side="right") - 1
+    run = np.searchsorted(runs, targets, side="right") - 1
     return runs[run] - start, runs[np.minimum(run + 1, len(runs) - 1)] - runs[run]
 
 
-def _places(asked: Ints, rivals: Ints, item_bytes: Callable[[int], bytes], ties: TieRule) -> Ints:
-    """The place of each asked row, from 0, among the rows it is tied with."""
+def _places(targets: Ints, rivals: Ints, item_bytes: Callable[[int], bytes], ties: TieRule) -> Ints:
+    """The place of each target row, from 0, among the rows it is tied with."""
     if ties not in ("id-desc", "id-asc"):
-        return np.searchsorted(rivals, asked)
+        return np.searchsorted(rivals, targets)
     ordered = sorted(rivals.tolist(), key=item_bytes, reverse=ties == "id-desc")
     place = {row: position for position, row in enumerate(ordered)}
-    return np.array([place[row] for row in asked.tolist()], dtype=np.int64)
+    return np.array([place[row] for row in targets.tolist()], dtype=np.int64)
 
 
 def arrange(scores: Floats, item_bytes: Callable[[int], bytes], ties: TieRule) -> Ints:

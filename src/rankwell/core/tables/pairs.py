@@ -33,16 +33,16 @@ def sample_pairs(items: int, size: int, *, seed: int) -> Pairs:
     """So many different unordered pairs of different items, every such set equally probable; all pairs where there are no more.
 
     With NumPy's `RandomState(seed)`, whose numbers never change: codes are drawn by `randint` until enough are different, in the
-    order of their first appearance; where more than half of all pairs are wanted, they are the beginning of `permutation`.
+    order of their first appearance; where more than half of all pairs are requested, they are the beginning of `permutation`.
     Code c is the pair of item c mod n and the item 1 + c div n further on, in a circle.
     Raises BadUsage for less than 1 pair, or a seed outside 0 to 2³² - 1; BadInput for less than 2 items.
     """
     if size < 1:
-        raise BadUsage(f"{size} pairs; at least 1 is wanted.")
+        raise BadUsage(f"{size} pairs; expected at least 1.")
     if not 0 <= seed < 1 << 32:
         raise BadUsage(f"the seed is {seed}; it lies between 0 and {(1 << 32) - 1}.")
     if items < 2:
-        raise BadInput(f"{items} items make no pair; at least 2 are wanted.")
+        raise BadInput(f"{items} items make no pair; expected at least 2.")
     total = items * (items - 1) // 2
     codes = np.arange(total, dtype=np.int64) if size >= total else _different(total, size, np.random.RandomState(seed))
     left = codes % items

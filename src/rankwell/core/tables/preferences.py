@@ -1,4 +1,4 @@
-"""Preferences: which of two items somebody would rather have, stated by ranking items against each other."""
+"""Preferences: the better of two items, stated by ranking items against each other."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from rankwell.errors import BadInput, DuplicateItem
 
 @dataclass(frozen=True, eq=False)
 class PreferenceGroup:
-    """What one person, or one group of them, prefers in one query.
+    """The preferences of one assessor, or one group of them, in one query.
 
     items: (items,) which of the query's items it ranks, ascending, counted from the query's first item by the bytes of its id.
     levels: (items,) their levels, from the last subgroup that names an item. chained: the preferences of several subgroups with

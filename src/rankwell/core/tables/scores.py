@@ -21,8 +21,8 @@ class Scores:
     """Similarities of queries (rows) and items (columns), higher is better; they may be memory-mapped and are never changed.
 
     matrix: (queries, items) real numbers of any kind. query_ids, item_ids: all different; None where positions are the names.
-    NaN and infinite scores are looked for by whoever reads them all. Raises BadInput for another shape, for kinds that are no
-    real numbers, for an empty gallery and for another number of ids; DuplicateItem for an id that stands twice.
+    NaN and infinite scores are looked for by whoever reads them all. Raises BadInput for another shape, for kinds other than
+    real numbers, for an empty gallery and for another number of ids; DuplicateItem for an id that appears twice.
     """
 
     matrix: Matrix
@@ -32,12 +32,12 @@ class Scores:
     def __post_init__(self) -> None:
         shape, kind = self.matrix.shape, self.matrix.dtype
         if len(shape) != 2:
-            raise BadInput(f"the scores have shape {shape}; a table is wanted, a row per query and a column per item.")
+            raise BadInput(f"the scores have shape {shape}; expected a table with a row per query and a column per item.")
         if kind.kind not in "fiub" or kind.itemsize > 8:
-            raise BadInput(f"the scores are of type {kind}; real numbers are wanted, convert them with .astype('float32').")
+            raise BadInput(f"the scores are of type {kind}; expected real numbers. Convert them with .astype('float32').")
         for what, number in (("no query (no row)", shape[0]), ("an empty gallery (no column)", shape[1])):
             if not number:
-                raise BadInput(f"the scores have shape {shape}: {what}; at least one of each is wanted.")
+                raise BadInput(f"the scores have shape {shape}: {what}; expected at least one of each.")
         for what, ids, number in (("row", self.query_ids, shape[0]), ("column", self.item_ids, shape[1])):
             if ids is not None:
                 _refuse_ids(what, ids, number)
@@ -53,7 +53,7 @@ class Scores:
         return Positions(self.matrix.shape[1]) if self.item_ids is None else self.item_ids
 
     def place(self, row: int, column: int) -> str:
-        """How an error names a score: by row and column, from 0, and by their ids where they have any."""
+        """The name of a score in messages: row and column, from 0, and their ids where they have any."""
         query = "" if self.query_ids is None else f" ({self.query_ids[row]!r})"
         item = "" if self.item_ids is None else f" ({self.item_ids[column]!r})"
         return f"row {row}{query}, column {column}{item}"
@@ -99,7 +99,7 @@ class Positives:
 
     @property
     def n_queries(self) -> int:
-        """How many queries there are."""
+        """Number of queries."""
         return len(self.offsets) - 1
 
     @cached_property

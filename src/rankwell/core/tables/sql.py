@@ -1,4 +1,4 @@
-"""Names, texts and files as SQL wants them."""
+"""Names, texts and files as SQL literals."""
 
 from pathlib import Path
 

@@ -39,13 +39,13 @@ class Values:
         where = f"run {self.run!r}, measure {self.measure!r}"
         for name, column in (("values", self.values), ("weights", self.weights)):
             if column is not None and column.shape != (len(self.queries),):
-                raise BadInput(f"{where}: {name} have the shape {column.shape}; one per query is wanted, ({len(self.queries)},).")
+                raise BadInput(f"{where}: {name} have the shape {column.shape}; expected one per query, ({len(self.queries)},).")
         if np.isinf(self.values).any():
             query = self.queries[int(np.flatnonzero(np.isinf(self.values))[0])]
             raise BadInput(f"{where}: query {query!r} has an infinite value; use NaN for a query that is not counted.")
         if self.weights is not None:
             if self.summary != "mean":
-                raise BadInput(f"{where}: weights go with the summary 'mean', not with {self.summary!r}.")
+                raise BadInput(f"{where}: weights require the summary 'mean', not {self.summary!r}.")
             wrong = self.counted & ~((self.weights >= 0) & np.isfinite(self.weights))
             if wrong.any():
                 row = int(np.flatnonzero(wrong)[0])

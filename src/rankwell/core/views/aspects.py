@@ -76,7 +76,7 @@ class AspectRankings:
         return self.join_aspects()
 
     def join_aspects(self) -> JudgedRankings:
-        """What `by_aspect` holds, joined anew."""
+        """The views of `by_aspect`, joined again."""
         place = np.full(int(max(self.flat.items.max(initial=-1), self.truth_items.max(initial=-1))) + 1, -1)
         place[self.flat.items] = np.arange(len(self.flat.items))
         row_of_truth = place[self.truth_items]

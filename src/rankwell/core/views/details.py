@@ -39,20 +39,20 @@ def details_of(judgments: Judgments, hits: Hits, view: JudgedRankings) -> Detail
     if hits.top is not None:
         rows |= _first_items(judgments, hits.top, judged)
     columns = (view.query_of_row.tolist(), view.items.tolist(), view.ranks.tolist(), view.scores.tolist())
-    # Of an item that stands twice in a list the first place is told.
+    # Of an item that appears twice in a list the first place counts.
     for query, row, rank, score in reversed(list(zip(*columns, strict=True))):
         rows[query, judgments.items[int(row)]] = (float(rank), score)
     missing = (float("nan"), float("nan"))
     everything = {**rows, **{key: rows.get(key, missing) for key in judged}}
     ordered = sorted(everything, key=lambda key: (key[0], not everything[key][0] > 0, everything[key][0], key[1]))
-    facts = [judged.get(key) for key in ordered]
+    graded = [judged.get(key) for key in ordered]
     return Details(
         query=[judgments.queries[query] for query, _ in ordered],
         item=[item for _, item in ordered],
         rank=np.array([everything[key][0] for key in ordered]),
         score=np.array([everything[key][1] for key in ordered]),
-        grade=np.array([float("nan") if fact is None or fact[1] else fact[0] for fact in facts]),
-        state=[_state(fact) for fact in facts],
+        grade=np.array([float("nan") if fact is None or fact[1] else fact[0] for fact in graded]),
+        state=[_state(fact) for fact in graded],
     )
 
 

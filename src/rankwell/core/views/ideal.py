@@ -1,4 +1,4 @@
-"""Rankings that nobody made: the perfect one, whose measures are ceilings, and the one that knows nothing, for chance levels."""
+"""Reference rankings: the perfect one, whose measures are ceilings, and the random one, for chance levels."""
 
 import heapq
 from collections.abc import Sequence
@@ -58,7 +58,7 @@ def constant(judgments: Judgments, candidates: Ints) -> JudgedRankings:
 def ideal_if_shared(judgments: Judgments, groups: Sequence[int] | Ints, retrieved: Ints, *, rel: float = 1) -> JudgedRankings:
     """The view of the best ranking where all queries of a group must get the same one, as captions of the same words do.
 
-    groups: (queries,) equal numbers for queries that a system cannot tell apart. retrieved: (queries,) items in each ranking.
+    groups: (queries,) equal numbers for queries that a system cannot distinguish. retrieved: (queries,) items in each ranking.
     Each group's list begins with the item that is relevant to most of its queries, then comes the one relevant to most of those
     that are not served yet, and so on; equal counts in the order of item ids. So the mean of `Success@1` is the greatest
     possible, and those of `Success@k`, `RR` and the rank of the best positive too where two queries' positives are the same or
@@ -70,7 +70,7 @@ def ideal_if_shared(judgments: Judgments, groups: Sequence[int] | Ints, retrieve
     _check(flat, retrieved)
     numbers = np.asarray(groups, dtype=np.int64)
     if numbers.shape != (len(flat.queries),):
-        raise BadInput(f"the groups have the shape {numbers.shape}; one number per query is wanted, ({len(flat.queries)},).")
+        raise BadInput(f"the groups have the shape {numbers.shape}; expected one number per query, ({len(flat.queries)},).")
     real = _real(flat)
     wanted = real[flat.grades[real] >= max(rel, 0)]
     owners = flat.query_of_row[wanted]
@@ -124,7 +124,7 @@ def _per_query(owner: Ints, judgments: Judgments) -> Ints:
 def _check(judgments: Judgments, numbers: Ints) -> None:
     if numbers.shape != (len(judgments.queries),):
         found, wanted = numbers.shape, (len(judgments.queries),)
-        raise BadInput(f"the numbers of items have the shape {found}; one per query of the judgments is wanted, {wanted}.")
+        raise BadInput(f"the numbers of items have the shape {found}; expected one per query of the judgments, {wanted}.")
     if (numbers < 0).any():
         query = int(np.flatnonzero(numbers < 0)[0])
         raise BadInput(f"query {judgments.queries[query]!r} has {int(numbers[query])} items; their number is from 0.")

@@ -12,7 +12,7 @@ from rankwell.core.views.aspects import AspectRankings
 
 
 class Serving(NamedTuple):
-    """What serves what in one query. query: its index. serves: (items, intents) whether each item serves each intent."""
+    """The intents that items serve in one query. query: its index. serves: (items, intents) which intents each item serves."""
 
     query: int
     serves: Bools

@@ -119,7 +119,7 @@ class JudgedRankings:
         return np.where(rows > self.offsets[queries], sums[rows], 0.0)
 
     def relevant(self, rel: float) -> Bools:
-        """(rows,) whether each row is judged with grade `rel` or more; a negative grade is no judgment, whatever `rel` is."""
+        """(rows,) whether each row is judged with grade `rel` or more; a negative grade means unjudged, whatever `rel` is."""
         return self.grades >= max(rel, 0)
 
     def n_relevant(self, rel: float) -> Floats:
@@ -183,7 +183,7 @@ class JudgedRankings:
 
     @cached_property
     def condensed(self) -> "JudgedRankings":
-        """The view of rankings without unjudged items: items that nobody judged, or that were pooled but not judged."""
+        """The view of rankings without unjudged items: items without a judgment, or pooled but not judged."""
         view = self._keep(self.grades >= 0)
         place = position_in_segment(view.offsets)
         first = np.flatnonzero(np.diff(view.tie_of_row, prepend=-1))
@@ -209,7 +209,7 @@ class JudgedRankings:
         )
 
     def with_unknown(self, unknown: Mapping[str, int]) -> "JudgedRankings":
-        """The view with further queries of which the truth knows nothing, each with the length of its ranking; sorted by id."""
+        """The view with further queries that the truth lacks, each with the length of its ranking; sorted by id."""
         if not unknown:
             return self
         added = len(unknown)

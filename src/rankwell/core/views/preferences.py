@@ -37,7 +37,7 @@ class Tally(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class PreferenceRankings:
-    """Where the items of every preference stand. A preference is fulfilled if its better item is retrieved, above the other if
+    """Ranks of the items of every preference. A preference is fulfilled if its better item is retrieved, above the other if
     that is retrieved too.
 
     queries: ids. groups: (groups,) those of a query together. group_offsets: (queries + 1,) where those of each query begin.
@@ -103,7 +103,7 @@ class PreferenceRankings:
 
     @cached_property
     def pairs(self) -> tuple[Tally, Tally]:
-        """(queries,) over the pairs of items that somebody prefers one of: the sum of the share of groups whose preference is
+        """(queries,) over the pairs of items with a stated preference: the sum of the share of groups whose preference is
         fulfilled, and the number of pairs."""
         table = np.zeros((len(self.queries), 2, 3))
         for query, (start, stop) in enumerate(pairwise(self.group_offsets.tolist())):
@@ -159,5 +159,5 @@ def tally(better: Bools, retrieved: int) -> tuple[tuple[int, int, int], tuple[in
 
 
 def count_true(values: Bools) -> int:
-    """How many of the values are true."""
+    """Number of true values."""
     return int(np.count_nonzero(values))

@@ -31,7 +31,7 @@ class Listed(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Side:
+class ListSide:
     """One model's lists in flat arrays: a row per item, by query and rank.
 
     offsets: (queries + 1,) where each list begins. items: (rows,) as numbers. scores: (rows,) similarity, NaN where unknown.
@@ -108,15 +108,15 @@ class Side:
         rows, offsets = gather(self.offsets, queries)
         return type(self)(offsets, self.items[rows], self.scores[rows], self.other_ranks[rows], self.other_scores[rows])
 
-    def knowing(self, other: "Side", queries: Sequence[str], name: str) -> Self:
+    def knowing(self, other: "ListSide", queries: Sequence[str], name: str) -> Self:
         """The lists with ranks and similarities from the other list filled in. Raises BadInput if exact ranks contradict it."""
         stride = int(max(self.items.max(initial=0), other.items.max(initial=0))) + 1
         keys = other.query_of_row * stride + other.items
         order = np.argsort(keys, kind="stable")
-        asked = self.query_of_row * stride + self.items
-        place = np.minimum(np.searchsorted(keys[order], asked), max(len(keys) - 1, 0))
-        row = order[place] if len(keys) else np.zeros(len(asked), dtype=np.int64)
-        found = keys[row] == asked if len(keys) else np.zeros(len(asked), dtype=np.bool_)
+        wanted = self.query_of_row * stride + self.items
+        place = np.minimum(np.searchsorted(keys[order], wanted), max(len(keys) - 1, 0))
+        row = order[place] if len(keys) else np.zeros(len(wanted), dtype=np.int64)
+        found = keys[row] == wanted if len(keys) else np.zeros(len(wanted), dtype=np.bool_)
         ranks, scores = self.other_ranks.copy(), self.other_scores.copy()
         ranks[found], scores[found] = other.ranks[row[found]], other.scores[row[found]]
         wrong = (self.other_ranks != 0) & (self.other_ranks != ranks)
@@ -139,7 +139,7 @@ class Side:
 
 
 class Prefixes(NamedTuple):
-    """What the lists have in common at every depth down to the end of the longer one.
+    """The overlap of the lists at every depth down to the end of the longer one.
 
     offsets: (queries + 1,) where the depths of each query begin. query: (rows,) its index. depth: (rows,) from 1.
     shared: (rows,) items in both prefixes. reference, candidate: (rows,) how many items each prefix has.
@@ -161,8 +161,8 @@ class RankingPairs:
     """
 
     queries: tuple[str, ...]
-    reference: Side
-    candidate: Side
+    reference: ListSide
+    candidate: ListSide
     n_candidates: Ints
 
     @classmethod
@@ -176,8 +176,8 @@ class RankingPairs:
             for column in listed:
                 if column is not None and (column.shape != listed.positions.shape or column.shape[:1] != (len(queries),)):
                     wanted = f"({len(queries)}, depth)"
-                    raise BadInput(f"the {name}'s table has the shape {column.shape}; one row per query is wanted, {wanted}.")
-        first, second = Side.read(reference), Side.read(candidate)
+                    raise BadInput(f"the {name}'s table has the shape {column.shape}; expected one row per query, {wanted}.")
+        first, second = ListSide.read(reference), ListSide.read(candidate)
         n = np.broadcast_to(np.asarray(n_candidates, dtype=np.int64), (len(queries),))
         first.refuse_duplicates(queries, "reference")
         second.refuse_duplicates(queries, "candidate")
@@ -231,7 +231,7 @@ class RankingPairs:
         return means[kind_of_query.ravel()]
 
     def prefixes(self, k: int | None, ties: Ties = "order") -> Prefixes:
-        """What the first `k` places have in common at every depth.
+        """The overlap of the first `k` places at every depth.
 
         ties: under `shared`, items of equal similarity share the first of their ranks, so that a prefix may hold more items than
         its depth; under `order`, the order of the lists stands.
@@ -279,7 +279,7 @@ class RankingPairs:
         _, gold, grades = self._gold(gold_depth, gains)
         return self._all_tied(np.flatnonzero(gold), gold, grades, self.n_candidates)
 
-    def _gold(self, gold_depth: int | None, gains: Gains) -> tuple[Side, Bools, Floats]:
+    def _gold(self, gold_depth: int | None, gains: Gains) -> tuple[ListSide, Bools, Floats]:
         side = self.reference
         gold = side.within(gold_depth)
         grades = np.ones(len(side.items)) if gains == "binary" else 1.0 / side.ranks

@@ -29,7 +29,7 @@ class ScoredPairs:
             if len(wrong):
                 row = int(wrong[0])
                 raise BadScore(
-                    f"the {kind} in row {row} (from 0) is {numbers[row]}; numbers are finite, mend it or drop the pair."
+                    f"the {kind} in row {row} (from 0) is {numbers[row]}; expected finite numbers. Correct it, or drop the pair."
                 )
 
     def __len__(self) -> int:

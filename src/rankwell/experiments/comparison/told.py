@@ -10,7 +10,7 @@ from rankwell.experiments.comparison.pairing import Board, Pair, World
 from rankwell.experiments.comparison.rankings import Order
 from rankwell.experiments.comparison.testing import Column, Figures, Method
 from rankwell.stats import MIN_QUERIES
-from rankwell.stats.verdicts import Family, Found, leader, verdict
+from rankwell.stats.verdicts import Family, MeasuredDifference, leader, verdict
 
 FEW = 50
 """Below so many queries bootstrap intervals cover less than they say (docs/statistics.md), and groups are called small."""
@@ -150,16 +150,18 @@ def _family(world: World, pairs: Sequence[Pair], tests: int, method: Method) -> 
     return Family(method.correction, tests, described, method.level, method.power)
 
 
-def _by_pair(world: World, columns: Sequence[Column], figures: Sequence[Figures], method: Method) -> dict[Pair, list[Found]]:
+def _by_pair(
+    world: World, columns: Sequence[Column], figures: Sequence[Figures], method: Method
+) -> dict[Pair, list[MeasuredDifference]]:
     """What was found of each pair, in the order of the measures."""
-    found: dict[Pair, list[Found]] = {}
+    found: dict[Pair, list[MeasuredDifference]] = {}
     alike = [board.label for board in world.boards]
     for column, each in zip(columns, figures, strict=True):
         board = column.board
         facts = ", ".join(f"{name} {value}" for name, value in board.facts.items() if value is not None)
         word = board.label if alike.count(board.label) == 1 or not facts else f"{board.label} ({facts})"
         found.setdefault(column.pair, []).append(
-            Found(
+            MeasuredDifference(
                 run=column.pair.run,
                 against=column.pair.against,
                 measure=word,

@@ -25,7 +25,7 @@ from rankwell.experiments.fusion.trials import (
     only_queries,
     refuse_unfit,
 )
-from rankwell.transforms.fusion import Fusion, Lists, parse_fusion
+from rankwell.transforms.fusion import Fusion, RunLists, parse_fusion
 
 __all__ = ["Choice", "TunedFusion", "fuse", "fusion_notes", "read_runs", "tune_fusion"]
 
@@ -264,5 +264,5 @@ def _in_order(parts: Sequence[Ranking], queries: Sequence[str]) -> Ranking:
 
 
 def _fused_block(rankings: Sequence[Ranking], queries: Sequence[str], way: Fusion, depth: int | None, top: int | None) -> Ranking:
-    lists = Lists.of(rankings, queries, depth=depth)
+    lists = RunLists.of(rankings, queries, depth=depth)
     return lists.ranking(way.scores(way.votes(lists)), top=top)

@@ -17,7 +17,7 @@ from rankwell.core.tables.ranking import Ranking
 from rankwell.core.views.judged import JudgedRankings
 from rankwell.errors import BadUsage, NothingToEvaluate
 from rankwell.store import encode_id
-from rankwell.transforms.fusion import Fusion, Lists, Votes, parse_fusion
+from rankwell.transforms.fusion import Fusion, RunLists, Votes, parse_fusion
 
 Progress = Callable[[str, int, int], None]
 BLOCK = 16
@@ -123,7 +123,7 @@ def measure_all(
     values = np.empty((len(ways), len(truth.queries)))
     for start in range(0, len(truth.queries), BLOCK):
         queries = truth.queries[start : start + BLOCK]
-        block = _Block(Lists.of(rankings, queries, depth=depth), only_queries(truth, queries))
+        block = _Block(RunLists.of(rankings, queries, depth=depth), only_queries(truth, queries))
         for place, way in enumerate(ways):
             view = block.view(way)
             values[place, start : start + len(queries)] = measure(view if top is None else view.cut(top))
@@ -138,7 +138,7 @@ class _Asked(NamedTuple):
     rows: (hits,) ascending. judged: (hits,) the row of the judgments of each.
     """
 
-    lists: Lists
+    lists: RunLists
     rows: Ints
     judged: Ints
     frame: JudgedRankings
@@ -147,7 +147,7 @@ class _Asked(NamedTuple):
 class _Block:
     """Some queries, for many ways to fuse them: what several ways have in common is computed once."""
 
-    def __init__(self, lists: Lists, truth: Judgments) -> None:
+    def __init__(self, lists: RunLists, truth: Judgments) -> None:
         self._lists, self._truth = lists, truth
         self._asked: dict[tuple[int, ...], _Asked] = {}
         self._votes: dict[tuple[Any, ...], Votes] = {}
@@ -168,7 +168,7 @@ class _Block:
         grades = self._truth.grades[judged]
         return replace(asked.frame, items=judged, grades=grades, scores=scores[rows], above=above[order])
 
-    def _find(self, lists: Lists) -> _Asked:
+    def _find(self, lists: RunLists) -> _Asked:
         rows, judged = list[int](), list[int]()
         listed, known = lists.offsets.tolist(), self._truth.offsets.tolist()
         for query in range(len(lists.queries)):

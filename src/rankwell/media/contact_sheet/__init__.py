@@ -1,4 +1,4 @@
-"""Contact sheets: a query and what was found for it, picture by picture, right and wrong told apart."""
+"""Contact sheets: a query and its results, picture by picture, with marks for right and wrong."""
 
 import re
 from collections.abc import Iterable

@@ -28,7 +28,7 @@ class _Row:
 
     @property
     def is_below(self) -> bool:
-        """Whether its score is below the least that is asked for."""
+        """Whether its score is below the requested threshold."""
         return "below_threshold" in self.detail.get("reasons", ())
 
     @property
@@ -38,7 +38,7 @@ class _Row:
 
     @property
     def tie(self) -> str:
-        """Where else the row may stand, "" where its rank is the only one."""
+        """The other possible ranks of the row, "" where its rank is the only one."""
         ranks = self.detail.get("ranks")
         return f", tied for {ranks[0]}–{ranks[1]}" if ranks else ""
 
@@ -47,8 +47,8 @@ class _Row:
         groups: Mapping[str, Mapping[str, list[str]]] = self.detail.get("groups", {})
         return [*self.detail.get(kind, ()), *(label for each in groups.values() for label in each.get(kind, ()))]
 
-    def asked(self) -> list[str]:
-        """All keywords that the query asks for, by group."""
+    def required(self) -> list[str]:
+        """All keywords of the query, by group."""
         groups: Mapping[str, Mapping[str, list[str]]] = self.detail.get("groups", {})
         named = [label for each in groups.values() for kind in ("found", "missing") for label in each.get(kind, ())]
         return [*self.detail.get("found", ()), *self.detail.get("missing", ()), *named]
@@ -79,7 +79,7 @@ def sheets_of(
     *,
     first: int = 5,
     titles: Mapping[str, str] | None = None,
-    facts: Mapping[tuple[str, str], Sequence[str]] | None = None,
+    lines: Mapping[tuple[str, str], Sequence[str]] | None = None,
     queries: Sequence[tuple[str, str]] | None = None,
     score: str = "similarity",
 ) -> Iterator[Sheet]:
@@ -88,8 +88,8 @@ def sheets_of(
     details: columns as details.parquet has them. Of `detail`, a JSON object, `found` and `missing` (lists of keywords) or
     `groups` (group -> both), `label`, `match`, `note`, `reasons` and `ranks` (the
     first and last rank that a tie leaves open) are shown. pictures: of the items, and of queries that are
-    items. titles: query -> what is asked, where the id does not say it. facts: (run, query) -> lines below the title, before
-    that of how many are right. queries: which (run, query) to draw, in that order; by default all, in the order of the rows.
+    items. titles: query -> its text, where the id does not state it. lines: (run, query) -> lines below the title, before
+    that of the number of right results. queries: the (run, query) to draw, in that order; by default all, in the order of rows.
     """
     rows = _rows(details)
     several, items = len({run for run, _ in rows}) > 1, set(details["item"])
@@ -98,16 +98,16 @@ def sheets_of(
         retrieved = [row for row in listed if row.rank is not None and row.state != "junk"]
         shown = retrieved[:first]
         later = next((row for row in retrieved[first:] if row.is_right), None)
-        lines = [*([run] if several else []), *(facts or {}).get((run, query), ()), *_facts(listed, shown)]
+        texts = [*([run] if several else []), *(lines or {}).get((run, query), ()), *_lines(listed, shown)]
         tile = None
         if query in pictures or query in items:
-            asked = pictures[query]
-            tile = Tile(query, "query", asked.image, asked.problem)
+            own = pictures[query]
+            tile = Tile(query, "query", own.image, own.problem)
         tiles = [row.tile(pictures) for row in shown]
         if later is not None and not any(row.is_right for row in shown):
             tiles.append(later.tile(pictures)._replace(note=f"the first right one{later.tie}"))
         name = f"{run} {query}" if several else query
-        yield Sheet(name, (titles or {}).get(query, query), tuple(tiles), tuple(lines), tile, score)
+        yield Sheet(name, (titles or {}).get(query, query), tuple(tiles), tuple(texts), tile, score)
 
 
 def picture_columns(
@@ -169,17 +169,17 @@ def _rows(details: Columns) -> dict[tuple[str, str], list[_Row]]:
     return found
 
 
-def _facts(listed: Sequence[_Row], shown: Sequence[_Row]) -> list[str]:
-    """What the query asks for, and how many are right."""
+def _lines(listed: Sequence[_Row], shown: Sequence[_Row]) -> list[str]:
+    """The keywords of the query, and the number of right results."""
     # A row that has all keywords, or none, has them in their own order.
     whole = sorted(listed, key=lambda row: bool(row.keywords("found")) and bool(row.keywords("missing")))
-    asked = dict.fromkeys(label for row in whole for label in row.asked())
+    required = dict.fromkeys(label for row in whole for label in row.required())
     relevant = sum(row.state == "relevant" for row in listed)
     right = sum(row.is_right for row in shown)
     best = next((row for row in listed if row.is_right and row.rank is not None), None)
     counted = f"{right} of the first {len(shown)} right" if shown else "nothing retrieved"
     ranks = [] if best is None else best.detail.get("ranks") or [best.rank]
-    told = f"{ranks[0]}–{ranks[1]}, tied" if len(ranks) > 1 else f"{ranks[0]}" if ranks else ""
-    where = f" · the first right one at rank {told}" if told else ""
-    lines = [f"asks for {', '.join(asked)}"] if asked else []
+    place = f"{ranks[0]}–{ranks[1]}, tied" if len(ranks) > 1 else f"{ranks[0]}" if ranks else ""
+    where = f" · the first right one at rank {place}" if place else ""
+    lines = [f"asks for {', '.join(required)}"] if required else []
     return [*lines, f"{counted} · {relevant} relevant{where}"]

@@ -1,4 +1,4 @@
-"""How a contact sheet is drawn: a grid of tiles as wide as wanted, in a light and a dark theme. Lengths are in CSS pixels."""
+"""Drawing of a contact sheet: a grid of tiles of any width, in a light and a dark theme. Lengths are in CSS pixels."""
 
 import io
 import math
@@ -31,7 +31,7 @@ class _Colours(NamedTuple):
     query: str
 
     def of(self, state: State) -> str:
-        """The colour that tells of a result whether it is right."""
+        """The colour of a right or a wrong result."""
         return getattr(self, state)
 
 
@@ -45,7 +45,7 @@ def draw_sheet(sheet: Sheet, *, theme: Theme = "light", width: int = 1200, scale
     """The sheet as a PNG of `width` × `scale` pixels, as high as it needs; the same sheet gives the same bytes.
 
     The query comes first. Right results have a green frame, a round mark with a tick, and the word; wrong ones a red frame, a
-    square mark with a cross, and the word: none is told by colour alone. Raises BadUsage for a width below 240.
+    square mark with a cross, and the word: colour alone distinguishes nothing. Raises BadUsage for a width below 240.
     """
     if width < _LEAST_WIDTH:
         raise BadUsage(f"a contact sheet of width {width} has no room for a tile; {_LEAST_WIDTH} is the least.")
@@ -111,7 +111,7 @@ class _Drawing:
         return stream.getvalue()
 
     def _empty(self) -> _Text | None:
-        """What stands in place of results where there are none."""
+        """The text in place of results where there are none."""
         if self._sheet.tiles:
             return None
         room = self._width - 2 * self._margin - (self._box[0] + self._gap if self._beside else 0)
@@ -122,7 +122,7 @@ class _Drawing:
         return max(least, room // ((_LEAST_TILE * self._scale) + self._gap))
 
     def _grid(self) -> int:
-        """How many results stand side by side: as many as fit, spread evenly over the rows that they need."""
+        """Number of results side by side: as many as fit, spread evenly over the rows that they need."""
         count = len(self._sheet.tiles) + (self._sheet.query is not None and not self._beside)
         fitting = self._columns(1) - self._beside
         return math.ceil(count / math.ceil(count / fitting)) if count else 1
@@ -152,14 +152,14 @@ class _Drawing:
     def _header(self) -> list[_Text]:
         room = self._width - 2 * self._margin
         title = _Text(self._title.wrap(self._sheet.title, room), self._title, self._colours.ink, bold=True)
-        facts = [
-            _Text(self._normal.wrap(fact, room, lines=4), self._normal, self._colours.quiet, before=4 * self._scale)
-            for fact in self._sheet.facts
+        lines = [
+            _Text(self._normal.wrap(line, room, lines=4), self._normal, self._colours.quiet, before=4 * self._scale)
+            for line in self._sheet.lines
         ]
-        return [title, *facts]
+        return [title, *lines]
 
     def _texts(self, tile: Tile) -> list[_Text]:
-        """What stands below a picture, after the line with rank and score."""
+        """The texts below a picture, after the line with rank and score."""
         colours, width = self._colours, self._box[0]
         texts = [_Text(self._normal.wrap(tile.item, width), self._normal, colours.ink, before=2 * self._scale)]
         if tile.label:
@@ -206,7 +206,7 @@ class _Drawing:
         self._write(canvas, self._texts(tile), (x, line + self._normal.height), image)
 
     def _score(self, score: float) -> str:
-        """Whole numbers where all of a sheet's scores are, such as counts of matches."""
+        """A score, as an integer where all scores of a sheet are integers, such as counts of matches."""
         scores = [tile.score for tile in self._sheet.tiles if tile.score is not None]
         if all(each.is_integer() for each in scores) and max(map(abs, scores), default=0) > 1:
             return f"{score:.0f}"
@@ -286,20 +286,20 @@ class _Drawing:
         return [*found, ("", x)]
 
     def _legend_texts(self) -> list[_Text]:
-        """What the figures mean: beside the marks, or below them where there is no room."""
+        """The meaning of the numbers: beside the marks, or below them where there is no room."""
         tiles = self._sheet.tiles
-        figures = ["number: rank"] * any(tile.rank is not None for tile in tiles)
-        figures += [f"at the right: {self._sheet.score}"] * any(tile.score is not None for tile in tiles)
-        figures += ["below: keywords found and missing"] * any(tile.found or tile.missing for tile in tiles)
-        told, end = " · ".join(figures), self._width - self._margin
+        meanings = ["number: rank"] * any(tile.rank is not None for tile in tiles)
+        meanings += [f"at the right: {self._sheet.score}"] * any(tile.score is not None for tile in tiles)
+        meanings += ["below: keywords found and missing"] * any(tile.found or tile.missing for tile in tiles)
+        text, end = " · ".join(meanings), self._width - self._margin
         *marks, (_, x) = self._legend_marks()
-        if x + self._small.width(told) <= end:
-            return [_Text([told], self._small, self._colours.quiet)]
-        lines = self._small.wrap(told, end - self._margin)
+        if x + self._small.width(text) <= end:
+            return [_Text([text], self._small, self._colours.quiet)]
+        lines = self._small.wrap(text, end - self._margin)
         return [_Text(lines, self._small, self._colours.quiet, before=self._small.height if marks else 0)]
 
     def _legend(self, image: "Image", texts: list[_Text], top: int) -> None:
-        """What the marks and figures mean."""
+        """The legend of marks and numbers."""
         from PIL import ImageDraw
 
         canvas = ImageDraw.Draw(image)

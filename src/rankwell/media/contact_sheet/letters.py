@@ -66,7 +66,7 @@ def _cluster(letter: str) -> tuple[str, str]:
     return ascii(letter)[1:-1], ""
 
 
-class Line(NamedTuple):
+class TextLine(NamedTuple):
     """One line of text as it is drawn: signs of the font, and the accents by the place of their sign."""
 
     signs: str
@@ -80,7 +80,7 @@ class Letters:
         self._size, self._font = size, _font(size)
         self.height, self.ascent = round(size * 1.36), round(size * 1.02)
 
-    def line(self, text: str) -> Line:
+    def line(self, text: str) -> TextLine:
         """The text as one line: letters with accents are put together, what the font cannot show is written as an escape."""
         signs, accents = "", list[tuple[int, str]]()
         for letter in unicodedata.normalize("NFC", text):
@@ -88,10 +88,10 @@ class Letters:
             signs += shown
             if marks:
                 accents.append((len(signs) - 1, marks))
-        return Line(signs, tuple(accents))
+        return TextLine(signs, tuple(accents))
 
     def width(self, text: str) -> float:
-        """How many pixels the text takes on one line."""
+        """The width of the text on one line, in pixels."""
         return self._font.getlength(self.line(text).signs)
 
     def wrap(self, text: str, width: float, *, lines: int = 3) -> list[str]:
@@ -122,7 +122,7 @@ class Letters:
         return [*lines, rest] if rest or not lines else lines
 
     def _break(self, text: str, most: int) -> int:
-        """Where to end a line that holds at most so many letters."""
+        """The end of a line that holds at most so many letters."""
         if text[most : most + 1] == " ":
             return most
         for signs, least in ((" ", 1), ("_-/", most // 3), (".,:;=)", most // 3)):

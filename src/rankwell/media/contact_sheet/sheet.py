@@ -1,4 +1,4 @@
-"""What a contact sheet shows: a query and its results, each a tile."""
+"""The content of a contact sheet: a query and its results, each a tile."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple
@@ -40,7 +40,7 @@ class Sheet:
     name: str
     title: str
     tiles: tuple[Tile, ...]
-    facts: tuple[str, ...] = ()
+    lines: tuple[str, ...] = ()
     query: Tile | None = None
     score: str = "similarity"
     empty: str = "no results"

@@ -57,7 +57,7 @@ _THEME: dict[str, Any] = {
 
 
 def columns_for(panels: int) -> int:
-    """How many panels stand side by side: up to three, and no last row with a single one where two columns would fill it."""
+    """Number of panels side by side: up to three, and no last row with a single one where two columns would fill it."""
     return panels if panels <= 3 else 2 if panels == 4 else 3
 
 
@@ -76,7 +76,7 @@ def short_names(names: Sequence[str]) -> dict[str, str]:
 
 
 def part_of(row: Row, keys: Iterable[str]) -> str:
-    """What part of a result a row is about, as a protocol's columns say it (`t2v`); empty where they say nothing."""
+    """The part of a result that a row covers, from a protocol's columns (`t2v`); empty where they are."""
     return ", ".join(visible(row[key]) for key in keys if row.get(key) not in (None, ""))
 
 

@@ -1,4 +1,4 @@
-"""The critical-difference diagram: systems along their mean ranks, joined where they are not told apart."""
+"""The critical-difference diagram: systems along their mean ranks, joined where they do not differ significantly."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -17,10 +17,10 @@ def critical_difference(data: ChartData) -> dict[str, Any] | None:
     A panel per measure, the first six. None for fewer than three systems, and where all are alike on every query.
     Source: Demšar 2006, Statistical comparisons of classifiers over multiple data sets.
     """
-    told: Sequence[Row] = data.rules.get("mean_ranks") or ()
-    if not told:
+    ranked: Sequence[Row] = data.rules.get("mean_ranks") or ()
+    if not ranked:
         return None
-    panels = [_panel(row) for row in told[:_MOST_PANELS]]
+    panels = [_panel(row) for row in ranked[:_MOST_PANELS]]
     level = f"{100 * (1 - data.rules.get('level', 0.95)):.3g} %"
     subtitle = f"bars join systems whose mean ranks lie within the critical difference (CD) of Nemenyi's test at {level}"
     return page("Mean ranks of systems over queries", subtitle, panels, columns=1)

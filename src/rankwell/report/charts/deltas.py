@@ -1,4 +1,4 @@
-"""Where one system wins and where it loses: the differences of single queries, sorted."""
+"""Wins and losses of one system: the differences of single queries, sorted."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -9,7 +9,7 @@ from rankwell.core.tables.values import Values
 from rankwell.report import ChartData, Row, chart, figure, visible
 from rankwell.report.charts import ACCENT, INK, QUIET, columns_for, difference_title, is_difference, page
 
-# Told apart by people who confuse red and green.
+# Distinguishable for people who confuse red and green.
 _LOST = "#d5672a"
 _WIDTH, _HEIGHT, _MOST_BARS, _MOST_PANELS = 250, 130, 240, 12
 
@@ -69,7 +69,7 @@ def _panel(values: Values, row: Row, reach: float) -> dict[str, Any]:
     return {
         "title": {
             "text": f"{name}: {difference_title(row)}",
-            "subtitle": _told(row),
+            "subtitle": _caption(row),
             "limit": _WIDTH + 40,
         },
         "width": _WIDTH,
@@ -96,7 +96,7 @@ def _panel(values: Values, row: Row, reach: float) -> dict[str, Any]:
     }
 
 
-def _told(row: Row) -> str:
+def _caption(row: Row) -> str:
     parts: Sequence[str] = [f"mean {figure(row['mean'], row['unit'])}"]
     if row["ci_low"] is not None:
         parts = [*parts, f"interval [{figure(row['ci_low'], row['unit'])}, {figure(row['ci_high'], row['unit'])}]"]

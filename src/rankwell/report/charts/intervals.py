@@ -104,7 +104,7 @@ def _in_rows(joined: Mapping[str, Sequence[Row]], runs: dict[str, str] | None, c
 
 
 def _kind(row: Row, runs: dict[str, str] | None) -> tuple[str, str]:
-    """What shares a scale: runs by one word, or a single run's measures in one unit."""
+    """The rows on one scale: runs by one word, or a single run's measures in one unit."""
     return row["label"] if runs else "", row["unit"]
 
 

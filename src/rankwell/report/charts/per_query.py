@@ -1,4 +1,4 @@
-"""How the values of single queries are spread, every run and measure on one page."""
+"""Distributions of the values of single queries, every run and measure on one page."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -65,7 +65,7 @@ def _title(values: Values) -> str:
 
 
 def _row_name(part: str, run: str, runs: Mapping[str, str]) -> str:
-    """What stands beside a row: the part of the result, the run, or both, as far as there are several."""
+    """The label of a row: the part of the result, the run, or both, as far as there are several."""
     return ", ".join(filter(None, (part, run if len(runs) > 1 or not part else "")))
 
 
@@ -113,7 +113,7 @@ def _panel(drawn: Sequence[tuple[Values, str]], names: Sequence[str], *, named: 
 
 
 def _centre(values: Values, column: Floats) -> tuple[str, float]:
-    """Where the line stands, and its name: the summary where it lies among the values, the mean where it is a sum."""
+    """The position of the line, and its name: the summary where it lies among the values, the mean where it is a sum."""
     if values.summary in ("median", "median_low", "median_floor"):
         return "median", float(np.median(column))
     if values.summary == "geometric":

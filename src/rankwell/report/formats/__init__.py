@@ -1,1 +1,1 @@
-"""How results are printed, one file per family of formats."""
+"""Output formats of results, one file per family."""

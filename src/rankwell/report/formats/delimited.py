@@ -46,14 +46,14 @@ def _delimited(document: Document, delimiter: str, *, guarded: bool) -> str:
 
 
 def _value_lines(group: Sequence[Values], delimiter: str, *, guarded: bool) -> str:
-    """The lines of one run's values: but for query and value, what a measure's lines say is put together once."""
+    """The lines of one run's values; the cells of a measure other than query and value are joined once."""
     run = _quoted(group[0].run, delimiter) + delimiter
     begins = [run + query for query in _all_quoted(group[0].queries, delimiter)]
     pieces: list[Iterable[str]] = []
     for each in group:
         words = [_quoted(_cell(word, guarded=guarded), delimiter) for word in (each.measure, each.label, each.unit)]
-        figures = ["" if isnan(value) else repr(value) for value in each.values.tolist()]
-        pieces += [begins, repeat(delimiter.join(("", *words[:2], ""))), figures, repeat(f"{delimiter}{words[2]}\n")]
+        numbers = ["" if isnan(value) else repr(value) for value in each.values.tolist()]
+        pieces += [begins, repeat(delimiter.join(("", *words[:2], ""))), numbers, repeat(f"{delimiter}{words[2]}\n")]
     return "".join(chain.from_iterable(zip(*pieces, strict=False)))
 
 

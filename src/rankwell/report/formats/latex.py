@@ -38,9 +38,9 @@ def render_latex(document: Document) -> str:
     tables = ["\n".join(_lines(grid)) for grid in grids(document)]
     if document.title:
         small = [r"\par\smallskip\footnotesize"] if document.legend else []
-        told = [rf"{visible(line).translate(_ESCAPES)}\par" for line in document.legend]
+        lines = [rf"{visible(line).translate(_ESCAPES)}\par" for line in document.legend]
         head = [r"\begin{table}", rf"\caption{{{visible(document.title).translate(_ESCAPES)}}}"]
-        tables = [*head, *tables, *small, *told, r"\end{table}"]
+        tables = [*head, *tables, *small, *lines, r"\end{table}"]
     return "\n".join([*parts, *tables]) + "\n"
 
 

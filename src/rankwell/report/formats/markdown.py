@@ -13,8 +13,8 @@ def render_markdown(document: Document) -> str:
     parts = [f"**{_escape(visible(document.title))}**"] if document.title else []
     parts += ["\n".join(_lines(grid)) for grid in grids(document)]
     rules = rules_line(document.rules)
-    told = [_escape(visible(line)) for line in document.legend]
-    return "\n\n".join([*parts, *([f"rules: {_escape(rules)}"] if rules else []), *told]) + "\n"
+    lines = [_escape(visible(line)) for line in document.legend]
+    return "\n\n".join([*parts, *([f"rules: {_escape(rules)}"] if rules else []), *lines]) + "\n"
 
 
 def _lines(grid: Grid) -> list[str]:

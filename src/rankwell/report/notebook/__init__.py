@@ -8,7 +8,7 @@ from rankwell.report import Row
 
 
 class Result(Protocol):
-    """What is shown of a result."""
+    """The part of a result that is displayed."""
 
     @property
     def summary(self) -> Sequence[Any]:
@@ -22,22 +22,22 @@ class Result(Protocol):
 
     @property
     def notes(self) -> Sequence[str]:
-        """What is to be said of it."""
+        """Notes on the result."""
         ...
 
     @property
     def interval_notes(self) -> Sequence[str]:
-        """What the summary leaves undefined."""
+        """The undefined values of the summary."""
         ...
 
     @property
     def query_attributes(self) -> Sequence[Row]:
-        """What rows of single queries say besides."""
+        """Further columns of rows of single queries."""
         ...
 
     @property
     def tables(self) -> Mapping[str, Sequence[Row]]:
-        """What there is besides the summary."""
+        """Tables besides the summary."""
         ...
 
     def describe(self) -> dict[str, Any]:

@@ -39,5 +39,5 @@ def svg(spec: Chart) -> str:
 
 def _made(result: Result, name: str) -> Chart | None:
     spec = CHARTS[name](ChartData(result.summary, result.values, result.describe(), result.query_attributes))
-    # A tuple is no array for those who check a specification.
+    # Checkers of a specification do not accept a tuple as an array.
     return None if spec is None else Chart(plain(spec))

@@ -59,7 +59,7 @@ def _package(name: str) -> Any:
 
 
 def _table(result: Result, table: str) -> dict[str, _Column]:
-    """The columns of a table. Raises UnknownName for one that there is not."""
+    """The columns of a table. Raises UnknownName for any other name."""
     if table == "per_query":
         columns, types = per_query_columns(result.values, result.query_attributes)
         return {name: _column("float" if kind == "DOUBLE" else "text", columns[name]) for name, kind in types.items()}
@@ -97,7 +97,7 @@ def _kind(cells: Sequence[Any]) -> str:
 
 
 def _array(column: _Column) -> np.ndarray:
-    """The column for pandas, which has whole numbers and truths without gaps only."""
+    """The column for pandas, which has integers and booleans without gaps only."""
     gaps = column.kind in ("int", "bool") and any(cell is None for cell in column.cells)
     if gaps:
         return number_column(column.cells) if column.kind == "int" else column.cells

@@ -23,8 +23,8 @@ def html(result: Result) -> str:
     verdicts = result.tables.get("verdicts", ())
     differences = [row for row in rows if "p_adjusted" in row]
     grid = _difference_grid(differences) if differences else summary_grid(Document(rows, None, rules, ()))
-    told = [f"<p><strong>{_text(row['text'])}</strong></p>" for row in verdicts]
-    return _whole([*told, _table(grid)], rules_line(rules), [*result.notes, *result.interval_notes])
+    headlines = [f"<p><strong>{_text(row['text'])}</strong></p>" for row in verdicts]
+    return _whole([*headlines, _table(grid)], rules_line(rules), [*result.notes, *result.interval_notes])
 
 
 @face("system tables")
@@ -38,8 +38,8 @@ def system_tables(tables: Sequence[SystemTable], notes: Sequence[str]) -> str:
 
 
 def _whole(parts: Sequence[str], line: str, notes: Sequence[str]) -> str:
-    told = [f'<p style="{_QUIET}">rules: {_text(line)}</p>'] if line else []
-    return '<div style="overflow-x:auto">\n' + "\n".join([*parts, *told, *_notes(notes)]) + "\n</div>"
+    footer = [f'<p style="{_QUIET}">rules: {_text(line)}</p>'] if line else []
+    return '<div style="overflow-x:auto">\n' + "\n".join([*parts, *footer, *_notes(notes)]) + "\n</div>"
 
 
 def _difference_grid(rows: Sequence[Row]) -> Grid:
@@ -75,11 +75,11 @@ def _table(grid: Grid) -> str:
 
 def _notes(notes: Sequence[str]) -> list[str]:
     """The notes, folded away."""
-    told = list(dict.fromkeys(notes))
-    if not told:
+    texts = list(dict.fromkeys(notes))
+    if not texts:
         return []
-    count = "1 note" if len(told) == 1 else f"{len(told)} notes"
-    items = "".join(f"<li>{_text(note)}</li>" for note in told)
+    count = "1 note" if len(texts) == 1 else f"{len(texts)} notes"
+    items = "".join(f"<li>{_text(note)}</li>" for note in texts)
     return [f'<details style="{_QUIET}"><summary>{count}</summary><ul>{items}</ul></details>']
 
 

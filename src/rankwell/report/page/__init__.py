@@ -36,11 +36,11 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class PageSource:
-    """What a page is made from.
+    """The source of a page.
 
-    values: of single queries, without differences; facts: what tells each from others of its measure (`direction`). rows: the
+    values: of single queries, without differences; facts: their row attributes (`direction`). rows: the
     summary, differences included. verdicts: sentences, the first is the headline. groups: rows of differences with `group`.
-    inputs: name -> content hash. places: the folders whose tables tell of queries, results, items. texts: item -> what it says.
+    inputs: name -> content hash. places: the folders whose tables describe queries, results, items. texts: item -> its text.
     pictures: ids of items -> the `data:` addresses of those that have a picture. seed: of what is drawn.
     """
 
@@ -72,7 +72,7 @@ class PageSource:
 
     @cached_property
     def keys(self) -> tuple[str, ...]:
-        """The columns that tell rows of one measure apart (`direction`)."""
+        """The columns that distinguish rows of one measure (`direction`)."""
         return tuple(dict.fromkeys(name for fact in self.facts for name in fact))
 
 
@@ -81,13 +81,13 @@ def rounded(values: Floats) -> Floats:
     size = np.abs(values)
     known = np.isfinite(values) & (size > 1e-15) & (size < 1e15)
     powers = _DIGITS - 1 - np.floor(np.log10(np.where(known, size, 1.0))).astype(np.int64)
-    # A power of ten is exact up to 22, so that dividing a whole number by it gives the nearest number to the short decimal.
+    # A power of ten is exact up to 22, so that dividing an integer by it gives the nearest number to the short decimal.
     up, down = 10.0 ** np.maximum(powers, 0), 10.0 ** np.maximum(-powers, 0)
     return np.where(known, np.rint(values * up / down) / up * down, values)
 
 
 def cells(values: Floats) -> list[Any]:
-    """The numbers as JSON has them, whole numbers without a point; NaN is null. Lists of lists for arrays of more dimensions."""
+    """The numbers for JSON, integers without a point; NaN is null. Lists of lists for arrays of more dimensions."""
     short = rounded(values)
     whole = (short == np.rint(short)) & (np.abs(short) < 2**53)
     ready = short.astype(object)

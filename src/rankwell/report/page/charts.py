@@ -41,8 +41,8 @@ def _intervals(source: PageSource) -> _Drawn:
 
 def _mean_ranks(source: PageSource) -> _Drawn:
     """The critical-difference diagram of the first measure that ranks three systems or more."""
-    told: Sequence[Row] = source.rules.get("mean_ranks") or ()
-    ranked = [row for row in told if len(row["mean_ranks"]) > 2]
+    tables: Sequence[Row] = source.rules.get("mean_ranks") or ()
+    ranked = [row for row in tables if len(row["mean_ranks"]) > 2]
     spec = CHARTS["critical_difference"](ChartData([], [], {**source.rules, "mean_ranks": ranked[:1]}, []))
     return None if spec is None else (spec, _first(1, len(ranked)))
 
@@ -83,12 +83,12 @@ def _cut(measure: str) -> int | None:
 
 def _entry(name: str, spec: dict[str, Any], beyond: str) -> dict[str, Any]:
     """A chart without what the page brings itself: its title, its ground, its theme."""
-    told = spec["title"]
+    title = spec["title"]
     panels = {key: each for key, each in spec.items() if key not in ("title", "background", "padding", "config")}
     return {
         "id": name,
-        "title": told["text"],
-        "note": "; ".join(filter(None, (told["subtitle"], beyond))),
+        "title": title["text"],
+        "note": "; ".join(filter(None, (title["subtitle"], beyond))),
         "spec": _named(panels),
     }
 

@@ -42,7 +42,7 @@ class PageData:
         return own | {row[0] for rows in self.lists[query] for row in rows}
 
     def weight(self, query: int) -> int:
-        """How many characters the texts and pictures of a query's lists have."""
+        """Number of characters of the texts and pictures of a query's lists."""
         return sum(len(self.items.texts[at] or "") + len(self.items.thumbnails[at] or "") for at in self.shown_in(query))
 
 

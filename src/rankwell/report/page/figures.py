@@ -1,4 +1,4 @@
-"""What stands above the table of queries: the measures, their means, the differences of runs, the groups of queries."""
+"""The part of the page above the table of queries: the measures, their means, the differences of runs, the groups of queries."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -8,7 +8,7 @@ from rankwell.errors import BadUsage
 from rankwell.report import Row, plain
 from rankwell.report.charts import difference_label, is_difference, part_of
 from rankwell.report.page import PageSource
-from rankwell.stats.verdicts import Family, Found, verdict
+from rankwell.stats.verdicts import Family, MeasuredDifference, verdict
 
 FEW = 50
 """A group of fewer queries is called small, as in the verdicts of a comparison."""
@@ -78,7 +78,7 @@ def differences(source: PageSource, measures: Mapping[Key, Any]) -> list[dict[st
 
 
 def groups(source: PageSource) -> list[dict[str, Any]]:
-    """The groups of queries, each with its own verdict by the first measure; of many pairs how many are told apart."""
+    """The groups of queries, each with its own verdict by the first measure; of many pairs the number of differences."""
     if not source.groups:
         return []
     first = key_of(source.groups[0], source)
@@ -90,8 +90,8 @@ def groups(source: PageSource) -> list[dict[str, Any]]:
 
 
 def _measure(key: Key, label: str, unit: str, source: PageSource) -> dict[str, Any]:
-    told: Mapping[str, Any] = source.rules.get("measures") or {}
-    fact = told.get(key.measure)
+    described: Mapping[str, Any] = source.rules.get("measures") or {}
+    fact = described.get(key.measure)
     known: Mapping[str, Any] = fact if isinstance(fact, Mapping) else {}
     try:
         own: Mapping[str, Any] = parse_measure(key.measure).entry.definition
@@ -114,15 +114,15 @@ def _group(name: str, rows: Sequence[Row], source: PageSource) -> dict[str, Any]
     n = max(row["n"] for row in rows)
     decisive = sum(bool(row["decisive"]) for row in rows)
     if len(rows) > _MOST_PAIRS:
-        told = f"{decisive} of {len(rows)} pairs are told apart."
+        sentence = f"{decisive} of {len(rows)} pairs differ significantly."
     else:
-        told = " ".join(_sentence(row, source) for row in rows)
-    return {"name": attribute, "value": value, "n": n, "verdict": told, "decisive": bool(decisive), "small": n < FEW}
+        sentence = " ".join(_sentence(row, source) for row in rows)
+    return {"name": attribute, "value": value, "n": n, "verdict": sentence, "decisive": bool(decisive), "small": n < FEW}
 
 
 def _sentence(row: Row, source: PageSource) -> str:
     interval = None if row["ci_low"] is None or row["ci_high"] is None else (row["ci_low"], row["ci_high"])
-    found = Found(
+    found = MeasuredDifference(
         run=row["run"],
         against=row["against"],
         measure=difference_label(row),

@@ -31,10 +31,10 @@ class Items:
         at = self._numbers.get((item, own))
         if at is None:
             at = self._numbers[item, own] = len(self.ids)
-            told = self.known.get((item, own), {})
+            known = self.known.get((item, own), {})
             self.ids.append(item)
-            self.texts.append(_snippet(told.get("text") or (self.words.get(item) if own is None else None)))
-            self.thumbnails.append(told.get("thumbnail"))
+            self.texts.append(_snippet(known.get("text") or (self.words.get(item) if own is None else None)))
+            self.thumbnails.append(known.get("thumbnail"))
         if self.thumbnails[at] is None:
             self.thumbnails[at] = thumbnail
         return at
@@ -65,32 +65,32 @@ def lists_of(source: PageSource, listed: Listed, items: Items, parts: Sequence[s
     numbers = zip(ranks, scores, grades, strict=True)
     rows = zip(listed.query, listed.run, listed.item, listed.state, listed.detail, strict=True)
     for (query, run, item, state, detail), (rank, score, grade) in zip(rows, numbers, strict=True):
-        told = _told(detail) if detail else {}
-        thumbnail = told.pop("thumbnail", None)
+        known = _known(detail) if detail else {}
+        thumbnail = known.pop("thumbnail", None)
         picture = thumbnail.get("src") if isinstance(thumbnail, dict) else None
         number = items.number(item, of=(runs[run], parts[query]), thumbnail=picture)
         mine = found.get(query)
         if mine is None:
             mine = found[query] = [[] for _ in runs]
-        mine[run].append([number, rank, score, grade, state, told or None])
+        mine[run].append([number, rank, score, grade, state, known or None])
     return found
 
 
 def item_data(items: Items, numbers: Iterable[int]) -> dict[str, dict[str, str | None]]:
-    """What some items say and how they look, by number, those left out of which neither is known."""
+    """Texts and pictures of some items, by number; items with neither are left out."""
     found = {number: {"text": items.texts[number], "thumbnail": items.thumbnails[number]} for number in sorted(numbers)}
-    return {str(number): told for number, told in found.items() if told["text"] or told["thumbnail"]}
+    return {str(number): known for number, known in found.items() if known["text"] or known["thumbnail"]}
 
 
-def _told(detail: str) -> dict[str, Any]:
-    """What a protocol knows of a result. Raises BadInput for what is no JSON object."""
+def _known(detail: str) -> dict[str, Any]:
+    """The details of a result. Raises BadInput for anything but a JSON object."""
     try:
-        told = json.loads(detail, parse_constant=lambda _: None)
+        known = json.loads(detail, parse_constant=lambda _: None)
     except ValueError:
-        told = None
-    if not isinstance(told, dict):
-        raise BadInput(f"details.parquet: the detail {detail[:60]!r} is no JSON object; run the command again that wrote it.")
-    return told
+        known = None
+    if not isinstance(known, dict):
+        raise BadInput(f"details.parquet: the detail {detail[:60]!r} is not a JSON object; run the command again that wrote it.")
+    return known
 
 
 def _snippet(text: str | None) -> str | None:

@@ -17,14 +17,14 @@ from rankwell.report.page.tables import NEAR, PART, Overview
 _APART, _WORST, _BEST = 200, 100, 50
 _TAKEN = ("query", "text", "picture_item")
 _KEYED = ("captions", "agreement", "answers")
-"""Where a state says what a caption, a reference or an answer key holds, and nobody has judged the rest."""
+"""Kinds in which a state shows the content of a caption, a reference or an answer key, and the rest is unjudged."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Questions:
     """The queries in the order of their parts and ids, and every value.
 
-    keys: id and part (`t2v`; the empty text where ids tell queries apart). values: (measures, runs, queries), NaN where a query
+    keys: id and part (`t2v`; the empty text where ids distinguish queries). values: (measures, runs, queries), NaN where a query
     is not counted. asked: (runs, queries) whether the run has a row of values for it. columns: what is known of them, in order.
     """
 
@@ -67,7 +67,7 @@ def questions_of(source: PageSource, measures: Mapping[Key, Any], tables: Sequen
 def _columns(
     keys: Sequence[tuple[str, str]], tables: Sequence[Mapping[str, list[Any]]], *, parted: bool
 ) -> dict[str, Sequence[Any]]:
-    """The columns of queries.parquet in the order of the keys, those left out that say nothing."""
+    """The columns of queries.parquet in the order of the keys, without the empty ones."""
     place = {key: at for at, key in enumerate(keys)}
     found: dict[str, list[Any]] = {}
     for table in tables:
@@ -85,7 +85,7 @@ def _columns(
 def query_data(
     source: PageSource, questions: Questions, overview: Overview | None, flags: Mapping[str, list[int]]
 ) -> dict[str, Any]:
-    """The queries as the page has them; see docs/page.md."""
+    """The data of the queries on the page; see docs/page.md."""
     attributes = {name: _attribute(column) for name, column in questions.columns.items() if name not in _TAKEN}
     n = len(questions.keys)
     return {
@@ -101,7 +101,7 @@ def query_data(
 
 
 def flags_of(source: PageSource, questions: Questions, overview: Overview | None) -> tuple[dict[str, list[int]], list[str]]:
-    """What is odd about queries, by name the places of those of which it holds; and in words what holds of all of them."""
+    """Flags of queries: name -> the positions of the queries with it; and in words those of all queries."""
     if overview is None:
         return {}, []
     found: dict[str, Any] = {"no relevant": ~overview.relevant.any(axis=0) & overview.listed.any(axis=0)}
@@ -160,8 +160,8 @@ def choose(questions: Questions, listed: Bools, measure: Mapping[str, Any], seed
         f"{'of the others ' if apart else ''}the {worst} worst and the {best} best{'' if apart else f' by {by}'}",
         f"{len(drawn)} drawn at random (seed {seed})",
     ]
-    told = f"{MOST_QUERIES} of {len(questions.keys):,} queries have lists: {', '.join(filter(None, kinds))}; {depth}."
-    return able[chosen].tolist(), told
+    sentence = f"{MOST_QUERIES} of {len(questions.keys):,} queries have lists: {', '.join(filter(None, kinds))}; {depth}."
+    return able[chosen].tolist(), sentence
 
 
 def _take(chosen: Bools, key: Floats, most: int) -> int:
@@ -173,7 +173,7 @@ def _take(chosen: Bools, key: Floats, most: int) -> int:
 
 
 def _attribute(column: Sequence[Any]) -> list[Any]:
-    """Numbers as the page has them, anything else as text."""
+    """Numbers rounded for the page, anything else as text."""
     known = [cell for cell in column if cell is not None]
     if all(isinstance(cell, (int, float)) and not isinstance(cell, bool) for cell in known):
         return cells(np.array([np.nan if cell is None else cell for cell in column], dtype=np.float64))

@@ -15,16 +15,16 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 PART = "direction"
-"""What tells two queries of one id apart: a column of queries.parquet, a word in the details of results."""
+"""The attribute that distinguishes two queries of one id: a column of queries.parquet, a word in the details of results."""
 
 NEAR = 10
-"""How many first results are asked for whether they are judged."""
+"""Number of first results that are checked for judgments."""
 
 _DETAILS = ("query", "run", "item", "rank", "score", "grade", "state", "detail")
 
 
 class Overview(NamedTuple):
-    """What the lists say of each run and query, arrays of (runs, queries).
+    """Properties of the lists of each run and query, arrays of (runs, queries).
 
     listed: whether there is a row at all. retrieved: whether there is one with a rank. relevant: how many relevant items.
     first: the rank of the first relevant one, NaN for none. unjudged: how many of the first 10 are. tied: whether the scores
@@ -53,7 +53,7 @@ class Listed(NamedTuple):
 
 
 class Tables:
-    """The tables of all places; a query is its id and its part (`t2v`), the empty text where ids tell queries apart."""
+    """The tables of all places; a query is its id and its part (`t2v`), the empty text where ids distinguish queries."""
 
     def __init__(self, places: Sequence[Place], runs: Sequence[str], session: "DuckDBPyConnection") -> None:
         self._places, self._runs, self._session = places, runs, session
@@ -97,7 +97,7 @@ class Tables:
         return True
 
     def overview(self, cut: int | None) -> Overview:
-        """What all lists say; `cut` is the rank behind which ties are looked for, None for no such place."""
+        """The properties of all lists; `cut` is the rank behind which ties are looked for, None for no such place."""
         tied = "FALSE" if cut is None else f"max(score) FILTER (rank = {cut}) = max(score) FILTER (rank = {cut + 1})"
         found = self._numpy(
             "SELECT query, run, count(*) FILTER (state = 'relevant') AS relevant, "
@@ -136,7 +136,7 @@ class Tables:
         )
 
     def _register(self, name: str, columns: Sequence[str], rows: Sequence[tuple[Any, ...]]) -> None:
-        """Makes a table of rows; texts and whole numbers."""
+        """Makes a table of rows of texts and integers."""
         ready: dict[str, np.ndarray] = {}
         for at, column in enumerate(columns):
             made = [row[at] for row in rows]

@@ -149,8 +149,8 @@ class CaptionInputs:
             return self._copies[run]
         given = self.runs[run]
         plain = by_scores(given, self.rows) if isinstance(given, Scores) else by_vectors(*given, self.metric, self.rows)
-        captions = plain.copies(down=False) if self._texts is None else _first_alike(self._texts, self.rows)
-        found = self._copies[run] = Copies(captions, plain.copies(down=True))
+        captions = plain.copies(transposed=False) if self._texts is None else _first_alike(self._texts, self.rows)
+        found = self._copies[run] = Copies(captions, plain.copies(transposed=True))
         for what, first in (("captions", found.captions), ("videos", found.videos)):
             if first is not None and has_copies(first):
                 number = int((np.bincount(first)[first] > 1).sum())

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rankwell.core.kernels.matrix_counts import Counts
+from rankwell.core.kernels.matrix_counts import PositiveCounts
 from rankwell.core.registry import Measure
 from rankwell.core.tables import Bools, Floats, Ints, offsets_of
 from rankwell.core.tables.hits import Hits
@@ -80,7 +80,7 @@ class CaptionRun(JudgedRun):
             from_video = direction.video_to_text
             right, names, items = (positives.transposed, videos, captions) if from_video else (positives, captions, videos)
             place = tie_order(direction.ties, items)
-            counts = compared.count(right, down=from_video, best=best, order=place, progress=progress)
+            counts = compared.count(right, transposed=from_video, best=best, order=place, progress=progress)
             n_items = len(items)
         order = sorted_queries(names)
         judgments, hits = right.judgments(names, items), _hits(counts, right, n_items)
@@ -148,7 +148,7 @@ class CaptionRun(JudgedRun):
         """The first items of each query, and every positive wherever it stands."""
         depth = min(DETAIL_DEPTH, self.n_items)
         if self.groups is None:
-            positions, scores = compared.first_items(depth, down=self.direction.video_to_text, order=self.place)
+            positions, scores = compared.first_items(depth, transposed=self.direction.video_to_text, order=self.place)
         else:
             positions, scores = _first_videos(compared, self.groups, self.place, depth)
         queries = self.judgments.queries
@@ -169,7 +169,7 @@ def _first_videos(compared: Compared, groups: Positives, place: Ints | None, dep
     # If every caption has a video, no more captions than these stand before the first one of the last video.
     wide = min(n, (depth - 1) * int(groups.counts.max(initial=1)) + 2)
     while True:
-        captions, scores = compared.first_items(wide, down=True, order=None)
+        captions, scores = compared.first_items(wide, transposed=True, order=None)
         found = [
             _collapsed(zip(*row, strict=True), videos, places, depth)
             for row in zip(captions.tolist(), scores.tolist(), strict=True)
@@ -206,7 +206,7 @@ def has_copies(first: Ints) -> bool:
     return bool((first != np.arange(len(first))).any())
 
 
-def _hits(counts: Counts, right: Positives, n_items: int) -> Hits:
+def _hits(counts: PositiveCounts, right: Positives, n_items: int) -> Hits:
     return Hits(
         query=right.owner[counts.pairs],
         row=counts.pairs,

@@ -16,7 +16,7 @@ from rankwell.core.tables.order import TieRule
 from rankwell.core.tables.ranking import Ranking
 from rankwell.errors import BadInput
 from rankwell.io.reader.rows import hits_of_ranking
-from rankwell.neighbours import Standing, ranks_of, search
+from rankwell.neighbours import RankCounts, ranks_of, search
 
 Progress = Callable[[int, int], None]
 _WANTED_AT_ONCE = 1 << 22
@@ -224,7 +224,7 @@ class Vectors:
             dtype=np.int64,
         )
 
-    def _standing(self, asked: Ints, query: Ints, item: Ints) -> Standing:
+    def _standing(self, asked: Ints, query: Ints, item: Ints) -> RankCounts:
         """Where each pair stands; some queries at a time, so that the table of wanted items stays small."""
         total = len(query)
         above, tied, before = (np.zeros(total, dtype=np.int64) for _ in range(3))
@@ -251,7 +251,7 @@ class Vectors:
             )
             above[rows], tied[rows], before[rows] = found.above[inside], found.tied[inside], found.before[inside]
             scores[rows] = found.scores[inside]
-        return Standing(above, tied, scores, before)
+        return RankCounts(above, tied, scores, before)
 
     def _count_at_least(self, asked: Ints, least: float) -> Ints:
         """(queries,) how many items have that similarity or more; only lists that are not done are sought deeper."""

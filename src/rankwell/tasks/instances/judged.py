@@ -67,7 +67,7 @@ class InstanceRun(JudgedRun):
         # Pairs are counted in the order of the run's own table, and remembered by their row in the truth.
         order = there[np.lexsort((columns[there], rows[there]))]
         pairs = Positives.of(rows[order], columns[order], len(aligned.queries), len(aligned.references))
-        counts = aligned.compared.count(pairs, down=False, best=False, order=place, progress=progress)
+        counts = aligned.compared.count(pairs, transposed=False, best=False, order=place, progress=progress)
         present = row_of >= 0
         hits = Hits(
             query=truth.owner[order],
@@ -124,7 +124,7 @@ class InstanceRun(JudgedRun):
         truth, aligned = self.truth, self.aligned
         junk = np.bincount(truth.owner[truth.junk], minlength=len(truth.queries)).max(initial=0)
         n = len(aligned.references)
-        columns, scores = aligned.compared.first_items(min(depth + int(junk), n), down=False, order=self.place)
+        columns, scores = aligned.compared.first_items(min(depth + int(junk), n), transposed=False, order=self.place)
         positions = aligned.references[columns]
         stride = len(truth.references)
         keys = aligned.queries[:, None] * stride + positions

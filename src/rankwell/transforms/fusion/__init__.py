@@ -27,7 +27,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 @dataclass(frozen=True, eq=False)
-class Lists:
+class RunLists:
     """The lists of several runs side by side: a row per query and item that any of them has, in the order of ties.
 
     queries: ids. offsets: (queries + 1,) where the rows of each query begin. items: (rows,) ids, by falling bytes in a query.
@@ -41,7 +41,7 @@ class Lists:
     scores: Floats
 
     @classmethod
-    def of(cls, rankings: Sequence[Ranking], queries: Sequence[str], *, depth: int | None = None) -> "Lists":
+    def of(cls, rankings: Sequence[Ranking], queries: Sequence[str], *, depth: int | None = None) -> "RunLists":
         """The lists of some queries; a run may lack any of them. depth: how many first items of each list are taken."""
         items, offsets = list[str](), [0]
         places: list[list[Ints]] = [[] for _ in rankings]
@@ -91,13 +91,13 @@ class Lists:
         n = len(self.queries)
         return np.array([np.bincount(self.owner[own], minlength=n) for own in self.found], dtype=np.int64).reshape(-1, n)
 
-    def only(self, runs: Sequence[int]) -> "Lists":
+    def only(self, runs: Sequence[int]) -> "RunLists":
         """The lists of some runs, in the order given, without the items that none of them has."""
         chosen = np.array(runs, dtype=np.int64)
         ranks = self.ranks[chosen]
         kept = np.flatnonzero((ranks > 0).any(axis=0))
         counts = np.bincount(self.owner[kept], minlength=len(self.queries)).astype(np.int64)
-        return Lists(self.queries, offsets_of(counts), self._items_of(kept), ranks[:, kept], self.scores[chosen][:, kept])
+        return RunLists(self.queries, offsets_of(counts), self._items_of(kept), ranks[:, kept], self.scores[chosen][:, kept])
 
     def ordered(self, scores: Floats) -> list[Ints]:
         """The rows of each query from first to last: by falling score, equal scores in the order of ties. scores: (rows,)."""
@@ -138,7 +138,7 @@ def _best_first(scores: Floats, rows: Ints) -> Ints:
     falls = ordered[1:] != ordered[:-1]
     if falls.all():
         return found
-    # Whole numbers that have the tie in front and the row behind are sorted faster than two columns.
+    # Integers with the tie in the high digits and the row in the low ones sort faster than two columns.
     width = int(found.max()) + 1
     keys = np.concatenate([[0], np.cumsum(falls)]) * width + found
     keys.sort()
@@ -172,7 +172,7 @@ class Segments(NamedTuple):
 
 @dataclass(frozen=True)
 class Normalisation:
-    """What a run's scores become before they are added. absent: what an item that the run lacks counts, unless it is said."""
+    """A normalisation of a run's scores before they are added. absent: the default score of an item that the run lacks."""
 
     name: str
     function: Callable[[Segments], Floats]
@@ -194,16 +194,16 @@ def normalisation(name: str, *, absent: Absent = "zero") -> Callable[[Function],
 
 @dataclass(frozen=True, eq=False)
 class Votes:
-    """What a method reads. values: (runs, rows) normalised scores, NaN where a run lacks the item, and nothing for methods of
+    """The input of a method. values: (runs, rows) normalised scores, NaN where a run lacks the item, and nothing for methods of
     ranks. filled: the same with what absent items count. weights: (runs,)."""
 
-    lists: Lists
+    lists: RunLists
     values: Floats
     filled: Floats
     weights: Floats
 
     @classmethod
-    def of(cls, lists: Lists, normalise: str | None, absent: Absent | None) -> Self:
+    def of(cls, lists: RunLists, normalise: str | None, absent: Absent | None) -> Self:
         """The votes of runs of equal weight. Raises BadScore for scores that cannot be normalised."""
         weights = np.ones(len(lists.ranks))
         if normalise is None:
@@ -317,11 +317,11 @@ class Fusion:
                 f"{len(numbers)} weight{'s' * (len(numbers) != 1)} for {runs} runs; give one for each run, in their order."
             )
         if not all(isfinite(each) and each >= 0 for each in numbers) or not any(numbers):
-            raise BadUsage(f"weights {', '.join(f'{each:g}' for each in numbers)}: finite numbers from 0, not all 0, are wanted.")
+            raise BadUsage(f"weights {', '.join(f'{each:g}' for each in numbers)}: expected finite numbers from 0, not all 0.")
         return replace(self, weights=numbers)
 
-    def votes(self, lists: Lists) -> Votes:
-        """What the method reads of the lists of all runs, or of those that take part."""
+    def votes(self, lists: RunLists) -> Votes:
+        """The input of the method from the lists of all runs, or of those that take part."""
         return Votes.of(lists, self.normalise, self.absent)
 
     def scores(self, votes: Votes) -> Floats:
@@ -335,7 +335,7 @@ class Fusion:
         return found
 
     def describe(self) -> dict[str, Any]:
-        """What stands in the rules of a result."""
+        """Its description in the rules of a result."""
         named = None if self.normalise is None else NORMALISATIONS[self.normalise]
         return {
             "fusion": self.method,
@@ -370,7 +370,7 @@ def parse_fusion(method: str = "rrf", *, normalise: str | None = None, absent: s
     return Fusion(entry, given, named.name, named.absent if entry.adds else None)
 
 
-def _refuse_not_finite(lists: Lists, values: Floats, rows: Ints, what: str) -> None:
+def _refuse_not_finite(lists: RunLists, values: Floats, rows: Ints, what: str) -> None:
     bad = np.flatnonzero(~np.isfinite(values))
     if bad.size:
         row = int(rows[bad[0]])

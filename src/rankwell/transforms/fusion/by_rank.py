@@ -11,7 +11,7 @@ from rankwell.transforms.fusion import Votes, fusion_method
 def rrf(votes: Votes, *, k: float = 60) -> Floats:
     """Reciprocal rank fusion: the sum over runs of 1 / (k + rank), ranks from 1; a run that lacks the item adds nothing."""
     if not 0 <= k < float("inf"):
-        raise BadUsage(f"rrf(k={k!r}): a finite number from 0 is wanted; 60 is usual.")
+        raise BadUsage(f"rrf(k={k!r}): expected a finite number from 0; 60 is usual.")
     return votes.sum(np.where(votes.lists.found, 1.0 / np.maximum(k + votes.lists.ranks, 1.0), 0.0))
 
 

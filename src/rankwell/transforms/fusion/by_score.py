@@ -25,7 +25,7 @@ def combmnz(votes: Votes) -> Floats:
 def combgmnz(votes: Votes, *, gamma: float) -> Floats:
     """CombGMNZ: CombSUM times the number of runs that have the item to the power gamma: CombSUM at 0, CombMNZ at 1."""
     if not 0 <= gamma <= 100:
-        raise BadUsage(f"combgmnz(gamma={gamma!r}): a number from 0 to 100 is wanted; 0 is combsum, 1 is combmnz.")
+        raise BadUsage(f"combgmnz(gamma={gamma!r}): expected a number from 0 to 100; 0 is combsum, 1 is combmnz.")
     return votes.lists.counts.astype(np.float64) ** gamma * votes.sum(votes.filled)
 
 

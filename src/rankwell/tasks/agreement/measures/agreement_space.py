@@ -5,7 +5,7 @@ import numpy as np
 from rankwell.core.registry import measure
 from rankwell.core.tables import Bools, Floats, Ints
 from rankwell.core.views import ratio
-from rankwell.core.views.ranking_pairs import RankingPairs, Side
+from rankwell.core.views.ranking_pairs import ListSide, RankingPairs
 from rankwell.errors import BadUsage
 
 _VENNA = "Venna and Kaski 2006, Local multidimensional scaling"
@@ -97,7 +97,7 @@ def _largest(pairs: RankingPairs, k: int) -> Ints:
     return np.where(_usable(pairs, k), k * (2 * points - 3 * k - 1) // 2, 1)
 
 
-def _kept(pairs: RankingPairs, side: Side, k: int) -> Floats:
+def _kept(pairs: RankingPairs, side: ListSide, k: int) -> Floats:
     """1 less the excess ranks, under the other model, of one side's first `k` items, over the greatest sum of them."""
     shown = side.within(k)
     excess = side.sum_rows(np.where(shown, np.maximum(side.other_ranks - k, 0), 0))

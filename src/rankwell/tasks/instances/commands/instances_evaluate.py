@@ -369,9 +369,9 @@ def _files(images: Images | None) -> dict[str, Path]:
 
 def _sheets(result: Results, pictures: Thumbnails, number: int) -> Any:
     labels = dict(zip(result.images.ids, result.images.instances, strict=True)) if result.images is not None else {}
-    facts = {(run, query): [f"shows {label}"] for run in result.views for query, label in labels.items() if label is not None}
+    lines = {(run, query): [f"shows {label}"] for run in result.views for query, label in labels.items() if label is not None}
     chosen = [(run, query) for run in result.views for query in result.worst(run)[:number]]
-    return sheets_of(result.details or {}, pictures, first=_SHOWN, facts=facts, queries=chosen, score="score")
+    return sheets_of(result.details or {}, pictures, first=_SHOWN, lines=lines, queries=chosen, score="score")
 
 
 def _performance(result: Results, made: Made | None, seconds: float) -> dict[str, Any]:
