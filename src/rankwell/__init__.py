@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from rankwell.tasks.captions.evaluation import captions
     from rankwell.tasks.captions.hgr import eval_q2m
     from rankwell.tasks.clips.annotations import Annotations
-    from rankwell.tasks.clips.evaluation import ClipResults, evaluate_clips
+    from rankwell.tasks.clips.evaluation import evaluate_clips
     from rankwell.tasks.clips.formats.annotations import read_annotations
     from rankwell.tasks.clips.formats.keyword_schema import read_schema
     from rankwell.tasks.clips.mapping import KeywordMapper
@@ -66,7 +66,6 @@ _HOME = {
     "evaluate_answers": "rankwell.tasks.answers.evaluation",
     "AnswerResults": "rankwell.tasks.answers.evaluation",
     "evaluate_clips": "rankwell.tasks.clips.evaluation",
-    "ClipResults": "rankwell.tasks.clips.evaluation",
     "captions": "rankwell.tasks.captions.evaluation",
     "compare_values": "rankwell.experiments.comparison",
     "bench": "rankwell.experiments.runner.results",
@@ -90,7 +89,6 @@ __all__ = [
     "AnswerResults",
     "Annotations",
     "BenchResults",
-    "ClipResults",
     "Results",
     "JudgedRankings",
     "Judgments",
@@ -133,7 +131,7 @@ __all__ = [
 ]
 
 
-_RENAMED = dict.fromkeys(("Captions", "Comparison", "Evaluation"), "Results")
+_RENAMED = dict.fromkeys(("Captions", "ClipResults", "Comparison", "Evaluation"), "Results")
 
 
 def __getattr__(name: str) -> "Any":
