@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-_RENAMED = dict.fromkeys(("Captions", "Comparison", "Evaluation", "InstanceResults"), "Results")
+_RENAMED = dict.fromkeys(("Captions", "ClipResults", "Comparison", "Evaluation", "InstanceResults"), "Results")
 _homes: dict[str, str] = {}
 
 

@@ -8,7 +8,7 @@ from rankwell.conventions import Convention, LabelledMeasure
 from rankwell.core.registry import Measure
 from rankwell.core.tables import Bools, Floats
 from rankwell.core.tables.values import Summary, Values
-from rankwell.evaluation.judged import Ceiling, JudgedRun
+from rankwell.evaluation.judged import JudgedRun
 from rankwell.evaluation.results import Results
 from rankwell.stats import Intervals
 from rankwell.stats.summaries import figure_of
@@ -59,13 +59,15 @@ class ResultsBuilder:
         """
         unknown: dict[str, list[str]] = {}
         for each in measures:
-            self._add_values(run, each, counted)
+            mine = run.counted_by(each.measure, counted)
+            self._add_values(run, each, mine)
             if run.levels is None:
                 continue
-            ceiling, chance = run.ceiling(each.measure, counted), run.chance(each.measure)
+            ceiling, chance = run.ceiling(each.measure, mine), run.chance(each.measure)
             if ceiling.reason:
                 unknown.setdefault(ceiling.reason, []).append(each.label)
-            self.row_attributes.append({**run.attributes, **self._levels(each, counted, ceiling, chance)})
+            weights = run.weights(each.measure)
+            self.row_attributes.append({**run.attributes, **self._levels(each, mine, weights, ceiling.values, chance)})
         direction = run.attributes.get("direction", run.name)
         self.notes += [f"{direction}: no ceiling of {', '.join(labels)}: {reason}" for reason, labels in unknown.items()]
 
@@ -74,7 +76,7 @@ class ResultsBuilder:
         if in_input_order:
             self.in_input_order[str(each.measure)] = None
             self.notes.append(f"{each.measure} has no closed form under random order of ties; {run.tied_items}")
-        queries = run.view.queries
+        queries, weights = run.view.queries, run.weights(each.measure)
         if source is not None:
             queries, counted = tuple(queries[query] for query in source.tolist()), counted[source]
         scale, unit = self.convention.shows(each.measure.entry.unit)
@@ -83,16 +85,19 @@ class ResultsBuilder:
             values[~counted] = float("nan")
         elif not counted.all():
             queries, values = tuple(itertools.compress(queries, counted.tolist())), values[counted]
+            weights = None if weights is None else weights[counted]
         summary = summary_of(each.measure, self.convention)
-        self.values.append(Values(run.name, str(each.measure), each.label, unit, summary, tuple(queries), values))
+        self.values.append(Values(run.name, str(each.measure), each.label, unit, summary, tuple(queries), values, weights))
 
-    def _levels(self, each: LabelledMeasure, counted: Bools, ceiling: Ceiling, chance: Floats | None) -> dict[str, float | None]:
+    def _levels(
+        self, each: LabelledMeasure, counted: Bools, weights: Floats | None, ceiling: Floats | None, chance: Floats | None
+    ) -> dict[str, float | None]:
         """Ceiling and chance in the unit of the mean, over the counted queries."""
         scale, _ = self.convention.shows(each.measure.entry.unit)
-        summary = summary_of(each.measure, self.convention)
+        summary, kept = summary_of(each.measure, self.convention), None if weights is None else weights[counted]
         return {
-            name: None if level is None else figure_of(level[counted] * scale, summary)
-            for name, level in (("ceiling", ceiling.values), ("chance", chance))
+            name: None if level is None else figure_of(level[counted] * scale, summary, kept)
+            for name, level in (("ceiling", ceiling), ("chance", chance))
         }
 
     def results(

@@ -101,6 +101,21 @@ class JudgedRun:
         """The view with tied items at the places of the rule. Raises TieRefused under `error`."""
         return self.view.resolve(self.tie_rule)
 
+    @property
+    def in_input_order(self) -> "JudgedRun":
+        """The same run with tied items in the order of the input; itself where the rank counts have that order already."""
+        return self
+
+    def counted_by(self, measure: Measure, counted: Bools) -> Bools:
+        """(queries,) which of the counted queries a measure counts."""
+        del measure
+        return counted
+
+    def weights(self, measure: Measure) -> Floats | None:
+        """(queries,) the weights of the queries in the mean of a measure, None where all count alike."""
+        del measure
+        return None
+
     def measured(self, measure: Measure) -> MeasuredQueries:
         """The values of a measure under the tie rule. Raises BadUsage for a measure that has none under it."""
         if self.ties == "averaged":
@@ -115,7 +130,7 @@ class JudgedRun:
         if self.ties == "expected" and self.has_ties:
             expected = measure.entry.expected
             if expected is None:
-                return MeasuredQueries(measure(view), in_input_order=True)
+                return MeasuredQueries(measure(self.in_input_order._view_of(measure)), in_input_order=True)
             return MeasuredQueries(expected(view, **dict(measure.given)))
         return MeasuredQueries(measure(view))
 

@@ -29,6 +29,7 @@ class Results(Displayable):
     objects are attributes, too. left_out: run -> reason -> queries. task: the kind of result, by which a page knows its view.
     by_query: whether the rows of single queries are listed query by query and not measure by measure. summarised: how many of
     `values`, from the first, the summary sums up; the aggregates stand for the others. check: notes on the summary itself.
+    query_rows: adds the task's columns to the rows of single queries.
     """
 
     values: tuple[Values, ...]
@@ -53,6 +54,7 @@ class Results(Displayable):
     by_query: bool = False
     summarised: int | None = None
     check: Callable[["Results"], list[str]] | None = None
+    query_rows: Callable[[Iterable[dict[str, Any]]], Iterable[dict[str, Any]]] | None = None
 
     def __repr__(self) -> str:
         runs = ", ".join(dict.fromkeys(each.run for each in self.values))
@@ -93,7 +95,11 @@ class Results(Displayable):
         return notes if self.check is None else [*notes, *self.check(self)]
 
     def per_query(self) -> Iterable[dict[str, Any]]:
-        """One row per run, query and measure; `value` is None where the query is not counted."""
+        """One row per run, query and measure with the task's further columns; `value` is None where the query is not counted."""
+        return self.value_rows() if self.query_rows is None else self.query_rows(self.value_rows())
+
+    def value_rows(self) -> Iterable[dict[str, Any]]:
+        """One row per run, query and measure without the task's further columns."""
         return ValueRows(self.values) if self.by_query else self._rows_by_measure()
 
     def _rows_by_measure(self) -> Iterable[dict[str, Any]]:

@@ -15,7 +15,8 @@ from oracles.average_precision import AP
 from oracles.gain import nDCG
 from oracles.precision import P, R
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate, UnknownName
-from rankwell.tasks.clips.evaluation import ClipResults, evaluate_clips
+from rankwell.evaluation.results import Results
+from rankwell.tasks.clips.evaluation import evaluate_clips
 from rankwell.tasks.clips.formats.annotations import TextQuery, read_annotations
 
 OBJECT, BEHAVIOUR = "pv_object_type", "pv_actor_behavior"
@@ -36,11 +37,11 @@ class Lists:
         return found
 
 
-def of(result: ClipResults, query: str) -> dict[str, float]:
+def of(result: Results, query: str) -> dict[str, float]:
     return {each.label: float(each.values[each.queries.index(query)]) for each in result.values}
 
 
-def means(result: ClipResults, column: str = "mean") -> dict[str, float]:
+def means(result: Results, column: str = "mean") -> dict[str, float]:
     return {row["measure"]: row[column] for row in result.summary}
 
 
@@ -242,6 +243,30 @@ def test_the_order_of_rows_changes_nothing_and_duplicates_of_a_vector_tie():
     assert one.by_keyword == two.by_keyword
 
 
+def test_a_measure_without_a_closed_form_takes_tied_clips_in_input_order_and_says_so():
+    table = {name: {"g": ["x" if name in "qz" else "y"]} for name in "qabz"}
+    tied = {"q": [1.0, 0.0], "z": [1.0, 1.0], "b": [1.0, 1.0], "a": [1.0, 1.0]}
+    turned = {name: tied[name] for name in ("q", "a", "b", "z")}
+    first, last = (
+        evaluate_clips(table, vectors, measures=["ERR@3", "R@1"], ties="expected", details=True, intervals="none")
+        for vectors in (tied, turned)
+    )
+
+    # z is the only relevant clip of q, first or last of three tied ones; at a grade of 1 of at most 4 a user stops with 1 / 16.
+    assert of(first, "q")["ERR@3"] == pytest.approx(1 / 16)
+    assert of(last, "q")["ERR@3"] == pytest.approx(1 / 16 / 3)
+    note = "ERR@3 has no closed form under random order of ties; tied clips keep the order of the embeddings"
+    for result in (first, last):
+        assert of(result, "q")["R@1"] == pytest.approx(1 / 3)
+        assert result.notes.count(note) == 1
+        assert (result.rules["ties"], result.rules["ties_in_input_order"]) == ("expected", "ERR@3")
+    assert first.details == last.details
+    untied = {name: [1.0, float(place)] for place, name in enumerate(table)}
+    plain_rules = evaluate_clips(table, untied, measures=["ERR@3"], ties="expected", intervals="none")
+    assert "ties_in_input_order" not in plain_rules.rules
+    assert not any("closed form" in each for each in plain_rules.notes)
+
+
 def test_clips_of_the_same_drive_are_left_out():
     table = {f"{drive}_clip{number}": {"g": ["x"]} for drive in "AB" for number in (1, 2)}
     engine = {clip: [clip, *(other for other in table if other[0] == clip[0] and other != clip), *table] for clip in table}
@@ -347,7 +372,7 @@ def test_clips_without_embedding_and_embeddings_without_clip_are_counted_by_name
     assert {row["n"] for row in result.summary} == {3}
     assert of(result, "c") == {"P@1": 0.0, "R@1": 0.0}
     assert of(result, "a")["P@1"] == 0.0
-    assert result.rules["counts"]["embeddings"]["missing"] == 1
+    assert result.rules["counts"]["embeddings"]["queries_missing"] == 1
     skipped = evaluate_clips(table, vectors, measures=["P@1"], unjudged="skip", intervals="none")
     assert of(skipped, "a")["P@1"] == 1.0
     with pytest.raises(BadInput, match="'stranger'"):
@@ -377,7 +402,7 @@ def test_an_engine_that_fails_counts_as_empty_and_unknown_ids_keep_their_places(
         ({"embeddings": {"z": [1.0]}}, BadInput, "no id is that of an annotated clip.*'z'"),
         ({"embeddings": np.eye(3)}, BadInput, "have no ids"),
         ({"embeddings": None}, BadUsage, "nothing to rank with"),
-        ({"groups": ["object type"]}, BadInput, "query 'c' asks for no keyword"),
+        ({"groups": ["object type"]}, BadInput, "query 'c' has no keyword"),
         (
             {"no_relevant": "error", "groups": ["object type"], "annotations": TEXTS | {"c": {OBJECT: ["bus"]}}},
             BadInput,
@@ -430,7 +455,7 @@ def test_graded_relevance_leaves_queries_without_a_full_match_out_of_measures_th
     assert set(result.worst("Lists")) == set(PARTS)
     empty = evaluate_clips(PARTS, engine=lists, relevance="graded", measures=["P@1"], no_relevant="empty", intervals="none")
     assert empty.summary[0]["n"] == 4
-    with pytest.raises(BadInput, match="has no clip with all its keywords, which P@1 wants"):
+    with pytest.raises(BadInput, match="has no clip with all its keywords, which P@1 requires"):
         evaluate_clips(PARTS, engine=lists, relevance="graded", measures=["P@1"], no_relevant="error")
 
 
@@ -574,7 +599,7 @@ def test_a_result_says_in_one_line_what_it_is():
     vectors = {name: [1.0, float(place)] for place, name in enumerate(TEXTS)}
     result = evaluate_clips(TEXTS, vectors, measures=["P@1", "AP"], groups="object type", intervals="none")
 
-    assert repr(result) == "<ClipResults of embeddings by P@1, AP; read .summary, .per_query(), .describe() and .notes>"
+    assert repr(result) == "<Results of embeddings by P@1, AP; read .summary, .per_query(), .describe() and .notes>"
 
 
 @pytest.mark.parametrize(
@@ -584,7 +609,7 @@ def test_a_result_says_in_one_line_what_it_is():
         ({"run": "r.run", "embeddings": None, "ids": "i.txt"}, "--ids"),
         ({"engine": Lists({}), "metric": "dot", "embeddings": None}, "--metric"),
         ({"engine": Lists({}), "mode": "text"}, "--embeddings"),
-        ({"engine": Lists({})}, "--embeddings: Lists is asked by the clips' ids"),
+        ({"engine": Lists({})}, "--embeddings: Lists is queried by the clips' ids"),
         ({"text_encoder": len}, "--text-encoder"),
         ({"text_encoder": len, "text_embeddings": np.eye(2), "mode": "text"}, "--text-embeddings and --text-encoder"),
     ],

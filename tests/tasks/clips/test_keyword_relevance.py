@@ -42,7 +42,7 @@ def test_every_rule_agrees_with_sets(rule: str, groups: tuple[str, ...], seed: i
     raw = world(seed)
     table = read_annotations(raw)
     required = Required.of_clips(table, table.select(groups))
-    found = as_dict(judge(required, table, relevance=rule, barred={clip: [clip] for clip in raw}))
+    found = as_dict(judge(required, table, relevance=rule, excluded={clip: [clip] for clip in raw}))
 
     sets = sets_of(raw, groups)
     kind, _, least = rule.partition(">=")
@@ -51,7 +51,7 @@ def test_every_rule_agrees_with_sets(rule: str, groups: tuple[str, ...], seed: i
 
 def test_all_is_not_symmetric_and_the_same_label_of_two_groups_is_two_keywords():
     table = read_annotations({"a": {"g": ["x"]}, "b": {"g": ["x", "y"]}, "c": {"h": ["x"]}})
-    found = as_dict(judge(Required.of_clips(table), table, barred={clip: [clip] for clip in "abc"}))
+    found = as_dict(judge(Required.of_clips(table), table, excluded={clip: [clip] for clip in "abc"}))
 
     assert found == {"a": {"b": 1.0}, "b": {}, "c": {}}
 

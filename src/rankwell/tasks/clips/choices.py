@@ -50,24 +50,24 @@ def cutoffs(k: int | Sequence[int]) -> tuple[int, ...]:
     return tuple(sorted({int(each) for each in given}))
 
 
-def refuse_idle(
+def reject_unused_options(
     mode: str, embeddings: Any, ids: Any, text_embeddings: Any, text_encoder: Any, engine: Any, run: Any, metric: str | None
 ) -> None:
     """Raises BadUsage for something given that nothing would read."""
     clips = {"--embeddings": embeddings, "--ids": ids, "--metric": metric}
     texts = {"--text-embeddings": text_embeddings, "--text-encoder": text_encoder}
-    idle: dict[str, Any] = {}
+    unused: dict[str, Any] = {}
     why = ""
     if run is not None and engine is None:
-        idle, why = {**clips, **texts}, "the run is the ranking already"
+        unused, why = {**clips, **texts}, "the run is the ranking already"
     elif engine is not None and run is None:
         why = "the engine is what ranks"
-        idle = {**texts, "--metric": metric, **(clips if mode == "text" else {"--ids": ids if embeddings is None else None})}
+        unused = {**texts, "--metric": metric, **(clips if mode == "text" else {"--ids": ids if embeddings is None else None})}
     elif embeddings is None:
-        idle, why = {"--ids": ids}, "there are no embeddings that they would belong to"
+        unused, why = {"--ids": ids}, "there are no embeddings that they would belong to"
     elif mode == "video":
-        idle, why = texts, "in the mode video clips search, and no text"
-    found = [name for name, value in idle.items() if value is not None]
+        unused, why = texts, "in the mode video clips search, and no text"
+    found = [name for name, value in unused.items() if value is not None]
     if found:
         them = "it" if len(found) == 1 else "them"
         raise BadUsage(f"{', '.join(found)}: nothing reads {them}, for {why}; leave {them} out.")
@@ -146,14 +146,13 @@ def drives(table: Annotations, column: str) -> dict[str, str]:
     return found
 
 
-def barred(table: Annotations, labels: Mapping[str, str] | None, self_rule: str) -> dict[str, list[str]]:
+def exclusions(table: Annotations, labels: Mapping[str, str] | None, self_rule: str) -> dict[str, list[str]]:
     """query -> clips that are removed from its list before any cut."""
     same: dict[str, list[str]] = {}
     for clip, label in (labels or {}).items():
         same.setdefault(label, []).append(clip)
     own = [] if self_rule == "after" else list(table.clips)
-    barred = {clip: [clip] for clip in own}
-    return barred | {clip: same[label] for clip, label in (labels or {}).items()}
+    return {clip: [clip] for clip in own} | {clip: same[label] for clip, label in (labels or {}).items()}
 
 
 def queries(

@@ -1,7 +1,7 @@
-"""Result by result: which keywords of the query were found and which are missing, and why a result does not count."""
+"""Keywords of the query that each result has and lacks, and the reasons why a result does not count."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import isnan
@@ -9,22 +9,23 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from rankwell.core.tables import Floats
 from rankwell.core.tables.judgments import Judgments
+from rankwell.core.views.details import Details
 from rankwell.core.views.judged import JudgedRankings
 from rankwell.tasks.clips.annotations import Annotations
-from rankwell.tasks.clips.rankings import Listed
+from rankwell.tasks.clips.rankings import ClipList
 from rankwell.tasks.clips.truth import Required
 
 _Key = tuple[int, int, float, bool]
 _BELOW = ("below_threshold",)
-DETAIL_COLUMNS = ("run", "query", "item", "rank", "score", "grade", "state", "detail")
 
 
-class Result(NamedTuple):
+class ClipResult(NamedTuple):
     """One clip in the list of one query.
 
     rank: from 1; None where it was not retrieved. similarity: None where unknown. state: `relevant`, `nonrelevant`, `unjudged`
-    (nobody annotated it) or `junk` (the query itself). found, missing: group -> labels that the query asks for. reasons: why it
+    (it has no annotation) or `junk` (the query itself). found, missing: group -> labels that the query requires. reasons: why it
     does not count: `missing:LABEL`, `below_threshold`, `unannotated`, `query_itself`.
     """
 
@@ -44,31 +45,31 @@ class Result(NamedTuple):
 
     @property
     def match(self) -> str:
-        """How many of the keywords it has, in words."""
+        """Number of the keywords that it has, in words."""
         found, missing = (sum(map(len, each.values())) for each in (self.found, self.missing))
         word = "Full" if not missing else "Partial" if found else "No"
         return f"{word} match ({found}/{found + missing} keywords)" if found + missing else "no keywords"
 
     @property
     def groups(self) -> dict[str, dict[str, list[str]]]:
-        """group -> what is found and what is missing, every group that the query asks for."""
+        """group -> the labels found and the labels missing, every group that the query requires."""
         return {
             group: {"found": self.found.get(group, []), "missing": self.missing.get(group, [])}
             for group in dict.fromkeys((*self.found, *self.missing))
         }
 
-    def told(self) -> dict[str, Any]:
-        """What one protocol knows of it, for the column `detail` and for per-query rows."""
+    def detail(self) -> dict[str, Any]:
+        """Match, groups and reasons, for the column `detail` and for per-query rows."""
         return {"match": self.match, "groups": self.groups, "reasons": list(self.reasons)}
 
     def row(self) -> dict[str, Any]:
         """All of it, for the rows of single queries."""
         place = {"item": self.item, "rank": self.rank, "similarity": self.similarity, "state": self.state}
-        return place | {"grade": self.grade} | self.told()
+        return place | {"grade": self.grade} | self.detail()
 
 
-class _Reading(NamedTuple):
-    """What clips with the same part of what is asked for are to a query. detail: JSON, once it is wanted."""
+class _Match(NamedTuple):
+    """The match of clips that have the same part of the required keywords. detail: JSON, written on first use."""
 
     found: Mapping[str, list[str]]
     missing: Mapping[str, list[str]]
@@ -78,13 +79,13 @@ class _Reading(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Explainer:
-    """Says of a clip what a query asks for and what the clip has. least: results of a lower similarity do not count."""
+    """Compares the keywords of clips with those of queries. least: results of a lower similarity do not count."""
 
     required: Required
     annotations: Annotations
     judgments: Judgments
     least: float | None = None
-    clips_ask: bool = False
+    clips_search: bool = False
 
     @cached_property
     def _row(self) -> dict[str, int]:
@@ -92,12 +93,12 @@ class Explainer:
 
     @cached_property
     def _patterns(self) -> tuple[list[int], list[int]]:
-        """What each query asks for and each clip carries, a bit per keyword: few sets, even of thousands of clips."""
+        """The keywords of each query and of each clip, a bit per keyword: few sets, even of thousands of clips."""
         one, two = (np.packbits(each, axis=1) for each in (self.required.wanted, self.annotations.carried))
         return [int.from_bytes(row.tobytes()) for row in one], [int.from_bytes(row.tobytes()) for row in two]
 
     @cached_property
-    def _readings(self) -> dict[_Key, "_Reading"]:
+    def _readings(self) -> dict[_Key, "_Match"]:
         return {}
 
     def grades(self, query: str) -> dict[str, float]:
@@ -107,49 +108,49 @@ class Explainer:
         return {self.judgments.items[row]: float(self.judgments.grades[row]) for row in rows}
 
     def keywords(self, query: str) -> dict[str, list[str]]:
-        """group -> labels that the query asks for."""
+        """group -> labels that the query requires."""
         return self.annotations.named(self.required.wanted[self._row[query]])
 
-    def results(self, query: str, listed: Listed) -> list[Result]:
-        """What each of the first items is to the query."""
+    def results(self, query: str, listed: ClipList) -> list[ClipResult]:
+        """The first items as results of the query."""
         grades = self.grades(query)
         return [
             self.result(query, item, rank, similarity, grades)
             for rank, (item, similarity) in enumerate(zip(listed.items, listed.similarities, strict=True), 1)
         ]
 
-    def result(self, query: str, item: str, rank: int | None, similarity: float, grades: Mapping[str, float]) -> Result:
-        """What one item is to the query; rank None: it was not retrieved."""
+    def result(self, query: str, item: str, rank: int | None, similarity: float, grades: Mapping[str, float]) -> ClipResult:
+        """One item as a result of the query; rank None: it was not retrieved."""
         known = None if isnan(similarity) else similarity
         below = self.least is not None and known is not None and known < self.least
         row = self._row[query]
-        if self.clips_ask and item == query:
-            return Result(item, None, known, None, "junk", {}, {}, ("query_itself",))
+        if self.clips_search and item == query:
+            return ClipResult(item, None, known, None, "junk", {}, {}, ("query_itself",))
         if item not in self.annotations.index:
             missing = self.annotations.named(self.required.wanted[row])
-            return Result(item, rank, known, None, "unjudged", {}, missing, (*_BELOW[:below], "unannotated"))
+            return ClipResult(item, rank, known, None, "unjudged", {}, missing, (*_BELOW[:below], "unannotated"))
         grade = grades.get(item, 0.0)
         read = self._read(row, self.annotations.index[item], grade, below)
         state = "relevant" if grade >= 1 else "nonrelevant"
-        return Result(item, rank, known, grade, state, read.found, read.missing, read.reasons)
+        return ClipResult(item, rank, known, grade, state, read.found, read.missing, read.reasons)
 
-    def detail(self, query: str, result: Result) -> str:
-        """What one protocol knows of a result, as JSON."""
+    def detail(self, query: str, result: ClipResult) -> str:
+        """Match, groups and reasons of a result, as JSON."""
         if result.grade is None:
-            return json.dumps(result.told())
+            return json.dumps(result.detail())
         below = "below_threshold" in result.reasons[:1]
         place = self.annotations.index[result.item]
         reading = self._read(self._row[query], place, result.grade, below)
         if not reading.detail:
-            reading = reading._replace(detail=json.dumps(result.told()))
+            reading = reading._replace(detail=json.dumps(result.detail()))
             self._readings[self._key(self._row[query], place, result.grade, below)] = reading
         return reading.detail
 
     def _key(self, row: int, place: int, grade: float, below: bool) -> _Key:
-        asked, carried = self._patterns
-        return asked[row], asked[row] & carried[place], grade, below
+        required, carried = self._patterns
+        return required[row], required[row] & carried[place], grade, below
 
-    def _read(self, row: int, place: int, grade: float, below: bool) -> "_Reading":
+    def _read(self, row: int, place: int, grade: float, below: bool) -> "_Match":
         key = self._key(row, place, grade, below)
         known = self._readings.get(key)
         if known is not None:
@@ -157,43 +158,52 @@ class Explainer:
         wanted, carried = self.required.wanted[row], self.annotations.carried[place]
         found, missing = self.annotations.named(wanted & carried), self.annotations.named(wanted & ~carried)
         lacking = [f"missing:{label}" for labels in missing.values() for label in labels] if grade < 1 else []
-        return self._readings.setdefault(key, _Reading(found, missing, (*_BELOW[:below], *lacking)))
+        return self._readings.setdefault(key, _Match(found, missing, (*_BELOW[:below], *lacking)))
 
 
-def detail_columns(
-    run: str, explainer: Explainer, first: Mapping[str, Listed], view: JudgedRankings, queries: Sequence[str]
-) -> dict[str, list[Any]]:
-    """The columns of details.parquet: the first results of each query, and every relevant clip wherever it stands."""
-    stands: dict[str, dict[str, tuple[int, float]]] = {query: {} for query in view.queries}
+def explained_details(
+    explainer: Explainer, first: Mapping[str, ClipList], view: JudgedRankings, queries: Sequence[str]
+) -> tuple[Details, list[str]]:
+    """The first results of each query and every relevant clip at its rank, and the column `detail` of these rows."""
+    ranked: dict[str, dict[str, tuple[int, float]]] = {query: {} for query in view.queries}
     items = explainer.judgments.items
     for at, row, rank, score in zip(
         view.query_of_row.tolist(), view.items.tolist(), view.ranks.tolist(), view.scores.tolist(), strict=True
     ):
-        stands[view.queries[at]][str(items[row])] = (rank, score)
-    rows: list[tuple[Any, ...]] = []
+        ranked[view.queries[at]][str(items[row])] = (rank, score)
+    rows: list[tuple[str, ClipResult]] = []
     for query in queries:
-        results = explainer.results(query, first.get(query, Listed([], [])))
+        results = explainer.results(query, first.get(query, ClipList([], [])))
         shown = {result.item for result in results}
-        grades, mine = explainer.grades(query), stands[query]
-        later: list[Result] = []
+        grades, mine = explainer.grades(query), ranked[query]
+        later: list[ClipResult] = []
         for item in grades:
-            if item not in shown and not (explainer.clips_ask and item == query):
+            if item not in shown and not (explainer.clips_search and item == query):
                 rank, score = mine.get(item, (None, float("nan")))
                 later.append(explainer.result(query, item, rank, score, grades))
         later.sort(key=lambda result: (result.rank is None, result.rank or 0))
-        rows += [
-            (run, query, each.item, each.rank, each.similarity, each.grade, each.state, explainer.detail(query, each))
-            for each in (*results, *later)
-        ]
-    return {name: [row[place] for row in rows] for place, name in enumerate(DETAIL_COLUMNS)}
+        rows += [(query, each) for each in (*results, *later)]
+
+    def _floats(column: Iterable[float | None]) -> Floats:
+        return np.array([float("nan") if each is None else each for each in column], dtype=np.float64)
+
+    details = Details(
+        query=[query for query, _ in rows],
+        item=[each.item for _, each in rows],
+        rank=_floats(each.rank for _, each in rows),
+        score=_floats(each.similarity for _, each in rows),
+        grade=_floats(each.grade for _, each in rows),
+        state=[each.state for _, each in rows],
+    )
+    return details, [explainer.detail(query, each) for query, each in rows]
 
 
 def share_of_missing(
-    explainer: Explainer, first: Mapping[str, Listed], counted: np.ndarray, k: int
+    explainer: Explainer, first: Mapping[str, ClipList], counted: np.ndarray, k: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(keywords,) how many counted queries ask for a keyword, how many first k results they have, and how many of those lack it.
+    """(keywords,) number of counted queries that require a keyword, of their first k results, and of the results that lack it.
 
-    A result that nobody annotated lacks everything.
+    A result without annotation lacks every keyword.
     """
     annotations, required = explainer.annotations, explainer.required
     queries, results, lacking = (np.zeros(len(annotations.keywords), dtype=np.int64) for _ in range(3))
@@ -201,8 +211,8 @@ def share_of_missing(
         query = required.queries[row]
         wanted = required.wanted[row]
         queries += wanted
-        for item in first.get(query, Listed([], [])).items[:k]:
-            if explainer.clips_ask and item == query:
+        for item in first.get(query, ClipList([], [])).items[:k]:
+            if explainer.clips_search and item == query:
                 continue
             place = annotations.index.get(item)
             results += wanted

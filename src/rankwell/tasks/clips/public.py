@@ -1,7 +1,6 @@
 """Public names of search over annotated clips: every line puts one into `rankwell`, which loads it on first use."""
 
 from rankwell.tasks.clips.annotations import Annotations as Annotations
-from rankwell.tasks.clips.evaluation import ClipResults as ClipResults
 from rankwell.tasks.clips.evaluation import evaluate_clips as evaluate_clips
 from rankwell.tasks.clips.formats.annotations import read_annotations as read_annotations
 from rankwell.tasks.clips.formats.keyword_schema import read_schema as read_schema

@@ -1,4 +1,4 @@
-"""What a search returned, whatever it is: lists of an engine or a run, or vectors whose neighbours are counted."""
+"""The rankings of a search: lists of an engine or a run, or vectors whose neighbours are counted."""
 
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -19,51 +19,61 @@ from rankwell.io.reader.rows import hits_of_ranking
 from rankwell.neighbours import RankCounts, ranks_of, search
 
 Progress = Callable[[int, int], None]
-_WANTED_AT_ONCE = 1 << 22
+_PAIRS_AT_ONCE = 1 << 22
 _FIRST = 64
 
 
-class Listed(NamedTuple):
+class ClipList(NamedTuple):
     """The items of one query from first to last, with their similarities, NaN where unknown."""
 
     items: list[str]
     similarities: list[float]
 
 
-class Ranked(Protocol):
+class ClipRankings(Protocol):
     """The rankings of a system. ties: the rule that its judged items follow, which `expected` measures need to know."""
 
     @property
     def ties(self) -> TieRule:
-        """How items with one similarity stand."""
+        """The order of items with equal similarities."""
+        ...
+
+    @property
+    def in_input_order(self) -> "ClipRankings":
+        """The same rankings with tied items in the order of the input."""
         ...
 
     def hits(self, judgments: Judgments, least: float | None = None) -> Hits:
-        """Where the judged items stand. least: items of a lower similarity keep their places but are not found."""
+        """Rank counts of the judged items. least: items of a lower similarity keep their places but are not found."""
         ...
 
-    def first(self, depth: int) -> Mapping[str, Listed]:
+    def first(self, depth: int) -> Mapping[str, ClipList]:
         """The first items of each query that was answered, those below any similarity too."""
         ...
 
 
 @dataclass(frozen=True, eq=False)
-class Lists:
+class ClipLists:
     """Definite lists, as an engine or a run gives them: query -> items from first to last.
 
     failed: query -> what went wrong. doubled: how many results repeat an item of their list, of which the first stays.
-    unknown: items that nobody annotated, each once, in the order of sight.
+    unknown: items without annotation, each once, in the order of the lists.
     """
 
-    lists: Mapping[str, Listed]
+    lists: Mapping[str, ClipList]
     failed: Mapping[str, str] = field(default_factory=dict[str, str])
     doubled: int = 0
     unknown: tuple[str, ...] = ()
     ties: TieRule = "input"
 
-    def cleaned(self, known: Collection[str], barred: Mapping[str, Collection[str]], *, skip_unknown: bool) -> "Lists":
-        """The lists without repeated items and without those that are barred for their query; places close up."""
-        kept: dict[str, Listed] = {}
+    @property
+    def in_input_order(self) -> "ClipLists":
+        """The lists themselves, which are in a definite order."""
+        return self
+
+    def cleaned(self, known: Collection[str], excluded: Mapping[str, Collection[str]], *, skip_unknown: bool) -> "ClipLists":
+        """The lists without repeated items and without those that are excluded for their query; places close up."""
+        kept: dict[str, ClipList] = {}
         unknown: dict[str, None] = {}
         doubled = 0
         for query, (items, similarities) in self.lists.items():
@@ -72,36 +82,36 @@ class Lists:
                 doubled += item in once
                 once.setdefault(item, similarity)
             unknown |= dict.fromkeys(item for item in once if item not in known)
-            out = set(barred.get(query, ()))
+            out = set(excluded.get(query, ()))
             left = [item for item in once if item not in out and (item in known or not skip_unknown)]
-            kept[query] = Listed(left, [once[item] for item in left])
+            kept[query] = ClipList(left, [once[item] for item in left])
         return replace(self, lists=kept, doubled=doubled, unknown=tuple(unknown))
 
     @classmethod
-    def of_ranking(cls, ranking: Ranking, arranged: Callable[[Floats, Callable[[int], bytes]], Ints]) -> "Lists":
+    def of_ranking(cls, ranking: Ranking, arranged: Callable[[Floats, Callable[[int], bytes]], Ints]) -> "ClipLists":
         """The lists of a run; `arranged` puts the rows of one query in order."""
-        lists: dict[str, Listed] = {}
+        lists: dict[str, ClipList] = {}
         for query, start, stop in zip(ranking.queries, ranking.offsets[:-1].tolist(), ranking.offsets[1:].tolist(), strict=True):
             items = list(ranking.items[start:stop])
             rows: list[int] = arranged(
                 ranking.scores[start:stop], lambda row, items=items: items[row].encode("utf-8", "surrogateescape")
             ).tolist()
             scores: list[float] = ranking.scores[start:stop].tolist()
-            lists[query] = Listed([items[row] for row in rows], [scores[row] for row in rows])
+            lists[query] = ClipList([items[row] for row in rows], [scores[row] for row in rows])
         return cls(lists)
 
     def hits(self, judgments: Judgments, least: float | None = None) -> Hits:
-        """Where the judged items stand."""
+        """Rank counts of the judged items."""
         owners = [query for query, listed in self.lists.items() for _ in listed.items]
         items = [item for listed in self.lists.values() for item in listed.items]
         # The order is the ranking, whatever the similarities say; they may be unknown.
         places = [-float(place) for listed in self.lists.values() for place in range(len(listed.items))]
         found = hits_of_ranking(Ranking.from_rows(owners, items, places, all_queries=self.lists), judgments, ties="input")
-        told = [
+        similarities = [
             self.lists[judgments.queries[query]].similarities[int(-place)]
             for query, place in zip(found.query.tolist(), found.score.tolist(), strict=True)
         ]
-        scored = replace(found, score=np.array(told, dtype=np.float64))
+        scored = replace(found, score=np.array(similarities, dtype=np.float64))
         if least is None:
             return scored
         self._refuse_unknown()
@@ -113,9 +123,9 @@ class Lists:
             if any(map(math.isnan, listed.similarities)):
                 raise BadInput(f"query {query!r}: its results have no similarity, so that no threshold applies; leave it out.")
 
-    def first(self, depth: int) -> Mapping[str, Listed]:
+    def first(self, depth: int) -> Mapping[str, ClipList]:
         """The first items of each query."""
-        return {query: Listed(listed.items[:depth], listed.similarities[:depth]) for query, listed in self.lists.items()}
+        return {query: ClipList(listed.items[:depth], listed.similarities[:depth]) for query, listed in self.lists.items()}
 
 
 def _at_least(hits: Hits, least: float, retrieved: Ints) -> Hits:
@@ -126,15 +136,16 @@ def _at_least(hits: Hits, least: float, retrieved: Ints) -> Hits:
 
 
 @dataclass(frozen=True, eq=False)
-class Vectors:
+class ClipVectors:
     """Queries and items as vectors, exactly searched.
 
-    queries, items: both with ids; the items in the order that breaks their ties. labels: an item with the query's label is not
-    found. exclude_self: nor is the item with the query's id.
+    queries, items: both with ids; the items in the order that breaks their ties. order: (items,) their rows in the input. labels:
+    an item with the query's label is not found. exclude_self: nor is the item with the query's id.
     """
 
     queries: Embeddings
     items: Embeddings
+    order: Ints
     metric: str
     ties: TieRule
     exclude_self: bool
@@ -152,34 +163,40 @@ class Vectors:
         exclude_self: bool,
         labels: Mapping[str, str] | None = None,
         progress: Progress | None = None,
-    ) -> "Vectors":
-        """The same with the items in the order that the tie rule wants: as given under `input`, else by their ids."""
+    ) -> "ClipVectors":
+        """The same with the items in the order of the tie rule: as given under `input`, else by their ids."""
         rows = np.arange(items.n) if ties == "input" else order_ids(items.names())
-        return cls(queries, _take(items, rows[::-1] if ties == "id-desc" else rows), metric, ties, exclude_self, labels, progress)
+        order = rows[::-1] if ties == "id-desc" else rows
+        return cls(queries, _take(items, order), order, metric, ties, exclude_self, labels, progress)
+
+    @property
+    def in_input_order(self) -> "ClipVectors":
+        """The same with the items, and so tied ones, in the order of the input."""
+        return replace(self, items=_take(self.items, np.argsort(self.order)), order=np.arange(self.items.n))
 
     def hits(self, judgments: Judgments, least: float | None = None) -> Hits:
-        """Where the judged items stand; they are counted, not sorted."""
+        """Rank counts of the judged items, by counting and not by sorting."""
         own = {name: row for row, name in enumerate(self.queries.names())}
         place = {name: row for row, name in enumerate(self.items.names())}
-        asked = np.array([own.get(query, -1) for query in judgments.queries], dtype=np.int64)
+        row_of_query = np.array([own.get(query, -1) for query in judgments.queries], dtype=np.int64)
         listed = np.array([place.get(item, -1) for item in judgments.items], dtype=np.int64)
-        rows = np.flatnonzero((listed >= 0) & (asked[judgments.query_of_row] >= 0))
-        standing = self._standing(asked, judgments.query_of_row[rows], listed[rows])
-        retrieved = np.where(asked >= 0, self.items.n - self._barred(judgments.queries), 0)
+        rows = np.flatnonzero((listed >= 0) & (row_of_query[judgments.query_of_row] >= 0))
+        counts = self._rank_counts(row_of_query, judgments.query_of_row[rows], listed[rows])
+        retrieved = np.where(row_of_query >= 0, self.items.n - self._excluded(judgments.queries), 0)
         found = Hits(
             query=judgments.query_of_row[rows],
             row=rows,
-            score=standing.scores,
-            above=standing.above,
-            tied=standing.tied,
-            before=standing.before,
+            score=counts.scores,
+            above=counts.above,
+            tied=counts.tied,
+            before=counts.before,
             retrieved=retrieved,
-            present=asked >= 0,
+            present=row_of_query >= 0,
             unknown={},
         )
-        return found if least is None else _at_least(found, least, self._count_at_least(asked, least))
+        return found if least is None else _at_least(found, least, self._count_at_least(row_of_query, least))
 
-    def first(self, depth: int) -> Mapping[str, Listed]:
+    def first(self, depth: int) -> Mapping[str, ClipList]:
         """The first items of each query; equal similarities in the order of the tie rule, by ascending id where it names none."""
         found = search(
             self.queries,
@@ -191,7 +208,7 @@ class Vectors:
         )
         names = list(self.items.names())
         return {
-            query: Listed(
+            query: ClipList(
                 [names[each] for each in row if each >= 0], [score for each, score in zip(row, scores, strict=True) if each >= 0]
             )
             for query, row, scores in zip(self.queries.names(), found.positions.tolist(), found.scores.tolist(), strict=True)
@@ -207,7 +224,7 @@ class Vectors:
         names = _take(self.queries, rows).names()
         return Groups([self.labels.get(name) for name in names], [self.labels.get(name) for name in self.items.names()])
 
-    def _barred(self, queries: Sequence[str]) -> Ints:
+    def _excluded(self, queries: Sequence[str]) -> Ints:
         """(queries,) how many items cannot be found for each."""
         inside = set(self.items.names())
         alone = np.array([self.exclude_self and query in inside for query in queries], dtype=np.int64)
@@ -224,15 +241,15 @@ class Vectors:
             dtype=np.int64,
         )
 
-    def _standing(self, asked: Ints, query: Ints, item: Ints) -> RankCounts:
-        """Where each pair stands; some queries at a time, so that the table of wanted items stays small."""
+    def _rank_counts(self, row_of_query: Ints, query: Ints, item: Ints) -> RankCounts:
+        """Rank counts of each pair, some queries at a time, so that the table of items stays small."""
         total = len(query)
         above, tied, before = (np.zeros(total, dtype=np.int64) for _ in range(3))
         scores = np.zeros(total)
-        counts = np.bincount(query, minlength=len(asked)).astype(np.int64)
+        counts = np.bincount(query, minlength=len(row_of_query)).astype(np.int64)
         offsets = offsets_of(counts)
         some = np.flatnonzero(counts)
-        step = max(1, _WANTED_AT_ONCE // max(int(counts.max(initial=1)), 1))
+        step = max(1, _PAIRS_AT_ONCE // max(int(counts.max(initial=1)), 1))
         for start in range(0, len(some), step):
             part = some[start : start + step]
             width = int(counts[part].max())
@@ -241,24 +258,24 @@ class Vectors:
             wanted = np.full((len(part), width), -1, dtype=np.int64)
             wanted[inside] = item[rows]
             found = ranks_of(
-                _take(self.queries, asked[part]),
+                _take(self.queries, row_of_query[part]),
                 self.items,
                 wanted,
                 metric=self.metric,
                 exclude=self._exclude,
-                groups=self._groups(asked[part]),
+                groups=self._groups(row_of_query[part]),
                 progress=self.progress,
             )
             above[rows], tied[rows], before[rows] = found.above[inside], found.tied[inside], found.before[inside]
             scores[rows] = found.scores[inside]
         return RankCounts(above, tied, scores, before)
 
-    def _count_at_least(self, asked: Ints, least: float) -> Ints:
-        """(queries,) how many items have that similarity or more; only lists that are not done are sought deeper."""
-        counts = np.zeros(len(asked), dtype=np.int64)
-        waiting, depth = np.flatnonzero(asked >= 0), _FIRST
+    def _count_at_least(self, row_of_query: Ints, least: float) -> Ints:
+        """(queries,) how many items have that similarity or more; only unfinished lists are searched deeper."""
+        counts = np.zeros(len(row_of_query), dtype=np.int64)
+        waiting, depth = np.flatnonzero(row_of_query >= 0), _FIRST
         while len(waiting):
-            rows = asked[waiting]
+            rows = row_of_query[waiting]
             found = search(
                 _take(self.queries, rows),
                 self.items,

@@ -1,4 +1,4 @@
-"""What is relevant to a query that asks for keywords: the clips that carry them."""
+"""Relevance by keywords: relevant to a query are the clips that carry the keywords it requires."""
 
 import re
 from collections.abc import Collection, Mapping, Sequence
@@ -43,10 +43,10 @@ class Relevance(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Required:
-    """What each query asks for.
+    """The keywords that each query requires.
 
-    queries: ids in the order of their bytes. wanted: (queries, keywords) as `Annotations.keywords` has them. selection:
-    (keywords,) those that count at all; nothing else is wanted.
+    queries: ids in the order of their bytes. wanted: (queries, keywords) in the order of `Annotations.keywords`. selection:
+    (keywords,) those that count at all; no other is required.
     """
 
     queries: tuple[str, ...]
@@ -55,7 +55,7 @@ class Required:
 
     @classmethod
     def of_clips(cls, annotations: Annotations, selection: Bools | None = None) -> "Required":
-        """Every clip is a query that asks for its own keywords."""
+        """Every clip is a query that requires its own keywords."""
         chosen = _everything(annotations) if selection is None else selection
         return cls(annotations.clips, annotations.given & chosen, chosen)
 
@@ -70,17 +70,17 @@ class Required:
         for row, query in enumerate(queries):
             for entry in keywords[query]:
                 if entry not in annotations.column:
-                    raise BadInput(f"query {query!r} asks for {entry}, which is neither declared nor used; name what is.")
+                    raise BadInput(f"query {query!r} requires {entry}, which is neither declared nor used; name one that is.")
                 wanted[row, annotations.column[entry]] = True
         return cls(queries, wanted & chosen, chosen)
 
     def only(self, columns: Bools) -> "Required":
-        """The same queries, asking for the chosen keywords alone."""
+        """The same queries, which require the chosen keywords alone."""
         return Required(self.queries, self.wanted & columns, self.selection & columns)
 
     @property
     def counts(self) -> Ints:
-        """(queries,) how many keywords each asks for."""
+        """(queries,) number of keywords that each requires."""
         return self.wanted.sum(axis=1, dtype=np.int64)
 
 
@@ -89,16 +89,16 @@ def judge(
     annotations: Annotations,
     *,
     relevance: Relevance | str = "all",
-    barred: Mapping[str, Collection[str]] | None = None,
+    excluded: Mapping[str, Collection[str]] | None = None,
     vacuous: bool = False,
 ) -> Judgments:
     """The clips that are relevant to each query.
 
-    `all`: those that carry every keyword that is asked for, and perhaps more. `any`: at least one. `jaccard`: those of whose
-    keywords, together with those asked for, at least the share `least` is in both. `graded`: any, with the grade matched / asked
-    for, so that a grade of 1 is `all`; else the grade is 1. A narrower keyword counts as the wider ones that it implies.
-    barred: query -> clips that cannot be found for it (itself, its own drive). A query that asks for nothing has no relevant
-    clip; with `vacuous` every clip is relevant to it, for nothing is missing in any.
+    `all`: those that carry every required keyword, and perhaps more. `any`: at least one. `jaccard`: those whose keywords have a
+    Jaccard index of at least `least` with the required ones. `graded`: any, with the grade matched / required, so that a grade of
+    1 is `all`; else the grade is 1. A narrower keyword counts as the wider ones that it implies.
+    excluded: query -> clips that cannot be found for it (itself, its own drive). A query that requires no keyword has no relevant
+    clip; with `vacuous` every clip is relevant to it, as none lacks a keyword.
     """
     rule = Relevance.parse(relevance) if isinstance(relevance, str) else relevance
     clips = len(annotations.clips)
@@ -110,7 +110,7 @@ def judge(
         grades = _grades(required.wanted[rows].astype(np.float32), carried, given, rule, vacuous)
         for row in range(rows.start, rows.stop):
             taken = [
-                annotations.index[clip] for clip in (barred or {}).get(required.queries[row], ()) if clip in annotations.index
+                annotations.index[clip] for clip in (excluded or {}).get(required.queries[row], ()) if clip in annotations.index
             ]
             grades[row - rows.start, taken] = 0.0
         query, clip = np.nonzero(grades)
@@ -127,20 +127,20 @@ def judge(
 
 
 def _grades(wanted: np.ndarray, carried: np.ndarray, given: np.ndarray, relevance: Relevance, vacuous: bool) -> Floats:
-    """(queries, clips) the grade of each clip; whole numbers up to 2^24 are exact in float32."""
+    """(queries, clips) the grade of each clip; integers up to 2^24 are exact in float32."""
     matched = (wanted @ carried.T).astype(np.float64)
-    asked = wanted.sum(axis=1, dtype=np.float64)[:, None]
+    required = wanted.sum(axis=1, dtype=np.float64)[:, None]
     if relevance.kind == "all":
-        grades = ((matched == asked) & (asked > 0)).astype(np.float64)
+        grades = ((matched == required) & (required > 0)).astype(np.float64)
     elif relevance.kind == "any":
         grades = (matched > 0).astype(np.float64)
     elif relevance.kind == "graded":
-        grades = np.divide(matched, asked, out=np.zeros_like(matched), where=asked > 0)
+        grades = np.divide(matched, required, out=np.zeros_like(matched), where=required > 0)
     else:
-        together = asked + given.sum(axis=1, dtype=np.float64) - (wanted @ given.T).astype(np.float64)
+        together = required + given.sum(axis=1, dtype=np.float64) - (wanted @ given.T).astype(np.float64)
         shared = np.divide(matched, together, out=np.zeros_like(matched), where=together > 0)
-        grades = ((shared >= relevance.least) & (asked > 0)).astype(np.float64)
-    return np.where(asked == 0, 1.0, grades) if vacuous else grades
+        grades = ((shared >= relevance.least) & (required > 0)).astype(np.float64)
+    return np.where(required == 0, 1.0, grades) if vacuous else grades
 
 
 def _everything(annotations: Annotations) -> Bools:

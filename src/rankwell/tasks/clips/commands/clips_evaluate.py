@@ -11,6 +11,7 @@ from rankwell import report
 from rankwell.core.options import Option
 from rankwell.core.registry import split_names
 from rankwell.errors import BadUsage, NothingToEvaluate
+from rankwell.evaluation.results import Results
 from rankwell.media.contact_sheet import picture_columns, pictured, sheets_of, write_sheets
 from rankwell.media.images import Thumbnails, locate
 from rankwell.report.present import (
@@ -30,7 +31,7 @@ from rankwell.report.present import (
 from rankwell.stats import Intervals
 from rankwell.store import refuse_blocked, write_text
 from rankwell.tasks.clips.choices import Mode, NoKeywords, NoRelevant, SelfRule, Unjudged, Weights
-from rankwell.tasks.clips.evaluation import ClipResults, MapText, evaluate_clips
+from rankwell.tasks.clips.evaluation import MapText, evaluate_clips
 from rankwell.tasks.clips.formats.annotations import read_annotations
 from rankwell.tasks.clips.formats.keyword_schema import read_schema
 from rankwell.tasks.clips.keybert import load_keybert
@@ -264,7 +265,7 @@ def _explaining(mapped: Sequence[MappedText], *, named: bool) -> Generator[None]
         raise NothingToEvaluate(f"{str(error).rstrip('.')}; {said}." if said else str(error)) from error
 
 
-def render(result: ClipResults, notes: Sequence[str], format: report.Format, *, per_query: bool = False) -> str:  # noqa: A002
+def render(result: Results, notes: Sequence[str], format: report.Format, *, per_query: bool = False) -> str:  # noqa: A002
     """The result as text: the summary, the tables by group and by keyword, and with `per_query` each query with its results."""
     programs = format not in ("table", "md", "latex")
     rows = (list(result.per_query()) if programs else list(result.value_rows())) if per_query else None
@@ -288,7 +289,7 @@ def _results_once(rows: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
     return kept
 
 
-def _for_people(result: ClipResults, *, per_query: bool) -> dict[str, Sequence[report.Row]]:
+def _for_people(result: Results, *, per_query: bool) -> dict[str, Sequence[report.Row]]:
     """The tables at the largest cut-off, of the keywords the ten that are missing most often."""
     shown = {row["measure"] for row in result.by_keyword}
     drop = {"measure", "unit", "sd"} | ({"run"} if len(result.answers) == 1 else set())
@@ -330,7 +331,7 @@ def _for_people(result: ClipResults, *, per_query: bool) -> dict[str, Sequence[r
     return tables | {"by_group": groups, "by_keyword": keywords[: _SHOWN_KEYWORDS * max(1, len(result.answers))]}
 
 
-def _write(result: ClipResults, folder: Path, notes: Sequence[str], thumbnails: str | None, sheets: int | None) -> list[str]:
+def _write(result: Results, folder: Path, notes: Sequence[str], thumbnails: str | None, sheets: int | None) -> list[str]:
     """Writes everything; each file whole or not at all."""
     said: list[str] = []
     others: list[Path] = []
@@ -369,7 +370,7 @@ def _write(result: ClipResults, folder: Path, notes: Sequence[str], thumbnails: 
     return [*said, f"wrote {folder}/"]
 
 
-def with_pictures(result: ClipResults, pictures: Thumbnails) -> ClipResults:
+def with_pictures(result: Results, pictures: Thumbnails) -> Results:
     """The result with small pictures of the clips that were found, and of its queries where these are clips."""
     queries = result.queries or {}
     asked = queries["query"] if result.rules["mode"] == "video" else ()
@@ -377,7 +378,7 @@ def with_pictures(result: ClipResults, pictures: Thumbnails) -> ClipResults:
     return replace(result, items=items, queries=pictured(queries, items) if asked else queries)
 
 
-def _pictures(thumbnails: str, result: ClipResults) -> dict[str, Path]:
+def _pictures(thumbnails: str, result: Results) -> dict[str, Path]:
     """The picture or video of each clip: among the files of a folder, or where a pattern with {id} or {stem} says."""
     names = {*result.annotations.clips, *(result.details or {}).get("item", ())}
     if "{id}" in thumbnails or "{stem}" in thumbnails:

@@ -16,6 +16,7 @@ from rankwell import report
 from rankwell.commands.report import page_lines, write_report
 from rankwell.encoders.simple_pictures import colours_and_shapes, edges
 from rankwell.engines.sqlite_fts import SqliteFts
+from rankwell.evaluation.results import Results
 from rankwell.io import read_texts
 from rankwell.io.embeddings import write_ids
 from rankwell.media.contact_sheet import sheets_of, write_sheets
@@ -25,7 +26,7 @@ from rankwell.report.present import Output, OutputPath, Progress, present
 from rankwell.store import refuse_blocked, replacing, write_bytes
 from rankwell.tasks.clips.commands.clips_evaluate import with_pictures
 from rankwell.tasks.clips.drawn_scenes import Scene, draw_clip
-from rankwell.tasks.clips.evaluation import ClipResults, evaluate_clips
+from rankwell.tasks.clips.evaluation import evaluate_clips
 from rankwell.tasks.clips.formats.annotations import read_annotations
 from rankwell.tasks.clips.formats.keyword_schema import read_schema
 from rankwell.tasks.clips.mapping import KeywordMapper
@@ -137,7 +138,7 @@ def read_scenes() -> list[Scene]:
     ]
 
 
-def search_texts(made: DemoClips, *, seed: int = 0) -> ClipResults:
+def search_texts(made: DemoClips, *, seed: int = 0) -> Results:
     """The text queries under both readings: the keywords that they were given, and those that their words name."""
     mapper = KeywordMapper(read_schema(made.schema).vocabulary)
     with Captions(list(read_texts(made.captions).texts.items())) as engine:
@@ -153,7 +154,7 @@ def search_texts(made: DemoClips, *, seed: int = 0) -> ClipResults:
         )
 
 
-def _write(result: ClipResults, folder: Path, pictures: Thumbnails) -> tuple[str, ...]:
+def _write(result: Results, folder: Path, pictures: Thumbnails) -> tuple[str, ...]:
     """Writes a result with small pictures, and contact sheets of its first run's worst queries; returns what is to be said."""
     details = result.details or {}
     run = result.values[0].run
@@ -168,7 +169,7 @@ def _rows(rows: Sequence[Any], names: Sequence[str]) -> str:
     return report.render_rows([{name: row[name] for name in names} for row in rows if row["measure"] in _SHOWN], "table")
 
 
-def _by_keyword(result: ClipResults) -> str:
+def _by_keyword(result: Results) -> str:
     names = ("group", "keyword", "queries", "missing", "by_chance")
     return report.render_rows([{name: row[name] for name in names} for row in result.by_keyword[:6]], "table")
 
