@@ -9,7 +9,7 @@ from rankwell.core.catalogue import Catalogue
 from rankwell.core.display import FACES
 from rankwell.core.registry import MEASURES
 from rankwell.encoders import ENCODERS, IMAGE_ENCODERS
-from rankwell.experiments.files import FORMER
+from rankwell.experiments.former_files import FORMER_FILES
 from rankwell.io import FORMATS
 from rankwell.neighbours import BACKENDS
 from rankwell.report import CHARTS, OUTPUTS
@@ -23,7 +23,7 @@ REGISTRIES: Mapping[str, Catalogue[Any]] = {
     "formats": FORMATS,
     "formats of questions, answers and passages": ANSWER_FORMATS,
     "forms of image sets": FORMS,
-    "former experiment files": FORMER,
+    "former experiment files": FORMER_FILES,
     "conventions": CONVENTIONS,
     "transforms": TRANSFORMS,
     "fusion methods": METHODS,

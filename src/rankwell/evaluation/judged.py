@@ -89,7 +89,8 @@ class JudgedRun:
     @property
     def tie_rule(self) -> TieRule:
         """The rule by which the view is resolved; rules of a matrix name an order that the rank counts have already."""
-        return next((rule for rule in TIE_RULES if rule == self.ties), "input")
+        rules: dict[str, TieRule] = {rule: rule for rule in TIE_RULES}
+        return rules.get(self.ties, "input")
 
     @cached_property
     def has_ties(self) -> bool:

@@ -18,7 +18,7 @@ from rankwell.experiments.comparison.told import Row, difference_row, difference
 from rankwell.stats import Intervals
 from rankwell.store import Source
 
-__all__ = ["Attribute", "Comparison", "Correction", "Method", "Origin", "Test", "compare_values"]
+__all__ = ["Attribute", "Correction", "Method", "Origin", "Test", "compare_values"]
 
 _MOST_VALUES = 12
 
