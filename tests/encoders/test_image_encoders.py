@@ -207,7 +207,7 @@ def test_what_is_no_such_onnx_network_is_refused(photos, tmp_path: Path):
         (f"onnx:{network.path}", {"output": "classes", "longest": 9}, BadUsage, "longest side"),
         (f"onnx:{network.path}", {"output": "classes", "weights": Path("w.pt")}, BadUsage, "does not use weights"),
         (f"onnx:{network.path}", {"device": "tpu"}, UnknownName, "'cpu' or 'cuda'"),
-        (f"onnx:{tmp_path}/text.onnx", {}, BadInput, "no network of ONNX"),
+        (f"onnx:{tmp_path}/text.onnx", {}, BadInput, "not a readable ONNX network"),
         (f"onnx:{tmp_path}/none.onnx", {}, BadInput, "no such file"),
         (f"onnx:{flat.path}", {"output": "classes"}, BadInput, "expected floats"),
         (f"onnx:{tmp_path}/two.onnx", {}, BadInput, "takes a, b"),

@@ -203,10 +203,10 @@ def jpeg() -> bytes:
     [
         (b"", "is empty"),
         (png()[:900], "the picture is damaged"),
-        (png()[:40], "Is it whole?"),
+        (png()[:40], "not a complete picture or video"),
         (jpeg()[:700], "the picture is damaged"),
-        (b"slice_id,keywords\na,b\n", "not a known picture or video"),
-        (b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 9 9\n", "not a known picture or video"),
+        (b"slice_id,keywords\na,b\n", "not a complete picture or video"),
+        (b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 9 9\n", "not a complete picture or video"),
         (b"version https://git-lfs.github.com/spec/v1\n", "git lfs pull"),
         (b"\x00\x00\x00\x18ftypheic" + bytes(40), "HEIF"),
     ],

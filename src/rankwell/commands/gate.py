@@ -145,15 +145,15 @@ def _hold(folder: Path, wanted: Gate, method: Mapping[str, Any]) -> tuple[list[_
             raise BadUsage(f"{option} belongs to --no-regression; name the baseline.")
     parsed = [parse_requirement(text) for text in wanted.require]
     results = read_results(folder)
-    figures = Figures(read_summary(folder), results.values, results.facts, results.rules)
+    known_figures = Figures(read_summary(folder), results.values, results.facts, results.rules)
     own = wanted.no_regression if wanted.no_regression in results.runs else None
-    lines = [_required(each) for one in parsed for each in check_requirement(one, figures, besides=own)]
+    lines = [_required(each) for one in parsed for each in check_requirement(one, known_figures, besides=own)]
     if not wanted.no_regression:
         return lines, []
     compared, notes = _against(results, wanted, method)
     known = {(each.run, each.measure) for each in results.values}
     whole = dict.fromkeys(
-        row["label"] for row in figures.rows if row.get("against") is None and (row["run"], row["measure"]) not in known
+        row["label"] for row in known_figures.rows if row.get("against") is None and (row["run"], row["measure"]) not in known
     )
     if whole and not wanted.measures:
         notes.append(f"{', '.join(whole)}: a figure of the whole has no values of queries, and is not compared with the baseline")

@@ -148,8 +148,8 @@ def _rows(folder: ResultFolder, renamed: Mapping[str, str]) -> list[Row]:
 
 def _compared(gathered: Gathered, seed: int) -> tuple[Results | None, list[str]]:
     """The comparison of the runs that share a measure, or why there is none; of many runs each with the first alone."""
-    boards = [(each.measure, tuple(fact.items())) for each, fact in zip(gathered.values, gathered.facts, strict=True)]
-    if not any(one == other for one, other in combinations(boards, 2)):
+    compared = [(each.measure, tuple(fact.items())) for each, fact in zip(gathered.values, gathered.facts, strict=True)]
+    if not any(one == other for one, other in combinations(compared, 2)):
         return None, []
     runs = gathered.runs
     many = len(runs) > _MOST_PAIRED

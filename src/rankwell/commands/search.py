@@ -68,12 +68,12 @@ def search(
     if (base_groups is None) != (query_groups is None):
         raise BadUsage("--base-groups and --query-groups go together; give both or neither.")
     items = read_embeddings(base, ids=base_ids, check=False)
-    asked = read_embeddings(queries, ids=query_ids, check=False)
-    if exclude == "self" and (asked.ids is None) != (items.ids is None):
+    table = read_embeddings(queries, ids=query_ids, check=False)
+    if exclude == "self" and (table.ids is None) != (items.ids is None):
         raise BadUsage("--exclude self goes by id, and only one side has ids; name them with --base-ids and --query-ids.")
     groups = Groups(read_column(query_groups), read_column(base_groups)) if query_groups and base_groups else None
     found = find(
-        asked,
+        table,
         items,
         k=k,
         metric=metric,
@@ -90,9 +90,9 @@ def search(
         written = io.write_run(found.ranking(), output)
     full, rows = np.count_nonzero(found.positions[:, -1] >= 0), int(np.count_nonzero(found.positions >= 0))
     notes = [
-        f"{asked.n} queries, {items.n} items, {items.dimensions} dimensions, {metric}; equal scores in the order of {base}",
+        f"{table.n} queries, {items.n} items, {items.dimensions} dimensions, {metric}; equal scores in the order of {base}",
         f"wrote {output} ({rows} rows, {written})",
     ]
-    if full < asked.n:
-        notes.insert(1, f"{asked.n - full} queries have fewer than {k} items left")
+    if full < table.n:
+        notes.insert(1, f"{table.n - full} queries have fewer than {k} items left")
     return Output(notes=tuple(notes))

@@ -82,7 +82,7 @@ def precision_at(
     """The share of the first `k` places that hold an item with grade `rel` or more; places that the list lacks hold none.
 
     denom: `retrieved` divides by the number of places that the list has, where those are fewer than `k`; `last` looks no further
-    than the last relevant item, where that stands above place `k`, so that a perfect list reaches 1 at every cut-off.
+    than the last relevant item, where that is above rank `k`, so that a perfect list reaches 1 at every cut-off.
     judged_only: unjudged items are taken out before places are counted.
 
     >>> from rankwell import judged_rankings
@@ -140,7 +140,7 @@ def recall(
     denom: Literal["relevant", "min"] = "relevant",
     k: int | None = None,
 ) -> Floats:
-    """The share of the items with grade `rel` or more that stand in the first `k` places; 0 if there are none.
+    """The share of the items with grade `rel` or more in the first `k` places; 0 if there are none.
 
     denom: `min` divides by `k` where more are relevant than `k`, so that a perfect list reaches 1 at every cut-off.
     judged_only: unjudged items are taken out before places are counted.
@@ -184,7 +184,7 @@ def _expected_success(judged: JudgedRankings, *, k: int, rel: float = 1, judged_
     expected=_expected_success,
 )
 def success(judged: JudgedRankings, *, k: int, rel: float = 1, judged_only: bool = False) -> Floats:
-    """1 if an item with grade `rel` or more stands in the first `k` places, else 0.
+    """1 if an item with grade `rel` or more is in the first `k` places, else 0.
 
     judged_only: unjudged items are taken out before places are counted.
 

@@ -41,7 +41,7 @@ def _expected_rr(judged: JudgedRankings, *, rel: float = 1, judged_only: bool = 
     expected=_expected_rr,
 )
 def rr(judged: JudgedRankings, *, rel: float = 1, judged_only: bool = False, k: int | None = None) -> Floats:
-    """One over the rank of the first item with grade `rel` or more; 0 if none stands in the first `k` places.
+    """One over the rank of the first item with grade `rel` or more; 0 if none is in the first `k` places.
 
     judged_only: unjudged items are taken out before ranks are counted.
 

@@ -131,7 +131,7 @@ def _decoding(path: Path, head: bytes) -> "Generator[None]":
         ) from error
     except UnidentifiedImageError as error:
         raise BadInput(
-            f"{path} begins with {head[:16]!r}, which is not a known picture or video. Save it as JPEG, PNG, GIF or MP4."
+            f"{path} begins with {head[:16]!r}: not a complete picture or video. Save it as JPEG, PNG, GIF or MP4."
         ) from error
     except (BadInput, MemoryError):
         raise

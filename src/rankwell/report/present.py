@@ -40,7 +40,7 @@ OutputPath = Annotated[Path, Option(("--output", "-o"))]
 
 
 class Output(NamedTuple):
-    """What a command has to say: `text` goes to standard output, `notes` to standard error, `exit_code` to the shell."""
+    """The output of a command: `text` goes to standard output, `notes` to standard error, `exit_code` to the shell."""
 
     text: str = ""
     notes: tuple[str, ...] = ()
@@ -48,10 +48,10 @@ class Output(NamedTuple):
 
 
 def cutoffs(text: str) -> tuple[int, ...]:
-    """The cut-offs that an option's text names, ascending. Raises BadUsage for what is no whole number from 1."""
+    """The cut-offs that an option's text names, ascending. Raises BadUsage for anything but positive integers."""
     words = text.replace(",", " ").split()
     if not words or not all(word.isdecimal() and int(word) for word in words):
-        raise BadUsage(f"-k {text!r}: cut-offs are whole numbers from 1 with commas between them, as 1,3,5,10.")
+        raise BadUsage(f"-k {text!r}: expected positive integers with commas between them, as 1,3,5,10.")
     return tuple(sorted({int(word) for word in words}))
 
 
@@ -61,7 +61,7 @@ def listed(text: str | None, option: str) -> list[str]:
         return []
     names = [part.strip() for part in text.split(",")]
     if not all(names):
-        raise BadUsage(f"{option} {text!r} has an empty name; names with commas between them are wanted.")
+        raise BadUsage(f"{option} {text!r} has an empty name; expected names with commas between them.")
     return names
 
 
@@ -76,24 +76,24 @@ def present(
     charts: bool = True,
     others: Sequence[Path] = (),
 ) -> Output:
-    """What a command prints of a result; `output` is the folder that it is written to as well, each file whole or not at all.
+    """The output of a command for a result; `output` is the folder that it is written to as well, each file whole or not at all.
 
-    notes: what the command itself has to say, before what the result says. tables: further rows by name, after the summary.
+    notes: the command's own, before those of the result. tables: further rows by name, after the summary.
     charts: whether the charts of any result are drawn; a command may have better ones of its own. others: files that it has
     written into the folder already, for the manifest.
     """
-    told = [*result.notes, *result.interval_notes]
+    own = [*result.notes, *result.interval_notes]
     rows = list(result.per_query()) if per_query else None
-    said = [*notes, *(told if format != "json" else [])]
+    said = [*notes, *(own if format != "json" else [])]
     terminal = reports.terminal_of(sys.stdout)
-    text = reports.render(result.summary, rows, result.describe(), told, format, terminal=terminal, tables=tables)
+    text = reports.render(result.summary, rows, result.describe(), own, format, terminal=terminal, tables=tables)
     if output is not None:
         reports.write_folder(
             output,
             summary=result.summary,
             values=result.values,
             rules=result.describe(),
-            notes=told,
+            notes=own,
             manifest=result.manifest(),
             details=result.details,
             queries=result.queries,

@@ -10,7 +10,7 @@ from rankwell.report import PER_QUERY_COLUMNS, SUMMARY_COLUMNS, Document, Row, c
 
 @output("json")
 def render_json(document: Document) -> str:
-    """`{"schema_version": 2, "rows": [...], "rules": {...}, "notes": [...]}`, and `per_query` after `rows` where asked for.
+    """`{"schema_version": 2, "rows": [...], "rules": {...}, "notes": [...]}`, and `per_query` after `rows` on request.
 
     One row to a line; undefined is null; floats in full. A text with bytes that are not UTF-8 is written in ASCII escapes.
     """

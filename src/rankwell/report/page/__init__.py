@@ -82,8 +82,8 @@ def rounded(values: Floats) -> Floats:
     known = np.isfinite(values) & (size > 1e-15) & (size < 1e15)
     powers = _DIGITS - 1 - np.floor(np.log10(np.where(known, size, 1.0))).astype(np.int64)
     # A power of ten is exact up to 22, so that dividing an integer by it gives the nearest number to the short decimal.
-    up, down = 10.0 ** np.maximum(powers, 0), 10.0 ** np.maximum(-powers, 0)
-    return np.where(known, np.rint(values * up / down) / up * down, values)
+    above, below = 10.0 ** np.maximum(powers, 0), 10.0 ** np.maximum(-powers, 0)
+    return np.where(known, np.rint(values * above / below) / above * below, values)
 
 
 def cells(values: Floats) -> list[Any]:

@@ -8,7 +8,7 @@ from typing import Any
 from rankwell.errors import BadInput
 from rankwell.io.result_folder import ITEMS
 from rankwell.report.page import SNIPPET, PageSource, cells
-from rankwell.report.page.tables import Listed, Tables
+from rankwell.report.page.tables import PageLists, Tables
 
 Rows = list[list[list[Any]]]
 """Of one query: per run its rows [item, rank, score, grade, state, detail]."""
@@ -57,7 +57,7 @@ def items_of(source: PageSource, tables: Tables) -> Items:
     return Items(known, source.texts)
 
 
-def lists_of(source: PageSource, listed: Listed, items: Items, parts: Sequence[str]) -> dict[int, Rows]:
+def lists_of(source: PageSource, listed: PageLists, items: Items, parts: Sequence[str]) -> dict[int, Rows]:
     """The lists by query. parts: of every query the part (`t2v`) that it belongs to."""
     runs: tuple[str, ...] = source.runs
     found: dict[int, Rows] = {}

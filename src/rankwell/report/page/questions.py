@@ -25,12 +25,12 @@ class Questions:
     """The queries in the order of their parts and ids, and every value.
 
     keys: id and part (`t2v`; the empty text where ids distinguish queries). values: (measures, runs, queries), NaN where a query
-    is not counted. asked: (runs, queries) whether the run has a row of values for it. columns: what is known of them, in order.
+    is not counted. has_values: (runs, queries) whether the run has a row of values for it. columns: their attributes.
     """
 
     keys: tuple[tuple[str, str], ...]
     values: Floats
-    asked: Bools
+    has_values: Bools
     columns: Mapping[str, Sequence[Any]]
 
     @property
@@ -51,7 +51,7 @@ def questions_of(source: PageSource, measures: Mapping[Key, Any], tables: Sequen
     runs = {run: at for at, run in enumerate(source.runs)}
     rows = {key: at for at, key in enumerate(measures)}
     values = np.full((len(rows), len(runs), len(keys)), np.nan)
-    asked = np.zeros((len(runs), len(keys)), dtype=np.bool_)
+    has_values = np.zeros((len(runs), len(keys)), dtype=np.bool_)
     known: dict[tuple[str, ...], Any] = {}
     for each, fact, part in zip(source.values, source.facts, parts, strict=True):
         # The values of one run are mostly of the same queries by every measure.
@@ -60,8 +60,8 @@ def questions_of(source: PageSource, measures: Mapping[Key, Any], tables: Sequen
             known = {mine: np.array([place[query, part] for query in each.queries], dtype=np.int64)}
         at = known[mine]
         values[rows[Key(each.measure, part_of(fact, fact))], runs[each.run], at] = each.values
-        asked[runs[each.run], at] = True
-    return Questions(keys=keys, values=values, asked=asked, columns=_columns(keys, tables, parted=parted))
+        has_values[runs[each.run], at] = True
+    return Questions(keys=keys, values=values, has_values=has_values, columns=_columns(keys, tables, parted=parted))
 
 
 def _columns(
@@ -111,7 +111,7 @@ def flags_of(source: PageSource, questions: Questions, overview: Overview | None
     for run, name in enumerate(source.runs):
         # A run of another kind, a reader beside a retriever, has no lists for queries that it was never asked.
         if source.protocol != "answers" and overview.listed[run].any():
-            found[f"missing from {name}"] = questions.asked[run] & ~overview.retrieved[run]
+            found[f"missing from {name}"] = questions.has_values[run] & ~overview.retrieved[run]
     whole = {name for name, column in found.items() if column.all() and len(questions.keys) > 1}
     some = {name: np.flatnonzero(column).tolist() for name, column in found.items() if column.any() and name not in whole}
     return some, [f"{name}: all {len(questions.keys):,} queries" for name in found if name in whole]

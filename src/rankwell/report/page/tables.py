@@ -39,7 +39,7 @@ class Overview(NamedTuple):
     tied: Bools
 
 
-class Listed(NamedTuple):
+class PageLists(NamedTuple):
     """The rows of lists in the order of query, run and rank, items that were not retrieved last; columns of equal length."""
 
     query: list[int]
@@ -114,7 +114,7 @@ class Tables:
         whole.first[at] = _floats(found["first"])
         return whole
 
-    def lists_of(self, queries: Sequence[int]) -> Listed:
+    def lists_of(self, queries: Sequence[int]) -> PageLists:
         """The first results of these queries, every relevant item wherever it stands, and junk among the first."""
         self._register("chosen", ("query",), [(query,) for query in queries])
         found = self._numpy(
@@ -126,7 +126,7 @@ class Tables:
             "ORDER BY query, run, rank NULLS LAST, item, line"
         )
         numbers = {name: _floats(found[name]) for name in ("rank", "score", "grade")}
-        return Listed(
+        return PageLists(
             query=found["query"].tolist(),
             run=found["run"].tolist(),
             item=found["item"].tolist(),
