@@ -13,8 +13,8 @@ import pytest
 
 from rankwell import cli
 from rankwell.errors import BadInput, BadScore, BadUsage, NothingToEvaluate, UnknownName
-from rankwell.tasks.clips.calibration import Tally, best_threshold, hold_back, tally
-from rankwell.tasks.clips.clauses import Words
+from rankwell.tasks.clips.calibration import MappingTally, best_threshold, hold_back, tally
+from rankwell.tasks.clips.clauses import ClauseWords
 from rankwell.tasks.clips.formats.keyword_schema import read_schema
 from rankwell.tasks.clips.mapping import ALGORITHM1_THRESHOLD, COVER_THRESHOLD, KeywordMapper
 from rankwell.tasks.clips.phrase_scores import ALIGNED
@@ -154,7 +154,7 @@ def test_a_negated_keyword_is_told_in_words():
 
 
 def test_a_phrase_ends_at_punctuation_and_conjunctions():
-    words = Words.of("red car, blue truck and green-ish bus")
+    words = ClauseWords.of("red car, blue truck and green-ish bus")
 
     assert list(zip(words.plain, words.joined, strict=True)) == [
         *(("red", False), ("car", True), ("blue", False), ("truck", True)),
@@ -368,29 +368,33 @@ def test_a_tally_counts_keywords_over_all_texts():
 
     found = tally(KeywordMapper(VOCABULARY), meant)
 
-    assert found == Tally(right=2, mapped=3, meant=4, texts=4)
+    assert found == MappingTally(right=2, mapped=3, meant=4, texts=4)
     assert (found.precision, found.recall, found.f1) == (2 / 3, 2 / 4, 4 / 7)
 
 
 def test_a_tally_of_nothing_has_no_figures():
-    assert (Tally(0, 0, 0, 1).precision, Tally(0, 0, 0, 1).recall, Tally(0, 0, 0, 1).f1) == (None, None, None)
+    assert (MappingTally(0, 0, 0, 1).precision, MappingTally(0, 0, 0, 1).recall, MappingTally(0, 0, 0, 1).f1) == (
+        None,
+        None,
+        None,
+    )
     with pytest.raises(NothingToEvaluate, match="no text is labelled with keywords"):
         tally(KeywordMapper(VOCABULARY), {})
     with pytest.raises(NothingToEvaluate, match="no text means a keyword"):
-        best_threshold({0.5: Tally(0, 0, 0, 1)})
+        best_threshold({0.5: MappingTally(0, 0, 0, 1)})
     with pytest.raises(NothingToEvaluate, match="no text means a keyword"):
-        best_threshold({0.3: Tally(0, 5, 0, 3), 0.5: Tally(0, 0, 0, 3)})
+        best_threshold({0.3: MappingTally(0, 5, 0, 3), 0.5: MappingTally(0, 0, 0, 3)})
     with pytest.raises(NothingToEvaluate, match="no keyword that a text means is mapped"):
-        best_threshold({0.3: Tally(0, 5, 4, 3), 0.5: Tally(0, 0, 4, 3)})
+        best_threshold({0.3: MappingTally(0, 5, 4, 3), 0.5: MappingTally(0, 0, 4, 3)})
 
 
 def test_the_best_threshold_is_the_middle_of_the_best():
     tallies = {
-        0.1: Tally(1, 4, 4, 4),
-        0.4: Tally(3, 4, 4, 4),
-        0.2: Tally(3, 4, 4, 4),
-        0.3: Tally(3, 4, 4, 4),
-        0.5: Tally(0, 0, 4, 4),
+        0.1: MappingTally(1, 4, 4, 4),
+        0.4: MappingTally(3, 4, 4, 4),
+        0.2: MappingTally(3, 4, 4, 4),
+        0.3: MappingTally(3, 4, 4, 4),
+        0.5: MappingTally(0, 0, 4, 4),
     }
 
     assert best_threshold(tallies) == 0.3

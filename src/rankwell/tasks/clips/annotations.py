@@ -16,14 +16,14 @@ from rankwell.tasks.clips.vocabulary import Keyword, Vocabulary, fold, group_key
 
 
 class Schema(NamedTuple):
-    """What annotators may write. parents: a keyword -> the wider one that it implies, as `sedan` is a `small vehicle`."""
+    """The keywords of annotations. parents: a keyword -> the wider one that it implies, as `sedan` is a `small vehicle`."""
 
     vocabulary: Vocabulary
     parents: Mapping[Keyword, Keyword] = {}
 
 
 class Row(NamedTuple):
-    """A clip as its table has it. labels: group -> texts as written. attributes: what else stands beside it."""
+    """A row of a table of clips. labels: group -> texts as written. attributes: what else stands beside it."""
 
     clip: str
     labels: Mapping[str, Sequence[str]]
@@ -36,7 +36,7 @@ class Annotations:
 
     clips: ids. keywords: (keywords,) those that are declared, and those that are used without. given: (clips, keywords) as
     annotated. attributes: clip -> other columns. schema: what is declared, or None. notes: what was read otherwise than written.
-    bare_groups: groups for which nobody wrote or declared a keyword.
+    bare_groups: groups without a used or declared keyword.
     """
 
     clips: tuple[str, ...]
@@ -52,7 +52,7 @@ class Annotations:
         """The table of rows in any order. groups: their order, also of those without a label.
 
         Labels of one group that differ in case, spaces, hyphens or plural alone are one keyword: the declared one, else the most
-        frequent spelling. A declared alias is read as what it stands for. Raises DuplicateItem for a clip that comes twice,
+        frequent spelling. A declared alias is read as what it stands for. Raises DuplicateItem for a clip that is listed twice,
         BadInput where there is none.
         """
         if not rows:
@@ -202,7 +202,7 @@ def _times(count: int) -> str:
 
 
 class _Reader:
-    """What the texts of a table mean, group by group."""
+    """The keywords that the texts of a table stand for, group by group."""
 
     def __init__(self, vocabulary: Vocabulary, rows: Sequence[Row]) -> None:
         self.notes: list[str] = []

@@ -1,4 +1,4 @@
-"""How well a mapper of texts finds the keywords that people say they mean, at each threshold."""
+"""Precision, recall and F1 of a mapper of texts to keywords, at each threshold."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
@@ -8,7 +8,7 @@ from rankwell.tasks.clips.mapping import KeywordMapper
 from rankwell.tasks.clips.vocabulary import Keyword
 
 
-class Tally(NamedTuple):
+class MappingTally(NamedTuple):
     """Keywords over all texts. right: mapped and meant. mapped, meant: of either kind. texts: how many there are."""
 
     right: int
@@ -32,18 +32,18 @@ class Tally(NamedTuple):
         return 2 * self.right / (self.mapped + self.meant) if self.mapped + self.meant else None
 
 
-def tally(mapper: KeywordMapper, meant: Mapping[str, Iterable[Keyword]], *, threshold: float | None = None) -> Tally:
-    """What a mapper gets right of texts with the keywords that they mean. Raises NothingToEvaluate without a text."""
+def tally(mapper: KeywordMapper, meant: Mapping[str, Iterable[Keyword]], *, threshold: float | None = None) -> MappingTally:
+    """Counts the keywords that a mapper finds correctly in labelled texts. Raises NothingToEvaluate without a text."""
     if not meant:
         raise NothingToEvaluate("no text is labelled with keywords, so that nothing can be compared.")
     right = mapped = wanted = 0
     for text, keywords in meant.items():
         found, truth = set(mapper.map_text(text, threshold=threshold).keywords), set(keywords)
         right, mapped, wanted = right + len(found & truth), mapped + len(found), wanted + len(truth)
-    return Tally(right, mapped, wanted, len(meant))
+    return MappingTally(right, mapped, wanted, len(meant))
 
 
-def best_threshold(tallies: Mapping[float, Tally]) -> float:
+def best_threshold(tallies: Mapping[float, MappingTally]) -> float:
     """The threshold with the highest micro F1; the middle one of those that share it.
 
     Raises NothingToEvaluate where no keyword is meant, or none that is meant is mapped at any threshold: then none is best.

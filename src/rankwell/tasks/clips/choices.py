@@ -1,4 +1,4 @@
-"""What a user may choose, and what follows from it: measures, queries, and the clips that are removed before any cut."""
+"""The choices of a user, and the measures, queries and excluded clips that follow from them."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
@@ -76,7 +76,7 @@ def reject_unused_options(
 
 
 def drive_notes(table: Annotations, labels: Mapping[str, str], column: str) -> list[str]:
-    """Which clips have no value, so that only they themselves are left out for them."""
+    """Notes on clips without a value, for which only they themselves are left out."""
     bare = [clip for clip in table.clips if clip not in labels]
     if not bare:
         return []
@@ -99,16 +99,16 @@ def measures(texts: Sequence[str] | None, ks: Sequence[int], convention: Convent
     for text in texts or (bare if convention.name != "rankwell" else _WORDS):
         name = text.partition("(")[0].strip().lower()
         spelled += [f"{text}@{k}" for k in ks] if "@" not in text and (name in cut or _needs_k(text, convention)) else [text]
-    asked = choose_measures(spelled, convention)
-    for each in asked:
+    labelled = choose_measures(spelled, convention)
+    for each in labelled:
         if each.measure.entry.view is not JudgedRankings:
             raise BadUsage(f"{each.measure} reads {each.measure.entry.view.__name__}; clips make judged rankings.")
-    return asked
+    return labelled
 
 
-def depth(asked: Sequence[LabelledMeasure], ks: Sequence[int]) -> int | None:
+def depth(measures: Sequence[LabelledMeasure], ks: Sequence[int]) -> int | None:
     """The deepest place that a measure or a cut-off looks at; None where a measure looks at all."""
-    cuts = [each.measure.cutoff for each in asked]
+    cuts = [each.measure.cutoff for each in measures]
     return None if None in cuts else max(each or 0 for each in (*cuts, *ks))
 
 
@@ -136,9 +136,9 @@ def drives(table: Annotations, column: str) -> dict[str, str]:
                 f"--exclude-group {column}: no clip's id holds {text!r}; an id is {example!r}, name what follows its drive."
             )
         return parts
-    found = {clip: told[column] for clip, told in table.attributes.items() if column in told}
+    found = {clip: own[column] for clip, own in table.attributes.items() if column in own}
     if not found:
-        known = sorted({name for told in table.attributes.values() for name in told})
+        known = sorted({name for own in table.attributes.values() for name in own})
         listed = ", ".join(map(repr, known)) if known else "none beside the keywords"
         raise BadUsage(
             f"--exclude-group {column}: no such column in the annotations; there are {listed}. id:_clip takes it from ids."
@@ -172,10 +172,10 @@ def queries(
     listed = read_text_queries(queries)
     if all(query.keywords is None for query in listed):
         return listed, None
-    return listed, {query.id: _asked_for(table, selection, query) for query in listed}
+    return listed, {query.id: _given_keywords(table, selection, query) for query in listed}
 
 
-def _asked_for(table: Annotations, selection: Bools, query: TextQuery) -> tuple[Keyword, ...]:
+def _given_keywords(table: Annotations, selection: Bools, query: TextQuery) -> tuple[Keyword, ...]:
     found: list[Keyword] = []
     for text in query.keywords or ():
         try:

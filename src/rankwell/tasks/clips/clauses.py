@@ -44,14 +44,14 @@ def content_words(text: str) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True)
-class Words:
+class ClauseWords:
     """The words of a text in order; everything else here has an entry for each of them."""
 
     text: str
     tokens: tuple[Token, ...]
 
     @classmethod
-    def of(cls, text: str) -> "Words":
+    def of(cls, text: str) -> "ClauseWords":
         """The words of a text."""
         return cls(text, tuple(words_of(text)))
 

@@ -80,11 +80,11 @@ def evaluate_clips(
     groups, keywords: what counts of the annotations, in a list or one text with commas; see `Annotations.select`. measures: at
     every `k` where they need a cut-off. metric: `cosine` where nothing is said.
     relevance: `all`, `any`, `jaccard>=T` or `graded`. min_similarity: results below it are not found.
-    self_rule: the query clip is removed `before` the list is cut to k, or `after` it, as Algorithm 2 has it, still divided by k.
+    self_rule: the query clip is removed `before` the list is cut to k, or `after` it, as in Algorithm 2, still divided by k.
     exclude_group: a column of the annotations, or `id:TEXT` for the part of a clip's id before TEXT; clips with the query's value
     are not found. no_keywords, no_relevant: queries that ask for nothing, or for what no other clip has, are left out (`skip`),
     count as they are (`empty`), or are an error; under `vacuous` whatever is found for nothing is right.
-    unjudged: results that nobody annotated are wrong, taken out before places are counted, or an error. weights: `relevant`
+    unjudged: results without annotation are wrong, taken out before places are counted, or an error. weights: `relevant`
     weighs each query by its number of relevant clips. details: keep the first results and every relevant clip for a page.
     Raises BadUsage for options that do not go together, UnknownName for names that do not exist, BadInput for bad tables,
     NothingToEvaluate where no query counts.

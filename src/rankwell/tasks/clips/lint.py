@@ -22,7 +22,7 @@ _PLACEHOLDERS = ("n a", "na", "undefined", "unclear", "tbd", "todo", "xxx", "tba
 _ALIKE = 0.8
 
 
-class Finding(NamedTuple):
+class LintFinding(NamedTuple):
     """Something odd. group, label: where it is, empty where it is no label. clips: how many carry it, or which one it is."""
 
     kind: Kind
@@ -32,34 +32,36 @@ class Finding(NamedTuple):
     message: str
 
 
-def lint(annotations: Annotations) -> list[Finding]:
+def lint(annotations: Annotations) -> list[LintFinding]:
     """Everything odd about annotations, what costs most first: what nobody reads, then what nobody meant, then what is unused.
 
     Labels of a group are near-duplicates where their words differ by a few letters, their order or their spaces, and not both are
     declared.
     """
     unread = "not read as keywords; name it (--groups) or declare it"
-    found = [Finding("unknown column", "", name, 0, unread) for name in _columns(annotations)]
+    found = [LintFinding("unknown column", "", name, 0, unread) for name in _columns(annotations)]
     found += [
-        Finding("empty row", "", clip, 1, "carries no keyword: as a query it asks for nothing") for clip in annotations.empty
+        LintFinding("empty row", "", clip, 1, "carries no keyword: as a query it asks for nothing") for clip in annotations.empty
     ]
     uses = dict(zip(annotations.keywords, annotations.uses.tolist(), strict=True))
     for entry in annotations.undeclared:
         near = _nearest(entry, annotations)
         hint = f"; {near!r} is" if near else ""
-        found.append(Finding("not declared", *entry, uses[entry], f"used and not declared{hint}"))
+        found.append(LintFinding("not declared", *entry, uses[entry], f"used and not declared{hint}"))
     found += _near_duplicates(annotations, uses)
     found += _in_two_groups(annotations, uses)
     for alias in annotations.vocabulary.shadowing:
         meant = ", ".join(sorted({f"{entry.group}: {entry.label}" for entry in annotations.vocabulary.aliases[alias]}))
-        found.append(Finding("shadowed", "", alias, 0, f"an alias of {meant} that reads like a label of its own; the label wins"))
+        found.append(
+            LintFinding("shadowed", "", alias, 0, f"an alias of {meant} that reads like a label of its own; the label wins")
+        )
     for entry in annotations.keywords:
         if " ".join(fold(entry.label)) in _PLACEHOLDERS:
-            found.append(Finding("placeholder", *entry, uses[entry], "says that there is no keyword; leave the cell empty"))
-    found += [Finding("read otherwise", "", "", 0, note) for note in annotations.notes if "not read as keywords" not in note]
+            found.append(LintFinding("placeholder", *entry, uses[entry], "says that there is no keyword; leave the cell empty"))
+    found += [LintFinding("read otherwise", "", "", 0, note) for note in annotations.notes if "not read as keywords" not in note]
     if annotations.schema is not None:
         unused = [entry for entry in annotations.keywords if not uses[entry]]
-        found += [Finding("never used", *entry, 0, "declared, and no clip carries it") for entry in unused]
+        found += [LintFinding("never used", *entry, 0, "declared, and no clip carries it") for entry in unused]
     return found
 
 
@@ -73,15 +75,15 @@ def _nearest(entry: Keyword, annotations: Annotations) -> str | None:
     return near[0] if near else None
 
 
-def _near_duplicates(annotations: Annotations, uses: dict[Keyword, int]) -> list[Finding]:
+def _near_duplicates(annotations: Annotations, uses: dict[Keyword, int]) -> list[LintFinding]:
     undeclared = set(annotations.undeclared) if annotations.schema is not None else set(annotations.keywords)
-    found: list[Finding] = []
+    found: list[LintFinding] = []
     for one, two in combinations(annotations.keywords, 2):
         if one.group != two.group or not {one, two} & undeclared or not _is_near(fold(one.label), fold(two.label)):
             continue
         rare, common = sorted((one, two), key=lambda entry: (uses[entry], entry.label))
         message = f"is nearly {common.label!r} ({uses[common]} clips); write one of them"
-        found.append(Finding("near-duplicate", *rare, uses[rare], message))
+        found.append(LintFinding("near-duplicate", *rare, uses[rare], message))
     return found
 
 
@@ -97,12 +99,12 @@ def _ratio(one: str, two: str) -> float:
     return difflib.SequenceMatcher(None, one, two, autojunk=False).ratio()
 
 
-def _in_two_groups(annotations: Annotations, uses: dict[Keyword, int]) -> list[Finding]:
+def _in_two_groups(annotations: Annotations, uses: dict[Keyword, int]) -> list[LintFinding]:
     groups: dict[tuple[str, ...], list[Keyword]] = {}
     for entry in annotations.keywords:
         groups.setdefault(fold(entry.label), []).append(entry)
     return [
-        Finding(
+        LintFinding(
             "two groups", *entry, uses[entry], f"also a label of {', '.join(other.group for other in entries if other != entry)}"
         )
         for entries in groups.values()

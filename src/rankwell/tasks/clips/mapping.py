@@ -13,7 +13,7 @@ import numpy as np
 
 from rankwell.core.tables import Floats
 from rankwell.errors import BadInput, BadUsage, UnknownName
-from rankwell.tasks.clips.clauses import Words, content_words
+from rankwell.tasks.clips.clauses import ClauseWords, content_words
 from rankwell.tasks.clips.phrase_scores import ALIGNED, Encode, Labels
 from rankwell.tasks.clips.span_cover import best_cover
 from rankwell.tasks.clips.vocabulary import Keyword, Vocabulary
@@ -86,13 +86,13 @@ class _Candidate(NamedTuple):
     stage: Stage
 
 
-class _Reading(NamedTuple):
+class _TextMatch(NamedTuple):
     """All about a text that does not depend on the threshold.
 
     named: found literally. spans: candidates of the semantic stage. taken: whether a word is part of a name. ambiguous: labels.
     """
 
-    words: Words
+    words: ClauseWords
     named: tuple[_Candidate, ...]
     spans: tuple[_Candidate, ...]
     taken: tuple[bool, ...]
@@ -128,7 +128,7 @@ class KeywordMapper:
         self.threshold = _checked(standard if threshold is None else threshold)
         self._labels = None if encode is None else Labels([label for _, label in vocabulary.entries], encode)
         self._said = [frozenset(content_words(label)) for _, label in vocabulary.entries]
-        self._readings: dict[str, _Reading] = {}
+        self._readings: dict[str, _TextMatch] = {}
 
     def map_text(self, text: str, *, threshold: float | None = None) -> MappedText:
         """What a text means; a `threshold` given here holds for this once."""
@@ -148,12 +148,12 @@ class KeywordMapper:
             limit["keyword_score"] = mixed if self.strategy == "cover" else "cosine"
         return {"strategy": self.strategy, **limit, "vocabulary_size": len(self.vocabulary.entries)}
 
-    def _read(self, text: str) -> _Reading:
-        words = Words.of(text)
+    def _read(self, text: str) -> _TextMatch:
+        words = ClauseWords.of(text)
         if not words.tokens:
             raise BadInput(f"the text {text!r} holds no word; a text to map to keywords is wanted.")
         if self.strategy == "algorithm1" and self._labels is not None:
-            return _Reading(words, (), _grams(words, self._labels), (), ())
+            return _TextMatch(words, (), _grams(words, self._labels), (), ())
         reading = _find_names(words, self.vocabulary)
         spans = _phrases(words, reading.taken)
         if self._labels is None or not spans:
@@ -175,7 +175,7 @@ def _checked(threshold: float) -> float:
     return float(threshold)
 
 
-def _find_names(words: Words, vocabulary: Vocabulary) -> _Reading:
+def _find_names(words: ClauseWords, vocabulary: Vocabulary) -> _TextMatch:
     """Labels and aliases in a text, longest first, non-overlapping. An alias of several keywords has a candidate for each."""
     names = vocabulary.names
     folded = tuple(token.word for token in words.tokens)
@@ -193,10 +193,10 @@ def _find_names(words: Words, vocabulary: Vocabulary) -> _Reading:
             else:
                 found += [_Candidate(start, start + size, entry, 1.0, None, None, name.stage) for entry in name.entries]
     used = tuple(now and cue < 2 for now, cue in zip(taken, words.cues, strict=True))
-    return _Reading(words, tuple(found), (), used, tuple(dict.fromkeys(ambiguous)))
+    return _TextMatch(words, tuple(found), (), used, tuple(dict.fromkeys(ambiguous)))
 
 
-def _phrases(words: Words, taken: Sequence[bool]) -> list[tuple[int, int]]:
+def _phrases(words: ClauseWords, taken: Sequence[bool]) -> list[tuple[int, int]]:
     """Spans of free words that may be phrases: they begin and end with a word that says something."""
     found: list[tuple[int, int]] = []
     size = len(words.tokens)
@@ -223,7 +223,7 @@ def _best(span: tuple[int, int], plain: Floats, rephrased: Floats, vocabulary: V
     return _Candidate(*span, one, float(plain[one]), two, margin, "semantic")
 
 
-def _says_enough(candidate: _Candidate, words: Words, labels: Sequence[frozenset[str]], scores: Floats) -> bool:
+def _says_enough(candidate: _Candidate, words: ClauseWords, labels: Sequence[frozenset[str]], scores: Floats) -> bool:
     """Whether a span may stand for a label at all: it has half as many words that say something, and is not part of others too.
 
     `lane` alone does not say `ego lane change`. `front` is part of many labels and names none, as none is clearly ahead.
@@ -256,14 +256,14 @@ def _ahead(span: tuple[int, int], scores: Floats, best: int) -> _Candidate:
     return _Candidate(*span, best, float(scores[best]), second + (second >= best), margin, "semantic")
 
 
-def _grams(words: Words, labels: Labels) -> tuple[_Candidate, ...]:
+def _grams(words: ClauseWords, labels: Labels) -> tuple[_Candidate, ...]:
     """Algorithm 1: the most similar keyword of every 1-, 2- and 3-gram of the text in lower case without punctuation."""
     spans = [(start, start + size) for size in (1, 2, 3) for start in range(len(words.plain) - size + 1)]
     cosines = labels.cosines([" ".join(words.plain[start:end]) for start, end in spans])
     return tuple(_ahead(span, row, int(row.argmax())) for span, row in zip(spans, cosines, strict=True))
 
 
-def _every(reading: _Reading, threshold: float, vocabulary: Vocabulary) -> MappedText:
+def _every(reading: _TextMatch, threshold: float, vocabulary: Vocabulary) -> MappedText:
     """Algorithm 1: whatever is above the threshold, each keyword once, with its best n-gram."""
     above = [each for each in reading.spans if each.score > threshold]
     best = _once(sorted(above, key=lambda each: -each.score))
@@ -271,7 +271,7 @@ def _every(reading: _Reading, threshold: float, vocabulary: Vocabulary) -> Mappe
     return MappedText(reading.words.text, rows, unmapped=_left(reading.words, _taken(reading.words, above)))
 
 
-def _cover(reading: _Reading, threshold: float, vocabulary: Vocabulary) -> MappedText:
+def _cover(reading: _TextMatch, threshold: float, vocabulary: Vocabulary) -> MappedText:
     """The names, and the best cover of what is between them; what is negated stands apart."""
     words, spans = reading.words, reading.spans
     said = np.cumsum([0, *words.content])
@@ -286,7 +286,7 @@ def _cover(reading: _Reading, threshold: float, vocabulary: Vocabulary) -> Mappe
     return MappedText(words.text, asked, excluded, _left(words, used), reading.ambiguous)
 
 
-def _taken(words: Words, candidates: Iterable[_Candidate]) -> list[bool]:
+def _taken(words: ClauseWords, candidates: Iterable[_Candidate]) -> list[bool]:
     taken = [False] * len(words.tokens)
     for each in candidates:
         taken[each.start : each.end] = [True] * (each.end - each.start)
@@ -301,7 +301,7 @@ def _once(candidates: Iterable[_Candidate]) -> list[_Candidate]:
     return list(kept.values())
 
 
-def _rows(candidates: Iterable[_Candidate], words: Words, vocabulary: Vocabulary) -> tuple[Mapped, ...]:
+def _rows(candidates: Iterable[_Candidate], words: ClauseWords, vocabulary: Vocabulary) -> tuple[Mapped, ...]:
     """The candidates in the order of the text."""
     found: list[Mapped] = []
     for each in sorted(candidates, key=lambda each: each[:3]):
@@ -312,8 +312,8 @@ def _rows(candidates: Iterable[_Candidate], words: Words, vocabulary: Vocabulary
     return tuple(found)
 
 
-def _left(words: Words, taken: Sequence[bool]) -> tuple[str, ...]:
-    """Words that say something and are in no span, as written."""
+def _left(words: ClauseWords, taken: Sequence[bool]) -> tuple[str, ...]:
+    """ClauseWords that say something and are in no span, as written."""
     return tuple(
         words.text[token.start : token.end]
         for token, used, content, cue in zip(words.tokens, taken, words.content, words.cues, strict=True)

@@ -10,7 +10,7 @@ import numpy as np
 
 from rankwell.core.tables import Floats, Ints
 from rankwell.errors import BadInput, BadScore
-from rankwell.tasks.clips.clauses import Words, content_words
+from rankwell.tasks.clips.clauses import ClauseWords, content_words
 
 Encode = Callable[[list[str]], Any]
 ALIGNED = 0.35
@@ -44,7 +44,7 @@ class Labels:
         """(phrases, labels) the cosine similarity of each phrase with each label; 0 where a vector is zero."""
         return (self._vectors(phrases) @ self._whole.T).round(6)
 
-    def scores(self, words: Words, spans: Sequence[tuple[int, int]]) -> Scores:
+    def scores(self, words: ClauseWords, spans: Sequence[tuple[int, int]]) -> Scores:
         """How well spans of a text's words fit each label; words are taken in the singular."""
         folded = [token.word for token in words.tokens]
         texts = [" ".join(folded[start:end]) for start, end in spans]

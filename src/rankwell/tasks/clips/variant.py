@@ -151,7 +151,7 @@ class ClipVariant:
         return self._join(self.task.ranked.rankings)
 
     def _join(self, rankings: ClipRankings) -> tuple[JudgedRankings, Ints | None]:
-        """The view of rankings under these judgments, and the own rank of each query where it is removed after the cut."""
+        """The view of rankings under these judgments, and the rank of each query in its own list, if removed after the cut."""
         hits, own_rank = rankings.hits(self.judgments, self.task.least), None
         if self.task.after and self.judgments.junk is not None:
             own_rank = np.zeros(len(self.judgments.queries), dtype=np.int64)

@@ -22,7 +22,7 @@ class Keyword(NamedTuple):
 
 
 class Name(NamedTuple):
-    """What a literal text stands for. entries: positions in the vocabulary. stage: whether it is a label or an alias."""
+    """The keywords of a literal text. entries: positions in the vocabulary. stage: whether it is a label or an alias."""
 
     entries: tuple[int, ...]
     stage: Literal["exact", "alias"]
@@ -33,8 +33,8 @@ class Vocabulary:
     """Keywords in the order of their declaration, and other texts that stand for them.
 
     entries: every keyword once. aliases: text -> the keywords that it stands for, one or more; a label wins over an alias.
-    Raises BadInput for an empty label, a keyword that comes twice, labels of one group that differ in case, spaces or plural
-    alone, and an alias of nothing or of what is no keyword.
+    Raises BadInput for an empty label, a keyword that is listed twice, labels of one group that differ in case, spaces or plural
+    alone, and an alias of nothing or of an unknown keyword.
     """
 
     entries: tuple[Keyword, ...]
@@ -65,7 +65,7 @@ class Vocabulary:
     def of_groups(
         cls, groups: Mapping[str, tuple[str, ...] | list[str]], aliases: Mapping[str, tuple[Keyword, ...]] | None = None
     ) -> Self:
-        """The vocabulary of a mapping group -> labels, as a schema has it."""
+        """The vocabulary of a mapping group -> labels, as in a schema."""
         return cls(tuple(Keyword(group, label) for group, labels in groups.items() for label in labels), aliases or {})
 
     @cached_property
@@ -119,7 +119,7 @@ class Vocabulary:
 
 
 def _alternatives(label: str) -> list[str]:
-    """What a slash in a label stands for: `parking lot/depot` is a parking lot, a depot, a parking depot."""
+    """The alternatives of a slash in a label: `parking lot/depot` is a parking lot, a depot, a parking depot."""
     if "/" not in label:
         return []
     chosen = product(*(word.split("/") for word in label.split()))
@@ -141,12 +141,12 @@ def words_of(text: str) -> Iterator[Token]:
 
 
 def fold(text: str) -> tuple[str, ...]:
-    """What two texts have in common that differ in case, spaces, punctuation, hyphens or plural alone."""
+    """The words of a text, equal for texts that differ in case, spaces, punctuation, hyphens or plural alone."""
     return tuple(token.word for token in words_of(text))
 
 
 def group_key(name: str) -> str:
-    """What names of a group have in common that differ in case, in what stands between words, or in spelling (behaviour)."""
+    """The key of a group, equal for names that differ in case, in separators, or in spelling (behaviour)."""
     return _BETWEEN.sub("_", name.strip().casefold()).replace("behaviour", "behavior")
 
 

@@ -11,7 +11,7 @@ from rankwell.report.parameter_chart import parameter_chart
 from rankwell.report.present import FormatOption, Output, OutputOption, Progress
 from rankwell.store import Source, write_bytes, write_text
 from rankwell.tasks.clips.annotations import Annotations
-from rankwell.tasks.clips.calibration import Tally, best_threshold, hold_back, tally
+from rankwell.tasks.clips.calibration import MappingTally, best_threshold, hold_back, tally
 from rankwell.tasks.clips.formats.annotations import TextQuery, read_annotations, read_text_queries
 from rankwell.tasks.clips.formats.keyword_schema import read_schema
 from rankwell.tasks.clips.keybert import load_keybert
@@ -122,7 +122,7 @@ def _meant(queries: Sequence[TextQuery], table: Annotations, place: str) -> dict
     return found
 
 
-def _row(part: str, threshold: float, found: Tally) -> dict[str, Any]:
+def _row(part: str, threshold: float, found: MappingTally) -> dict[str, Any]:
     figures = {"precision": found.precision, "recall": found.recall, "f1": found.f1}
     counts = {"right": found.right, "mapped": found.mapped, "meant": found.meant, "n": found.texts}
     return {"queries": part, "threshold": threshold, **figures, **counts}

@@ -8,7 +8,7 @@ from rankwell import report
 from rankwell.report.present import FormatOption, Output, listed
 from rankwell.tasks.clips.formats.annotations import read_annotations
 from rankwell.tasks.clips.formats.keyword_schema import read_schema
-from rankwell.tasks.clips.lint import Finding
+from rankwell.tasks.clips.lint import LintFinding
 from rankwell.tasks.clips.lint import lint as find
 
 _HARMLESS = ("never used", "two groups")
@@ -55,7 +55,7 @@ def lint(
     return Output(text=text, notes=(f"{annotations}: {size}: {summary}",), exit_code=int(strict and odd))
 
 
-def _for_people(found: Sequence[Finding]) -> list[Finding]:
+def _for_people(found: Sequence[LintFinding]) -> list[LintFinding]:
     """The findings, with the labels that nobody uses in one line per group at the end."""
     rest = [each for each in found if each.kind != "never used"]
     unused: dict[str, list[str]] = {}
@@ -65,5 +65,5 @@ def _for_people(found: Sequence[Finding]) -> list[Finding]:
     for group, labels in unused.items():
         more = f" and {len(labels) - _SHOWN} more" if len(labels) > _SHOWN else ""
         what = f"{len(labels)} declared and on no clip: {', '.join(labels[:_SHOWN])}{more}"
-        rest.append(Finding("never used", group, "", 0, what))
+        rest.append(LintFinding("never used", group, "", 0, what))
     return rest
