@@ -223,7 +223,7 @@ def test_an_output_folder_that_is_a_file_is_refused_before_any_work(folder: Path
 
 def test_a_negative_seed_is_bad_usage(folder: Path, monkeypatch, capsys):
     assert run(monkeypatch, "evaluate", "qrels.txt", "a.run", "--seed", "-1") == 2
-    assert "from 0" in capsys.readouterr().err
+    assert "a non-negative integer as the seed" in capsys.readouterr().err
 
 
 def test_a_named_format_goes_before_the_content(folder: Path, monkeypatch, capsys):

@@ -160,7 +160,7 @@ def test_an_engine_of_another_package_is_found_by_its_name(package, folder):
     [
         ("Broken", "'Broken' (halves_missing, in the package halves) cannot be loaded: ModuleNotFoundError"),
         ("Empty", "halves_engine is an entry point of rankwell.measures, but registers no measure called 'Empty'"),
-        ("Absent", "no measure is called 'Absent'"),
+        ("Absent", "unknown measure 'Absent'"),
     ],
 )
 def test_an_entry_point_that_gives_nothing_is_an_error_that_names_it(package, folder, measure, message):

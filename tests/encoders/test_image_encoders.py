@@ -457,7 +457,7 @@ def test_encoding_that_is_refused_leaves_nothing_behind(tmp_path: Path):
     (tmp_path / "a.png").rename(tmp_path / "images" / "a.png")
     sys.path.insert(0, str(tmp_path))
     try:
-        with pytest.raises(BadUsage, match="wanted"):
+        with pytest.raises(BadUsage, match="expected"):
             encode_command(str(tmp_path / "images"), output=tmp_path / "b.npy", model="odd_vectors:flat")
     finally:
         sys.path.remove(str(tmp_path))

@@ -379,7 +379,7 @@ WRONG_RUNS = {
     "NaN in JSON": ('{"q": {"d": NaN}}', BadScore, r"query 'q', item 'd': the score is nan"),
     "text in JSON": ('{"q": {"d": "1.5"}}', BadScore, r"x: \$\['q'\]\['d'\] is '1.5' \(str\)"),
     "true in JSON": ('{"q": {"d": 1, "e": true}}', BadScore, r"\$\['q'\]\['e'\] is True"),
-    "a list in JSON": ('{"q": ["d"]}', BadInput, r"\$\['q'\] is \['d'\] \(list\).*wanted"),
+    "a list in JSON": ('{"q": ["d"]}', BadInput, r"\$\['q'\] is \['d'\] \(list\); expected"),
     "half a JSON file": ('{"q": {"d": 1,\n "e": 2', BadInput, r"x:2: .*whole"),
     "an empty JSON object": ("{}", BadInput, r"x: the JSON object is empty"),
     "a missing column": ("qid,document_name,score\nq,d,1\n", BadInput, r"x: no column for item .*'document_name'"),

@@ -132,7 +132,7 @@ FOREIGN = {
     "a web page": (b"\n<html><body>404</body></html>", "web page"),
     "XML": (b"<?xml version='1.0'?><a/>", "XML"),
     "prose": ("Schöne Grüße,\nKöln\n".encode() * 3, "'Schöne Grüße,'"),
-    "other JSON": (b'{"a": 1, "b": [2]}', "no column|wanted"),
+    "other JSON": (b'{"a": 1, "b": [2]}', "no column|expected"),
 }
 
 

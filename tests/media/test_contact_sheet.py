@@ -3,6 +3,7 @@
 import base64
 import io
 import json
+import os
 import subprocess
 import sys
 from itertools import pairwise
@@ -113,7 +114,12 @@ def test_the_same_sheet_is_drawn_to_the_same_bytes():
     root = Path(__file__).parents[2]
     runs = {
         subprocess.run(
-            [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=root, env={"PYTHONHASHSEED": seed}
+            [sys.executable, "-c", code],
+            capture_output=True,
+            text=True,
+            check=True,
+            cwd=root,
+            env={**os.environ, "PYTHONHASHSEED": seed},
         ).stdout
         for seed in ("1", "2")
     }

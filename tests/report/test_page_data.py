@@ -122,8 +122,8 @@ def keep(result: Results, folder: Path) -> None:
         rules=result.describe(),
         notes=result.notes,
         manifest=result.manifest(),
-        details=result.detail_columns(),
-        queries=result.query_columns(),
+        details=result.details,
+        queries=result.queries,
         charts=False,
     )
 

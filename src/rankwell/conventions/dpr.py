@@ -12,7 +12,7 @@ DPR = convention(
         defaults=("accuracy@1", "accuracy@5", "accuracy@20", "accuracy@100"),
         reading=Reading(labels=("exact_match",), retriever=("accuracy",), relevance="dpr"),
         notes=(
-            "A passage is relevant if the it contains the tokens of an answer in a row, so some hits are accidental.",
+            "A passage is relevant if it contains the tokens of an answer in a row, so some hits are accidental.",
             "`accuracy` is the share of questions with such a passage among the first k, not the share of passages.",
         ),
     )

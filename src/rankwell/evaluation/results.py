@@ -120,7 +120,7 @@ class Results(Displayable):
     def manifest(self) -> dict[str, Any]:
         """The rules with the content hash of every input file."""
         inputs = {name: {"file": each.name, "digest": each.digest()} for name, each in self.sources.items()}
-        head: dict[str, Any] = {"schema_version": SCHEMA_VERSION} | ({} if self.task == "runs" else {"protocol": self.task})
+        head: dict[str, Any] = {"schema_version": SCHEMA_VERSION} | ({"protocol": self.task} if self.left_out is None else {})
         left_out = {} if self.left_out is None else {"left_out": self.left_out}
         return {**head, "rules": self.describe(), "inputs": inputs, **left_out, "notes": list(self.notes)}
 

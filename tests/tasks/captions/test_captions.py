@@ -486,7 +486,7 @@ BAD: dict[str, tuple[Any, Any, str]] = {
     "an empty gallery": (np.ones((2, 0)), [[], []], r"shape \(2, 0\): an empty gallery \(no column\)"),
     "no queries": (np.ones((0, 2)), [], r"no query \(no row\)"),
     "one dimension": (np.ones(3), [[0]], r"shape \(3,\); expected a table"),
-    "text": (np.array([["a"]]), [[0]], r"of type <U1; real numbers"),
+    "text": (np.array([["a"]]), [[0]], r"of type <U1; expected real numbers"),
     "a query that is not there": ([[1.0, 2.0]], {"7": [0]}, r"the positives: the query '7' is not a row"),
     "a truth value": ([[1.0, 2.0]], [[True]], r"row 0: True names no item"),
     "counts that do not add up": (np.ones((4, 2)), [2, 3], r"2 counts with the sum 5 .* 4 rows"),

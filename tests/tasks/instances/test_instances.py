@@ -184,7 +184,7 @@ def test_what_is_missing_from_a_run_counts_as_not_found_and_is_said() -> None:
         "scores: 1 of 3 queries is not in it; counted as not found",
         "scores: 1 of 4 references is not in it; those that are right for a query stay so, and are not found",
     ]
-    assert "0 whose best right reference is tied with a wrong one" in rules_line(found.describe())
+    assert "0 whose best relevant item is tied with one that is not" in rules_line(found.describe())
 
 
 def test_references_without_content_are_not_searched_even_where_a_run_has_them() -> None:
@@ -281,7 +281,7 @@ def test_a_transform_of_scores_changes_scores() -> None:
         ({"cut": 0}, BadUsage, "cut 0"),
         ({"convention": "tehsis"}, UnknownName, "did you mean 'thesis'"),
         ({"embeddings": "x.npy"}, BadUsage, "one of three"),
-        ({"intervals": "exact"}, BadUsage, "intervals are bootstrap, t or none"),
+        ({"intervals": "exact"}, BadUsage, "expected bootstrap, t or none"),
     ],
 )
 def test_what_does_not_fit_is_refused_in_one_line(options: dict[str, Any], error: type[Exception], message: str) -> None:
@@ -613,7 +613,7 @@ def test_a_tied_rank_is_a_range_in_details_and_on_the_sheet() -> None:
     scores = np.array([[1.0, 0.0, 2.0, 1.0], [3.0, 3.0, 4.0, 3.0], [4.0, 3.0, 2.0, 1.0]])
     details = of_gallery(scores, details=True).details or {}
     told = dict(zip(zip(details["query"], details["item"], strict=True), map(json.loads, details["detail"]), strict=True))
-    facts = {sheet.title: " ".join(sheet.facts) for sheet in sheets_of(details, Thumbnails({}))}
+    facts = {sheet.title: " ".join(sheet.lines) for sheet in sheets_of(details, Thumbnails({}))}
 
     assert told["q1", "r1"]["ranks"] == [2, 3]
     assert "ranks" not in told["q2", "r3"]

@@ -82,7 +82,7 @@ def _ties(given: str | None, rules: DirectionRules) -> MatrixTies:
     for rule in known:
         if rule == given:
             return rule
-    raise UnknownName(f"no tie rule is called {given!r}; the rules are {', '.join(known)}.")
+    raise UnknownName(f"unknown tie rule {given!r}; the rules are {', '.join(known)}.")
 
 
 def tie_order(ties: MatrixTies, names: Sequence[str]) -> Ints | None:
