@@ -202,15 +202,15 @@ def summary_grid(document: Document) -> Grid:
     if any(row["label"] != row["measure"] for row in rows):
         texts.append(("exact name", lambda row: row["measure"]))
     own = columns_of(rows, SUMMARY_COLUMNS)[len(SUMMARY_COLUMNS) :]
-    numbers = [name for name in own if _holds_figures(rows, name)]
-    texts += [(name, lambda row, name=name: row.get(name)) for name in own if name not in numbers]
+    measured = [name for name in own if _holds_figures(rows, name)]
+    texts += [(name, lambda row, name=name: row.get(name)) for name in own if name not in measured]
     if any(row["unit"] != "share" for row in rows):
         texts.append(("unit", lambda row: row["unit"]))
     numbers: list[tuple[str, Callable[[Row], str]]] = [
         ("mean", lambda row: figure(row["mean"], row["unit"])),
         ("sd", lambda row: figure(row["sd"], row["unit"] if row["unit"] != "count" else "rank")),
         ("n", lambda row: figure(row["n"], "count")),
-        *((name, lambda row, name=name: _own_figure(name, row)) for name in numbers),
+        *((name, lambda row, name=name: _own_figure(name, row)) for name in measured),
     ]
     if any(row["ci_low"] is not None for row in rows):
         level = document.rules.get("level", 0.95)
