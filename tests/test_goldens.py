@@ -24,7 +24,7 @@ def test_what_a_case_leaves_is_its_golden(name: str, runner: Runner) -> None:
 
     found = runner.check(name)
 
-    assert not found, "\n".join(found[:80])
+    assert not found, "\n".join(found[:80]).encode("utf-8", "backslashreplace").decode()
 
 
 def test_every_golden_belongs_to_a_case() -> None:

@@ -41,6 +41,7 @@ VARYING = re.compile(
 _NUMBER = re.compile(r"-?\d+(?:\.\d+(?:[eE][-+]?\d+)?|[eE][-+]?\d+)")
 _EXACT = re.compile(r"exact [0-9a-f]{16}")
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|true|false|null|-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?')
+_ARRAY = b"\x93NUMPY"
 _DATA_URL = re.compile(r"data:(image/[\w.+-]+);base64,([A-Za-z0-9+/=]+)")
 
 
@@ -121,6 +122,8 @@ def of_file(path: Path, clean: Callable[[str], str]) -> list[str]:
         return shorten(_page(clean(content.decode())))
     if content.startswith(b"{") and path.suffix in (".svg", ".png"):
         return [f"chart {digest(clean(content.decode()))}"]  # A specification, see drawing.py.
+    if not path.suffix and content.startswith(_ARRAY):
+        return shorten(_arrays_in_a_row(content))
     if reader is not None:
         return shorten(reader(path, clean), brief=path.name == "summary.json")
     return of_text(clean(content.decode("utf-8", "surrogateescape")))
@@ -260,6 +263,17 @@ def _array(path: Path, clean: Callable[[str], str]) -> list[Pair]:
     import numpy as np
 
     return _of_array(np.load(path))
+
+
+def _arrays_in_a_row(content: bytes) -> list[Pair]:
+    """Arrays that stand one after the other in a file, as a cache of features has them."""
+    import numpy as np
+
+    stream, pairs = io.BytesIO(content), []
+    while stream.tell() < len(content):
+        place = len(pairs) // 2
+        pairs += [(f"array {place} {name}", value) for name, value in _of_array(np.load(stream))]
+    return pairs
 
 
 def _arrays(path: Path, clean: Callable[[str], str]) -> list[Pair]:
