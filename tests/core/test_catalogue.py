@@ -159,7 +159,7 @@ def test_an_engine_of_another_package_is_found_by_its_name(package, folder):
     ("measure", "message"),
     [
         ("Broken", "'Broken' (halves_missing, in the package halves) cannot be loaded: ModuleNotFoundError"),
-        ("Empty", "halves_engine is an entry point of rankwell.measures, but registers no measure called 'Empty'"),
+        ("Empty", "halves_engine is an entry point of rankwell.measures, but registers no measure named 'Empty'"),
         ("Absent", "unknown measure 'Absent'"),
     ],
 )

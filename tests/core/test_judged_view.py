@@ -23,7 +23,7 @@ def columns(view) -> list:
     return [np.asarray(getattr(view, name)).tolist() for name in names]
 
 
-def test_rows_stand_at_their_ranks_and_a_negative_grade_is_no_judgment():
+def test_rows_stand_at_their_ranks_and_a_negative_grade_is_not_a_judgment():
     view = judged_rankings(TRUTH, {"q": {"x": 5.0, "c": 4.0, "d": 3.0, "a": 2.0}})
 
     assert view.ranks.tolist() == [2, 3, 4]

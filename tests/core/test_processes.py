@@ -21,7 +21,7 @@ def test_results_come_in_order_and_errors_as_they_are(processes: int):
         assert list(each(str.upper, ["still", "here"])) == ["STILL", "HERE"]
 
 
-def test_processes_are_others_and_as_many_as_were_asked_for():
+def test_processes_are_others_and_as_many_as_were_requested():
     with crew(2, threads=None, prepare=os.getpid) as each:
         found = set(each(pid_after, [0.1] * 12))
 
@@ -43,7 +43,7 @@ def test_a_process_that_dies_ends_the_work_with_a_kind_word():
         list(each(os._exit, [9]))
 
 
-def test_a_process_that_cannot_begin_is_told_likewise():
+def test_a_process_that_cannot_begin_is_reported_likewise():
     with pytest.raises(BadUsage, match="ended before its work"), _crew_of_two(os.abort) as each:
         list(each(abs, [1]))
 

@@ -129,8 +129,8 @@ def test_a_measure_is_looked_for_where_it_is_declared_and_not_where_it_is_mentio
 
 
 @pytest.mark.parametrize("name", ["../cli", "__init__", "", "a\0b", "/etc/passwd", "rankwell.cli"])
-def test_a_name_is_no_path(name):
-    with pytest.raises(UnknownName, match="no convention is called"):
+def test_a_name_is_not_a_path(name):
+    with pytest.raises(UnknownName, match="unknown convention"):
         CONVENTIONS[name]
 
 
@@ -138,7 +138,7 @@ def test_two_entries_of_one_name_are_refused():
     catalogue: Catalogue[int] = Catalogue("measures", "measure")
     catalogue.add("x", 1)
 
-    with pytest.raises(ValueError, match="called 'x'"):
+    with pytest.raises(ValueError, match="named 'x'"):
         catalogue.add("x", 2)
 
 

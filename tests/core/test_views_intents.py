@@ -41,7 +41,7 @@ def test_a_ranking_is_judged_under_each_aspect_alone() -> None:
     assert alone.judged_grades.tolist() == [1.0, 0.0, 2.0, -1.0, 1.0, 1.0, 1.0]
 
 
-def test_taking_queries_keeps_their_values_in_the_order_asked_for() -> None:
+def test_taking_queries_keeps_their_values_in_the_requested_order() -> None:
     view = intent_rankings(TRUTH, {**RUN, "s": {"b": 1.0, "a": 0.5}})
     values = intents.alpha_ndcg(view, k=5)
 

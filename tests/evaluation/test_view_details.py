@@ -37,7 +37,7 @@ def similarities(vectors: np.ndarray) -> list[list[float]]:
     return [[sum(x * y for x, y in zip(one, other, strict=True)) for other in unit] for one in unit]
 
 
-def test_agreement_tells_rank_similarity_and_margin_under_the_reference() -> None:
+def test_agreement_lists_rank_similarity_and_margin_under_the_reference() -> None:
     draw = np.random.default_rng(5)
     reference = draw.standard_normal((30, 4)).astype(np.float32)
     candidate = (reference + 0.6 * draw.standard_normal((30, 4))).astype(np.float32)
@@ -63,7 +63,7 @@ def test_agreement_tells_rank_similarity_and_margin_under_the_reference() -> Non
         assert row["near_cut"] == len(near) - 1
 
 
-def test_agreement_says_nothing_of_what_the_reference_does_not_list() -> None:
+def test_agreement_leaves_out_what_the_reference_does_not_list() -> None:
     draw = np.random.default_rng(5)
     reference, candidate = draw.standard_normal((400, 6)), draw.standard_normal((400, 6))
 
@@ -292,7 +292,7 @@ def written_folder(place: Path, run: str, items: Mapping[str, Sequence[Any]], pi
     return place
 
 
-def test_items_read_back_and_a_picture_is_no_attribute(tmp_path: Path) -> None:
+def test_items_read_back_and_a_picture_is_not_an_attribute(tmp_path: Path) -> None:
     place = written_folder(tmp_path / "one", "one", {"item": ["i1"], "thumbnail": ["data:,x"], "width": [3], "height": [2]}, "i1")
 
     found = read_results(place)

@@ -161,7 +161,7 @@ def test_beir_judgments_are_read_alike(tmp_path: Path, monkeypatch: pytest.Monke
 def test_the_kernel_refuses_a_buffer_without_room_behind() -> None:
     with pytest.raises(ValueError, match="too small"):
         native.library.reader_judgments(bytearray(b"1 0 a 1\n"), 0, 8, False, False, False)
-    with pytest.raises(ValueError, match="tabs go with aspects"):
+    with pytest.raises(ValueError, match="tabs are combined with aspects"):
         native.library.reader_judgments(bytearray(200), 0, 8, True, False, True)
 
 

@@ -217,7 +217,7 @@ def test_several_positives_in_one_tie_are_averaged_as_mmt_averages_them() -> Non
     assert five(lambda text: averaged(parse_measure(text), view)) == pytest.approx(mmt(scores, positives))
 
 
-def test_a_tie_of_two_at_the_top_is_no_hit_at_one_where_ties_are_averaged() -> None:
+def test_a_tie_of_two_at_the_top_is_not_a_hit_at_one_where_ties_are_averaged() -> None:
     view = view_of([[1.0, 1.0, 0.0]], [[0]], "expected")
 
     assert averaged(parse_measure("Success@1"), view).tolist() == [0.0]

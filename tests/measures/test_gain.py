@@ -26,7 +26,7 @@ def test_a_small_list_has_the_values_that_ir_measures_prints(text: str, value: f
     assert parse_measure(text)(judged_rankings(TRUTH, RUN))[0] == pytest.approx(value, abs=5.1e-6)
 
 
-def test_a_grade_whose_exponential_gain_is_no_number_is_refused():
+def test_a_grade_whose_exponential_gain_is_not_a_number_is_refused():
     with pytest.raises(BadInput, match=r"grade 2000 has no gain"):
         parse_measure("nDCG(dcg='exp-log2')@5")(judged_rankings({"q": {"a": 2000}}, {"q": {"a": 1.0}}))
 

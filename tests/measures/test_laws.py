@@ -66,7 +66,7 @@ def test_a_constant_scorer_gains_nothing_by_the_order_of_its_rows(
 
 @EXAMPLES
 @given(GRADED, SCORED)
-def test_items_that_nobody_judged_after_the_last_one_change_nothing(graded: dict[str, float], scored: dict[str, float]) -> None:
+def test_unjudged_items_after_the_last_one_change_nothing(graded: dict[str, float], scored: dict[str, float]) -> None:
     view, longer = (join({"q": (graded, each)}) for each in (scored, {**scored, "x": -8.0, "y": -9.0, "z": -9.0}))
     for measure in classical("unjudged tail"):
         assert measure(longer).tobytes() == measure(view).tobytes(), str(measure)

@@ -78,7 +78,7 @@ def test_an_item_twice_in_a_subgroup_is_refused_with_both_rows() -> None:
         Preferences.from_rows(["q", "q", "q"], ["u"] * 3, ["0"] * 3, ["a", "b", "a"], [1.0, 0.0, 1.0])
 
 
-def test_a_level_that_is_no_finite_number_is_refused() -> None:
+def test_a_level_that_is_not_a_finite_number_is_refused() -> None:
     with pytest.raises(BadInput, match=r"query 'q', item 'b': the level is nan"):
         Preferences.from_rows(["q", "q"], ["u"] * 2, ["0"] * 2, ["a", "b"], [1.0, float("nan")])
 

@@ -275,5 +275,5 @@ def _plain(text: str) -> Measure | None:
 
 def _choice(what: str, value: str, options: Any) -> Any:
     if value not in get_args(options):
-        raise UnknownName(f"no {what} is called {value!r}; choose one of {', '.join(get_args(options))}.")
+        raise UnknownName(f"unknown {what} {value!r}; choose one of {', '.join(get_args(options))}.")
     return value

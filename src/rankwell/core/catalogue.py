@@ -89,7 +89,7 @@ class Catalogue(Generic[Entry]):
     def add(self, name: str, entry: Entry) -> None:
         """Files an entry. Raises ValueError when two files claim one name: a mistake of the package, not of its user."""
         if name in self._entries:
-            raise ValueError(f"two entries in {self.folder} are called {name!r}")
+            raise ValueError(f"two entries in {self.folder} are named {name!r}")
         self._entries[name] = entry
 
     def register(self, name: str, entry_of: Callable[[Made], Entry]) -> Callable[[Made], Made]:
@@ -125,7 +125,7 @@ class Catalogue(Generic[Entry]):
 
     def __getitem__(self, name: str) -> Entry:
         if name not in self:
-            raise UnknownName(f"no {self.kind} is called {name!r}; {suggest(name, self)}")
+            raise UnknownName(f"unknown {self.kind} {name!r}; {suggest(name, self)}")
         return self._entries[name]
 
     def __contains__(self, name: str) -> bool:
@@ -137,7 +137,7 @@ class Catalogue(Generic[Entry]):
             load_entry_point(self._group, name)
             if name not in self._entries:
                 where = entry_points_of(self._group)[name].value
-                raise BadUsage(f"{where} is an entry point of {self._group}, but registers no {self.kind} called {name!r}.")
+                raise BadUsage(f"{where} is an entry point of {self._group}, but registers no {self.kind} named {name!r}.")
         return name in self._entries
 
     def __iter__(self) -> Iterator[str]:

@@ -1,6 +1,6 @@
-"""What every result shows of itself: tables and charts in a notebook, charts and data frames when asked.
+"""Displays of results: tables and charts in a notebook, charts and data frames on request.
 
-Results do not know who draws them: the ways to show one are found by name in `report/faces/`, one file per way.
+Results do not import the report: displays are found by name in `report/notebook/`, one file each.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -10,11 +10,11 @@ from typing import Any, TypeVar
 from rankwell.core.catalogue import Catalogue
 
 Made = TypeVar("Made", bound=Callable[..., Any])
-FACES: Catalogue[Callable[..., Any]] = Catalogue("report.notebook", "way to show a result")
+FACES: Catalogue[Callable[..., Any]] = Catalogue("report.notebook", "display")
 
 
 def face(name: str) -> Callable[[Made], Made]:
-    """Registers a function of a result as the way of this name to show it."""
+    """Registers a function of a result as the display of this name."""
     return FACES.register(name, lambda function: function)
 
 
@@ -34,11 +34,11 @@ class Chart(dict[str, Any]):
             "image/svg+xml": lambda: FACES["svg"](self),
             self.mime: lambda: dict(self),
         }
-        return _wanted(parts, include, exclude)
+        return _requested(parts, include, exclude)
 
 
 class Displayable:
-    """What all results have in common for whoever looks at them."""
+    """The interface of all results for display."""
 
     tables: Mapping[str, Sequence[Mapping[str, Any]]] = MappingProxyType({})
     """Further rows by name."""
@@ -75,10 +75,10 @@ class Displayable:
         main: Chart | None = FACES["main chart"](self)
         if main is not None:
             parts[main.mime] = lambda: dict(main)
-        return _wanted(parts, include, exclude)
+        return _requested(parts, include, exclude)
 
 
-def _wanted(parts: Mapping[str, Callable[[], Any]], include: Any, exclude: Any) -> dict[str, Any]:
-    """What a notebook asks for: by type of content, of all or those included, without those excluded."""
+def _requested(parts: Mapping[str, Callable[[], Any]], include: Any, exclude: Any) -> dict[str, Any]:
+    """The parts that a notebook requests, by type of content: all or those included, without those excluded."""
     names = (name for name in parts if (not include or name in include) and (not exclude or name not in exclude))
     return {name: parts[name]() for name in names}

@@ -29,12 +29,12 @@ class Progress(NamedTuple):
 
     @classmethod
     def of(cls, report: Callable[[str, int, int], None] | None, name: str) -> "Progress | None":
-        """The reporter of a run, None where nobody listens."""
+        """The reporter of a run, None without a listener."""
         return None if report is None else cls(report, name)
 
 
 def summary_of(measure: Measure, convention: Convention) -> Summary:
-    """How queries become one number: as the measure says, or by the mean where the convention averages what others add up."""
+    """The measure's summary over queries, or the mean where the convention averages what others add up."""
     return "mean" if measure.name in convention.averaged else measure.entry.summary
 
 

@@ -1,4 +1,4 @@
-"""Which queries count, and the names under which results report how many did and how many did not."""
+"""The counted queries, and the names of the counts that results report."""
 
 from collections.abc import Callable, Sequence
 

@@ -1,4 +1,4 @@
-"""What every task returns: values with the rules by which they hold, and the tables beside them."""
+"""The results of every task: values with the rules that decided them, and the tables beside them."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -90,7 +90,7 @@ class Results(Displayable):
 
     @property
     def interval_notes(self) -> list[str]:
-        """What the summary leaves undefined, in words."""
+        """Notes on what the summary leaves undefined."""
         notes = summary_notes(self.values[: self.summarised], intervals=self.intervals)
         return notes if self.check is None else [*notes, *self.check(self)]
 

@@ -21,10 +21,10 @@ def detail_columns(
     states: state -> the task's word for it, such as `unjudged` -> `nonrelevant` where the judgments are complete.
     """
     columns: dict[str, list[Any]] = {name: [] for name in DETAIL_COLUMNS}
-    for run, details, told in parts:
+    for run, details, attributes in parts:
         n = len(details.query)
         columns["run"] += [run] * n
-        columns["detail"] += [told] * n if told is None or isinstance(told, str) else list(told)
+        columns["detail"] += [attributes] * n if attributes is None or isinstance(attributes, str) else list(attributes)
         for name, values in details._asdict().items():
             columns[name] += values if isinstance(values, list) else [None if isnan(each) else each for each in values.tolist()]
     if states:

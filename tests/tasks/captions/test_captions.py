@@ -542,7 +542,7 @@ def test_positives_are_refused_where_they_are_named_twice_or_unknown():
         ({"protocol": "among"}, UnknownName, "no protocol"),
         ({"ties": "coin"}, UnknownName, "unknown tie rule 'coin'"),
         ({"no_relevant": "maybe"}, UnknownName, "no rule is called 'maybe'"),
-        ({"convention": "nobody"}, UnknownName, "no convention is called 'nobody'"),
+        ({"convention": "nobody"}, UnknownName, "unknown convention 'nobody'"),
         ({"measures": ["R@1", "nonsense"]}, UnknownName, "nonsense"),
         ({"mask": [1, 0]}, BadInput, "the mask has 2 entries, the scores have 3 rows"),
         ({"mask": [1, 0, 2]}, BadInput, "entry 2 of the mask is 2"),

@@ -16,7 +16,7 @@ static int is_text(const struct ArrowSchema *schema)
     return !schema->dictionary && (schema->format[0] == 'u' || schema->format[0] == 'U') && !schema->format[1];
 }
 
-/* Which of the two columns of texts are wide: bit 0 and bit 1; ODD where the columns are others than are wanted. */
+/* Which of the two columns of texts are wide: bit 0 and bit 1; ODD where the columns are not the expected ones. */
 static int kinds_of(struct ArrowArrayStream *stream)
 {
     struct ArrowSchema schema = {0};
@@ -54,7 +54,7 @@ INLINE int is_valid(const uint8_t *valid, int64_t row)
     return !valid || (valid[row >> 3] >> (row & 7) & 1);
 }
 
-/* Where a text begins. A slice of somebody's memory may have numbers at any address. */
+/* Where a text begins. A slice of another library's memory may have numbers at any address. */
 INLINE int64_t begin_of(const Texts *texts, int64_t place)
 {
     int64_t wide;

@@ -1,4 +1,4 @@
-/* The reading of judgments. Whatever is no ordinary file of them ends with ODD, and the caller's other reader says what is the matter. */
+/* The reading of judgments. ODD for any but an ordinary file of them: the caller's other reader raises the error. */
 
 #include "_judgments.h"
 
@@ -35,7 +35,7 @@ static int split_tabs(const uint8_t *text, size_t at, size_t end, Line *line)
     return 1;
 }
 
-/* Whether these bytes are a whole number as everybody writes it; other tools differ about all other forms. */
+/* Whether these bytes are an integer in its plain form; other tools differ about all other forms. */
 static int is_plain(const uint8_t *text, size_t size)
 {
     const int negative = size && *text == '-';

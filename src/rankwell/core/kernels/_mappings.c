@@ -14,7 +14,7 @@ static int number_in(PyObject *object, double *number)
     return *number - *number == 0.0 && (*number != -1.0 || !PyErr_Occurred());
 }
 
-/* Counts the values of a mapping above, and equal to, each of some numbers; 0, perhaps with an exception, where one is no number. */
+/* Counts the values of a mapping above, and equal to, each of some numbers; 0, perhaps with an exception, where one is not a number. */
 static int count_values(PyObject *mapping, const double *own, Py_ssize_t size, int single, int64_t *above, int64_t *tied)
 {
     PyObject *key, *value;
@@ -59,7 +59,7 @@ static PyObject *mapping_counts(PyObject *self, PyObject *arguments)
 
 static PyMethodDef functions[] = {
     {"mapping_counts", mapping_counts, METH_VARARGS,
-     "mapping_counts(mapping, own, above, tied, first, size, single) -> False where a value is no finite number"},
+     "mapping_counts(mapping, own, above, tied, first, size, single) -> False where a value is not a finite number"},
     {NULL, NULL, 0, NULL},
 };
 

@@ -232,7 +232,7 @@ static int add_parts(PyObject *module)
                : 0;
 }
 
-/* C knows no conversion from a function to an object; the interpreter asks for one all the same. */
+/* C has no conversion from a function to an object, which the interpreter needs all the same. */
 static PyModuleDef_Slot steps[] = {{Py_mod_exec, (void *)add_parts}, {0, NULL}};
 
 static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, "_native", NULL, 0, functions, steps, NULL, NULL, NULL};

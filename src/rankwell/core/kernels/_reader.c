@@ -352,7 +352,7 @@ static PyMethodDef functions[] = {
     {"reader_take", reader_take, METH_VARARGS, "reader_take(worker, stream of query, item, score) -> 0, or what is the matter"},
     {"reader_cut", reader_cut, METH_VARARGS, "reader_cut(text, comments) -> where the query changes, or -1"},
     {"reader_absorb", reader_absorb, METH_VARARGS, "reader_absorb(worker, other) -> 0, or what is the matter"},
-    {"reader_twice", reader_twice, METH_VARARGS, "reader_twice(workers, part, parts) -> whether a hash stands there twice"},
+    {"reader_twice", reader_twice, METH_VARARGS, "reader_twice(workers, part, parts) -> whether a hash appears there twice"},
     {"reader_gather", reader_gather, METH_O, "reader_gather(worker) -> 0"},
     {"reader_share", reader_share, METH_VARARGS, "reader_share(worker, first) -> 0"},
     {"reader_odd", reader_odd, METH_O, "reader_odd(worker) -> where in the file the line ends that was odd"},

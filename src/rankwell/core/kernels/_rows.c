@@ -22,7 +22,7 @@ static int read_any(const uint8_t *text, size_t size, double *number)
     return good;
 }
 
-/* The rank stands behind the item; NaN where that field is no number. */
+/* The rank follows the item; NaN where that field is not a number. */
 static double rank_behind(const Line *line)
 {
     const uint8_t *begin = line->item + line->item_size, *stop;

@@ -1,6 +1,6 @@
 /* Run files: the judged items of each query are looked up while the lines go by, everything else is only counted.
 
-   This is plain C and knows nothing of Python. A worker is fed the bytes of whole parts of a file, several workers may run at a
+   This is plain C, free of Python. A worker is fed the bytes of whole parts of a file, several workers may run at a
    time on one table. What is not an ordinary run ends with ODD, and the worker then knows where the first such line ends. */
 
 #ifndef RANKWELL_SCAN_H
@@ -74,7 +74,7 @@ typedef struct {
     Names unknown;
     Hits hits;
 
-    /* The query of the line before. position: -1 where nobody judged it, and then entry is its number among the unknown. */
+    /* The query of the line before. position: -1 where it is not judged, and then entry is its number among the unknown. */
     uint8_t *query;
     size_t query_size, query_room, entry;
     uint64_t query_word;
@@ -156,7 +156,7 @@ INLINE double rounded(double score)
     return score >= most ? HUGE_VAL : score <= -most ? -HUGE_VAL : (double)(float)score;
 }
 
-/* Keeps a field where it is one of those that are wanted. */
+/* Keeps a field where it is one of those to be read. */
 INLINE void take_field(const Form *form, int field, const uint8_t *begin, size_t size, Line *line)
 {
     if (field == form->query)
@@ -167,7 +167,7 @@ INLINE void take_field(const Form *form, int field, const uint8_t *begin, size_t
         line->value = begin, line->value_size = size;
 }
 
-/* The fields of a line with any white space; 1 for a line, 0 for one that says nothing, ODD for one with another number of them. */
+/* The fields of a line with any white space; 1 for a line, 0 for an empty one, ODD for one with another number of them. */
 static inline int split_line(const Reading *reading, const uint8_t *text, size_t at, size_t end, Line *line)
 {
     const Form *form = &reading->form;

@@ -170,7 +170,7 @@ static PyObject *reader_judgments(PyObject *self, PyObject *arguments)
         return NULL;
     uint8_t *const text = buffer.buf;
     if (start < 0 || size < start || size > buffer.len - SLACK - 1 || (qrels.tabs && qrels.aspects)) {
-        PyErr_SetString(PyExc_ValueError, "the buffer is too small for what is in it, or tabs go with aspects");
+        PyErr_SetString(PyExc_ValueError, "the buffer is too small for what is in it, or tabs are combined with aspects");
         PyBuffer_Release(&buffer);
         return NULL;
     }

@@ -1,4 +1,4 @@
-"""What tables that come together are called, when nobody has named them."""
+"""Names for tables that come together without names."""
 
 import itertools
 from collections.abc import Mapping, Sequence
@@ -12,7 +12,7 @@ from rankwell.store import Source
 
 
 class Place(NamedTuple):
-    """Where a table is. name: what it was called, or the empty text. path: the file or folder, or None. part: within the file."""
+    """The place of a table. name: as given, or empty. path: the file or folder, or None. part: within the file."""
 
     name: str
     path: Path | None
@@ -25,7 +25,7 @@ def name_places(
     """A name for each: the given one, else the file's stem, the parent folder's name where stems are equal.
 
     otherwise: the name of a table that has neither name nor file. what, example: how the error speaks of them. Raises BadUsage
-    for a name that comes twice.
+    for a repeated name.
     """
     stems = [_stem(place) if not place.name else "" for place in places]
     parents = [place.path.resolve().parent for place in places if place.path is not None and not place.name]
