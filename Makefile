@@ -18,6 +18,7 @@ check: $(VENV)/installed-$(EXTRAS)
 	$(BIN)/pyright
 	$(BIN)/lint-imports
 	$(BIN)/python tools/registry_index.py --check
+	$(BIN)/python tools/public_stub.py --check
 	$(BIN)/python tools/reference.py --check
 
 # The page's scripts: unit tests, ESLint, and tsc for the types in their comments. Node comes with the test extra, the others from npm.
@@ -40,6 +41,7 @@ format-c: $(VENV)/installed-$(EXTRAS)
 
 docs: $(VENV)/installed-$(EXTRAS)
 	$(BIN)/python tools/registry_index.py
+	$(BIN)/python tools/public_stub.py
 	$(BIN)/python tools/reference.py
 
 # Against everybody, in build/bench-venv; writes benchmarks/RESULTS.md. BENCH="--cases numeric small" or "--rounds 3" for less.

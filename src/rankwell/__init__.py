@@ -1,20 +1,8 @@
 """rankwell measures how well anything retrieves.
 
-The public names stand in `public.py`, here and in the folder of each task; each is loaded on first use.
+The public names stand in `public.py`, here and in the folder of each task; each is loaded on first use. Their types are in
+`__init__.pyi`.
 """
-
-# `typing` itself takes a tenth of what `rankwell --version` does.
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from rankwell.public import *
-    from rankwell.tasks.agreement.public import *
-    from rankwell.tasks.answers.public import *
-    from rankwell.tasks.captions.public import *
-    from rankwell.tasks.clips.public import *
-    from rankwell.tasks.instances.public import *
-    from rankwell.tasks.runs.public import *
 
 __version__ = "0.1.0"
 
@@ -35,7 +23,7 @@ def _public() -> dict[str, str]:
     return _homes
 
 
-def __getattr__(name: str) -> "Any":
+def __getattr__(name: str) -> object:
     if name == "__all__":
         return __dir__()
     if name in _RENAMED:

@@ -2,17 +2,30 @@
 
 import inspect
 import io
+import re
 from collections import Counter
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
+import numpy as np
 import pytest
 from rich.console import Console
 
 from rankwell.cli import help as help_pages
 from rankwell.core import commands
-from rankwell.core.options import REQUIRED, Option, Passed, arguments_of, bind, texts_of
-from rankwell.errors import BadUsage
+from rankwell.core.options import (
+    REQUIRED,
+    InputData,
+    MeasureNames,
+    Option,
+    Passed,
+    arguments_of,
+    bind,
+    takes_options,
+    texts_of,
+)
+from rankwell.errors import BadUsage, UnknownName
 
 COMMANDS = list(commands.summaries())
 
@@ -66,13 +79,13 @@ REFUSED = {
     "--mst y x": "there is no option --mst; did you mean '--must'?",
     "--must y": "FIRST is missing.",
     "x": "--must is missing.",
-    "x --must": "--must: a value is wanted; one that begins with a hyphen is written --must=-…",
-    "x --must y --number -1e-5": "--number: a value is wanted; one that begins with a hyphen is written --number=-…",
+    "x --must": "--must: expected a value; one that begins with a hyphen is written --must=-…",
+    "x --must y --number -1e-5": "--number: expected a value; one that begins with a hyphen is written --number=-…",
     "x --must y --must z": "--must: given twice",
     "x --must y --scaled --no-scaled": "--no-scaled: given twice",
     "x --must y c": "there is no 'c'; known are a, b.",
     "x --must y --kind tabel": "--kind: there is no 'tabel'; known are table, csv; did you mean 'table'?",
-    "x --must y a 1.5": "'1.5' is not a whole number.",
+    "x --must y a 1.5": "'1.5' is not an integer.",
     "x --must y --number much": "--number: 'much' is not a number.",
     "x --must y --mesure p": "there is no option --mesure; did you mean '--measure'",
     "x --must y --no-scald": "there is no option --no-scald; did you mean '--no-scaled'",
@@ -81,7 +94,7 @@ REFUSED = {
     "x --must y --progress 1": "there is no option --progress",
     "x --must y --no-quiet": "there is no option --no-quiet",
     "x --must y --quiet=maybe": "--quiet: takes no value.",
-    "x --must y --scores": "--scores: a value is wanted",
+    "x --must y --scores": "--scores: expected a value",
 }
 
 
@@ -96,6 +109,102 @@ def test_words_that_cannot_be_understood_are_refused_in_one_line(line: str):
         bind(command, line.split())
     assert REFUSED[line] in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Choices:
+    """Choices.
+
+    Parameters
+    ----------
+    measures
+        The measures.
+    side
+        The side.
+    seed
+        The seed.
+    share
+        A share.
+    data
+        Data.
+    """
+
+    measures: MeasureNames = None
+    side: Literal["left", "right"] | None = None
+    seed: int = 0
+    share: float | None = None
+    data: InputData = None
+
+
+def chooser(*places: str, options: Choices, output: str = "x") -> None:
+    """Chooses.
+
+    Parameters
+    ----------
+    places
+        The places.
+    output
+        The output.
+    """
+
+
+@takes_options(Choices, "measures")
+def choose(place: str, *, options: Choices, details: bool = False) -> tuple[str, Choices, bool]:
+    return place, options, details
+
+
+def test_the_options_of_a_command_come_from_their_class():
+    places, named = bind(chooser, ["a", "-m", "P@5", "--measure", "AP", "--side", "left", "b", "--output", "y", "--data", "file"])
+
+    assert places == ["a", "b"]
+    assert named == {"options": Choices(measures=["P@5", "AP"], side="left", data="file"), "output": "y"}
+    assert [each.name for each in arguments_of(chooser)] == ["places", "measures", "side", "seed", "share", "data", "output"]
+    assert texts_of(chooser)[1] == {
+        "places": "The places.",
+        "measures": "The measures.",
+        "side": "The side.",
+        "seed": "The seed.",
+        "share": "A share.",
+        "data": "Data.",
+        "output": "The output.",
+    }
+
+
+def test_python_gives_options_as_keywords_as_one_or_as_both():
+    assert choose("x") == ("x", Choices(), False)
+    assert choose("x", "AP", seed=3, details=True) == ("x", Choices(measures="AP", seed=3), True)
+    assert choose("x", options=Choices(seed=3)) == ("x", Choices(seed=3), False)
+    assert choose("x", options=Choices(seed=3, side="left"), seed=4) == ("x", Choices(seed=4, side="left"), False)
+    assert str(inspect.signature(choose)).startswith("(place: str, measures: ")
+    assert [*inspect.signature(choose).parameters][2:] == ["side", "seed", "share", "data", "details", "options"]
+
+
+WRONG_OPTIONS: dict[str, tuple[dict[str, Any], type[Exception], str]] = {
+    "choice": ({"side": "lefft"}, UnknownName, "side: there is no 'lefft'; did you mean 'left'?"),
+    "integer": ({"seed": 1.5}, BadUsage, "seed is 1.5; expected an integer."),
+    "boolean": ({"seed": True}, BadUsage, "seed is True; expected an integer."),
+    "number": ({"share": "much"}, BadUsage, "share is 'much'; expected a number."),
+    "missing": ({"seed": None}, BadUsage, "seed is None; expected an integer."),
+    "unknown": ({"sead": 1}, TypeError, "unexpected keyword argument 'sead'"),
+}
+
+
+@pytest.mark.parametrize("case", WRONG_OPTIONS)
+def test_options_of_another_type_are_refused(case: str):
+    given, error, message = WRONG_OPTIONS[case]
+    with pytest.raises(error, match=re.escape(message)):
+        choose("x", **given)
+
+
+def test_a_value_given_twice_or_in_no_place_is_a_type_error():
+    with pytest.raises(TypeError, match="multiple values for argument 'measures'"):
+        choose("x", "AP", measures="RR")
+    with pytest.raises(TypeError, match="at most 2 positional arguments"):
+        choose("x", "AP", "RR")
+
+
+def test_numbers_of_numpy_are_numbers():
+    assert choose("x", seed=np.int64(3), share=np.float32(0.5))[1] == Choices(seed=3, share=0.5)
 
 
 def test_words_too_many_are_refused():
@@ -134,7 +243,8 @@ def test_what_is_not_said_is_left_to_the_function(words: commands.Words):
 
     places, named = bind(function, line)
 
-    assert set(named) == {each.name for each in needed if each.flags}
+    classes = {each.owner for each in arguments_of(function) if each.owner}
+    assert set(named) == {each.name for each in needed if each.flags and not each.owner} | classes
     inspect.signature(function).bind(*places, **named)
 
 

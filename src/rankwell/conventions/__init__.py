@@ -4,7 +4,7 @@ Here stands what a convention may say, and how a user's own choices go before it
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple
 
 from rankwell.core.registry import Catalogue, Measure, parse_measure
 from rankwell.core.tables.order import TieRule, tie_rule
@@ -158,26 +158,14 @@ class Rules(NamedTuple):
     exclude_self: bool
 
     @classmethod
-    def resolve(
-        cls,
-        convention: str,
-        *,
-        ties: str | None,
-        queries: str | None,
-        no_relevant: str | None,
-        unjudged: str,
-        exclude_self: bool | None,
-    ) -> "Rules":
-        """The rules of a convention with the user's own choices in their place. Raises UnknownName."""
+    def resolve(cls, convention: str, **own: Any) -> "Rules":
+        """The rules of a convention with the user's own choices in their place, None for none. Raises UnknownName."""
         entry = CONVENTIONS[convention]
-        return cls(
-            convention=entry,
-            ties=entry.ties if ties is None else tie_rule(ties),
-            queries=entry.queries if queries is None else _choice("query rule", queries, QueryRule),
-            no_relevant=entry.no_relevant if no_relevant is None else _choice("rule", no_relevant, NoRelevantRule),
-            unjudged=_choice("rule for unjudged items", unjudged, UnjudgedRule),
-            exclude_self=entry.exclude_self if exclude_self is None else exclude_self,
-        )
+        chosen = {name: value for name, value in own.items() if value is not None}
+        if "ties" in chosen:
+            tie_rule(chosen["ties"])
+        usual = {name: getattr(entry, name) for name in cls._fields if name not in ("convention", *chosen)}
+        return cls(convention=entry, **usual, **chosen)
 
 
 def choose_measures(
@@ -271,9 +259,3 @@ def _plain(text: str) -> Measure | None:
     except (UnknownName, BadUsage):
         return None
     return measure if measure.name == text.strip().split("(")[0].split("@")[0] else None
-
-
-def _choice(what: str, value: str, options: Any) -> Any:
-    if value not in get_args(options):
-        raise UnknownName(f"unknown {what} {value!r}; choose one of {', '.join(get_args(options))}.")
-    return value

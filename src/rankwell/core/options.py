@@ -1,38 +1,61 @@
-"""The options of a command: read from the function that it is, and bound to the words of a command line."""
+"""The options of a command: read from its function and from classes of options, and bound to the words of a command line."""
 
 from argparse import SUPPRESS, Action, ArgumentError, ArgumentParser, ArgumentTypeError, HelpFormatter, Namespace
-from collections.abc import Callable, Sequence
-from inspect import Parameter, cleandoc, signature
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import is_dataclass, replace
+from functools import wraps
+from inspect import Parameter, Signature, cleandoc, signature
+from numbers import Integral, Real
 from types import NoneType
-from typing import Any, Literal, NamedTuple, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, NamedTuple, TypeVar, get_args, get_origin, get_type_hints
 
 from rankwell.core.catalogue import suggest
-from rankwell.errors import BadUsage
+from rankwell.errors import BadUsage, UnknownName
 
 REQUIRED = Parameter.empty
+Chosen = TypeVar("Chosen")
+Made = TypeVar("Made")
 
 
 class Option(NamedTuple):
     """A mark in `Annotated`: how an option is written, where its parameter's name and type do not say.
 
     names: with their hyphens; by default the parameter's own, `--k-values` for k_values, `-k` for k. many: a list takes all the
-    words up to the next option, and not one each time it is given.
+    words up to the next option, and not one each time it is given. kind: the type that a command line reads, where Python takes
+    more (`list[str]` for a parameter that is a sequence or a text).
     """
 
     names: tuple[str, ...] = ()
     many: bool = False
+    kind: Any = None
 
 
 class Passed(NamedTuple):
     """A mark in `Annotated`: the program passes this parameter, not the command line."""
 
 
-class Argument(NamedTuple):
-    """One parameter of a command. flags: as written, none for what stands by itself. kind: what each of its words becomes.
+class Input(NamedTuple):
+    """Marks an option that names files or folders (PLACE, NAME=PLACE, PLACE:PART), whose content a bench digests.
 
-    choices: all that it may say; empty where it may say anything. form: `one` word; a `switch`; a `pair` of switches, the second
-    with `no-`; a list of words, one `each` time it is given, `many` at a time, or all the `rest`. default: REQUIRED where it must
-    be given. marks: what its type is annotated with.
+    perhaps: whether its text may be something else as well, such as a word or the name of a model.
+    """
+
+    perhaps: bool = False
+
+
+InputData = Annotated[Any, Input()]
+"""A file's place, or in Python the data themselves."""
+MeasureNames = Annotated[Sequence[str] | str | None, Option(("--measure", "-m"), kind=list[str])]
+ConventionName = Annotated[str, Option(("--convention", "-c"))]
+
+
+class Argument(NamedTuple):
+    """One parameter of a command, or one field of its options.
+
+    flags: as written, none for what stands by itself. kind: the type of each of its words. choices: all its possible values;
+    empty where any will do. form: `one` word; a `switch`; a `pair` of switches, the second with `no-`; a list of words, one
+    `each` time it is given, `many` at a time, or all the `rest`. default: REQUIRED where it must be given. marks: those of its
+    annotation. owner: the parameter whose options it belongs to, "" for a parameter itself.
     """
 
     name: str
@@ -42,6 +65,7 @@ class Argument(NamedTuple):
     form: Literal["one", "switch", "pair", "each", "many", "rest"]
     default: Any
     marks: tuple[Any, ...]
+    owner: str = ""
 
     @property
     def denial(self) -> str:
@@ -55,16 +79,22 @@ class Argument(NamedTuple):
 
 
 def arguments_of(function: Callable[..., Any]) -> list[Argument]:
-    """What a command line can say to a function, in its order."""
+    """What a command line can say to a function, in its order; a class of options stands for its fields."""
     hints = get_type_hints(function, include_extras=True)
-    named = [(each, hints[each.name]) for each in signature(function).parameters.values()]
-    return [_argument(each, hint) for each, hint in named if Passed() not in getattr(hint, "__metadata__", ())]
+    found: list[Argument] = []
+    for each in signature(function).parameters.values():
+        hint = hints[each.name]
+        if is_dataclass(hint):
+            found += [argument._replace(owner=each.name) for argument in arguments_of(hint)]  # pyright: ignore[reportArgumentType]
+        elif Passed() not in getattr(hint, "__metadata__", ()):
+            found.append(_argument(each, hint))
+    return found
 
 
 def _argument(parameter: Parameter, hint: Any) -> Argument:
     marks: tuple[Any, ...] = getattr(hint, "__metadata__", ())
     option = next((mark for mark in marks if isinstance(mark, Option)), Option())
-    hint = hint.__origin__ if marks else hint
+    hint = option.kind or (hint.__origin__ if marks else hint)
     kind = next(each for each in get_args(hint) if each is not NoneType) if NoneType in get_args(hint) else hint
     bare = parameter.kind in (Parameter.POSITIONAL_ONLY, Parameter.VAR_POSITIONAL)
     form = "one"
@@ -77,12 +107,90 @@ def _argument(parameter: Parameter, hint: Any) -> Argument:
     choices = get_args(kind) if get_origin(kind) is Literal else ()
     word = parameter.name.replace("_", "-")
     flags = () if bare else option.names or (f"--{word}" if len(word) > 1 else f"-{word}",)
-    return Argument(parameter.name, flags, str if choices else kind, choices, form, parameter.default, marks)
+    kind = str if choices or kind is Any else kind
+    return Argument(parameter.name, flags, kind, choices, form, parameter.default, marks)
+
+
+def takes_options(kind: type, *places: str) -> Callable[[Callable[..., Made]], Callable[..., Made]]:
+    """Lets Python call a function of `options` with the fields of a class as keywords, with `options=`, or with both.
+
+    kind: the class, a frozen dataclass whose fields have defaults. places: fields that may follow the positional arguments. A
+    keyword replaces a field of `options`. The function raises BadUsage or UnknownName for a value that its field's type excludes.
+    """
+
+    def _decorate(function: Callable[..., Made]) -> Callable[..., Made]:
+        own = signature(function).parameters
+        plain = sum(each.kind is Parameter.POSITIONAL_OR_KEYWORD for each in own.values())
+        fields = signature(kind).parameters
+
+        @wraps(function)
+        def _call(*given: Any, options: Any = None, **named: Any) -> Made:
+            if len(given) > plain + len(places):
+                raise TypeError(f"{function.__name__}() takes at most {plain + len(places)} positional arguments")
+            chosen = dict(zip(places, given[plain:], strict=False))
+            if twice := chosen.keys() & named:
+                raise TypeError(f"{function.__name__}() got multiple values for argument {twice.pop()!r}")
+            chosen |= {name: named.pop(name) for name in [*named] if name in fields}
+            checked = with_options(kind() if options is None else options, chosen)
+            return function(*given[:plain], options=checked, **named)
+
+        vars(_call)["__signature__"] = _called_with(own, fields, places)
+        return _call
+
+    return _decorate
+
+
+def _called_with(own: Mapping[str, Parameter], fields: Mapping[str, Parameter], places: Sequence[str]) -> Signature:
+    """The signature of a function with the fields of its options as keywords."""
+    first = [each for each in own.values() if each.kind is Parameter.POSITIONAL_OR_KEYWORD]
+    first += [fields[name].replace(kind=Parameter.POSITIONAL_OR_KEYWORD) for name in places]
+    options = own["options"].replace(default=None, annotation=own["options"].annotation)
+    rest = [each.replace(kind=Parameter.KEYWORD_ONLY) for name, each in fields.items() if name not in places]
+    further = [each for name, each in own.items() if each.kind is Parameter.KEYWORD_ONLY and name != "options"]
+    return Signature([*first, *rest, *further, options])
+
+
+def with_options(options: Chosen, chosen: Mapping[str, Any]) -> Chosen:
+    """The options with other values for some fields, each checked against its field's type; None passes where it is the default.
+
+    Raises UnknownName for a choice that does not exist, BadUsage for a value of another type.
+    """
+    hints = get_type_hints(type(options)) if chosen else {}
+    for name, value in chosen.items():
+        kinds = get_args(hints[name]) if NoneType in get_args(hints[name]) else (hints[name],)
+        if value is None and NoneType in kinds:
+            continue
+        kind = kinds[0]
+        known: Any = get_args(kind) if get_origin(kind) is Literal else ()
+        if known and value not in known:
+            raise UnknownName(f"{name}: there is no {value!r}; {suggest(str(value), map(str, known))}")
+        expected = _PLAIN.get(kind) if len(kinds) <= 2 else None
+        if expected and (not isinstance(value, expected[0]) or (kind is not bool and isinstance(value, bool))):
+            raise BadUsage(f"{name} is {value!r}; expected {expected[1]}.")
+    return replace(options, **chosen)  # pyright: ignore[reportArgumentType, reportCallIssue]
+
+
+_PLAIN: dict[Any, tuple[Any, str]] = {
+    bool: (bool, "True or False"),
+    int: (Integral, "an integer"),
+    float: (Real, "a number"),
+    str: (str, "a string"),
+}
+"""What a field of a plain type takes, and its name in messages."""
 
 
 def texts_of(function: Callable[..., Any]) -> tuple[str, dict[str, str]]:
-    """What the docstring of a command says of it, and of each parameter by its name."""
-    about, _, section = cleandoc(function.__doc__ or "").partition("\n\nParameters\n----------\n")
+    """The docstring of a command without its parameters, and the text of each parameter by its name, in the command's order."""
+    about, texts = _described(function)
+    for hint in get_type_hints(function).values():
+        if is_dataclass(hint):
+            texts |= _described(hint)[1]
+    order = {each.name: place for place, each in enumerate(arguments_of(function))}
+    return about, {name: texts[name] for name in sorted(texts, key=lambda name: order.get(name, len(order)))}
+
+
+def _described(documented: Any) -> tuple[str, dict[str, str]]:
+    about, _, section = cleandoc(documented.__doc__ or "").partition("\n\nParameters\n----------\n")
     texts: dict[str, list[str]] = {}
     for line in section.splitlines():
         if line and not line.startswith(" "):
@@ -93,7 +201,7 @@ def texts_of(function: Callable[..., Any]) -> tuple[str, dict[str, str]]:
 
 
 def bind(function: Callable[..., Any], words: Sequence[str]) -> tuple[list[Any], dict[str, Any]]:
-    """The arguments, by position and by name, with which the words of a command line call a function.
+    """The arguments, by position and by name, with which the words of a command line call a function; its options as their class.
 
     Words that stand by themselves may stand between options; after `--` all do. Raises BadUsage for an option that there is not,
     that is given twice, that lacks its value or has one it may not have, for words too many, and for what is missing.
@@ -109,7 +217,7 @@ def bind(function: Callable[..., Any], words: Sequence[str]) -> tuple[list[Any],
     try:
         found, bare = parser.parse_known_args(words[:end])
     except ArgumentError as error:
-        raise BadUsage(_told(error)) from error
+        raise BadUsage(_message(error)) from error
     given = vars(found)
     unknown = next((word for word in bare if word.startswith("-") and word != "-"), None)
     if unknown is not None:
@@ -121,7 +229,12 @@ def bind(function: Callable[..., Any], words: Sequence[str]) -> tuple[list[Any],
     if missing:
         names = [each.flags[0] if each.flags else each.name.upper() for each in missing]
         raise BadUsage(f"{' and '.join(names)} {'is' if len(names) == 1 else 'are'} missing.")
-    return _placed(bare, places), given
+    named = {each.name: given[each.name] for each in known if each.name in given and not each.owner}
+    for owner, kind in get_type_hints(function).items():
+        if is_dataclass(kind):
+            fields = {each.name: given[each.name] for each in known if each.name in given and each.owner == owner}
+            named[owner] = kind(**fields)  # pyright: ignore[reportCallIssue]
+    return _placed(bare, places), named
 
 
 def _declare(parser: ArgumentParser, argument: Argument) -> None:
@@ -148,7 +261,7 @@ def _placed(words: Sequence[str], known: Sequence[Argument]) -> list[Any]:
 
 
 def _reader(argument: Argument) -> Callable[[str], Any]:
-    wanted = {int: "a whole number", float: "a number"}.get(argument.kind, "a text")
+    expected = {int: "an integer", float: "a number"}.get(argument.kind, "a text")
 
     def _read(text: str) -> Any:
         if argument.choices and text not in argument.choices:
@@ -158,7 +271,7 @@ def _reader(argument: Argument) -> Callable[[str], Any]:
         try:
             return argument.kind(text)
         except ValueError:
-            raise ArgumentTypeError(f"{text!r} is not {wanted}.") from None
+            raise ArgumentTypeError(f"{text!r} is not {expected}.") from None
 
     return _read
 
@@ -177,13 +290,13 @@ def _formatter(prog: str) -> HelpFormatter:
     return HelpFormatter(prog, width=80)
 
 
-def _told(error: ArgumentError) -> str:
-    told, flag = str(error.message), str(error.argument_name).partition("/")[0]
-    if told.startswith("expected "):
-        told = f"a value is wanted; one that begins with a hyphen is written {flag}=-…"
-    elif told.startswith("ignored "):
-        told = "takes no value."
-    return f"{error.argument_name}: {told}"
+def _message(error: ArgumentError) -> str:
+    text, flag = str(error.message), str(error.argument_name).partition("/")[0]
+    if text.startswith("expected "):
+        text = f"expected a value; one that begins with a hyphen is written {flag}=-…"
+    elif text.startswith("ignored "):
+        text = "takes no value."
+    return f"{error.argument_name}: {text}"
 
 
 def _no_such(word: str, known: Sequence[Argument]) -> str:

@@ -6,7 +6,7 @@ import ast
 import inspect
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import NoneType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, TypeVar, get_args, get_origin
 
@@ -313,6 +313,12 @@ def _describe(kinds: Iterable[Any]) -> str:
 def split_names(text: str) -> list[str]:
     """The measures in a text that separates them by blanks; blanks inside brackets separate nothing."""
     return [part.strip() for part in _split(text, " ")]
+
+
+def measure_names(measures: Sequence[str] | str | None) -> list[str] | None:
+    """The measures that a text or several texts name, each as `split_names` reads it; None for none."""
+    texts = [measures] if isinstance(measures, str) else measures or ()
+    return [name for text in texts for name in split_names(text)] or None
 
 
 def _split(text: str, separator: str = ",") -> list[str]:

@@ -10,20 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 from rankwell import report as reports
-from rankwell.core.options import Option, Passed
+from rankwell.core.options import Input, Option, Passed
 from rankwell.errors import BadUsage
 
 if TYPE_CHECKING:
     from rankwell.evaluation.results import Results
-
-
-class Input(NamedTuple):
-    """Marks an option that names files or folders (PLACE, NAME=PLACE, PLACE:PART), by whose content a bench goes.
-
-    perhaps: whether its text may be something else as well, such as a word or the name of a model.
-    """
-
-    perhaps: bool = False
 
 
 InputPlace = Annotated[str, Input()]

@@ -5,7 +5,8 @@ from typing import Any
 
 from rankwell import io
 from rankwell.conventions import LabelledMeasure, Rules, choose_measures
-from rankwell.core.registry import split_names
+from rankwell.core.options import takes_options
+from rankwell.core.registry import measure_names
 from rankwell.core.tables import Bools
 from rankwell.core.tables.hits import Hits
 from rankwell.core.tables.names import name_runs
@@ -24,70 +25,56 @@ from rankwell.evaluation.counting import (
 from rankwell.evaluation.judged import JudgedRun
 from rankwell.evaluation.results import Results
 from rankwell.evaluation.rows import detail_columns
-from rankwell.stats import Intervals, check_intervals
+from rankwell.stats import check_intervals
 from rankwell.tasks.runs.inputs import RunJudgments, read_run_judgments, sources_of
+from rankwell.tasks.runs.options import RunOptions
 
 
+@takes_options(RunOptions, "measures")
 def evaluate(
     judgments: Any,
     runs: Any,
-    measures: Sequence[str] | str | None = None,
     *,
-    convention: str = "rankwell",
-    ties: str | None = None,
-    queries: str | None = None,
-    no_relevant: str | None = None,
-    unjudged: str = "nonrelevant",
-    exclude_self: bool | None = None,
-    min_grade: float | None = None,
-    duplicates: io.Duplicates = "error",
-    judgments_format: str | None = None,
-    run_format: str | None = None,
-    intervals: Intervals = "bootstrap",
-    seed: int = 0,
+    options: RunOptions,
     details: bool = False,
-    texts: Any = None,
     progress: Callable[[str, int, int], None] | None = None,
 ) -> Results:
     """The values of every run on every measure.
 
     judgments: a file, a mapping query -> item -> grade, a dataframe, or Judgments. runs: one run of any such kind, a list of
-    files, or a mapping name -> run. measures: their names (`nDCG@10`), in the convention's words; its defaults where None.
-    judgments_format, run_format: names of formats, where content does not tell.
-    details: keep the first items and every judged item of each query for a page. texts: what the queries say, for the same page.
+    files, or a mapping name -> run. options: the fields of `RunOptions`, as keywords or as one; measures may follow the runs.
+    details: keep the first items and every judged item of each query for a page.
     Raises NothingToEvaluate where no query is left to average over, and the reader's errors for bad input.
     """
-    rules = Rules.resolve(
-        convention, ties=ties, queries=queries, no_relevant=no_relevant, unjudged=unjudged, exclude_self=exclude_self
-    )
-    labelled = choose_measures(split_names(measures) if isinstance(measures, str) else measures, rules.convention, min_grade)
-    if ties is None and any(each.measure.entry.view.__name__ == "PreferenceRankings" for each in labelled):
+    rules = Rules.resolve(options.convention, **{name: getattr(options, name) for name in Rules._fields if name != "convention"})
+    labelled = choose_measures(measure_names(options.measures), rules.convention, options.min_grade)
+    if options.ties is None and any(each.measure.entry.view.__name__ == "PreferenceRankings" for each in labelled):
         # trec_eval breaks ties by ascending id for preference measures, and only there.
         rules = rules._replace(ties="id-asc")
-    check_intervals(intervals, seed)
+    check_intervals(options.intervals, options.seed)
     named = name_runs(runs)
     if not named:
         raise BadUsage("no run is given; name at least one run after the judgments.")
-    truth = read_run_judgments(judgments, labelled, judgments_format, exclude_self=rules.exclude_self)
+    truth = read_run_judgments(judgments, labelled, options.judgments_format, exclude_self=rules.exclude_self)
     evaluation = _RunEvaluation(rules, labelled, truth, DETAIL_DEPTH if details else 0)
     for name, run in named.items():
         found = io.find_hits(
             run,
             truth.flat,
-            format=run_format,
+            format=options.run_format,
             ties=rules.ties,
             single_precision=rules.convention.single_precision,
             keep=evaluation.keep,
-            duplicates=duplicates,
+            duplicates=options.duplicates,
             progress=Progress.of(progress, name),
         )
         evaluation.formats[name] = found.format
         evaluation.builder.notes += found.notes
         evaluation.add(name, found.hits)
-    known = None if texts is None else io.read_texts(texts)
+    known = None if options.texts is None else io.read_texts(options.texts)
     return evaluation.results(
-        intervals=intervals,
-        seed=seed,
+        intervals=options.intervals,
+        seed=options.seed,
         sources=sources_of(judgments, named),
         details=detail_columns((run, each, None) for run, each in evaluation.details.items()) if details else None,
         queries=evaluation.query_columns(known),

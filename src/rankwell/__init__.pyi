@@ -1,0 +1,75 @@
+"""The public names of rankwell, with their types: written by tools/public_stub.py."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, Literal
+
+from rankwell.core.registry import Measure as Measure
+from rankwell.core.registry import parse_measure as parse_measure
+from rankwell.core.tables.judgments import Judgments as Judgments
+from rankwell.core.tables.ranking import Ranking as Ranking
+from rankwell.core.tables.values import Values as Values
+from rankwell.core.views.judged import JudgedRankings as JudgedRankings
+from rankwell.evaluation.results import Results
+from rankwell.evaluation.results import Results as Results
+from rankwell.experiments.comparison import compare_values as compare_values
+from rankwell.experiments.fusion import TunedFusion as TunedFusion
+from rankwell.experiments.fusion import fuse as fuse
+from rankwell.experiments.fusion import tune_fusion as tune_fusion
+from rankwell.experiments.runner.results import BenchResults as BenchResults
+from rankwell.experiments.runner.results import bench as bench
+from rankwell.io import find_hits as find_hits
+from rankwell.io import read_judgments as read_judgments
+from rankwell.io import read_ranking as read_ranking
+from rankwell.io import write_judgments as write_judgments
+from rankwell.io import write_run as write_run
+from rankwell.io.mapping import group_rankings as group_rankings
+from rankwell.io.mapping import intent_rankings as intent_rankings
+from rankwell.io.mapping import judged_rankings as judged_rankings
+from rankwell.io.mapping import preference_rankings as preference_rankings
+from rankwell.io.mapping import ranking_pairs as ranking_pairs
+from rankwell.tasks.agreement.evaluation import agree as agree
+from rankwell.tasks.agreement.lists import compare_lists as compare_lists
+from rankwell.tasks.agreement.results import Agreement as Agreement
+from rankwell.tasks.answers.evaluation import AnswerResults as AnswerResults
+from rankwell.tasks.answers.evaluation import evaluate_answers as evaluate_answers
+from rankwell.tasks.answers.formats import read_predictions as read_predictions
+from rankwell.tasks.answers.formats import read_questions as read_questions
+from rankwell.tasks.answers.questions import Predictions as Predictions
+from rankwell.tasks.answers.questions import Questions as Questions
+from rankwell.tasks.captions.evaluation import captions as captions
+from rankwell.tasks.captions.hgr import eval_q2m as eval_q2m
+from rankwell.tasks.clips.annotations import Annotations as Annotations
+from rankwell.tasks.clips.evaluation import evaluate_clips as evaluate_clips
+from rankwell.tasks.clips.formats.annotations import read_annotations as read_annotations
+from rankwell.tasks.clips.formats.keyword_schema import read_schema as read_schema
+from rankwell.tasks.clips.mapping import KeywordMapper as KeywordMapper
+from rankwell.tasks.instances.evaluation import evaluate_instances as evaluate_instances
+from rankwell.tasks.instances.formats import read_images as read_images
+from rankwell.tasks.instances.images import Images as Images
+from rankwell.tasks.runs.options import RunOptions
+from rankwell.tasks.runs.options import RunOptions as RunOptions
+
+__version__: str
+
+def evaluate(
+    judgments: Any,
+    runs: Any,
+    measures: Sequence[str] | str | None = ...,
+    *,
+    convention: str = ...,
+    intervals: Literal["bootstrap", "t", "none"] = ...,
+    ties: str | None = ...,
+    queries: Literal["truth", "run", "both"] | None = ...,
+    no_relevant: Literal["empty", "skip", "error"] | None = ...,
+    unjudged: Literal["nonrelevant", "skip"] = ...,
+    exclude_self: bool | None = ...,
+    duplicates: Literal["error", "first", "best"] = ...,
+    min_grade: float | None = ...,
+    texts: Any = ...,
+    judgments_format: str | None = ...,
+    run_format: str | None = ...,
+    seed: int = ...,
+    details: bool = ...,
+    progress: Callable[[str, int, int], None] | None = ...,
+    options: RunOptions | None = ...,
+) -> Results: ...

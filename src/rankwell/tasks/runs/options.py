@@ -1,0 +1,60 @@
+"""The options of runs against judgments."""
+
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+from rankwell.core.options import ConventionName, InputData, MeasureNames, Option
+from rankwell.core.tables.columns import Duplicates
+from rankwell.stats import Intervals
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunOptions:
+    """The choices that decide the values of `evaluate`.
+
+    Parameters
+    ----------
+    measures
+        A measure such as nDCG@10, AP(rel=2)@100 or a convention's word for one; repeat it for more, or separate names by blanks.
+    convention
+        Whose words and rules: rankwell, trec_eval9, trec_eval10, ranx, beir, mteb, st.
+    intervals
+        95 % intervals by the bootstrap over queries, by Student's t, or none.
+    ties
+        Order of items with equal scores: id-desc, id-asc, input, expected, optimistic, pessimistic, error.
+    queries
+        Which queries count: all of the judgments (one without a ranking counts as empty), all of the run, or those in both.
+    no_relevant
+        A query without anything relevant: counts as for an empty ranking, is left out, or is an error.
+    unjudged
+        Items that nobody judged: count as not relevant, or are taken out of the ranking.
+    exclude_self
+        Take the item whose id is the query's own out of every ranking.
+    duplicates
+        An item that a query lists twice: an error, or keep the first or the best-scored.
+    min_grade
+        The lowest grade that counts as relevant.
+    texts
+        File of what the queries say (BEIR queries.jsonl, a table with an id column), kept with -o for pages and groups.
+    judgments_format
+        Name of the judgments' format, where their content does not tell: trec, beir, csv, tsv, jsonl, json, parquet.
+    run_format
+        Name of the runs' format, likewise; also msmarco, mteb, sentence-transformers.
+    seed
+        Seed of the bootstrap.
+    """
+
+    measures: MeasureNames = None
+    convention: ConventionName = "rankwell"
+    intervals: Intervals = "bootstrap"
+    ties: str | None = None
+    queries: Literal["truth", "run", "both"] | None = None
+    no_relevant: Literal["empty", "skip", "error"] | None = None
+    unjudged: Literal["nonrelevant", "skip"] = "nonrelevant"
+    exclude_self: bool | None = None
+    duplicates: Duplicates = "error"
+    min_grade: Annotated[float | None, Option(("--min-grade", "-l"))] = None
+    texts: Annotated[InputData, Option(("--query-texts",))] = None
+    judgments_format: Annotated[str | None, Option(("--qrels-format",))] = None
+    run_format: str | None = None
+    seed: int = 0
