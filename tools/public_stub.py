@@ -33,7 +33,7 @@ class _Stub:
         definitions = "".join(self._definition(name, getattr(rankwell, name)) for name in names)
         text = f"{HEAD}{chr(10).join(sorted(self.imports))}\n\n__version__: str\n\n{definitions}"
         for command in (["check", "--quiet", "--fix", "--select", "I"], ["format", "--quiet"]):
-            done = subprocess.run(
+            done = subprocess.run(  # noqa: S603
                 [sys.executable, "-m", "ruff", *command, "--stdin-filename", str(STUB), "-"],
                 input=text,
                 capture_output=True,
@@ -74,8 +74,8 @@ class _Stub:
         if isinstance(hint, TypeVar):
             raise TypeError(f"{hint} is a type variable; public functions of options have none")
         if hint is Any or hint.__module__ != "builtins":
-            module = "collections.abc" if hint.__module__ == "collections.abc" else hint.__module__
-            self.imports.add(f"from {module} import {hint.__name__}")
+            alias = f" as {hint.__name__}" if hint.__name__ in rankwell.__all__ else ""
+            self.imports.add(f"from {hint.__module__} import {hint.__name__}{alias}")
         return hint.__name__
 
 

@@ -9,7 +9,6 @@ from rankwell.core.tables.judgments import Judgments as Judgments
 from rankwell.core.tables.ranking import Ranking as Ranking
 from rankwell.core.tables.values import Values as Values
 from rankwell.core.views.judged import JudgedRankings as JudgedRankings
-from rankwell.evaluation.results import Results
 from rankwell.evaluation.results import Results as Results
 from rankwell.experiments.comparison import compare_values as compare_values
 from rankwell.experiments.fusion import TunedFusion as TunedFusion
@@ -46,7 +45,6 @@ from rankwell.tasks.clips.mapping import KeywordMapper as KeywordMapper
 from rankwell.tasks.instances.evaluation import evaluate_instances as evaluate_instances
 from rankwell.tasks.instances.formats import read_images as read_images
 from rankwell.tasks.instances.images import Images as Images
-from rankwell.tasks.runs.options import RunOptions
 from rankwell.tasks.runs.options import RunOptions as RunOptions
 
 __version__: str
