@@ -8,7 +8,7 @@ from rich.console import Console
 
 from rankwell.cli.help import page
 from rankwell.commands.measures import measures
-from rankwell.compat.trec_options import HELP
+from rankwell.compat.trec_inputs import HELP
 from rankwell.core.commands import DROP_IN, summaries
 from registries import registry_page
 

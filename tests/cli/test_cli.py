@@ -198,7 +198,7 @@ def test_two_pipes_are_two_runs(folder: Path):
     assert done.stdout.count(",RR,RR,0.75,") == 2
 
 
-def test_a_target_that_is_no_file_is_written_into_and_a_link_stays_a_link(folder: Path):
+def test_a_target_that_is_not_a_file_is_written_into_and_a_link_stays_a_link(folder: Path):
     done = subprocess.run(
         [sys.executable, "-m", "rankwell", "convert", "a.run", "/dev/stdout", "--to", "csv"],
         capture_output=True,
@@ -260,7 +260,7 @@ def test_streams_that_are_closed_lead_nowhere(command: str, folder: Path):
 
 @pytest.mark.parametrize("command", ["evaluate", "trec-eval", "check"])
 @pytest.mark.parametrize(("run", "code"), [("a.run", 0), ("nowhere", 2)])
-def test_the_exit_code_is_the_same_where_nobody_can_be_told(command: str, run: str, code: int, folder: Path):
+def test_the_exit_code_is_the_same_where_no_message_can_be_written(command: str, run: str, code: int, folder: Path):
     rankwell = [sys.executable, "-m", "rankwell", command, "qrels.txt", run]
 
     with Path("/dev/full").open("w") as full:

@@ -298,7 +298,7 @@ def test_the_longest_words_that_are_known_are_the_command(line: str):
 
 
 @pytest.mark.parametrize("line", NOT_FOUND)
-def test_what_is_no_command_is_refused_with_what_comes_near(line: str):
+def test_an_unknown_command_is_an_error_with_the_nearest_names(line: str):
     with pytest.raises(BadUsage) as caught:
         commands.find(line.split())
     assert NOT_FOUND[line] in str(caught.value)

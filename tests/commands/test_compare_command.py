@@ -102,11 +102,11 @@ def test_a_column_that_is_not_there_is_named_with_those_that_are(two, tmp_path):
     with pytest.raises(UnknownName, match=r"no query has a column 'typ'; did you mean 'type'\?"):
         compare(*two, group="typ")
     bare = folder_of(tmp_path / "bare", attributes=False), folder_of(tmp_path / "bare2", attributes=False, lift=0.2)
-    with pytest.raises(BadInput, match="nothing is known of the queries to take 'type' from"):
+    with pytest.raises(BadInput, match="the queries have no attributes to take 'type' from"):
         compare(*bare, cluster="type")
 
 
-def test_folders_that_come_of_other_judgments_or_rules_are_told(two, tmp_path):
+def test_folders_that_with_other_judgments_or_rules_are_reported(two, tmp_path):
     other = folder_of(tmp_path / "other", lift=0.05, digest="sha256:2", rules={**RULES, "ties": "input"})
 
     notes = " ".join(compare(two[0], other).notes)
@@ -252,7 +252,7 @@ def test_damaged_folders_are_named(two, tmp_path):
         read_results(tmp_path / "nothing")
 
 
-def test_a_query_that_stands_twice_is_named(two):
+def test_a_query_that_appears_twice_is_named(two):
     path = f"{two[0]}/per_query.parquet"
     duckdb.sql(
         f"CREATE OR REPLACE TEMP TABLE doubled AS SELECT * FROM '{path}' UNION ALL SELECT * FROM '{path}' WHERE query = 'q03'"

@@ -91,7 +91,7 @@ def test_a_run_is_parsed_the_same():
 
 
 @pytest.mark.parametrize(("parse", "text"), [("parse_run", "a Q0 b 1 2 t\na Q0 b 2 1 t\n"), ("parse_qrel", "a 0 b 1\na 0 b 0\n")])
-def test_an_item_that_stands_twice_in_a_query_fails_the_same(parse, text):
+def test_an_item_that_appears_twice_in_a_query_fails_the_same(parse, text):
     for module in (ours, theirs):
         with pytest.raises(AssertionError):
             getattr(module, parse)(io.StringIO(text))

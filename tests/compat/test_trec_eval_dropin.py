@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from rankwell.compat import trec_eval, trec_files, trec_small
+from rankwell.compat import trec_eval, trec_inputs, trec_small
+from rankwell.compat.trec_inputs import parse
 from rankwell.compat.trec_measures import MEASURES, plan
-from rankwell.compat.trec_options import parse
 from rankwell.core.kernels import native
 from rankwell.core.registry import MEASURES as OURS
 from rankwell.core.registry import parse_measure
@@ -135,7 +135,7 @@ def _command(*arguments):
     return [sys.executable, "-m", "rankwell", "trec-eval", *arguments]
 
 
-def test_ids_that_are_no_utf_8_leave_as_they_came(folder):
+def test_ids_that_are_not_utf_8_are_written_as_they_were_read(folder):
     (folder / "qrels").write_bytes(b"q\xff 0 a 1\n")
     (folder / "run").write_bytes(b"q\xff Q0 a 1 1 t\xfe\n")
 
@@ -260,7 +260,7 @@ def test_a_missing_file_and_a_malformed_one_are_bad_input(folder, monkeypatch):
     with pytest.raises(BadLine, match="run:1"):
         printed(["run", "run"], folder, monkeypatch)
     (folder / "z").write_text("q1 map 0.5 0.1\nq2 map nan 0.1\n")
-    with pytest.raises(BadLine, match=r"z:2: 'nan' is no finite number"):
+    with pytest.raises(BadLine, match=r"z:2: 'nan' is not a finite number"):
         printed(["-Z", "z", "qrels", "run"], folder, monkeypatch)
     (folder / "z").write_text("q1 map 0.5\n")
     with pytest.raises(BadLine, match=r"z:1: 'q1 map 0.5' has 3 fields"):
@@ -296,7 +296,7 @@ def test_compressed_data_that_ends_early_is_named(name, folder, monkeypatch):
 
 @pytest.mark.parametrize("measure", ["iprec_at_recall.inf", "Rprec_mult.nan", "ndcg.1=inf", "11pt_avg.0,nan", "set_F.inf"])
 def test_parameters_that_are_not_finite_are_refused(measure):
-    with pytest.raises(BadUsage, match="no finite number"):
+    with pytest.raises(BadUsage, match="not a finite number"):
         plan(parse(["-m", measure, "qrels", "run"]))
 
 
@@ -308,7 +308,7 @@ def test_the_tag_is_that_of_the_last_line_wherever_comments_and_blanks_stand(fol
     assert printed(["-m", "runid", "qrels", "run"], folder, monkeypatch) == (0, "runid                 \tall\tlast\n")
 
 
-def test_help_lists_the_options_and_explains_the_measures_asked_for(folder, monkeypatch):
+def test_help_lists_the_options_and_explains_the_requested_measures(folder, monkeypatch):
     code, text = printed(["-h", "-m", "ndcg_cut.5", "-m", "runid"], folder, monkeypatch)
 
     assert code == 0
@@ -376,7 +376,7 @@ def test_a_run_that_is_read_ahead_gives_the_same(case, tmp_path, monkeypatch):
     monkeypatch.setattr(native_bytes.Scan, "begin", lambda scan: (begun.append(scan), begin(scan)))
     for most, large in ((trec_small.MOST, 1 << 60), (-1, 1 << 60), (-1, 0)):
         monkeypatch.setattr(trec_small, "MOST", most)
-        monkeypatch.setattr(trec_files, "LARGE", large)
+        monkeypatch.setattr(trec_inputs, "LARGE", large)
         try:
             outcomes.append(printed([*options.split(), "qrels", "run"], tmp_path, monkeypatch))
         except RankwellError as error:
@@ -390,7 +390,7 @@ def test_a_run_that_is_read_ahead_gives_the_same(case, tmp_path, monkeypatch):
 def test_a_missing_file_is_named_however_the_run_is_read(missing, tmp_path, monkeypatch):
     for name in {"qrels", "run"} - {missing}:
         (tmp_path / name).write_text("1 Q0 d 1 1.5 t\n" if name == "run" else "1 0 d 1\n")
-    monkeypatch.setattr(trec_files, "LARGE", 0)
+    monkeypatch.setattr(trec_inputs, "LARGE", 0)
 
     with pytest.raises(BadInput, match=f"{missing}: no such file"):
         printed(["qrels", "run"], tmp_path, monkeypatch)

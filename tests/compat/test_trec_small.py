@@ -6,9 +6,8 @@ import struct
 import pytest
 
 from rankwell.compat import trec_small, trec_views
-from rankwell.compat.trec_files import read_ahead
+from rankwell.compat.trec_inputs import parse, read_ahead
 from rankwell.compat.trec_measures import MEASURES, plan
-from rankwell.compat.trec_options import parse
 from rankwell.core.kernels import native
 
 pytestmark = pytest.mark.skipif(native.library is None, reason="there is no compiled kernel, without which NumPy reads the files")

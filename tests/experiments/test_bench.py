@@ -272,7 +272,7 @@ def test_another_version_of_the_results_changes_everything(folder: Path, monkeyp
     assert waiting(folder) == dict.fromkeys(CELLS, (f"results version changed: {before} to 99",))
 
 
-def test_results_that_somebody_changed_or_removed_are_made_again(folder: Path):
+def test_results_that_were_changed_or_removed_are_made_again(folder: Path):
     rankwell.bench(left(folder, "runs", "videos", "clips"))
     whole = content(folder)
     shutil.rmtree(folder / "bench-results" / "runs" / "low")
@@ -553,7 +553,7 @@ def test_equal_figures_are_all_best_and_a_lone_one_is_not():
     assert "**0" not in render_system_tables([table(0.5)], "md")
 
 
-def test_the_mean_over_data_sets_is_there_only_when_asked_for(three: Path):
+def test_the_mean_over_data_sets_is_there_only_when_requested(three: Path):
     replaced(three, 'name = "mid"', 'name = "mid"\ndatasets = ["runs"]')
     plain, asked = rankwell.bench(three), rankwell.bench(three, mean=True)
     found = figures(asked)

@@ -176,7 +176,7 @@ def test_what_cannot_be_compared_is_refused():
         compare_values([alone])
     with pytest.raises(BadInput, match="'A', 'B' have no measure in common"):
         compare_values([alone, values_of("B", "RR", [0.5])])
-    with pytest.raises(UnknownName, match="no run is called 'C'"):
+    with pytest.raises(UnknownName, match="unknown run 'C'"):
         compare_values(two_systems(), baseline="C")
     with pytest.raises(UnknownName, match=r"no measure 'nDCG@11' .*did you mean 'nDCG@10'"):
         compare_values(two_systems(), measures=["nDCG@11"])
@@ -210,7 +210,7 @@ def test_every_test_goes_with_every_correction(test, correction):
     assert all(row["decisive"] == (row["p_adjusted"] <= 0.05) for row in rows)
 
 
-def test_every_test_is_the_one_that_was_asked_for():
+def test_every_test_is_the_requested_one():
     values = two_systems(lift=0.01, measures=("AP",))
     differences = values[1].values - values[0].values
 
@@ -242,7 +242,7 @@ def ladder(n=150, systems=4, step=0.05, seed=6):
     ]
 
 
-def test_the_leader_of_many_systems_is_named_with_those_it_is_not_told_apart_from():
+def test_the_leader_of_many_systems_is_named_with_those_that_do_not_differ_significantly():
     values = [
         *ladder(),
         *(values_of("E", each.measure, each.values + 0.0001) for each in ladder() if each.run == "D"),
@@ -317,7 +317,7 @@ def test_the_same_measure_in_two_directions_is_two():
     values = two_systems(measures=("R@5", "R@5"))
     facts = [{"direction": "t2v"}] * 2 + [{"direction": "v2t"}] * 2
 
-    result = compare_values(values, facts=facts)
+    result = compare_values(values, row_attributes=facts)
 
     assert [row["direction"] for row in result.differences] == ["t2v", "v2t"]
     assert result.verdicts[0].startswith("B is better than A by ")
@@ -326,7 +326,7 @@ def test_the_same_measure_in_two_directions_is_two():
     assert [row["direction"] for row in result.summary if row["run"] == "A"] == ["t2v", "v2t"]
 
 
-def test_a_measure_that_says_nothing_of_its_direction_is_taken_by_its_unit():
+def test_a_measure_without_a_known_direction_is_taken_by_its_unit():
     result = compare_values([values_of(run, "MyRank", [3.0, 4.0], unit="rank") for run in "AB"])
 
     assert "MyRank does not say which values are better; lower ones are taken for it" in result.notes

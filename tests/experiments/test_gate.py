@@ -12,7 +12,7 @@ from rankwell.commands.compare import compare
 from rankwell.commands.gate import gate
 from rankwell.core.tables.values import Values
 from rankwell.errors import BadInput, BadUsage, UnknownName
-from rankwell.experiments.requirements import Figures, check_requirement, parse_requirement
+from rankwell.experiments.requirements import SummaryFigures, check_requirement, parse_requirement
 from rankwell.report.folder import write_folder
 from rankwell.report.junit import Case, junit_text
 from rankwell.stats.summaries import summarise
@@ -66,7 +66,7 @@ def two(tmp_path_factory):
 
 
 def one(requirement, row, values=(), facts=(), rules=None):
-    return check_requirement(parse_requirement(requirement), Figures([row], values, facts, rules or {}))[0]
+    return check_requirement(parse_requirement(requirement), SummaryFigures([row], values, facts, rules or {}))[0]
 
 
 ROW = {"run": "bm25", "measure": "nDCG@10", "label": "nDCG@10", "mean": 0.38, "sd": 0.2, "ci_low": 0.31, "ci_high": 0.44, "n": 50}
@@ -105,7 +105,7 @@ def test_a_requirement_holds_or_not(requirement, passed):
     assert one(requirement, SHARE).passed is passed
 
 
-def test_a_rounding_error_is_no_difference():
+def test_a_rounding_error_does_not_count():
     assert one("nDCG@10 >= 0.3", SHARE | {"mean": 0.1 + 0.1 + 0.1 - 1e-15}).passed
     assert one("nDCG@10 == 0.3", SHARE | {"mean": 0.1 + 0.2}).passed
     assert not one("nDCG@10 > 0.3", SHARE | {"mean": 0.1 + 0.2}).passed
@@ -150,7 +150,7 @@ def test_zero_and_differences_are_numbers_in_every_unit():
         "n <>0.3",
     ],
 )
-def test_what_is_no_requirement_is_refused_with_an_example(text):
+def test_any_other_text_is_an_error_with_an_example(text):
     with pytest.raises(BadUsage, match=r"cannot be understood.*as in 'nDCG@10.ci_low >= 0.38'"):
         parse_requirement(text)
 
@@ -173,12 +173,12 @@ def test_median_and_extremes_are_those_of_the_counted_queries():
     ("requirement", "error", "told"),
     [
         ("nDCG@11 >= 0.3", UnknownName, "did you mean 'nDCG@10'"),
-        ("bm52:nDCG@10 >= 0.3", UnknownName, "no run is called 'bm52'; did you mean 'bm25'"),
+        ("bm52:nDCG@10 >= 0.3", UnknownName, "unknown run 'bm52'; did you mean 'bm25'"),
         ("bm25:nDCG@11 >= 0.3", UnknownName, "did you mean 'nDCG@10'"),
-        ("nDCG@10.ci_lo >= 0.3", UnknownName, "no figure is called 'ci_lo'; did you mean 'ci_low'"),
+        ("nDCG@10.ci_lo >= 0.3", UnknownName, "unknown figure 'ci_lo'; did you mean 'ci_low'"),
         ("nDCG@10[direction=t2v] >= 0.3", UnknownName, "no row of nDCG@10 has direction=t2v"),
         ("nDCG@10[t2v] >= 0.3", BadUsage, "chooses no rows"),
-        ("nDCG@10 within -1 of 0.3", BadUsage, "no distance"),
+        ("nDCG@10 within -1 of 0.3", BadUsage, "not a distance"),
         ("nDCG@10.median >= 0.3", BadInput, "no values of queries for a median"),
     ],
 )
@@ -204,7 +204,7 @@ def test_an_undefined_figure_is_an_error_that_says_why(row, rules, figure, why):
 
 def test_rows_of_one_measure_are_all_held_or_chosen_by_their_columns():
     rows = [SHARE | {"direction": "t2v", "ceiling": 1.0}, SHARE | {"direction": "v2t", "mean": 0.2, "ceiling": 1.0}]
-    figures = Figures(rows, (), (), {})
+    figures = SummaryFigures(rows, (), (), {})
 
     both = check_requirement(parse_requirement("nDCG@10 >= 0.3"), figures)
     first = check_requirement(parse_requirement("bm25:nDCG@10[direction=t2v].mean >= 0.3"), figures)
@@ -263,7 +263,7 @@ def test_what_cannot_be_held_is_bad_usage_and_prints_no_result(two, monkeypatch,
     assert told in err
 
 
-def test_what_is_no_folder_of_results_is_refused(tmp_path, two):
+def test_anything_but_a_folder_of_results_is_an_error(tmp_path, two):
     with pytest.raises(BadInput, match="is not a folder"):
         gate(tmp_path / "nowhere", require=["AP >= 0"])
     with pytest.raises(BadUsage, match="the folder itself"):
@@ -420,11 +420,11 @@ def test_a_folder_in_a_file_lies_beside_the_file(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("requires = []", "requires: there is no such key; did you mean 'require'"),
-        ('require = "AP > 1"', "a list of texts is wanted"),
-        ("require = [1]", "a list of texts is wanted"),
-        ("no_regression = 3", "the name of a run or a folder"),
-        ("tolerance = true", "a number, or a text"),
+        ("requires = []", "requires: unknown key; did you mean 'require'"),
+        ('require = "AP > 1"', "expected a list of strings"),
+        ("require = [1]", "expected a list of strings"),
+        ("no_regression = 3", "expected a string"),
+        ("tolerance = true", "expected a number, or a string"),
         ("require = [", "is not valid TOML"),
     ],
 )

@@ -74,7 +74,7 @@ def test_several_figures_of_one_table_narrow_down_its_number_of_queries() -> Non
 
 
 @pytest.mark.parametrize(("figure", "n"), [("101", 10), ("many", 10), ("-1", 10), ("50", 0), ("1.2.3", 10)])
-def test_what_is_no_share_is_refused(figure: str, n: int) -> None:
+def test_anything_but_a_share_is_an_error(figure: str, n: int) -> None:
     with pytest.raises(BadUsage, match="expected"):
         granularity_of(figure, n)
 

@@ -131,7 +131,7 @@ def test_only_an_arithmetic_mean_has_a_t_interval():
     ]
 
 
-def test_no_intervals_are_made_where_none_are_wanted():
+def test_no_intervals_are_made_where_none_are_requested():
     assert summarise([make(scores(50))], intervals="none")[0].ci_low is None
     assert summary_notes([make(scores(5))], intervals="none") == []
 
@@ -225,7 +225,7 @@ def test_intervals_cover_the_true_mean_as_often_as_they_say(intervals):
 
 
 @pytest.mark.parametrize("level", [0.0, 1.0, -1.0, 95.0])
-def test_a_level_that_is_no_share_is_refused(level):
+def test_a_level_outside_0_and_1_is_an_error(level):
     with pytest.raises(BadUsage, match="confidence level"):
         summarise([make(scores(20))], level=level)
 

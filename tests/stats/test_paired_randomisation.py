@@ -115,7 +115,7 @@ def test_the_seed_decides_what_is_drawn() -> None:
     assert len(p_values) > 1
 
 
-def test_differences_that_are_equal_but_for_rounding_count_as_equal() -> None:
+def test_differences_that_are_equal_except_for_rounding_count_as_equal() -> None:
     """0.1 + 0.2 is not 0.3: every way to swap these is as far from 0 as another in exact numbers only."""
     first = np.zeros(14)
     other = np.array([0.1, 0.2, -0.3] * 4 + [0.3, 0.0])
@@ -195,6 +195,6 @@ def test_holm_keeps_the_order_in_which_p_values_were_given() -> None:
 
 
 @pytest.mark.parametrize("wrong", [-0.1, 1.1, math.nan])
-def test_what_is_no_probability_is_refused(wrong: float) -> None:
+def test_anything_but_a_probability_is_an_error(wrong: float) -> None:
     with pytest.raises(BadUsage, match="not a p-value"):
         holm([0.5, wrong])

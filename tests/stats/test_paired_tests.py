@@ -170,7 +170,7 @@ def test_corrections_are_those_of_statsmodels(tests):
     assert benjamini_hochberg(p) == pytest.approx(multitest.multipletests(p, method="fdr_bh")[1].tolist())
 
 
-def test_corrections_refuse_what_is_no_probability():
+def test_corrections_reject_anything_but_a_probability():
     with pytest.raises(BadUsage, match=r"1\.5 is not a p-value"):
         benjamini_hochberg([0.2, 1.5])
 
@@ -247,7 +247,7 @@ def test_tukeys_test_agrees_with_the_studentised_range_for_normal_values():
     assert p[np.triu_indices(4, 1)] == pytest.approx(classical[np.triu_indices(4, 1)], abs=0.02)
 
 
-def test_tukeys_test_wants_two_systems():
+def test_tukeys_test_requires_two_systems():
     with pytest.raises(BadInput, match="1 systems"):
         randomised_tukey_hsd(np.ones((5, 1)))
 

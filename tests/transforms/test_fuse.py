@@ -453,7 +453,7 @@ def test_the_command_writes_what_python_returns(suffix: str, tmp_path: Path, mon
     assert scores_of(rankwell.read_ranking(target)) == scores_of(expected)
 
 
-def test_the_command_tunes_and_tells_what_it_chose(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys) -> None:
+def test_the_command_tunes_and_lists_its_choices(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys) -> None:
     runs, judged = graded(7, 20)
     paths = written(tmp_path, runs, judged)
     target = tmp_path / "fused.run"
@@ -490,7 +490,7 @@ def test_the_command_tunes_and_tells_what_it_chose(tmp_path: Path, monkeypatch: 
         (["--tune", "nowhere.qrels"], "nowhere.qrels: no such file"),
     ],
 )
-def test_options_that_say_nothing_are_refused(options: list[str], said: str, tmp_path: Path, monkeypatch, capsys) -> None:
+def test_unused_options_are_an_error(options: list[str], said: str, tmp_path: Path, monkeypatch, capsys) -> None:
     paths = written(tmp_path, *opposed(4))
     monkeypatch.chdir(tmp_path)
 

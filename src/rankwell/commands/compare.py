@@ -79,7 +79,7 @@ def compare(
     level
         Of the intervals; tests are at 1 less this.
     power
-        How surely a difference that is called detectable would be found.
+        Probability that a test finds a difference of the size that is reported as detectable.
     resamples
         Of the bootstrap and of the tests that draw.
     seed
@@ -98,13 +98,13 @@ def compare(
     """
     if output is not None:
         refuse_blocked(output, folder=True)
-    asked = [name for text in measure or [] for name in split_names(text)]
-    gathered = _gather(places, asked, convention, query_texts, details=output is not None, progress=progress)
+    requested = [name for text in measure or [] for name in split_names(text)]
+    gathered = _gather(places, requested, convention, query_texts, details=output is not None, progress=progress)
     result = compare_values(
         gathered.values,
-        facts=gathered.facts,
+        row_attributes=gathered.row_attributes,
         baseline=baseline,
-        measures=asked if gathered.chooses else None,
+        measures=requested if gathered.chooses else None,
         test=test,
         correction=correction,
         group=None if group is None else _attribute(gathered, group),
@@ -141,7 +141,7 @@ def write_tables(result: Results, folder: Path) -> list[Path]:
 def _gather(
     places: Sequence[str], measures: Sequence[str], convention: str, texts: str | None, *, details: bool, progress: Progress
 ) -> Gathered:
-    """What the places hold: folders of results, or judgments and runs. Raises BadUsage for a mixture."""
+    """The content of the places: folders of results, or judgments and runs. Raises BadUsage for a mixture."""
     named = [split_name(place) for place in places]
     folders = [is_result_folder(place) for _, place in named]
     if places and all(folders):
@@ -179,8 +179,8 @@ def _from_runs(
         progress=progress,
     )
     attributes: dict[str, dict[str, str]] = {}
-    for query, told in result.objects["attributes"].items():
-        for name, text in told.items():
+    for query, texts_of in result.objects["attributes"].items():
+        for name, text in texts_of.items():
             attributes.setdefault(name, {})[query] = text
     origin = Origin(
         rules={name: rule for name, rule in result.describe().items() if name not in ("seed", "intervals")},
@@ -193,9 +193,9 @@ def _from_runs(
 
 
 def _attribute(gathered: Gathered, name: str) -> Attribute:
-    """What is known of the queries under a name. Raises UnknownName, and BadInput where nothing is known of them."""
+    """An attribute of the queries. Raises UnknownName, and BadInput where they have none."""
     if not gathered.attributes:
-        raise BadInput(f"nothing is known of the queries to take {name!r} from; evaluate with --query-texts, and with -o.")
+        raise BadInput(f"the queries have no attributes to take {name!r} from; evaluate with --query-texts, and with -o.")
     if name not in gathered.attributes:
         raise UnknownName(f"no query has a column {name!r}; {suggest(name, gathered.attributes)}")
     return Attribute(name, gathered.attributes[name])

@@ -45,8 +45,8 @@ def fuse(
 ) -> Output:
     """Fuse runs into one: reciprocal ranks, sums of scores, Borda; weights by hand, or tuned so that no query tunes on itself.
 
-    With --tune every judged query is fused as the queries of the other folds would have it, and tables tell how well the fused
-    run does beside the runs it is made of, and what each fold chose.
+    With --tune every judged query is fused by the choice of the other folds, and tables compare the fused run with the runs
+    that it is made of, and list the choice of each fold.
 
     Parameters
     ----------
@@ -97,35 +97,35 @@ def fuse(
     rankings = read_runs(name_runs(list(runs)) if runs else {}, run_format=run_format, duplicates=duplicates)
     shared: dict[str, Any] = {"absent": absent, "depth": depth, "top": top, "progress": progress}
     if tune is None:
-        _refuse_idle(measure=measure, step=step, folds=folds, seed=seed, format=format, qrels_format=qrels_format)
+        _reject_unused_options(measure=measure, step=step, folds=folds, seed=seed, format=format, qrels_format=qrels_format)
         if len(methods) != 1 or len(normalisations) > 1:
             raise BadUsage("several methods or normalisations are tried with --tune QRELS only; name one of each.")
         numbers = None if weights is None else _weights(weights)
         one: dict[str, Any] = {"method": methods[0], "normalise": next(iter(normalisations), None), "weights": numbers}
         fused = fuse_runs(rankings, **one, **shared)
-        return Output(notes=(*_said(rankings, absent=absent, **one), *_write(fused, output, target_format)))
+        return Output(notes=(*_fusion_rules(rankings, absent=absent, **one), *_write(fused, output, target_format)))
     if weights is not None:
         raise BadUsage("--weights are what --tune finds; give one of the two.")
     judgments = io.find_judgments(tune, format=qrels_format)
-    asked = [name for text in measure or [] for name in split_names(text)] or ["nDCG@10"]
+    requested = [name for text in measure or [] for name in split_names(text)] or ["nDCG@10"]
     tried = {"methods": methods, "normalise": normalisations, "step": 0.1 if step is None else step}
     drawn = {"folds": 5 if folds is None else folds, "seed": 0 if seed is None else seed}
-    tuned = tune_fusion(rankings, judgments.table, measure=asked[0], **tried, **drawn, **shared)
-    result = _judged(tuned, rankings, judgments.table, asked, output.name.partition(".")[0])
-    notes = [f"judgments: read as {judgments.format}", *judgments.notes, *_told(tuned, rankings)]
-    told = [*result.notes, *result.interval_notes]
-    text = _tables(tuned, result, [*notes, *told], format or "table")
+    tuned = tune_fusion(rankings, judgments.table, measure=requested[0], **tried, **drawn, **shared)
+    result = _judged(tuned, rankings, judgments.table, requested, output.name.partition(".")[0])
+    notes = [f"judgments: read as {judgments.format}", *judgments.notes, *_tuning_notes(tuned, rankings)]
+    result_notes = [*result.notes, *result.interval_notes]
+    text = _tables(tuned, result, [*notes, *result_notes], format or "table")
     written = _write(tuned.ranking, output, target_format)
-    return Output(text=text, notes=(*notes, *(told if format != "json" else []), *written))
+    return Output(text=text, notes=(*notes, *(result_notes if format != "json" else []), *written))
 
 
 def _tables(tuned: TunedFusion, result: Results, notes: Sequence[str], format: report.Format) -> str:  # noqa: A002
-    """How well the runs do, and what was chosen, as text."""
+    """The results of all runs, and the choices, as text."""
     rules, tables = result.describe() | tuned.describe(), {"choices": tuned.rows}
     return report.render(result.summary, None, rules, notes, format, terminal=report.terminal_of(sys.stdout), tables=tables)
 
 
-def _said(
+def _fusion_rules(
     rankings: Mapping[str, Ranking],
     *,
     method: str,
@@ -133,28 +133,28 @@ def _said(
     absent: str | None,
     weights: Sequence[float] | None,
 ) -> list[str]:
-    """How the runs are fused, with what was not said, and what should be known of it."""
-    way = parse_fusion(method, normalise=normalise, absent=absent).with_weights(weights, len(rankings))
-    rules = ", ".join(f"{name} {rule}" for name, rule in way.describe().items() if name in ("normalise", "absent", "weights"))
-    return [f"{way.method} of {', '.join(rankings)}" + (f"; {rules}" if rules else ""), *fusion_notes(way, rankings)]
+    """The fusion of the runs with all defaults, and notes on it."""
+    fusion = parse_fusion(method, normalise=normalise, absent=absent).with_weights(weights, len(rankings))
+    rules = ", ".join(f"{name} {rule}" for name, rule in fusion.describe().items() if name in ("normalise", "absent", "weights"))
+    return [f"{fusion.method} of {', '.join(rankings)}" + (f"; {rules}" if rules else ""), *fusion_notes(fusion, rankings)]
 
 
 def _weights(text: str) -> list[float]:
     try:
         return [float(each) for each in listed(text, "--weights")]
     except ValueError as error:
-        raise BadUsage(f"--weights {text!r}: numbers with commas between them are wanted, one for each run.") from error
+        raise BadUsage(f"--weights {text!r}: expected numbers with commas between them, one for each run.") from error
 
 
-def _refuse_idle(**given: Any) -> None:
-    """Raises BadUsage for an option that says something of tuning where nothing is tuned."""
+def _reject_unused_options(**given: Any) -> None:
+    """Raises BadUsage for an option of tuning where nothing is tuned."""
     for name, value in given.items():
         if value is not None:
             raise BadUsage(f"--{name.replace('_', '-')} is about tuning; name the judgments with --tune, or leave it out.")
 
 
 def _write(fused: Ranking, output: Path, form: str | None) -> list[str]:
-    """Writes the run; what was written, and what its format could not hold."""
+    """Writes the run. Notes on the file, and on queries that its format cannot hold."""
     written = io.write_run(fused, output, format=form)
     empty = 0 if written == "json" else int((np.diff(fused.offsets) == 0).sum())
     lost = [f"{empty} queries without items are not in {output}: the format cannot hold them"] if empty else []
@@ -168,18 +168,18 @@ def _judged(tuned: TunedFusion, rankings: Mapping[str, Ranking], judgments: Any,
     return rankwell.evaluate(judgments, {**rankings, untuned: tuned.untuned, label: tuned.ranking}, measures, seed=tuned.seed)
 
 
-def _told(tuned: TunedFusion, rankings: Mapping[str, Ranking]) -> list[str]:
-    """How the ways were chosen, and what all queries together would choose, for queries to come."""
+def _tuning_notes(tuned: TunedFusion, rankings: Mapping[str, Ranking]) -> list[str]:
+    """The selection of the fusions, and the choice of all queries together, for new queries."""
     loose = len(tuned.ranking.queries) - len(tuned.folds)
-    way = tuned.whole.fusion
+    fusion = tuned.whole.fusion
     notes = [
         f"tuned out of fold by {tuned.measure.label}: each of {len(tuned.folds)} judged queries is fused by the best of "
         f"{tuned.candidates} ways over the other folds ({len(tuned.choices)}, seed {tuned.seed}), so none is tuned on itself"
     ]
     if loose:
         notes.append(f"{loose} queries without judgments are fused as all judged queries together chose")
-    options = [f"--method '{way.method}'"]
-    options += [f"--normalise {way.normalise}"] if way.normalise else []
-    options += ["--weights " + ",".join(f"{each:g}" for each in way.weights)] if way.weights else []
+    options = [f"--method '{fusion.method}'"]
+    options += [f"--normalise {fusion.normalise}"] if fusion.normalise else []
+    options += ["--weights " + ",".join(f"{each:g}" for each in fusion.weights)] if fusion.weights else []
     notes.append(f"for new queries: {' '.join(options)}")
-    return [*notes, *fusion_notes(way, rankings)]
+    return [*notes, *fusion_notes(fusion, rankings)]

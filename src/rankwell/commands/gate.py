@@ -12,8 +12,14 @@ from rankwell.core.tables.values import Values
 from rankwell.errors import BadInput, BadUsage, GateFailed, RankwellError, UnknownName
 from rankwell.experiments.comparison import Origin, compare_values
 from rankwell.experiments.comparison.folders import from_folders, run_names
-from rankwell.experiments.gate_toml import Gate, read_gate
-from rankwell.experiments.requirements import Check, Figures, check_requirement, parse_requirement
+from rankwell.experiments.requirements import (
+    Check,
+    Gate,
+    SummaryFigures,
+    check_requirement,
+    parse_requirement,
+    read_gate,
+)
 from rankwell.io.result_folder import ResultFolder, is_result_folder, read_results
 from rankwell.io.result_summary import read_summary
 from rankwell.report.charts import difference_label
@@ -80,14 +86,14 @@ def gate(
         refuse_blocked(junit)
     try:
         stated = Gate() if requirements is None else read_gate(requirements)
-        wanted = Gate(
+        required = Gate(
             require=(*stated.require, *(require or ())),
             no_regression=stated.no_regression if no_regression is None else no_regression,
             tolerance=stated.tolerance if tolerance is None else tolerance,
             measures=tuple(name for text in measure or stated.measures for name in split_names(text)),
         )
         method = {"intervals": intervals, "level": level, "resamples": resamples, "seed": seed}
-        lines, notes = _hold(folder, wanted, method)
+        lines, notes = _check_all(folder, required, method)
     except RankwellError as error:
         # What an earlier call wrote there would say that all is well.
         if junit is not None:
@@ -136,26 +142,26 @@ def _text(lines: Sequence[_Line]) -> str:
     return "\n".join([*sentences, f"gate: {total}"]) + "\n"
 
 
-def _hold(folder: Path, wanted: Gate, method: Mapping[str, Any]) -> tuple[list[_Line], list[str]]:
+def _check_all(folder: Path, required: Gate, method: Mapping[str, Any]) -> tuple[list[_Line], list[str]]:
     """The outcome of every requirement, and notes. Raises BadUsage where nothing is required."""
-    if not wanted.require and not wanted.no_regression:
+    if not required.require and not required.no_regression:
         raise BadUsage("nothing is required; add --require 'nDCG@10.ci_low >= 0.38' or --no-regression BASELINE.")
-    for option, given in (("--tolerance", wanted.tolerance), ("--measure", wanted.measures)):
-        if given and not wanted.no_regression:
+    for option, given in (("--tolerance", required.tolerance), ("--measure", required.measures)):
+        if given and not required.no_regression:
             raise BadUsage(f"{option} belongs to --no-regression; name the baseline.")
-    parsed = [parse_requirement(text) for text in wanted.require]
+    parsed = [parse_requirement(text) for text in required.require]
     results = read_results(folder)
-    known_figures = Figures(read_summary(folder), results.values, results.facts, results.rules)
-    own = wanted.no_regression if wanted.no_regression in results.runs else None
+    known_figures = SummaryFigures(read_summary(folder), results.values, results.facts, results.rules)
+    own = required.no_regression if required.no_regression in results.runs else None
     lines = [_required(each) for one in parsed for each in check_requirement(one, known_figures, besides=own)]
-    if not wanted.no_regression:
+    if not required.no_regression:
         return lines, []
-    compared, notes = _against(results, wanted, method)
+    compared, notes = _against(results, required, method)
     known = {(each.run, each.measure) for each in results.values}
     whole = dict.fromkeys(
         row["label"] for row in known_figures.rows if row.get("against") is None and (row["run"], row["measure"]) not in known
     )
-    if whole and not wanted.measures:
+    if whole and not required.measures:
         notes.append(f"{', '.join(whole)}: a figure of the whole has no values of queries, and is not compared with the baseline")
     return [*lines, *compared], list(dict.fromkeys(notes))
 
@@ -166,7 +172,7 @@ def _required(check: Check) -> _Line:
     missed = missed if check.missed or check.passed else ": equal is not enough"
     sentence = (
         f"{_about(check.run, check.measure, check.part)}: {check.figure} is {_shown(check)}{_counted(check)}, "
-        f"wanted {check.wanted}{missed}"
+        f"wanted {check.bounds}{missed}"
     )
     return _Line(
         passed=check.passed,
@@ -223,7 +229,7 @@ class _Tolerance(NamedTuple):
             raise BadUsage(f"--tolerance {text!r}: expected a number from 0, as 0.005, or 1% of the baseline's mean.")
         return cls(text.strip(), number, text.strip().endswith("%"))
 
-    def refuse_unfit(self, units: Sequence[str]) -> None:
+    def check_units(self, units: Sequence[str]) -> None:
         """Raises BadUsage for one that is of two units at once, or that no difference of shares can exceed."""
         if self.relative or not self.number:
             return
@@ -242,36 +248,38 @@ class _Tolerance(NamedTuple):
         return abs(row["mean_against"]) * self.number / 100 if self.relative else self.number
 
 
-def _against(results: ResultFolder, wanted: Gate, method: Mapping[str, Any]) -> tuple[list[_Line], list[str]]:
-    """A line for every run and measure that is held against the baseline, and what is to be said of it."""
-    tolerance = _Tolerance.of(wanted.tolerance) if wanted.tolerance else None
-    folders = [("", results), *_other_folder(results, wanted.no_regression)]
+def _against(results: ResultFolder, required: Gate, method: Mapping[str, Any]) -> tuple[list[_Line], list[str]]:
+    """A line for every run and measure that is compared with the baseline, and notes."""
+    tolerance = _Tolerance.of(required.tolerance) if required.tolerance else None
+    folders = [("", results), *_other_folder(results, required.no_regression)]
     gathered = from_folders(folders, details=False)
     names = run_names(folders)
-    pairs, new = _pairs(results, wanted.no_regression, names)
+    pairs, new = _pairs(results, required.no_regression, names)
     notes = [
         *gathered.origin.notes,
-        *(f"{run} has no run of its name in {wanted.no_regression}, and is not compared" for run in new),
+        *(f"{run} has no run of its name in {required.no_regression}, and is not compared" for run in new),
     ]
-    keys = list(dict.fromkeys(name for fact in gathered.facts for name in fact))
+    keys = list(dict.fromkeys(name for each in gathered.row_attributes for name in each))
     rows: list[Mapping[str, Any]] = []
     for run, base in pairs:
-        mine = [(each, fact) for each, fact in zip(gathered.values, gathered.facts, strict=True) if each.run in (run, base)]
-        if not wanted.measures:
+        mine = [
+            (each, own) for each, own in zip(gathered.values, gathered.row_attributes, strict=True) if each.run in (run, base)
+        ]
+        if not required.measures:
             mine, only = _shared(mine, run, base)
             notes += [f"{', '.join(only)}: {base} has no such values, and they are not held against it"] if only else []
         result = compare_values(
             [each for each, _ in mine],
-            facts=[fact for _, fact in mine],
+            row_attributes=[own for _, own in mine],
             baseline=base,
-            measures=wanted.measures or None,
+            measures=required.measures or None,
             test="t",
             correction="none",
             origin=Origin(better=gathered.origin.better),
             **method,
         )
         for row in result.differences:
-            _refuse_lost_queries(row, mine)
+            _check_lost_queries(row, mine)
         notes += result.notes
         rows += result.differences
     judged = [row for row in rows if row["better"] != "neither"]
@@ -282,7 +290,7 @@ def _against(results: ResultFolder, wanted: Gate, method: Mapping[str, Any]) -> 
         f"{name}: neither higher nor lower values are better, and it is not held against the baseline" for name in undirected
     ]
     if tolerance:
-        tolerance.refuse_unfit(list(dict.fromkeys(row["unit"] for row in judged)))
+        tolerance.check_units(list(dict.fromkeys(row["unit"] for row in judged)))
     return [_compared(row, tolerance, keys) for row in judged], notes
 
 
@@ -297,7 +305,7 @@ def _other_folder(results: ResultFolder, baseline: str) -> list[tuple[str, Resul
             f"{results.place} has no run {baseline!r}, and there is no such folder; {suggest(baseline, results.runs)}"
         )
     if Path(baseline).resolve() == results.place.resolve():
-        raise BadUsage(f"{baseline} is the folder itself; name the results that it shall be held against.")
+        raise BadUsage(f"{baseline} is the folder itself; name the results to compare it with.")
     return [(baseline.rstrip("/"), read_results(baseline))]
 
 
@@ -306,7 +314,7 @@ def _pairs(results: ResultFolder, baseline: str, names: Sequence[Mapping[str, st
     if len(names) == 1:
         others = [run for run in results.runs if run != baseline]
         if not others:
-            raise BadUsage(f"{baseline!r} is the only run of {results.place}; nothing is held against it.")
+            raise BadUsage(f"{baseline!r} is the only run of {results.place}; there is no other run to compare with it.")
         return [(run, baseline) for run in others], []
     base = names[1]
     shared = [run for run in results.runs if run in base]
@@ -323,20 +331,20 @@ def _pairs(results: ResultFolder, baseline: str, names: Sequence[Mapping[str, st
 
 def _shared(known: Sequence[_Known], run: str, base: str) -> tuple[list[_Known], list[str]]:
     """The measures of both, and those of the run alone. Raises BadInput for a measure of the baseline that the run lacks."""
-    of = {name: [(each.measure, fact) for each, fact in known if each.run == name] for name in (run, base)}
-    lost = next((each.label for each, fact in known if each.run == base and (each.measure, fact) not in of[run]), None)
+    of = {name: [(each.measure, own) for each, own in known if each.run == name] for name in (run, base)}
+    lost = next((each.label for each, own in known if each.run == base and (each.measure, own) not in of[run]), None)
     if lost is not None:
         raise BadInput(f"{run} has no values of {lost}, which {base} has; evaluate it as well, or choose measures by --measure.")
-    only = dict.fromkeys(each.label for each, fact in known if (each.measure, fact) not in of[base])
-    return [(each, fact) for each, fact in known if (each.measure, fact) in of[base]], list(only)
+    only = dict.fromkeys(each.label for each, own in known if (each.measure, own) not in of[base])
+    return [(each, own) for each, own in known if (each.measure, own) in of[base]], list(only)
 
 
-def _refuse_lost_queries(row: Mapping[str, Any], known: Sequence[_Known]) -> None:
+def _check_lost_queries(row: Mapping[str, Any], known: Sequence[_Known]) -> None:
     """Raises BadInput where queries that count for the baseline do not count for the run: the hard ones may be missing."""
     counted = {
         each.run: [query for query, counts in zip(each.queries, each.counted.tolist(), strict=True) if counts]
-        for each, fact in known
-        if each.measure == row["of"] and all(row.get(name) == value for name, value in fact.items())
+        for each, own in known
+        if each.measure == row["of"] and all(row.get(name) == value for name, value in own.items())
     }
     run, base = row["run"], row["against"]
     lost = [query for query in counted[base] if query not in set(counted[run])]

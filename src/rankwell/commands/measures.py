@@ -23,7 +23,7 @@ def measures(
     entries = [MEASURES[name] for name in MEASURES]
     if format == "md":
         return Output(text=page(entries))
-    rows = [facts(entry) for entry in entries]
+    rows = [describe_entry(entry) for entry in entries]
     if format == "json":
         return Output(text=report.render_rows(rows, "json"))
     shown = [{"measure": each["form"], "value": each["says"], "aliases": ", ".join(each["aliases"])} for each in rows]
@@ -33,7 +33,7 @@ def measures(
     )
 
 
-def facts(entry: MeasureEntry) -> dict[str, Any]:
+def describe_entry(entry: MeasureEntry) -> dict[str, Any]:
     """The registry's entry of a measure, for tables and JSON."""
     return {
         "name": entry.name,
@@ -79,7 +79,7 @@ def page(entries: list[MeasureEntry]) -> str:
 
 
 def _section(entry: MeasureEntry) -> str:
-    known = facts(entry)
+    known = describe_entry(entry)
     low, high = known["bounds"]
     lines = [f"### {entry.name}", "", f"`{form(entry)}`", ""]
     for text in entry.paragraphs:

@@ -123,7 +123,7 @@ def page_source(
         title=title or _named(runs),
         protocol=gathered.origin.protocol,
         values=gathered.values,
-        facts=gathered.facts,
+        facts=gathered.row_attributes,
         rows=rows,
         places=[Place(folder.place, renamed) for (_, folder), renamed in zip(folders, names, strict=True)],
         verdicts=verdicts,
@@ -148,7 +148,7 @@ def _rows(folder: ResultFolder, renamed: Mapping[str, str]) -> list[Row]:
 
 def _compared(gathered: Gathered, seed: int) -> tuple[Results | None, list[str]]:
     """The comparison of the runs that share a measure, or why there is none; of many runs each with the first alone."""
-    compared = [(each.measure, tuple(fact.items())) for each, fact in zip(gathered.values, gathered.facts, strict=True)]
+    compared = [(each.measure, tuple(fact.items())) for each, fact in zip(gathered.values, gathered.row_attributes, strict=True)]
     if not any(one == other for one, other in combinations(compared, 2)):
         return None, []
     runs = gathered.runs
@@ -156,7 +156,9 @@ def _compared(gathered: Gathered, seed: int) -> tuple[Results | None, list[str]]
     notes = [f"each run was tested against {runs[0]} alone; rankwell compare tests all {math.comb(len(runs), 2)} pairs"]
     baseline = runs[0] if many else None
     try:
-        found = compare_values(gathered.values, facts=gathered.facts, baseline=baseline, seed=seed, origin=gathered.origin)
+        found = compare_values(
+            gathered.values, row_attributes=gathered.row_attributes, baseline=baseline, seed=seed, origin=gathered.origin
+        )
         return found, notes if many else []
     except NothingToEvaluate as error:
         return None, [f"not compared: {error}"]

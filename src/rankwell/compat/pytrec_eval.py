@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from rankwell.compat.trec_inputs import Options
 from rankwell.compat.trec_measures import GROUPS, MEASURES, Line, lines_of
-from rankwell.compat.trec_options import Options
 from rankwell.compat.trec_views import values_of
 from rankwell.core.tables.judgments import Judgments
 from rankwell.core.views.judged import JudgedRankings
@@ -43,7 +43,7 @@ _PARAMETRISED = re.compile(r"(?P<name>\w+?)[._](?P<text>\d+(\.\d+)?(,\d+(\.\d+)?
 class RelevanceEvaluator:
     """Evaluates runs against judgments, both as mappings query -> item -> number.
 
-    query_relevance: whole-number grades; queries without items are left out. measures: trec_eval's names and nicknames, with
+    query_relevance: integer grades; queries without items are left out. measures: trec_eval's names and nicknames, with
     parameters as `ndcg_cut.5,10` or `P_5`. relevance_level: the lowest relevant grade. judged_docs_only_flag: unjudged items
     are taken out of runs.
     Raises TypeError for keys, grades or levels of the wrong type, ValueError for measures that pytrec_eval does not have.
@@ -63,7 +63,7 @@ class RelevanceEvaluator:
     def evaluate(self, scores: Scores) -> dict[str, dict[str, float]]:
         """query -> measure -> value, for the queries of the run that are judged, in the run's order.
 
-        Raises TypeError for a run that is no mapping of ids to numbers, BadScore for a score that is NaN or infinite.
+        Raises TypeError for a run that is not a mapping of ids to numbers, BadScore for a score that is NaN or infinite.
         """
         if not scores:
             return {}
@@ -83,14 +83,15 @@ class RelevanceEvaluator:
 
 
 def _lines(measures: Iterable[str], level: int) -> list[Line]:
-    """What the texts ask for, in trec_eval's order; parameters of one measure are put together and go before its defaults."""
-    asked: dict[str, list[str]] = {}
+    """The lines of the measures, in trec_eval's order; parameters of one measure are joined and replace its defaults."""
+    requested: dict[str, list[str]] = {}
     for text in {name: None for measure in measures for name in sorted(supported_nicknames.get(measure, {measure}))}:
         name, parameters = _parse(text)
-        asked.setdefault(name, []).extend(each for each in parameters if each not in asked.get(name, ()))
-    options = Options(old=True, rel=level, parameters=tuple((name, ",".join(given)) for name, given in asked.items() if given))
+        requested.setdefault(name, []).extend(each for each in parameters if each not in requested.get(name, ()))
+    parameters = tuple((name, ",".join(given)) for name, given in requested.items() if given)
+    options = Options(old=True, rel=level, parameters=parameters)
     try:
-        return [line for trec in MEASURES if trec.name in asked for line in lines_of(trec, options)]
+        return [line for trec in MEASURES if trec.name in requested for line in lines_of(trec, options)]
     except RankwellError as error:
         raise ValueError(str(error)) from error
 
@@ -128,7 +129,7 @@ def _check_run(scores: Any) -> None:
     if not isinstance(scores, Mapping):
         raise TypeError("Argument object scores should be of type dictionary.")
     for query, scored in scores.items():
-        # Of the items only the first is looked at: asking each for its type would take longer than the evaluation.
+        # Only the first item is checked: checking the type of each would take longer than the evaluation.
         if not isinstance(query, str) or not isinstance(scored, Mapping) or not isinstance(next(iter(scored), ""), str):
             raise TypeError("Unable to extract query/object scores.")
 
@@ -138,7 +139,7 @@ def _holds_numbers(scores: Mapping[str, Mapping[str, Any]]) -> bool:
 
 
 def parse_run(f_run: Iterable[str]) -> dict[str, dict[str, float]]:
-    """query -> item -> score from the lines of a TREC run; an item that stands twice in a query is an AssertionError."""
+    """query -> item -> score from the lines of a TREC run; an item that appears twice in a query is an AssertionError."""
     run: dict[str, dict[str, float]] = defaultdict(dict)
     for line in f_run:
         query, _, item, _, score, _ = line.split()
@@ -147,7 +148,7 @@ def parse_run(f_run: Iterable[str]) -> dict[str, dict[str, float]]:
 
 
 def parse_qrel(f_qrel: Iterable[str]) -> dict[str, dict[str, int]]:
-    """query -> item -> grade from the lines of a qrels file; an item that stands twice in a query is an AssertionError."""
+    """query -> item -> grade from the lines of a qrels file; an item that appears twice in a query is an AssertionError."""
     judged: dict[str, dict[str, int]] = defaultdict(dict)
     for line in f_qrel:
         query, _, item, grade = line.split()

@@ -1,6 +1,6 @@
 """An evaluator for sentence-transformers' trainer: the numbers of its EmbeddingSimilarityEvaluator, with p-values and MAE beside.
 
-`EmbeddingSimilarityEvaluator` is made when it is first asked for, as a subclass of the library's own evaluator where the library
+`EmbeddingSimilarityEvaluator` is made on first use, as a subclass of the library's own evaluator where the library
 is installed: its trainer takes nothing else for a single evaluator. `PairEvaluator` is the same for any model with `encode`.
 """
 
@@ -26,7 +26,7 @@ _log = logging.getLogger(__name__)
 
 
 class Encoder(Protocol):
-    """What a model must do: texts in, one vector for each out."""
+    """A model that turns texts into vectors."""
 
     def encode(self, sentences: list[str], *, batch_size: int, show_progress_bar: bool, convert_to_numpy: bool) -> Any:
         """(texts, dimensions) the vectors."""
@@ -34,13 +34,13 @@ class Encoder(Protocol):
 
 
 class PairEvaluator:
-    """Calls a model on pairs of sentences and returns how well its similarities follow the scores, under each similarity.
+    """Correlations between a model's similarities of sentence pairs and their scores, under each similarity.
 
-    sentences1, sentences2, scores: one of each per pair. name: stands before every figure's name. similarities: of `cosine`,
+    sentences1, sentences2, scores: one of each per pair. name: the prefix of every figure's name. similarities: of `cosine`,
     `dot`, `euclidean` and `manhattan` (negative distances); the model's own, else cosine, where none are named.
     main_similarity: whose Spearman correlation is the primary metric; else the only one's, else the largest.
     batch_size, show_progress_bar: handed to the model. write_csv: whether to add a line to the CSV when a folder is given.
-    Raises BadUsage for arguments that do not go together, BadInput for unequal lengths, BadScore for a score that is not finite.
+    Raises BadUsage for arguments that exclude each other, BadInput for unequal lengths, BadScore for a score that is not finite.
     """
 
     greater_is_better = True
@@ -91,7 +91,7 @@ class PairEvaluator:
         sides = [self._encode(model, texts) for texts in (self.sentences1, self.sentences2)]
         found: dict[str, float] = {}
         for similarity in similarities:
-            found |= self._figures(sides, similarity)
+            found |= self._correlations(sides, similarity)
         if output_path is not None and self.write_csv:
             self._add_line(Path(output_path), similarities, {"epoch": epoch, "steps": steps, **found})
         if len(similarities) > 1:
@@ -106,7 +106,7 @@ class PairEvaluator:
         return named
 
     def get_config_dict(self) -> dict[str, Any]:
-        """What the model card says of the evaluator's settings: nothing."""
+        """The evaluator's settings for the model card: none."""
         return {}
 
     def _named(self, figure: str) -> str:
@@ -119,25 +119,25 @@ class PairEvaluator:
     def _encode(self, model: Encoder, texts: list[str]) -> Any:
         return model.encode(texts, batch_size=self.batch_size, show_progress_bar=self.show_progress_bar, convert_to_numpy=True)
 
-    def _figures(self, sides: Sequence[Any], similarity: Similarity) -> dict[str, float]:
-        figures = dict.fromkeys(f"{figure}_{similarity}" for figure in ("pearson", "spearman", "spearman_p", "mae"))
+    def _correlations(self, sides: Sequence[Any], similarity: Similarity) -> dict[str, float]:
+        names = [f"{figure}_{similarity}" for figure in ("pearson", "spearman", "spearman_p", "mae")]
         try:
             one, two = (read_embeddings(side, check=False) for side in sides)
             scored: Floats = pair_similarities(one, two, Pairs.aligned(len(self.scores)), similarity)
         except BadInput as error:
             _log.warning("%s: %s", self._named(f"spearman_{similarity}"), error)
-            return dict.fromkeys(figures, np.nan)
+            return dict.fromkeys(names, np.nan)
         moment, ranks = pearson(self.scores, scored), spearman(self.scores, scored)
         if moment is None or ranks is None:
             _log.warning("%s: too few pairs, or all scores or similarities are equal", self._named(f"spearman_{similarity}"))
         values = (moment.value, ranks.value, ranks.p) if moment and ranks else (np.nan, np.nan, np.nan)
-        return dict(zip(figures, (*values, float(np.abs(scored - self.scores).mean())), strict=True))
+        return dict(zip(names, (*values, float(np.abs(scored - self.scores).mean())), strict=True))
 
     def _add_line(self, folder: Path, similarities: Sequence[Similarity], found: dict[str, float]) -> None:
         """Adds a line in the columns of the library's own evaluator: there `cosine_pearson` is what else is `pearson_cosine`."""
-        figures = [(similarity, figure) for similarity in similarities for figure in ("pearson", "spearman")]
-        header = ["epoch", "steps", *(f"{similarity}_{figure}" for similarity, figure in figures)]
-        line = [found["epoch"], found["steps"], *(found[f"{figure}_{similarity}"] for similarity, figure in figures)]
+        columns = [(similarity, figure) for similarity in similarities for figure in ("pearson", "spearman")]
+        header = ["epoch", "steps", *(f"{similarity}_{figure}" for similarity, figure in columns)]
+        line = [found["epoch"], found["steps"], *(found[f"{figure}_{similarity}"] for similarity, figure in columns)]
         path = _file_with(folder, f"similarity_evaluation{'_' + self.name if self.name else ''}_results", header)
         text = io.StringIO()
         if path.exists():

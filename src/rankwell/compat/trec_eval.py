@@ -13,9 +13,9 @@ from math import copysign, exp, isnan, log
 from operator import add
 from typing import TYPE_CHECKING, TextIO
 
-from rankwell.compat.trec_files import read_ahead
+from rankwell.compat.trec_inputs import HELP, Options, last_tag, parse, read_ahead, read_zscores
 from rankwell.compat.trec_measures import LEAST_FOR_GEOMETRIC, plan
-from rankwell.compat.trec_options import HELP, Options, parse
+from rankwell.store import Source
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -30,7 +30,7 @@ _VIEW_OF_FORMAT = {"qrels": "judged", "qrels_jg": "groups", "prefs": "preference
 def main(arguments: list[str], stdout: TextIO) -> int:
     """Runs trec_eval's command line and returns the exit code: 0, or 4 where version 10 stops at a topic without results.
 
-    Raises RankwellError for what trec_eval would refuse, with its own words.
+    Raises RankwellError for what trec_eval would reject, with its own message.
     """
     options = parse(arguments)
     if options.version:
@@ -62,9 +62,8 @@ def _evaluate(options: Options, stdout: TextIO) -> int:
     from rankwell.errors import BadUsage, NothingToEvaluate
 
     lines = plan(options)
-    wanted = _VIEW_OF_FORMAT[options.truth_format]
     for line in lines:
-        if line.trec.view not in (wanted, "any"):
+        if line.trec.view not in (_VIEW_OF_FORMAT[options.truth_format], "any"):
             raise BadUsage(f"{line.trec.name} cannot be computed with -R {options.truth_format}.")
     evaluated = _adjusted(lines, _values(lines, options), options)
     counted, stopped_at = _counted(options, evaluated)
@@ -105,7 +104,7 @@ def _values(lines: list[Line], options: Options) -> Evaluated:
 
 
 def _adjusted(lines: list[Line], evaluated: Evaluated, options: Options) -> Evaluated:
-    """Without what the item that version 10 invents under -c gave a query that the run lacks; as z-scores if wanted."""
+    """Without what the item that version 10 invents under -c gave a query that the run lacks; as z-scores where requested."""
     values = list(evaluated.values)
     if options.complete and not all(evaluated.present):
         for row, line in enumerate(lines):
@@ -119,23 +118,19 @@ def _adjusted(lines: list[Line], evaluated: Evaluated, options: Options) -> Eval
 
 def _counted(options: Options, evaluated: Evaluated) -> tuple[list[int], str | None]:
     """The queries that are evaluated, in order; and the one at which version 10 stops for want of results."""
-    wanted = options.single_query
-    asked = [place for place, query in enumerate(evaluated.queries) if wanted is None or query == wanted]
+    chosen = [place for place, query in enumerate(evaluated.queries) if options.single_query in (None, query)]
     if options.old:
-        return [place for place in asked if evaluated.present[place]], None
+        return [place for place in chosen if evaluated.present[place]], None
     if options.complete:
-        return asked, None
-    for order, place in enumerate(asked):
+        return chosen, None
+    for order, place in enumerate(chosen):
         if not evaluated.present[place]:
-            return asked[:order], evaluated.queries[place]
-    return asked, None
+            return chosen[:order], evaluated.queries[place]
+    return chosen, None
 
 
 def _standardised(values: list[Sequence[float]], lines: list[Line], queries: tuple[str, ...], path: str) -> list[Sequence[float]]:
     """(lines, queries) the values in standard deviations from the mean that a file gives for each query and measure."""
-    from rankwell.compat.trec_files import read_zscores
-    from rankwell.store import Source
-
     table = read_zscores(Source(path))
     return [
         array("d", [_standard(value, table.get((query, line.name))) for query, value in zip(queries, row, strict=True)])
@@ -162,7 +157,7 @@ def _single_lines(lines: list[Line], options: Options, evaluated: Evaluated, cou
         columns = [
             [f"'{strings[row][place]}'" for place in some]
             if row in strings
-            else _figures([evaluated.values[row][place] for place in some], line, options)
+            else _cells([evaluated.values[row][place] for place in some], line, options)
             for row, line in shown
         ]
         yield "".join(
@@ -188,9 +183,6 @@ def _summary_lines(lines: list[Line], options: Options, evaluated: Evaluated, co
 
 
 def _tag(options: Options) -> str:
-    from rankwell.compat.trec_files import last_tag
-    from rankwell.store import Source
-
     return last_tag(Source(options.run), comments=not options.old)
 
 
@@ -216,14 +208,14 @@ def _figure(value: float, line: Line, options: Options) -> str:
     return "  -nan" if isnan(value) and copysign(1.0, value) < 0 else f"{value:6.4f}"
 
 
-def _figures(values: list[float], line: Line, options: Options) -> list[str]:
+def _cells(values: list[float], line: Line, options: Options) -> list[str]:
     if any(map(isnan, values)) or (line.trec.whole and options.zscores is None):
         return [_figure(value, line, options) for value in values]
     return [f"{value:6.4f}" for value in values]
 
 
 def _write(stdout: TextIO, text: str) -> None:
-    """Ids may hold bytes that are no UTF-8; they leave as they came."""
+    """Ids may hold bytes that are not UTF-8; they are written as they were read."""
     buffer = getattr(stdout, "buffer", None)
     if buffer is None:
         stdout.write(text)

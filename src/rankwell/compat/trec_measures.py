@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from rankwell.compat.trec_options import Options, number, whole_number
+from rankwell.compat.trec_inputs import Options, leading_integer, number
 from rankwell.errors import BadUsage, UnknownName
 
 if TYPE_CHECKING:
@@ -24,8 +24,8 @@ class TrecMeasure(NamedTuple):
     """A measure of trec_eval.
 
     home: the file of rankwell.measures and the name there, `precision.P`; empty where no measure is behind it (runid, relstring).
-    kind: what may follow the dot: nothing, ranks or shares (a line for each), numbers or `level=gain` pairs (one line).
-    parameter: what a rank or share is called there. by_level: whether -l decides what it counts as relevant.
+    kind: the text behind the dot: none, ranks or shares (a line for each), numbers or `level=gain` pairs (one line).
+    parameter: the name of a rank or share there. by_level: whether -l decides which items are relevant.
     given: further parameters there. whole: printed without decimals. single: printed for single queries.
     """
 
@@ -46,8 +46,8 @@ class TrecMeasure(NamedTuple):
 class Line(NamedTuple):
     """One line of output: the name as printed, the measure that it shows, and with which parameters.
 
-    given: the parameters as rankwell's measure has them. at: the rank or share that the line is for, None for other kinds.
-    numbers: what stands behind the dot of a measure that takes numbers.
+    given: the parameters of rankwell's measure. at: the rank or share that the line is for, None for other kinds.
+    numbers: those behind the dot of a measure that takes numbers.
     """
 
     name: str
@@ -156,7 +156,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
 
 
 def plan(options: Options) -> list[Line]:
-    """The lines that the options ask for, in trec_eval's order. Raises UnknownName, BadUsage."""
+    """The lines of the options, in trec_eval's order. Raises UnknownName, BadUsage."""
     marked = set[str]()
     offered = {trec.name: trec for trec in MEASURES if trec.since == 9 or not options.old}
     for name in options.marked or ("official",):
@@ -190,11 +190,11 @@ def lines_of(trec: TrecMeasure, options: Options) -> Iterator[Line]:
 
 def _cuts(trec: TrecMeasure, text: str) -> list[float]:
     """The ranks or shares of a list such as `5,7,3`, in ascending order."""
-    cuts = sorted((whole_number if trec.kind == "ranks" else number)(part) for part in text.split(","))
+    cuts = sorted((leading_integer if trec.kind == "ranks" else number)(part) for part in text.split(","))
     if trec.kind == "ranks" and cuts[0] < 1:
-        raise BadUsage(f"{trec.name}.{text}: {cuts[0]} is no rank; ranks are whole numbers from 1.")
+        raise BadUsage(f"{trec.name}.{text}: {cuts[0]} is not a rank; expected positive integers.")
     if len(set(cuts)) < len(cuts):
-        raise BadUsage(f"{trec.name}.{text}: a cut-off stands there twice (duplicate cutoffs); name each once.")
+        raise BadUsage(f"{trec.name}.{text}: a cut-off appears twice (duplicate cutoffs); name each once.")
     return list(cuts)
 
 

@@ -1,8 +1,8 @@
 """trec_eval's common measures in plain Python, query by query: a small file takes less time than importing NumPy does.
 
-Each function adds in the order in which its namesake in `rankwell.measures` adds, so that both give the same bits, but for
-logarithms on processors for which NumPy has its own (tests/compat/test_trec_small.py). What is not here, and what is large,
-`rankwell.compat.trec_views` evaluates.
+Each function adds in the order in which its namesake in `rankwell.measures` adds, so that both give the same bits, except for
+logarithms on processors for which NumPy has its own (tests/compat/test_trec_small.py). `rankwell.compat.trec_views` evaluates
+other measures and large files.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from rankwell.compat.trec_measures import LEAST_FOR_GEOMETRIC, Evaluated
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
+    from rankwell.compat.trec_inputs import Options
     from rankwell.compat.trec_measures import Line
-    from rankwell.compat.trec_options import Options
     from rankwell.io.reader.hit_rows import HitRows
     from rankwell.io.reader.judged_rows import JudgedRows
 
@@ -47,7 +47,7 @@ class Query(NamedTuple):
 
 
 def fits(lines: Sequence[Line], judged: JudgedRows) -> bool:
-    """Whether all these lines can be had here, and in little time."""
+    """Whether all these lines are available here, and take little time."""
     size = len(judged.items) + len(judged.queries) * len(lines)
     return size <= MOST and all(line.trec.name in _FORMS and not _has_gains(line) for line in lines)
 
@@ -57,8 +57,8 @@ def _has_gains(line: Line) -> bool:
 
 
 def evaluate(lines: Sequence[Line], options: Options, judged: JudgedRows, found: HitRows) -> Evaluated:
-    """What trec_eval's options ask for, of lines that fit."""
-    # trec_eval cuts grades to whole numbers.
+    """The values of lines that fit."""
+    # trec_eval truncates grades to integers.
     grades = [float(int(grade)) for grade in memoryview(judged.grades).cast("d")]
     forms = _forms(lines, options)
     values = [array("d") for _ in lines]
@@ -76,14 +76,14 @@ def _whole(raw: bytes) -> memoryview[int]:
 
 
 def _queries(options: Options, offsets: Sequence[int], grades: list[float], found: HitRows) -> Iterator[Query]:
-    """The queries of the truth with what -M and -J leave of their rankings."""
+    """The queries of the truth with their rankings after -M and -J."""
     places = zip(_whole(found.row), _whole(found.above), _whole(found.before), strict=True)
     rank_of = {row: above + before + 1 for row, above, before in places}
     for place, size in enumerate(_whole(found.retrieved)):
         rows = range(offsets[place], offsets[place + 1])
         placed = sorted((rank_of[row], grades[row]) for row in rows if row in rank_of)
         if options.complete and not options.old:
-            # Under -c version 10 invents one item that nobody judged for a query without results.
+            # Under -c version 10 invents an unjudged item for a query without results.
             size = size or 1
         if options.depth is not None:
             placed, size = [each for each in placed if each[0] <= options.depth], min(size, options.depth)
@@ -97,7 +97,7 @@ def _queries(options: Options, offsets: Sequence[int], grades: list[float], foun
 
 
 def _forms(lines: Sequence[Line], options: Options) -> list[tuple[Form, list[float]]]:
-    """What gives the values of one line after the other: a function for all ranks or shares of one measure."""
+    """The functions of the lines in order, one for all ranks or shares of a measure."""
     forms: list[tuple[Form, list[float]]] = []
     for name, group in groupby(lines, lambda line: line.trec.name):
         form = _FORMS[name]
@@ -117,7 +117,7 @@ def _sums(values: Iterable[float]) -> list[float]:
 
 
 def _found(query: Query, k: float) -> int:
-    """How many relevant items stand in the first places."""
+    """Number of relevant items among the first k."""
     return bisect_right(query.hits, k)
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from rankwell.compat.trec_files import Ahead, reading_of
+from rankwell.compat.trec_inputs import Ahead, reading_of
 from rankwell.compat.trec_measures import LEAST_FOR_GEOMETRIC, Evaluated, Line
 from rankwell.core.registry import Measure
 from rankwell.core.views.judged import JudgedRankings
@@ -18,7 +18,7 @@ from rankwell.store import Source
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rankwell.compat.trec_options import Options
+    from rankwell.compat.trec_inputs import Options
     from rankwell.core.tables import Bools, Floats
     from rankwell.core.tables.hits import Hits
     from rankwell.core.tables.judgments import Judgments
@@ -34,7 +34,7 @@ class _Joined(NamedTuple):
 
 
 def evaluate(lines: Sequence[Line], options: Options, ahead: Ahead | None) -> Evaluated:
-    """What trec_eval's options ask for. ahead: what of it has been read. Raises what the readers raise."""
+    """The values of all lines. ahead: the files that have been read already. Raises what the readers raise."""
     truth, run = Source(options.qrels), Source(options.run)
     if options.truth_format == "qrels":
         joined = _join_judged(options, truth, run, ahead)
@@ -57,7 +57,7 @@ def _join_judged(options: Options, truth: Source, run: Source, ahead: Ahead | No
 
 
 def _other_judgments(options: Options, truth: Source) -> Judgments:
-    """What the compiled reader left. Importing all that the formats share takes longer than reading a small file."""
+    """Judgments that the compiled reader does not read. Importing all formats takes longer than reading a small file."""
     from rankwell.io.trec_qrels import read
 
     return read(truth, comments=not options.old)
@@ -83,19 +83,19 @@ def _join_preferences(options: Options, truth: Source, run: Source) -> _Joined:
         preferences = read_preferences(truth, comments=not options.old)
     else:
         preferences = Preferences.from_judgments(read(truth, aspects=True, comments=not options.old))
-    # With preferences trec_eval breaks ties the other way round; and -J, which takes out what nobody compared, changes nothing.
+    # With preferences trec_eval reverses the order of tied items; -J removes items that were not compared, which has no effect.
     hits = _hits(options, run, preferences.judgments, ties="id-asc")
     view = PreferenceRankings.join(preferences, hits)
     return _Joined(view if options.depth is None else view.cut(options.depth), hits.present)
 
 
 def _whole_grades(judgments: Judgments) -> Judgments:
-    """Grades as trec_eval reads them: cut to whole numbers."""
+    """Grades as trec_eval reads them: truncated to integers."""
     return replace(judgments, grades=np.trunc(judgments.grades))
 
 
 def _hits(options: Options, run: Source, judgments: Judgments, *, ties: TieRule = "id-desc", ahead: Ahead | None = None) -> Hits:
-    """The hits of the run. Version 10 invents under -c one item that nobody judged for a query without results, and so do we."""
+    """The hits of the run. Under -c a query without results gets an unjudged item, as in version 10."""
     hits = None if ahead is None or ahead.scan is None else ahead.scan.hits(judgments)
     if hits is None:
         hits = reading.scan(run, judgments, reading.TREC_RUN, reading_of(options, ties))
@@ -131,20 +131,20 @@ def values_of(lines: Sequence[Line], view: Any, rel: int) -> Floats:
                 # On x86 what 0 / 0 gives has a minus sign, which trec_eval prints.
                 row[_undefined(line, measure, view)] = -np.nan
             elif line.trec.name == "Rndcg":
-                # Of all gain-based measures this one alone asks -l whether a query has anything relevant.
+                # Of all gain-based measures this one alone uses -l to decide whether a query has relevant items.
                 row[view.n_relevant(rel) == 0] = 0
     return values
 
 
 def _undefined(line: Line, measure: Measure, view: Any) -> Bools:
-    """(queries,) where trec_eval divides 0 by 0: -J left nothing of the ranking, and a recall level asks for no item at all."""
+    """(queries,) where trec_eval divides 0 by 0: -J left nothing of the ranking, and a recall level needs no item at all."""
     empty: Bools = view.retrieved == 0
     if not empty.any():
         return empty
     parameters = measure.parameters
     recalls = parameters["recalls"] if line.trec.name == "11pt_avg" else (parameters["recall"],)
-    asked = min(recalls) * view.n_relevant(parameters["rel"])
-    return empty & (asked + 0.9 < 1 if parameters["rounding"] == "floor" else asked < 0.5)
+    needed = min(recalls) * view.n_relevant(parameters["rel"])
+    return empty & (needed + 0.9 < 1 if parameters["rounding"] == "floor" else needed < 0.5)
 
 
 def _relevance_strings(line: Line, joined: _Joined) -> list[str]:

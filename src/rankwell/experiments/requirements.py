@@ -1,17 +1,21 @@
-"""What is required of results, `nDCG@10.ci_low >= 0.38`, held against the figures of their summary."""
+"""Requirements of results, `nDCG@10.ci_low >= 0.38`: gate files, their grammar, and their check by a summary."""
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, NamedTuple, TypedDict
 
 import numpy as np
 
-from rankwell.core.registry import parse_measure, suggest
+from rankwell.core.registry import suggest
 from rankwell.core.tables.values import Values
 from rankwell.errors import BadInput, BadUsage, UnknownName
+from rankwell.experiments.comparison.matrices import exact_name
+from rankwell.experiments.toml_tables import TomlTable
 from rankwell.io.result_folder import values_behind
 from rankwell.stats import MIN_QUERIES
+from rankwell.store import Source
 
 Row = Mapping[str, Any]
 
@@ -26,10 +30,51 @@ _DECIMALS = 12
 _EXAMPLE = "as in 'nDCG@10.ci_low >= 0.38', 'bm25:AP > 0.2' or 'R@1[direction=t2v] within 1% of 41.5'"
 
 
-class Requirement(NamedTuple):
-    """A requirement taken apart. subject: what stands before the operator. percent: whether `number` has the sign %.
+class Gate(NamedTuple):
+    """The content of a gate file. require: requirements as text. no_regression: a run or a folder, "" where there is none.
 
-    reach: for `within`, how far from the number a figure may lie; relative: whether that is a percentage of the number.
+    tolerance: the tolerated loss as text, "" where none is given. measures: those that must not be worse.
+    """
+
+    require: tuple[str, ...] = ()
+    no_regression: str = ""
+    tolerance: str = ""
+    measures: tuple[str, ...] = ()
+
+
+class GateSettings(TypedDict, total=False):
+    """The keys of a gate file."""
+
+    require: list[str]
+    no_regression: str
+    tolerance: float | str
+    measures: list[str]
+
+
+def read_gate(path: str | Path) -> Gate:
+    """Reads a gate; all keys are optional.
+
+    `require = ["nDCG@10.ci_low >= 0.38"]`; `no_regression = "bm25"`, a run, or a folder of results beside the file;
+    `tolerance = 0.005` or `"1%"`; `measures = ["nDCG@10"]`, those that no_regression is about.
+    Raises BadInput with file, line and key, for an unknown key too.
+    """
+    table = TomlTable.read(Source(path))
+    table.allow(GateSettings.__annotations__)
+    found = replace(table, content={name: value for name, value in table.content.items() if value != []}).settings(GateSettings)
+    baseline = found.get("no_regression", "")
+    beside = Path(table.file).parent / baseline
+    return Gate(
+        require=tuple(found.get("require", ())),
+        no_regression=str(beside) if baseline and beside.is_dir() else baseline,
+        tolerance=str(found.get("tolerance", "")),
+        measures=tuple(found.get("measures", ())),
+    )
+
+
+class Requirement(NamedTuple):
+    """A requirement in its parts. subject: the text before the operator. percent: whether `number` has the sign %.
+
+    reach: for `within`, the largest distance of a figure from the number; relative: whether that is a percentage of the number.
     """
 
     text: str
@@ -42,10 +87,10 @@ class Requirement(NamedTuple):
 
 
 class Check(NamedTuple):
-    """What became of one requirement on one row of the summary.
+    """The outcome of one requirement on one row of the summary.
 
-    part: what tells the row from others of its run and measure (`t2v`). found: the figure in `unit`, which is "" where it has
-    none. wanted: the bound or bounds in words. missed: how far `found` lies above them, or (negative) below; 0 where it passed.
+    part: the columns that distinguish the row from others of its run and measure (`t2v`). found: the figure in `unit`, which is
+    "" where it has none. bounds: in words. missed: the distance of `found` above them, or (negative) below; 0 where it passed.
     """
 
     requirement: str
@@ -56,21 +101,21 @@ class Check(NamedTuple):
     found: float
     unit: str
     n: int
-    wanted: str
+    bounds: str
     passed: bool
     missed: float
 
 
 @dataclass(frozen=True, eq=False)
-class Figures:
-    """What requirements are held against: the rows of a summary, and the values behind them with what tells those apart.
+class SummaryFigures:
+    """The rows of a summary, and the values behind them with their row attributes.
 
-    rules: those of the results, which say why a figure may be undefined.
+    rules: those of the results, which explain why a figure may be undefined.
     """
 
     rows: Sequence[Row]
     values: Sequence[Values]
-    facts: Sequence[Row]
+    row_attributes: Sequence[Row]
     rules: Mapping[str, Any]
 
     @property
@@ -80,14 +125,14 @@ class Figures:
 
     @property
     def names(self) -> list[str]:
-        """What figures of a row are called."""
+        """The names of a row's figures."""
         own = {name: None for row in self.rows for name in row if name not in _NAMES and isinstance(row[name], (int, float))}
         return list(dict.fromkeys([*_FIGURES, *own, *_OF_QUERIES]))
 
     def of(self, name: str, run: str | None = None) -> list[Row]:
         """The rows of a measure, by its exact name, its convention's word or another way to write it; of all runs, or of one."""
-        wanted = {name, _exact(name)}
-        return [row for row in self.rows if wanted & {row["measure"], row["label"]} and run in (None, row["run"])]
+        spellings = {name, exact_name(name)}
+        return [row for row in self.rows if spellings & {row["measure"], row["label"]} and run in (None, row["run"])]
 
 
 def parse_requirement(text: str) -> Requirement:
@@ -101,7 +146,7 @@ def parse_requirement(text: str) -> Requirement:
     if within:
         subject, reach, relative, number, percent = within.groups()
         if float(reach) < 0:
-            raise BadUsage(f"requirement {text!r}: {reach} is no distance; write one from 0, {_EXAMPLE}.")
+            raise BadUsage(f"requirement {text!r}: {reach} is not a distance; expected a number from 0, {_EXAMPLE}.")
         return Requirement(stripped, subject, "within", float(number), percent == "%", float(reach), relative == "%")
     if ordered:
         subject, operator, number, percent = ordered.groups()
@@ -109,32 +154,32 @@ def parse_requirement(text: str) -> Requirement:
     raise BadUsage(f"requirement {text!r} cannot be understood; write a measure, an operator and a number, {_EXAMPLE}.")
 
 
-def check_requirement(requirement: Requirement, figures: Figures, *, besides: str | None = None) -> list[Check]:
-    """What becomes of a requirement: a check for every row that it is about, one at least, in the order of rows.
+def check_requirement(requirement: Requirement, results: SummaryFigures, *, besides: str | None = None) -> list[Check]:
+    """The outcome of a requirement: a check for every row that it is about, one at least, in the order of rows.
 
     A requirement that names no run is one of every run, except `besides`, the baseline. `mean` is the figure where none is named;
-    `median`, `min` and `max` are those of the counted queries. A difference below 1e-12 is none.
-    Raises UnknownName where nothing is called so, BadInput where a figure is undefined, BadUsage where the number is surely meant
-    in another unit than the figure's.
+    `median`, `min` and `max` are those of the counted queries. A difference below 1e-12 counts as 0.
+    Raises UnknownName for an unknown name, BadInput where a figure is undefined, BadUsage where the number cannot be in the
+    figure's unit.
     """
     try:
-        rows, figure = _choose(requirement, figures, besides)
-        return [_check(requirement, row, figure, figures) for row in rows]
+        rows, figure = _choose(requirement, results, besides)
+        return [_check(requirement, row, figure, results) for row in rows]
     except (BadUsage, BadInput) as error:
         raise type(error)(f"requirement {requirement.text!r}: {error}") from error
 
 
-def _choose(requirement: Requirement, figures: Figures, besides: str | None) -> tuple[list[Row], str]:
+def _choose(requirement: Requirement, results: SummaryFigures, besides: str | None) -> tuple[list[Row], str]:
     """The rows that a requirement is about, and the name of the figure in them."""
-    subject, figure = _split_figure(requirement.subject, figures)
+    subject, figure = _split_figure(requirement.subject, results)
     subject, columns = _split_columns(subject)
-    run, name = _split_run(subject, figures)
-    rows = figures.of(name, run)
+    run, name = _split_run(subject, results)
+    rows = results.of(name, run)
     if not rows:
         before, dot, tail = name.rpartition(".")
-        if dot and figures.of(before, run):
-            raise UnknownName(f"no figure is called {tail!r}; {suggest(tail, figures.names)}")
-        known = {row["label"] for row in figures.rows if run in (None, row["run"])}
+        if dot and results.of(before, run):
+            raise UnknownName(f"unknown figure {tail!r}; {suggest(tail, results.names)}")
+        known = {row["label"] for row in results.rows if run in (None, row["run"])}
         raise UnknownName(f"no measure {name!r} in these results; {suggest(name, known)}")
     for column, value in columns.items():
         kept = [row for row in rows if column not in (*_NAMES, *_FIGURES) and str(row.get(column)) == value]
@@ -148,14 +193,14 @@ def _choose(requirement: Requirement, figures: Figures, besides: str | None) -> 
     return rows, figure
 
 
-def _split_figure(subject: str, figures: Figures) -> tuple[str, str]:
-    """What stands before the figure's name, and that name; the mean where there is none."""
+def _split_figure(subject: str, results: SummaryFigures) -> tuple[str, str]:
+    """The text before the figure's name, and that name; the mean where there is none."""
     head, dot, tail = subject.rpartition(".")
-    return (head, tail) if dot and tail in figures.names else (subject, "mean")
+    return (head, tail) if dot and tail in results.names else (subject, "mean")
 
 
 def _split_columns(subject: str) -> tuple[str, dict[str, str]]:
-    """What stands before the brackets, and which columns shall say what."""
+    """The text before the brackets, and the value of each column in them."""
     match = _SELECTED.fullmatch(subject)
     if match is None:
         return subject, {}
@@ -165,28 +210,21 @@ def _split_columns(subject: str) -> tuple[str, dict[str, str]]:
     return match[1], {name.strip(): value.strip() for name, _, value in pairs}
 
 
-def _split_run(subject: str, figures: Figures) -> tuple[str | None, str]:
+def _split_run(subject: str, results: SummaryFigures) -> tuple[str | None, str]:
     """The run before the colon, None where there is none, and the measure."""
-    if figures.of(subject):
+    if results.of(subject):
         return None, subject
-    for run in sorted(figures.runs, key=len, reverse=True):
+    for run in sorted(results.runs, key=len, reverse=True):
         if subject.startswith(f"{run}:"):
             return run, subject[len(run) + 1 :].strip()
     before, colon, _ = subject.partition(":")
     if colon:
-        raise UnknownName(f"no run is called {before!r}; {suggest(before, figures.runs)}")
+        raise UnknownName(f"unknown run {before!r}; {suggest(before, results.runs)}")
     return None, subject
 
 
-def _exact(name: str) -> str:
-    try:
-        return str(parse_measure(name))
-    except BadUsage:
-        return name
-
-
-def _told_apart(rows: Sequence[Row]) -> dict[str, list[str]]:
-    """The columns in which rows of one measure differ as people see it, with what stands in them."""
+def _differing_columns(rows: Sequence[Row]) -> dict[str, list[str]]:
+    """The columns, except those of figures, in which rows of one measure differ, with their values."""
     names = dict.fromkeys(name for row in rows for name in row if name not in (*_NAMES, *_FIGURES))
     kept = [name for name in names if not any(isinstance(row.get(name), float) for row in rows)]
     found = {name: list(dict.fromkeys(str(row[name]) for row in rows if row.get(name) is not None)) for name in kept}
@@ -194,20 +232,22 @@ def _told_apart(rows: Sequence[Row]) -> dict[str, list[str]]:
 
 
 def _choices(rows: Sequence[Row]) -> str:
-    known = [f"{name}={value}" for name, values in _told_apart(rows).items() for value in values]
-    return f"known are {', '.join(known)}." if known else "nothing tells its rows apart."
+    known = [f"{name}={value}" for name, values in _differing_columns(rows).items() for value in values]
+    return f"known are {', '.join(known)}." if known else "all of its rows have the same columns."
 
 
-def _check(requirement: Requirement, row: Row, figure: str, figures: Figures) -> Check:
-    found = _of_queries(row, figure, figures) if figure in _OF_QUERIES and figure not in row else row.get(figure)
+def _check(requirement: Requirement, row: Row, figure: str, results: SummaryFigures) -> Check:
+    found = _of_queries(row, figure, results) if figure in _OF_QUERIES and figure not in row else row.get(figure)
     if found is None:
-        raise BadInput(f"{row['run']} has no {figure} of {row['label']}: {_why(row, figure, figures.rules)}")
+        raise BadInput(f"{row['run']} has no {figure} of {row['label']}: {_why(row, figure, results.rules)}")
     unit = "count" if figure == "n" else row["unit"] if figure in (*_FIGURES, *_LEVELS) else ""
-    low, high, wanted = _bounds(requirement, row, figure, found, unit)
+    low, high, words = _bounds(requirement, row, figure, found, unit)
     below, above = round(low - found, _DECIMALS), round(found - high, _DECIMALS)
     strict = requirement.operator in (">", "<")
     passed = max(below, above) < 0 if strict else max(below, above) <= 0
-    part = ", ".join(str(row[name]) for name in _told_apart(figures.of(row["measure"], row["run"])) if row.get(name) is not None)
+    part = ", ".join(
+        str(row[name]) for name in _differing_columns(results.of(row["measure"], row["run"])) if row.get(name) is not None
+    )
     return Check(
         requirement=requirement.text,
         run=row["run"],
@@ -217,15 +257,15 @@ def _check(requirement: Requirement, row: Row, figure: str, figures: Figures) ->
         found=found,
         unit=unit,
         n=row["n"],
-        wanted=wanted,
+        bounds=words,
         passed=passed,
         missed=0.0 if passed else above if above > 0 else -below,
     )
 
 
-def _of_queries(row: Row, figure: str, figures: Figures) -> float | None:
+def _of_queries(row: Row, figure: str, results: SummaryFigures) -> float | None:
     """A figure of the values of single queries; None where no query counts. Raises BadInput for rows without such values."""
-    found = values_behind(row, figures.values, figures.facts)
+    found = values_behind(row, results.values, results.row_attributes)
     if found is None:
         raise BadInput(f"{row['label']} of {row['run']} is a figure of the whole and has no values of queries for a {figure}.")
     counted = found.values[found.counted]
@@ -248,14 +288,14 @@ def _why(row: Row, figure: str, rules: Mapping[str, Any]) -> str:
 
 
 def _bounds(requirement: Requirement, row: Row, figure: str, found: float, unit: str) -> tuple[float, float, str]:
-    """Between which numbers the figure has to lie, in its unit, and the same in words."""
+    """The bounds of the figure in its unit, and in words."""
     number, scale = requirement.number, 1.0
     if requirement.percent:
         if unit not in ("share", "percent"):
-            raise BadUsage(f"{figure} of {row['label']} is no share ({unit or 'a plain number'}); write {number:g} without %.")
+            raise BadUsage(f"{figure} of {row['label']} is not a share ({unit or 'a plain number'}); write {number:g} without %.")
         scale = 0.01 if unit == "share" else 1.0
     elif figure in _LEVELS and row.get("against") is None:
-        _refuse_other_unit(number, found, unit, f"{row['label']} of {row['run']}")
+        _check_unit(number, found, unit, f"{row['label']} of {row['run']}")
     number *= scale
     if requirement.operator == "within":
         reach = abs(number) * requirement.reach / 100 if requirement.relative else requirement.reach * scale
@@ -267,8 +307,8 @@ def _bounds(requirement: Requirement, row: Row, figure: str, found: float, unit:
     return low, high, f"{requirement.operator} {number:.10g}"
 
 
-def _refuse_other_unit(number: float, found: float, unit: str, what: str) -> None:
-    """A number in the wrong unit would hold or fail whatever the results are."""
+def _check_unit(number: float, found: float, unit: str, what: str) -> None:
+    """Raises BadUsage for a number in the wrong unit: the outcome would not depend on the results."""
     if unit == "percent" and 0 < abs(number) <= 1:
         raise BadUsage(f"{what} is in percent ({found:.2f}); write {number:g}% if that is meant, or {100 * number:g}%.")
     if unit == "share" and abs(number) > 1 and abs(found) <= 1:

@@ -52,7 +52,7 @@ def summarise(
 
     `mean` is the arithmetic mean (with weights: the ratio of sums), the sum, a median, or the geometric mean of
     max(value, 1e-5), which is trec_eval's gm_map; None where no query is counted. Of an even number of values, `median` is the
-    mean of the two middle ones, `median_low` the lower, `median_floor` their mean cut down to a whole number. sd divides by
+    mean of the two middle ones, `median_low` the lower, `median_floor` their mean rounded down to an integer. sd divides by
     n - 1 (`population_sd`: by n), and is None where that is 0.
     intervals: `bootstrap` is the percentile interval over resampled queries (Efron and Tibshirani 1993, 13.3), seeded, with
     10 significant digits; a row's interval depends neither on the other rows nor on `block`, the resamples worked on at once.
@@ -62,7 +62,7 @@ def summarise(
     """
     check_level(level)
     if resamples < 1:
-        raise BadUsage(f"{resamples} resamples; at least 1 is wanted, 10000 is usual.")
+        raise BadUsage(f"{resamples} resamples; expected a positive integer; 10000 is usual.")
     counted = [_Counted.of(each) for each in values]
     bounds: list[tuple[float, float] | None] = [None] * len(values)
     if intervals == "bootstrap":
@@ -88,7 +88,7 @@ def figure_of(values: Floats, summary: Summary, weights: Floats | None = None) -
 
 
 def summary_notes(values: Sequence[Values], *, intervals: Intervals = "bootstrap") -> list[str]:
-    """What the summary of these values leaves undefined, in words: a sentence per reason, none where all is there."""
+    """Notes on undefined figures of the summary of these values: a sentence per reason, none where all are defined."""
     notes: list[str] = []
     few = [each for each in values if each.counted.sum() < MIN_QUERIES]
     if few and intervals != "none":
@@ -126,7 +126,7 @@ class _Counted(NamedTuple):
         return len(self.values)
 
     def centre(self) -> float | None:
-        """The figure that the summary names; None where there is no value, but for a sum, and where all weights are 0."""
+        """The figure that the summary names; None where there is no value (except for a sum), and where all weights are 0."""
         if self.summary == "sum":
             return float(self.values.sum())
         if self.n == 0 or (self.weights is not None and not self.weights.any()):
@@ -146,7 +146,7 @@ class _Counted(NamedTuple):
         return float(self.values.std(ddof=freedom)) if self.n > freedom else None
 
     def columns(self) -> list[Floats]:
-        """What is added up over a resample; a median adds nothing up."""
+        """The columns that a resample adds up; none for a median."""
         if self.summary in _MEDIANS:
             return []
         if self.summary == "geometric":
@@ -178,9 +178,9 @@ def _bootstrap(
     at, found = 0, list[tuple[float, float] | None]()
     for place, each in enumerate(counted):
         width = len(each.columns())
-        figures = middle[place] if place in middle else _statistic(each, sums[:, at : at + width])
+        values = middle[place] if place in middle else _statistic(each, sums[:, at : at + width])
         at += width
-        found.append(percentile_interval(figures, level))
+        found.append(percentile_interval(values, level))
     return found
 
 

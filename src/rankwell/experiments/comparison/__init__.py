@@ -11,10 +11,29 @@ from rankwell.core.tables import Bools, Ints, sort_ids
 from rankwell.core.tables.values import Values
 from rankwell.errors import BadInput, NothingToEvaluate
 from rankwell.evaluation.results import Results
-from rankwell.experiments.comparison.pairing import Board, Facts, Pair, World, choose_boards, choose_pairs, in_order, side_by_side
-from rankwell.experiments.comparison.rankings import Order, borda_rows, order_rows, rank_differences, system_rows
-from rankwell.experiments.comparison.testing import Column, Correction, Method, Test, judge
-from rankwell.experiments.comparison.told import Row, difference_row, difference_values, notes_on, sentences
+from rankwell.experiments.comparison.judging import Column, Correction, Method, PairedDifference, Test, judge
+from rankwell.experiments.comparison.matrices import (
+    Comparison,
+    Pair,
+    QuerySystemMatrix,
+    RowAttributes,
+    align_values,
+    choose_pairs,
+    in_order,
+    select_measures,
+)
+from rankwell.experiments.comparison.rows import (
+    Order,
+    Row,
+    borda_rows,
+    difference_row,
+    difference_values,
+    notes_on,
+    order_rows,
+    rank_differences,
+    sentences,
+    system_rows,
+)
 from rankwell.stats import Intervals
 from rankwell.store import Source
 
@@ -24,7 +43,7 @@ _MOST_VALUES = 12
 
 
 class Attribute(NamedTuple):
-    """What is known of queries under one name, such as their type: query -> text. A query that is not in it has none."""
+    """An attribute of queries, such as their type: query -> text. A query that is not in it has none."""
 
     name: str
     of: Mapping[str, str]
@@ -32,7 +51,7 @@ class Attribute(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Origin:
-    """Where values come from, for the rules and the folder of a comparison; see `Results`. better: which values are better."""
+    """The origin of values, for the rules and the folder of a comparison; see `Results`. better: the better directions."""
 
     rules: Mapping[str, Any] = field(default_factory=dict[str, Any])
     notes: Sequence[str] = ()
@@ -47,7 +66,7 @@ class Origin:
 def compare_values(
     values: Sequence[Values],
     *,
-    facts: Sequence[Facts] = (),
+    row_attributes: Sequence[RowAttributes] = (),
     baseline: str | None = None,
     measures: Sequence[str] | None = None,
     test: Test = "randomisation",
@@ -61,13 +80,13 @@ def compare_values(
     seed: int = 0,
     origin: Origin | None = None,
 ) -> Results:
-    """Which of two systems or more is better, on the queries that count for both of a pair.
+    """Compares two systems or more on the queries that count for both of a pair.
 
-    values: one element per run and measure; the first measure is the one that verdicts are about. facts: for each element what
-    tells it from others of its measure (`direction`). baseline: the run that all others are held against; by default the first of
-    two, and all pairs of more. measures: only these. group: an attribute of queries, each of whose values is judged alone, all of
-    them being one family of tests. cluster: queries with the same value are drawn and flipped together.
-    level: of intervals; 1 - level is that of the tests. power: of the differences that are called detectable.
+    values: one element per run and measure; verdicts are about the first measure. row_attributes: for each element the columns
+    that distinguish it from others of its measure (`direction`). baseline: the run that all others are compared with; by default
+    the first of two, and all pairs of more. measures: only these. group: an attribute of queries, each of whose values is judged
+    alone, all of them being one family of tests. cluster: queries with the same value are drawn and flipped together.
+    level: of intervals; 1 - level is that of the tests. power: of the differences that are reported as detectable.
     The same values and seed give the same bytes, in any order of queries. Raises BadUsage, UnknownName and BadInput for what
     cannot be compared, NothingToEvaluate where no two runs share a counted query.
     """
@@ -82,57 +101,74 @@ def compare_values(
         clustered=cluster is not None,
     )
     origin = origin or Origin()
-    told = [dict(fact) for fact in facts] or [{} for _ in values]
-    world = side_by_side(values, told, origin.better)
-    world = choose_boards(world, measures) if measures else world
-    clusters = None if cluster is None else _numbered(world, cluster)
-    kept = [(in_order(each), fact) for each, fact in zip(values, told, strict=True) if _is_compared(each, fact, world.boards)]
+    attributes = [dict(each) for each in row_attributes] or [{} for _ in values]
+    comparison = align_values(values, attributes, origin.better)
+    comparison = select_measures(comparison, measures) if measures else comparison
+    clusters = None if cluster is None else _numbered(comparison, cluster)
+    kept = [
+        (in_order(each), own)
+        for each, own in zip(values, attributes, strict=True)
+        if any((matrix.measure, matrix.row_attributes) == (each.measure, own) for matrix in comparison.matrices)
+    ]
     rules = dict(origin.rules) | {name: each.name for name, each in (("group", group), ("cluster", cluster)) if each}
-    return _compared(world, choose_pairs(world.runs, baseline), method, clusters, group, kept, replace(origin, rules=rules))
-
-
-def _compared(
-    world: World,
-    pairs: Sequence[Pair],
-    method: Method,
-    clusters: Ints | None,
-    group: Attribute | None,
-    own: Sequence[tuple[Values, dict[str, Any]]],
-    origin: Origin,
-) -> Results:
-    every = np.ones(len(world.queries), dtype=np.bool_)
-    columns = _columns(world.boards, pairs, every)
-    parts = [] if group is None else _parts(world, pairs, group)
+    pairs = choose_pairs(comparison.runs, baseline)
+    columns = _columns(comparison.matrices, pairs, np.ones(len(comparison.queries), dtype=np.bool_))
     if all(np.isnan(each.differences).all() for each in columns):
         raise NothingToEvaluate(
-            f"no query counts for two of {', '.join(map(repr, world.runs))}; compare runs over the same queries."
+            f"no query counts for two of {', '.join(map(repr, comparison.runs))}; compare runs over the same queries."
         )
-    figures, of_parts = judge(columns, method, clusters), judge(parts, method, clusters)
-    several = len({pair.against for pair in pairs}) > 1
-    rows = [difference_row(*each, method, several=several) for each in zip(columns, figures, strict=True)]
-    group_rows = [difference_row(*each, method, several=several) for each in zip(parts, of_parts, strict=True)]
-    notes = [*origin.notes, *world.notes, *notes_on(columns, figures, parts, of_parts)]
-    ranked = len(world.runs) > 2
-    blank: dict[str, Any] = dict.fromkeys(name for _, fact in own for name in fact)
-    verdicts = sentences(world, pairs, columns, figures, parts, of_parts, method)
-    tables: dict[str, list[Row]] = {
-        "verdicts": [{"text": text} for text in verdicts],
-        "groups": list(group_rows),
-        "systems": list(system_rows(world.boards, columns, figures, method.alpha) if ranked else ()),
-        "orders": list(order_rows(*_orders(world, parts)) if ranked else ()),
-        "borda": list(borda_rows(world.runs, world.boards) if ranked and len(world.boards) > 1 else ()),
-        "mean_ranks": list(rank_differences(world.boards, method.level) if ranked else ()),
-    }
-    baseline = None if several else pairs[0].against
+    parts = [] if group is None else _parts(comparison, pairs, group)
+    judged = _Judged(comparison, pairs, method, judge(columns, method, clusters), judge(parts, method, clusters))
+    return _results(judged, kept, replace(origin, rules=rules))
+
+
+class _Judged(NamedTuple):
+    """A comparison with the statistics of all its differences. parts: those in groups of the queries."""
+
+    comparison: Comparison
+    pairs: Sequence[Pair]
+    method: Method
+    differences: Sequence[PairedDifference]
+    parts: Sequence[PairedDifference]
+
+    @property
+    def several(self) -> bool:
+        """Whether there are several runs to compare with."""
+        return len({pair.against for pair in self.pairs}) > 1
+
+    def tables(self) -> dict[str, list[Row]]:
+        """The tables of a comparison by name, empty ones too. The order of systems is that of three or more."""
+        matrices, runs = self.comparison.matrices, self.comparison.runs
+        ranked = len(runs) > 2
+        return {
+            "verdicts": [{"text": text} for text in sentences(*self[:2], self.differences, self.parts, self.method)],
+            "groups": [difference_row(each, several=self.several) for each in self.parts],
+            "systems": system_rows(matrices, self.differences, self.method.level) if ranked else [],
+            "orders": order_rows(*_orders(self.comparison, self.parts)) if ranked else [],
+            "borda": borda_rows(runs, matrices) if ranked and len(matrices) > 1 else [],
+            "mean_ranks": rank_differences(matrices, self.method.level) if ranked else [],
+        }
+
+
+def _results(judged: _Judged, own: Sequence[tuple[Values, dict[str, Any]]], origin: Origin) -> Results:
+    """The results of a comparison. own: the values that were compared, with their row attributes."""
+    method, several = judged.method, judged.several
+    tables = judged.tables()
+    rows = tuple(difference_row(each, several=several) for each in judged.differences)
+    notes = [*origin.notes, *judged.comparison.notes, *notes_on(judged.differences, judged.parts)]
+    blank: dict[str, Any] = dict.fromkeys(name for _, attributes in own for name in attributes)
+    baseline = None if several else judged.pairs[0].against
+    columns = [each.column for each in judged.differences]
+    differences = (difference_values(judged.comparison.queries, each, several=several) for each in columns)
     return Results(
-        values=(*(each for each, _ in own), *(difference_values(world.queries, each, several=several) for each in columns)),
+        values=(*(each for each, _ in own), *differences),
         summarised=len(own),
-        aggregates=tuple(rows),
+        aggregates=rows,
         rules=_rules(origin, method, baseline, tables["mean_ranks"]),
         notes=tuple(dict.fromkeys(notes)),
         row_attributes=(
-            *(blank | fact | {"against": None} for _, fact in own),
-            *(blank | dict(each.board.facts) | {"against": each.pair.against} for each in columns),
+            *(blank | attributes | {"against": None} for _, attributes in own),
+            *(blank | dict(each.matrix.row_attributes) | {"against": each.pair.against} for each in columns),
         ),
         query_columns=(*blank, "against"),
         sources=origin.sources,
@@ -146,8 +182,8 @@ def _compared(
         objects={
             "method": method,
             "baseline": baseline,
-            "differences": tuple(rows),
-            "verdicts": tuple(verdicts),
+            "differences": rows,
+            "verdicts": tuple(row["text"] for row in tables["verdicts"]),
             **{name: tuple(tables[name]) for name in ("groups", "systems", "orders", "borda", "mean_ranks")},
         },
     )
@@ -168,35 +204,26 @@ def _rules(origin: Origin, method: Method, baseline: str | None, mean_ranks: Seq
     }
 
 
-def _is_compared(values: Values, fact: Facts, boards: Sequence[Board]) -> bool:
-    return any(board.measure == values.measure and board.facts == fact for board in boards)
+def _columns(matrices: Sequence[QuerySystemMatrix], pairs: Sequence[Pair], rows: Bools, name: str = "") -> list[Column]:
+    """Every pair by every measure that both runs have."""
+    return [Column(matrix, pair, rows, name) for pair in pairs for matrix in matrices if set(pair) <= set(matrix.runs)]
 
 
-def _columns(boards: Sequence[Board], pairs: Sequence[Pair], rows: Bools, name: str = "") -> list[Column]:
-    """Every pair on every board that both are on."""
-    return [Column(board, pair, rows, name) for pair in pairs for board in boards if set(pair) <= set(board.runs)]
-
-
-def _parts(world: World, pairs: Sequence[Pair], group: Attribute) -> list[Column]:
+def _parts(comparison: Comparison, pairs: Sequence[Pair], group: Attribute) -> list[Column]:
     """The columns of every group of the queries, groups in the order of their names."""
-    told = _in_ranges([group.of.get(query) for query in world.queries])
-    if not any(told):
+    texts = _in_ranges([group.of.get(query) for query in comparison.queries])
+    if not any(texts):
         raise BadInput(f"no query has a value of {group.name!r}; name another attribute to group by.")
     columns: list[Column] = []
-    for text in _ordered({each for each in told if each}):
-        rows = np.array([each == text for each in told])
-        columns += _columns(
-            world.boards,
-            pairs,
-            rows,
-            f"{group.name} {text}" if text.startswith(("at most ", "above ")) else f"{group.name} = {text}",
-        )
-    without = np.array([not each for each in told])
-    return columns + (_columns(world.boards, pairs, without, f"{group.name} not given") if without.any() else [])
+    for text in _ordered({each for each in texts if each}):
+        name = f"{group.name} {text}" if text.startswith(("at most ", "above ")) else f"{group.name} = {text}"
+        columns += _columns(comparison.matrices, pairs, np.array([each == text for each in texts]), name)
+    without = np.array([not each for each in texts])
+    return columns + (_columns(comparison.matrices, pairs, without, f"{group.name} not given") if without.any() else [])
 
 
 def _in_ranges(texts: Sequence[str | None]) -> list[str | None]:
-    """The values as they are; of many different numbers, which quarter of all each belongs to."""
+    """The values as they are; of many different numbers, the quarter of all that each is in."""
     known = {text for text in texts if text}
     numbers = {text: number for text in known if (number := _number(text)) is not None}
     if len(known) <= _MOST_VALUES or len(numbers) < len(known):
@@ -226,22 +253,21 @@ def _ordered(texts: set[str]) -> list[str]:
     return sort_ids(texts)
 
 
-def _numbered(world: World, cluster: Attribute) -> Ints:
-    """(queries,) the number of each query's cluster. Raises BadInput for a query that is in none."""
-    bare = next((query for query in world.queries if not cluster.of.get(query)), None)
+def _numbered(comparison: Comparison, cluster: Attribute) -> Ints:
+    """(queries,) the number of each query's cluster. Raises BadInput for a query without one."""
+    bare = next((query for query in comparison.queries if not cluster.of.get(query)), None)
     if bare is not None:
         raise BadInput(f"query {bare!r} has no value of {cluster.name!r}; every query belongs to a cluster.")
-    names = {name: at for at, name in enumerate(sort_ids({cluster.of[query] for query in world.queries}))}
-    return np.array([names[cluster.of[query]] for query in world.queries], dtype=np.int64)
+    names = {name: at for at, name in enumerate(sort_ids({cluster.of[query] for query in comparison.queries}))}
+    return np.array([names[cluster.of[query]] for query in comparison.queries], dtype=np.int64)
 
 
-def _orders(world: World, parts: Sequence[Column]) -> tuple[list[Order], list[Order]]:
-    """By every measure over all queries; and by the first measure in every group."""
-    every = np.ones(len(world.queries), dtype=np.bool_)
-    labels = [board.label for board in world.boards]
+def _orders(comparison: Comparison, parts: Sequence[PairedDifference]) -> tuple[list[Order], list[Order]]:
+    """The orders of systems by every measure over all queries, and by the first measure in every group."""
+    labels = [matrix.label for matrix in comparison.matrices]
     orders = [
-        Order(board.label if labels.count(board.label) == 1 else f"{board.label} {dict(board.facts)}", board, every)
-        for board in world.boards
+        Order(each.label if labels.count(each.label) == 1 else f"{each.label} {dict(each.row_attributes)}", each)
+        for each in comparison.matrices
     ]
-    groups = {each.group: each.rows for each in parts}
-    return orders, [Order(f"{labels[0]}, {name}", world.boards[0], rows) for name, rows in groups.items()]
+    groups = {each.column.group: each.column.rows for each in parts}
+    return orders, [Order(f"{labels[0]}, {name}", comparison.matrices[0], rows) for name, rows in groups.items()]

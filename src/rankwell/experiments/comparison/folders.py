@@ -13,17 +13,17 @@ from rankwell.io.result_folder import ResultFolder
 _TRUTH = ("judgments", "annotations", "gold", "labels", "positives", "schema", "reference", "targets", "queries")
 _OWN = ("seed", "version", "intervals", "counts", "measures")
 Named = Sequence[tuple[str, ResultFolder]]
-"""Folders, each with the name that it is given, or the empty text."""
+"""Folders, each with its name, "" where none is given."""
 
 
 class Gathered(NamedTuple):
-    """Values of all systems, where they come from, and what is known of the queries.
+    """Values of all systems with their origin and the attributes of queries: name -> query -> text.
 
-    chooses: whether the measures that are asked for are still to be chosen.
+    chooses: whether the requested measures are still to be chosen.
     """
 
     values: Sequence[Values]
-    facts: Sequence[Mapping[str, Any]]
+    row_attributes: Sequence[Mapping[str, Any]]
     origin: Origin
     attributes: Mapping[str, Mapping[str, str]]
     chooses: bool
@@ -41,20 +41,20 @@ def split_name(place: str) -> tuple[str, str]:
 
 
 def from_folders(folders: Named, *, details: bool) -> Gathered:
-    """The values of all folders under the names of `run_names`. details: whether what stands item by item is wanted too."""
+    """The values of all folders under the names of `run_names`. details: whether rows of items and queries are read too."""
     names = run_names(folders)
     values: list[Values] = []
-    facts: list[Mapping[str, Any]] = []
+    row_attributes: list[Mapping[str, Any]] = []
     attributes: dict[str, dict[str, str]] = {}
     notes = differing(folders)
-    for (_, folder), renamed, called in zip(folders, names, _told_apart(folders), strict=True):
+    for (_, folder), renamed, called in zip(folders, names, _distinct_names(folders), strict=True):
         values += [replace(each, run=renamed[each.run]) for each in folder.values]
-        facts += folder.facts
-        for name, told in folder.attributes.items():
+        row_attributes += folder.facts
+        for name, texts in folder.attributes.items():
             known = attributes.setdefault(name, {})
-            if any(known.get(query, text) != text for query, text in told.items()):
+            if any(known.get(query, text) != text for query, text in texts.items()):
                 notes.append(f"{called}: {name} says other things of some queries than an earlier folder, which holds")
-            attributes[name] = {**told, **known}
+            attributes[name] = {**texts, **known}
     protocols = {folder.protocol for _, folder in folders}
     origin = Origin(
         rules=_shared_rules(folders, names),
@@ -62,17 +62,17 @@ def from_folders(folders: Named, *, details: bool) -> Gathered:
         sources={next(iter(renamed.values())): folder.source for (_, folder), renamed in zip(folders, names, strict=True)},
         details=_details(folders, names) if details else None,
         items=_items(folders, names) if details else None,
-        queries=_queries(folders, values, facts) if details else None,
+        queries=_queries(folders, values, row_attributes) if details else None,
         better={measure: word for _, folder in reversed(folders) for measure, word in folder.better.items()},
         protocol=protocols.pop() if len(protocols) == 1 else "runs",
     )
-    return Gathered(values, facts, origin, attributes, chooses=True)
+    return Gathered(values, row_attributes, origin, attributes, chooses=True)
 
 
 def run_names(folders: Named) -> list[dict[str, str]]:
-    """For each folder its runs with the names that they have here: with the folder's name where two runs are called the same.
+    """For each folder its runs with the names that they have here: with the folder's name where two runs have the same one.
 
-    Raises BadUsage where two would still be called the same.
+    Raises BadUsage where two would still have the same one.
     """
     every = [run for name, folder in folders for run in folder.runs if not name]
     found: list[dict[str, str]] = []
@@ -84,14 +84,14 @@ def run_names(folders: Named) -> list[dict[str, str]]:
     taken = [new for renamed in found for new in renamed.values()]
     double = next((new for new in taken if taken.count(new) > 1), None)
     if double is not None:
-        raise BadUsage(f"two runs are called {double!r}; name their folders apart, as in first=DIR second=DIR.")
+        raise BadUsage(f"two runs are called {double!r}; give their folders different names, as in first=DIR second=DIR.")
     return found
 
 
 def differing(folders: Named) -> list[str]:
-    """What makes results of different folders hard to compare: other judgments, other rules."""
+    """Notes on differences that make results of folders hard to compare: other judgments, other rules."""
     (_, first), *others = folders
-    known_as, *called = _told_apart(folders)
+    known_as, *called = _distinct_names(folders)
     notes: list[str] = []
     for (_, folder), name_here in zip(others, called, strict=True):
         other = [name for name in _TRUTH if first.inputs.get(name, "") != folder.inputs.get(name, first.inputs.get(name, ""))]
@@ -108,8 +108,8 @@ def differing(folders: Named) -> list[str]:
     return notes
 
 
-def _told_apart(folders: Named) -> list[str]:
-    """What folders are called in notes: as they are named here, else by the end of their paths that tells them apart."""
+def _distinct_names(folders: Named) -> list[str]:
+    """The names of folders in notes: those given here, else the shortest ends of their paths that distinguish them."""
     parts = [folder.place.resolve().parts for _, folder in folders]
     for depth in range(1, max(map(len, parts)) + 1):
         called = [name or "/".join(each[-depth:]) for (name, _), each in zip(folders, parts, strict=True)]
@@ -126,31 +126,32 @@ def _shared_rules(folders: Named, names: Sequence[Mapping[str, str]]) -> dict[st
         for name, rule in first.items()
         if name not in _OWN and isinstance(rule, (str, int, float)) and all(each.rules.get(name) == rule for _, each in folders)
     }
-    measures = {name: fact for _, each in folders for name, fact in (each.rules.get("measures") or {}).items()}
+    measures = {name: own for _, each in folders for name, own in (each.rules.get("measures") or {}).items()}
     counts = {
-        renamed[run]: told
+        renamed[run]: own
         for (_, each), renamed in zip(folders, names, strict=True)
-        for run, told in (each.rules.get("counts") or {}).items()
+        for run, own in (each.rules.get("counts") or {}).items()
         if run in renamed
     }
     return shared | {name: rule for name, rule in (("counts", counts), ("measures", measures)) if rule}
 
 
-def _queries(folders: Named, values: Sequence[Values], facts: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
-    """The columns of queries.parquet, of each query what the first folder says that knows it.
+def _queries(folders: Named, values: Sequence[Values], row_attributes: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
+    """The columns of queries.parquet; a cell of a query is that of the first folder that has one.
 
-    A column that also tells values apart (`direction`) tells queries of one id apart.
+    A column that distinguishes values (`direction`) also distinguishes queries of one id.
     """
     tables = [folder.query_table() for _, folder in folders]
-    apart = [name for name in dict.fromkeys(name for fact in facts for name in fact) if any(name in table for table in tables)]
+    names = dict.fromkeys(name for each in row_attributes for name in each)
+    apart = [name for name in names if any(name in table for table in tables)]
     known: dict[tuple[Any, ...], dict[str, Any]] = {}
     for table in tables:
         for cells in zip(*table.values(), strict=True):
             row = dict(zip(table, cells, strict=True))
-            told = known.setdefault((row["query"], *(row.get(name) for name in apart)), row)
-            told.update({name: cell for name, cell in row.items() if told.get(name) is None})
-    for each, fact in zip(values, facts, strict=True):
-        key = {name: fact.get(name) for name in apart}
+            first = known.setdefault((row["query"], *(row.get(name) for name in apart)), row)
+            first.update({name: cell for name, cell in row.items() if first.get(name) is None})
+    for each, attributes in zip(values, row_attributes, strict=True):
+        key = {name: attributes.get(name) for name in apart}
         for query in each.queries:
             known.setdefault((query, *key.values()), {"query": query, **key})
     names = dict.fromkeys(("query", "text", *(name for row in known.values() for name in row)))
@@ -171,7 +172,7 @@ def _details(folders: Named, names: Sequence[Mapping[str, str]]) -> dict[str, li
 
 
 def _items(folders: Named, names: Sequence[Mapping[str, str]]) -> dict[str, list[Any]] | None:
-    """What is known of the items in all folders, of each what the first folder says; None where nothing is."""
+    """The attributes of the items in all folders, of each those of the first folder that has it; None where there are none."""
     known: dict[tuple[str, str | None], dict[str, Any]] = {}
     for (_, folder), renamed in zip(folders, names, strict=True):
         columns = folder.items()

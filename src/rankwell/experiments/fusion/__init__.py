@@ -1,4 +1,4 @@
-"""Runs -> one run: fused by a named way, or by the way that other queries choose, so that no query is tuned on itself."""
+"""Runs -> one run: fused by a named method, or by one that other queries choose, so that no query is tuned on itself."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,11 +19,11 @@ from rankwell.experiments.fusion.trials import (
     Choice,
     Progress,
     candidates,
+    check_measure,
     choose,
     draw_folds,
     measure_all,
     only_queries,
-    refuse_unfit,
 )
 from rankwell.transforms.fusion import Fusion, RunLists, parse_fusion
 
@@ -50,22 +50,22 @@ def fuse(
 
     runs: two or more, each whatever `read_ranking` takes; or by name. method: `rrf`, `rrf(k=10)`, `combsum`, `combmnz`,
     `combgmnz(gamma=0.5)`, `combanz`, `combmin`, `combmax`, `combmed`, `borda`, `isr`, `log-isr`. weights: one for each run, from
-    0; a run with weight 0 takes no part. normalise: what scores become in each list first: `min-max` (where nothing is said),
-    `z-score`, `sum`, `max`, `rank`, `none`. absent: what an item counts in a run that lacks it where scores are added: `zero`, or
-    `lowest`, what the run's last item counts, which is usual for `z-score` alone.
-    depth: how many first items of each run are looked at. top: how many items of each query are kept.
+    0; a run with weight 0 takes no part. normalise: the normalisation of each list's scores: `min-max` (the default),
+    `z-score`, `sum`, `max`, `rank`, `none`. absent: the score of an item in a run that lacks it, where scores are added: `zero`,
+    or `lowest`, that of the run's last item, which is the default of `z-score` alone.
+    depth: number of first items of each run that are read. top: number of items of each query that are kept.
     A query that only some runs have is fused from those. The result depends neither on the order of rows nor, without weights,
-    on that of runs. Raises BadUsage and UnknownName for what does not go together, NothingToEvaluate where no query is in two
-    runs, BadScore and DuplicateItem as readers do.
+    on that of runs. Raises BadUsage and UnknownName for choices that exclude each other, NothingToEvaluate where no query is in
+    two runs, BadScore and DuplicateItem as readers do.
 
     >>> fused = fuse([{"q": {"a": 3.0, "b": 1.0}}, {"q": {"b": 9.0, "c": 4.0}}])
     >>> dict(zip(fused.items, fused.scores.round(4).tolist()))
     {'b': 0.0325, 'a': 0.0164, 'c': 0.0161}
     """
-    way = parse_fusion(method, normalise=normalise, absent=absent).with_weights(weights, len(runs))
+    fusion = parse_fusion(method, normalise=normalise, absent=absent).with_weights(weights, len(runs))
     rankings = list(read_runs(runs, run_format=run_format, duplicates=duplicates).values())
     _check_cuts(depth, top)
-    return _fused(rankings, dict.fromkeys(_queries(rankings), way), depth, top, progress)
+    return _fused(rankings, dict.fromkeys(_queries(rankings), fusion), depth, top, progress)
 
 
 def read_runs(runs: Runs, *, run_format: str | None = None, duplicates: Duplicates = "error") -> dict[str, Ranking]:
@@ -75,7 +75,9 @@ def read_runs(runs: Runs, *, run_format: str | None = None, duplicates: Duplicat
     """
     named = dict(runs) if isinstance(runs, Mapping) else {str(place): run for place, run in enumerate(runs, 1)}
     if len(named) < 2:
-        raise BadUsage(f"{len(named)} run is no fusion; give two or more." if named else "no run is given; give two or more.")
+        raise BadUsage(
+            f"{len(named)} run given; expected two or more to fuse." if named else "no run given; expected two or more to fuse."
+        )
     rankings = {name: io.read_ranking(run, format=run_format, duplicates=duplicates) for name, run in named.items()}
     seen: set[str] = set()
     for ranking in rankings.values():
@@ -86,8 +88,8 @@ def read_runs(runs: Runs, *, run_format: str | None = None, duplicates: Duplicat
     raise NothingToEvaluate(f"no query is in two of the runs ({examples}); are the ids of queries the same?")
 
 
-def fusion_notes(way: Fusion, rankings: Mapping[str, Ranking]) -> list[str]:
-    """What should be known of these runs and of the scores that are added: queries that a run lacks, scores below 0."""
+def fusion_notes(fusion: Fusion, rankings: Mapping[str, Ranking]) -> list[str]:
+    """Notes on these runs and on the scores that are added: queries that a run lacks, scores below 0."""
     every = _queries(rankings.values())
     partial = [name for name, ranking in rankings.items() if len(ranking.queries) < len(every)]
     notes: list[str] = []
@@ -95,14 +97,14 @@ def fusion_notes(way: Fusion, rankings: Mapping[str, Ranking]) -> list[str]:
         listed = ", ".join(f"{name} {len(every) - len(rankings[name].queries)}" for name in partial)
         notes.append(f"{len(every)} queries, of which some runs lack some ({listed}); those are fused from the other runs")
     negative = any((ranking.scores < 0).any() for ranking in rankings.values())
-    below = way.normalise == "z-score" or (way.normalise == "none" and negative)
-    if below and way.absent == "zero" and way.entry.adds:
+    below = fusion.normalise == "z-score" or (fusion.normalise == "none" and negative)
+    if below and fusion.absent == "zero" and fusion.entry.adds:
         notes.append(
-            f"some scores are below 0 ({way.normalise}), and what a run lacks counts 0 in it, which is more: see --absent"
+            f"some scores are below 0 ({fusion.normalise}), and what a run lacks counts 0 in it, which is more: see --absent"
         )
-    if below and way.entry.name in ("combmnz", "combgmnz"):
+    if below and fusion.entry.name in ("combmnz", "combgmnz"):
         notes.append(
-            f"{way.entry.name} multiplies scores below 0 too ({way.normalise}): the more runs have such an item, the lower"
+            f"{fusion.entry.name} multiplies scores below 0 too ({fusion.normalise}): the more runs have such an item, the lower"
         )
     return notes
 
@@ -111,9 +113,9 @@ def fusion_notes(way: Fusion, rankings: Mapping[str, Ranking]) -> list[str]:
 class TunedFusion:
     """A run in which every judged query is fused as the queries of other folds chose.
 
-    ranking: the run. untuned: the same runs fused by the first way that was tried, with equal weights. names: of the runs.
+    ranking: the run. untuned: the same runs fused by the first candidate, with equal weights. names: of the runs.
     folds: query -> the fold, from 1, that it is in; queries without judgments are in none. choices: one for each fold.
-    whole: what all judged queries choose together, for queries that nobody judged and for new ones.
+    whole: the choice of all judged queries together, for unjudged queries and for new ones.
     """
 
     ranking: Ranking
@@ -127,37 +129,37 @@ class TunedFusion:
     seed: int
 
     def __repr__(self) -> str:
-        said = f"{len(self.choices)} folds by {self.measure.measure}"
-        return f"<TunedFusion of {', '.join(self.names)} in {said}; read .ranking, .rows, .whole and .describe()>"
+        folds = f"{len(self.choices)} folds by {self.measure.measure}"
+        return f"<TunedFusion of {', '.join(self.names)} in {folds}; read .ranking, .rows, .whole and .describe()>"
 
     @cached_property
     def rows(self) -> list[Row]:
-        """A row for each fold and one for all judged queries: what was chosen, by which mean, and what came of it."""
+        """A row for each fold and one for all judged queries: the choice, and its means over other folds and over this one."""
         return [self._row(choice) for choice in (*self.choices, self.whole)]
 
     def _row(self, choice: Choice) -> Row:
-        way = choice.fusion
-        weights = way.weights or (1 / len(self.names),) * len(self.names)
+        fusion = choice.fusion
+        weights = fusion.weights or (1 / len(self.names),) * len(self.names)
         of_each = {f"weight of {name}": weight for name, weight in zip(self.names, weights, strict=True)}
         return {
             "fold": "all" if choice.fold is None else str(choice.fold),
             "queries": choice.queries,
-            "method": way.method,
-            "normalise": way.normalise,
-            **(of_each if way.entry.weighted else dict.fromkeys(of_each, None)),
+            "method": fusion.method,
+            "normalise": fusion.normalise,
+            **(of_each if fusion.entry.weighted else dict.fromkeys(of_each, None)),
             "training": choice.training,
             "held_out": choice.held_out,
         }
 
     def describe(self) -> dict[str, Any]:
-        """The rules for JSON: how the ways were chosen, and what they are; `rows` has what each fold chose."""
+        """The rules for JSON: the selection, and the definitions of the chosen methods; `rows` has the choice of each fold."""
         return {
             "tuned": "out of fold",
             "tuned_by": str(self.measure.measure),
             "folds": len(self.choices),
             "candidates": self.candidates,
             "seed": self.seed,
-            "definitions": {way.method: way.describe() for way in (each.fusion for each in (*self.choices, self.whole))},
+            "definitions": {fusion.method: fusion.describe() for fusion in (each.fusion for each in (*self.choices, self.whole))},
             "version": __version__,
         }
 
@@ -180,32 +182,34 @@ def tune_fusion(
     duplicates: Duplicates = "error",
     progress: Progress | None = None,
 ) -> TunedFusion:
-    """The runs fused so that no query is tuned on itself: each by the way that is best over the queries of the other folds.
+    """The runs fused so that no query is tuned on itself: each by the best candidate over the queries of the other folds.
 
-    Tried are all weights in steps of `step` that sum to 1, and equal ones, with every method and normalisation that is named;
-    methods without weights once. Of ways whose means are the same, the one with the most even weights is taken, then the first.
+    Candidates are all weights in steps of `step` that sum to 1, and equal ones, with every given method and normalisation;
+    methods without weights once. Of candidates with the same mean, the one with the most even weights is taken, then the first.
     Folds are of equal size, drawn by hashes of seed and query ids: no order of the input shows, and no judgment.
     The means are over judged queries that are in a run. Other parameters: as for `fuse`.
     Raises BadUsage for measures without a mean of single queries and where there are fewer such queries than folds.
     """
-    asked = choose_measures([measure], CONVENTIONS["rankwell"])[0]
-    refuse_unfit(asked.measure)
+    chosen_measure = choose_measures([measure], CONVENTIONS["rankwell"])[0]
+    check_measure(chosen_measure.measure)
     _check_cuts(depth, top)
     rankings = read_runs(runs, run_format=run_format, duplicates=duplicates)
     tried = candidates(methods, normalise, absent, len(rankings), step)
     truth = io.read_judgments(judgments, format=judgments_format).flat
     every = _queries(rankings.values())
     known = draw_folds([query for query in every if query in truth.index], folds, seed)
-    values = measure_all(list(rankings.values()), only_queries(truth, list(known)), tried, asked.measure, (depth, top), progress)
+    values = measure_all(
+        list(rankings.values()), only_queries(truth, list(known)), tried, chosen_measure.measure, (depth, top), progress
+    )
     fold = np.fromiter(known.values(), dtype=np.int64)
-    chosen = {each: choose(tried, values, fold, each, asked.measure) for each in range(1, folds + 1)}
-    whole = choose(tried, values, fold, None, asked.measure)
+    chosen = {each: choose(tried, values, fold, each, chosen_measure.measure) for each in range(1, folds + 1)}
+    whole = choose(tried, values, fold, None, chosen_measure.measure)
     plan = {query: chosen[known[query]].fusion if query in known else whole.fusion for query in every}
     return TunedFusion(
         ranking=_fused(list(rankings.values()), plan, depth, top, progress),
         untuned=_fused(list(rankings.values()), dict.fromkeys(every, tried[0]), depth, top, progress),
         names=tuple(rankings),
-        measure=asked,
+        measure=chosen_measure,
         folds=known,
         choices=tuple(chosen.values()),
         whole=whole,
@@ -217,7 +221,7 @@ def tune_fusion(
 def _check_cuts(depth: int | None, top: int | None) -> None:
     for name, number in (("depth", depth), ("top", top)):
         if number is not None and number < 1:
-            raise BadUsage(f"{name}={number}: a whole number from 1 is wanted.")
+            raise BadUsage(f"{name}={number}: expected a positive integer.")
 
 
 def _queries(rankings: Iterable[Ranking]) -> list[str]:
@@ -227,21 +231,21 @@ def _queries(rankings: Iterable[Ranking]) -> list[str]:
 def _fused(
     rankings: Sequence[Ranking], plan: Mapping[str, Fusion], depth: int | None, top: int | None, progress: Progress | None
 ) -> Ranking:
-    """The ranking of each query by its own way; few queries at a time, so that little lies in memory beside it."""
+    """The ranking of each query by its own fusion; a few queries at a time, which takes little memory."""
     queries = list(plan)
     parts: list[Ranking] = []
     for start in range(0, len(queries), BLOCK):
         block = queries[start : start + BLOCK]
-        ways = {id(plan[query]): plan[query] for query in block}
+        fusions = {id(plan[query]): plan[query] for query in block}
         of_each = [
             _fused_block(
-                [rankings[run] for run in way.runs or range(len(rankings))],
-                [query for query in block if plan[query] is way],
-                way,
+                [rankings[run] for run in fusion.runs or range(len(rankings))],
+                [query for query in block if plan[query] is fusion],
+                fusion,
                 depth,
                 top,
             )
-            for way in ways.values()
+            for fusion in fusions.values()
         ]
         parts += of_each if len(of_each) == 1 else [_in_order(of_each, block)]
         if progress is not None:
@@ -263,6 +267,8 @@ def _in_order(parts: Sequence[Ranking], queries: Sequence[str]) -> Ranking:
     return Ranking(tuple(queries), offsets_of(lengths), items, np.concatenate([scores for _, scores in listed]))
 
 
-def _fused_block(rankings: Sequence[Ranking], queries: Sequence[str], way: Fusion, depth: int | None, top: int | None) -> Ranking:
+def _fused_block(
+    rankings: Sequence[Ranking], queries: Sequence[str], fusion: Fusion, depth: int | None, top: int | None
+) -> Ranking:
     lists = RunLists.of(rankings, queries, depth=depth)
-    return lists.ranking(way.scores(way.votes(lists)), top=top)
+    return lists.ranking(fusion.scores(fusion.votes(lists)), top=top)

@@ -1,4 +1,4 @@
-"""What tuning tries: ways to fuse, folds of queries, the measure of every way for every query, and what queries choose."""
+"""Tuning of a fusion: candidates, folds of queries, the measure of every candidate for every query, and the choice."""
 
 import hashlib
 from collections.abc import Callable, Sequence
@@ -21,14 +21,14 @@ from rankwell.transforms.fusion import Fusion, RunLists, Votes, parse_fusion
 
 Progress = Callable[[str, int, int], None]
 BLOCK = 16
-"""How many queries are fused at once."""
+"""Number of queries that are fused at once."""
 _MOST_CANDIDATES = 5000
 _SAME = 1e-12
 
 
 @dataclass(frozen=True, kw_only=True)
 class Choice:
-    """What some queries chose, and how well it does. fold: which queries were left out, None for none; queries: how many.
+    """The choice of some queries. fold: the one that was left out, None for none; queries: their number.
 
     training, held_out: the mean of the measure over the queries that chose, and over those of the fold; None where it has none.
     """
@@ -40,11 +40,11 @@ class Choice:
     held_out: float | None
 
 
-def refuse_unfit(measure: Measure) -> None:
-    """Raises BadUsage for a measure that no way to fuse can be chosen by."""
+def check_measure(measure: Measure) -> None:
+    """Raises BadUsage for a measure that cannot choose a fusion."""
     entry = measure.entry
     if entry.view is not JudgedRankings:
-        raise BadUsage(f"{measure} reads no plain judgments; tune by a measure that does, such as nDCG@10.")
+        raise BadUsage(f"{measure} does not use plain judgments; tune by a measure that does, such as nDCG@10.")
     if entry.summary not in ("mean", "sum") or entry.better == "neither":
         raise BadUsage(f"{measure} has no mean over queries of which more or less is better; tune by another, such as nDCG@10.")
 
@@ -52,28 +52,28 @@ def refuse_unfit(measure: Measure) -> None:
 def candidates(
     methods: Sequence[str], normalise: Sequence[str], absent: str | None, runs: int, step: float
 ) -> tuple[Fusion, ...]:
-    """Every way to try, the most even weights first. Raises BadUsage for too many."""
+    """All candidates, the most even weights first. Raises BadUsage for too many."""
     steps = round(1 / step) if 0 < step <= 1 else 0
     if not steps or abs(steps * step - 1) > 1e-9:
-        raise BadUsage(f"step={step!r}: weights are tried in equal steps from 0 to 1; a part of 1 is wanted, such as 0.1.")
-    ways: list[Fusion] = []
+        raise BadUsage(f"step={step!r}: weights are tried in equal steps from 0 to 1; expected a fraction of 1, such as 0.1.")
+    fusions: list[Fusion] = []
     scored = [text for text in methods if parse_fusion(text).entry.reads == "scores"]
     adding = [text for text in scored if parse_fusion(text).entry.adds]
     for text in methods:
-        # What is said of scores is for the methods that read them; where none does, the parser says so.
+        # Choices about scores are for the methods that read them; where none does, the parser reports it.
         names = (normalise or [None]) if text in scored or not scored else [None]
         counted = absent if text in adding or not adding else None
-        ways += [parse_fusion(text, normalise=name, absent=counted) for name in names]
-    weighted = [way for way in ways if way.entry.weighted]
-    number = len(ways) + len(weighted) * comb(steps + runs - 1, runs - 1)
+        fusions += [parse_fusion(text, normalise=name, absent=counted) for name in names]
+    weighted = [fusion for fusion in fusions if fusion.entry.weighted]
+    number = len(fusions) + len(weighted) * comb(steps + runs - 1, runs - 1)
     if number > _MOST_CANDIDATES:
         raise BadUsage(
-            f"{number} ways to fuse are more than {_MOST_CANDIDATES}; name fewer methods and normalisations, or a wider step "
+            f"{number} candidates are more than {_MOST_CANDIDATES}; name fewer methods and normalisations, or a wider step "
             f"than {step:g}."
         )
     uneven = [weights for weights in _simplex(runs, steps) if len(set(weights)) > 1]
     uneven.sort(key=lambda weights: round(sum(weight * weight for weight in weights), 9))
-    return (*ways, *(way.with_weights(weights, runs) for weights in uneven for way in weighted))
+    return (*fusions, *(fusion.with_weights(weights, runs) for weights in uneven for fusion in weighted))
 
 
 def _simplex(runs: int, steps: int) -> list[tuple[float, ...]]:
@@ -90,7 +90,7 @@ def draw_folds(queries: Sequence[str], folds: int, seed: int) -> dict[str, int]:
     if not queries:
         raise NothingToEvaluate("no query of the runs is judged, so there is nothing to tune by; are the ids the same?")
     if not 2 <= folds <= len(queries):
-        raise BadUsage(f"{folds} folds for {len(queries)} judged queries; at least 2 folds and a query in each are wanted.")
+        raise BadUsage(f"{folds} folds for {len(queries)} judged queries; expected at least 2 folds with a query in each.")
     key = f"{seed}:".encode()
     drawn = sorted(queries, key=lambda query: hashlib.sha256(key + encode_id(query)).digest())
     place = {query: place % folds + 1 for place, query in enumerate(drawn)}
@@ -113,27 +113,27 @@ def only_queries(judgments: Judgments, queries: Sequence[str]) -> Judgments:
 def measure_all(
     rankings: Sequence[Ranking],
     truth: Judgments,
-    ways: Sequence[Fusion],
+    fusions: Sequence[Fusion],
     measure: Measure,
     cuts: tuple[int | None, int | None],
     progress: Progress | None,
 ) -> Floats:
-    """(ways, queries) the measure of every way to fuse for every judged query."""
+    """(fusions, queries) the measure of every candidate for every judged query."""
     depth, top = cuts
-    values = np.empty((len(ways), len(truth.queries)))
+    values = np.empty((len(fusions), len(truth.queries)))
     for start in range(0, len(truth.queries), BLOCK):
         queries = truth.queries[start : start + BLOCK]
         block = _Block(RunLists.of(rankings, queries, depth=depth), only_queries(truth, queries))
-        for place, way in enumerate(ways):
-            view = block.view(way)
+        for place, fusion in enumerate(fusions):
+            view = block.view(fusion)
             values[place, start : start + len(queries)] = measure(view if top is None else view.cut(top))
         if progress is not None:
             progress("tune", start + len(queries), len(truth.queries))
     return values
 
 
-class _Asked(NamedTuple):
-    """The lists of some runs, where the judged items stand in them, and the view in which only the order of these is to be put.
+class _JudgedLists(NamedTuple):
+    """The lists of some runs, the places of judged items in them, and a view of these whose order is still open.
 
     rows: (hits,) ascending. judged: (hits,) the row of the judgments of each.
     """
@@ -145,30 +145,30 @@ class _Asked(NamedTuple):
 
 
 class _Block:
-    """Some queries, for many ways to fuse them: what several ways have in common is computed once."""
+    """Some queries for many candidates, which share intermediate results."""
 
     def __init__(self, lists: RunLists, truth: Judgments) -> None:
         self._lists, self._truth = lists, truth
-        self._asked: dict[tuple[int, ...], _Asked] = {}
+        self._judged: dict[tuple[int, ...], _JudgedLists] = {}
         self._votes: dict[tuple[Any, ...], Votes] = {}
 
-    def view(self, way: Fusion) -> JudgedRankings:
-        """The judged ranks of the runs fused in this way."""
-        runs = tuple(way.runs or range(len(self._lists.ranks)))
-        if runs not in self._asked:
-            self._asked[runs] = self._find(self._lists.only(runs))
-        asked = self._asked[runs]
-        key = (runs, way.normalise, way.absent)
+    def view(self, fusion: Fusion) -> JudgedRankings:
+        """The judged ranks of the fused runs."""
+        runs = tuple(fusion.runs or range(len(self._lists.ranks)))
+        if runs not in self._judged:
+            self._judged[runs] = self._find(self._lists.only(runs))
+        judged_lists = self._judged[runs]
+        key = (runs, fusion.normalise, fusion.absent)
         if key not in self._votes:
-            self._votes[key] = way.votes(asked.lists)
-        scores = way.scores(self._votes[key])
-        above = asked.lists.places(scores)[asked.rows]
-        order = np.lexsort((above, asked.frame.query_of_row))
-        rows, judged = asked.rows[order], asked.judged[order]
+            self._votes[key] = fusion.votes(judged_lists.lists)
+        scores = fusion.scores(self._votes[key])
+        above = judged_lists.lists.places(scores)[judged_lists.rows]
+        order = np.lexsort((above, judged_lists.frame.query_of_row))
+        rows, judged = judged_lists.rows[order], judged_lists.judged[order]
         grades = self._truth.grades[judged]
-        return replace(asked.frame, items=judged, grades=grades, scores=scores[rows], above=above[order])
+        return replace(judged_lists.frame, items=judged, grades=grades, scores=scores[rows], above=above[order])
 
-    def _find(self, lists: RunLists) -> _Asked:
+    def _find(self, lists: RunLists) -> _JudgedLists:
         rows, judged = list[int](), list[int]()
         listed, known = lists.offsets.tolist(), self._truth.offsets.tolist()
         for query in range(len(lists.queries)):
@@ -190,11 +190,11 @@ class _Block:
             present=retrieved > 0,
             unknown={},
         )
-        return _Asked(lists, places, hits.row, JudgedRankings.join(self._truth, hits))
+        return _JudgedLists(lists, places, hits.row, JudgedRankings.join(self._truth, hits))
 
 
-def choose(ways: Sequence[Fusion], values: Floats, fold: Ints, left_out: int | None, measure: Measure) -> Choice:
-    """The best way over the queries outside a fold. Raises NothingToEvaluate where none of them counts."""
+def choose(fusions: Sequence[Fusion], values: Floats, fold: Ints, left_out: int | None, measure: Measure) -> Choice:
+    """The best candidate over the queries outside a fold. Raises NothingToEvaluate where none of them counts."""
     counted = ~np.isnan(values).any(axis=0)
     outside = counted if left_out is None else counted & (fold != left_out)
     inside = counted & (fold == left_out) if left_out is not None else np.zeros(len(fold), dtype=np.bool_)
@@ -207,7 +207,7 @@ def choose(ways: Sequence[Fusion], values: Floats, fold: Ints, left_out: int | N
     return Choice(
         fold=left_out,
         queries=len(fold) if left_out is None else int((fold == left_out).sum()),
-        fusion=ways[best],
+        fusion=fusions[best],
         training=float(means[best]),
         held_out=float(values[best, inside].mean()) if inside.any() else None,
     )

@@ -11,10 +11,11 @@ from typing import Any, Literal, NamedTuple
 
 from rankwell.core.registry import suggest
 from rankwell.errors import BadInput, RankwellError, UnknownName
-from rankwell.experiments.files import Cell, Experiment, OptionValue, check_folder_name
+from rankwell.experiments.files import Cell, Experiment, OptionValue
 from rankwell.experiments.runner import run
 from rankwell.experiments.runner.commands import Command, command_of, input_mark, load_command, reject_unknown
 from rankwell.experiments.runner.recipes import Recipe, changes, content_of, read_record, recipe
+from rankwell.experiments.toml_tables import check_folder_name
 from rankwell.io.embeddings import IDS_BESIDE
 from rankwell.report.folder import digest_of, remove_stale
 from rankwell.report.present import Progress

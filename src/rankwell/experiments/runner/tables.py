@@ -225,7 +225,7 @@ def _compared(part: DatasetResults, shown: TableChoices) -> tuple[dict[tuple[str
     try:
         found = compare_values(
             values,
-            facts=attributes,
+            row_attributes=attributes,
             baseline=shown.baseline or None,
             test=shown.test,
             correction=shown.correction,

@@ -9,7 +9,7 @@ import numpy as np
 
 from rankwell.core.tables import Bools, Floats, Ints
 from rankwell.errors import BadUsage
-from rankwell.experiments.comparison.pairing import Board, Pair
+from rankwell.experiments.comparison.matrices import Pair, QuerySystemMatrix
 from rankwell.stats import MIN_QUERIES, Intervals, check_level
 from rankwell.stats.detectable import minimal_detectable_difference, queries_needed
 from rankwell.stats.effect_sizes import cohen_dz
@@ -27,9 +27,9 @@ Correction = Literal["holm", "bh", "max-t", "tukey", "none"]
 
 @dataclass(frozen=True, kw_only=True)
 class Method:
-    """How differences are judged. level: of intervals, and 1 - level that of the tests. power: of the detectable difference.
+    """The statistics of differences. level: of intervals, and 1 - level that of the tests. power: of the detectable difference.
 
-    Raises BadUsage for what does not go together, and for numbers that cannot be.
+    Raises BadUsage for choices that exclude each other, and for numbers out of range.
     """
 
     test: Test = "randomisation"
@@ -46,7 +46,7 @@ class Method:
         if not self.alpha < self.power < 1:
             raise BadUsage(f"the power is {self.power}; it lies between {self.alpha:g} and 1, as 0.8 does.")
         if self.resamples < 1 or self.seed < 0:
-            raise BadUsage(f"resamples={self.resamples}, seed={self.seed}: resamples are whole numbers from 1, seeds from 0.")
+            raise BadUsage(f"resamples={self.resamples}, seed={self.seed}: expected a positive integer and a non-negative one.")
         if self.correction == "max-t" and self.test != "randomisation":
             raise BadUsage(f"max-T comes from sign flips; choose --test randomisation, or holm or bh for the {self.test} test.")
         if self.clustered and (self.test in ("wilcoxon", "sign") or self.correction == "tukey"):
@@ -62,9 +62,9 @@ class Method:
 
 
 class Column(NamedTuple):
-    """What is judged: a pair on a board, over the chosen queries. group: their name, where they are not all."""
+    """A pair by one measure over some queries. group: their name, "" for all queries."""
 
-    board: Board
+    matrix: QuerySystemMatrix
     pair: Pair
     rows: Bools
     group: str = ""
@@ -72,22 +72,25 @@ class Column(NamedTuple):
     @property
     def differences(self) -> Floats:
         """(queries,) NaN where a query does not count here."""
-        return np.where(self.rows, self.board.differences(self.pair), np.nan)
+        return np.where(self.rows, self.matrix.differences(self.pair), np.nan)
 
 
-class Figures(NamedTuple):
-    """What is known of a column; None where there are too few queries for it.
+class PairedDifference(NamedTuple):
+    """The statistics of a column; None where it has too few queries for them.
 
-    mean: of run less against; means: of each alone over the same queries. wins, ties, losses: of the run, by what is better.
-    detectable: the difference that the test would find with the method's power. needed: the queries to find one as was seen.
+    mean: of run less against; means: of each alone over the same queries. decisive: whether the adjusted p-value is at most the
+    level of the tests. wins, ties, losses: of the run, in the better direction. detectable: the difference that the test finds
+    with the method's power. needed: the queries that it takes to find the observed one.
     """
 
+    column: Column
     mean: float | None
     means: tuple[float, float] | None
     sd: float | None
     interval: tuple[float, float] | None
     p: float | None
     p_adjusted: float | None
+    decisive: bool
     effect: float | None
     wins: int
     ties: int
@@ -98,26 +101,27 @@ class Figures(NamedTuple):
     clusters: int | None
 
 
-def judge(columns: Sequence[Column], method: Method, clusters: Ints | None) -> list[Figures]:
-    """The figures of every column, their p-values adjusted for all of them together.
+def judge(columns: Sequence[Column], method: Method, clusters: Ints | None) -> list[PairedDifference]:
+    """The statistics of every column; their p-values are adjusted as one family.
 
     clusters: (queries,) the number of each query's cluster, None where queries are independent.
     """
     if not columns:
         return []
-    whole = [each.differences for each in columns]
-    added = [_added(each, values, clusters) for each, values in zip(columns, whole, strict=True)]
+    added = [_added(each, clusters) for each in columns]
     boot = _boot(added, method)
-    p = _p_values(whole, added, boot, method)
-    adjusted = _adjusted(columns, whole, p, method, clusters)
-    rows = zip(columns, whole, added, boot, p, adjusted, strict=True)
-    return [_figures(method, clusters is not None, *row) for row in rows]
+    p = _p_values(columns, added, boot, method)
+    adjusted = _adjusted(columns, p, method, clusters)
+    intervals = [_interval(each, drawn, method) for each, drawn in zip(added, boot, strict=True)]
+    rows = zip(columns, added, intervals, p, adjusted, strict=True)
+    return [_difference(*row, method, clustered=clusters is not None) for row in rows]
 
 
-def _added(column: Column, differences: Floats, clusters: Ints | None) -> Differences:
+def _added(column: Column, clusters: Ints | None) -> Differences:
     """The differences that count, added up by cluster where there are clusters."""
+    differences = column.differences
     kept = ~np.isnan(differences)
-    weights = column.board.shared_weights(column.pair)
+    weights = column.matrix.shared_weights(column.pair)
     own = None if weights is None else weights[kept]
     if clusters is not None:
         return cluster_sums(differences[kept], clusters[kept], own)
@@ -137,7 +141,7 @@ def _weighs(each: Differences) -> bool:
 
 
 def _p_values(
-    whole: Sequence[Floats], added: Sequence[Differences], boot: Sequence[Bootstrapped], method: Method
+    columns: Sequence[Column], added: Sequence[Differences], boot: Sequence[Bootstrapped], method: Method
 ) -> list[float | None]:
     if method.test == "randomisation":
         pairs = [(np.zeros(len(each.sums)), each.sums) for each in added]
@@ -146,7 +150,7 @@ def _p_values(
         return [each.p for each in boot]
     if method.test == "t":
         return [None if found is None else found.p for found in (_t(each) for each in added)]
-    counted = [values[~np.isnan(values)] for values in whole]
+    counted = [values[~np.isnan(values)] for values in (each.differences for each in columns)]
     tested = [wilcoxon(each).p if method.test == "wilcoxon" else sign_test(each).p for each in counted]
     return [p if len(each) else None for p, each in zip(tested, counted, strict=True)]
 
@@ -155,19 +159,13 @@ def _t(each: Differences) -> PairedT | None:
     return paired_t(each.sums, each.sizes) if _weighs(each) else None
 
 
-def _adjusted(
-    columns: Sequence[Column],
-    whole: Sequence[Floats],
-    p: Sequence[float | None],
-    method: Method,
-    clusters: Ints | None,
-) -> list[float | None]:
+def _adjusted(columns: Sequence[Column], p: Sequence[float | None], method: Method, clusters: Ints | None) -> list[float | None]:
     if method.correction == "tukey":
         return _tukey(columns, method)
     if method.correction == "max-t":
         # A query's or cluster's sign is one and the same in all columns.
-        table = [_aligned(each, values, clusters) for each, values in zip(columns, whole, strict=True)]
-        found = max_t(np.column_stack(table), resamples=method.resamples, seed=method.seed)
+        table = np.column_stack([_aligned(each, clusters) for each in columns])
+        found = max_t(table, resamples=method.resamples, seed=method.seed)
         return [None if math.isnan(each) else each for each in found.tolist()]
     known = [each for each in p if each is not None]
     adjust = {"holm": holm, "bh": benjamini_hochberg, "none": list}[method.correction]
@@ -175,10 +173,10 @@ def _adjusted(
     return [None if each is None else next(found) for each in p]
 
 
-def _aligned(column: Column, differences: Floats, clusters: Ints | None) -> Floats:
-    """(queries,) or (clusters,) what a column adds up, at the same place in every column; NaN where nothing counts."""
-    weights = column.board.shared_weights(column.pair)
-    table = differences if weights is None else differences * weights
+def _aligned(column: Column, clusters: Ints | None) -> Floats:
+    """(queries,) or (clusters,) the weighted sums of a column, at the same place in every column; NaN where nothing counts."""
+    weights = column.matrix.shared_weights(column.pair)
+    table = column.differences if weights is None else column.differences * weights
     if clusters is None:
         return table
     counted = ~np.isnan(table)
@@ -188,66 +186,71 @@ def _aligned(column: Column, differences: Floats, clusters: Ints | None) -> Floa
 
 
 def _tukey(columns: Sequence[Column], method: Method) -> list[float | None]:
-    """The p-values over all systems of each board and group, over the queries that count for all of them."""
+    """The p-values over all systems of each matrix and group, over the queries that count for all of them."""
     done: dict[tuple[int, str], Floats | None] = {}
     found: list[float | None] = []
     for each in columns:
-        key = (id(each.board), each.group)
+        key = (id(each.matrix), each.group)
         if key not in done:
-            if each.board.weights is not None:
-                raise BadUsage(f"{each.board.measure} is a weighted mean, which Tukey's test cannot compare; choose holm.")
-            rows = each.rows & ~np.isnan(each.board.values).any(axis=1)
-            table = np.round(each.board.values[rows], 12)
+            if each.matrix.weights is not None:
+                raise BadUsage(f"{each.matrix.measure} is a weighted mean, which Tukey's test cannot compare; choose holm.")
+            rows = each.rows & ~np.isnan(each.matrix.values).any(axis=1)
+            table = np.round(each.matrix.values[rows], 12)
             done[key] = randomised_tukey_hsd(table, resamples=method.resamples, seed=method.seed)[1] if rows.any() else None
         p = done[key]
-        runs = each.board.runs
+        runs = each.matrix.runs
         found.append(None if p is None else float(p[runs.index(each.pair.run), runs.index(each.pair.against)]))
     return found
 
 
-def _figures(
-    method: Method,
-    clustered: bool,
+def _interval(added: Differences, boot: Bootstrapped, method: Method) -> tuple[float, float] | None:
+    if method.intervals != "t":
+        return boot.interval if method.intervals == "bootstrap" else None
+    student = _t(added)
+    return None if student is None or len(added.sums) < MIN_QUERIES else student.interval(method.level)
+
+
+def _difference(
     column: Column,
-    differences: Floats,
     added: Differences,
-    boot: Bootstrapped,
+    interval: tuple[float, float] | None,
     p: float | None,
     adjusted: float | None,
-) -> Figures:
+    method: Method,
+    *,
+    clustered: bool,
+) -> PairedDifference:
+    differences = column.differences
     kept = ~np.isnan(differences)
     own, n = differences[kept], int(kept.sum())
-    weighs = _weighs(added)
-    student = _t(added)
-    interval = boot.interval if method.intervals == "bootstrap" else None
-    units = len(added.sums)
-    if method.intervals == "t" and student is not None and units >= MIN_QUERIES:
-        interval = student.interval(method.level)
+    weighs, student, units = _weighs(added), _t(added), len(added.sums)
     mean = added.mean if weighs else None
     # The spread of one query's (or cluster's) difference that gives the mean its error.
     spread = None if student is None else student.error * math.sqrt(units)
-    options = {"alpha": method.alpha, "power": method.power}
-    wins, losses = np.count_nonzero(own * column.board.sign > 0), np.count_nonzero(own * column.board.sign < 0)
-    return Figures(
+    levels = {"alpha": method.alpha, "power": method.power}
+    wins, losses = (int(np.count_nonzero(own * sign > 0)) for sign in (column.matrix.sign, -column.matrix.sign))
+    return PairedDifference(
+        column=column,
         mean=mean,
         means=_means(column, kept) if weighs else None,
         sd=float(own.std(ddof=1)) if n > 1 else None,
         interval=interval,
         p=p,
         p_adjusted=adjusted,
+        decisive=adjusted is not None and adjusted <= method.alpha,
         effect=cohen_dz(own),
-        wins=int(wins),
-        ties=n - int(wins) - int(losses),
-        losses=int(losses),
-        detectable=minimal_detectable_difference(spread, units, **options) if spread else None,
-        needed=queries_needed(mean, spread, **options) if spread and mean else None,
+        wins=wins,
+        ties=n - wins - losses,
+        losses=losses,
+        detectable=minimal_detectable_difference(spread, units, **levels) if spread else None,
+        needed=queries_needed(mean, spread, **levels) if spread and mean else None,
         n=n,
         clusters=units if clustered else None,
     )
 
 
 def _means(column: Column, kept: Bools) -> tuple[float, float]:
-    weights = column.board.shared_weights(column.pair)
+    weights = column.matrix.shared_weights(column.pair)
     own = np.ones(int(kept.sum())) if weights is None else weights[kept]
-    one, other = (float((column.board.column(run)[kept] * own).sum() / own.sum()) for run in column.pair)
+    one, other = (float((column.matrix.column(run)[kept] * own).sum() / own.sum()) for run in column.pair)
     return one, other

@@ -1,40 +1,41 @@
-"""Values of several runs side by side: one board per measure, with a row per query and a column per run."""
+"""Values of several runs side by side: one matrix per measure, with a row per query and a column per run."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from rankwell.core.registry import Better, parse_measure, suggest
-from rankwell.core.tables import Bools, Floats, order_ids, sort_ids
+from rankwell.core.tables import Floats, order_ids, sort_ids
 from rankwell.core.tables.values import Unit, Values
 from rankwell.errors import BadInput, BadUsage, UnknownName
 
 _DECIMALS = 12
-Facts = Mapping[str, Any]
+RowAttributes = Mapping[str, Any]
+"""Columns that distinguish values of one measure (`direction`)."""
 
 
 class Pair(NamedTuple):
-    """Whose values less whose."""
+    """Two runs: the values of the first less those of the second."""
 
     run: str
     against: str
 
 
 @dataclass(frozen=True, eq=False)
-class Board:
-    """What all runs say by one measure.
+class QuerySystemMatrix:
+    """The values of all runs by one measure.
 
     values: (queries, runs) NaN where a query is not counted, or the run has no value. weights: the same, None for plain means.
-    better: which values are the better ones. facts: what tells it from others of the same measure (`direction`).
     """
 
     measure: str
     label: str
     unit: Unit
     better: Better
-    facts: Facts
+    row_attributes: RowAttributes
     runs: tuple[str, ...]
     values: Floats
     weights: Floats | None = None
@@ -49,7 +50,7 @@ class Board:
         return self.values[:, self.runs.index(run)]
 
     def differences(self, pair: Pair) -> Floats:
-        """(queries,) the run's value less the other's, NaN unless both count; a rounding error is no difference."""
+        """(queries,) the run's value less the other's, NaN unless both count; rounded, so that a rounding error counts as 0."""
         return np.round(self.column(pair.run) - self.column(pair.against), _DECIMALS)
 
     def shared_weights(self, pair: Pair) -> Floats | None:
@@ -57,27 +58,22 @@ class Board:
         return None if self.weights is None else self.weights[:, self.runs.index(pair.run)]
 
     def lone(self, pair: Pair) -> int:
-        """How many queries count for one of the two only."""
+        """The number of queries that count for one of the two only."""
         one, other = np.isnan(self.column(pair.run)), np.isnan(self.column(pair.against))
         return int(np.count_nonzero(one != other))
 
-    def of(self, rows: Bools) -> "Board":
-        """The board with some of the queries; the others do not count."""
-        kept = np.where(rows[:, None], self.values, np.nan)
-        return Board(self.measure, self.label, self.unit, self.better, self.facts, self.runs, kept, self.weights)
 
-
-class World(NamedTuple):
-    """All boards over the same queries, in the order of their ids; every run in order; what there is to say of them."""
+class Comparison(NamedTuple):
+    """The matrices of all measures over the same queries, which are in the order of their ids; runs in order of first sight."""
 
     queries: tuple[str, ...]
     runs: tuple[str, ...]
-    boards: tuple[Board, ...]
+    matrices: tuple[QuerySystemMatrix, ...]
     notes: tuple[str, ...]
 
 
-def side_by_side(values: Sequence[Values], facts: Sequence[Facts], better: Mapping[str, Better]) -> World:
-    """The boards of every measure that two runs or more have, in the order of first sight.
+def align_values(values: Sequence[Values], row_attributes: Sequence[RowAttributes], better: Mapping[str, Better]) -> Comparison:
+    """The matrices of every measure that two runs or more have, in order of first sight.
 
     Raises BadUsage for fewer than two runs, BadInput where a run has a measure twice or no two runs share one.
     """
@@ -87,24 +83,24 @@ def side_by_side(values: Sequence[Values], facts: Sequence[Facts], better: Mappi
     queries = sort_ids({query for each in values for query in each.queries})
     place = {query: at for at, query in enumerate(queries)}
     grouped: dict[tuple[str, tuple[tuple[str, Any], ...]], dict[str, Values]] = {}
-    for each, fact in zip(values, facts or [{}] * len(values), strict=True):
-        own = grouped.setdefault((each.measure, tuple(fact.items())), {})
+    for each, attributes in zip(values, row_attributes, strict=True):
+        own = grouped.setdefault((each.measure, tuple(attributes.items())), {})
         if each.run in own:
-            raise BadInput(f"run {each.run!r} has {each.measure} twice; name runs apart, as in first=DIR second=DIR.")
+            raise BadInput(f"run {each.run!r} has {each.measure} more than once; name the folders, as in first=DIR second=DIR.")
         own[each.run] = each
     notes: list[str] = []
-    boards: list[Board] = []
-    for (measure, fact), own in grouped.items():
+    matrices: list[QuerySystemMatrix] = []
+    for (measure, attributes), own in grouped.items():
         if len(own) < 2:
             notes.append(f"{measure}: only {next(iter(own))} has it, so that there is nothing to compare")
             continue
         absent = [run for run in runs if run not in own]
         if absent:
             notes.append(f"{measure}: {_listed(absent)} {'has' if len(absent) == 1 else 'have'} no values")
-        boards.append(_board(own, dict(fact), place, better, notes))
-    if not boards:
+        matrices.append(_matrix(own, dict(attributes), place, better, notes))
+    if not matrices:
         raise BadInput(f"{_listed(runs)} have no measure in common; evaluate them by the same measures.")
-    return World(tuple(queries), runs, tuple(boards), tuple(dict.fromkeys(notes)))
+    return Comparison(tuple(queries), runs, tuple(matrices), tuple(dict.fromkeys(notes)))
 
 
 def in_order(values: Values) -> Values:
@@ -115,9 +111,13 @@ def in_order(values: Values) -> Values:
     return replace(values, queries=queries, values=values.values[order], weights=weights)
 
 
-def _board(
-    own: Mapping[str, Values], facts: Facts, place: Mapping[str, int], better: Mapping[str, Better], notes: list[str]
-) -> Board:
+def _matrix(
+    own: Mapping[str, Values],
+    row_attributes: RowAttributes,
+    place: Mapping[str, int],
+    better: Mapping[str, Better],
+    notes: list[str],
+) -> QuerySystemMatrix:
     first = next(iter(own.values()))
     if len({each.unit for each in own.values()}) > 1:
         units = ", ".join(f"{run} {each.unit}" for run, each in own.items())
@@ -135,12 +135,12 @@ def _board(
     if weighted and (weights[both] != weights[both][:, :1]).any():
         notes.append(f"{first.measure}: a query weighs differently in the runs; differences are compared by the plain mean")
         weighted = False
-    return Board(
+    return QuerySystemMatrix(
         measure=first.measure,
         label=first.label,
         unit=first.unit,
         better=better.get(first.measure) or _known_better(first, notes),
-        facts=facts,
+        row_attributes=row_attributes,
         runs=tuple(own),
         values=table,
         weights=weights if weighted else None,
@@ -148,7 +148,7 @@ def _board(
 
 
 def _known_better(values: Values, notes: list[str]) -> Better:
-    """Which values of a measure are the better ones: as the measure says, else by its unit."""
+    """The better direction of a measure: its own, or for a measure of another tool that of its unit."""
     try:
         return parse_measure(values.measure).entry.better
     except BadUsage:
@@ -157,20 +157,21 @@ def _known_better(values: Values, notes: list[str]) -> Better:
         return better
 
 
-def choose_boards(world: World, names: Sequence[str]) -> World:
-    """The world with the boards of these measures only, in this order. Raises UnknownName for one that there is not."""
-    chosen: list[Board] = []
+def select_measures(comparison: Comparison, names: Sequence[str]) -> Comparison:
+    """The comparison by these measures only, in this order. Raises UnknownName for an unknown one."""
+    chosen: list[QuerySystemMatrix] = []
     for name in names:
-        wanted = {name, _exact(name)}
-        found = [board for board in world.boards if board.measure in wanted or board.label == name]
+        spellings = {name, exact_name(name)}
+        found = [matrix for matrix in comparison.matrices if matrix.measure in spellings or matrix.label == name]
         if not found:
-            known = list(dict.fromkeys(board.measure for board in world.boards))
+            known = list(dict.fromkeys(matrix.measure for matrix in comparison.matrices))
             raise UnknownName(f"no measure {name!r} in these results; {suggest(name, known)}")
-        chosen += [board for board in found if board not in chosen]
-    return world._replace(boards=tuple(chosen))
+        chosen += [matrix for matrix in found if matrix not in chosen]
+    return comparison._replace(matrices=tuple(chosen))
 
 
-def _exact(name: str) -> str:
+def exact_name(name: str) -> str:
+    """The exact name of a measure; the name itself where it is not one of rankwell's."""
     try:
         return str(parse_measure(name))
     except BadUsage:
@@ -180,13 +181,13 @@ def _exact(name: str) -> str:
 def choose_pairs(runs: Sequence[str], baseline: str | None) -> tuple[Pair, ...]:
     """Every run against the baseline; where none is named, the second of two against the first, and all pairs of more.
 
-    Raises UnknownName for a baseline that is no run.
+    Raises UnknownName for an unknown baseline.
     """
     if baseline is not None:
         if baseline not in runs:
-            raise UnknownName(f"no run is called {baseline!r}; {suggest(baseline, runs)}")
+            raise UnknownName(f"unknown run {baseline!r}; {suggest(baseline, runs)}")
         return tuple(Pair(run, baseline) for run in runs if run != baseline)
-    return tuple(Pair(runs[later], runs[place]) for place in range(len(runs)) for later in range(place + 1, len(runs)))
+    return tuple(Pair(later, earlier) for earlier, later in combinations(runs, 2))
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -1,11 +1,28 @@
-"""trec_eval's command line, read as GNU getopt reads it: `-qc`, `-mP.5`, `--meas=P.5`, options after the files."""
+"""trec_eval's command line, as GNU getopt reads it (`-qc`, `-mP.5`, `--meas=P.5`), and its files, read without NumPy."""
+
+from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from math import isfinite
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from rankwell.errors import BadUsage
+from rankwell.errors import BadLine, BadUsage
+from rankwell.io.reader import judged_rows
+from rankwell.io.reader.native_bytes import Scan
+from rankwell.io.reader.reading import TREC_RUN, ReadOptions
+from rankwell.store import Source, decode_id
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from rankwell.core.tables.order import TieRule
+    from rankwell.io.reader.judged_rows import JudgedRows
+
+# A run of this size takes longer to read than a thread to start.
+LARGE = 1 << 22
+_BLOCK = 1 << 16
+
+ZScores = dict[tuple[str, str], tuple[float, float]]
 
 USAGE = "usage: rankwell trec-eval [-h] [-q] [-m measure]... qrels run; `rankwell trec-eval --help` lists all options."
 
@@ -14,8 +31,8 @@ rankwell trec-eval [-h] [-v] [-q] [-n] [-c] [-J] [-o] [-m measure[.parameters]].
                    [-D 0.query] [-R format] [-T format] [-Z file] [--v9 | --v10] qrels run
 
 Prints what trec_eval prints, byte for byte. A run `-` is read from standard input; both files may be gzip or zstd.
-Where trec_eval takes what is no number for one (scores `nan`, `1,5`, `high`), there is an error that names file and line.
-A grade `1e3` is a thousand, not 1; blank lines are passed over.
+Where trec_eval reads text as a number (scores `nan`, `1,5`, `high`), there is an error that names file and line.
+A grade `1e3` is a thousand, not 1; blank lines are skipped.
 
   -q, --query_eval_wanted            every query's values before the summary
   -n, --nosummary                    no summary
@@ -41,7 +58,7 @@ Exit codes: 0 done, 2 bad usage or bad input, 4 nothing to evaluate or, under ve
 
 
 class Options(NamedTuple):
-    """What a command line asks for. Both files are empty texts where only help or the version is wanted.
+    """The options of a command line. Both files are empty strings where only help or the version is requested.
 
     marked: measures and groups of them by name, in the order given. parameters: a name's text after its first dot; the first
     that is given for it counts.
@@ -96,7 +113,7 @@ _FLAGS: dict[str, Callable[[Options], Options]] = {
 
 
 def parse(arguments: list[str]) -> Options:
-    """The options that the arguments ask for. Raises BadUsage."""
+    """The options of the arguments. Raises BadUsage."""
     options, files, left = Options(), list[str](), list(arguments)
     while left:
         word = left.pop(0)
@@ -139,7 +156,7 @@ def _long(options: Options, word: str, left: list[str]) -> Options:
     given, equals, value = word[2:].partition("=")
     found = [given] if given in _LONG else [name for name in _LONG if name.startswith(given)]
     if len(found) != 1:
-        raise BadUsage(f"{word!r} {'may mean ' + ' or '.join(found) if found else 'is no option of trec_eval'}. {USAGE}")
+        raise BadUsage(f"{word!r} {'may mean ' + ' or '.join(found) if found else 'is not an option of trec_eval'}. {USAGE}")
     name = found[0]
     if _LONG[name] in _FLAGS and name != "Output_old_results_format":
         if equals:
@@ -154,7 +171,7 @@ def _long(options: Options, word: str, left: list[str]) -> Options:
 def _measure(options: Options, text: str) -> Options:
     name, dot, parameters = text.partition(".")
     if dot and not parameters:
-        raise BadUsage(f"nothing stands behind the dot of {text!r}; write the measure as {name} or {name}.5")
+        raise BadUsage(f"nothing follows the dot of {text!r}; write the measure as {name} or {name}.5")
     known = dict(options.parameters)
     if dot:
         known.setdefault(name, parameters)
@@ -162,22 +179,22 @@ def _measure(options: Options, text: str) -> Options:
 
 
 def _level(options: Options, text: str) -> Options:
-    level = whole_number(text)
+    level = leading_integer(text)
     if level < 0:
         raise BadUsage(f"-l {text}: negative grades mean pooled but not judged, so the lowest relevant grade is 0 or more.")
     return options._replace(rel=level)
 
 
 def _depth(options: Options, text: str) -> Options:
-    depth = whole_number(text)
+    depth = leading_integer(text)
     if depth < 1:
-        raise BadUsage(f"-M {text}: a whole number from 1 is wanted; at least one item of each query must be kept.")
+        raise BadUsage(f"-M {text}: expected a positive integer; at least one item of each query must be kept.")
     return options._replace(depth=depth)
 
 
 def _debug(options: Options, text: str) -> Options:
     level, dot, query = text.partition(".")
-    if whole_number(level) > 0:
+    if leading_integer(level) > 0:
         raise BadUsage(f"-D {text}: debug output is trec_eval's alone; -D 0.QUERY evaluates one query.")
     return options._replace(single_query=query) if dot else options
 
@@ -198,7 +215,7 @@ _VALUES: dict[str, Callable[[Options, str], Options]] = {
     "m": _measure,
     "l": _level,
     "M": _depth,
-    "N": lambda options, text: options._replace(collection=whole_number(text)),
+    "N": lambda options, text: options._replace(collection=leading_integer(text)),
     "D": _debug,
     "R": _truth_format,
     "T": _run_format,
@@ -206,8 +223,8 @@ _VALUES: dict[str, Callable[[Options, str], Options]] = {
 }
 
 
-def whole_number(text: str) -> int:
-    """The whole number that a text begins with, 0 without one: C's `atol`, which trec_eval applies to what it is given."""
+def leading_integer(text: str) -> int:
+    """The integer that a text begins with, 0 without one: C's `atol`, which trec_eval applies to its arguments."""
     match = re.match(r"\s*([+-]?\d+)", text)
     return int(match[1]) if match else 0
 
@@ -217,5 +234,78 @@ def number(text: str) -> float:
     match = re.match(r"\s*([+-]?((\d+\.?\d*|\.\d+)(e[+-]?\d+)?|nan|inf))", text, re.IGNORECASE)
     found = float(match[1]) if match else 0.0
     if not isfinite(found):
-        raise BadUsage(f"{text!r} is no finite number, of which nothing can be computed.")
+        raise BadUsage(f"{text!r} is not a finite number.")
     return found
+
+
+class Ahead(NamedTuple):
+    """Files that the compiled readers read first. scan: None where the plain reader has to read the run."""
+
+    judged: JudgedRows
+    scan: Scan | None
+    large: bool
+
+
+def read_ahead(options: Options) -> Ahead | None:
+    """The judgments, and the run as it is going to be read; None where there are no compiled readers, or others have to read.
+
+    Raises BadInput for a file that is missing or cannot be read; mistakes in its lines are reported by those other readers.
+    """
+    if options.truth_format != "qrels":
+        return None
+    truth, run = Source(options.qrels), Source(options.run)
+    rows = judged_rows.read(truth, comments=not options.old)
+    if rows is None:
+        return None
+    large = run.path is not None and run.path.stat().st_size >= LARGE
+    return Ahead(rows, Scan(run, rows, TREC_RUN, reading_of(options)), large)
+
+
+def reading_of(options: Options, ties: TieRule = "id-desc") -> ReadOptions:
+    """The rules by which trec_eval reads a run."""
+    return ReadOptions(ties=ties, single_precision=options.old, comments=not options.old, trailing=True)
+
+
+def last_tag(source: Source, *, comments: bool) -> str:
+    """The run tag (the sixth field) of the last line that is not blank and, where those are allowed, not a comment."""
+    size = _BLOCK
+    while True:
+        tail, whole = _tail(source, size)
+        lines = tail.splitlines() if whole else tail.splitlines()[1:]
+        for line in reversed(lines):
+            fields = line.split(None, 6)
+            if len(fields) > 5 and not (comments and fields[0].startswith(b"#")):
+                return decode_id(fields[5])
+        if whole:
+            return ""
+        size *= 16
+
+
+def _tail(source: Source, size: int) -> tuple[bytes, bool]:
+    """The last bytes of the content, and whether they are all of it."""
+    if source.path is not None:
+        length = source.path.stat().st_size
+        with source.path.open("rb") as stream:
+            stream.seek(max(0, length - size))
+            return stream.read(), length <= size
+    kept, seen = b"", 0
+    with source.open() as stream:
+        while block := stream.read(size):
+            kept, seen = (kept + block)[-size:], seen + len(block)
+    return kept, seen <= size
+
+
+def read_zscores(source: Source) -> ZScores:
+    """(query, measure) -> mean and standard deviation, from lines of four fields. Raises BadLine."""
+    table: ZScores = {}
+    for place, line in enumerate(source.read().splitlines(), start=1):
+        fields = line.split()
+        if len(fields) != 4:
+            text = line.decode("utf-8", "replace")
+            raise BadLine(f"{source.name}:{place}: {text!r} has {len(fields)} fields; a line is `query measure mean deviation`.")
+        query, measure, mean, deviation = map(decode_id, fields)
+        try:
+            table[query, measure] = (number(mean), number(deviation))
+        except BadUsage as error:
+            raise BadLine(f"{source.name}:{place}: {error}") from error
+    return table

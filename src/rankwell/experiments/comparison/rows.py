@@ -1,0 +1,302 @@
+"""Rows of a comparison, of its differences and of the order of its systems; its verdicts, and notes on it."""
+
+from collections.abc import Sequence
+from itertools import combinations
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rankwell.core.tables import Bools, Floats
+from rankwell.core.tables.values import Values
+from rankwell.experiments.comparison.judging import Column, Method, PairedDifference
+from rankwell.experiments.comparison.matrices import Comparison, Pair, QuerySystemMatrix
+from rankwell.stats import MIN_QUERIES
+from rankwell.stats.correlation import kendall_tau
+from rankwell.stats.significance_letters import significance_letters
+from rankwell.stats.system_rankings import (
+    Friedman,
+    borda_points,
+    connected_groups,
+    descending_ranks,
+    friedman,
+    rank_biased_overlap,
+    tau_ap,
+)
+from rankwell.stats.verdicts import Family, MeasuredDifference, leader, verdict
+
+FEW = 50
+"""Below so many queries bootstrap intervals cover less than their level (docs/statistics.md), and groups are called small."""
+
+_MOST_SENTENCES = 3
+Row = dict[str, Any]
+
+
+class Order(NamedTuple):
+    """The order of systems by one measure over some queries, None for all. name: as it is printed."""
+
+    name: str
+    matrix: QuerySystemMatrix
+    rows: Bools | None = None
+
+    @property
+    def scores(self) -> Floats:
+        """(runs,) the mean of each run over the queries that count for all runs, the higher the better; NaN without such."""
+        matrix = self.matrix
+        rows = ~np.isnan(matrix.values).any(axis=1)
+        rows = rows if self.rows is None else rows & self.rows
+        if not rows.any():
+            return np.full(len(matrix.runs), np.nan)
+        if matrix.weights is None:
+            return matrix.sign * matrix.values[rows].mean(axis=0)
+        own = matrix.weights[rows]
+        return matrix.sign * (matrix.values[rows] * own).sum(axis=0) / own.sum(axis=0)
+
+
+def system_rows(matrices: Sequence[QuerySystemMatrix], differences: Sequence[PairedDifference], level: float) -> list[Row]:
+    """A row for every run and measure: its mean, its rank by it, its mean rank over queries, and its letters.
+
+    Two runs share a letter where no decisive difference was found; letters are None where not every pair was compared.
+    """
+    rows: list[Row] = []
+    for matrix in matrices:
+        scores = Order("", matrix).scores
+        if np.isnan(scores).any():
+            continue
+        ranks, blocks = descending_ranks(scores), friedman_of(matrix, level)
+        letters = _letters(matrix, [each for each in differences if each.column.matrix is matrix], scores)
+        for place, run in enumerate(matrix.runs):
+            rows.append(
+                {
+                    "run": run,
+                    "measure": matrix.measure,
+                    **matrix.row_attributes,
+                    "mean": float(matrix.sign * scores[place]),
+                    "rank": float(ranks[place]),
+                    "mean_rank": None if blocks is None else float(blocks.ranks[place]),
+                    "letters": None if letters is None else letters[place],
+                    "unit": matrix.unit,
+                }
+            )
+    return rows
+
+
+def _letters(matrix: QuerySystemMatrix, differences: Sequence[PairedDifference], scores: Floats) -> list[str] | None:
+    if len(differences) < len(matrix.runs) * (len(matrix.runs) - 1) // 2:
+        return None
+    apart = np.zeros((len(matrix.runs), len(matrix.runs)), dtype=np.bool_)
+    for each in differences:
+        one, other = (matrix.runs.index(run) for run in each.column.pair)
+        apart[one, other] = apart[other, one] = each.decisive
+    order = sorted(range(len(matrix.runs)), key=lambda run: (-scores[run], run))
+    return significance_letters(apart, order)
+
+
+def friedman_of(matrix: QuerySystemMatrix, level: float) -> Friedman | None:
+    """Mean ranks over the queries that count for all runs."""
+    rows = ~np.isnan(matrix.values).any(axis=1)
+    return friedman(matrix.sign * np.round(matrix.values[rows], 12), level=level)
+
+
+def rank_differences(matrices: Sequence[QuerySystemMatrix], level: float) -> list[Row]:
+    """The content of a critical-difference diagram for each measure: mean ranks, critical difference, groups within it."""
+    rows: list[Row] = []
+    for matrix in matrices:
+        found = friedman_of(matrix, level)
+        if found is None:
+            continue
+        groups = connected_groups(found.ranks.tolist(), found.critical_difference)
+        rows.append(
+            {
+                "measure": matrix.measure,
+                "label": matrix.label,
+                **matrix.row_attributes,
+                "queries": int((~np.isnan(matrix.values).any(axis=1)).sum()),
+                "chi_square": found.chi_square,
+                "p": found.p,
+                "critical_difference": found.critical_difference,
+                "mean_ranks": dict(zip(matrix.runs, found.ranks.tolist(), strict=True)),
+                "not_told_apart": [[matrix.runs[system] for system in group] for group in groups],
+            }
+        )
+    return rows
+
+
+def order_rows(orders: Sequence[Order], groups: Sequence[Order]) -> list[Row]:
+    """The correlations of each two orders of the same systems, and of the first one with the order in each group.
+
+    tau_ap and rbo look from the first of two, and are None with tied systems.
+    """
+    rows: list[Row] = []
+    for first, second in [*combinations(orders, 2), *((orders[0], group) for group in groups)]:
+        shared = [run for run in first.matrix.runs if run in second.matrix.runs]
+        one = first.scores[[first.matrix.runs.index(run) for run in shared]]
+        other = second.scores[[second.matrix.runs.index(run) for run in shared]]
+        if len(shared) < 3 or np.isnan(one).any() or np.isnan(other).any():
+            continue
+        one, other = np.round(one, 12), np.round(other, 12)
+        row = {"first": first.name, "second": second.name, "tau": kendall_tau(one, other)}
+        rows.append({**row, "tau_ap": tau_ap(one, other), "rbo": rank_biased_overlap(one, other), "systems": len(shared)})
+    return rows
+
+
+def borda_rows(runs: Sequence[str], matrices: Sequence[QuerySystemMatrix]) -> list[Row]:
+    """The Borda points of every run over all measures as tasks, best first, with the rank that they make."""
+    table = np.full((len(matrices), len(runs)), np.nan)
+    for place, matrix in enumerate(matrices):
+        scores = Order("", matrix).scores
+        for run, score in zip(matrix.runs, np.round(scores, 12).tolist(), strict=True):
+            table[place, runs.index(run)] = score
+    points = borda_points(table)
+    ranks = descending_ranks(points)
+    rows = [
+        {"run": run, "points": float(points[place]), "rank": float(ranks[place]), "tasks": len(matrices)}
+        for place, run in enumerate(runs)
+    ]
+    return sorted(rows, key=lambda row: row["rank"])
+
+
+def _names(column: Column, *, several: bool) -> tuple[str, str]:
+    """Exact name and label of a difference as a measure; with the other run, where several are compared with."""
+    measure, label, against = column.matrix.measure, column.matrix.label, column.pair.against
+    if several:
+        return f"Difference({measure},against={against!r})", f"Difference({label}) against {against}"
+    return f"Difference({measure})", f"Difference({label})"
+
+
+def difference_values(queries: tuple[str, ...], column: Column, *, several: bool) -> Values:
+    """The differences of single queries as values of the run."""
+    measure, label = _names(column, several=several)
+    return Values(column.pair.run, measure, label, column.matrix.unit, "mean", queries, column.differences)
+
+
+def difference_row(found: PairedDifference, *, several: bool) -> Row:
+    """The columns of a summary row, then those of a difference alone."""
+    column = found.column
+    matrix, (low, high) = column.matrix, found.interval or (None, None)
+    one, other = found.means or (None, None)
+    measure, label = _names(column, several=several)
+    row: Row = {
+        "run": column.pair.run,
+        "measure": measure,
+        "label": label,
+        "mean": found.mean,
+        "sd": found.sd,
+        "ci_low": low,
+        "ci_high": high,
+        "n": found.n,
+        "unit": matrix.unit,
+        **matrix.row_attributes,
+        "against": column.pair.against,
+        "of": matrix.measure,
+        **({"group": column.group} if column.group else {}),
+        "mean_run": one,
+        "mean_against": other,
+        "p": found.p,
+        "p_adjusted": found.p_adjusted,
+        "decisive": found.decisive,
+        "better": matrix.better,
+        "effect_size": found.effect,
+        "wins": found.wins,
+        "ties": found.ties,
+        "losses": found.losses,
+        "detectable": found.detectable,
+        "queries_needed": found.needed,
+    }
+    return row if found.clusters is None else {**row, "clusters": found.clusters}
+
+
+def notes_on(differences: Sequence[PairedDifference], parts: Sequence[PairedDifference]) -> list[str]:
+    """Notes on queries that are left out, and on too few queries. parts: the differences in groups of the queries."""
+    lone: dict[tuple[Pair, int], list[str]] = {}
+    for matrix, pair in (each.column[:2] for each in differences):
+        lone.setdefault((pair, matrix.lone(pair)), []).append(matrix.label)
+    notes: list[str] = []
+    for (pair, n), labels in lone.items():
+        if n:
+            what = f"{', '.join(dict.fromkeys(labels))}: {n} {'query counts' if n == 1 else 'queries count'} for one only"
+            notes.append(f"{what} of {pair.run} and {pair.against}, and {'is' if n == 1 else 'are'} left out")
+    sizes = [each.n if each.clusters is None else each.clusters for each in differences]
+    if differences and min(sizes) < MIN_QUERIES:
+        unit = "queries" if differences[0].clusters is None else "clusters"
+        notes.append(f"no interval below {MIN_QUERIES} {unit} (here {min(sizes)})")
+    small = {each.column.group: each.n for each in parts if each.n < FEW}
+    if small:
+        listed = ", ".join(f"{name} (n = {n})" for name, n in list(small.items())[:6])
+        more = f" and {len(small) - 6} more" if len(small) > 6 else ""
+        notes.append(
+            f"small groups, below {FEW} queries, whose intervals are too narrow and whose tests find little: {listed}{more}"
+        )
+    return notes
+
+
+def sentences(
+    comparison: Comparison,
+    pairs: Sequence[Pair],
+    differences: Sequence[PairedDifference],
+    parts: Sequence[PairedDifference],
+    method: Method,
+) -> list[str]:
+    """A verdict per pair by the first measure; of many pairs one on the leader, and those of the best systems.
+
+    parts: the differences in groups of the queries.
+    """
+    family = _family(comparison, pairs, len(differences), method)
+    shown, of_groups = _by_pair(comparison, differences), _by_pair(comparison, parts)
+    first = comparison.matrices[0]
+    order = _order(first) if len(pairs) > _MOST_SENTENCES else []
+    if order and len(pairs) == len(first.runs) * (len(first.runs) - 1) // 2:
+        best = order[0][0]
+        own = {pair: found for pair, found in shown.items() if best in pair}
+        unclear = [run for run, _ in order[1:] if not next(each[0] for pair, each in own.items() if run in pair).decisive]
+        second = next(each[0] for pair, each in own.items() if order[1][0] in pair)
+        return [leader(order, unclear, second, family)]
+    return [
+        verdict(
+            found, others, [each for each in of_groups.get(pair, []) if each.measure == found.measure], family=family, few=FEW
+        )
+        for pair, (found, *others) in shown.items()
+    ]
+
+
+def _order(matrix: QuerySystemMatrix) -> list[tuple[str, float]]:
+    scores = Order("", matrix).scores
+    if np.isnan(scores).any():
+        return []
+    return [(matrix.runs[place], float(matrix.sign * scores[place])) for place in np.argsort(-scores, kind="stable").tolist()]
+
+
+def _family(comparison: Comparison, pairs: Sequence[Pair], tests: int, method: Method) -> Family:
+    matrices, count = len(comparison.matrices), len(pairs)
+    of_measures = f"over {matrices} measures" if matrices > 1 else ""
+    of_pairs = f"over {count} pairs" if count > 1 else ""
+    described = f"over {count} pairs × {matrices} measures" if of_measures and of_pairs else of_measures or of_pairs
+    if method.correction == "tukey":
+        described = f"over {len(comparison.runs)} systems"
+    return Family(method.correction, tests, described, method.level, method.power)
+
+
+def _by_pair(comparison: Comparison, differences: Sequence[PairedDifference]) -> dict[Pair, list[MeasuredDifference]]:
+    """The differences of each pair, in the order of the measures."""
+    found: dict[Pair, list[MeasuredDifference]] = {}
+    alike = [matrix.label for matrix in comparison.matrices]
+    for each in differences:
+        matrix, pair = each.column.matrix, each.column.pair
+        attributes = ", ".join(f"{name} {value}" for name, value in matrix.row_attributes.items() if value is not None)
+        word = matrix.label if alike.count(matrix.label) == 1 or not attributes else f"{matrix.label} ({attributes})"
+        found.setdefault(pair, []).append(
+            MeasuredDifference(
+                run=pair.run,
+                against=pair.against,
+                measure=word,
+                unit=matrix.unit,
+                better=matrix.better,
+                difference=each.mean,
+                interval=each.interval,
+                p=each.p_adjusted,
+                n=each.n,
+                decisive=each.decisive,
+                detectable=each.detectable,
+                part=each.column.group,
+            )
+        )
+    return found

@@ -1,0 +1,150 @@
+"""Tables of a TOML file whose keys and types are known; every message names file, line and key."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar, cast, get_type_hints
+
+from rankwell.core.registry import suggest
+from rankwell.errors import BadInput
+from rankwell.store import Source, read_toml
+
+Keys = tuple[str | int, ...]
+Settings = TypeVar("Settings")
+_EXPECTED: dict[Any, str] = {
+    str: "a string",
+    list[str]: "a list of strings",
+    bool: "true or false",
+    float: "a number",
+    int: "an integer",
+    float | str: 'a number, or a string such as "1%"',
+}
+_HEADER = re.compile(r"\s*(\[\[?)([^\[\]]+)\]\]?\s*(?:#.*)?$")
+_KEY = re.compile(r"""\s*([\w-]+|"[^"]*"|'[^']*')\s*=""")
+_PART = re.compile(r"""\s*([\w-]+|"[^"]*"|'[^']*')\s*\.?""")
+
+
+@dataclass(frozen=True)
+class TomlTable:
+    """A table of a file with the keys that lead to it, for messages. lines: of keys, as far as single lines show them."""
+
+    file: str
+    content: Mapping[str, Any]
+    lines: Mapping[Keys, int]
+    path: Keys = ()
+    title: str = ""
+
+    @classmethod
+    def read(cls, source: Source) -> "TomlTable":
+        """The outermost table of a file. Raises BadInput where it is not TOML."""
+        text, content = read_toml(source)
+        return cls(source.name, content, _lines(text))
+
+    def at(self, *names: str) -> str:
+        """The place of a key below, or of the table itself, for messages; the nearest line that was found."""
+        keys = (*self.path, *names)
+        line = next((self.lines[keys[:n]] for n in range(len(keys), 0, -1) if keys[:n] in self.lines), None)
+        place = self.file if line is None else f"{self.file}:{line}"
+        words = ".".join(str(part) for part in keys if isinstance(part, str))
+        return f"{place}: {': '.join((self.title, *names)) if self.title else words}"
+
+    def allow(self, names: Sequence[str] | Mapping[str, Any]) -> None:
+        """Raises BadInput for an unknown key."""
+        unknown = next((name for name in self.content if name not in names), None)
+        if unknown is not None:
+            raise BadInput(f"{self.at(unknown)}: unknown key; {suggest(unknown, names)}")
+
+    def child(self, name: str) -> "TomlTable":
+        """The table below, empty where there is none."""
+        inner = self.content.get(name, {})
+        if not isinstance(inner, dict):
+            raise BadInput(f"{self.at(name)} is {inner!r}; expected a table.")
+        return TomlTable(self.file, inner, self.lines, (*self.path, name), f"{self.title}: {name}" if self.title else "")
+
+    def named(self, kind: str) -> dict[str, "TomlTable"]:
+        """The tables of an array by their names, which must be names of folders."""
+        inner = self.content.get(kind, [])
+        if not isinstance(inner, list) or not all(isinstance(each, dict) for each in inner):
+            raise BadInput(f"{self.at(kind)} is not a list of tables; write [[{kind}]] above each.")
+        if not inner:
+            raise BadInput(f"{self.file}: no [[{kind}]]; give at least one.")
+        found: dict[str, TomlTable] = {}
+        titles: set[str] = set()
+        for place, each in enumerate(inner):
+            node = TomlTable(self.file, each, self.lines, (kind, place), f"{kind} {place + 1}")
+            name = node.text("name", required=True)
+            check_folder_name(name, node.at("name"))
+            if name.casefold() in (known.casefold() for known in found):
+                raise BadInput(f"{node.at('name')}: a second {kind} named {name!r}; give each a name of its own.")
+            found[name] = TomlTable(self.file, each, self.lines, (kind, place), f"{kind} {name!r}")
+            title = node.text("title") or name
+            if title in titles:
+                raise BadInput(f"{found[name].at('title')}: a second {kind} is shown as {title!r}; give each a title of its own.")
+            titles.add(title)
+        return found
+
+    def text(self, name: str, *, required: bool = False) -> str:
+        """The string below, "" where there is none."""
+        value = self.content.get(name)
+        if value is None and not required:
+            return ""
+        if not isinstance(value, str) or not value:
+            raise BadInput(f"{self.at(name)} is {'missing' if value is None else repr(value)}; expected a string.")
+        return value
+
+    def texts(self, name: str, known: Mapping[str, Any], kind: str) -> list[str]:
+        """The names listed below, all of them known; every known one where there is no list."""
+        value = self.content.get(name)
+        if value is None:
+            return list(known)
+        if not _fits(value, list[str]):
+            raise BadInput(f"{self.at(name)} is {value!r}; expected a list of {kind}s.")
+        unknown = next((each for each in value if each not in known), None)
+        if unknown is not None:
+            raise BadInput(f"{self.at(name)}: unknown {kind} {unknown!r}; {suggest(unknown, known)}")
+        return value
+
+    def settings(self, kinds: type[Settings]) -> Settings:
+        """The values by the types of a TypedDict. Raises BadInput for an unknown key and for a value of another type."""
+        expected = get_type_hints(kinds)
+        self.allow(expected)
+        for key, value in self.content.items():
+            if not _fits(value, expected[key]):
+                raise BadInput(f"{self.at(key)} is {value!r}; expected {_EXPECTED[expected[key]]}.")
+        return cast(Settings, dict(self.content))
+
+
+def check_folder_name(name: str, where: str) -> None:
+    """Raises BadInput for a name that cannot be that of a folder everywhere."""
+    if name.startswith(".") or name != name.strip() or not name.isprintable() or set(name) & set('/\\:*?"<>|'):
+        raise BadInput(f"{where} is {name!r}, which cannot name a folder; use letters and digits.")
+
+
+def _fits(value: Any, kind: Any) -> bool:
+    if isinstance(value, list):
+        return kind == list[str] and bool(value) and all(isinstance(each, str) and each for each in value)
+    if isinstance(value, bool) or kind == list[str]:
+        return kind is bool
+    return isinstance(value, kind) or (isinstance(value, int) and isinstance(0.5, kind))
+
+
+def _lines(text: str) -> dict[Keys, int]:
+    """The lines of tables and keys, as far as single lines show them: the keys that lead there -> line, from 1."""
+    found: dict[Keys, int] = {}
+    counts: dict[str, int] = {}
+    path: Keys = ()
+    quoted = False
+    for number, line in enumerate(text.splitlines(), 1):
+        inside = quoted
+        quoted ^= (line.count('"""') + line.count("'''")) % 2 == 1
+        if inside:
+            continue
+        if header := _HEADER.match(line):
+            parts = [part.strip("\"'") for part in _PART.findall(header[2])]
+            if header[1] == "[[":
+                counts[parts[0]] = counts.get(parts[0], -1) + 1
+            path = (parts[0], *([counts[parts[0]]] if parts[0] in counts else []), *parts[1:])
+            found.setdefault(path, number)
+        elif key := _KEY.match(line):
+            found.setdefault((*path, key[1].strip("\"'")), number)
+    return found
