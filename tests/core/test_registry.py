@@ -107,7 +107,7 @@ def test_an_entry_is_found_without_importing_the_files_of_all_others():
         "from rankwell.core.registry import parse_measure\n"
         "from rankwell.conventions import CONVENTIONS\n"
         "print(parse_measure('nDCG@10'), CONVENTIONS['trec_eval9'].name)\n"
-        "print(sorted(name for name in sys.modules if name in ('rankwell.measures.cwl', 'rankwell.conventions.piaf')))\n"
+        "print(sorted(name for name in sys.modules if name in ('rankwell.measures.cwl', 'rankwell.conventions.ranx')))\n"
     )
 
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -67,9 +67,9 @@ def _readings(name: str) -> Iterator[tuple[str, dict[str, str]]]:
         words = dict(CONVENTIONS[each].words)
         if is_word(name, words):
             yield f"--convention {each}", words
-        for side, rules in (("t2v", CONVENTIONS[each].t2v), ("v2t", CONVENTIONS[each].v2t)):
-            if rules is not None and is_word(name, dict(rules.words)):
-                yield f"--convention {each}, {side}", words | dict(rules.words)
+        for part, own in CONVENTIONS[each].words_of_parts.items():
+            if is_word(name, own):
+                yield f"--convention {each}, {part}", {**words, **own}
 
 
 def _describe(meanings: Sequence[Meaning]) -> str:

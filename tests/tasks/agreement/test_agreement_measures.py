@@ -16,6 +16,7 @@ from rankwell.core.registry import MEASURES, Measure, parse_measure
 from rankwell.core.views.ranking_pairs import Listed, RankingPairs
 from rankwell.errors import BadInput, BadScore, BadUsage, DuplicateItem
 from rankwell.measures.chance import chance_level
+from rankwell.tasks.agreement.conventions import cuts_gold
 
 SOURCE = [7, 23, 156, 89, 42]
 WORDS = CONVENTIONS["scholar-stream"].words
@@ -59,7 +60,7 @@ def test_map_of_the_source_divides_by_hits_and_average_precision_by_all_that_is_
 def test_the_convention_cuts_the_gold_at_k_and_keeps_the_words_of_the_source():
     source, default = CONVENTIONS["scholar-stream"], CONVENTIONS["rankwell"]
 
-    assert (source.gold_depth, default.gold_depth, source.population_sd) == ("cut", "max", True)
+    assert (cuts_gold(source), cuts_gold(default), source.population_sd) == (True, False, True)
     assert source.defaults[:5] == ("Recall@1", "NDCG@1", "MRR@1", "MAP@1", "Recall@3")
 
 

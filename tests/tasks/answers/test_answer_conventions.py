@@ -20,14 +20,15 @@ from answer_forms import (
     piafs_own_lists,
 )
 from rankwell import judged_rankings
-from rankwell.conventions import CONVENTIONS, answer_measures, reading_of, retriever_measures
+from rankwell.conventions import CONVENTIONS
 from rankwell.core.registry import parse_measure
 from rankwell.core.views.judged import JudgedRankings
 from rankwell.errors import BadUsage, UnknownName
 from rankwell.tasks.answers.answer_pairs import AnswerPairs, answer_pairs
+from rankwell.tasks.answers.choices import answer_measures, answer_rules, retriever_measures
 from rankwell.tasks.answers.questions import Predictions, Questions
 
-JUDGES = [name for name in CONVENTIONS if CONVENTIONS[name].reading is not None]
+JUDGES = [name for name in CONVENTIONS if "answers" in CONVENTIONS[name].tasks]
 
 
 def retriever_view() -> JudgedRankings:
@@ -305,7 +306,7 @@ def test_the_conventions_of_the_issue_are_there():
 
 @pytest.mark.parametrize("name", JUDGES)
 def test_every_label_means_a_measure_of_answers_or_of_the_retriever(name: str):
-    entry, reading = CONVENTIONS[name], reading_of(name)
+    entry, reading = CONVENTIONS[name], answer_rules(name)
 
     readers = answer_measures(None, entry, k=4)
     retrievers = retriever_measures(entry, 7)
@@ -329,6 +330,6 @@ def test_a_normaliser_goes_into_measures_of_texts_and_not_of_positions():
 
 def test_a_convention_about_runs_judges_no_answers():
     with pytest.raises(BadUsage, match=r"beir does not judge answers.*squad2"):
-        reading_of("beir")
+        answer_rules("beir")
     with pytest.raises(UnknownName, match="squad2"):
-        reading_of("squad3")
+        answer_rules("squad3")

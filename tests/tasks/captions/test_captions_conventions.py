@@ -1,26 +1,30 @@
 """Conventions of text-video and image-caption retrieval: what their words mean in each direction, and how they differ."""
 
+from collections.abc import Mapping
 from typing import get_args
 
 import pytest
 
 from rankwell.commands.explain import meanings
-from rankwell.conventions import CONVENTIONS, Convention, DirectionRules, Figure, MatrixTies, VideoToText, choose_measures
+from rankwell.conventions import CONVENTIONS, Convention, choose_measures
 from rankwell.core.registry import parse_measure
-from rankwell.core.tables.order import TIE_RULES
+from rankwell.core.tables.order import TIE_RULES, MatrixTies
+from rankwell.tasks.captions.conventions import Aggregate, DirectionRules, VideoToText
 
-NAMES = [name for name in CONVENTIONS if CONVENTIONS[name].t2v is not None]
+NAMES = [name for name in CONVENTIONS if "captions" in CONVENTIONS[name].tasks]
 DIRECTIONS = ("t2v", "v2t")
 
 
 def direction_of(name: str, side: str) -> DirectionRules:
-    found = getattr(CONVENTIONS[name], side)
-    assert found is not None
-    return found
+    return getattr(CONVENTIONS[name].tasks["captions"], side)
+
+
+def own_words(name: str, side: str) -> Mapping[str, str]:
+    return CONVENTIONS[name].words_of_parts.get(side, {})
 
 
 def meaning(name: str, side: str, word: str) -> str:
-    return str(parse_measure(word, {**CONVENTIONS[name].words, **direction_of(name, side).words}))
+    return str(parse_measure(word, {**CONVENTIONS[name].words, **own_words(name, side)}))
 
 
 def test_all_seven_sources_are_there() -> None:
@@ -37,11 +41,12 @@ def test_a_source_has_rules_for_both_directions_and_reports_hits_of_the_best_pos
         assert direction_of(name, side).protocol in get_args(VideoToText)
         assert meaning(name, side, "R@5") == "Success@5"
         assert meaning(name, side, "R@50") == "Success@50"
-        for word in direction_of(name, side).words:
-            parse_measure(word, direction_of(name, side).words)
+        for word in own_words(name, side):
+            parse_measure(word, own_words(name, side))
     assert entry.unit == "percent"
-    assert entry.figures
-    assert set(entry.figures) <= set(get_args(Figure))
+    aggregates = entry.tasks["captions"].aggregates
+    assert aggregates
+    assert set(aggregates) <= set(get_args(Aggregate))
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -15,7 +15,7 @@ from rankwell.evaluation.results import Results
 from rankwell.tasks.instances.evaluation import evaluate_instances
 from rankwell.tasks.instances.images import Images, Marks, Picture
 
-NAMES = [name for name in CONVENTIONS if CONVENTIONS[name].instances is not None]
+NAMES = [name for name in CONVENTIONS if "instances" in CONVENTIONS[name].tasks]
 
 
 def shown(result: Results) -> dict[str, dict[str, float]]:

@@ -13,6 +13,9 @@ from rankwell.errors import UnknownName
 
 TieRule = Literal["id-desc", "id-asc", "input", "expected", "optimistic", "pessimistic", "error"]
 TIE_RULES: tuple[TieRule, ...] = get_args(TieRule)
+MatrixTies = TieRule | Literal["input-desc", "averaged", "multiplied"]
+"""Ties in a score matrix: `input` and `input-desc` put the lower and the higher position in the gallery first; `averaged` places
+all tied items at the middle of their places (MMT); `multiplied` counts a query once for each place of its tie (CLIP4Clip)."""
 
 
 class Counts(NamedTuple):

@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple, get_args
 import numpy as np
 
 from rankwell import io
-from rankwell.conventions import Convention, reference_convention
+from rankwell.conventions import CONVENTIONS, Convention
 from rankwell.core.kernels.arrays import refuse_non_finite
 from rankwell.core.kernels.similarity import metric_name
 from rankwell.core.tables import Floats, Ints, sort_ids
@@ -25,6 +25,7 @@ from rankwell.neighbours import TopK
 from rankwell.stats import Intervals
 from rankwell.stats.summaries import SummaryRow
 from rankwell.store import Source
+from rankwell.tasks.agreement.conventions import cuts_gold
 from rankwell.tasks.agreement.measures.agreement_set import FIGURES, Wanted, bare_words, usual, wanted
 from rankwell.tasks.agreement.measures.agreement_space import margin
 from rankwell.tasks.agreement.neighbours import Model, Sample, Teacher
@@ -75,8 +76,8 @@ def agree(
     Raises BadInput for vectors that are not finite, or zero under cosine, and tables that do not match; BadUsage for cut-offs
     that the items do not allow and for names that come twice; NothingToEvaluate where the labels know none of the queries.
     """
-    rules, ks = reference_convention(convention), _cutoffs(k)
-    lean, quick = rules.gold_depth == "cut", intervals == "none"
+    rules, ks = _convention(convention), _cutoffs(k)
+    lean, quick = cuts_gold(rules), intervals == "none"
     if not eps >= 0 or intervals not in get_args(Intervals):
         raise BadUsage(f"eps={eps!r}, intervals={intervals!r}: eps is 0 or more; intervals are bootstrap, t or none.")
     named = _name(reference, candidates)
@@ -125,6 +126,15 @@ def agree(
         seed=seed,
         population_sd=rules.population_sd,
     )
+
+
+def _convention(name: str) -> Convention:
+    """The convention under which one model is compared with another. Raises BadUsage for one whose words are about judgments."""
+    entry = CONVENTIONS[name]
+    if name != "rankwell" and "agreement" not in entry.tasks:
+        known = [each for each in CONVENTIONS if "agreement" in CONVENTIONS[each].tasks]
+        raise BadUsage(f"the convention {name} judges runs; for agreement there are rankwell and {', '.join(known)}.")
+    return entry
 
 
 def _cutoffs(k: Sequence[int] | int) -> tuple[int, ...]:

@@ -8,6 +8,7 @@ from rankwell.core.views.judged import JudgedRankings
 from rankwell.core.views.ranking_pairs import RankingPairs
 from rankwell.errors import BadUsage
 from rankwell.io.mapping import ranking_pairs
+from rankwell.tasks.agreement.conventions import cuts_gold
 
 Listed = Sequence[Hashable] | Mapping[Hashable, float]
 
@@ -37,5 +38,5 @@ def compare_lists(
         return float(asked(pairs)[0])
     if asked.entry.view is not JudgedRankings:
         raise BadUsage(f"{asked} reads {asked.entry.view.__name__}, which two lists do not make.")
-    depth = gold_depth or (asked.cutoff if rules.gold_depth == "cut" else None)
+    depth = gold_depth or (asked.cutoff if cuts_gold(rules) else None)
     return float(asked(pairs.judged(depth))[0])

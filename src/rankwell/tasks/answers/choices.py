@@ -3,18 +3,11 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, get_args
 
-from rankwell.conventions import (
-    Convention,
-    LabelledMeasure,
-    Reading,
-    answer_measures,
-    choose_measures,
-    reading_of,
-    retriever_measures,
-)
+from rankwell.conventions import CONVENTIONS, Convention, LabelledMeasure, choose_measures
 from rankwell.core.registry import Measure, parse_measure, suggest
 from rankwell.errors import BadUsage, UnknownName
 from rankwell.tasks.answers.answer_pairs import AnswerPairs
+from rankwell.tasks.answers.conventions import AnswerConvention
 from rankwell.tasks.answers.failures import Judge
 from rankwell.tasks.answers.reading import compares_positions, whole
 
@@ -45,9 +38,9 @@ class Words(NamedTuple):
     na_threshold: float | None
 
     @property
-    def reading(self) -> Reading:
-        """How the convention judges answers."""
-        return reading_of(self.convention.name)
+    def reading(self) -> AnswerConvention:
+        """The convention's options for answers."""
+        return answer_rules(self.convention.name)
 
     def answers(self, texts: Sequence[str] | None) -> tuple[LabelledMeasure, ...]:
         """The measures of answers that words name, those of the convention's report where none are given."""
@@ -204,3 +197,65 @@ def one_of(what: str, value: str, options: Any) -> Any:
 def cut_offs(k: int) -> list[int]:
     """Every cut-off up to ten, and round ones beyond."""
     return sorted({each for each in (*range(1, 11), 15, 20, 30, 50, 75, 100, 200, 500, 1000) if each < k} | {k})
+
+
+def answer_rules(name: str) -> AnswerConvention:
+    """The options of a convention for answers to questions. Raises BadUsage for one that does not, UnknownName for none."""
+    found = CONVENTIONS[name].tasks.get("answers")
+    if found is None:
+        known = [each for each in CONVENTIONS if "answers" in CONVENTIONS[each].tasks]
+        raise BadUsage(f"the convention {name} does not judge answers to questions; there are {', '.join(known)}.")
+    return found
+
+
+def retriever_measures(convention: Convention, k: int) -> tuple[LabelledMeasure, ...]:
+    """The measures of a convention for the first k retrieved documents, under its own labels."""
+    found: list[LabelledMeasure] = []
+    rules: AnswerConvention | None = convention.tasks.get("answers")
+    for word in rules.retriever if rules else ():
+        label = f"{word}{k}" if word.endswith("@") else word
+        try:
+            measure = parse_measure(f"{word.removesuffix('@')}@{k}", convention.words)
+        except BadUsage:
+            measure = parse_measure(label, convention.words)
+        found.append(LabelledMeasure(measure, label))
+    return tuple(found)
+
+
+def answer_measures(
+    texts: Sequence[str] | None,
+    convention: Convention,
+    *,
+    k: int,
+    normalizer: str | None = None,
+    language: str | None = None,
+    na_threshold: float | None = None,
+) -> tuple[LabelledMeasure, ...]:
+    """The measures of answers that words name under a convention, those of its report where none are given.
+
+    k: for words without a cut-off of their own. normalizer, or the language's where the convention has several: for measures
+    that compare texts. na_threshold: for every measure that may abstain. Raises BadUsage where the convention has no languages.
+    """
+    rules = answer_rules(convention.name)
+    named = None if texts is None else [rules.other_words.get(text.strip(), text) for text in texts]
+    if language is not None and normalizer is None:
+        normalizer = _language(convention.name, rules, language)
+    found: list[LabelledMeasure] = []
+    for each in choose_measures(named or rules.labels, convention):
+        measure = each.measure
+        if measure.accepts("k") and measure.cutoff is None:
+            measure = measure.with_parameters(k=k)
+        if normalizer is not None and measure.accepts("normalizer") and not compares_positions(measure):
+            measure = measure.with_parameters(normalizer=normalizer)
+        if na_threshold is not None and measure.accepts("na_threshold"):
+            measure = measure.with_parameters(na_threshold=na_threshold)
+        found.append(LabelledMeasure(measure, each.label))
+    return tuple(found)
+
+
+def _language(name: str, rules: AnswerConvention, language: str) -> str:
+    if language not in rules.languages:
+        hint = "; French has the convention french" if language == "fr" and name != "french" else ""
+        known = f"it has {', '.join(rules.languages)}" if rules.languages else "it has one rule for all"
+        raise BadUsage(f"the convention {name} has no rules for the language {language!r}: {known}{hint}.")
+    return rules.languages[language]

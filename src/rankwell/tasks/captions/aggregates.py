@@ -10,6 +10,7 @@ from rankwell.core.tables.values import Values
 from rankwell.errors import BadUsage
 from rankwell.stats import Intervals
 from rankwell.stats.summaries import SummaryRow
+from rankwell.tasks.captions.conventions import CaptionConvention
 from rankwell.tasks.captions.figure_intervals import figure_interval
 from rankwell.tasks.captions.recall_figures import geometric_mean, mean_recall, rsum
 
@@ -31,7 +32,8 @@ def named_aggregates(names: Sequence[str] | None, convention: Convention, which:
     Raises BadUsage for a sum over both directions where one is asked for.
     """
     if names is None:
-        return None, [name for name in convention.figures if name != "rsum" or which == "both"]
+        rules: CaptionConvention = convention.tasks.get("captions", CaptionConvention())
+        return None, [name for name in rules.aggregates if name != "rsum" or which == "both"]
     measures = [name for name in names if name not in _FIGURES]
     figures = [name for name in names if name in _FIGURES]
     if "rsum" in figures and which != "both":

@@ -7,11 +7,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rankwell.conventions import MatrixTies
 from rankwell.core.registry import Measure
 from rankwell.core.tables import Floats, Ints, offsets_of
 from rankwell.core.tables.hits import Hits
 from rankwell.core.tables.judgments import Judgments
+from rankwell.core.tables.order import MatrixTies
 from rankwell.core.tables.scores import Positives
 from rankwell.core.views import position_in_segment
 from rankwell.core.views.ideal import ideal, ideal_if_shared

@@ -5,12 +5,13 @@ from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 
-from rankwell.conventions import Convention, DirectionRules, LabelledMeasure, MatrixTies, VideoToText, choose_measures
+from rankwell.conventions import Convention, LabelledMeasure, choose_measures
 from rankwell.core.registry import Measure, parse_measure, suggest
 from rankwell.core.tables import Ints, order_ids
 from rankwell.core.tables.embeddings import Positions
-from rankwell.core.tables.order import TIE_RULES
+from rankwell.core.tables.order import TIE_RULES, MatrixTies
 from rankwell.errors import BadUsage, UnknownName
+from rankwell.tasks.captions.conventions import CaptionConvention, DirectionRules, VideoToText
 
 Which = Literal["both", "t2v", "v2t"]
 Protocol = Literal["among-captions", "among-videos", "both"]
@@ -47,14 +48,14 @@ def chosen_directions(convention: Convention, which: str, protocol: str | None, 
         raise UnknownName(f"no protocol from video to text is called {protocol!r}; {suggest(protocol, known)}")
     if protocol is not None and which == "t2v":
         raise BadUsage(f"the protocol {protocol} is of video to text, and only t2v is asked for; leave one of them out.")
-    # Where no source says how ties are placed, a figure is its mean over all orders of tied items.
-    t2v, v2t = (side or DirectionRules(ties="expected") for side in (convention.t2v, convention.v2t))
+    rules: CaptionConvention = convention.tasks.get("captions", CaptionConvention())
+    t2v, v2t, _ = rules
+    words = {side: {**convention.words, **convention.words_of_parts.get(side, {})} for side in ("t2v", "v2t")}
     chosen = protocol or v2t.protocol
-    found = [Direction("t2v", _ties(ties, t2v), {**convention.words, **t2v.words})] if which != "v2t" else []
+    found = [Direction("t2v", _ties(ties, t2v), words["t2v"])] if which != "v2t" else []
     for collapsed, name, label in ((False, "among-captions", "v2t"), (True, "among-videos", "v2t-videos")):
         if which != "t2v" and chosen in (name, "both"):
-            words = {**convention.words, **v2t.words}
-            found.append(Direction(label, _ties(ties, v2t), words, video_to_text=True, collapsed=collapsed))
+            found.append(Direction(label, _ties(ties, v2t), words["v2t"], video_to_text=True, collapsed=collapsed))
     return found
 
 
@@ -66,7 +67,7 @@ def notes_of(convention: Convention, chosen: Sequence[Direction], own: Collectio
     notes = list(convention.notes)
     for rule, told in convention.rule_notes.items():
         notes += told if rule not in own and (rule != "protocol" or any(each.collapsed for each in chosen)) else ()
-    if convention.t2v is None and convention.v2t is None:
+    if "captions" not in convention.tasks:
         kept = "" if "ties" in own else f", and ties are {chosen[0].ties}"
         notes = [f"the convention {convention.name} knows no score matrices: its words, measures and unit are used{kept}"]
     for rule, flag in _FLAGGED.items():

@@ -4,12 +4,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import get_args
 
-from rankwell.conventions import CONVENTIONS, Convention, InstanceReading, LabelledMeasure, NoRelevantRule, choose_measures
+from rankwell.conventions import CONVENTIONS, Convention, LabelledMeasure, NoRelevantRule, choose_measures
 from rankwell.core.registry import parse_measure, split_names, suggest
 from rankwell.errors import BadUsage, UnknownName
+from rankwell.tasks.instances.conventions import Excluded, InstanceConvention
 from rankwell.tasks.instances.images import Images
 from rankwell.tasks.instances.judged import Ties, ties_of
-from rankwell.tasks.instances.truth import Excluded, Filtered, Switch, both_sides, filter_images
+from rankwell.tasks.instances.truth import Filtered, Switch, both_sides, filter_images
 
 CUTOFFS = (1, 5, 10)
 NAMED = "TP/PRED"
@@ -20,7 +21,7 @@ NAMED = "TP/PRED"
 class Choices:
     """Every rule, resolved. reading: the convention's."""
 
-    reading: InstanceReading
+    reading: InstanceConvention
     exclude: tuple[Excluded, ...]
     contentless: Switch
     absent: Switch
@@ -43,7 +44,7 @@ class Choices:
         """The choices. by_id: whether images are known, so that two of one id are the same. judged: whether something else than
         the images says what is right, so that no query is absent for want of a label. Raises UnknownName and BadUsage.
         """
-        reading = rules.instances or InstanceReading(exclude=("self",))
+        reading: InstanceConvention = rules.tasks.get("instances", InstanceConvention(exclude=("self",)))
         words = exclude.replace(",", " ").split() if isinstance(exclude, str) else None if exclude is None else list(exclude)
         if words is not None and words != ["none"]:
             for word in words:
@@ -88,7 +89,7 @@ def labelled_measures(
     rules: Convention, measures: Sequence[str] | str | None, ks: Sequence[int], cut: int | None
 ) -> tuple[tuple[LabelledMeasure, ...], bool]:
     """The measures, and whether what the best reference names is asked for, too."""
-    reading = rules.instances or InstanceReading()
+    reading: InstanceConvention = rules.tasks.get("instances", InstanceConvention())
     listed = split_names(measures) if isinstance(measures, str) else None if measures is None else list(measures)
     named = reading.labels if listed is None else NAMED in listed
     texts = list(rules.defaults) if listed is None else [text for text in listed if text != NAMED]
@@ -108,7 +109,7 @@ def labelled_measures(
 def convention_of(name: str) -> Convention:
     """The convention of this name. Raises UnknownName, which lists those that are about instances."""
     if name not in CONVENTIONS:
-        known = [each for each in CONVENTIONS if each == "rankwell" or CONVENTIONS[each].instances is not None]
+        known = [each for each in CONVENTIONS if each == "rankwell" or "instances" in CONVENTIONS[each].tasks]
         raise UnknownName(f"no convention for instances is called {name!r}; {suggest(name, known)}")
     return CONVENTIONS[name]
 

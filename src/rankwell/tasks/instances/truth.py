@@ -11,10 +11,9 @@ from rankwell.core.tables import Bools, Ints
 from rankwell.core.tables.judgments import Judgments
 from rankwell.core.tables.scores import Positives
 from rankwell.errors import BadUsage, NothingToEvaluate
+from rankwell.tasks.instances.conventions import Excluded, Level
 from rankwell.tasks.instances.images import Images, Marks
 
-Excluded = Literal["self", "camera", "group"]
-Level = Literal["easy", "medium", "hard"]
 Switch = Literal["filter", "keep"]
 
 

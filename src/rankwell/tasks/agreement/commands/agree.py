@@ -29,6 +29,7 @@ from rankwell.report.present import (
     cutoffs,
 )
 from rankwell.stats import Intervals
+from rankwell.tasks.agreement.conventions import cuts_gold
 from rankwell.tasks.agreement.evaluation import agree as agree_models
 from rankwell.tasks.agreement.measures.agreement_space import margin
 from rankwell.tasks.agreement.results import Agreement
@@ -156,7 +157,7 @@ def render(result: Agreement, format: report.Format, *, per_query: bool = False)
     if format != "table":
         everything = [*result.summary, *result.changes]
         return report.render(everything, rows, result.describe(), notes, format, terminal=terminal)
-    if result.convention.gold_depth == "cut" and not per_query:
+    if cuts_gold(result.convention) and not per_query:
         return _source_tables(result)
     text = report.render(result.summary, rows, result.describe(), notes, terminal=terminal)
     changes = result.changes
@@ -196,7 +197,7 @@ def write(result: Agreement, folder: Path) -> None:
         charts=False,
     )
     own = [row for row in result.summary if "truth='labels'" not in row["measure"]]
-    cut = result.convention.gold_depth == "cut"
+    cut = cuts_gold(result.convention)
     if cut:
         from rankwell.tasks.agreement.k_tables import k_columns
 

@@ -1,8 +1,9 @@
 """Scholar Stream: a paper recommender whose small models are judged by the neighbours that ada-002 finds."""
 
 from rankwell.conventions import Convention, convention
+from rankwell.tasks.agreement.conventions import AgreementConvention
 
-SCHOLAR_STREAM = convention(
+convention(
     Convention(
         name="scholar-stream",
         title="Scholar Stream's evaluation against a reference model",
@@ -16,7 +17,7 @@ SCHOLAR_STREAM = convention(
         },
         defaults=tuple(f"{word}@{k}" for k in (1, 3, 5, 10) for word in ("Recall", "NDCG", "MRR", "MAP")),
         population_sd=True,
-        gold_depth="cut",
+        tasks={"agreement": AgreementConvention(gold_depth="cut")},
         notes=(
             "Relevant at k are the reference's first k items, so that points of a curve over k answer different questions.",
             "MAP divides by the number of hits, not of relevant items; ± is the population standard deviation.",

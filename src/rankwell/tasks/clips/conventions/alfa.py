@@ -2,7 +2,7 @@
 
 from rankwell.conventions import Convention, convention
 
-ALFA = convention(
+convention(
     Convention(
         name="alfa",
         title="ALFA 0.1 embedding search, evaluation framework",

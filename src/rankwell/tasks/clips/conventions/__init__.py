@@ -1,0 +1,1 @@
+"""Conventions of search over annotated clips."""
