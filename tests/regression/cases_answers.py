@@ -88,9 +88,10 @@ def _answers() -> dict[str, str]:
 def _grids() -> dict[str, str]:
     grid = "answers grid answers/grid.toml -o out"
     cases = {
-        "plain": f"{grid}\n{grid} -f csv",
+        "plain": f"{grid}\n{grid}",
+        "jobs": f"{grid} --jobs 2\nconvert experiment answers/former_grid.toml answers/converted.toml",
         "fresh": f"{grid} --fresh -f json",
-        "files": "answers grid answers/files.toml -f md",
+        "files": "answers grid answers/files.toml -f json",
     }
     return {f"grid/{name}": lines for name, lines in cases.items()}
 
@@ -101,6 +102,7 @@ def _benches() -> dict[str, str]:
     again = f"cp b.run runs/bench/one.run\n{bench} --dry-run\n{bench} --only 'runs/*'\n{bench} --force --only 'videos/one'"
     cases = {
         "whole": "\n".join([f"{bench} --dry-run", bench, *(f"{bench} -f {name}" for name in (*FORMATS, "html"))]),
+        "jobs": f"{bench} --only 'runs/*' --only 'numbers/*' --jobs 2",
         "again": "\n".join([bench, again, *(f"{bench} {options}" for options in shown)]),
     }
     return {f"bench/{name}": lines for name, lines in cases.items()}

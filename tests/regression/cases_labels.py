@@ -132,6 +132,8 @@ def _instances() -> dict[str, str]:
         "match": "instances match museum -o out/match.npy --workers 1",
         "match-options": "instances match museum -o out/match.npy --descriptor sift --score matches --longest 20 --features 50 --ratio 0.9 "
         "--reprojection 3 --processes 1 --cache kept --seed 2",
+        "match-pictures": "instances match museum/references/mona -o out/match.npy --query-images museum/queries/mona "
+        "--pattern '{instance}.png' --root museum --longest 20",
         "learn": f"{real} --transform 'whitening(dimensions=3)' --learn images/learn.npy",
         "chain": f"{real} --transform 'whitening(dimensions=4)' --transform 'query-expansion(k=2,alpha=1)' -o out",
     }
@@ -204,6 +206,8 @@ def _instances_others() -> dict[str, str]:
         "stats-published": "instances stats CLICIDE=images/table.csv --published --objects paintings",
         "stats-pictures": "instances stats museum/references --query-images museum/queries --contentless-images '*wall*'",
         "stats-root": "instances stats museum/table.csv --root museum",
+        "stats-pattern": "instances stats museum/references/mona --query-images museum/queries/mona --pattern '{instance}.png'",
+        "system": "convert experiment images/former_system.toml images/converted.toml",
         "table": f"{made}{table}",
         "table-folder": f"{made}{table} -o out",
         "table-system": f"{made}{table} --system scores=images/system.toml",

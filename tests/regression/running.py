@@ -3,7 +3,6 @@
 import contextlib
 import io
 import os
-import re
 import shlex
 import shutil
 import subprocess
@@ -20,9 +19,6 @@ from regression import canonical
 
 Parts = dict[str, list[str]]
 """What a case left: name of the part (`1 stdout`, `file out/summary.csv`) -> canonical lines."""
-
-_READS_DOCUMENTATION = re.compile(r"^demo (-o|agree)", re.MULTILINE)
-"""Demos whose texts are the docstrings of the standard library, of `time.perf_counter` too."""
 
 
 def command_line() -> int:
@@ -43,10 +39,13 @@ class Workspace:
         self._inputs = {name: (self.folder / name).read_bytes() for name in self._before}
         self._folders = {path.name for path in self.folder.iterdir()}
 
-    def run(self, lines: str) -> Parts:
-        """Runs one command a line and returns their output streams, exit codes and, at the end, the files that they wrote."""
+    def run(self, lines: str, *, ticking: bool = True) -> Parts:
+        """Runs one command a line and returns their output streams, exit codes and, at the end, the files that they wrote.
+
+        ticking: whether measured times and memory are replaced, see `_measurements`.
+        """
         parts: Parts = {}
-        with _surroundings(self.folder), contextlib.nullcontext() if _READS_DOCUMENTATION.search(lines) else _measurements():
+        with _surroundings(self.folder), _measurements() if ticking else contextlib.nullcontext():
             for place, line in enumerate(filter(None, map(str.strip, lines.split("\n"))), 1):
                 words = shlex.split(line)
                 if words[0] == "cp":
@@ -181,7 +180,7 @@ def _specifications() -> Iterator[None]:
 
 @contextlib.contextmanager
 def _measurements() -> Iterator[None]:
-    """A clock that advances by one millisecond whenever rankwell reads it in a thread, and a constant peak of memory."""
+    """A clock that advances by 1/1024 s, which is exact, whenever rankwell reads it in a thread, and a constant peak of memory."""
     import resource
     import time
 
@@ -191,7 +190,7 @@ def _measurements() -> Iterator[None]:
         if not sys._getframe(1).f_globals.get("__name__", "").startswith("rankwell."):
             return clock()
         ticks.count = getattr(ticks, "count", 0) + 1
-        return ticks.count / 1000
+        return ticks.count / 1024
 
     time.perf_counter = read
     resource.getrusage = lambda who: types.SimpleNamespace(ru_maxrss=512 * 1024)

@@ -236,15 +236,65 @@ def _retrieved(folder: Path, documents: dict[str, str], questions: dict[str, dic
 
 
 def _grid(folder: Path) -> None:
-    (folder / "grid.toml").write_text(
-        'gold = "gold.json"\n[evaluation]\nconvention = "piaf-article"\nk = [1]\nretriever_k = 3\n[systems.mine]\n'
-        'call = "goldens_system:run"\nparameters = { top = [1, 2] }\n[chart]\nmeasures = ["reader_top1_f1"]\n'
-    )
-    (folder / "files.toml").write_text(
-        'gold = "gold.json"\n[evaluation]\nconvention = "squad2"\nintervals = "t"\n[systems.file]\npredictions = "{model}.json"\n'
-        'retrieved = "found.run"\n[systems.file.parameters]\nmodel = ["texts", "better"]\n'
-    )
-    (folder.parent / "goldens_system.py").write_text(SYSTEM)
+    for name, text in GRIDS.items():
+        (folder / name).write_text(text)
+    (folder / "goldens_system.py").write_text(SYSTEM)
+
+
+GRIDS = {
+    "grid.toml": """\
+[chart]
+measures = ["reader_top1_f1"]
+
+[[dataset]]
+name = "questions"
+command = "answers"
+gold = "gold.json"
+
+[dataset.vary]
+convention = "piaf-article"
+k = [1]
+retriever_k = 3
+
+[[system]]
+name = "mine"
+call = "goldens_system:run"
+
+[system.parameters]
+top = [1, 2]
+""",
+    "files.toml": """\
+[[dataset]]
+name = "questions"
+command = "answers"
+gold = "gold.json"
+
+[dataset.vary]
+convention = "squad2"
+intervals = "t"
+
+[[system]]
+name = "file"
+predictions = "{model}.json"
+retrieved = "found.run"
+
+[system.parameters]
+model = ["texts", "better"]
+""",
+    "former_grid.toml": """\
+gold = "gold.json"
+[evaluation]
+convention = "piaf-article"
+k = [1]
+retriever_k = 3
+[systems.mine]
+call = "goldens_system:run"
+parameters = { top = [1, 2] }
+[chart]
+measures = ["reader_top1_f1"]
+""",
+}
+"""Grids of systems, and one in the format of an earlier version."""
 
 
 SYSTEM = '''\

@@ -184,7 +184,9 @@ def _clips(folder: Path) -> None:
 ENGINE = '''\
 """A live engine over the clips of this folder."""
 
-CLIPS = open("clips/ids.txt").read().split()
+from pathlib import Path
+
+CLIPS = Path("clips/ids.txt").read_text().split()
 
 
 class Engine:
@@ -262,8 +264,11 @@ def _images(folder: Path) -> None:
         },
     )
     _json(folder / "place.json", [[place % 17, (place + 1) % 17] for place in range(len(queries))])
-    (folder / "system.toml").write_text(
+    (folder / "former_system.toml").write_text(
         'name = "scores"\nnotes = "drawn"\n[training]\ntime = "2 h"\nhardware = "none"\ndata = "nothing"\n'
+    )
+    (folder / "system.toml").write_text(
+        '[[system]]\nname = "scores"\nnotes = "drawn"\n[system.training]\ntime = "2 h"\nhardware = "none"\ndata = "nothing"\n'
     )
 
 
