@@ -11,10 +11,10 @@ import json
 import os
 from pathlib import Path
 
-from rankwell.tasks.clips.calibration import best_threshold, tally
-from rankwell.tasks.clips.formats.keyword_schema import read_schema
-from rankwell.tasks.clips.keybert import load_keybert
+from rankwell.tasks.clips.commands.clips_calibrate import best_threshold, tally
+from rankwell.tasks.clips.formats import read_schema
 from rankwell.tasks.clips.mapping import KeywordMapper
+from rankwell.tasks.clips.phrases import load_keybert
 from rankwell.tasks.clips.vocabulary import Keyword
 
 ROOT = Path(__file__).resolve().parents[1]

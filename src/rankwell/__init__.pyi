@@ -39,8 +39,8 @@ from rankwell.tasks.captions.evaluation import captions as captions
 from rankwell.tasks.captions.hgr import eval_q2m as eval_q2m
 from rankwell.tasks.clips.annotations import Annotations as Annotations
 from rankwell.tasks.clips.evaluation import evaluate_clips as evaluate_clips
-from rankwell.tasks.clips.formats.annotations import read_annotations as read_annotations
-from rankwell.tasks.clips.formats.keyword_schema import read_schema as read_schema
+from rankwell.tasks.clips.formats import read_annotations as read_annotations
+from rankwell.tasks.clips.formats import read_schema as read_schema
 from rankwell.tasks.clips.mapping import KeywordMapper as KeywordMapper
 from rankwell.tasks.instances.evaluation import evaluate_instances as evaluate_instances
 from rankwell.tasks.instances.formats import read_images as read_images

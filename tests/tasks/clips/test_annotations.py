@@ -8,9 +8,8 @@ import pytest
 
 from rankwell.errors import BadInput, BadLine, DuplicateItem, UnknownName
 from rankwell.tasks.clips.annotations import Annotations
-from rankwell.tasks.clips.formats.annotations import TextQuery, read_annotations, read_text_queries
-from rankwell.tasks.clips.formats.keyword_schema import read_schema
-from rankwell.tasks.clips.lint import lint
+from rankwell.tasks.clips.commands.clips_lint import findings
+from rankwell.tasks.clips.formats import TextQuery, read_annotations, read_schema, read_text_queries
 from rankwell.tasks.clips.vocabulary import Keyword
 
 WIDE = 'slice_id,pv_object_type,scene_type\nb.mp4,"Bicyclist,  small  vehicle ",urban\na.mp4,,"\'Urban\', rainy"\nc.mp4,nan,\n'
@@ -106,9 +105,9 @@ def test_aliases_are_read_as_labels_and_narrower_labels_imply_wider_ones(tmp_pat
 @pytest.mark.parametrize(
     ("declared", "message"),
     [
-        ({"g": "a"}, "wanted"),
-        ({"g": [{"label": "a", "parent": "b"}]}, "'b' of 'a' is no label"),
-        ({"g": [{"label": "a", "parent": "b"}, {"label": "b", "parent": "a"}]}, "circle"),
+        ({"g": "a"}, "expected"),
+        ({"g": [{"label": "a", "parent": "b"}]}, "'b' of 'a' is not a label"),
+        ({"g": [{"label": "a", "parent": "b"}, {"label": "b", "parent": "a"}]}, "cycle"),
         ({"g": ["a", "A"]}, "reads the same"),
     ],
 )
@@ -123,7 +122,7 @@ def test_a_schema_that_cannot_be_says_why(tmp_path: Path, declared: object, mess
         ("slice_id,object_type\n", BadInput, "annotates no clip"),
         ("object_type\nx\n", BadInput, "no column for the clips' ids"),
         ("slice_id,video_path\na,x\n", BadInput, "no column of keywords.*'video_path'"),
-        ("slice_id,object_type\na,x\na,y\n", DuplicateItem, "'a' stands in rows 1 and 2"),
+        ("slice_id,object_type\na,x\na,y\n", DuplicateItem, "'a' is listed in rows 1 and 2"),
         ("slice_id,object_type\na,x,y\n", BadLine, ":2:.*3 fields"),
         ("slice_id,object_type\n,x\n", BadInput, "line 2, column 'slice_id'"),
     ],
@@ -179,7 +178,7 @@ def test_lint_finds_what_is_odd(tmp_path: Path):
     rows = "slice_id,scene,object,path\na,cloudy,pedestrian,x\nb,cloud,pedestrain,y\nc,,n/a,z\nd,,,w\n"
     table = read_annotations(saved(tmp_path, rows), schema=schema_of(tmp_path, declared))
 
-    found = {(each.kind, each.group, each.label) for each in lint(table)}
+    found = {(each.kind, each.group, each.label) for each in findings(table)}
     assert found == {
         ("unknown column", "", "path"),
         ("empty row", "", "d"),
@@ -197,7 +196,7 @@ def test_lint_finds_what_is_odd(tmp_path: Path):
         ("never used", "scene", "other"),
         ("never used", "object", "other"),
     }
-    assert lint(read_annotations({"a": {"g": ["x"]}})) == []
+    assert findings(read_annotations({"a": {"g": ["x"]}})) == []
 
 
 def test_the_real_table_uses_a_label_that_its_schema_lacks(shared: Path):

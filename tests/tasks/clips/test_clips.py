@@ -17,7 +17,7 @@ from oracles.precision import P, R
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate, UnknownName
 from rankwell.evaluation.results import Results
 from rankwell.tasks.clips.evaluation import evaluate_clips
-from rankwell.tasks.clips.formats.annotations import TextQuery, read_annotations
+from rankwell.tasks.clips.formats import TextQuery, read_annotations
 
 OBJECT, BEHAVIOUR = "pv_object_type", "pv_actor_behavior"
 BOTH = {OBJECT: ["bicyclist"], BEHAVIOUR: ["entering ego path"]}
@@ -317,7 +317,7 @@ def test_the_parquet_of_alfa_is_read_with_its_ids(tmp_path: Path):
 TEXTS = {"a": {OBJECT: ["bicyclist"]}, "b": {OBJECT: ["bicyclist"], "scene_type": ["urban"]}, "c": {"scene_type": ["urban"]}}
 
 
-def test_without_queries_every_keyword_is_asked_for_once_and_may_weigh_what_it_covers():
+def test_without_queries_every_keyword_is_a_query_once_and_may_weigh_what_it_covers():
     vectors = {"a": [1.0, 0.0], "b": [1.0, 1.0], "c": [0.0, 1.0]}
 
     def encode(texts: list[str]) -> list[list[float]]:
@@ -330,7 +330,7 @@ def test_without_queries_every_keyword_is_asked_for_once_and_may_weigh_what_it_c
     assert set(result.answers["embeddings"]) == {"bicyclist", "urban"}
 
 
-def test_mapped_and_given_keywords_are_told_apart():
+def test_results_distinguish_mapped_and_given_keywords():
     queries = [TextQuery("q", "a cyclist in town", ("bicyclist", "urban"))._asdict()]
     table = read_annotations(TEXTS)
     engine = Lists({"a cyclist in town": ["b", "a", "c"]})
@@ -352,7 +352,7 @@ def test_mapped_and_given_keywords_are_told_apart():
     assert len(engine.asked) == 1
 
 
-def test_an_engine_is_asked_for_all_clips_only_where_a_measure_looks_at_all():
+def test_an_engine_is_queried_for_all_clips_only_where_a_measure_looks_at_all():
     for measures, depth in ((["P@2"], 5), (["P@2", "AP"], 5), (["P@7"], 7)):
         engine = Lists({name: list(TEXTS) for name in ("bicyclist", "urban")})
         evaluate_clips(TEXTS, mode="text", engine=engine, measures=measures, intervals="none")
@@ -395,7 +395,7 @@ def test_an_engine_that_fails_counts_as_empty_and_unknown_ids_keep_their_places(
 @pytest.mark.parametrize(
     ("given", "error", "message"),
     [
-        ({"groups": ["colour"]}, UnknownName, "no group is called 'colour'"),
+        ({"groups": ["colour"]}, UnknownName, "unknown group 'colour'"),
         ({"groups": ["object type"], "keywords": ["urban"]}, BadUsage, "'urban' is one of scene_type, which the chosen groups"),
         ({"k": (0,)}, BadUsage, "cut-offs"),
         ({"self_rule": "after", "exclude_group": "id:_"}, BadUsage, "Algorithm 2"),
@@ -438,7 +438,7 @@ PARTS = {
 }
 
 
-def test_graded_relevance_leaves_queries_without_a_full_match_out_of_measures_that_know_no_grades():
+def test_graded_relevance_leaves_queries_without_a_full_match_out_of_measures_without_grades():
     lists = Lists({query: [clip for clip in PARTS if clip != query] for query in PARTS})
     names = ["P@1", "P(rel=0.5)@1", "R@1", "AP", "nDCG@1"]
     result = evaluate_clips(PARTS, engine=lists, relevance="graded", measures=names, k=1, intervals="none")

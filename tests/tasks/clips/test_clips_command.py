@@ -74,7 +74,7 @@ def test_the_command_writes_everything_and_json_holds_each_result(files: dict[st
 @pytest.mark.parametrize(
     ("extra", "code", "message"),
     [
-        (["--groups", "g,colour"], 2, "no group is called 'colour'"),
+        (["--groups", "g,colour"], 2, "unknown group 'colour'"),
         (["--sheets", "2"], 2, "name one with -o"),
         (["--mode", "text", "--engine", "no_such_module_here:x"], 2, "--embeddings: nothing reads it"),
         (["--engine", "no_such_module_here:x"], 2, "no_such_module_here"),
@@ -174,7 +174,7 @@ def test_what_explains_that_nothing_counts_is_said(tmp_path: Path, capsys: Any, 
         assert words_ in err
 
 
-def test_lint_puts_labels_that_nobody_uses_last_in_a_line_per_group(tmp_path: Path, capsys: Any, monkeypatch: Any):
+def test_lint_puts_unused_labels_last_in_a_line_per_group(tmp_path: Path, capsys: Any, monkeypatch: Any):
     (tmp_path / "t.csv").write_text("slice_id,scene_type\na,day\nb,nihgt\n")
     (tmp_path / "s.json").write_text(json.dumps({"scene_type": ["day", "night", "dusk", "dawn", "rain", "fog"]}))
     words = ["clips", "lint", str(tmp_path / "t.csv"), "--schema", str(tmp_path / "s.json")]

@@ -10,7 +10,7 @@ import pytest
 from make import touch
 from rankwell import cli
 from rankwell.tasks.clips.commands.clips_template import GROUPS
-from rankwell.tasks.clips.formats.annotations import read_annotations
+from rankwell.tasks.clips.formats import read_annotations
 
 HEADER = ["slice_id", "pv_object_type", "pv_actor_behavior", "pv_spatial_relation", "ego_behavior", "scene_type"]
 
@@ -138,7 +138,7 @@ def test_a_table_that_may_hold_annotations_is_not_replaced(tmp_path: Path, monke
         (("clips", "clips/a.mp4"), 2, "clip 'a.mp4' is named by the folder clips and clips/a.mp4"),
         (("clips/a.mp4", "clips/a.mp4"), 2, "clip 'a.mp4' is named twice by clips/a.mp4"),
         (("double.txt",), 2, "named by double.txt, row 1 and double.txt, row 3"),
-        (("bare",), 4, "no clip is in it"),
+        (("bare",), 4, "there is no clip in it"),
         (("clips", "-o", "table.xlsx"), 2, "written as CSV"),
         (("clips", "--groups", "a,a"), 2, "different names"),
         (("clips", "--groups", "a,"), 2, "different names"),
@@ -176,14 +176,14 @@ def test_the_clips_of_an_annotation_table_make_a_new_one(shared: Path, monkeypat
     assert not any(cell for row in made[1:] for cell in row[1:])
 
 
-def test_empty_lines_of_a_list_are_passed_over_and_counted(tmp_path: Path, monkeypatch, capsys):
+def test_empty_lines_of_a_list_are_skipped_and_counted(tmp_path: Path, monkeypatch, capsys):
     (tmp_path / "gap.txt").write_text("a\n\nb\n\n")
 
     assert run(monkeypatch, "clips", "template", tmp_path / "gap.txt") == 0
     out, err = capsys.readouterr()
 
     assert [row[0] for row in table(out)] == ["slice_id", "a", "b"]
-    assert "gap.txt: row 2 holds no id and is passed over" in err
+    assert "gap.txt: row 2 has no id and is skipped" in err
 
 
 def test_an_unfilled_template_has_its_groups_and_nothing_to_evaluate(tmp_path: Path, monkeypatch, capsys):

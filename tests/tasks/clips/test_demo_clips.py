@@ -17,9 +17,9 @@ from rankwell.encoders.simple_pictures import colour_histogram, colours_and_shap
 from rankwell.errors import BadInput
 from rankwell.media.images import read_picture
 from rankwell.tasks.clips.commands.demo_clips import prepare, read_scenes
-from rankwell.tasks.clips.drawn_scenes import HEIGHT, WIDTH, Scene, draw_clip, draw_frame
-from rankwell.tasks.clips.formats.annotations import read_annotations, read_text_queries
-from rankwell.tasks.clips.formats.keyword_schema import read_schema
+from rankwell.tasks.clips.drawn_canvas import HEIGHT, WIDTH, Scene
+from rankwell.tasks.clips.drawn_scenes import draw_clip, draw_frame
+from rankwell.tasks.clips.formats import read_annotations, read_schema, read_text_queries
 
 USUAL = ["slice_id", "pv_object_type", "pv_actor_behavior", "pv_spatial_relation", "ego_behavior", "scene_type"]
 
@@ -188,7 +188,7 @@ def test_what_is_not_annotated_comes_from_the_name_alone():
     assert draw_clip(scene("a")) != draw_clip(scene("b"))
 
 
-def test_what_nobody_has_drawn_is_named():
+def test_an_object_that_cannot_be_drawn_is_named():
     with pytest.raises(BadInput, match=r"scene 'x': 'tram' cannot be drawn"):
         draw_frame(scene(objects="tram"))
 

@@ -13,16 +13,20 @@ import pytest
 
 from rankwell import cli
 from rankwell.errors import BadInput, BadScore, BadUsage, NothingToEvaluate, UnknownName
-from rankwell.tasks.clips.calibration import MappingTally, best_threshold, hold_back, tally
-from rankwell.tasks.clips.clauses import ClauseWords
-from rankwell.tasks.clips.formats.keyword_schema import read_schema
-from rankwell.tasks.clips.mapping import ALGORITHM1_THRESHOLD, COVER_THRESHOLD, KeywordMapper
-from rankwell.tasks.clips.phrase_scores import ALIGNED
-from rankwell.tasks.clips.span_cover import best_cover
+from rankwell.tasks.clips.commands.clips_calibrate import MappingTally, best_threshold, hold_back, tally
+from rankwell.tasks.clips.formats import read_schema
+from rankwell.tasks.clips.mapping import ALGORITHM1_THRESHOLD, COVER_THRESHOLD, KeywordMapper, best_cover
+from rankwell.tasks.clips.phrases import ALIGNED, ClauseWords
 from rankwell.tasks.clips.vocabulary import Keyword, Vocabulary, fold, singular
 
 QUERIES = Path(__file__).with_name("keyword_queries.json")
-VOCABULARY = Vocabulary.of_groups(
+
+
+def vocabulary_of(groups: dict[str, list[str]], aliases: dict[str, tuple[Keyword, ...]] | None = None) -> Vocabulary:
+    return Vocabulary(tuple(Keyword(group, label) for group, names in groups.items() for label in names), aliases or {})
+
+
+VOCABULARY = vocabulary_of(
     {
         "object": ["bicyclist", "small vehicle", "other"],
         "behaviour": ["entering ego path", "stationary"],
@@ -100,7 +104,7 @@ def test_a_label_wins_over_an_alias_that_reads_the_same():
     assert vocabulary.shadowing == ("Stationary",)
 
 
-def test_each_keyword_is_mapped_once_and_words_without_one_are_told():
+def test_each_keyword_is_mapped_once_and_words_without_one_are_reported():
     found = KeywordMapper(VOCABULARY).map_text("show me a blue bicyclist and the second bicyclist")
 
     assert labels(found) == ["bicyclist"]
@@ -146,7 +150,7 @@ def test_what_is_negated_stands_apart(text: str, asked: list[str], negated: list
     assert (labels(found), excluded(found)) == (asked, negated)
 
 
-def test_a_negated_keyword_is_told_in_words():
+def test_a_negated_keyword_is_reported():
     assert KeywordMapper(VOCABULARY).map_text("no bikes, no bicyclist").notes == [
         "'no bikes, no bicyclist': negated: 'bicyclist' (bicyclist)",
         "'no bikes, no bicyclist': unmapped: 'bikes'",
@@ -213,7 +217,7 @@ def test_a_score_of_one_word_and_one_label_is_their_cosine_and_must_exceed_the_t
 
 
 def test_a_word_that_labels_share_names_none_of_them():
-    vocabulary = Vocabulary.of_groups({"place": ["left front", "right front"]})
+    vocabulary = vocabulary_of({"place": ["left front", "right front"]})
 
     assert KeywordMapper(vocabulary, encode=letters, threshold=0.1).map_text("front").mapped == ()
     assert labels(KeywordMapper(vocabulary, encode=letters, threshold=0.1).map_text("front, at the back")) == []
@@ -221,7 +225,7 @@ def test_a_word_that_labels_share_names_none_of_them():
 
 
 def test_one_word_of_three_does_not_say_a_label():
-    vocabulary = Vocabulary.of_groups({"ego": ["ego lane change"]})
+    vocabulary = vocabulary_of({"ego": ["ego lane change"]})
 
     assert KeywordMapper(vocabulary, encode=letters, threshold=0.0).map_text("lane").mapped == ()
     assert labels(KeywordMapper(vocabulary, encode=letters, threshold=0.0).map_text("changing lane")) == ["ego lane change"]
@@ -281,7 +285,7 @@ def test_algorithm1_adds_the_best_keyword_of_every_gram_above_the_threshold():
     assert len(expected) > 1
 
 
-def test_algorithm1_knows_no_negation_and_no_names():
+def test_algorithm1_uses_neither_negation_nor_names():
     found = KeywordMapper(VOCABULARY, encode=letters, strategy="algorithm1").map_text("no bicyclist")
 
     assert "bicyclist" in labels(found)
@@ -294,17 +298,17 @@ def test_algorithm1_knows_no_negation_and_no_names():
 
 @pytest.mark.parametrize("text", ["", "   ", "…!?"])
 def test_a_text_without_a_word_is_refused(text: str):
-    with pytest.raises(BadInput, match="holds no word"):
+    with pytest.raises(BadInput, match="has no word"):
         KeywordMapper(VOCABULARY).map_text(text)
 
 
 def test_an_empty_vocabulary_is_refused():
-    with pytest.raises(BadInput, match="no keyword"):
+    with pytest.raises(BadInput, match="has no keyword"):
         KeywordMapper(Vocabulary(()))
 
 
 def test_an_unknown_strategy_is_refused():
-    with pytest.raises(UnknownName, match="no strategy is called 'best'; there are cover and algorithm1"):
+    with pytest.raises(UnknownName, match="unknown strategy 'best'; there are cover and algorithm1"):
         KeywordMapper(VOCABULARY, strategy="best")  # pyright: ignore[reportArgumentType]
 
 
@@ -315,9 +319,9 @@ def test_algorithm1_without_an_encoder_is_refused():
 
 @pytest.mark.parametrize("threshold", [-1.01, 1.5, float("nan"), float("inf")])
 def test_a_threshold_that_no_similarity_can_have_is_refused(threshold: float):
-    with pytest.raises(BadUsage, match="between -1 and 1"):
+    with pytest.raises(BadUsage, match="from -1 to 1"):
         KeywordMapper(VOCABULARY, threshold=threshold)
-    with pytest.raises(BadUsage, match="between -1 and 1"):
+    with pytest.raises(BadUsage, match="from -1 to 1"):
         KeywordMapper(VOCABULARY, encode=letters).map_text("bike", threshold=threshold)
 
 
@@ -328,8 +332,8 @@ def test_a_threshold_that_no_similarity_can_have_is_refused(threshold: float):
         (lambda texts: np.ones(len(texts)), BadInput, "shape"),
         (lambda texts: np.ones((len(texts) + 1, 4)), BadInput, "a row per text"),
         (lambda texts: np.ones((len(texts), 0)), BadInput, "shape"),
-        (lambda texts: [["a"]] * len(texts), BadInput, "no table of numbers"),
-        (lambda texts: [[1.0] * (1 + row % 2) for row in range(len(texts))], BadInput, "no table of numbers"),
+        (lambda texts: [["a"]] * len(texts), BadInput, "not a table of numbers"),
+        (lambda texts: [[1.0] * (1 + row % 2) for row in range(len(texts))], BadInput, "not a table of numbers"),
         (lambda texts: np.full((len(texts), 4), np.nan), BadScore, "NaN"),
         (lambda texts: np.ones((len(texts), len(texts))), BadInput, "dimensions"),
     ],
@@ -348,10 +352,10 @@ def test_zero_vectors_are_like_nothing():
     [
         ([("a", "x"), ("a", "x")], {}, "twice"),
         ([("a", "stop sign"), ("a", "Stop-Signs")], {}, "reads the same"),
-        ([("a", "--")], {}, "holds no word"),
+        ([("a", "--")], {}, "has no word"),
         ([("a", "x")], {"y": ()}, "stands for nothing"),
-        ([("a", "x")], {"y": (("b", "x"),)}, "no keyword"),
-        ([("a", "x")], {"!": (("a", "x"),)}, "holds no word"),
+        ([("a", "x")], {"y": (("b", "x"),)}, "not a keyword"),
+        ([("a", "x")], {"!": (("a", "x"),)}, "has no word"),
     ],
 )
 def test_a_vocabulary_that_contradicts_itself_is_refused(entries, aliases, words: str):
@@ -421,7 +425,7 @@ _KNOWN: dict[str, np.ndarray] = {}
 @pytest.fixture
 def keybert_vectors(minilm: str):
     """The vectors of a real KeyBERT; what one test has asked for is not computed again for the next."""
-    from rankwell.tasks.clips.keybert import load_keybert
+    from rankwell.tasks.clips.phrases import load_keybert
 
     load = functools.cache(lambda: load_keybert(minilm, device="cpu"))
 
@@ -461,7 +465,7 @@ def test_the_cyclist_entering_the_ego_lane_is_mapped_exactly(keybert_vectors, sc
 def test_vectors_are_those_of_a_real_keybert(minilm: str, monkeypatch: pytest.MonkeyPatch):
     import keybert
 
-    from rankwell.tasks.clips.keybert import load_keybert
+    from rankwell.tasks.clips.phrases import load_keybert
 
     made = []
 
@@ -477,7 +481,7 @@ def test_vectors_are_those_of_a_real_keybert(minilm: str, monkeypatch: pytest.Mo
 
 
 def test_without_keybert_the_model_alone_gives_the_same_vectors(minilm: str, monkeypatch: pytest.MonkeyPatch):
-    from rankwell.tasks.clips.keybert import load_keybert
+    from rankwell.tasks.clips.phrases import load_keybert
 
     whole = load_keybert(minilm)
     monkeypatch.setitem(sys.modules, "keybert", None)
@@ -583,16 +587,16 @@ def test_clips_map_prints_the_threshold_in_the_rules_line(folder: Path, minilm: 
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (("map", ""), "holds no word"),
+        (("map", ""), "has no word"),
         (("map",), "TEXT"),
-        (("map", "x", "--keyword-threshold", "0.5"), "name one with --encoder"),
+        (("map", "x", "--keyword-threshold", "0.5"), "requires --encoder"),
         (("map", "x", "--strategy", "algorithm1"), "name an encoder"),
         (("map", "x", "--strategy", "best"), "strategy"),
         (("calibrate", "q.csv", "--encoder", "m", "--step", "0"), "--step"),
         (("calibrate", "q.csv", "--encoder", "m", "--low", "0.9", "--high", "0.1"), "--low"),
         (("calibrate", "q.csv", "--encoder", "m", "--held-back", "1"), "--held-back"),
-        (("calibrate", "plain.txt", "--encoder", "m"), "a column keywords is wanted"),
-        (("calibrate", "twice.csv", "--encoder", "m"), "comes twice"),
+        (("calibrate", "plain.txt", "--encoder", "m"), "expected a column keywords"),
+        (("calibrate", "twice.csv", "--encoder", "m"), "is listed twice"),
         (("calibrate", "lost.csv", "--encoder", "m"), "no keyword 'tram'"),
     ],
 )

@@ -1,4 +1,4 @@
-"""Annotations: which clips carry which keywords, by group."""
+"""Annotations: clips with their keywords by group."""
 
 import difflib
 from collections import Counter
@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rankwell.core.tables import Bools, Ints, sort_ids
-from rankwell.errors import BadInput, BadUsage, DuplicateItem, UnknownName
+from rankwell.errors import BadUsage, DuplicateItem, UnknownName
 from rankwell.store import encode_id
 from rankwell.tasks.clips.vocabulary import Keyword, Vocabulary, fold, group_key
 
@@ -23,7 +23,7 @@ class Schema(NamedTuple):
 
 
 class Row(NamedTuple):
-    """A row of a table of clips. labels: group -> texts as written. attributes: what else stands beside it."""
+    """A row of a table of clips. labels: group -> texts as written. attributes: other columns."""
 
     clip: str
     labels: Mapping[str, Sequence[str]]
@@ -32,10 +32,10 @@ class Row(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Annotations:
-    """Clips in the order of their bytes, keywords by group, and which clip carries which.
+    """Clips in the order of their bytes, keywords by group, and the keywords of each clip.
 
-    clips: ids. keywords: (keywords,) those that are declared, and those that are used without. given: (clips, keywords) as
-    annotated. attributes: clip -> other columns. schema: what is declared, or None. notes: what was read otherwise than written.
+    clips: ids. keywords: (keywords,) declared keywords, then used keywords that are not declared. given: (clips, keywords) as
+    annotated. attributes: clip -> other columns. notes: spellings that were read as another label, and unread columns.
     bare_groups: groups without a used or declared keyword.
     """
 
@@ -52,14 +52,11 @@ class Annotations:
         """The table of rows in any order. groups: their order, also of those without a label.
 
         Labels of one group that differ in case, spaces, hyphens or plural alone are one keyword: the declared one, else the most
-        frequent spelling. A declared alias is read as what it stands for. Raises DuplicateItem for a clip that is listed twice,
-        BadInput where there is none.
+        frequent spelling. A declared alias is read as its keywords. Raises DuplicateItem for a clip that is listed twice.
         """
-        if not rows:
-            raise BadInput("no clip is annotated; a row per clip is wanted.")
         _refuse_duplicates(rows)
         known = schema or Schema(Vocabulary(()))
-        read = _Reader(known.vocabulary, rows)
+        read = _LabelReader(known.vocabulary, rows)
         members = {row.clip: {entry for group, texts in row.labels.items() for entry in read.meant(group, texts)} for row in rows}
         used = {entry for each in members.values() for entry in each}
         order = tuple(
@@ -95,12 +92,12 @@ class Annotations:
 
     @cached_property
     def vocabulary(self) -> Vocabulary:
-        """The words that a text may be mapped to: those that are declared, else those that are used."""
+        """The keywords that a text may be mapped to: those that are declared, else those that are used."""
         return self.schema.vocabulary if self.schema is not None else Vocabulary(self.keywords)
 
     @cached_property
     def carried(self) -> Bools:
-        """(clips, keywords) what is annotated and what that implies by way of parents."""
+        """(clips, keywords) annotated keywords, and the wider ones that they imply."""
         parents = self.schema.parents if self.schema is not None else {}
         carried = self.given.copy()
         for entry in self.keywords:
@@ -113,7 +110,7 @@ class Annotations:
 
     @property
     def undeclared(self) -> tuple[Keyword, ...]:
-        """The keywords that are used and not declared; none where nothing is declared at all."""
+        """The keywords that are used and not declared; none without a schema."""
         declared = set(self.schema.vocabulary.entries) if self.schema is not None else set(self.keywords)
         return tuple(entry for entry in self.keywords if entry not in declared)
 
@@ -124,11 +121,11 @@ class Annotations:
 
     @property
     def uses(self) -> Ints:
-        """(keywords,) how many clips each keyword is written for."""
+        """(keywords,) number of clips that are annotated with each keyword."""
         return self.given.sum(axis=0, dtype=np.int64)
 
     def find_group(self, name: str) -> str:
-        """The group of a name, whatever its case, spelling (behaviour) and prefix: `object type` is `pv_object_type`.
+        """The group of a name in any case, spelling (behaviour) and prefix: `object type` is `pv_object_type`.
 
         Groups without a keyword are found too. Raises UnknownName, which suggests the nearest.
         """
@@ -142,9 +139,7 @@ class Annotations:
         keys = {key: group for group in known for key in (group_key(group), group_key(group).removeprefix("pv_"))}
         like = difflib.get_close_matches(plain, keys, n=1)
         hint = f"; did you mean {keys[like[0]]!r}?" if like else ""
-        raise UnknownName(
-            f"no group is called {name!r}{hint or ';'} there are {', '.join(known) or 'none, as no column is one'}."
-        )
+        raise UnknownName(f"unknown group {name!r}{hint or ';'} there are {', '.join(known) or 'none, as no column is one'}.")
 
     def find(self, text: str) -> tuple[Keyword, ...]:
         """The keywords that a text names: `bicyclist`, or `group: label` where two groups have it. Raises UnknownName."""
@@ -153,20 +148,22 @@ class Annotations:
         named = (
             [each for each in self.groups if group_key(each) == plain or group_key(each).endswith(f"_{plain}")] if colon else []
         )
-        wanted = fold(label if named else text)
-        found = tuple(entry for entry in self.keywords if fold(entry.label) == wanted and (not named or entry.group in named))
+        sought = (label if named else text).strip()
+        found = tuple(each for each in self.keywords if fold(each.label) == fold(sought) and (not named or each.group in named))
         if not found:
             where = f"the group {named[0]!r} has" if named else "there is"
             known = sorted({each.label for each in self.keywords if not named or each.group in named})
-            near = difflib.get_close_matches((label if named else text).strip(), known, cutoff=0.6) or known
-            listed = ", ".join(near) or "none"
-            raise UnknownName(f"{where} no keyword {(label if named else text).strip()!r}; there are {listed}.")
+            near = difflib.get_close_matches(sought, known, cutoff=0.6) or known
+            raise UnknownName(f"{where} no keyword {sought!r}; there are {', '.join(near) or 'none'}.")
         return found
 
     def select(self, groups: Iterable[str] = (), keywords: Iterable[str] = ()) -> Bools:
-        """(keywords,) which of them count: those of the named groups, all where none is named, and of a group in which single
-        keywords are named only these; where keywords are named and no group, nothing else counts. Raises UnknownName, and
-        BadUsage for a keyword of a group that is left out."""
+        """(keywords,) whether each counts.
+
+        Counted are the keywords of the named groups, of all groups where none is named; of a group with named keywords only
+        these. Where keywords are named and no group, nothing else counts. Raises UnknownName, and BadUsage for a keyword of a
+        group that is left out.
+        """
         chosen = {self.find_group(group) for group in groups}
         single: set[Keyword] = set()
         for text in keywords:
@@ -194,14 +191,14 @@ def _refuse_duplicates(rows: Sequence[Row]) -> None:
     for number, row in enumerate(rows, 1):
         first = seen.setdefault(row.clip, number)
         if first != number:
-            raise DuplicateItem(f"clip {row.clip!r} stands in rows {first} and {number}; keep one of them.")
+            raise DuplicateItem(f"clip {row.clip!r} is listed in rows {first} and {number}; keep one of them.")
 
 
 def _times(count: int) -> str:
     return "once" if count == 1 else f"{count} times"
 
 
-class _Reader:
+class _LabelReader:
     """The keywords that the texts of a table stand for, group by group."""
 
     def __init__(self, vocabulary: Vocabulary, rows: Sequence[Row]) -> None:
@@ -223,7 +220,7 @@ class _Reader:
     def _add(self, group: str, words: tuple[str, ...], counted: Counter[str]) -> None:
         if not words:
             what = ", ".join(map(repr, sorted(counted)))
-            self.notes.append(f"{group}: {what} holds no word and is read as nothing ({_times(counted.total())})")
+            self.notes.append(f"{group}: {what} has no word and is ignored ({_times(counted.total())})")
             return
         first = min(counted, key=lambda text: (-counted[text], encode_id(text)))
         meant = self._meant.setdefault((group, words), (Keyword(group, first),))

@@ -11,7 +11,7 @@ from rankwell.core.tables import Bools
 from rankwell.core.views.judged import JudgedRankings
 from rankwell.errors import BadInput, BadUsage, UnknownName
 from rankwell.tasks.clips.annotations import Annotations
-from rankwell.tasks.clips.formats.annotations import TextQuery, read_text_queries
+from rankwell.tasks.clips.formats import TextQuery, read_text_queries
 from rankwell.tasks.clips.vocabulary import Keyword
 
 Mode = Literal["video", "text"]

@@ -23,8 +23,7 @@ from rankwell.tasks.clips import choices
 from rankwell.tasks.clips.annotations import Schema
 from rankwell.tasks.clips.choices import Mode, NoKeywords, NoRelevant, SelfRule, Unjudged, Weights
 from rankwell.tasks.clips.explained import explained_details
-from rankwell.tasks.clips.formats.annotations import read_annotations
-from rankwell.tasks.clips.formats.keyword_schema import read_schema
+from rankwell.tasks.clips.formats import read_annotations, read_schema
 from rankwell.tasks.clips.notes import empty_groups, mapping_notes, refuse_empty, variant_notes
 from rankwell.tasks.clips.runs import ClipLevels
 from rankwell.tasks.clips.sources import ClipInputs, ClipQueries, rank_clips

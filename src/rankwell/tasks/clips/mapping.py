@@ -1,8 +1,8 @@
-"""What a text means in the words of a vocabulary: literally, then by similarity, with what is negated and what stays unmapped.
+"""Mapping of texts to the keywords of a vocabulary, by name and then by similarity, with negated and unmapped words.
 
-`algorithm1` is line by line that of ALFA 0.1: every 1-, 2- and 3-gram whose most similar keyword is above the threshold adds it.
-`cover` reads every word once: names of keywords first, longest first; then the spans between them, none overlapping, whose
-scores above the threshold, times their words that say something, have the largest sum.
+`algorithm1` is Algorithm 1 of ALFA 0.1: every 1-, 2- and 3-gram whose most similar keyword is above the threshold adds it.
+`cover` reads every word once: names of keywords first, longest first; then the spans between them, none overlapping, for which
+the sum of (score - threshold) x content words is largest.
 """
 
 from collections.abc import Iterable, Sequence
@@ -13,9 +13,7 @@ import numpy as np
 
 from rankwell.core.tables import Floats
 from rankwell.errors import BadInput, BadUsage, UnknownName
-from rankwell.tasks.clips.clauses import ClauseWords, content_words
-from rankwell.tasks.clips.phrase_scores import ALIGNED, Encode, Labels
-from rankwell.tasks.clips.span_cover import best_cover
+from rankwell.tasks.clips.phrases import ALIGNED, ClauseWords, Encode, LabelVectors, content_words
 from rankwell.tasks.clips.vocabulary import Keyword, Vocabulary
 
 Strategy = Literal["cover", "algorithm1"]
@@ -24,17 +22,17 @@ COVER_THRESHOLD = 0.58
 """Calibrated with all-MiniLM-L6-v2 on two thirds of the labelled queries of `benchmarks/keyword_mapping.py`."""
 ALGORITHM1_THRESHOLD = 0.5
 CLOSE = 0.04
-"""Labels of one group whose scores differ by less are told apart by further phrasings."""
+"""Further phrasings decide between labels of one group whose scores differ by less."""
 CLEAR = 0.08
-"""By how much a label must be ahead of others that have the same words of the text."""
+"""The lead that a label needs over other labels that contain the same words of the text."""
 _LONGEST_SPAN = 5
 
 
 class Mapped(NamedTuple):
     """A keyword that a span of a text means.
 
-    span: as written. score: 1 for a name, else how well span and label fit. runner_up: the next best label, None for a name.
-    margin: by how much it was beaten in the comparison that decided. start, end: the span in characters.
+    span: as written. score: 1 for a name, else the similarity of span and label. runner_up: the next best label, None for a name.
+    margin: the lead over the runner-up in the comparison that decided. start, end: the span in characters.
     """
 
     span: str
@@ -49,8 +47,11 @@ class Mapped(NamedTuple):
 
 @dataclass(frozen=True)
 class MappedText:
-    """What a text means. mapped: in the order of the text, each keyword once. excluded: what it negates. unmapped: words that say
-    something and found no keyword. ambiguous: labels named without their group, where several groups have them."""
+    """The keywords of a text.
+
+    mapped: in the order of the text, each keyword once. excluded: the negated keywords. unmapped: content words without a
+    keyword. ambiguous: labels named without their group, where several groups have them.
+    """
 
     text: str
     mapped: tuple[Mapped, ...]
@@ -60,18 +61,18 @@ class MappedText:
 
     @property
     def keywords(self) -> tuple[Keyword, ...]:
-        """The keywords that the text asks for."""
+        """The requested keywords."""
         return tuple(each.keyword for each in self.mapped)
 
     @property
     def notes(self) -> list[str]:
-        """What was not mapped, in words."""
-        told = [f"{label!r} is a label of several groups; write group:{label}" for label in self.ambiguous]
+        """Messages on ambiguous, negated and unmapped words."""
+        notes = [f"{label!r} is a label of several groups; write group:{label}" for label in self.ambiguous]
         if self.excluded:
-            told.append(f"negated: {', '.join(f'{each.span!r} ({each.keyword.label})' for each in self.excluded)}")
+            notes.append(f"negated: {', '.join(f'{each.span!r} ({each.keyword.label})' for each in self.excluded)}")
         if self.unmapped:
-            told.append(f"unmapped: {', '.join(map(repr, self.unmapped))}")
-        return [f"{self.text!r}: {each}" for each in told]
+            notes.append(f"unmapped: {', '.join(map(repr, self.unmapped))}")
+        return [f"{self.text!r}: {each}" for each in notes]
 
 
 class _Candidate(NamedTuple):
@@ -87,9 +88,9 @@ class _Candidate(NamedTuple):
 
 
 class _TextMatch(NamedTuple):
-    """All about a text that does not depend on the threshold.
+    """The matches of a text before any threshold.
 
-    named: found literally. spans: candidates of the semantic stage. taken: whether a word is part of a name. ambiguous: labels.
+    named: found by name. spans: candidates of the semantic stage. taken: whether a word is part of a name. ambiguous: labels.
     """
 
     words: ClauseWords
@@ -100,10 +101,10 @@ class _TextMatch(NamedTuple):
 
 
 class KeywordMapper:
-    """Maps texts to the keywords of a vocabulary; vocabulary and texts are encoded once, whatever thresholds are asked for.
+    """Maps texts to the keywords of a vocabulary; vocabulary and texts are encoded once, for any number of thresholds.
 
     encode: texts -> (texts, dimensions) vectors, such as `keybert.KeyBERT(model).model.embed`; without it only names are found.
-    threshold: what a score must exceed; None is `COVER_THRESHOLD`, calibrated with all-MiniLM-L6-v2, or 0.5 for `algorithm1`.
+    threshold: a score must exceed it; None is `COVER_THRESHOLD`, calibrated with all-MiniLM-L6-v2, or 0.5 for `algorithm1`.
     Raises BadInput for an empty vocabulary, UnknownName for an unknown strategy, BadUsage for a threshold outside [-1, 1] and for
     `algorithm1` without `encode`; when mapping, BadInput for a text without a word and for vectors of the wrong shape, BadScore
     for vectors that are not finite.
@@ -118,28 +119,28 @@ class KeywordMapper:
         threshold: float | None = None,
     ) -> None:
         if not vocabulary.entries:
-            raise BadInput("the vocabulary holds no keyword; texts cannot be mapped to it.")
+            raise BadInput("the vocabulary has no keyword; declare or use some.")
         if strategy not in get_args(Strategy):
-            raise UnknownName(f"no strategy is called {strategy!r}; there are {' and '.join(get_args(Strategy))}.")
+            raise UnknownName(f"unknown strategy {strategy!r}; there are {' and '.join(get_args(Strategy))}.")
         if strategy == "algorithm1" and encode is None:
-            raise BadUsage("algorithm1 compares vectors; name an encoder, or take the strategy cover.")
+            raise BadUsage("algorithm1 compares vectors; name an encoder, or choose the strategy cover.")
         self.vocabulary, self.strategy = vocabulary, strategy
         standard = COVER_THRESHOLD if strategy == "cover" else ALGORITHM1_THRESHOLD
         self.threshold = _checked(standard if threshold is None else threshold)
-        self._labels = None if encode is None else Labels([label for _, label in vocabulary.entries], encode)
-        self._said = [frozenset(content_words(label)) for _, label in vocabulary.entries]
-        self._readings: dict[str, _TextMatch] = {}
+        self._labels = None if encode is None else LabelVectors([label for _, label in vocabulary.entries], encode)
+        self._label_words = [frozenset(content_words(label)) for _, label in vocabulary.entries]
+        self._matches: dict[str, _TextMatch] = {}
 
     def map_text(self, text: str, *, threshold: float | None = None) -> MappedText:
-        """What a text means; a `threshold` given here holds for this once."""
+        """The keywords of a text; `threshold` replaces the mapper's for this call."""
         limit = self.threshold if threshold is None else _checked(threshold)
-        if text not in self._readings:
-            self._readings[text] = self._read(text)
+        if text not in self._matches:
+            self._matches[text] = self._match(text)
         choose = _every if self.strategy == "algorithm1" else _cover
-        return choose(self._readings[text], limit, self.vocabulary)
+        return choose(self._matches[text], limit, self.vocabulary)
 
     def describe(self) -> dict[str, Any]:
-        """What decides a mapping, for the rules of a result."""
+        """The options of the mapping, for the rules of a result."""
         limit: dict[str, Any] = {} if self._labels is None else {"keyword_threshold": self.threshold}
         if limit and self.strategy == "cover" and self.threshold == COVER_THRESHOLD:
             limit["calibrated_with"] = "all-MiniLM-L6-v2"
@@ -148,30 +149,30 @@ class KeywordMapper:
             limit["keyword_score"] = mixed if self.strategy == "cover" else "cosine"
         return {"strategy": self.strategy, **limit, "vocabulary_size": len(self.vocabulary.entries)}
 
-    def _read(self, text: str) -> _TextMatch:
+    def _match(self, text: str) -> _TextMatch:
         words = ClauseWords.of(text)
         if not words.tokens:
-            raise BadInput(f"the text {text!r} holds no word; a text to map to keywords is wanted.")
+            raise BadInput(f"the text {text!r} has no word; expected a text to map to keywords.")
         if self.strategy == "algorithm1" and self._labels is not None:
             return _TextMatch(words, (), _grams(words, self._labels), (), ())
-        reading = _find_names(words, self.vocabulary)
-        spans = _phrases(words, reading.taken)
+        match = _find_names(words, self.vocabulary)
+        spans = _phrases(words, match.taken)
         if self._labels is None or not spans:
-            return reading
+            return match
         plain, rephrased = self._labels.scores(words, spans)
         best = [_best(*row, self.vocabulary) for row in zip(spans, plain, rephrased, strict=True)]
         kept = [
             each
             for each, row in zip(best, plain, strict=True)
-            if _says_enough(each, words, self._said, row) and _needs_all(each, spans, plain)
+            if _names_enough(each, words, self._label_words, row) and _needs_all(each, spans, plain)
         ]
-        return reading._replace(spans=tuple(kept))
+        return match._replace(spans=tuple(kept))
 
 
 def _checked(threshold: float) -> float:
     """The threshold itself. Raises BadUsage outside [-1, 1]."""
     if not -1 <= threshold <= 1:
-        raise BadUsage(f"the keyword threshold is {threshold}; similarities lie between -1 and 1.")
+        raise BadUsage(f"the keyword threshold is {threshold}; expected a number from -1 to 1.")
     return float(threshold)
 
 
@@ -197,7 +198,7 @@ def _find_names(words: ClauseWords, vocabulary: Vocabulary) -> _TextMatch:
 
 
 def _phrases(words: ClauseWords, taken: Sequence[bool]) -> list[tuple[int, int]]:
-    """Spans of free words that may be phrases: they begin and end with a word that says something."""
+    """Spans of free words that may be phrases: they begin and end with a content word."""
     found: list[tuple[int, int]] = []
     size = len(words.tokens)
     for start in range(size):
@@ -211,7 +212,7 @@ def _phrases(words: ClauseWords, taken: Sequence[bool]) -> list[tuple[int, int]]
 
 
 def _best(span: tuple[int, int], plain: Floats, rephrased: Floats, vocabulary: Vocabulary) -> _Candidate:
-    """The best keyword of a span. Where others of its group come close, further phrasings decide among these."""
+    """The best keyword of a span. Where the scores of others of its group are close, further phrasings decide among these."""
     entries = vocabulary.entries
     best = int(plain.argmax())
     near: list[int] = np.flatnonzero(plain > plain[best] - CLOSE).tolist()
@@ -223,21 +224,21 @@ def _best(span: tuple[int, int], plain: Floats, rephrased: Floats, vocabulary: V
     return _Candidate(*span, one, float(plain[one]), two, margin, "semantic")
 
 
-def _says_enough(candidate: _Candidate, words: ClauseWords, labels: Sequence[frozenset[str]], scores: Floats) -> bool:
-    """Whether a span may stand for a label at all: it has half as many words that say something, and is not part of others too.
+def _names_enough(candidate: _Candidate, words: ClauseWords, labels: Sequence[frozenset[str]], scores: Floats) -> bool:
+    """Whether a span has half the content words of its label or more, and is not part of other labels with nearly the same score.
 
-    `lane` alone does not say `ego lane change`. `front` is part of many labels and names none, as none is clearly ahead.
+    `lane` alone does not mean `ego lane change`. `front` is part of many labels and means none, as none is clearly ahead.
     """
     places = [place for place in range(candidate.start, candidate.end) if words.content[place]]
     if 2 * len(places) < len(labels[candidate.entry]):
         return False
-    said = {words.tokens[place].word for place in places}
-    rivals = [entry for entry, label in enumerate(labels) if said < label and label != labels[candidate.entry]]
-    return not said < labels[candidate.entry] or all(candidate.score - scores[entry] >= CLEAR for entry in rivals)
+    own = {words.tokens[place].word for place in places}
+    rivals = [entry for entry, label in enumerate(labels) if own < label and label != labels[candidate.entry]]
+    return not own < labels[candidate.entry] or all(candidate.score - scores[entry] >= CLEAR for entry in rivals)
 
 
 def _needs_all(candidate: _Candidate, spans: Sequence[tuple[int, int]], scores: Floats) -> bool:
-    """Whether a span fits its label better than every part of it does; else it holds words that belong elsewhere."""
+    """Whether a span scores higher than every part of it; otherwise it contains words that do not belong to its label."""
     start, end, label, score = candidate[:4]
     return all(
         scores[row, label] < score
@@ -256,34 +257,64 @@ def _ahead(span: tuple[int, int], scores: Floats, best: int) -> _Candidate:
     return _Candidate(*span, best, float(scores[best]), second + (second >= best), margin, "semantic")
 
 
-def _grams(words: ClauseWords, labels: Labels) -> tuple[_Candidate, ...]:
+def _grams(words: ClauseWords, labels: LabelVectors) -> tuple[_Candidate, ...]:
     """Algorithm 1: the most similar keyword of every 1-, 2- and 3-gram of the text in lower case without punctuation."""
     spans = [(start, start + size) for size in (1, 2, 3) for start in range(len(words.plain) - size + 1)]
     cosines = labels.cosines([" ".join(words.plain[start:end]) for start, end in spans])
     return tuple(_ahead(span, row, int(row.argmax())) for span, row in zip(spans, cosines, strict=True))
 
 
-def _every(reading: _TextMatch, threshold: float, vocabulary: Vocabulary) -> MappedText:
-    """Algorithm 1: whatever is above the threshold, each keyword once, with its best n-gram."""
-    above = [each for each in reading.spans if each.score > threshold]
+def _every(match: _TextMatch, threshold: float, vocabulary: Vocabulary) -> MappedText:
+    """Algorithm 1: every keyword above the threshold once, with its best n-gram."""
+    above = [each for each in match.spans if each.score > threshold]
     best = _once(sorted(above, key=lambda each: -each.score))
-    rows = _rows(best, reading.words, vocabulary)
-    return MappedText(reading.words.text, rows, unmapped=_left(reading.words, _taken(reading.words, above)))
+    rows = _rows(best, match.words, vocabulary)
+    return MappedText(match.words.text, rows, unmapped=_left(match.words, _taken(match.words, above)))
 
 
-def _cover(reading: _TextMatch, threshold: float, vocabulary: Vocabulary) -> MappedText:
-    """The names, and the best cover of what is between them; what is negated stands apart."""
-    words, spans = reading.words, reading.spans
+def _cover(match: _TextMatch, threshold: float, vocabulary: Vocabulary) -> MappedText:
+    """The names and the best cover of the spans between them; negated keywords are listed apart."""
+    words, spans = match.words, match.spans
     said = np.cumsum([0, *words.content])
     gains = [(each.score - threshold) * float(said[each.end] - said[each.start]) for each in spans]
     chosen = best_cover([(each.start, each.end) for each in spans], gains, len(words.tokens))
-    every = [*reading.named, *(spans[position] for position in chosen)]
-    negated = words.negated(reading.taken)
-    asked, excluded = (
+    every = [*match.named, *(spans[position] for position in chosen)]
+    negated = words.negated(match.taken)
+    mapped, excluded = (
         _rows(_once(each for each in every if negated[each.start] is side), words, vocabulary) for side in (False, True)
     )
-    used = [one or other for one, other in zip(reading.taken, _taken(words, every), strict=True)]
-    return MappedText(words.text, asked, excluded, _left(words, used), reading.ambiguous)
+    used = [one or other for one, other in zip(match.taken, _taken(words, every), strict=True)]
+    return MappedText(words.text, mapped, excluded, _left(words, used), match.ambiguous)
+
+
+def best_cover(spans: Sequence[tuple[int, int]], gains: Sequence[float], size: int) -> list[int]:
+    """The positions of non-overlapping spans with the largest sum of gains, in order of place; only positive gains are chosen.
+
+    spans: (start, end) in places from 0 to `size`, end exclusive. Of sums that differ by less than 1e-9 the one is taken that
+    leaves the last place empty, then the span that is listed first. Dynamic programming, linear in places and spans.
+    """
+    ending: list[list[int]] = [[] for _ in range(size + 1)]
+    for position, (_, end) in enumerate(spans):
+        if gains[position] > 0:
+            ending[end].append(position)
+    total = [0.0] * (size + 1)
+    last: list[int | None] = [None] * (size + 1)
+    for end in range(1, size + 1):
+        total[end] = total[end - 1]
+        for position in ending[end]:
+            reached = total[spans[position][0]] + gains[position]
+            if reached > total[end] + 1e-9:
+                total[end], last[end] = reached, position
+    chosen: list[int] = []
+    place = size
+    while place > 0:
+        position = last[place]
+        if position is None:
+            place -= 1
+        else:
+            chosen.append(position)
+            place = spans[position][0]
+    return chosen[::-1]
 
 
 def _taken(words: ClauseWords, candidates: Iterable[_Candidate]) -> list[bool]:
@@ -313,7 +344,7 @@ def _rows(candidates: Iterable[_Candidate], words: ClauseWords, vocabulary: Voca
 
 
 def _left(words: ClauseWords, taken: Sequence[bool]) -> tuple[str, ...]:
-    """ClauseWords that say something and are in no span, as written."""
+    """Content words outside all spans, as written."""
     return tuple(
         words.text[token.start : token.end]
         for token, used, content, cue in zip(words.tokens, taken, words.content, words.cues, strict=True)

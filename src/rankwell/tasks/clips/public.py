@@ -2,6 +2,6 @@
 
 from rankwell.tasks.clips.annotations import Annotations as Annotations
 from rankwell.tasks.clips.evaluation import evaluate_clips as evaluate_clips
-from rankwell.tasks.clips.formats.annotations import read_annotations as read_annotations
-from rankwell.tasks.clips.formats.keyword_schema import read_schema as read_schema
+from rankwell.tasks.clips.formats import read_annotations as read_annotations
+from rankwell.tasks.clips.formats import read_schema as read_schema
 from rankwell.tasks.clips.mapping import KeywordMapper as KeywordMapper

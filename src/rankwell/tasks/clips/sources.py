@@ -18,7 +18,7 @@ from rankwell.errors import BadInput, BadUsage
 from rankwell.io.embeddings import read_embeddings, split_part
 from rankwell.store import STDIN, Source
 from rankwell.tasks.clips.annotations import Annotations
-from rankwell.tasks.clips.formats.annotations import TextQuery
+from rankwell.tasks.clips.formats import TextQuery
 from rankwell.tasks.clips.rankings import ClipList, ClipLists, ClipRankings, ClipVectors, Progress
 
 

@@ -28,7 +28,7 @@ from rankwell.tasks.clips.annotations import Annotations
 from rankwell.tasks.clips.breakdown import keyword_rows, lacked_by_chance
 from rankwell.tasks.clips.choices import Mode, NoKeywords, NoRelevant, Weights
 from rankwell.tasks.clips.explained import ClipResult, Explainer
-from rankwell.tasks.clips.formats.annotations import TextQuery
+from rankwell.tasks.clips.formats import TextQuery
 from rankwell.tasks.clips.rankings import ClipList, ClipRankings
 from rankwell.tasks.clips.runs import ClipLevels, ClipRun
 from rankwell.tasks.clips.sources import RankedClips

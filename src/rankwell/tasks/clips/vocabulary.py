@@ -1,11 +1,11 @@
-"""The words that annotations may use, by group, and what people write for them."""
+"""The keywords of annotations by group, their aliases, and the comparison of words without case, punctuation and plural."""
 
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import product
-from typing import Literal, NamedTuple, Self
+from typing import Literal, NamedTuple
 
 from rankwell.errors import BadInput
 
@@ -30,7 +30,7 @@ class Name(NamedTuple):
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """Keywords in the order of their declaration, and other texts that stand for them.
+    """Keywords in the order of their declaration, and their aliases.
 
     entries: every keyword once. aliases: text -> the keywords that it stands for, one or more; a label wins over an alias.
     Raises BadInput for an empty label, a keyword that is listed twice, labels of one group that differ in case, spaces or plural
@@ -48,7 +48,7 @@ class Vocabulary:
         for group, label in self.entries:
             folded = fold(label)
             if not folded:
-                raise BadInput(f"group {group!r} has the label {label!r}, which holds no word; give it a name or leave it out.")
+                raise BadInput(f"group {group!r} has the label {label!r}, which has no word; give it a name or leave it out.")
             if (group, folded) in seen:
                 first = seen[group, folded]
                 what = "twice" if first == label else f"and {first!r}, which reads the same"
@@ -58,15 +58,9 @@ class Vocabulary:
         for alias, meant in own.items():
             lost = next((entry for entry in meant if entry not in known), None)
             if not fold(alias) or not meant or lost is not None:
-                what = "holds no word" if not fold(alias) else f"stands for {lost or 'nothing'}, which is no keyword"
+                missing = "nothing" if lost is None else f"{lost.group}: {lost.label}"
+                what = "has no word" if not fold(alias) else f"stands for {missing}, which is not a keyword"
                 raise BadInput(f"the alias {alias!r} {what}; let it stand for labels of the vocabulary.")
-
-    @classmethod
-    def of_groups(
-        cls, groups: Mapping[str, tuple[str, ...] | list[str]], aliases: Mapping[str, tuple[Keyword, ...]] | None = None
-    ) -> Self:
-        """The vocabulary of a mapping group -> labels, as in a schema."""
-        return cls(tuple(Keyword(group, label) for group, labels in groups.items() for label in labels), aliases or {})
 
     @cached_property
     def groups(self) -> tuple[str, ...]:
@@ -74,13 +68,8 @@ class Vocabulary:
         return tuple(dict.fromkeys(group for group, _ in self.entries))
 
     @cached_property
-    def labels(self) -> tuple[str, ...]:
-        """Every label once, in the order of the entries, whichever groups it is in."""
-        return tuple(dict.fromkeys(label for _, label in self.entries))
-
-    @cached_property
     def shadowing(self) -> tuple[str, ...]:
-        """Aliases that read the same as a label which they do not stand for; the label wins."""
+        """Aliases that read the same as a label of another keyword; the label wins."""
         own: dict[tuple[str, ...], set[Keyword]] = {}
         for entry in self.entries:
             own.setdefault(fold(entry.label), set()).add(entry)
@@ -88,7 +77,7 @@ class Vocabulary:
 
     @cached_property
     def names(self) -> dict[tuple[str, ...], Name]:
-        """Every literal text of every keyword, folded: labels, `group:label`, aliases, and what a slash in a label stands for.
+        """Every literal text of every keyword, folded: labels, `group:label`, aliases, and the alternatives of a slash.
 
         An earlier kind wins: no alias hides a label. A label that several groups have is a name of all of them.
         """
@@ -108,15 +97,6 @@ class Vocabulary:
             found |= {form: Name(tuple(places), "exact") for form, places in forms.items()}
         return found
 
-    def only(self, groups: tuple[str, ...]) -> "Vocabulary":
-        """The vocabulary of some groups, with the aliases that still mean something. Raises BadInput for an unknown group."""
-        lost = next((group for group in groups if group not in self.groups), None)
-        if lost is not None:
-            raise BadInput(f"no group is called {lost!r}; there are {', '.join(self.groups) or 'none'}.")
-        kept = {alias: tuple(entry for entry in meant if entry.group in groups) for alias, meant in self.aliases.items()}
-        entries = tuple(entry for entry in self.entries if entry.group in groups)
-        return Vocabulary(entries, {alias: meant for alias, meant in kept.items() if meant})
-
 
 def _alternatives(label: str) -> list[str]:
     """The alternatives of a slash in a label: `parking lot/depot` is a parking lot, a depot, a parking depot."""
@@ -127,7 +107,7 @@ def _alternatives(label: str) -> list[str]:
 
 
 class Token(NamedTuple):
-    """A word of a text: as it is compared, and where it stands, in characters, end exclusive."""
+    """A word of a text as it is compared, and its place in characters, end exclusive."""
 
     word: str
     start: int
@@ -135,7 +115,7 @@ class Token(NamedTuple):
 
 
 def words_of(text: str) -> Iterator[Token]:
-    """The words of a text as they are compared: without case and punctuation, hyphens and underscores too, in the singular."""
+    """The words of a text as they are compared: without case, punctuation, hyphens and underscores, in the singular."""
     for found in _WORD.finditer(text):
         yield Token(singular(found.group().replace("’", "'").casefold()), found.start(), found.end())
 

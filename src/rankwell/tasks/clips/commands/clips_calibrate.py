@@ -1,24 +1,46 @@
 """Find the threshold that maps texts to keywords best: labelled queries in, precision and recall at each threshold out."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from rankwell import __version__, report
-from rankwell.errors import BadInput, BadUsage
+from rankwell.errors import BadInput, BadUsage, NothingToEvaluate
 from rankwell.report.parameter_chart import parameter_chart
 from rankwell.report.present import FormatOption, Output, OutputOption, Progress
 from rankwell.store import Source, write_bytes, write_text
 from rankwell.tasks.clips.annotations import Annotations
-from rankwell.tasks.clips.calibration import MappingTally, best_threshold, hold_back, tally
-from rankwell.tasks.clips.formats.annotations import TextQuery, read_annotations, read_text_queries
-from rankwell.tasks.clips.formats.keyword_schema import read_schema
-from rankwell.tasks.clips.keybert import load_keybert
+from rankwell.tasks.clips.formats import TextQuery, read_annotations, read_schema, read_text_queries
 from rankwell.tasks.clips.mapping import KeywordMapper, Strategy
+from rankwell.tasks.clips.phrases import load_keybert
 from rankwell.tasks.clips.vocabulary import Keyword
 
 _LEAST_STEP = 0.001
+
+
+class MappingTally(NamedTuple):
+    """Numbers of keywords over all texts, and of texts. meant: the labels. right: both mapped and meant."""
+
+    right: int
+    mapped: int
+    meant: int
+    texts: int
+
+    @property
+    def precision(self) -> float | None:
+        """Share of the mapped keywords that are meant; None where nothing is mapped."""
+        return self.right / self.mapped if self.mapped else None
+
+    @property
+    def recall(self) -> float | None:
+        """Share of the meant keywords that are mapped; None where nothing is meant."""
+        return self.right / self.meant if self.meant else None
+
+    @property
+    def f1(self) -> float | None:
+        """Micro F1, 2 right / (mapped + meant); None where nothing is mapped or meant."""
+        return 2 * self.right / (self.mapped + self.meant) if self.mapped + self.meant else None
 
 
 def calibrate(
@@ -45,7 +67,7 @@ def calibrate(
     Parameters
     ----------
     queries
-        Table of texts with the keywords that they mean, columns text and keywords; an empty cell says that they mean none.
+        Table of texts with the keywords that they mean, columns text and keywords; an empty cell means no keyword.
     annotations
         Table of clips with their keywords; without --schema the labels that it uses are the vocabulary.
     encoder
@@ -61,9 +83,9 @@ def calibrate(
     step
         From one threshold to the next.
     held_back
-        Hold back one query of so many, to see how the chosen threshold does elsewhere: 3 holds back every third, 0 none.
+        Hold back one query of so many, to test the chosen threshold: 3 holds back every third, 0 none.
     device
-        Where to compute, such as cpu or cuda; by default what the model's library chooses.
+        Device of the model, such as cpu or cuda; by default the choice of the model's library.
     format
         How to print.
     output
@@ -89,8 +111,8 @@ def calibrate(
     }
     best = best_threshold(next(iter(found.values())))
     rows = [_row(part, threshold, each) for part, tallies in found.items() for threshold, each in tallies.items()]
-    told = ", ".join(f"{part} {report.figure(tallies[best].f1, 'share')}" for part, tallies in found.items())
-    notes = [*table.notes, f"best threshold: {best:g} (F1: {told}); the default is {mapper.threshold:g}"]
+    f1 = ", ".join(f"{part} {report.figure(tallies[best].f1, 'share')}" for part, tallies in found.items())
+    notes = [*table.notes, f"best threshold: {best:g} (F1: {f1}); the default is {mapper.threshold:g}"]
     rules: dict[str, Any] = {"strategy": strategy, "vocabulary": "used" if declared is None else "declared", **loaded.rules}
     rules |= {"best_threshold": best, "default_threshold": mapper.threshold, "version": __version__}
     document = report.Document(rows, None, rules, notes, summary=False, terminal=report.terminal_of(sys.stdout))
@@ -104,28 +126,28 @@ def calibrate(
 
 def _thresholds(low: float, high: float, step: float) -> list[float]:
     if not -1 <= low <= high <= 1:
-        raise BadUsage(f"thresholds from {low} to {high}; --low and --high lie between -1 and 1, the lower one first.")
+        raise BadUsage(f"--low {low} --high {high}; expected numbers from -1 to 1, the lower one first.")
     if not step >= _LEAST_STEP:
-        raise BadUsage(f"--step {step}; {_LEAST_STEP} at least is wanted.")
+        raise BadUsage(f"--step {step}; expected {_LEAST_STEP} or more.")
     return [round(low + place * step, 6) for place in range(int((high - low) / step + 1e-9) + 1)]
 
 
 def _meant(queries: Sequence[TextQuery], table: Annotations, place: str) -> dict[str, tuple[Keyword, ...]]:
-    """Text -> the keywords that it means. Raises BadInput for a text that comes twice, and where no query is labelled."""
+    """Text -> the keywords that it means. Raises BadInput for a text that is listed twice, and where no query is labelled."""
     found: dict[str, tuple[Keyword, ...]] = {}
     for query in queries:
         if query.text in found:
-            raise BadInput(f"{place}: the text {query.text!r} comes twice; label each text once.")
+            raise BadInput(f"{place}: the text {query.text!r} is listed twice; label each text once.")
         found[query.text] = tuple(entry for text in query.keywords or () for entry in table.find(text))
     if all(query.keywords is None for query in queries):
-        raise BadInput(f"{place}: no query says which keywords it means; a column keywords is wanted.")
+        raise BadInput(f"{place}: no query has labels; expected a column keywords.")
     return found
 
 
 def _row(part: str, threshold: float, found: MappingTally) -> dict[str, Any]:
-    figures = {"precision": found.precision, "recall": found.recall, "f1": found.f1}
+    shares = {"precision": found.precision, "recall": found.recall, "f1": found.f1}
     counts = {"right": found.right, "mapped": found.mapped, "meant": found.meant, "n": found.texts}
-    return {"queries": part, "threshold": threshold, **figures, **counts}
+    return {"queries": part, "threshold": threshold, **shares, **counts}
 
 
 def _write(folder: Path, document: report.Document, digests: dict[str, str]) -> None:
@@ -141,3 +163,35 @@ def _write(folder: Path, document: report.Document, digests: dict[str, str]) -> 
     picture = report.draw(parameter_chart(lines, "threshold", title=title, point="threshold"))
     write_bytes(folder / "thresholds.png", picture.png)
     write_text(folder / "thresholds.svg", picture.svg)
+
+
+def tally(mapper: KeywordMapper, meant: Mapping[str, Iterable[Keyword]], *, threshold: float | None = None) -> MappingTally:
+    """Counts the keywords that a mapper finds correctly in labelled texts. Raises NothingToEvaluate without a text."""
+    if not meant:
+        raise NothingToEvaluate("no text is labelled with keywords; label some texts with what they mean.")
+    right = mapped = relevant = 0
+    for text, keywords in meant.items():
+        found, truth = set(mapper.map_text(text, threshold=threshold).keywords), set(keywords)
+        right, mapped, relevant = right + len(found & truth), mapped + len(found), relevant + len(truth)
+    return MappingTally(right, mapped, relevant, len(meant))
+
+
+def best_threshold(tallies: Mapping[float, MappingTally]) -> float:
+    """The threshold with the highest micro F1; the middle one of several.
+
+    Raises NothingToEvaluate where no keyword is meant, or no meant keyword is mapped at any threshold.
+    """
+    if not any(each.meant for each in tallies.values()):
+        raise NothingToEvaluate("no text means a keyword, so that no threshold is best; label some texts with what they mean.")
+    scored = {threshold: each.f1 for threshold, each in sorted(tallies.items()) if each.f1 is not None}
+    highest = max(scored.values())
+    if not highest:
+        raise NothingToEvaluate("no keyword that a text means is mapped at any threshold, so that none is best.")
+    best = [threshold for threshold, f1 in scored.items() if f1 == highest]
+    return best[(len(best) - 1) // 2]
+
+
+def hold_back(texts: Sequence[str], every: int) -> tuple[list[str], list[str]]:
+    """The texts for tuning and the texts held back: the last of every `every` texts, none for 0."""
+    held = set(texts[every - 1 :: every]) if every else set[str]()
+    return [text for text in texts if text not in held], [text for text in texts if text in held]

@@ -32,10 +32,9 @@ from rankwell.stats import Intervals
 from rankwell.store import refuse_blocked, write_text
 from rankwell.tasks.clips.choices import Mode, NoKeywords, NoRelevant, SelfRule, Unjudged, Weights
 from rankwell.tasks.clips.evaluation import MapText, evaluate_clips
-from rankwell.tasks.clips.formats.annotations import read_annotations
-from rankwell.tasks.clips.formats.keyword_schema import read_schema
-from rankwell.tasks.clips.keybert import load_keybert
+from rankwell.tasks.clips.formats import read_annotations, read_schema
 from rankwell.tasks.clips.mapping import KeywordMapper, MappedText, Strategy
+from rankwell.tasks.clips.phrases import load_keybert
 
 _SHEETS = 10
 _EXPLAINED = 5

@@ -1,18 +1,43 @@
 """Check an annotation table before it is used: undeclared and doubled labels, unread columns, clips without a keyword."""
 
+import difflib
 import sys
 from collections import Counter
 from collections.abc import Sequence
+from itertools import combinations
+from typing import Literal, NamedTuple
 
 from rankwell import report
 from rankwell.report.present import FormatOption, Output, listed
-from rankwell.tasks.clips.formats.annotations import read_annotations
-from rankwell.tasks.clips.formats.keyword_schema import read_schema
-from rankwell.tasks.clips.lint import LintFinding
-from rankwell.tasks.clips.lint import lint as find
+from rankwell.tasks.clips.annotations import Annotations
+from rankwell.tasks.clips.formats import read_annotations, read_schema
+from rankwell.tasks.clips.vocabulary import Keyword, fold
 
+Kind = Literal[
+    "unknown column",
+    "empty row",
+    "not declared",
+    "near-duplicate",
+    "two groups",
+    "shadowed",
+    "placeholder",
+    "read otherwise",
+    "never used",
+]
+_PLACEHOLDERS = ("n a", "na", "undefined", "unclear", "tbd", "todo", "xxx", "tba")
+_ALIKE = 0.8
 _HARMLESS = ("never used", "two groups")
 _SHOWN = 3
+
+
+class LintFinding(NamedTuple):
+    """A problem of an annotation table. group, label: empty where it is not about a label. clips: how many have it."""
+
+    kind: Kind
+    group: str
+    label: str
+    clips: int
+    message: str
 
 
 def lint(
@@ -42,7 +67,7 @@ def lint(
     declared = None if schema is None else read_schema(schema)
     named = listed(groups, "--groups")
     table = read_annotations(annotations, schema=declared, groups=named)
-    found = find(table)
+    found = findings(table)
     counts = Counter(each.kind for each in found)
     size = f"{len(table.clips)} clips, {int((table.uses > 0).sum())} keywords in {len(table.groups)} groups"
     summary = ", ".join(f"{number} × {kind}" for kind, number in counts.items()) if found else "nothing odd"
@@ -56,7 +81,7 @@ def lint(
 
 
 def _for_people(found: Sequence[LintFinding]) -> list[LintFinding]:
-    """The findings, with the labels that nobody uses in one line per group at the end."""
+    """The findings, with the unused labels in one line per group at the end."""
     rest = [each for each in found if each.kind != "never used"]
     unused: dict[str, list[str]] = {}
     for each in found:
@@ -67,3 +92,84 @@ def _for_people(found: Sequence[LintFinding]) -> list[LintFinding]:
         what = f"{len(labels)} declared and on no clip: {', '.join(labels[:_SHOWN])}{more}"
         rest.append(LintFinding("never used", group, "", 0, what))
     return rest
+
+
+def findings(annotations: Annotations) -> list[LintFinding]:
+    """The problems of annotations: unread columns and empty rows, then probable mistakes, then unused labels.
+
+    Labels of a group are near-duplicates where their words differ by a few letters, their order or their spaces, and not both are
+    declared.
+    """
+    unread = "not read as keywords; name it (--groups) or declare it"
+    found = [LintFinding("unknown column", "", name, 0, unread) for name in _columns(annotations)]
+    found += [
+        LintFinding("empty row", "", clip, 1, "carries no keyword: as a query it asks for nothing") for clip in annotations.empty
+    ]
+    uses = dict(zip(annotations.keywords, annotations.uses.tolist(), strict=True))
+    for entry in annotations.undeclared:
+        near = _nearest(entry, annotations)
+        hint = f"; {near!r} is" if near else ""
+        found.append(LintFinding("not declared", *entry, uses[entry], f"used and not declared{hint}"))
+    found += _near_duplicates(annotations, uses)
+    found += _in_two_groups(annotations, uses)
+    for alias in annotations.vocabulary.shadowing:
+        meant = ", ".join(sorted({f"{entry.group}: {entry.label}" for entry in annotations.vocabulary.aliases[alias]}))
+        found.append(
+            LintFinding("shadowed", "", alias, 0, f"an alias of {meant} that reads like a label of its own; the label wins")
+        )
+    for entry in annotations.keywords:
+        if " ".join(fold(entry.label)) in _PLACEHOLDERS:
+            found.append(LintFinding("placeholder", *entry, uses[entry], "says that there is no keyword; leave the cell empty"))
+    found += [LintFinding("read otherwise", "", "", 0, note) for note in annotations.notes if "not read as keywords" not in note]
+    if annotations.schema is not None:
+        unused = [entry for entry in annotations.keywords if not uses[entry]]
+        found += [LintFinding("never used", *entry, 0, "declared, and no clip carries it") for entry in unused]
+    return found
+
+
+def _columns(annotations: Annotations) -> list[str]:
+    return list(dict.fromkeys(name for attributes in annotations.attributes.values() for name in attributes))
+
+
+def _nearest(entry: Keyword, annotations: Annotations) -> str | None:
+    declared = [each.label for each in annotations.vocabulary.entries if each.group == entry.group]
+    near = difflib.get_close_matches(entry.label, declared, n=1, cutoff=0.75)
+    return near[0] if near else None
+
+
+def _near_duplicates(annotations: Annotations, uses: dict[Keyword, int]) -> list[LintFinding]:
+    undeclared = set(annotations.undeclared) if annotations.schema is not None else set(annotations.keywords)
+    found: list[LintFinding] = []
+    for one, two in combinations(annotations.keywords, 2):
+        if one.group != two.group or not {one, two} & undeclared or not _is_near(fold(one.label), fold(two.label)):
+            continue
+        rare, common = sorted((one, two), key=lambda entry: (uses[entry], entry.label))
+        message = f"is nearly {common.label!r} ({uses[common]} clips); write one of them"
+        found.append(LintFinding("near-duplicate", *rare, uses[rare], message))
+    return found
+
+
+def _is_near(one: tuple[str, ...], two: tuple[str, ...]) -> bool:
+    if sorted(one) == sorted(two) or "".join(one) == "".join(two):
+        return True
+    return len(one) == len(two) and all(
+        first == second or _ratio(first, second) >= _ALIKE for first, second in zip(one, two, strict=True)
+    )
+
+
+def _ratio(one: str, two: str) -> float:
+    return difflib.SequenceMatcher(None, one, two, autojunk=False).ratio()
+
+
+def _in_two_groups(annotations: Annotations, uses: dict[Keyword, int]) -> list[LintFinding]:
+    groups: dict[tuple[str, ...], list[Keyword]] = {}
+    for entry in annotations.keywords:
+        groups.setdefault(fold(entry.label), []).append(entry)
+    return [
+        LintFinding(
+            "two groups", *entry, uses[entry], f"also a label of {', '.join(other.group for other in entries if other != entry)}"
+        )
+        for entries in groups.values()
+        if len(entries) > 1
+        for entry in entries
+    ]

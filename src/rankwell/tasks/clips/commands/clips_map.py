@@ -1,4 +1,4 @@
-"""Show which keywords a text means: names and aliases first, then by similarity, with negations and what stays unmapped."""
+"""Show which keywords a text means: names and aliases first, then by similarity, with negated and unmapped words."""
 
 import sys
 from typing import Any
@@ -6,10 +6,9 @@ from typing import Any
 from rankwell import __version__, report
 from rankwell.errors import BadUsage
 from rankwell.report.present import FormatOption, Output
-from rankwell.tasks.clips.formats.annotations import read_annotations
-from rankwell.tasks.clips.formats.keyword_schema import read_schema
-from rankwell.tasks.clips.keybert import load_keybert
+from rankwell.tasks.clips.formats import read_annotations, read_schema
 from rankwell.tasks.clips.mapping import KeywordMapper, MappedText, Strategy
+from rankwell.tasks.clips.phrases import load_keybert
 from rankwell.tasks.clips.vocabulary import Vocabulary
 
 
@@ -23,15 +22,15 @@ def map(  # noqa: A001
     device: str | None = None,
     format: FormatOption = "table",  # noqa: A002
 ) -> Output:
-    """Show which keywords a text means: names and aliases first, then by similarity, with negations and what stays unmapped.
+    """Show which keywords a text means: names and aliases first, then by similarity, with negated and unmapped words.
 
-    The score of a name is 1. By similarity it is 0.65 times the cosine of span and label, and 0.35 times how well their words
-    find each other, which is the cosine again where both are single words; under algorithm1 it is the cosine.
+    The score of a name is 1. By similarity it is 0.65 times the cosine of span and label, and 0.35 times the mean similarity of
+    their single words with the best counterparts; under algorithm1 it is the cosine.
 
     Parameters
     ----------
     texts
-        Texts that somebody searches with; quote each one.
+        Text queries; quote each one.
     annotations
         Table of clips with their keywords; without --schema the labels that it uses are the vocabulary.
     schema
@@ -39,18 +38,19 @@ def map(  # noqa: A001
     encoder
         Folder or name of a model of sentence-transformers; without it only names and aliases are found.
     strategy
-        cover: every word counts once, negations stand apart; algorithm1: every 1-, 2- and 3-gram adds its best keyword.
+        cover: every word counts once, negated keywords are listed apart; algorithm1: every 1-, 2- and 3-gram adds its best
+        keyword.
     keyword_threshold
-        What a score must exceed; by default what was calibrated with all-MiniLM-L6-v2, for algorithm1 0.5. Needs --encoder.
+        A score must exceed it; by default 0.58, calibrated with all-MiniLM-L6-v2, for algorithm1 0.5. Needs --encoder.
     device
-        Where to compute, such as cpu or cuda; by default what the model's library chooses.
+        Device of the model, such as cpu or cuda; by default the choice of the model's library.
     format
         How to print.
     """
     if not texts:
         raise BadUsage("name at least one text: rankwell clips map TEXT... --annotations FILE")
     if encoder is None and keyword_threshold is not None:
-        raise BadUsage("--keyword-threshold is for similar words, which an encoder finds; name one with --encoder.")
+        raise BadUsage("--keyword-threshold requires --encoder, which finds similar words.")
     vocabulary, rules, notes = read_vocabulary(annotations, schema)
     loaded = None if encoder is None else load_keybert(encoder, device=device)
     mapper = KeywordMapper(vocabulary, encode=loaded, strategy=strategy, threshold=keyword_threshold)
@@ -68,11 +68,10 @@ def map(  # noqa: A001
 
 
 def read_vocabulary(annotations: str, schema: str | None) -> tuple[Vocabulary, dict[str, Any], list[str]]:
-    """The declared keywords, else those that the annotations use; what that is for the rules; and what there is to say of it."""
+    """The declared keywords, else those that the annotations use; their rule; and notes on both."""
     declared = None if schema is None else read_schema(schema)
     table = read_annotations(annotations, schema=declared)
-    vocabulary = table.vocabulary
-    notes = [*table.notes]
+    vocabulary, notes = table.vocabulary, [*table.notes]
     if table.undeclared:
         used = ", ".join(f"{label} ({group})" for group, label in table.undeclared)
         notes.append(f"used and not declared, so that no text maps to it: {used}")

@@ -13,14 +13,14 @@ from rankwell.io.embeddings import read_column, split_part
 from rankwell.media.images import VIDEO_SUFFIXES, is_media, list_media
 from rankwell.report.present import Output, OutputOption
 from rankwell.store import write_text
-from rankwell.tasks.clips.formats.keyword_schema import read_schema
+from rankwell.tasks.clips.formats import read_schema
 
 ID = "slice_id"
 GROUPS = ("pv_object_type", "pv_actor_behavior", "pv_spatial_relation", "ego_behavior", "scene_type")
 
 
 class _Clip(NamedTuple):
-    """A clip's id and where it was named, for messages."""
+    """A clip's id and its source, for messages."""
 
     id: str
     place: str
@@ -54,7 +54,7 @@ def template(
         Names of the groups with commas between them; by default pv_object_type, pv_actor_behavior, pv_spatial_relation,
         ego_behavior and scene_type.
     overwrite
-        Replace a table that is there, and whatever is written in it.
+        Replace an existing table with everything written in it.
     """
     if output is not None:
         _refuse_loss(output, overwrite=overwrite)
@@ -66,7 +66,7 @@ def template(
     found = [clip for place in (clips, *more) for clip in _clips(place, notes)]
     _refuse_double(found)
     if not found:
-        raise NothingToEvaluate(f"{clips}: no clip is in it; name a folder of videos or pictures, or a list of ids.")
+        raise NothingToEvaluate(f"{clips}: there is no clip in it; name a folder of videos or pictures, or a list of ids.")
     if declared is not None:
         labels = {group: [entry.label for entry in declared.entries if entry.group == group] for group in columns}
         notes += [f"{group}: {', '.join(each)}" for group, each in labels.items()]
@@ -80,9 +80,9 @@ def template(
 
 def _refuse_loss(path: Path, *, overwrite: bool) -> None:
     if path.suffix.lower() != ".csv":
-        raise BadUsage(f"{path}: the table is written as CSV; name it so (.csv).")
+        raise BadUsage(f"{path}: the table is written as CSV; name a file that ends in .csv.")
     if path.exists() and not overwrite:
-        raise BadUsage(f"{path} is there and may hold annotations; name another file, or say --overwrite.")
+        raise BadUsage(f"{path} exists and may hold annotations; name another file, or use --overwrite.")
 
 
 def _columns(groups: str | None) -> tuple[str, ...]:
@@ -90,26 +90,22 @@ def _columns(groups: str | None) -> tuple[str, ...]:
         return GROUPS
     names = tuple(name.strip() for name in groups.split(","))
     if not all(names) or len(set(names)) < len(names) or ID in names:
-        raise BadUsage(f"--groups {groups!r}: different names with commas between them are wanted, none of them {ID}.")
+        raise BadUsage(f"--groups {groups!r}: expected different names with commas between them, none of them {ID}.")
     return names
 
 
 def _clips(place: str, notes: list[str]) -> list[_Clip]:
-    """The clips that one argument names: by the files of a folder, by a file itself, by a pattern, or by a list of ids."""
+    """The clips of one argument: the files of a folder, a file, the files of a pattern, or a list of ids."""
     path = Path(place)
     if path.is_dir():
         media = list_media(path)
-        # A still that is kept beside its video shows the same clip.
+        # A still beside its video shows the same clip.
         filmed = {each.with_suffix("") for each in media if each.name.lower().endswith(VIDEO_SUFFIXES)}
         kept = [each for each in media if each.name.lower().endswith(VIDEO_SUFFIXES) or each.with_suffix("") not in filmed]
         if len(kept) < len(media):
             count = len(media) - len(kept)
-            what = (
-                "1 picture beside a video of the same name gets"
-                if count == 1
-                else f"{count} pictures beside videos of the same name get"
-            )
-            notes.append(f"{place}: {what} no row")
+            what = "1 picture beside a video" if count == 1 else f"{count} pictures beside videos"
+            notes.append(f"{place}: {what} of the same name {'gets' if count == 1 else 'get'} no row")
         return [_Clip(each.relative_to(path).as_posix(), f"the folder {place}") for each in kept]
     if path.exists():
         return [_Clip(path.name, place)] if is_media(place) else _listed(place, notes)
@@ -122,7 +118,7 @@ def _clips(place: str, notes: list[str]) -> list[_Clip]:
 
 
 def _listed(place: str, notes: list[str]) -> list[_Clip]:
-    """The ids of a list; rows without anything are not clips, and a note counts those between others."""
+    """The ids of a list; empty rows are not clips, and a note counts those between others."""
     column = read_column(place)
     while column and not column[-1]:
         column.pop()
@@ -130,11 +126,9 @@ def _listed(place: str, notes: list[str]) -> list[_Clip]:
     empty = [row for row, name in enumerate(column, 1) if not name]
     if empty:
         what = (
-            f"row {empty[0]} holds no id and is"
-            if len(empty) == 1
-            else f"{len(empty)} rows (first {empty[0]}) hold no id and are"
+            f"row {empty[0]} has no id and is" if len(empty) == 1 else f"{len(empty)} rows (first {empty[0]}) have no id and are"
         )
-        notes.append(f"{place}: {what} passed over")
+        notes.append(f"{place}: {what} skipped")
     names = item_ids(column[row] for row in rows)
     return [_Clip(name, f"{place}, row {row + 1}") for row, name in zip(rows, names, strict=True)]
 

@@ -1,8 +1,8 @@
 """Search annotated driving clips, drawn on the spot, by clips and by texts: the whole evaluation with its pictures.
 
 The annotations and text queries are written by hand and ship with the package; the clips are drawn from the annotations. Clips
-are searched by the colours and shapes of the whole picture, which see that it is night before they see who is on the road, and
-by the edges of what is straight ahead; texts by BM25 over a sentence for each clip.
+are searched by the colours and shapes of the whole picture, in which night counts more than the road users, and by the edges
+straight ahead; texts by BM25 over a sentence for each clip.
 """
 
 from collections.abc import Sequence
@@ -25,24 +25,24 @@ from rankwell.report.page import NAME
 from rankwell.report.present import Output, OutputPath, Progress, present
 from rankwell.store import refuse_blocked, replacing, write_bytes
 from rankwell.tasks.clips.commands.clips_evaluate import with_pictures
-from rankwell.tasks.clips.drawn_scenes import Scene, draw_clip
+from rankwell.tasks.clips.drawn_canvas import Scene
+from rankwell.tasks.clips.drawn_scenes import draw_clip
 from rankwell.tasks.clips.evaluation import evaluate_clips
-from rankwell.tasks.clips.formats.annotations import read_annotations
-from rankwell.tasks.clips.formats.keyword_schema import read_schema
+from rankwell.tasks.clips.formats import read_annotations, read_schema
 from rankwell.tasks.clips.mapping import KeywordMapper
 
 GROUPS = ("pv_object_type", "pv_actor_behavior")
 AHEAD = (0.28, 0.3, 0.72, 0.85)
-"""The part of a picture in which others are: left, top, right and bottom as shares of it."""
+"""The part of a picture with other road users: left, top, right and bottom as shares of it."""
 _SHEETS = 6
 _TITLE = "Clips of roads by what is ahead, and by the whole picture"
-_FIGURES = ("measure", "mean", "ci_low", "ci_high", "ceiling", "chance", "n")
+_COLUMNS = ("measure", "mean", "ci_low", "ci_high", "ceiling", "chance", "n")
 _SHOWN = ("P@1", "P@5", "R@5", "AP", "nDCG@5")
 
 
 class DemoClips(NamedTuple):
-    """Where the files lie: a folder of GIFs, the annotations, the schema, vectors of the clips by two systems, a sentence per
-    clip, the text queries."""
+    """The files: a folder of GIFs, the annotations, the schema, vectors of the clips by two systems, a sentence per clip, the
+    text queries."""
 
     clips: Path
     annotations: Path
@@ -86,14 +86,14 @@ def clips(
     parts = [
         f"{len(found)} drawn clips of roads, each searched with every other: who is on the road, doing what? By the colours and\n"
         "shapes of the whole picture, and by the edges of what is ahead:\n",
-        _rows([row for each in by_clip for row in each.summary], ("run", *_FIGURES)),
+        _rows([row for each in by_clip for row in each.summary], ("run", *_COLUMNS)),
         "By single groups of keywords:\n",
-        _rows([row for each in by_clip for row in each.by_group if row["measure"] == "P@5"], ("run", "group", *_FIGURES)),
+        _rows([row for each in by_clip for row in each.by_group if row["measure"] == "P@5"], ("run", "group", *_COLUMNS)),
         f"Keywords that the first five results of {made.embeddings[-1].stem} lack most often, and how often any clip does:\n",
         _by_keyword(by_clip[-1]),
         f"{len(by_text.values[0].queries)} texts, searched by BM25 over a sentence per clip. `given`: a clip is right if it has\n"
         "what the text means; `mapped`: if it has what the words of the text were read as:\n",
-        _rows(by_text.summary, ("run", *_FIGURES)),
+        _rows(by_text.summary, ("run", *_COLUMNS)),
         _end(made, output),
         page_lines(output),
     ]
@@ -139,7 +139,7 @@ def read_scenes() -> list[Scene]:
 
 
 def search_texts(made: DemoClips, *, seed: int = 0) -> Results:
-    """The text queries under both readings: the keywords that they were given, and those that their words name."""
+    """The results of the text queries by their labels, and by the keywords that their words are mapped to."""
     mapper = KeywordMapper(read_schema(made.schema).vocabulary)
     with Captions(list(read_texts(made.captions).texts.items())) as engine:
         return evaluate_clips(
@@ -155,7 +155,7 @@ def search_texts(made: DemoClips, *, seed: int = 0) -> Results:
 
 
 def _write(result: Results, folder: Path, pictures: Thumbnails) -> tuple[str, ...]:
-    """Writes a result with small pictures, and contact sheets of its first run's worst queries; returns what is to be said."""
+    """Writes a result with small pictures, and contact sheets of its first run's worst queries; returns its notes."""
     details = result.details or {}
     run = result.values[0].run
     titles = {query: answer.text for query, answer in result.answers[run].items()}

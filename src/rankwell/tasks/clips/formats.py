@@ -1,4 +1,4 @@
-"""Annotation tables: a row per clip, keywords in a column per group or in one column; and text queries with their keywords."""
+"""Files of this task: annotation tables, text queries with their keywords, and declared keywords in JSON."""
 
 import csv
 import io
@@ -8,11 +8,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from rankwell.errors import BadInput, BadLine, DuplicateItem
-from rankwell.io import FORMATS, Request
+from rankwell.errors import BadInput, BadLine, BadUsage, DuplicateItem
+from rankwell.io import FORMATS, Place, Request
 from rankwell.store import Head, Source, decode_id
 from rankwell.tasks.clips.annotations import Annotations, Row, Schema
-from rankwell.tasks.clips.vocabulary import fold, group_key
+from rankwell.tasks.clips.vocabulary import Keyword, Vocabulary, fold, group_key
 
 _IDS = ("slice_id", "clip_id", "video_id", "clip", "id", "video")
 _QUERY_IDS = ("query_id", "qid", "id", "_id", "slice_id")
@@ -24,7 +24,7 @@ _DELIMITERS = (",", ";", "\t", "|")
 
 
 class TextQuery(NamedTuple):
-    """A text that somebody searches with. keywords: what it means, as `Annotations.find` reads it; None where nobody says."""
+    """A text query. keywords: its meaning, in texts that `Annotations.find` reads; None without labels."""
 
     id: str
     text: str
@@ -32,7 +32,7 @@ class TextQuery(NamedTuple):
 
 
 class _Record(NamedTuple):
-    """A row of a table, and where it stands, for messages."""
+    """A row of a table, and its place for messages."""
 
     place: str
     cells: Mapping[str, Any]
@@ -44,11 +44,11 @@ def read_annotations(place: Any, *, schema: Schema | None = None, groups: Sequen
     place: CSV (also with `;`, `|` or tabs), JSON lines, a JSON list or Parquet, `.gz` and `.zst` too, `-`; any data frame; or a
     mapping clip -> group -> labels. The clip's id is in `slice_id` (or clip_id, video_id, clip, id, video). Keywords are in
     columns of the schema's groups or of ALFA's (with `pv_` or without it), with commas inside a cell or as lists, or all in one
-    column `keywords`, where a label goes to the one group that declares it; `group: label` says it. groups: further columns
-    that hold keywords. Other columns become attributes, which a note names.
-    Spaces, quotes and case do not matter; an empty cell, `nan`, `none` and `null` are no keyword.
-    Raises BadInput for a table without clips, without an id or without a column of keywords; DuplicateItem for a clip that comes
-    twice; BadLine for a line with another number of fields than the header.
+    column `keywords`, where a label belongs to the one group that declares it, or is written `group: label`. groups: further
+    columns of keywords. Other columns become attributes, which a note names.
+    Spaces, quotes and case do not matter; an empty cell, `nan`, `none` and `null` are not keywords.
+    Raises BadInput for a table without clips, without an id or without a column of keywords; DuplicateItem for a clip that is
+    listed twice; BadLine for a line with another number of fields than the header.
     """
     if isinstance(place, Annotations):
         return place
@@ -56,60 +56,55 @@ def read_annotations(place: Any, *, schema: Schema | None = None, groups: Sequen
         return _of_mapping(place, schema)
     name, records = _records(place)
     if not records:
-        raise BadInput(f"{name} annotates no clip; a row per clip is wanted, as {_IDS[0]},{','.join(_USUAL[:2])}.")
+        raise BadInput(f"{name} annotates no clip; expected a row per clip, as {_IDS[0]},{','.join(_USUAL[:2])}.")
     columns = list(dict.fromkeys(column for record in records for column in record.cells))
     owner = _column(columns, _IDS)
     if owner is None:
         raise BadInput(f"{name}: no column for the clips' ids ({', '.join(_IDS)}); found are {', '.join(map(repr, columns))}.")
     chosen = _group_columns(name, [column for column in columns if column != owner], schema, groups)
     others = [column for column in columns if column != owner and column not in chosen]
-    rows = [_row(record, owner, chosen, others, schema) for record in records]
     try:
+        rows = [_row(record, owner, chosen, others, schema) for record in records]
         table = Annotations.from_rows(rows, groups=list(dict.fromkeys(chosen.values())), schema=schema)
-    except DuplicateItem as error:
-        raise DuplicateItem(f"{name}: {error}") from error
-    told = f"{name}: not read as keywords: {', '.join(map(repr, others))}"
-    return replace(table, notes=(*([told] if others else []), *table.notes))
+    except BadInput as error:
+        raise type(error)(f"{name}: {error}") from error
+    unread = [f"{name}: not read as keywords: {', '.join(map(repr, others))}"] if others else []
+    return replace(table, notes=(*unread, *table.notes))
 
 
 def read_text_queries(place: Any) -> list[TextQuery]:
-    """Text queries in the order of their file, with the keywords that somebody gave them, if any.
+    """Text queries in the order of their file, with their keywords where the file has them.
 
     place: a file with a text per line; a table (CSV, TSV, JSON lines, a JSON list, Parquet) with a column `text` or `query`, and
-    perhaps `id` and `keywords`; a mapping id -> text; or a list of texts. Without ids they go by their position, from 0.
+    perhaps `id` and `keywords`; a mapping id -> text; or a list of texts. Without ids their positions are the ids, from 0.
     Keywords are `bicyclist, entering ego path`, `group: label; group: label, label`, a list of labels or of [group, label], or
-    an object group -> labels. Raises BadInput for a file without a text, DuplicateItem for an id that comes twice.
+    an object group -> labels. Raises BadInput for a file without a text, DuplicateItem for an id that is listed twice.
     """
-    if isinstance(place, Mapping):
-        listed = [_Record("", {"id": key, "text": text}) for key, text in place.items()]
-    elif isinstance(place, (list, tuple)):
-        listed = [
-            _Record(f"query {row}", each if isinstance(each, Mapping) else {"text": each}) for row, each in enumerate(place)
-        ]
-    else:
-        listed = _query_records(place)
     name = str(place) if isinstance(place, str) or hasattr(place, "__fspath__") else "the queries"
     found: dict[str, TextQuery] = {}
-    for row, record in enumerate(listed):
+    for row, record in enumerate(_query_records(place)):
         columns = list(record.cells)
         owner, column = _column(columns, _QUERY_IDS), _column(columns, _TEXTS)
         text = None if column is None else record.cells[column]
         if not isinstance(text, str) or not text.strip():
-            raise BadInput(
-                f"{name}: {record.place or f'row {row + 1}'} has no text ({', '.join(_TEXTS)}); every query needs one."
-            )
+            raise BadInput(f"{name}: {record.place} has no text ({', '.join(_TEXTS)}); every query needs one.")
         key = str(row) if owner is None or record.cells[owner] is None else str(record.cells[owner])
         if key in found:
-            raise DuplicateItem(f"{name}: the query {key!r} comes twice; give each query an id of its own.")
-        given = _column(columns, _ONE_COLUMN)
-        value = None if given is None else record.cells[given]
-        found[key] = TextQuery(key, text.strip(), None if value is None else tuple(_told(value)))
+            raise DuplicateItem(f"{name}: the query {key!r} is listed twice; give each query an id of its own.")
+        labelled = _column(columns, _ONE_COLUMN)
+        value = None if labelled is None else record.cells[labelled]
+        found[key] = TextQuery(key, text.strip(), None if value is None else tuple(_labels_of_query(value)))
     if not found:
-        raise BadInput(f"{name} holds no query; a text per query is wanted.")
+        raise BadInput(f"{name} has no query; expected a text per query.")
     return list(found.values())
 
 
 def _query_records(place: Any) -> list[_Record]:
+    if isinstance(place, Mapping):
+        return [_Record(f"row {row}", {"id": key, "text": text}) for row, (key, text) in enumerate(place.items(), 1)]
+    if isinstance(place, (list, tuple)):
+        rows = [each if isinstance(each, Mapping) else {"text": each} for each in place]
+        return [_Record(f"query {row}", each) for row, each in enumerate(rows)]
     if isinstance(place, str) or hasattr(place, "__fspath__"):
         source = Source(place)
         head = Head.of(source)
@@ -121,8 +116,8 @@ def _query_records(place: Any) -> list[_Record]:
     return _records(place)[1]
 
 
-def _told(value: Any) -> Iterable[str]:
-    """The keywords that a cell of a query names, each as `label` or `group: label`."""
+def _labels_of_query(value: Any) -> Iterable[str]:
+    """The keywords in a cell of a query, each as `label` or `group: label`."""
     if isinstance(value, str) and value.strip()[:1] in ("[", "{"):
         try:
             value = json.loads(value)
@@ -132,15 +127,18 @@ def _told(value: Any) -> Iterable[str]:
         return [f"{group}: {label}" for group, labels in value.items() for label in _labels(labels)]
     if isinstance(value, str):
         parts = [part.partition(":") for part in value.split(";")]
-        told = [(group.strip(), _labels(rest if colon else group), bool(colon)) for group, colon, rest in parts]
-        return [f"{group}: {label}" if named else label for group, labels, named in told for label in labels]
+        return [
+            f"{group.strip()}: {label}" if colon else label
+            for group, colon, rest in parts
+            for label in _labels(rest if colon else group)
+        ]
     if isinstance(value, (list, tuple)):
         return [f"{each[0]}: {each[1]}" if isinstance(each, (list, tuple)) and len(each) == 2 else str(each) for each in value]
     return _labels(value)
 
 
 def _records(place: Any) -> tuple[str, list[_Record]]:
-    """The rows of a table of any kind, and what it is called in messages."""
+    """The rows of a table of any kind, and its name in messages."""
     if not (isinstance(place, (str, Source)) or hasattr(place, "__fspath__")):
         return "the table", _of_frame(place)
     source = place if isinstance(place, Source) else Source(place)
@@ -170,35 +168,34 @@ def _of_json(name: str, text: str) -> list[_Record]:
     """The objects of JSON lines or of a JSON list."""
     try:
         if text.lstrip().startswith("["):
-            listed: Any = json.loads(text)
-            found = [(f"$[{row}]", each) for row, each in enumerate(listed)]
+            found = [_Record(f"$[{row}]", each) for row, each in enumerate(json.loads(text))]
         else:
-            lines = [(f"line {number}", line) for number, line in enumerate(text.splitlines(), 1) if line.strip()]
-            found = [(place, json.loads(line)) for place, line in lines]
+            lines = enumerate(text.splitlines(), 1)
+            found = [_Record(f"line {number}", json.loads(line)) for number, line in lines if line.strip()]
     except ValueError as error:
-        raise BadInput(f"{name}: {error}; an object per line, or a list of objects, is wanted.") from error
-    for place, each in found:
-        if not isinstance(each, dict):
-            raise BadInput(f"{name}: {place} is a {type(each).__name__}; an object with a value per column is wanted.")
-    return [_Record(place, each) for place, each in found]
+        raise BadInput(f"{name}: {error}; expected an object per line, or a list of objects.") from error
+    for place, cells in found:
+        if not isinstance(cells, dict):
+            raise BadInput(f"{name}: {place} is a {type(cells).__name__}; expected an object with a value per column.")
+    return found
 
 
 def _split_header(line: str) -> tuple[str, list[str]]:
-    """What stands between the fields, and the names of the columns: the split that makes most columns, commas first."""
+    """The delimiter and the names of the columns, by the split with the most columns, commas first."""
     split = {each: [name.strip().strip("'\"") for name in next(csv.reader([line], delimiter=each), [])] for each in _DELIMITERS}
     delimiter = max(_DELIMITERS, key=lambda each: len(split[each]))
     return delimiter, split[delimiter]
 
 
 def _of_lines(name: str, text: str) -> list[_Record]:
-    """The rows of a delimited table; quotes may stand after a space."""
+    """The rows of a delimited table; a space may precede a quote."""
     lines = list(io.StringIO(text, newline=""))
     if not lines:
         return []
     delimiter, columns = _split_header(lines[0].rstrip("\r\n"))
     double = next((column for column in columns if columns.count(column) > 1), None)
     if double is not None:
-        raise BadInput(f"{name}: two columns are called {double!r}; rename or drop one of them.")
+        raise BadInput(f"{name}: two columns have the name {double!r}; rename or drop one of them.")
     reader = csv.reader(io.StringIO("".join(lines[1:]), newline=""), delimiter=delimiter, skipinitialspace=True)
     found: list[_Record] = []
     last = 1
@@ -215,15 +212,15 @@ def _of_lines(name: str, text: str) -> list[_Record]:
 
 
 def _fields(name: str, reader: Any) -> Iterator[list[str]]:
-    """The rows of a reader. Raises BadLine where it gives up, as on a quote that swallows the rest of a long file."""
+    """The rows of a reader. Raises BadLine where it fails, as on an open quote that takes in the rest of a long file."""
     try:
         yield from reader
     except csv.Error as error:
-        raise BadLine(f"{name}:{reader.line_num + 1}: {error}; is a quote not closed before this line?") from error
+        raise BadLine(f"{name}:{reader.line_num + 1}: {error}; close the quote before this line.") from error
 
 
 def _refuse_open_quote(where: str, lines: Sequence[str], delimiter: str) -> None:
-    """Raises BadLine where a quote is not closed, or only by the next cell's, so that it swallows cells and lines."""
+    """Raises BadLine where a quote is closed by the next cell's or not at all, so that cells and lines become one."""
     try:
         list(csv.reader(lines, delimiter=delimiter, skipinitialspace=True, strict=True))
     except csv.Error as error:
@@ -233,15 +230,15 @@ def _refuse_open_quote(where: str, lines: Sequence[str], delimiter: str) -> None
 
 
 def _column(found: Sequence[str], words: Sequence[str]) -> str | None:
-    """The column that goes by the earliest of the words."""
+    """The column with the name that is earliest among the words."""
     plain = {group_key(name): name for name in reversed(found)}
     return next((plain[word] for word in words if word in plain), None)
 
 
 def _group_columns(name: str, columns: list[str], schema: Schema | None, groups: Sequence[str]) -> dict[str, str]:
-    """column -> the group that it holds; a single column of keywords holds the group of its own name."""
+    """column -> its group; a single column of keywords is the group of its own name."""
     declared = {_bare(group): group for group in schema.vocabulary.groups} if schema is not None else {}
-    wanted = {_bare(group) for group in groups}
+    chosen = {_bare(group) for group in groups}
     found: dict[str, str] = {}
     seen: dict[str, str] = {}
     for column in columns:
@@ -249,7 +246,7 @@ def _group_columns(name: str, columns: list[str], schema: Schema | None, groups:
         double = seen.setdefault(group_key(column), column)
         if bare in declared:
             found[column] = declared[bare]
-        elif bare in wanted or group_key(column) in _ONE_COLUMN or (schema is None and bare in _USUAL):
+        elif bare in chosen or group_key(column) in _ONE_COLUMN or (schema is None and bare in _USUAL):
             found[column] = column.strip()
         if column in found and double != column:
             raise BadInput(f"{name}: the columns {double!r} and {column!r} read the same; rename or drop one of them.")
@@ -257,7 +254,7 @@ def _group_columns(name: str, columns: list[str], schema: Schema | None, groups:
         known = ", ".join(schema.vocabulary.groups) if schema is not None else ", ".join((*_USUAL, _ONE_COLUMN[0]))
         listed = ", ".join(map(repr, columns)) or "none"
         what = f"{name}: no column of keywords ({known}); found are {listed}"
-        raise BadInput(f"{what}; name those that hold keywords (--groups), or declare them (--schema).")
+        raise BadInput(f"{what}; name the columns of keywords (--groups), or declare them (--schema).")
     return found
 
 
@@ -269,7 +266,7 @@ def _row(record: _Record, owner: str, chosen: Mapping[str, str], others: Sequenc
     value = record.cells.get(owner)
     clip = str(value).strip().strip("'\"") if isinstance(value, (str, int)) and not isinstance(value, bool) else ""
     if not clip:
-        raise BadInput(f"{record.place}, column {owner!r}: {value!r} where a clip's id belongs, text or a whole number; mend it.")
+        raise BadInput(f"{record.place}, column {owner!r}: {value!r}; expected the clip's id, a string or an integer.")
     labels: dict[str, list[str]] = {}
     for column, group in chosen.items():
         texts = _labels(record.cells.get(column))
@@ -279,12 +276,11 @@ def _row(record: _Record, owner: str, chosen: Mapping[str, str], others: Sequenc
                 labels.setdefault(own, []).append(label)
         else:
             labels.setdefault(group, []).extend(texts)
-    told = {column: str(record.cells[column]) for column in others if record.cells.get(column) not in (None, "")}
-    return Row(clip, labels, told)
+    return Row(clip, labels, {name: str(record.cells[name]) for name in others if record.cells.get(name) not in (None, "")})
 
 
 def _placed(text: str, otherwise: str, schema: Schema | None) -> tuple[str, str]:
-    """The group and the label of a text of a single column: as it says, or where alone it is declared."""
+    """The group and the label of a text of a single column: as written, or the only group that declares it."""
     group, colon, label = text.partition(":")
     if schema is None:
         return (group.strip(), label.strip()) if colon and label.strip() else (otherwise, text)
@@ -313,11 +309,100 @@ def _labels(cell: Any) -> list[str]:
 
 def _of_mapping(table: Mapping[Any, Any], schema: Schema | None) -> Annotations:
     if not table:
-        raise BadInput("the mapping annotates no clip; clip -> group -> labels is wanted.")
+        raise BadInput("the mapping annotates no clip; expected clip -> group -> labels.")
     rows: list[Row] = []
     for clip, labels in table.items():
         if not isinstance(labels, Mapping):
-            raise BadInput(f"clip {clip!r} has a {type(labels).__name__}; a mapping group -> labels is wanted.")
+            raise BadInput(f"clip {clip!r} has a {type(labels).__name__}; expected a mapping group -> labels.")
         groups: Mapping[Any, Any] = labels
         rows.append(Row(str(clip), {str(group): _labels(cell) for group, cell in groups.items()}))
     return Annotations.from_rows(rows, schema=schema)
+
+
+# Declared keywords
+
+_FORM = 'expected {"group": ["label", {"label": "sedan", "aliases": ["saloon"], "parent": "small vehicle"}]}'
+
+
+def read_schema(place: Place) -> Schema:
+    """The declared keywords of a JSON file `{group: [label, …]}`.
+
+    A label may be an object with `label`, `aliases` (a list of other texts for it) and `parent` (the wider label of its group
+    that it implies). Raises BadInput that names the place for another form, a label that is listed twice, a parent that is not a
+    label of the group, and a cycle of parents. `rankwell clips lint` lists aliases that read like another label.
+    """
+    source = Source(place)
+    try:
+        found: Any = json.loads(decode_id(source.read()), object_pairs_hook=_once)
+    except json.JSONDecodeError as error:
+        raise BadInput(f"{source.name}:{error.lineno}: {error.msg} at column {error.colno}; {_FORM}.") from error
+    except (BadUsage, RecursionError) as error:
+        raise BadInput(f"{source.name}: {error}; {_FORM}.") from error
+    if not isinstance(found, dict) or not found:
+        raise BadInput(f"{source.name}: $ is {_seen(found)}; {_FORM}.")
+    declared: dict[str, Any] = found
+    try:
+        return _schema(declared)
+    except BadInput as error:
+        raise type(error)(f"{source.name}: {error}") from error
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    whole = dict(pairs)
+    if len(whole) < len(pairs):
+        double = next(key for key, _ in pairs if [name for name, _ in pairs].count(key) > 1)
+        raise BadUsage(f"the key {double!r} appears twice in one object")
+    return whole
+
+
+def _schema(declared: dict[str, Any]) -> Schema:
+    entries: list[Keyword] = []
+    aliases: dict[str, list[Keyword]] = {}
+    wider: dict[Keyword, str] = {}
+    for group, labels in declared.items():
+        if not isinstance(labels, list):
+            raise BadInput(f"$[{group!r}] is {_seen(labels)}; {_FORM}.")
+        for place, each in enumerate(labels):
+            label, others, parent = _label(each, f"$[{group!r}][{place}]")
+            entry = Keyword(group, label)
+            entries.append(entry)
+            for alias in others:
+                aliases.setdefault(alias, []).append(entry)
+            if parent is not None:
+                wider[entry] = parent
+    vocabulary = Vocabulary(tuple(entries), {alias: tuple(meant) for alias, meant in aliases.items()})
+    return Schema(vocabulary, _parents(wider, set(entries)))
+
+
+def _label(each: Any, place: str) -> tuple[str, list[str], str | None]:
+    """A label with its aliases and its parent."""
+    if isinstance(each, str):
+        return each.strip(), [], None
+    if not isinstance(each, dict) or not isinstance(each.get("label"), str) or set(each) - {"label", "aliases", "parent"}:
+        raise BadInput(f"{place} is {_seen(each)}; {_FORM}.")
+    aliases, parent = each.get("aliases", []), each.get("parent")
+    if not isinstance(aliases, list) or not all(isinstance(alias, str) for alias in aliases):
+        raise BadInput(f"{place}['aliases'] is {_seen(aliases)}; expected a list of strings.")
+    if parent is not None and not isinstance(parent, str):
+        raise BadInput(f"{place}['parent'] is {_seen(parent)}; expected a label of the same group.")
+    return each["label"].strip(), aliases, parent
+
+
+def _parents(wider: dict[Keyword, str], known: set[Keyword]) -> dict[Keyword, Keyword]:
+    parents: dict[Keyword, Keyword] = {}
+    for entry, label in wider.items():
+        parents[entry] = Keyword(entry.group, label.strip())
+        if parents[entry] not in known:
+            raise BadInput(f"the parent {label!r} of {entry.label!r} is not a label of {entry.group!r}; declare it there.")
+    for entry in parents:
+        chain = [entry]
+        while (above := parents.get(chain[-1])) is not None:
+            if above in chain:
+                raise BadInput(f"the parents of {entry.label!r} in the group {entry.group!r} form a cycle; remove one.")
+            chain.append(above)
+    return parents
+
+
+def _seen(thing: Any) -> str:
+    text = repr(thing)
+    return f"{text[:40]}{'…' if len(text) > 40 else ''} ({type(thing).__name__})"

@@ -1,1 +1,0 @@
-"""File formats that only this task has."""

@@ -1,0 +1,268 @@
+"""Phrases of English texts: content words, conjunctions and negations, and the similarity of phrases with labels."""
+
+import math
+import re
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rankwell.core.tables import Floats, Ints
+from rankwell.encoders import Settings, Singles, load_encoder
+from rankwell.errors import BadInput, BadScore
+from rankwell.tasks.clips.vocabulary import Token, fold, words_of
+
+Encode = Callable[[list[str]], Any]
+ALIGNED = 0.35
+"""The weight of single words beside the cosine of the whole phrases."""
+RECALL = 0.75
+"""Of that, the weight of the label's words; the phrase's have the rest. A label that claims more than the text must lose."""
+PHRASINGS = ("a {}", "a photo of a {}", "a video of a {}")
+
+
+def _set(words: str) -> frozenset[str]:
+    return frozenset(words.split())
+
+
+_FUNCTION_WORDS = _set(
+    """a an the this that these those some any all every each both of in on at by to from for with into onto over under through
+    across along around about as is are was were be been being am do does did has have had it its we us our ours i me my you your
+    he him his she her they them their there here and or nor but so than then which who whom whose what where when while if very
+    just also only too can could will would shall should may might must no not show find give clip clips scene scenes video
+    videos"""
+)
+_CONJUNCTIONS = _set("and or nor but plus while then with")
+_CUES = _set("no not cannot without except excepting excluding exclude excludes never none neither nor non minus lacking")
+_DOUBLE_CUES = frozenset(
+    {
+        *(("all", "but"), ("anything", "but"), ("everything", "but"), ("apart", "from"), ("other", "than"), ("rather", "than")),
+        *(("instead", "of"), ("free", "of"), ("free", "from"), ("absence", "of"), ("lack", "of")),
+    }
+)
+_ENDS = _set("but only with yet however though")
+_GOES_ON = _set("a an the any some and or nor")
+_HARD, _SOFT = re.compile(r"[;.!?:()\n]"), re.compile(r"[,;.!?:()/|\n\"]")
+
+
+def content_words(text: str) -> tuple[str, ...]:
+    """The content words of a name, folded; all of its words where none is a content word."""
+    words = fold(text)
+    return tuple(word for word in words if word not in _FUNCTION_WORDS) or words
+
+
+@dataclass(frozen=True)
+class ClauseWords:
+    """The words of a text in order; every other attribute has an entry for each of them."""
+
+    text: str
+    tokens: tuple[Token, ...]
+
+    @classmethod
+    def of(cls, text: str) -> "ClauseWords":
+        """The words of a text."""
+        return cls(text, tuple(words_of(text)))
+
+    @cached_property
+    def plain(self) -> tuple[str, ...]:
+        """As written, without case."""
+        return tuple(self.text[token.start : token.end].replace("’", "'").casefold() for token in self.tokens)
+
+    @cached_property
+    def content(self) -> tuple[bool, ...]:
+        """Whether a word is a content word: not an article, a preposition, a pronoun or a word of the request itself."""
+        return tuple(word not in _FUNCTION_WORDS for word in self.plain)
+
+    @cached_property
+    def joined(self) -> tuple[bool, ...]:
+        """Whether a word may be in one phrase with the word before it: neither punctuation nor a conjunction separates them."""
+        pairs = zip(self.plain, self.plain[1:], self._gaps[1:], strict=False)
+        return (False, *(not _SOFT.search(gap) and not {one, two} & _CONJUNCTIONS for one, two, gap in pairs))[: len(self.plain)]
+
+    @cached_property
+    def _gaps(self) -> tuple[str, ...]:
+        """The characters between each word and the word before it."""
+        ends = (0, *(token.end for token in self.tokens))
+        return tuple(self.text[end : token.start] for end, token in zip(ends, self.tokens, strict=False))
+
+    @cached_property
+    def cues(self) -> tuple[int, ...]:
+        """Number of words of the negation cue that a word is part of: 1 for `without`, 2 for `apart from`; 0 for other words."""
+        found = [int(word in _CUES or word.endswith("n't")) for word in self.plain]
+        for place, pair in enumerate(zip(self.plain, self.plain[1:], strict=False)):
+            if pair in _DOUBLE_CUES:
+                found[place] = found[place + 1] = 2
+            elif found[place] and pair[1] == "only":
+                found[place] = 0
+        return tuple(found)
+
+    def negated(self, taken: Sequence[bool]) -> list[bool]:
+        """Whether a word is negated: from a cue to the end of the first phrase after it and of what is coordinated with that.
+
+        taken: words of known names, whose own `non` is not a cue. A comma ends the negation, unless an enumeration continues to
+        its `or`; so do `but`, `only`, `with`, and a preposition after the phrase.
+        """
+        found = [False] * len(self.plain)
+        inside = said = False
+        for place, word in enumerate(self.plain):
+            if self.cues[place] and not taken[place]:
+                inside, said = True, False
+                continue
+            ended = word in _ENDS or (said and not self.content[place] and word not in _GOES_ON) or self._breaks(place)
+            inside = inside and not ended
+            found[place] = inside
+            said = said or self.content[place]
+        return found
+
+    def _breaks(self, place: int) -> bool:
+        """Whether punctuation before a word ends the clause."""
+        gap = self._gaps[place]
+        if _HARD.search(gap):
+            return True
+        if "," not in gap:
+            return False
+        for later in range(place, len(self.plain)):
+            if self.plain[later] in ("or", "nor"):
+                return False
+            if self.plain[later] in _ENDS or self.cues[later] or _HARD.search(self._gaps[later]):
+                return True
+        return True
+
+
+@dataclass(frozen=True)
+class KeyBertEncoder:
+    """Texts -> (texts, dimensions) vectors. embed: computes them. rules: the model and the package, for the rules of a result."""
+
+    embed: Callable[[list[str]], Any]
+    rules: dict[str, str]
+
+    def __call__(self, texts: list[str]) -> Singles:
+        """(texts, dimensions) one vector per text, in order; bytes that are not UTF-8 are read as question marks."""
+        return np.asarray(self.embed([text.encode("utf-8", "replace").decode() for text in texts]), dtype=np.float32)
+
+
+def load_keybert(model: str, *, device: str | None = None) -> KeyBertEncoder:
+    """A model of sentence-transformers, by folder or name, in a `keybert.KeyBERT`; the model alone where that is not installed.
+
+    The vectors are the same. Raises MissingExtra without sentence-transformers, BadInput for an unknown model.
+    """
+    encoder = load_encoder(model, Settings(device=device))
+    name = Path(model).resolve().name if Path(model).is_dir() else model
+    inner = getattr(encoder, "model", None)
+    alone = KeyBertEncoder(encoder.encode, {"encoder": name})
+    if inner is None:
+        return alone
+    try:
+        from keybert import KeyBERT
+    except ImportError:
+        return alone
+    return KeyBertEncoder(KeyBERT(inner).model.embed, {"encoder": name, "keybert": version("keybert")})
+
+
+class PhraseScores(NamedTuple):
+    """(phrases, labels) similarities. plain: of the texts as they are. rephrased: the same with the phrases in `PHRASINGS`."""
+
+    plain: Floats
+    rephrased: Floats
+
+
+class LabelVectors:
+    """Labels that phrases are compared with; each is encoded once, when it is first needed.
+
+    encode: texts -> (texts, dimensions). Raises BadInput for vectors of another shape, BadScore for vectors that are not finite.
+    """
+
+    def __init__(self, labels: Sequence[str], encode: Encode) -> None:
+        self._labels, self._encode = list(labels), encode
+        self._words = [content_words(label) for label in labels]
+        self._column = {word: place for place, word in enumerate(dict.fromkeys(word for own in self._words for word in own))}
+        self._columns: list[Ints] = [np.array([self._column[word] for word in own]) for own in self._words]
+        self._weights = word_weights(self._words)
+
+    def cosines(self, phrases: Sequence[str]) -> Floats:
+        """(phrases, labels) the cosine similarity of each phrase with each label; 0 where a vector is zero."""
+        return (self._vectors(phrases) @ self._whole.T).round(6)
+
+    def scores(self, words: ClauseWords, spans: Sequence[tuple[int, int]]) -> PhraseScores:
+        """(spans, labels) the similarity of spans of a text with each label; words are taken in the singular."""
+        folded = [token.word for token in words.tokens]
+        texts = [" ".join(folded[start:end]) for start, end in spans]
+        single = list(dict.fromkeys(folded))
+        vectors = self._vectors([*texts, *single, *(form.format(text) for form in PHRASINGS for text in texts)])
+        whole, rest = vectors[: len(texts)], vectors[len(texts) :]
+        row = {word: place for place, word in enumerate(single)}
+        said = [
+            np.array([row[folded[place]] for place in range(start, end) if words.content[place]], dtype=np.int64)
+            for start, end in spans
+        ]
+        near = rest[: len(single)] @ self._single.T
+        for word in row.keys() & self._column.keys():
+            near[row[word], self._column[word]] = 1.0
+        aligned = word_alignment(near, said, self._columns, self._weights)
+        varied = rest[len(single) :].reshape(len(PHRASINGS), len(texts), -1)
+        rephrased = np.mean([one @ other.T for one, other in zip(varied, self._phrased, strict=True)], axis=0)
+        mixed = [(1 - ALIGNED) * each + ALIGNED * aligned for each in (whole @ self._whole.T, rephrased)]
+        # The last bits of a vector depend on which texts the encoder was given together.
+        return PhraseScores(mixed[0].round(6), mixed[1].round(6))
+
+    @cached_property
+    def _whole(self) -> Floats:
+        return self._encoded(self._labels)
+
+    @cached_property
+    def _single(self) -> Floats:
+        return self._encoded(list(self._column))
+
+    @cached_property
+    def _phrased(self) -> list[Floats]:
+        readable = [label.replace("_", " ") for label in self._labels]
+        return [self._encoded([form.format(label) for label in readable]) for form in PHRASINGS]
+
+    def _vectors(self, texts: Sequence[str]) -> Floats:
+        vectors = self._encoded(list(texts))
+        if vectors.shape[1] != self._whole.shape[1]:
+            what = f"the encoder returned {vectors.shape[1]} dimensions for texts, {self._whole.shape[1]} for labels"
+            raise BadInput(f"{what}; expected the same number.")
+        return vectors
+
+    def _encoded(self, texts: list[str]) -> Floats:
+        """(texts, dimensions) vectors of length one; zero stays zero."""
+        try:
+            vectors = np.asarray(self._encode(texts), dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise BadInput(f"the encoder's result for {len(texts)} texts is not a table of numbers ({error}).") from error
+        if vectors.ndim != 2 or len(vectors) != len(texts) or vectors.shape[1] == 0:
+            what = f"the encoder returned an array of shape {vectors.shape} for {len(texts)} texts"
+            raise BadInput(f"{what}; expected (texts, dimensions), a row per text.")
+        bad = np.flatnonzero(~np.isfinite(vectors).all(axis=1))
+        if len(bad):
+            raise BadScore(f"the encoder's vector of {texts[int(bad[0])]!r} has NaN or infinity; expected finite numbers.")
+        lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+        return vectors / np.where(lengths > 0, lengths, 1.0)
+
+
+def word_weights(labels: Sequence[Sequence[str]]) -> list[Floats]:
+    """The inverse document frequencies of each label's words, log(1 + labels / labels with it), normalised to the sum 1."""
+    having = Counter(word for words in labels for word in set(words))
+    raw = [np.array([math.log(1 + len(labels) / having[word]) for word in words]) for words in labels]
+    return [each / each.sum() for each in raw]
+
+
+def word_alignment(near: Floats, phrases: Sequence[Ints], labels: Sequence[Ints], weights: Sequence[Floats]) -> Floats:
+    """(phrases, labels) weighted mean similarity of the words of each with their best counterparts, from -1 to 1.
+
+    near: (words of the text, words of the labels) cosines, 1 for the same word. phrases, labels: rows and columns of `near`.
+    The label's words have the share `RECALL` by their weights, the phrase's words the rest, evenly.
+    """
+    found = np.zeros((len(phrases), len(labels)))
+    for row, places in enumerate(phrases):
+        part = near[places]
+        best = part.max(axis=0)
+        for column, own in enumerate(labels):
+            recall, precision = float(best[own] @ weights[column]), float(part[:, own].max(axis=1).mean())
+            found[row, column] = RECALL * recall + (1 - RECALL) * precision
+    return found
