@@ -14,9 +14,9 @@ from collections.abc import Callable
 import numpy as np
 from scipy import stats
 
+from rankwell.stats.multiple_comparisons import randomised_tukey_hsd
 from rankwell.stats.paired_bootstrap import Differences, paired_bootstrap
 from rankwell.stats.paired_randomisation import max_t, paired_randomisation
-from rankwell.stats.tukey_hsd import randomised_tukey_hsd
 
 QUERIES, RESAMPLES, MEASURES = 6980, 10_000, 20
 

@@ -14,13 +14,10 @@ import numpy as np
 
 from rankwell.core.tables import Floats
 from rankwell.stats.detectable import minimal_detectable_difference
-from rankwell.stats.multiple_comparisons import benjamini_hochberg, holm
+from rankwell.stats.multiple_comparisons import benjamini_hochberg, holm, randomised_tukey_hsd
 from rankwell.stats.paired_bootstrap import Differences, paired_bootstrap
 from rankwell.stats.paired_randomisation import max_t, paired_randomisation
-from rankwell.stats.paired_t import paired_t
-from rankwell.stats.sign import sign_test
-from rankwell.stats.tukey_hsd import randomised_tukey_hsd
-from rankwell.stats.wilcoxon import wilcoxon
+from rankwell.stats.paired_tests import paired_t, sign_test, wilcoxon
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "statistics.md"
 SIZES = (10, 20, 50, 200, 1000)

@@ -10,10 +10,8 @@ from rankwell.errors import BadInput, BadUsage, NothingToEvaluate, UnknownName
 from rankwell.experiments.comparison import Attribute, Origin, compare_values
 from rankwell.stats import on_exact_grid
 from rankwell.stats.multiple_comparisons import benjamini_hochberg, holm
-from rankwell.stats.paired_t import paired_t
-from rankwell.stats.sign import sign_test
+from rankwell.stats.paired_tests import paired_t, sign_test, wilcoxon
 from rankwell.stats.verdicts import Family, MeasuredDifference, verdict
-from rankwell.stats.wilcoxon import wilcoxon
 
 
 def values_of(run, measure, values, *, queries=None, unit="share", weights=None, summary="mean"):

@@ -12,10 +12,11 @@ from oracles import distributions
 from rankwell.core.kernels.resamples import over_resamples
 from rankwell.errors import BadUsage
 from rankwell.stats import student_p
-from rankwell.stats.calibration import fit_line
 from rankwell.stats.correlation import (
+    bootstrap_pairs,
     concordance,
     fisher_interval,
+    fit_line,
     is_constant,
     kendall,
     kendall_interval,
@@ -24,7 +25,6 @@ from rankwell.stats.correlation import (
     pearson,
     spearman,
 )
-from rankwell.stats.resampled_pairs import bootstrap_pairs
 
 
 def columns(n, kind, seed=0):

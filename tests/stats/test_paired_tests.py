@@ -8,15 +8,11 @@ import pytest
 from oracles import distributions
 from oracles import paired as oracle
 from rankwell.errors import BadInput, BadUsage
-from rankwell.stats.detectable import minimal_detectable_difference, queries_needed
-from rankwell.stats.effect_sizes import cohen_dz
-from rankwell.stats.multiple_comparisons import benjamini_hochberg, holm
+from rankwell.stats.detectable import cohen_dz, minimal_detectable_difference, queries_needed
+from rankwell.stats.multiple_comparisons import benjamini_hochberg, holm, randomised_tukey_hsd
 from rankwell.stats.paired_bootstrap import Differences, cluster_sums, paired_bootstrap
 from rankwell.stats.paired_randomisation import max_t, paired_randomisation
-from rankwell.stats.paired_t import paired_t
-from rankwell.stats.sign import sign_test
-from rankwell.stats.tukey_hsd import randomised_tukey_hsd
-from rankwell.stats.wilcoxon import wilcoxon
+from rankwell.stats.paired_tests import paired_t, sign_test, wilcoxon
 
 SIMULATIONS = 2000
 

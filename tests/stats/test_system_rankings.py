@@ -9,7 +9,7 @@ import pytest
 from oracles import distributions
 from oracles import paired as oracle
 from rankwell.errors import BadInput
-from rankwell.stats.significance_letters import significance_letters
+from rankwell.stats.multiple_comparisons import significance_letters
 from rankwell.stats.system_rankings import (
     borda_points,
     connected_groups,

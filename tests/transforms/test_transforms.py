@@ -12,8 +12,7 @@ import pytest
 import rankwell.transforms as transforms
 from rankwell.errors import BadInput, BadScore, BadUsage, UnknownName
 from rankwell.transforms import TRANSFORMS, Transductive, parse_transform
-from rankwell.transforms.dual_softmax import dual_softmax
-from rankwell.transforms.querybank import querybank
+from rankwell.transforms.hubness import dual_softmax, querybank
 
 Rows = list[list[float]]
 

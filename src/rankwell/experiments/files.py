@@ -159,12 +159,13 @@ def read_statements(path: str | Path) -> dict[str, SystemStatement]:
     """
     found: dict[str, SystemStatement] = {}
     for name, node in _top(Source(path)).named("system").items():
-        training = {f"training_{key}": text for key, text in node.child("training").settings(TrainingSettings).items()}
-        found[name] = SystemStatement(node.text("title"), notes=node.text("notes"), **training)
+        training = node.child("training").settings(TrainingSettings)
+        stated = [training.get(key, "") for key in ("time", "hardware", "data")]
+        found[name] = SystemStatement._make([node.text("title"), *stated, node.text("notes")])
     return found
 
 
-def written(value: Value) -> str:
+def written(value: Any) -> str:
     """A value in the name of a run or of a file: `true`, `0.5`, `bm25`."""
     return str(value).lower() if isinstance(value, bool) else str(value)
 

@@ -1,4 +1,4 @@
-"""Whether a set of queries is large enough: the smallest difference that a paired t-test would find, and the queries it needs."""
+"""Size of an effect, and whether a set of queries is large enough: the smallest difference that a paired t-test would find."""
 
 import math
 from functools import lru_cache
@@ -100,3 +100,13 @@ def _spread(freedom: int) -> tuple[list[float], list[float]]:
 @lru_cache(maxsize=1)
 def _nodes() -> tuple[Floats, Floats]:
     return np.polynomial.legendre.leggauss(120)
+
+
+def cohen_dz(differences: Floats) -> float | None:
+    """The mean of paired differences over their standard deviation; None for fewer than two, and where all are the same.
+
+    differences: (n,) finite. Source: Cohen 1988, Statistical Power Analysis, 2.3.5.
+    """
+    if len(differences) < 2 or differences.min() == differences.max():
+        return None
+    return float(differences.mean()) / float(differences.std(ddof=1))

@@ -1,8 +1,14 @@
-"""Corrections of p-values for having compared several pairs."""
+"""Several tests at once: corrections of p-values, the randomised Tukey HSD test, and letters of systems."""
 
 from collections.abc import Sequence
+from itertools import combinations, product
+from string import ascii_lowercase
 
-from rankwell.errors import BadUsage
+import numpy as np
+
+from rankwell.core.tables import Bools, Floats
+from rankwell.errors import BadInput, BadUsage
+from rankwell.stats import on_exact_grid
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
@@ -44,3 +50,64 @@ def benjamini_hochberg(p_values: Sequence[float]) -> list[float]:
         reached = min(reached, len(p_values) * p_values[at] / (place + 1))
         adjusted[at] = reached
     return adjusted
+
+
+_PIECE = 1 << 19
+
+
+def randomised_tukey_hsd(
+    values: Floats, *, resamples: int = 10_000, seed: int = 0, block: int | None = None
+) -> tuple[Floats, Floats]:
+    """(systems, systems) differences of means, row less column, and their p-values, 1 on the diagonal.
+
+    A resample shuffles the systems' values within every query; p is the share of resamples, the observed values counting as one,
+    whose largest mean lies as far above their smallest as the two means lie apart. values: (queries, systems) finite, at least
+    one query. Results do not depend on `block`, the resamples worked on at once. Raises BadInput for fewer than two systems.
+    Source: Carterette 2012, Multiple testing in statistical analysis of systems-based information retrieval experiments.
+    """
+    n, systems = values.shape
+    if systems < 2 or not n:
+        raise BadInput(f"{n} queries of {systems} systems; the test compares two systems or more on the same queries.")
+    table = on_exact_grid(values)
+    generator = np.random.Generator(np.random.PCG64(seed))
+    size = min(resamples, block or max(1, _PIECE // table.size))
+    ranges = np.empty(resamples)
+    for start in range(0, resamples, size):
+        here = min(size, resamples - start)
+        rows = np.broadcast_to(table, (here, n, systems)).reshape(here * n, systems)
+        sums = generator.permuted(rows, axis=1).reshape(here, n, systems).sum(axis=1)
+        ranges[start : start + here] = sums.max(axis=1) - sums.min(axis=1)
+    ranges.sort()
+    sums = table.sum(axis=0)
+    apart = sums[:, None] - sums[None, :]
+    # Means that are equal as decimals may differ in their last bits.
+    slack = 1e-12 * np.abs(table).sum()
+    beyond = resamples - np.searchsorted(ranges, np.abs(apart) - slack, side="left")
+    p = (1 + beyond) / (1 + resamples)
+    np.fill_diagonal(p, 1.0)
+    return apart / n, p
+
+
+def significance_letters(apart: Bools, order: Sequence[int]) -> list[str]:
+    """The letters of each system, so that two systems share one exactly where their difference is not significant.
+
+    apart: (systems, systems) whether two differ significantly. order: the systems, best first: `a` begins with the best.
+    Past the 26th come `aa`, `ab`, …; a system with several of those has commas between them.
+    Source: Piepho 2004, An algorithm for a letter-based representation of all-pairwise comparisons (insert and absorb).
+    """
+    groups: list[frozenset[int]] = [frozenset(range(len(order)))]
+    place = {system: rank for rank, system in enumerate(order)}
+    for one, other in combinations(order, 2):
+        if not apart[one, other]:
+            continue
+        pair = {place[one], place[other]}
+        split = [group - {each} if pair <= group else group for group in groups for each in (pair if pair <= group else (-1,))]
+        unique = list(dict.fromkeys(split))
+        groups = [group for group in unique if not any(group < larger for larger in unique)]
+    groups.sort(key=sorted)
+    names = [*ascii_lowercase, *("".join(pair) for pair in product(ascii_lowercase, repeat=2))]
+    names += [f"{number}" for number in range(len(groups) - len(names))]
+    separator = "," if len(groups) > len(ascii_lowercase) else ""
+    return [
+        separator.join(names[at] for at, group in enumerate(groups) if place[system] in group) for system in range(len(order))
+    ]

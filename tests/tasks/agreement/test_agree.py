@@ -413,7 +413,7 @@ def test_a_folder_holds_what_a_comparison_needs(folder):
 
 def test_a_relative_change_is_resampled_as_numpy_would_with_the_same_queries_for_both():
     from rankwell.core.kernels.resamples import over_resamples
-    from rankwell.stats.relative_change import relative_changes
+    from rankwell.stats.paired_bootstrap import relative_changes
 
     random = np.random.default_rng(3)
     first, other = random.random(40), random.random(40)

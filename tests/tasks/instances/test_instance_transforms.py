@@ -9,8 +9,7 @@ from oracles.reranking import expanded, reciprocal_distances
 from rankwell.errors import BadInput, BadScore, BadUsage
 from rankwell.neighbours import search
 from rankwell.transforms import TRANSFORMS, Descriptors, Transformed, chain, cosines, parse_transform
-from rankwell.transforms.database_augmentation import database_augmentation
-from rankwell.transforms.query_expansion import query_expansion
+from rankwell.transforms.expansion import database_augmentation, query_expansion
 from rankwell.transforms.reciprocal import reciprocal
 from rankwell.transforms.whitening import whitening
 

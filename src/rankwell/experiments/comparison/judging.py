@@ -11,15 +11,11 @@ from rankwell.core.tables import Bools, Floats, Ints
 from rankwell.errors import BadUsage
 from rankwell.experiments.comparison.matrices import Pair, QuerySystemMatrix
 from rankwell.stats import MIN_QUERIES, Intervals, check_level
-from rankwell.stats.detectable import minimal_detectable_difference, queries_needed
-from rankwell.stats.effect_sizes import cohen_dz
-from rankwell.stats.multiple_comparisons import benjamini_hochberg, holm
+from rankwell.stats.detectable import cohen_dz, minimal_detectable_difference, queries_needed
+from rankwell.stats.multiple_comparisons import benjamini_hochberg, holm, randomised_tukey_hsd
 from rankwell.stats.paired_bootstrap import Bootstrapped, Differences, cluster_sums, paired_bootstrap
 from rankwell.stats.paired_randomisation import max_t, paired_randomisation
-from rankwell.stats.paired_t import PairedT, paired_t
-from rankwell.stats.sign import sign_test
-from rankwell.stats.tukey_hsd import randomised_tukey_hsd
-from rankwell.stats.wilcoxon import wilcoxon
+from rankwell.stats.paired_tests import PairedT, paired_t, sign_test, wilcoxon
 
 Test = Literal["randomisation", "t", "wilcoxon", "sign", "bootstrap"]
 Correction = Literal["holm", "bh", "max-t", "tukey", "none"]

@@ -12,7 +12,7 @@ from rankwell.experiments.comparison.judging import Column, Method, PairedDiffer
 from rankwell.experiments.comparison.matrices import Comparison, Pair, QuerySystemMatrix
 from rankwell.stats import MIN_QUERIES
 from rankwell.stats.correlation import kendall_tau
-from rankwell.stats.significance_letters import significance_letters
+from rankwell.stats.multiple_comparisons import significance_letters
 from rankwell.stats.system_rankings import (
     Friedman,
     borda_points,

@@ -174,7 +174,7 @@ def _shown(found: Experiment, measures: Sequence[str] | None, given: Mapping[str
         if value not in known:
             raise BadInput(f"{found.file}: comparison.{name} is {value!r}; {suggest(value, known)}")
     try:
-        Method(**found.comparison)
+        Method(**dict[str, Any](found.comparison))
     except BadUsage as error:
         raise BadInput(f"{found.file}: comparison: {error}") from error
     named = found.table.get("measures", ()) if measures is None else measures

@@ -8,7 +8,7 @@ from typing import Any
 from rankwell.conventions import Convention
 from rankwell.core.views.ranking_pairs import RankingPairs
 from rankwell.evaluation.results import Results
-from rankwell.stats.relative_change import relative_changes
+from rankwell.stats.paired_bootstrap import relative_changes
 from rankwell.stats.summaries import SummaryRow
 from rankwell.tasks.agreement.neighbours import Sample
 from rankwell.tasks.agreement.vector_panel import VectorPanel

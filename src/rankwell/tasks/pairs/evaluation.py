@@ -11,8 +11,7 @@ from rankwell.core.tables.values import Values
 from rankwell.core.views.scored_pairs import ScoredPairs
 from rankwell.errors import BadInput
 from rankwell.stats import MIN_QUERIES, Intervals, correlation
-from rankwell.stats.calibration import fit_line
-from rankwell.stats.resampled_pairs import PairIntervals, bootstrap_pairs
+from rankwell.stats.correlation import PairIntervals, bootstrap_pairs, fit_line
 from rankwell.stats.summaries import SummaryRow, summarise
 
 Words = Literal["rankwell", "st"]

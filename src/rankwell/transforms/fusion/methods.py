@@ -1,0 +1,147 @@
+"""Fusion methods that read ranks only, methods that combine normalised scores, and the normalisations of a list's scores."""
+
+import numpy as np
+
+from rankwell.core.tables import Floats
+from rankwell.errors import BadUsage
+from rankwell.transforms.fusion import Segments, Votes, fusion_method, normalisation
+
+_FOX = "Fox and Shaw 1994, Combination of multiple searches"
+
+
+@fusion_method("rrf", reads="ranks", source="Cormack, Clarke and Büttcher 2009, Reciprocal rank fusion")
+def rrf(votes: Votes, *, k: float = 60) -> Floats:
+    """Reciprocal rank fusion: the sum over runs of 1 / (k + rank), ranks from 1; a run that lacks the item adds nothing."""
+    if not 0 <= k < float("inf"):
+        raise BadUsage(f"rrf(k={k!r}): expected a finite number from 0; 60 is usual.")
+    return votes.sum(np.where(votes.lists.found, 1.0 / np.maximum(k + votes.lists.ranks, 1.0), 0.0))
+
+
+@fusion_method("isr", reads="ranks", source="Mourão, Martins and Magalhães 2015, Unsupervised rank fusion")
+def isr(votes: Votes) -> Floats:
+    """Inverse square rank: the sum over runs of 1 / rank², times the number of runs that have the item."""
+    return votes.lists.counts * votes.sum(_inverse_squares(votes))
+
+
+@fusion_method("log-isr", reads="ranks", source="Mourão, Martins and Magalhães 2015, Unsupervised rank fusion")
+def log_isr(votes: Votes) -> Floats:
+    """The sum over runs of 1 / rank², times the logarithm of the number of runs that have the item: 0 for items of one run."""
+    return np.log(votes.lists.counts) * votes.sum(_inverse_squares(votes))
+
+
+@fusion_method("borda", reads="ranks", source="Aslam and Montague 2001, Models for metasearch")
+def borda(votes: Votes) -> Floats:
+    """Borda count: with c items in all lists of a query, a run gives c points to its first, c - 1 to its second and so on.
+
+    The items that it lacks share the points that are left: (c - n + 1) / 2 each beside a list of n.
+    """
+    lists = votes.lists
+    candidates = np.diff(lists.offsets)[lists.owner]
+    rest = (candidates - lists.lengths[:, lists.owner] + 1) / 2
+    return votes.sum(np.where(lists.found, candidates - lists.ranks + 1.0, rest))
+
+
+def _inverse_squares(votes: Votes) -> Floats:
+    ranks = np.maximum(votes.lists.ranks, 1).astype(np.float64)
+    return np.where(votes.lists.found, 1.0 / (ranks * ranks), 0.0)
+
+
+@fusion_method("combsum", reads="scores", source=_FOX)
+def combsum(votes: Votes) -> Floats:
+    """CombSUM: the sum of the scores over all runs; with weights, the weighted sum."""
+    return votes.sum(votes.filled)
+
+
+@fusion_method("combmnz", reads="scores", source=_FOX)
+def combmnz(votes: Votes) -> Floats:
+    """CombMNZ: CombSUM times the number of runs that have the item."""
+    return votes.lists.counts * votes.sum(votes.filled)
+
+
+@fusion_method("combgmnz", reads="scores", source="Lee 1997, Analyses of multiple evidence combination")
+def combgmnz(votes: Votes, *, gamma: float) -> Floats:
+    """CombGMNZ: CombSUM times the number of runs that have the item to the power gamma: CombSUM at 0, CombMNZ at 1."""
+    if not 0 <= gamma <= 100:
+        raise BadUsage(f"combgmnz(gamma={gamma!r}): expected a number from 0 to 100; 0 is combsum, 1 is combmnz.")
+    return votes.lists.counts.astype(np.float64) ** gamma * votes.sum(votes.filled)
+
+
+@fusion_method("combanz", reads="scores", weighted=False, source=_FOX)
+def combanz(votes: Votes) -> Floats:
+    """CombANZ: the mean of the scores over the runs that have the item."""
+    return votes.sum(np.where(votes.lists.found, votes.values, 0.0)) / votes.lists.counts
+
+
+@fusion_method("combmin", reads="scores", weighted=False, source=_FOX)
+def combmin(votes: Votes) -> Floats:
+    """CombMIN: the lowest score over the runs that have the item."""
+    return np.fmin.reduce(votes.values, axis=0)
+
+
+@fusion_method("combmax", reads="scores", weighted=False, source=_FOX)
+def combmax(votes: Votes) -> Floats:
+    """CombMAX: the highest score over the runs that have the item."""
+    return np.fmax.reduce(votes.values, axis=0)
+
+
+@fusion_method("combmed", reads="scores", weighted=False, source=_FOX)
+def combmed(votes: Votes) -> Floats:
+    """CombMED: the median of the scores over the runs that have the item; the mean of the two middle ones of an even number."""
+    # Sorting puts what is absent, NaN, last.
+    ordered, n = np.sort(votes.values, axis=0), votes.lists.counts
+    every = np.arange(len(n))
+    return (ordered[(n - 1) // 2, every] + ordered[n // 2, every]) / 2
+
+
+@normalisation("none")
+def none(items: Segments) -> Floats:
+    """The scores as they are."""
+    return items.scores
+
+
+@normalisation("min-max")
+def min_max(items: Segments) -> Floats:
+    """(score - lowest) / (highest - lowest) of the list; 1 where all its scores are the same, as in a list of one item.
+
+    Items that were found count more than items that were not. Source: Lee 1997, Analyses of multiple evidence combination.
+    """
+    low, high = items.lowest(items.scores), items.highest(items.scores)
+    return np.where(high > low, (items.scores - low) / (high - low), 1.0)
+
+
+@normalisation("sum")
+def by_sum(items: Segments) -> Floats:
+    """(score - lowest) over the sum of these in the list; 1 / n where all n scores are the same.
+
+    Source: Montague and Aslam 2001, Relevance score normalization for metasearch.
+    """
+    unit = min_max(items)
+    return unit / items.total(unit)
+
+
+@normalisation("max")
+def by_max(items: Segments) -> Floats:
+    """score / highest of the list, for scores from 0; a list whose highest score is not above 0 is refused."""
+    high = items.highest(items.scores)
+    return np.where(high > 0, items.scores / high, np.nan)
+
+
+@normalisation("z-score", absent="lowest")
+def z_score(items: Segments) -> Floats:
+    """(score - mean) / sd of the list, by the population sd; 0 where all its scores are the same.
+
+    0 is the mean of a list, so what a run lacks counts as its lowest score and not as an average item.
+    Source: Montague and Aslam 2001 (zero mean and unit variance).
+    """
+    # The unit interval first: neither very large nor very small scores are squared.
+    unit = np.where(items.lowest(items.scores) < items.highest(items.scores), min_max(items), 0.0)
+    size = items.lengths[items.owner]
+    away = unit - items.total(unit) / size
+    sd = np.sqrt(items.total(away * away) / size)
+    return np.where(sd > 0, away / np.where(sd > 0, sd, 1.0), 0.0)
+
+
+@normalisation("rank")
+def by_rank(items: Segments) -> Floats:
+    """1 - (rank - 1) / n in the list of n items: 1 for the first, 1 / n for the last."""
+    return 1.0 - (items.ranks - 1) / items.lengths[items.owner]
