@@ -12,13 +12,14 @@ import subprocess
 import sys
 import tempfile
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
-from rankwell import report
 from rankwell.commands.report import page_source
 from rankwell.io.result_folder import read_results
+from rankwell.report.folder import content_of, write_folder
 from rankwell.tasks.runs.commands.evaluate import detail_columns, query_columns
 from rankwell.tasks.runs.evaluation import evaluate
 
@@ -39,13 +40,12 @@ def make(folder: Path, n: int) -> None:
         for run in range(SYSTEMS)
     }
     result = evaluate(qrels, runs, MEASURES, details=True, texts=dict.fromkeys(queries, "what somebody wants to know"))
-    shared = {"details": detail_columns(result), "queries": query_columns(result), "charts": False, "notes": result.notes}
-    kept = {"values": result.values, "manifest": result.manifest(), "rules": result.describe(), **shared}
-    report.write_folder(folder / "plain", summary=result.summary, **kept)
+    plain = content_of(result, details=detail_columns(result), queries=query_columns(result), notes=result.notes)
+    write_folder(folder / "plain", plain, charts=False)
     source = page_source([("", read_results(folder / "plain"))])
     tables = {"verdicts": [{"text": text} for text in source.verdicts]}
-    kept["manifest"]["rules"] = source.rules
-    report.write_folder(folder / "tested", summary=source.rows, tables=tables, **kept)
+    tested = replace(plain, summary=source.rows, tables=tables, manifest={**plain.manifest, "rules": source.rules})
+    write_folder(folder / "tested", tested, charts=False)
 
 
 def timed(folder: Path, cache: str) -> tuple[float, float, float]:

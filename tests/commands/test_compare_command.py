@@ -14,7 +14,7 @@ from rankwell.commands.compare import compare
 from rankwell.core.tables.values import Values
 from rankwell.errors import BadInput, BadUsage, UnknownName
 from rankwell.io.result_folder import read_results
-from rankwell.report.folder import write_folder
+from rankwell.report.folder import FolderContent, write_folder
 
 QUERIES = [f"q{place:02}" for place in range(60)]
 RULES = {
@@ -34,8 +34,7 @@ def folder_of(path, *, lift=0.0, run="run", rules=RULES, digest="sha256:1", quer
         Values(run, "AP", "AP", "share", "mean", tuple(queries), (base + lift + noise).round(4), weights),
         Values(run, "MnR", "MnR", "rank", "mean", tuple(queries), (20 - 50 * (lift + noise)).round(2)),
     ]
-    write_folder(
-        path,
+    content = FolderContent(
         summary=[],
         values=values,
         rules=rules,
@@ -55,8 +54,8 @@ def folder_of(path, *, lift=0.0, run="run", rules=RULES, digest="sha256:1", quer
             "text": [f"text of {query}" for query in queries],
             **({"type": ["a", "b"] * 30, "length": list(range(60))} if attributes else {}),
         },
-        charts=False,
     )
+    write_folder(path, content, charts=False)
     return str(path)
 
 

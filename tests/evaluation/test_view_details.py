@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 
 from answer_forms import CONTEXT, asked, lines, squad, written
-from rankwell import report
 from rankwell.core.tables.values import Values
 from rankwell.experiments.comparison.folders import from_folders
 from rankwell.io.result_folder import read_results
 from rankwell.media.texts import NORMALIZERS, normalizer
+from rankwell.report.folder import FolderContent, write_folder
 from rankwell.tasks.agreement.commands.agree import detail_columns, query_columns
 from rankwell.tasks.agreement.evaluation import agree
 from rankwell.tasks.answers.contexts import context, shortened
@@ -277,18 +277,10 @@ def written_folder(place: Path, run: str, items: Mapping[str, Sequence[Any]], pi
             "unit": "share",
         }
     ]
-    report.write_folder(
-        place,
-        summary=rows,
-        values=[values],
-        rules={},
-        notes=[],
-        manifest={},
-        details=details,
-        queries=queries,
-        items=items,
-        charts=False,
+    content = FolderContent(
+        summary=rows, values=[values], rules={}, notes=[], manifest={}, details=details, queries=queries, items=items
     )
+    write_folder(place, content, charts=False)
     return place
 
 

@@ -89,7 +89,7 @@ def waiting(folder: Path) -> dict[str, tuple[str, ...]]:
 
 
 def figures(result: Any) -> dict[tuple[str, str, str], SystemFigure]:
-    return {(table.label, each.dataset, each.system): each for table in result.system_tables for each in table.figures}
+    return {(table.label, each.dataset, each.system): each for table in result.system_tables for each in table.cells}
 
 
 def typed(*arguments: Any) -> tuple[int, str, str]:
@@ -516,11 +516,11 @@ def test_marks_are_what_compare_decides(three: Path, correction: str, baseline: 
 def test_lower_ranks_are_better(folder: Path):
     result = rankwell.bench(left(folder, "videos"), measures=["MnR"])
     (table, _) = result.system_tables
-    low, high = table.figures
+    low, high = table.cells
 
     assert low.mean > high.mean
     assert (low.better_than, high.better_than) == ((), ("low",))
-    assert [table.is_best(each) for each in table.figures] == [False, True]
+    assert [table.is_best(each) for each in table.cells] == [False, True]
 
 
 def test_a_table_for_every_measure_unless_each_has_a_data_set_of_its_own(three: Path, finished: Path):

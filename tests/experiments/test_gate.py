@@ -13,7 +13,7 @@ from rankwell.commands.gate import gate
 from rankwell.core.tables.values import Values
 from rankwell.errors import BadInput, BadUsage, UnknownName
 from rankwell.experiments.requirements import SummaryFigures, check_requirement, parse_requirement
-from rankwell.report.folder import write_folder
+from rankwell.report.folder import FolderContent, write_folder
 from rankwell.report.junit import Case, junit_text
 from rankwell.stats.summaries import summarise
 
@@ -37,15 +37,9 @@ def folder_of(path, lifts, *, n=60, unit="share", intervals="bootstrap", rank_st
         )
     ]
     rules = RULES | {"intervals": intervals}
-    write_folder(
-        path,
-        summary=summarise(values, intervals=intervals),
-        values=values,
-        rules=rules,
-        notes=[],
-        manifest={"rules": rules},
-        charts=False,
-    )
+    summary = summarise(values, intervals=intervals)
+    content = FolderContent(summary=summary, values=values, rules=rules, notes=[], manifest={"rules": rules})
+    write_folder(path, content, charts=False)
     return path
 
 

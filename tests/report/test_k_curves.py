@@ -104,7 +104,7 @@ def test_runs_keep_their_order_and_colour_in_every_panel_and_a_legend_names_them
     assert k_curves(world("alone"))["title"]["subtitle"].startswith("alone; lines: means over 500 queries")
 
 
-def test_more_runs_than_colours_are_told_apart_by_dashes():
+def test_dashes_distinguish_more_runs_than_there_are_colours():
     panel = k_curves(world(*(f"m{number}" for number in range(8)), words=("P",)))["concat"][0]
     line = next(layer for layer in panel["layer"] if "strokeDash" in layer["encoding"])
     looks = list(

@@ -208,7 +208,7 @@ def test_charts_are_specifications_that_can_be_drawn(comparison):
     assert comparison.chart() == comparison.chart("differences")
 
 
-def test_a_chart_that_there_is_not_names_those_that_there_are(evaluation):
+def test_an_unknown_chart_is_an_error_that_lists_the_known_ones(evaluation):
     with pytest.raises(UnknownName, match="known are critical_difference, deltas, differences, intervals, per_query"):
         evaluation.chart("pie")
     with pytest.raises(UnknownName, match="did you mean 'deltas'"):
@@ -323,7 +323,7 @@ def test_every_table_of_a_comparison_becomes_a_data_frame(package):
         assert frame.shape == (len(rows), len({column for row in rows for column in row}))
 
 
-def test_ids_that_are_no_text_become_data_frames_with_escapes():
+def test_ids_that_are_not_utf8_become_data_frames_with_escapes():
     polars = pytest.importorskip("polars")
     odd = Values("run\udcff", "AP", "AP", "share", "mean", ("q\udcfe",), np.array([0.5]))
     result = Results(values=(odd,), rules={}, notes=())

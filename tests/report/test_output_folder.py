@@ -13,7 +13,8 @@ import pytest
 from rankwell.core.tables.values import Values
 from rankwell.errors import BadInput
 from rankwell.io.result_folder import read_results
-from rankwell.report import folder, write_folder
+from rankwell.report import folder
+from rankwell.report.folder import FolderContent, write_folder
 from rankwell.stats.summaries import summarise
 
 DETAILS = {
@@ -37,7 +38,7 @@ def made_values():
     ]
 
 
-def write(directory, **changes):
+def write(directory, *, charts=True, **changes):
     values = made_values()
     options = {
         "summary": summarise(values, resamples=100),
@@ -48,7 +49,7 @@ def write(directory, **changes):
         "details": DETAILS,
         "queries": QUERIES,
     }
-    return write_folder(directory, **(options | changes))
+    return write_folder(directory, FolderContent(**(options | changes)), charts=charts)
 
 
 def rows(path):
@@ -247,9 +248,11 @@ for name in ("pandas", "pyarrow", "polars"):
 from pathlib import Path
 import rankwell.report.folder, rankwell.report.charts, rankwell.report.formats.text_table
 from rankwell import report
+from rankwell.report.folder import FolderContent, write_folder
 report.render([], None, {"ties": "id-desc"}, [], "table")
 assert not {"duckdb", "vl_convert", "rich"} & set(sys.modules), "loaded too early"
-report.write_folder(Path(sys.argv[1]), summary=[], values=[], rules={}, notes=[], manifest={}, queries={"query": ["q"]})
+content = FolderContent(summary=[], values=[], rules={}, notes=[], manifest={}, queries={"query": ["q"]})
+write_folder(Path(sys.argv[1]), content)
 assert {"duckdb"} <= set(sys.modules)
 """
     done = subprocess.run([sys.executable, "-c", script, str(tmp_path)], capture_output=True, text=True, check=False)

@@ -289,7 +289,7 @@ def test_seven_thousand_queries_scroll_with_few_rows_built(browser: Page, tmp_pa
     assert "The first ones have lists." in browser.find("#detail .empty").text
 
 
-def test_lists_beside_the_page_are_loaded_when_they_are_asked_for(browser: Page, tmp_path: Path):
+def test_lists_beside_the_page_are_loaded_when_they_are_opened(browser: Page, tmp_path: Path):
     data = world()
     folder = tmp_path / "report_data"
     folder.mkdir()

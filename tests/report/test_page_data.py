@@ -22,6 +22,7 @@ from rankwell.commands.report import write_report
 from rankwell.errors import BadInput, BadUsage
 from rankwell.evaluation.results import Results
 from rankwell.io.result_folder import read_results
+from rankwell.report.folder import content_of, write_folder
 from rankwell.report.page import MOST_QUERIES, MOST_RELEVANT, MOST_RESULTS, bundle, document, rounded
 from rankwell.tasks.runs.evaluation import evaluate
 
@@ -115,17 +116,7 @@ def made(folder: Path, n: int, *, runs: int = 2, depth: int = 30, ids: list[str]
 
 def keep(result: Results, folder: Path) -> None:
     """What `rankwell evaluate -o` writes, without its charts, which take most of the time."""
-    report.write_folder(
-        folder,
-        summary=result.summary,
-        values=result.values,
-        rules=result.describe(),
-        notes=result.notes,
-        manifest=result.manifest(),
-        details=result.details,
-        queries=result.queries,
-        charts=False,
-    )
+    write_folder(folder, content_of(result, notes=result.notes), charts=False)
 
 
 def page(folder: Path, **options: Any) -> Path:
@@ -432,7 +423,7 @@ def test_captions_of_both_directions_are_different_queries(tmp_path: Path) -> No
         (str(at), way) for at in range(12) for way in ("t2v", "v2t")
     )
     per_query = read_results(tmp_path / "out")
-    for each, fact in zip(per_query.values, per_query.facts, strict=True):
+    for each, fact in zip(per_query.values, per_query.row_attributes, strict=True):
         at = next(n for n, m in enumerate(data["measures"]) if (m["name"], m["of"]) == (each.measure, fact["direction"]))
         mine = data["queries"]["values"][at][0]
         assert [value for value, way in zip(mine, ways, strict=True) if way != fact["direction"]] == [None] * 12

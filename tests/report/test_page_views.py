@@ -185,7 +185,7 @@ def test_instances_show_tiles_with_labels_and_the_first_right_one(browser: Page,
     quiet(browser)
 
 
-def test_captions_say_by_how_much_the_best_right_one_leads_or_is_short(browser: Page, tmp_path: Path) -> None:
+def test_captions_show_the_lead_of_the_best_right_one_or_its_distance_from_the_first(browser: Page, tmp_path: Path) -> None:
     scores = np.array([[0.9, 0.4, 0.1], [0.8, 0.55, 0.2], [0.3, 0.2, 0.6]])
     names = {"query_ids": ["c0", "c1", "c2"], "item_ids": ["v0", "v1", "v2"]}
     result = captions(scores, texts=["a red car", "a bus", HOSTILE], details=True, intervals="none", **names)

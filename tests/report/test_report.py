@@ -474,17 +474,17 @@ def test_measures_of_different_units_never_share_a_scale():
     assert [[mark["name"] for mark in panel["data"]["values"]] for panel in spec["concat"]] == [["nDCG@10", "AP"], ["MedR, rank"]]
 
 
-def two_ways(runs):
-    """Values of two directions, a sum over both, and what tells them apart."""
+def two_directions(runs):
+    """Values of two directions, a sum over both, and the columns that distinguish them."""
     made = [each for each in values(runs, ["P@5", "MedR"]) for _ in range(2)]
-    facts = [{"direction": way} for _ in range(len(made) // 2) for way in ("t2v", "v2t")]
+    attributes = [{"direction": direction} for _ in range(len(made) // 2) for direction in ("t2v", "v2t")]
     made = [
-        replace(each, values=each.values * (0.5 if fact["direction"] == "v2t" else 1))
-        for each, fact in zip(made, facts, strict=True)
+        replace(each, values=each.values * (0.5 if own["direction"] == "v2t" else 1))
+        for each, own in zip(made, attributes, strict=True)
     ]
-    rows = [row | fact for row, fact in zip(summarise(made, resamples=50), facts, strict=True)]
+    rows = [row | own for row, own in zip(summarise(made, resamples=50), attributes, strict=True)]
     rows += [{**rows[0], "run": run, "measure": "rsum", "label": "rsum", "mean": 4.0, "direction": "t2v+v2t"} for run in runs]
-    return ChartData(rows, made, {}, facts)
+    return ChartData(rows, made, {}, attributes)
 
 
 def titles(spec):
@@ -492,7 +492,7 @@ def titles(spec):
 
 
 def test_directions_stand_side_by_side_on_one_scale_and_a_sum_over_both_by_itself():
-    data = two_ways(["a", "b"])
+    data = two_directions(["a", "b"])
 
     spec = CHARTS["intervals"](data)
 
@@ -507,7 +507,7 @@ def test_directions_stand_side_by_side_on_one_scale_and_a_sum_over_both_by_itsel
 
 
 def test_a_single_runs_directions_are_columns_whose_rows_are_measures():
-    spec = CHARTS["intervals"](two_ways(["a"]))
+    spec = CHARTS["intervals"](two_directions(["a"]))
 
     assert titles(spec) == ["t2v", "v2t", "t2v, rank", "v2t, rank", "t2v+v2t: rsum"]
     for panel in spec["concat"]:
@@ -516,7 +516,7 @@ def test_a_single_runs_directions_are_columns_whose_rows_are_measures():
 
 
 def test_a_measure_of_one_direction_alone_leaves_its_place_in_the_other_empty():
-    data = two_ways(["a"])
+    data = two_directions(["a"])
     rows = [row for row in data.rows if (row["measure"], row["direction"]) != ("MedR", "t2v")]
 
     spec = CHARTS["intervals"](data._replace(rows=rows))
@@ -530,12 +530,12 @@ def test_medians_and_sums_are_not_called_means():
     plain = chart_data(values(["a"], ["P@5"]))
 
     assert CHARTS["intervals"](plain._replace(rules=rules))["title"]["text"] == "Means with 95 % intervals"
-    assert CHARTS["intervals"](two_ways(["a"])._replace(rules=rules))["title"]["text"] == "Figures with 95 % intervals"
+    assert CHARTS["intervals"](two_directions(["a"])._replace(rules=rules))["title"]["text"] == "Figures with 95 % intervals"
 
 
 @pytest.mark.parametrize("runs", [["a"], ["a", "b"]])
 def test_histograms_have_a_row_for_every_run_and_direction(runs):
-    spec = CHARTS["per_query"](two_ways(runs))
+    spec = CHARTS["per_query"](two_directions(runs))
 
     wanted = [f"{way}, {run}" if len(runs) > 1 else way for way in ("t2v", "v2t") for run in runs]
     for panel in spec["concat"]:

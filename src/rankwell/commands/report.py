@@ -19,7 +19,7 @@ from rankwell.io.result_summary import read_further, read_summary
 from rankwell.media.images import Thumbnails, data_uri, locate
 from rankwell.report import Row
 from rankwell.report.charts import difference_label
-from rankwell.report.page import NAME, PageSource, Place
+from rankwell.report.page import NAME, PageSource, PlacedFolder
 from rankwell.report.page.document import write_page
 from rankwell.report.present import Output, OutputOption
 from rankwell.store import refuse_blocked
@@ -123,9 +123,9 @@ def page_source(
         title=title or _named(runs),
         protocol=gathered.origin.protocol,
         values=gathered.values,
-        facts=gathered.row_attributes,
+        row_attributes=gathered.row_attributes,
         rows=rows,
-        places=[Place(folder.place, renamed) for (_, folder), renamed in zip(folders, names, strict=True)],
+        places=[PlacedFolder(folder.place, renamed) for (_, folder), renamed in zip(folders, names, strict=True)],
         verdicts=verdicts,
         groups=groups,
         notes=list(dict.fromkeys(notes)),

@@ -24,14 +24,14 @@ _COLUMNS = ("run", "query", "measure", "label", "value", "unit")
 class ResultFolder:
     """The content of a folder of results; differences that a comparison added to it are left out.
 
-    facts: for each element of `values` its row attributes, which distinguish it from others of its measure (`direction`).
+    row_attributes: for each element of `values` its further columns (`direction`), which distinguish it within its measure.
     better: measure -> the direction of better values, where the rules state it. inputs: name -> content hash of what was read.
     attributes: name -> query -> text: other columns of the queries. protocol: the kind of result.
     """
 
     place: Path
     values: tuple[Values, ...]
-    facts: tuple[Mapping[str, Any], ...]
+    row_attributes: tuple[Mapping[str, Any], ...]
     rules: Mapping[str, Any]
     better: Mapping[str, Better]
     inputs: Mapping[str, str]
@@ -65,14 +65,14 @@ class ResultFolder:
         return read_table(path) if path.is_file() else {}
 
 
-def values_behind(row: Mapping[str, Any], values: Sequence[Values], facts: Sequence[Mapping[str, Any]]) -> Values | None:
+def values_behind(row: Mapping[str, Any], values: Sequence[Values], row_attributes: Sequence[Mapping[str, Any]]) -> Values | None:
     """The values of single queries that a row of the summary sums up; None for the figure of a whole collection.
 
-    facts: for each element of `values` its row attributes, as in `ResultFolder`.
+    row_attributes: as in `ResultFolder`.
     """
-    for each, fact in zip(values, facts, strict=True):
+    for each, own in zip(values, row_attributes, strict=True):
         if (each.run, each.measure) == (row["run"], row["measure"]) and all(
-            row.get(name) == value for name, value in fact.items()
+            row.get(name) == value for name, value in own.items()
         ):
             return each
     return None
@@ -93,11 +93,11 @@ def read_results(place: str | Path) -> ResultFolder:
     described: Mapping[str, Any] = rules.get("measures") or {}
     measures = {name: fact for name, fact in described.items() if isinstance(fact, Mapping)}
     summaries = {name: fact["summary"] for name, fact in measures.items() if fact.get("summary") in get_args(Summary)}
-    values, facts = _values(folder / PER_QUERY, summaries)
+    values, attributes = _values(folder / PER_QUERY, summaries)
     return ResultFolder(
         place=folder,
         values=values,
-        facts=facts,
+        row_attributes=attributes,
         rules=rules,
         better={name: fact["better"] for name, fact in measures.items() if fact.get("better") in get_args(Better)},
         inputs=inputs,
@@ -159,14 +159,14 @@ def _values(path: Path, summaries: Mapping[str, Summary]) -> tuple[tuple[Values,
     lists = f"list(query ORDER BY file_row_number), list(value ORDER BY file_row_number){weight}"
     sql = f"SELECT {keys}, {lists} FROM {parquet(path, numbered=True)} {own} GROUP BY {keys} ORDER BY min(file_row_number)"  # noqa: S608
     values: list[Values] = []
-    facts: list[dict[str, Any]] = []
+    attributes: list[dict[str, Any]] = []
     width = 4 + len(others)
     for row in _select(path, sql):
         run, measure, label, unit = row[:4]
         queries, numbers, *weights = row[width:]
         values.append(_element(path, (run, measure, label, unit), summaries, queries, numbers, weights[0] if weights else None))
-        facts.append({name: each for name, each in zip(others, row[4:width], strict=True) if each is not None})
-    return tuple(values), tuple(facts)
+        attributes.append({name: each for name, each in zip(others, row[4:width], strict=True) if each is not None})
+    return tuple(values), tuple(attributes)
 
 
 def _element(

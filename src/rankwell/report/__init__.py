@@ -5,16 +5,13 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain
 from types import NoneType
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TextIO, TypeVar
+from typing import Any, Literal, NamedTuple, TextIO, TypeVar
 
 import numpy as np
 
 from rankwell.core.registry import Catalogue
 from rankwell.core.tables.values import ValueRows, Values
 from rankwell.stats.summaries import SUMMARY_COLUMNS as SUMMARY_COLUMNS
-
-if TYPE_CHECKING:
-    from rankwell.report.folder import write_folder as write_folder
 
 Row = Mapping[str, Any]
 Format = Literal["table", "csv", "tsv", "json", "jsonl", "md", "latex"]
@@ -44,7 +41,7 @@ class Document(NamedTuple):
     """All that an output may show. summary: whether `rows` have `SUMMARY_COLUMNS`; else they are rows of any kind.
 
     rules: every rule that was in force. A mapping `counts` (run -> what -> how many) and the plain entries make the rules line;
-    `level` names the interval; `measures` (exact name -> facts) may tell a `summary` other than `mean`.
+    `level` names the interval; `measures` (exact name -> definition) may state a `summary` other than `mean`.
     tables: further rows of any kind by name, which formats of one table (csv, tsv, jsonl) leave out.
     title: what `table`, `md` and `latex` print above the tables. legend: lines below those of `md` and `latex`.
     """
@@ -70,13 +67,13 @@ class Document(NamedTuple):
 class ChartData(NamedTuple):
     """The data of a chart: the summary rows, the values behind them, and the rules that made them.
 
-    facts: what rows of single queries say besides, for each element of `values` (`direction`), or none at all.
+    row_attributes: further columns of the rows of single queries (`direction`), for each element of `values`, or none at all.
     """
 
     rows: Sequence[Row]
     values: Sequence[Values]
     rules: Mapping[str, Any]
-    facts: Sequence[Row] = ()
+    row_attributes: Sequence[Row] = ()
 
 
 Output = Callable[[Document], str]
@@ -297,8 +294,8 @@ def _interval(row: Row) -> str:
 
 
 def _word(row: Row, rules: Mapping[str, Any]) -> str:
-    facts = rules.get("measures", {}).get(row["measure"], {})
-    summary = facts.get("summary", "mean") if isinstance(facts, Mapping) else "mean"
+    definition = rules.get("measures", {}).get(row["measure"], {})
+    summary = definition.get("summary", "mean") if isinstance(definition, Mapping) else "mean"
     return row["label"] + ("" if summary == "mean" else f" ({'geometric mean' if summary == 'geometric' else summary})")
 
 
@@ -372,11 +369,3 @@ def draw(spec: dict[str, Any]) -> Picture:
     import vl_convert
 
     return Picture(vl_convert.vegalite_to_png(spec, scale=2), vl_convert.vegalite_to_svg(spec))
-
-
-def __getattr__(name: str) -> Any:
-    if name != "write_folder":
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from rankwell.report.folder import write_folder
-
-    return write_folder

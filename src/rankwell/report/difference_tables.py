@@ -58,13 +58,13 @@ def shown_differences(rows: Sequence[Row]) -> list[Row]:
     """The columns of differences that people read, figures as text."""
     # Columns that distinguish a measure's rows lie between the columns of every summary and those of differences.
     names = list(rows[0]) if rows else []
-    facts = names[names.index("unit") + 1 : names.index("against")] if rows else []
+    attributes = names[names.index("unit") + 1 : names.index("against")] if rows else []
     corrected = any(row["p_adjusted"] != row["p"] for row in rows)
     shown: list[Row] = []
     for row in rows:
         unit = row["unit"]
         cells: dict[str, Any] = {"run": row["run"], "against": row["against"], "measure": _word(row)}
-        cells |= {name: row.get(name) for name in facts}
+        cells |= {name: row.get(name) for name in attributes}
         cells |= {"group": row["group"]} if "group" in row else {}
         cells |= {name: figure(row[source], unit) for name, source in (("its mean", "mean_run"), ("other's", "mean_against"))}
         cells["difference"] = _signed(row["mean"], unit)
@@ -101,8 +101,8 @@ def _systems(rows: Sequence[Row], borda: Sequence[Row]) -> list[Row]:
         for row in rows:
             if row["run"] == run:
                 letters = f" {row['letters']}" if row["letters"] else ""
-                facts = [str(cell) for name, cell in row.items() if name not in _SYSTEM and cell is not None]
-                cells[" ".join([row["measure"], *facts])] = figure(row["mean"], row["unit"]) + letters
+                attributes = [str(cell) for name, cell in row.items() if name not in _SYSTEM and cell is not None]
+                cells[" ".join([row["measure"], *attributes])] = figure(row["mean"], row["unit"]) + letters
         shown.append(cells | ({"Borda points": f"{points[run]:g}"} if run in points else {}))
     return shown
 

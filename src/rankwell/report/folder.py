@@ -1,9 +1,10 @@
-"""The folder that `-o` asks for: everything a comparison, a page or another tool needs later."""
+"""Result folders, the output of `-o`: everything that a comparison, a page or another tool needs later."""
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,6 +13,9 @@ from rankwell.core.tables.values import Values
 from rankwell.errors import BadInput
 from rankwell.report import CHARTS, PER_QUERY_COLUMNS, ChartData, Row, draw, plain, render
 from rankwell.store import replacing, write_bytes, write_text
+
+if TYPE_CHECKING:
+    from rankwell.evaluation.results import Results
 
 Column = Sequence[Any] | np.ndarray
 Columns = Mapping[str, Column]
@@ -37,66 +41,86 @@ ITEM_TYPES = {
 _PER_QUERY_TYPES = {name: "DOUBLE" if name == "value" else "VARCHAR" for name in PER_QUERY_COLUMNS}
 
 
-def write_folder(
-    directory: Path,
-    *,
-    summary: Sequence[Row],
-    values: Sequence[Values],
-    rules: Mapping[str, Any],
-    notes: Sequence[str],
-    manifest: Mapping[str, Any],
-    details: Columns | None = None,
-    queries: Columns | None = None,
-    items: Columns | None = None,
-    facts: Sequence[Mapping[str, Any]] = (),
-    charts: bool = True,
-    others: Sequence[Path] = (),
-    tables: Mapping[str, Sequence[Row]] | None = None,
-) -> list[Path]:
-    """Writes the files of a result into a folder, made if need be, and returns their paths; the same input gives the same bytes.
+@dataclass(frozen=True, eq=False, kw_only=True)
+class FolderContent:
+    """The content of a result folder, the output of `-o`.
 
-    summary.csv, summary.json: the summary rows, in JSON also `tables`, further rows by name. per_query.parquet: run, query,
-    measure, label, value, unit; null is not counted; weight, where queries weigh differently in a mean.
-    facts: one mapping per element of `values` with what per_query.parquet says of it in further columns (`direction`).
-    details.parquet: columns of `DETAIL_TYPES`, NaN or None for a rank, score or grade that does not exist. queries.parquet:
-    `query`, `text` and any further columns. items.parquet: columns of `ITEM_TYPES` as far as they are known, a row for each item
-    whose text or picture is: `of` is the run or the direction whose item it is, None for that of all; `thumbnail` a `data:`
-    address of so many pixels, `problem` why there is none. A PNG and an SVG of every registered chart that has something to draw.
-    manifest.json comes last and holds, besides what is given, the SHA-256 of every other file, and of `others`, which a protocol
-    has written into the folder itself. Files of an earlier manifest neither written now nor changed since are removed.
-    Each file is written beside its place and renamed: a killed run leaves whole files only, and a manifest that says
-    `unfinished`. Raises BadInput for columns of different length or a missing column.
+    summary: rows of summary.csv and summary.json; tables: further rows by name, for the JSON alone. values: those of
+    per_query.parquet, with the columns run, query, measure, label, value (null where a query is not counted), unit, and weight
+    where queries weigh differently in a mean. row_attributes: its further columns (`direction`), one mapping for each element of
+    `values` or none at all. details: columns of `DETAIL_TYPES`; a rank, score or grade that does not exist is NaN or None.
+    queries: `query`, `text` and any further columns. items: columns of `ITEM_TYPES` as far as they are known, a row for each item
+    with a text or a picture: `of` is the run or the direction whose item it is, None for that of all; `thumbnail` a `data:`
+    address of so many pixels; `problem` the reason why there is none. manifest: without the digests of the files.
     """
-    rows = summary
+
+    summary: Sequence[Row]
+    values: Sequence[Values]
+    rules: Mapping[str, Any]
+    notes: Sequence[str]
+    manifest: Mapping[str, Any]
+    row_attributes: Sequence[Row] = ()
+    details: Columns | None = None
+    queries: Columns | None = None
+    items: Columns | None = None
+    tables: Mapping[str, Sequence[Row]] = field(default_factory=dict[str, Sequence[Row]])
+
+
+def content_of(result: "Results", **changes: Any) -> FolderContent:
+    """The content of the folder of a result; `changes` are fields with other values."""
+    content = FolderContent(
+        summary=result.summary,
+        values=result.values,
+        rules=result.describe(),
+        notes=[*result.notes, *result.interval_notes],
+        manifest=result.manifest(),
+        row_attributes=result.query_attributes,
+        details=result.details,
+        queries=result.queries,
+        items=result.items,
+    )
+    return replace(content, **changes)
+
+
+def write_folder(directory: Path, content: FolderContent, *, charts: bool = True, others: Sequence[Path] = ()) -> list[Path]:
+    """Writes a result folder, made if need be, and returns the paths of its files; the same content gives the same bytes.
+
+    charts: whether to write every registered chart that has something to draw, as PNG and as SVG. others: files that the caller
+    has already written into the folder, for the manifest. manifest.json comes last, with the SHA-256 of every other file. Files
+    of an earlier manifest that are not written now and have not changed since are removed. Each file is written beside its place
+    and renamed: a killed run leaves whole files only, and a manifest marked `unfinished`.
+
+    Raises BadInput for a missing column and for columns of different length.
+    """
     _mark_unfinished(directory)
-    paths = [directory / "summary.csv", directory / "summary.json"]
-    write_text(paths[0], render(rows, None, rules, notes, "csv"))
-    write_text(paths[1], render(rows, None, rules, notes, "json", tables=tables))
-    written = {"per_query.parquet": per_query_columns(values, facts), **_further_tables(details, items, queries)}
-    for name, (columns, types) in written.items():
+    texts = {
+        "summary.csv": render(content.summary, None, content.rules, content.notes, "csv"),
+        "summary.json": render(content.summary, None, content.rules, content.notes, "json", tables=content.tables),
+    }
+    for name, written in texts.items():
+        write_text(directory / name, written)
+    tables = _parquet_tables(content)
+    for name, (columns, types) in tables.items():
         write_parquet(directory / name, columns, types)
-        paths.append(directory / name)
+    paths = [directory / name for name in (*texts, *tables)]
     if charts:
-        paths += _write_charts(directory, ChartData(rows, values, rules, facts))
+        paths += _write_charts(directory, ChartData(content.summary, content.values, content.rules, content.row_attributes))
     listed = {path.relative_to(directory).as_posix(): digest_of(path) for path in (*paths, *others)}
     remove_stale(directory, listed)
-    whole = json.dumps(plain({**manifest, "files": listed}), indent=2, allow_nan=False) + "\n"
+    whole = json.dumps(plain({**content.manifest, "files": listed}), indent=2, allow_nan=False) + "\n"
     write_text(directory / "manifest.json", whole)
     return [*paths, directory / "manifest.json"]
 
 
-def _further_tables(
-    details: Columns | None, items: Columns | None, queries: Columns | None
-) -> dict[str, tuple[Columns, Mapping[str, str]]]:
-    """The tables for a page that are there, by the names of their files, whole with DuckDB's names of their types."""
-    found: dict[str, tuple[Columns, Mapping[str, str]]] = {}
-    if details is not None:
-        found["details.parquet"] = {"detail": [None] * _height(details), **details}, DETAIL_TYPES
-    if items is not None and _height(items):
-        unknown: Columns = {name: [None] * _height(items) for name in ITEM_TYPES}
-        found["items.parquet"] = {**unknown, **items}, ITEM_TYPES
-    if queries is not None:
-        found["queries.parquet"] = _query_table(queries)
+def _parquet_tables(content: FolderContent) -> dict[str, tuple[Columns, Mapping[str, str]]]:
+    """The columns of each Parquet file that there is, with DuckDB's names of their types."""
+    found = {"per_query.parquet": per_query_columns(content.values, content.row_attributes)}
+    if content.details is not None:
+        found["details.parquet"] = {"detail": [None] * _height(content.details), **content.details}, DETAIL_TYPES
+    if content.items is not None and _height(content.items):
+        found["items.parquet"] = {**{name: [None] * _height(content.items) for name in ITEM_TYPES}, **content.items}, ITEM_TYPES
+    if content.queries is not None:
+        found["queries.parquet"] = _query_table(content.queries)
     return found
 
 
@@ -192,7 +216,7 @@ def number_column(column: Column) -> np.ndarray:
     return np.array([np.nan if cell is None else cell for cell in column], dtype=np.float64)
 
 
-def per_query_columns(values: Sequence[Values], facts: Sequence[Mapping[str, Any]]) -> tuple[Columns, Mapping[str, str]]:
+def per_query_columns(values: Sequence[Values], row_attributes: Sequence[Row]) -> tuple[Columns, Mapping[str, str]]:
     """The columns of per_query.parquet with DuckDB's names of their types; values are NaN where a query is not counted."""
     sizes = [len(each.queries) for each in values]
 
@@ -211,8 +235,8 @@ def per_query_columns(values: Sequence[Values], facts: Sequence[Mapping[str, Any
     if any(each.weights is not None for each in values):
         types["weight"] = "DOUBLE"
         columns["weight"] = np.concatenate([_weights(each) for each in values])
-    for name in facts[0] if facts else ():
-        cells = [each[name] for each in facts]
+    for name in row_attributes[0] if row_attributes else ():
+        cells = [each[name] for each in row_attributes]
         types[name] = "VARCHAR" if any(isinstance(cell, str) for cell in cells) else "DOUBLE"
         columns[name] = _spread(cells if types[name] == "DOUBLE" else [None if cell is None else str(cell) for cell in cells])
     return columns, types

@@ -8,7 +8,7 @@ from rankwell.errors import NothingToEvaluate
 from rankwell.report import Row, plain, visible
 from rankwell.report.charts import LEGEND, QUIET, columns_for, nice_edges, page, short_names
 
-# Told apart by people who confuse red and green.
+# Distinguishable for people who confuse red and green.
 _COLOURS = ("#1f6fb2", "#d5672a", "#2e8b6f", "#8d5aa8", "#b58a14", "#5b6773", "#b0446a", "#3a3f8f")
 _WIDTH, _HEIGHT = 300, 180
 _LOGARITHMIC_FROM = 25
@@ -39,20 +39,20 @@ def parameter_chart(rows: Sequence[Row], parameter: str, *, title: str | None = 
     panels = [
         _panel(label, [row for row in known if row["label"] == label], x, names, crowded=crowded, bars=bars) for label in moving
     ]
-    told = "points: single runs; lines: the medians of a system's runs" if crowded else f"a point is a {point}"
-    told += "; bars: intervals" if bars else ""
+    subtitle = "points: single runs; lines: the medians of a system's runs" if crowded else f"a point is a {point}"
+    subtitle += "; bars: intervals" if bars else ""
     if still:
-        told += f"; {still} measure{'s' if still > 1 else ''} that no run moves {'are' if still > 1 else 'is'} left out"
+        subtitle += f"; {still} measure{'s' if still > 1 else ''} that no run moves {'are' if still > 1 else 'is'} left out"
     if len(names) == 1:
-        told = f"{next(iter(names.values()))}; {told}"
+        subtitle = f"{next(iter(names.values()))}; {subtitle}"
     columns = 2 if len(panels) == 4 else columns_for(len(panels))
-    spec = page(title or f"Measures over {visible(parameter)}", told, panels, columns=columns)
+    spec = page(title or f"Measures over {visible(parameter)}", subtitle, panels, columns=columns)
     spec["config"] = {**spec["config"], "legend": LEGEND, "axisY": {"labelColor": QUIET}}
     return spec
 
 
 def _axis(values: Sequence[Any], parameter: str) -> dict[str, Any]:
-    """How the values stand: numbers at their places, others side by side."""
+    """The x axis: numbers at their places, other values side by side."""
     axis = {"title": visible(parameter), "labelAngle": 0, "labelLimit": 140, "labelOverlap": True, "labelFlush": False}
     numbers = all(isinstance(value, (int, float)) and not isinstance(value, bool) for value in values)
     if not numbers or len(values) == 1:

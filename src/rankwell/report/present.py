@@ -1,8 +1,4 @@
-"""Complete recipes, one file per command: `evaluate.py` is `rankwell evaluate`, `demo_clips.py` is `rankwell demo clips`.
-
-A file holds a function of the command's last word; its docstring is the help, its typed parameters are the options. The first
-line of the file's docstring is the command's line in `rankwell --help`, read without importing the file.
-"""
+"""Options that many commands have, and what a command hands over: the text of a result, its notes, its folder."""
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -79,20 +75,9 @@ def present(
     terminal = reports.terminal_of(sys.stdout)
     text = reports.render(result.summary, rows, result.describe(), own, format, terminal=terminal, tables=tables)
     if output is not None:
-        reports.write_folder(
-            output,
-            summary=result.summary,
-            values=result.values,
-            rules=result.describe(),
-            notes=own,
-            manifest=result.manifest(),
-            details=result.details,
-            queries=result.queries,
-            items=result.items,
-            facts=result.query_attributes,
-            charts=charts,
-            others=others,
-            tables=tables,
-        )
+        from rankwell.report.folder import content_of, write_folder
+
+        content = content_of(result, notes=own, tables=tables or {})
+        write_folder(output, content, charts=charts, others=others)
         said.append(f"wrote {output}/")
     return Output(text=text, notes=tuple(said))

@@ -47,12 +47,12 @@ def _section(table: SystemTable, notes: Sequence[str], level: str) -> str:
     costs = cost_rows(table) if table.costs else []
     said = {name: value for name, value in {**table.rules, **table.footnotes}.items() if name not in ("letters", "impossible")}
     marks = [value for name, value in table.footnotes.items() if name not in said]
-    told = [*marks, *(f"{name.replace('_', ' ')}: {value}" for name, value in said.items()), *notes]
+    lines = [*marks, *(f"{name.replace('_', ' ')}: {value}" for name, value in said.items()), *notes]
     parts = [
         f"<{level}>{_safe(table.title)}{exact}</{level}>",
         _html_figures(table),
         *([f"<h2>{PERFORMANCE}</h2>\n{_html_rows(costs)}"] if costs else []),
-        "<ul>\n" + "\n".join(f"<li>{_safe(line)}</li>" for line in told) + "\n</ul>" if told else "",
+        "<ul>\n" + "\n".join(f"<li>{_safe(line)}</li>" for line in lines) + "\n</ul>" if lines else "",
     ]
     return "\n".join(part for part in parts if part)
 

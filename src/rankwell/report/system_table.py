@@ -16,11 +16,11 @@ CACHED = "*"
 
 
 class SystemFigure(NamedTuple):
-    """What one system reached on one data set.
+    """The figure that one system reached on one data set.
 
     mean, ci_low, ci_high: in `unit`; None where undefined. better_than: systems that this one is significantly better than.
     printed: the text of a published figure, "" for a measured one. warning: why a published figure cannot be right, or "".
-    gap: the word that stands where a figure should be, as `failed`, or "". why: what is to be said of it.
+    gap: the word in place of a missing figure, as `failed`, or "". why: the reason for it.
     """
 
     system: str
@@ -39,9 +39,9 @@ class SystemFigure(NamedTuple):
 
 
 class SystemCost(NamedTuple):
-    """What one system took on one data set, and what its user states of its training; None or "" where unknown.
+    """Time and memory that one system took on one data set, and its training as its user states it; None or "" where unknown.
 
-    from_cache: of how many of the `images` an earlier run's vectors or features were taken.
+    from_cache: number of the `images` whose vectors or features come from an earlier run.
     """
 
     system: str
@@ -64,13 +64,13 @@ class SystemTable:
     """Figures of one measure, in any order; systems and data sets come in the order of first sight, published systems last.
 
     measure, label: its exact name, and the word for it. rules: what the figures and marks rest on, for the line below.
-    costs: None where nobody asks what the systems took. better: data set -> which values are, where the best one shall
-    stand out. systems: all that marks may name, in order; by default those of the figures. name: the title's beginning.
+    costs: None where they are not reported. better: data set -> the direction of better values, where the best one is
+    to be in bold. systems: all that marks may name, in order; by default those of the figures. name: the title's beginning.
     """
 
     measure: str
     label: str
-    figures: Sequence[SystemFigure]
+    cells: Sequence[SystemFigure]
     costs: Sequence[SystemCost] | None = ()
     rules: Mapping[str, Any] = field(default_factory=dict[str, Any])
     better: Mapping[str, Better] = field(default_factory=dict[str, Better])
@@ -80,18 +80,18 @@ class SystemTable:
     @cached_property
     def datasets(self) -> list[str]:
         """The columns."""
-        return list(dict.fromkeys(each.dataset for each in self.figures))
+        return list(dict.fromkeys(each.dataset for each in self.cells))
 
     @cached_property
     def letters(self) -> dict[str, str]:
         """A letter for every measured system, by which marks name it; none where there is nothing to compare with."""
-        systems = list(self.systems or dict.fromkeys(each.system for each in self.figures if not each.printed))
+        systems = list(self.systems or dict.fromkeys(each.system for each in self.cells if not each.printed))
         return {name: _letters(place) for place, name in enumerate(systems)} if len(systems) > 1 else {}
 
     @cached_property
     def lines(self) -> list[tuple[str, bool, dict[str, SystemFigure]]]:
         """For every system its name, whether it is published, and its figure by data set."""
-        ordered = sorted(self.figures, key=lambda each: bool(each.printed))
+        ordered = sorted(self.cells, key=lambda each: bool(each.printed))
         found: dict[tuple[str, bool], dict[str, SystemFigure]] = {}
         for each in ordered:
             found.setdefault((each.system, bool(each.printed)), {})[each.dataset] = each
@@ -110,7 +110,7 @@ class SystemTable:
     def _best(self) -> dict[str, str]:
         """The best figure of each data set that has several, as it is printed."""
         found: dict[str, list[SystemFigure]] = {}
-        for each in self.figures:
+        for each in self.cells:
             if each.mean is not None and not each.printed and self.better.get(each.dataset) in ("higher", "lower"):
                 found.setdefault(each.dataset, []).append(each)
         sign = {name: -1.0 if better == "lower" else 1.0 for name, better in self.better.items()}
@@ -120,11 +120,11 @@ class SystemTable:
 
     @property
     def title(self) -> str:
-        """What the cells hold, with unit and interval."""
+        """The title: the measure with its unit and interval."""
         cut = re.fullmatch(r"P@(\d+)", self.measure)
         name = self.name or (f"Mean Precision@{cut[1]}" if cut else self.label)
-        unit = " in percent" if {each.unit for each in self.figures if not each.gap} == {"percent"} else ""
-        return f"{name}{unit}{', 95 % interval in brackets' if any(map(interval_of, self.figures)) else ''}"
+        unit = " in percent" if {each.unit for each in self.cells if not each.gap} == {"percent"} else ""
+        return f"{name}{unit}{', 95 % interval in brackets' if any(map(interval_of, self.cells)) else ''}"
 
     def heading(self, dataset: str) -> str:
         """The name of a data set with its number of queries, where that is the same for all measured systems."""
@@ -136,33 +136,33 @@ class SystemTable:
         return f"(n = {each.n})" if each.n is not None and each.n != self._n(each.dataset) else ""
 
     def _n(self, dataset: str) -> int | None:
-        cells = [each for each in self.figures if each.dataset == dataset and not each.gap]
+        cells = [each for each in self.cells if each.dataset == dataset and not each.gap]
         found = {each.n for each in [cell for cell in cells if not cell.printed] or cells}
         return found.pop() if len(found) == 1 else None
 
     @property
     def machine(self) -> str:
-        """What everything was measured on, "" where it was not one and the same."""
+        """The machine of all measurements, "" where there are several."""
         found = {each.hardware for each in self.costs or ()}
         return found.pop() if len(found) == 1 else ""
 
     @property
     def footnotes(self) -> dict[str, str]:
-        """What marks mean, what is wrong with published figures, what everything was measured on."""
+        """The meaning of marks, reasons for missing and against published figures, the machine."""
         found: dict[str, str] = {"measured_on": self.machine} if self.machine else {}
-        if any(each.better_than for each in self.figures):
-            found["letters"] = "a system is better than those whose letters stand after its figure"
+        if any(each.better_than for each in self.cells):
+            found["letters"] = "a system is better than those whose letters follow its figure"
         if any(each.from_cache for each in self.costs or ()):
             found["cached"] = (
                 f"{CACHED} vectors or features of earlier runs came from the cache, so that this is less than it takes"
             )
         if any(each.peak_memory_mib is not None for each in self.costs or ()):
             found["memory"] = "the greatest that the whole command had, with all its runs"
-        for each in self.figures:
+        for each in self.cells:
             if each.gap:
-                told = ": ".join(filter(None, (f"{each.system} on {each.dataset}", each.why.rstrip("."))))
-                found[each.gap] = f"{found[each.gap]}; {told}" if each.gap in found else told
-        wrong = [f"{each.system} on {each.dataset}: {each.warning}" for each in self.figures if each.warning]
+                reason = ": ".join(filter(None, (f"{each.system} on {each.dataset}", each.why.rstrip("."))))
+                found[each.gap] = f"{found[each.gap]}; {reason}" if each.gap in found else reason
+        wrong = [f"{each.system} on {each.dataset}: {each.warning}" for each in self.cells if each.warning]
         return found | ({"impossible": f"{IMPOSSIBLE} {'; '.join(wrong)}"} if wrong else {})
 
 
@@ -229,8 +229,8 @@ def shared_rules(tables: Sequence[SystemTable]) -> dict[str, Any]:
 
 
 def _wide_text(table: SystemTable, format: Format, rules: Mapping[str, Any], notes: Sequence[str]) -> str:  # noqa: A002
-    told = [*_legend(table), *notes] if format == "latex" else notes
-    parts = [(table.title, rules, wide_rows(table), told)]
+    below = [*_legend(table), *notes] if format == "latex" else notes
+    parts = [(table.title, rules, wide_rows(table), below)]
     if table.costs:
         parts.append((PERFORMANCE, {}, cost_rows(table), _cost_legend(table) if format == "latex" else ()))
     documents = [Document(rows, None, own, (), summary=False, title=name, legend=said) for name, own, rows, said in parts]
@@ -265,7 +265,7 @@ def _fitting(rows: Sequence[Row], kept: int, terminal: Terminal) -> list[list[Ro
 
 
 def _legend(table: SystemTable) -> list[str]:
-    """What stands below the figures: the marks, the test behind them, what is impossible."""
+    """The lines below the figures: the marks, the test behind them, impossible figures."""
     notes = table.footnotes
     test = (
         [f"Test: {table.rules['test']}, level {table.rules.get('alpha')}."]
@@ -275,7 +275,7 @@ def _legend(table: SystemTable) -> list[str]:
     return [
         *([f"Letters: {notes['letters']}."] if "letters" in notes else []),
         *test,
-        *(f"{word}: {notes[word]}" for word in dict.fromkeys(each.gap for each in table.figures if each.gap)),
+        *(f"{word}: {notes[word]}" for word in dict.fromkeys(each.gap for each in table.cells if each.gap)),
         *([notes["impossible"]] if "impossible" in notes else []),
     ]
 
@@ -351,7 +351,7 @@ _COST_COLUMNS = {
 
 
 def cost_rows(table: SystemTable) -> list[Row]:
-    """What every system took as people read it, a column per system; what is known of none is left out, but for the training."""
+    """Time and memory for people, a column per system; what is unknown for all systems is left out, except for training."""
     columns, took = dict(_COST_COLUMNS), table.costs or ()
     if not any(each.training_data for each in took):
         del columns["training_data"]

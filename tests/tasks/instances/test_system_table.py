@@ -18,6 +18,7 @@ from rankwell import cli, report
 from rankwell.core.tables.values import Values
 from rankwell.errors import BadInput
 from rankwell.experiments.files import SystemStatement, read_statements
+from rankwell.report.folder import FolderContent, write_folder
 from rankwell.report.system_table import SystemCost, SystemFigure, SystemTable, render_system_table
 from rankwell.stats.granularity import granularity_of
 from rankwell.stats.summaries import summarise
@@ -38,7 +39,8 @@ def written(folder: Path, dataset: str | None, runs: Mapping[str, Sequence[float
 
 def written_values(folder: Path, values: Sequence[Values], rules: Mapping[str, Any]) -> Path:
     summary, manifest = summarise(values), {"rules": rules, "inputs": {}}
-    report.write_folder(folder, summary=summary, values=values, rules=rules, notes=(), manifest=manifest, charts=False)
+    content = FolderContent(summary=summary, values=values, rules=rules, notes=(), manifest=manifest)
+    write_folder(folder, content, charts=False)
     return folder
 
 
@@ -161,7 +163,7 @@ def test_letters_in_the_table_name_the_systems_that_a_figure_is_better_than(run,
 
     assert re.search(r"^a +weak +0\.00 \[0\.00, 0\.00\]$", out, re.M)
     assert re.search(r"^b +best +100\.00 \[100\.00, 100\.00\] a$", out, re.M)
-    assert "letters=a system is better than those whose letters stand after its figure" in out
+    assert "letters=a system is better than those whose letters follow its figure" in out
 
 
 def test_alpha_decides_what_is_marked(run, tmp_path: Path) -> None:
@@ -455,13 +457,11 @@ def test_every_form_for_people_names_unit_interval_and_number_of_queries(form: A
 def test_a_latex_table_explains_its_marks_where_readers_see_it() -> None:
     table = measured("first", "second")
     impossible = SystemFigure("SIFT", "m", 70.08, 165, printed="70.08", warning="70.08 is not possible")
-    latex = render_system_table(
-        SystemTable("P@1", "MP@1", [*table.figures, impossible], (), table.rules), "latex", notes=["said"]
-    )
+    latex = render_system_table(SystemTable("P@1", "MP@1", [*table.cells, impossible], (), table.rules), "latex", notes=["said"])
     seen = "\n".join(line for line in latex.splitlines() if not line.startswith("%"))
 
     assert seen.index(r"\begin{table}") < seen.index(r"\caption{Mean Precision@1 in percent") < seen.index(r"\begin{tabular}")
-    assert "Letters: a system is better than those whose letters stand after its figure." in seen
+    assert "Letters: a system is better than those whose letters follow its figure." in seen
     assert "Test: paired randomisation, Holm, level 0.05." in seen
     assert r"\textdagger{} SIFT on m: 70.08 is not possible" in seen
     assert r"said\par" in seen

@@ -49,7 +49,7 @@ def from_folders(folders: Named, *, details: bool) -> Gathered:
     notes = differing(folders)
     for (_, folder), renamed, called in zip(folders, names, _distinct_names(folders), strict=True):
         values += [replace(each, run=renamed[each.run]) for each in folder.values]
-        row_attributes += folder.facts
+        row_attributes += folder.row_attributes
         for name, texts in folder.attributes.items():
             known = attributes.setdefault(name, {})
             if any(known.get(query, text) != text for query, text in texts.items()):

@@ -37,7 +37,7 @@ def packed(key: str, tables: CachedTables) -> dict[str, Any]:
         "made_of": key,
         "notes": list(tables.notes),
         "tables": [
-            {**{name: getattr(each, name) for name in _PLAIN}, "figures": [cell._asdict() for cell in each.figures]}
+            {**{name: getattr(each, name) for name in _PLAIN}, "figures": [cell._asdict() for cell in each.cells]}
             for each in tables.tables
         ],
     }
@@ -56,4 +56,4 @@ def cached(path: Path, key: str) -> CachedTables | None:
 
 def _table(found: Mapping[str, Any]) -> SystemTable:
     entries = [SystemFigure(**cell)._replace(better_than=tuple(cell["better_than"])) for cell in found["figures"]]
-    return SystemTable(**{name: found[name] for name in _PLAIN}, figures=entries, costs=None)
+    return SystemTable(**{name: found[name] for name in _PLAIN}, cells=entries, costs=None)

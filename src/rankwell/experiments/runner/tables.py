@@ -112,7 +112,7 @@ def make_tables(experiment: Experiment, cells: Sequence[CellResult], shown: Tabl
             else SystemTable("", "–", [], None, systems=[experiment.titles["system", name] for name in experiment.systems])
         )
         gaps = [_gap(experiment, each) for part in empty for each in part.cells]
-        made[:1] = [replace(first, figures=[*first.figures, *gaps])]
+        made[:1] = [replace(first, cells=[*first.cells, *gaps])]
     return made, notes
 
 
@@ -136,12 +136,12 @@ def values_shown(experiment: Experiment, cells: Sequence[CellResult], shown: Tab
 
 def side_by_side(tables: Sequence[SystemTable], title: str) -> SystemTable:
     """The tables as one, whose columns are data sets with measures."""
-    units = {each.unit for table in tables for each in table.figures if not each.gap}
+    units = {each.unit for table in tables for each in table.cells if not each.gap}
     entries: list[SystemFigure] = []
     better: dict[str, Better] = {}
     for table in tables:
-        for each in table.figures:
-            cells = {known.unit for known in table.figures if known.dataset == each.dataset and not known.gap}
+        for each in table.cells:
+            cells = {known.unit for known in table.cells if known.dataset == each.dataset and not known.gap}
             unit = " (%)" if "percent" in cells and len(units) > 1 else ""
             name = f"{each.dataset}: {table.label}{unit}"
             entries.append(each._replace(dataset=name))
@@ -149,7 +149,7 @@ def side_by_side(tables: Sequence[SystemTable], title: str) -> SystemTable:
                 better[name] = table.better[each.dataset]
     order = {name: place for place, name in enumerate(dict.fromkeys(each.dataset for each in entries))}
     entries.sort(key=lambda each: order[each.dataset])
-    return replace(tables[0], measure="", label="", figures=entries, better=better, name=title or "All measures")
+    return replace(tables[0], measure="", label="", cells=entries, better=better, name=title or "All measures")
 
 
 def _on_dataset(name: str, cells: Sequence[CellResult], shown: TableChoices) -> DatasetResults:
@@ -160,7 +160,7 @@ def _on_dataset(name: str, cells: Sequence[CellResult], shown: TableChoices) -> 
     for system, cell in folders.items():
         folder = read_results(cell.name)
         own = {_figure(row, apart): row for row in reversed(rows[system])}
-        found = {figure: values_behind(row, folder.values, folder.facts) for figure, row in own.items()}
+        found = {figure: values_behind(row, folder.values, folder.row_attributes) for figure, row in own.items()}
         results[system] = CellFigures(
             folder, dict(reversed(own.items())), {figure: each for figure, each in found.items() if each is not None}
         )

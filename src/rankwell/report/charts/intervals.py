@@ -33,7 +33,7 @@ def intervals(data: ChartData) -> dict[str, Any] | None:
     if not rows:
         return None
     runs = list(dict.fromkeys(row["run"] for row in whole))
-    parts, joined = _parts(rows, data.facts)
+    parts, joined = _parts(rows, data.row_attributes)
     names = short_names(runs) if len(runs) > 1 else None
     if len(parts) > 1:
         columns, panels = _in_columns(parts, names)
@@ -51,14 +51,14 @@ def intervals(data: ChartData) -> dict[str, Any] | None:
     return page(_heading(rows, data.rules), _subtitle(alone, runs), panels, columns=columns)
 
 
-def _parts(rows: Sequence[Row], facts: Sequence[Row]) -> tuple[dict[str, list[Row]], dict[str, list[Row]]]:
+def _parts(rows: Sequence[Row], row_attributes: Sequence[Row]) -> tuple[dict[str, list[Row]], dict[str, list[Row]]]:
     """The rows of each part of a result, and those of each group of parts together, such as a sum over both directions."""
-    keys = dict.fromkeys(key for fact in facts for key in fact)
-    known = {part_of(fact, keys) for fact in facts}
+    keys = dict.fromkeys(key for own in row_attributes for key in own)
+    known = {part_of(own, keys) for own in row_attributes}
     parts, joined = dict[str, list[Row]](), dict[str, list[Row]]()
     for row in rows:
         part = part_of(row, keys)
-        (parts if not facts or part in known else joined).setdefault(part, []).append(row)
+        (parts if not row_attributes or part in known else joined).setdefault(part, []).append(row)
     return parts, joined
 
 
@@ -110,8 +110,8 @@ def _kind(row: Row, runs: dict[str, str] | None) -> tuple[str, str]:
 
 def _heading(rows: Sequence[Row], rules: Mapping[str, Any]) -> str:
     measures: Mapping[str, Any] = rules.get("measures", {})
-    facts = [measures.get(row["measure"], {}) for row in rows]
-    means = all(fact.get("summary", "mean") == "mean" for fact in facts if isinstance(fact, Mapping))
+    definitions = [measures.get(row["measure"], {}) for row in rows]
+    means = all(each.get("summary", "mean") == "mean" for each in definitions if isinstance(each, Mapping))
     word = "Means" if means and not any(row["sd"] is None and row["n"] > 1 for row in rows) else "Figures"
     level = f"{100 * rules.get('level', 0.95):g} %"
     return f"{word} with {level} intervals" if any(row["ci_low"] is not None for row in rows) else word

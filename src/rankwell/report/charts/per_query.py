@@ -33,10 +33,10 @@ def per_query(data: ChartData) -> dict[str, Any] | None:
     Parts are what the rows say besides, such as a direction. Shares run from 0 to 1 and percentages from 0 to 100 where the
     values do; ranks stand on a logarithmic scale. Queries that are not counted are left out. None where no query is counted.
     """
-    facts = data.facts or ({},) * len(data.values)
+    attributes = data.row_attributes or ({},) * len(data.values)
     drawn = [
-        (each, part_of(fact, fact))
-        for each, fact in zip(data.values, facts, strict=True)
+        (each, part_of(own, own))
+        for each, own in zip(data.values, attributes, strict=True)
         if each.counted.any() and not is_difference(each.measure)
     ]
     if not drawn:

@@ -1,6 +1,6 @@
-"""The page: one HTML file that opens from disk, with the verdict, every query, and the lists of those that tell most.
+"""The page: one HTML file that opens from disk, with the verdict, every query, and the lists of the most instructive ones.
 
-Here stands what it is made from, and what its files share. Its data are described in docs/page.md.
+Here are its source and what its files share; docs/page.md describes its data.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -27,8 +27,8 @@ SNIPPET = 300
 _DIGITS = 7
 
 
-class Place(NamedTuple):
-    """A folder of results, and what its runs are called on the page."""
+class PlacedFolder(NamedTuple):
+    """A folder of results, and the names of its runs on the page."""
 
     folder: Path
     names: Mapping[str, str]
@@ -38,8 +38,8 @@ class Place(NamedTuple):
 class PageSource:
     """The source of a page.
 
-    values: of single queries, without differences; facts: their row attributes (`direction`). rows: the
-    summary, differences included. verdicts: sentences, the first is the headline. groups: rows of differences with `group`.
+    values: of single queries, without differences; row_attributes: their further columns (`direction`). rows: the summary,
+    differences included. verdicts: sentences, the first is the headline. groups: rows of differences with `group`.
     inputs: name -> content hash. places: the folders whose tables describe queries, results, items. texts: item -> its text.
     pictures: ids of items -> the `data:` addresses of those that have a picture. seed: of what is drawn.
     """
@@ -47,9 +47,9 @@ class PageSource:
     title: str
     protocol: str
     values: Sequence[Values]
-    facts: Sequence[Row]
+    row_attributes: Sequence[Row]
     rows: Sequence[Row]
-    places: Sequence[Place]
+    places: Sequence[PlacedFolder]
     verdicts: Sequence[str] = ()
     groups: Sequence[Row] = ()
     notes: Sequence[str] = ()
@@ -71,9 +71,9 @@ class PageSource:
         return [row for row in self.rows if row.get("against") is None]
 
     @cached_property
-    def keys(self) -> tuple[str, ...]:
+    def query_columns(self) -> tuple[str, ...]:
         """The columns that distinguish rows of one measure (`direction`)."""
-        return tuple(dict.fromkeys(name for fact in self.facts for name in fact))
+        return tuple(dict.fromkeys(name for own in self.row_attributes for name in own))
 
 
 def rounded(values: Floats) -> Floats:

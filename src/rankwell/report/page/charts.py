@@ -35,7 +35,7 @@ def _intervals(source: PageSource) -> _Drawn:
     most = _MOST_LINES if len(source.runs) == 1 else min(_MOST_MEASURES, _MOST_LINES // len(source.runs))
     shown = measures[: max(1, most)]
     rows = [row for row in own if row["measure"] in shown]
-    spec = CHARTS["intervals"](ChartData(rows, list(source.values), source.rules, list(source.facts)))
+    spec = CHARTS["intervals"](ChartData(rows, list(source.values), source.rules, list(source.row_attributes)))
     return None if spec is None else (spec, _first(len(shown), len(measures)))
 
 
@@ -60,7 +60,7 @@ def _curves(source: PageSource) -> _Drawn:
         k = None if row["mean"] is None else row.get("k") or _cut(row["measure"])
         if k is None:
             continue
-        part = part_of(row, source.keys)
+        part = part_of(row, source.query_columns)
         word, _, cut = str(row["label"]).rpartition("@")
         word = f"{part}: {word}" if part else word
         if word and cut == str(k):

@@ -29,7 +29,7 @@ _MARK = re.compile(r"\{\{(\w+)(?:: ([^}]*))?\}\}")
 _CALL = "rankwellPart("
 
 
-class _Part(NamedTuple):
+class _ListFile(NamedTuple):
     """A file beside the page: its name there, the first and the last query whose lists it holds, its text."""
 
     name: str
@@ -48,7 +48,7 @@ def write_page(path: Path, source: PageSource, *, most_bytes: int = MOST_BYTES) 
     refuse_blocked(path)
     beside = f"{path.stem}_data"
     made = page_data(source)
-    text, parts = _json(made.whole()), list[_Part]()
+    text, parts = _json(made.whole()), list[_ListFile]()
     if len(text.encode()) > most_bytes and made.lists:
         parts = list(_parts(made, beside))
         text = _json(made.head() | {"parts": [[part.name, part.first, part.last] for part in parts]})
@@ -109,7 +109,7 @@ def _hash(text: str) -> str:
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
-def _parts(made: PageData, folder: str) -> Iterator[_Part]:
+def _parts(made: PageData, folder: str) -> Iterator[_ListFile]:
     """The lists in files of some 1.5 MB, each with what is known of its items. A name holds a digest: no page finds another's."""
     waiting: list[tuple[int, str]] = []
     size, number = 0, 0
@@ -123,12 +123,12 @@ def _parts(made: PageData, folder: str) -> Iterator[_Part]:
         yield _part(made, waiting, f"{folder}/{number:03}")
 
 
-def _part(made: PageData, waiting: Sequence[tuple[int, str]], name: str) -> _Part:
+def _part(made: PageData, waiting: Sequence[tuple[int, str]], name: str) -> _ListFile:
     lists = ",".join(f'"{query}":{text}' for query, text in waiting)
     items = _json(item_data(made.items, {item for query, _ in waiting for item in made.shown_in(query)}))
     text = f'{_CALL}{{"lists":{{{lists}}},"items":{items}}});\n'
     digest = hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()[:8]
-    return _Part(f"{name}-{digest}.js", waiting[0][0], waiting[-1][0], text)
+    return _ListFile(f"{name}-{digest}.js", waiting[0][0], waiting[-1][0], text)
 
 
 def _remove_parts(folder: Path, kept: set[str]) -> None:

@@ -24,8 +24,8 @@ class Key(NamedTuple):
 
 def measure_table(source: PageSource) -> dict[Key, dict[str, Any]]:
     """The measures of single queries, then figures of whole collections, each with what people should know of it."""
-    values = zip(source.values, source.facts, strict=True)
-    found = {Key(each.measure, part_of(fact, fact)): (each.label, each.unit) for each, fact in values}
+    values = zip(source.values, source.row_attributes, strict=True)
+    found = {Key(each.measure, part_of(own, own)): (each.label, each.unit) for each, own in values}
     for row in source.own_rows:
         found.setdefault(key_of(row, source), (row["label"], row["unit"]))
     return {key: _measure(key, label, unit, source) for key, (label, unit) in found.items()}
@@ -33,7 +33,7 @@ def measure_table(source: PageSource) -> dict[Key, dict[str, Any]]:
 
 def key_of(row: Row, source: PageSource) -> Key:
     """The measure that a row of the summary is about, or that its difference is of."""
-    return Key(row.get("of") or row["measure"], part_of(row, source.keys))
+    return Key(row.get("of") or row["measure"], part_of(row, source.query_columns))
 
 
 def summary(source: PageSource, measures: Mapping[Key, Any]) -> list[dict[str, Any]]:
@@ -91,8 +91,8 @@ def groups(source: PageSource) -> list[dict[str, Any]]:
 
 def _measure(key: Key, label: str, unit: str, source: PageSource) -> dict[str, Any]:
     described: Mapping[str, Any] = source.rules.get("measures") or {}
-    fact = described.get(key.measure)
-    known: Mapping[str, Any] = fact if isinstance(fact, Mapping) else {}
+    stored = described.get(key.measure)
+    known: Mapping[str, Any] = stored if isinstance(stored, Mapping) else {}
     try:
         own: Mapping[str, Any] = parse_measure(key.measure).entry.definition
     except BadUsage:

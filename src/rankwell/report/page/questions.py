@@ -42,7 +42,7 @@ class Questions:
 def questions_of(source: PageSource, measures: Mapping[Key, Any], tables: Sequence[Mapping[str, list[Any]]]) -> Questions:
     """The queries of all values, with what the tables say of them; of each query the first table holds that knows it."""
     parted = any(PART in table for table in tables)
-    parts = [str(fact.get(PART) or "") if parted else "" for fact in source.facts]
+    parts = [str(own.get(PART) or "") if parted else "" for own in source.row_attributes]
     by_part: dict[str, set[str]] = {}
     for each, part in zip(source.values, parts, strict=True):
         by_part.setdefault(part, set()).update(each.queries)
@@ -53,13 +53,13 @@ def questions_of(source: PageSource, measures: Mapping[Key, Any], tables: Sequen
     values = np.full((len(rows), len(runs), len(keys)), np.nan)
     has_values = np.zeros((len(runs), len(keys)), dtype=np.bool_)
     known: dict[tuple[str, ...], Any] = {}
-    for each, fact, part in zip(source.values, source.facts, parts, strict=True):
+    for each, own, part in zip(source.values, source.row_attributes, parts, strict=True):
         # The values of one run are mostly of the same queries by every measure.
         mine = (part, *each.queries)
         if mine not in known:
             known = {mine: np.array([place[query, part] for query in each.queries], dtype=np.int64)}
         at = known[mine]
-        values[rows[Key(each.measure, part_of(fact, fact))], runs[each.run], at] = each.values
+        values[rows[Key(each.measure, part_of(own, own))], runs[each.run], at] = each.values
         has_values[runs[each.run], at] = True
     return Questions(keys=keys, values=values, has_values=has_values, columns=_columns(keys, tables, parted=parted))
 

@@ -9,7 +9,7 @@ import numpy as np
 from rankwell.core.tables import Bools, Floats, Ints
 from rankwell.core.tables.sql import parquet
 from rankwell.io.result_folder import DETAILS, connected, read_table, reading
-from rankwell.report.page import MOST_RELEVANT, MOST_RESULTS, Place
+from rankwell.report.page import MOST_RELEVANT, MOST_RESULTS, PlacedFolder
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -55,7 +55,7 @@ class PageLists(NamedTuple):
 class Tables:
     """The tables of all places; a query is its id and its part (`t2v`), the empty text where ids distinguish queries."""
 
-    def __init__(self, places: Sequence[Place], runs: Sequence[str], session: "DuckDBPyConnection") -> None:
+    def __init__(self, places: Sequence[PlacedFolder], runs: Sequence[str], session: "DuckDBPyConnection") -> None:
         self._places, self._runs, self._session = places, runs, session
         self._shape = (len(runs), 0)
         self._parted = False
@@ -155,7 +155,7 @@ class Tables:
 
 
 @contextmanager
-def opened(places: Sequence[Place], runs: Sequence[str]) -> Generator[Tables]:
+def opened(places: Sequence[PlacedFolder], runs: Sequence[str]) -> Generator[Tables]:
     """The tables of these folders, for as long as they are read. runs: the page's, in order."""
     with connected() as session:
         # Without this, DuckDB guesses the type of text columns from a sample of their cells.

@@ -177,25 +177,16 @@ def _source_tables(result: Agreement) -> str:
 
 def write(result: Agreement, folder: Path) -> None:
     """Writes all that a comparison or a page needs later, and the files of the source; each whole or not at all."""
+    from rankwell.report.folder import content_of, write_folder
     from rankwell.store import write_bytes, write_text
 
     rows = [*result.summary, *result.changes]
-    manifest = result.manifest()
     files = [f"{run.replace('/', '_')}_results.csv" for run in result.candidates]
     twice = next((name for name in files if [each.lower() for each in files].count(name.lower()) > 1), None)
     if twice is not None:
         raise BadUsage(f"two candidates would be written to {twice}; give them names that differ in more than / and _ or case.")
-    report.write_folder(
-        folder,
-        summary=rows,
-        values=result.values,
-        rules=result.describe(),
-        notes=[*result.notes, *result.interval_notes],
-        manifest=manifest,
-        details=detail_columns(result),
-        queries=query_columns(result),
-        charts=False,
-    )
+    content = content_of(result, summary=rows, details=detail_columns(result), queries=query_columns(result))
+    write_folder(folder, content, charts=False)
     own = [row for row in result.summary if "truth='labels'" not in row["measure"]]
     cut = cuts_gold(result.convention)
     if cut:

@@ -20,6 +20,7 @@ from rankwell.errors import BadUsage
 from rankwell.evaluation.results import Results
 from rankwell.media.contact_sheet import picture_columns, pictured, sheets_of, write_sheets
 from rankwell.media.images import Thumbnails
+from rankwell.report.folder import content_of, write_folder
 from rankwell.report.present import (
     ConventionOption,
     FormatOption,
@@ -343,18 +344,8 @@ def _write(result: Results, made: Made | None, folder: Path, notes: Sequence[str
         said.append(f"drew {what} into {folder / 'sheets'}/, the worst queries of {' and of '.join(result.views)} first")
     queries = result.queries or {}
     items = picture_columns(details, pictures, queries=queries["query"]) if files else None
-    report.write_folder(
-        folder,
-        summary=result.summary,
-        values=result.values,
-        rules=result.describe(),
-        notes=notes,
-        manifest=result.manifest(),
-        details=details,
-        queries=queries if items is None else pictured(queries, items),
-        items=items,
-        others=written,
-    )
+    shown = queries if items is None else pictured(queries, items)
+    write_folder(folder, content_of(result, notes=notes, details=details, queries=shown, items=items), others=written)
     if files and pictures.problems:
         lacking = "1 image has" if len(pictures.problems) == 1 else f"{len(pictures.problems)} images have"
         said.append(f"{lacking} no picture, first: {next(iter(pictures.problems.values()))}")

@@ -22,6 +22,7 @@ from rankwell.core.views.scored_pairs import ScoredPairs
 from rankwell.errors import BadInput, BadUsage
 from rankwell.io.embeddings import read_column, read_embeddings, split_part
 from rankwell.io.numbers import read_numbers
+from rankwell.report.folder import FolderContent, write_folder
 from rankwell.report.present import FormatOption, Input, InputOption, InputPlace, Output, OutputOption, Progress
 from rankwell.stats import Intervals
 from rankwell.store import Source
@@ -301,16 +302,11 @@ def _write(folder: Path, world: World, figures: Figures, rules: Mapping[str, Any
         columns["detail"] += [None if similarity is None else f'{{"similarity": "{similarity}"}}'] * len(scored)
     columns |= {name: [None] * len(columns["run"]) for name in ("item", "rank", "state")}
     inputs = {name: {"file": place, "digest": _digest(place)} for name, place in world.inputs.items() if place != "-"}
-    report.write_folder(
-        folder,
-        summary=figures.rows,
-        values=figures.values,
-        rules=rules,
-        notes=notes,
-        manifest={"schema_version": 1, "rules": rules, "inputs": inputs, "notes": notes},
-        details=columns,
-        charts=False,
+    manifest = {"schema_version": 1, "rules": rules, "inputs": inputs, "notes": notes}
+    content = FolderContent(
+        summary=figures.rows, values=figures.values, rules=rules, notes=notes, manifest=manifest, details=columns
     )
+    write_folder(folder, content, charts=False)
 
 
 def _digest(place: str) -> str:

@@ -71,13 +71,6 @@ def render(result: Results, format: report.Format, *, per_query: bool = False) -
 
 def write(result: Results, folder: Path) -> None:
     """Writes everything a comparison or a page needs later; each file whole or not at all."""
-    report.write_folder(
-        folder,
-        summary=result.summary,
-        values=result.values,
-        rules=result.describe(),
-        notes=[*result.notes, *result.interval_notes],
-        manifest=result.manifest(),
-        details=result.details,
-        queries=result.queries,
-    )
+    from rankwell.report.folder import content_of, write_folder
+
+    write_folder(folder, content_of(result))
