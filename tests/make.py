@@ -17,10 +17,8 @@ from oracles.agreement import DEPTH, N_CANDIDATES
 from rankwell import judged_rankings, ranking_pairs
 from rankwell.core.tables import offsets_of, sort_ids
 from rankwell.core.tables.judgments import Judgments
-from rankwell.core.tables.preferences import Preferences
-from rankwell.core.views.groups import GroupRankings
-from rankwell.core.views.intents import IntentRankings
-from rankwell.core.views.preferences import PreferenceRankings
+from rankwell.core.views.aspects import GroupRankings, IntentRankings
+from rankwell.core.views.preferences import PreferenceRankings, Preferences
 from rankwell.io.mapping import find_hits
 from rankwell.tasks.answers.answer_pairs import AnswerPairs
 from rankwell.tasks.answers.questions import Predictions, Questions

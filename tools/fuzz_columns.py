@@ -25,9 +25,8 @@ import pyarrow.parquet
 
 from drawn_runs import Case, made
 from rankwell.core.kernels import native
-from rankwell.core.tables.hits import Hits
 from rankwell.core.tables.judgments import Judgments
-from rankwell.core.tables.ranking import Ranking
+from rankwell.core.tables.ranking import Hits, Ranking
 from rankwell.errors import RankwellError
 from rankwell.io import find_hits
 from rankwell.io.reader import native_columns

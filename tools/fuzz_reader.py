@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from rankwell.core.kernels import native
-from rankwell.core.tables.hits import Hits
+from rankwell.core.tables import TIE_RULES
 from rankwell.core.tables.judgments import Judgments
-from rankwell.core.tables.order import TIE_RULES
+from rankwell.core.tables.ranking import Hits
 from rankwell.errors import RankwellError
 from rankwell.io import FORMATS, Aspects, Request
 from rankwell.io.reader import judged_rows, native_bytes, plain

@@ -7,7 +7,7 @@ import pytest
 import rankwell as rw
 from rankwell.conventions import CONVENTIONS, Rules, choose_measures
 from rankwell.core.registry import parse_measure
-from rankwell.core.tables.order import TIE_RULES
+from rankwell.core.tables import TIE_RULES
 from rankwell.errors import BadUsage, UnknownName
 
 

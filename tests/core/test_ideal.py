@@ -12,10 +12,9 @@ from make import grades
 from rankwell import judged_rankings
 from rankwell.core.registry import MEASURES, parse_measure
 from rankwell.core.tables.judgments import Judgments
-from rankwell.core.views.ideal import constant, ideal, ideal_if_shared
+from rankwell.core.views.ideal import constant, expected_values, ideal, ideal_if_shared
 from rankwell.core.views.judged import JudgedRankings
 from rankwell.errors import BadInput
-from rankwell.measures.chance import expected_values
 from variants import JUDGED, variants
 
 Truth = dict[str, dict[str, float]]

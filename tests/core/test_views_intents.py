@@ -8,8 +8,7 @@ import pytest
 
 from rankwell import group_rankings, intent_rankings, parse_measure
 from rankwell.core.tables.judgments import Judgments
-from rankwell.core.views.groups import GroupRankings
-from rankwell.core.views.intents import IntentRankings
+from rankwell.core.views.aspects import GroupRankings, IntentRankings
 from rankwell.errors import BadUsage
 from rankwell.io.mapping import find_hits
 from rankwell.io.trec_qrels import read

@@ -15,9 +15,8 @@ import pytest
 import zstandard
 
 from rankwell import io as files
-from rankwell.core.tables.hits import Hits
 from rankwell.core.tables.judgments import Judgments
-from rankwell.core.tables.ranking import Ranking
+from rankwell.core.tables.ranking import Hits, Ranking
 from rankwell.errors import BadInput, BadLine, BadScore, BadUsage, DuplicateItem, UnknownName
 
 QUERIES = ["7", "007", "NULL", "q,1", "é", "last"]

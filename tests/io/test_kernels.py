@@ -14,8 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rankwell.core.kernels import native
-from rankwell.core.tables.hits import Hits
 from rankwell.core.tables.judgments import Judgments
+from rankwell.core.tables.ranking import Hits
 from rankwell.errors import BadInput, BadLine, BadScore, DuplicateItem
 from rankwell.io.reader import plain
 from rankwell.io.reader.reading import MSMARCO_RUN, TREC_RUN, Layout, ReadOptions, read_columns, scan

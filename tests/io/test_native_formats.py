@@ -13,8 +13,8 @@ import pytest
 
 from rankwell import io
 from rankwell.core.kernels import native
-from rankwell.core.tables.hits import Hits
 from rankwell.core.tables.judgments import Judgments
+from rankwell.core.tables.ranking import Hits
 from rankwell.errors import RankwellError
 from rankwell.io import trec_qrels
 from rankwell.io.reader import judged_rows, native_bytes, native_columns

@@ -15,9 +15,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rankwell.core.kernels import native
-from rankwell.core.tables.hits import Hits
+from rankwell.core.tables import TIE_RULES
 from rankwell.core.tables.judgments import Judgments
-from rankwell.core.tables.order import TIE_RULES
+from rankwell.core.tables.ranking import Hits
 from rankwell.errors import DuplicateItem, RankwellError
 from rankwell.io.reader import native_bytes, plain
 from rankwell.io.reader.reading import MSMARCO_RUN, TREC_RUN, Layout, ReadOptions, scan

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rankwell.core.tables.embeddings import Positions
+from rankwell.core.tables.names import Positions
 from rankwell.core.tables.scores import Positives, Scores
 from rankwell.errors import BadInput, BadScore, DuplicateItem, UnknownName
 from rankwell.io import formats

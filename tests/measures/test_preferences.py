@@ -8,8 +8,7 @@ import pytest
 
 from oracles import preferences as oracles
 from rankwell import parse_measure, preference_rankings
-from rankwell.core.tables.preferences import Preferences
-from rankwell.core.views.preferences import PreferenceRankings
+from rankwell.core.views.preferences import PreferenceRankings, Preferences
 from rankwell.errors import BadInput, DuplicateItem
 from rankwell.io.trec_qrels import read, read_preferences
 from rankwell.io.trec_run import find_hits

@@ -7,7 +7,7 @@ from rankwell.conventions import CONVENTIONS
 from rankwell.core.commands import DROP_IN, Words, below, load, summaries
 from rankwell.core.options import Argument, arguments_of, texts_of
 from rankwell.core.registry import MEASURES
-from rankwell.core.tables.order import TieRule
+from rankwell.core.tables import TieRule
 from rankwell.report.present import Output
 
 

@@ -15,8 +15,7 @@ import numpy as np
 
 from rankwell.core.kernels.pair_similarities import SIMILARITIES, Similarity, pair_similarities, similarity_name
 from rankwell.core.tables import Floats
-from rankwell.core.tables.pairs import Pairs
-from rankwell.core.views.scored_pairs import ScoredPairs
+from rankwell.core.tables.pairs import Pairs, ScoredPairs
 from rankwell.errors import BadInput, BadUsage
 from rankwell.io.embeddings import read_embeddings
 from rankwell.stats.correlation import pearson, spearman

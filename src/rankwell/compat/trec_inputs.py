@@ -15,7 +15,7 @@ from rankwell.store import Source, decode_id
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from rankwell.core.tables.order import TieRule
+    from rankwell.core.tables import TieRule
     from rankwell.io.reader.judged_rows import JudgedRows
 
 # A run of this size takes longer to read than a thread to start.

@@ -19,10 +19,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rankwell.compat.trec_inputs import Options
-    from rankwell.core.tables import Bools, Floats
-    from rankwell.core.tables.hits import Hits
+    from rankwell.core.tables import Bools, Floats, TieRule
     from rankwell.core.tables.judgments import Judgments
-    from rankwell.core.tables.order import TieRule
+    from rankwell.core.tables.ranking import Hits
 
 
 class _Joined(NamedTuple):
@@ -64,7 +63,7 @@ def _other_judgments(options: Options, truth: Source) -> Judgments:
 
 
 def _join_groups(options: Options, truth: Source, run: Source) -> _Joined:
-    from rankwell.core.views.groups import GroupRankings
+    from rankwell.core.views.aspects import GroupRankings
     from rankwell.io.trec_qrels import read
 
     judgments = _whole_grades(read(truth, aspects=True, comments=not options.old))
@@ -75,8 +74,7 @@ def _join_groups(options: Options, truth: Source, run: Source) -> _Joined:
 
 
 def _join_preferences(options: Options, truth: Source, run: Source) -> _Joined:
-    from rankwell.core.tables.preferences import Preferences
-    from rankwell.core.views.preferences import PreferenceRankings
+    from rankwell.core.views.preferences import PreferenceRankings, Preferences
     from rankwell.io.trec_qrels import read, read_preferences
 
     if options.truth_format == "prefs":

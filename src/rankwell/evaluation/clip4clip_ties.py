@@ -5,11 +5,10 @@ from dataclasses import replace
 import numpy as np
 
 from rankwell.core.registry import Measure
-from rankwell.core.tables import Floats, Ints, offsets_of
-from rankwell.core.views import position_in_segment
+from rankwell.core.tables import Floats, Ints, offsets_of, position_in_segment
 from rankwell.core.views.judged import JudgedRankings
 from rankwell.errors import BadUsage
-from rankwell.measures.best_only import reads_best_only
+from rankwell.measures.first_rank import reads_best_only
 
 
 def multiplied_values(measure: Measure, view: JudgedRankings) -> tuple[Floats, Ints]:

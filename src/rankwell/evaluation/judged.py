@@ -8,9 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rankwell.core.registry import Measure
-from rankwell.core.tables import Bools, Floats, Ints
+from rankwell.core.tables import TIE_RULES, Bools, Floats, Ints, TieRule
 from rankwell.core.tables.judgments import Judgments
-from rankwell.core.tables.order import TIE_RULES, TieRule
 from rankwell.core.views.judged import JudgedRankings
 from rankwell.errors import BadUsage
 
@@ -152,7 +151,8 @@ class JudgedRun:
         """(queries,) the values expected of a ranker without knowledge; NaN without a closed form, None without candidates."""
         if self.levels is None:
             return None
-        from rankwell.measures.chance import expected_values
+
+        from rankwell.core.views.ideal import expected_values
 
         return expected_values(measure, self.levels.random)
 

@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 
 from rankwell.core.tables import Floats
-from rankwell.core.tables.columns import Columns, Holds, choose_columns, unique_rows
 from rankwell.core.tables.judgments import Judgments
+from rankwell.core.tables.names import Columns, Holds, choose_columns, unique_rows
 from rankwell.core.tables.ranking import Ranking
 from rankwell.errors import BadInput, BadScore
 from rankwell.io import Request, Texts, file_format

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from rankwell.core.kernels.arrays import as_real, item_ids, refuse_non_finite
 from rankwell.core.registry import suggest
-from rankwell.core.tables.columns import Holds
 from rankwell.core.tables.embeddings import Embeddings
+from rankwell.core.tables.names import Holds
 from rankwell.errors import BadInput, UnknownName
 from rankwell.io import FORMATS, Format, Place, Request, file_format, formats
 from rankwell.store import Head, Source, split_part, write_text

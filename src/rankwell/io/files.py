@@ -9,12 +9,10 @@ from typing import Any, Literal, NamedTuple, TypeVar, get_args
 import numpy as np
 
 from rankwell.core.registry import Catalogue, suggest
-from rankwell.core.tables import sort_ids
-from rankwell.core.tables.columns import Duplicates, Holds, Repeats
-from rankwell.core.tables.hits import Hits
+from rankwell.core.tables import TieRule, sort_ids, tie_rule
 from rankwell.core.tables.judgments import Judgments
-from rankwell.core.tables.order import TieRule, tie_rule
-from rankwell.core.tables.ranking import Ranking
+from rankwell.core.tables.names import Duplicates, Holds, Repeats
+from rankwell.core.tables.ranking import Hits, Ranking
 from rankwell.errors import BadInput, BadUsage, UnknownName
 from rankwell.io.reader.reading import Progress
 from rankwell.store import Head, Source, packing

@@ -5,10 +5,9 @@ import re
 from pathlib import Path
 from typing import Any
 
-from rankwell.core.tables.columns import Repeats
-from rankwell.core.tables.hits import Hits
 from rankwell.core.tables.judgments import Judgments
-from rankwell.core.tables.ranking import Ranking
+from rankwell.core.tables.names import Repeats
+from rankwell.core.tables.ranking import Hits, Ranking
 from rankwell.errors import BadInput, BadScore, DuplicateItem
 from rankwell.io import FORMATS, Request, file_format
 from rankwell.store import Head, Source, decode_id, encode_id

@@ -8,16 +8,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rankwell.core.tables import Bools, Floats, Ints, sort_ids
-from rankwell.core.tables.hits import Hits
+from rankwell.core.tables import Bools, Floats, Ints, TieRule, arrange, sort_ids
 from rankwell.core.tables.judgments import Judgments
-from rankwell.core.tables.order import TieRule, arrange
-from rankwell.core.tables.preferences import Preferences
-from rankwell.core.tables.ranking import Ranking
-from rankwell.core.views.groups import GroupRankings
-from rankwell.core.views.intents import IntentRankings
+from rankwell.core.tables.ranking import Hits, Ranking
+from rankwell.core.views.aspects import GroupRankings, IntentRankings
 from rankwell.core.views.judged import JudgedRankings
-from rankwell.core.views.preferences import PreferenceRankings
+from rankwell.core.views.preferences import PreferenceRankings, Preferences
 from rankwell.core.views.ranking_pairs import Listed, RankingPairs
 from rankwell.errors import BadInput, BadScore, DuplicateItem
 from rankwell.io import Request, Texts, file_format

@@ -3,10 +3,9 @@
 import re
 from typing import Any
 
-from rankwell.core.tables.columns import unique_rows
-from rankwell.core.tables.hits import Hits
 from rankwell.core.tables.judgments import Judgments
-from rankwell.core.tables.ranking import Ranking
+from rankwell.core.tables.names import unique_rows
+from rankwell.core.tables.ranking import Hits, Ranking
 from rankwell.errors import BadInput, BadLine, DuplicateItem
 from rankwell.io import Request, Texts, file_format
 from rankwell.io.reader.reading import MSMARCO_RUN, ReadOptions, scan

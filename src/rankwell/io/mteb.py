@@ -4,9 +4,8 @@ import json
 import re
 from typing import Any
 
-from rankwell.core.tables.hits import Hits
 from rankwell.core.tables.judgments import Judgments
-from rankwell.core.tables.ranking import Ranking
+from rankwell.core.tables.ranking import Hits, Ranking
 from rankwell.errors import BadInput, UnknownName
 from rankwell.io import FORMATS, Request, file_format
 from rankwell.store import Head, Source, decode_id

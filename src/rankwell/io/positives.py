@@ -12,8 +12,8 @@ import numpy as np
 
 from rankwell.core.kernels.exclusion import Groups
 from rankwell.core.tables import Ints
-from rankwell.core.tables.embeddings import Positions
 from rankwell.core.tables.judgments import Judgments
+from rankwell.core.tables.names import Positions
 from rankwell.core.tables.scores import Positives
 from rankwell.errors import BadInput, BadUsage, DuplicateItem
 from rankwell.io import find_judgments

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from rankwell.core.tables.columns import unique_rows
+from rankwell.core.tables.names import unique_rows
 from rankwell.core.tables.ranking import Ranking
 from rankwell.errors import BadInput, BadLine
 from rankwell.io import Request, file_format

@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from rankwell.core.tables import Floats
-from rankwell.core.tables.columns import unique_rows
 from rankwell.core.tables.judgments import Judgments
+from rankwell.core.tables.names import unique_rows
 from rankwell.errors import BadInput, BadLine, DuplicateItem
 from rankwell.io import SURE, Request, file_format
 from rankwell.io.reader import judged_rows
 from rankwell.store import Head, Source, decode_id, encode_id
 
 if TYPE_CHECKING:
-    from rankwell.core.tables.preferences import Preferences
+    from rankwell.core.views.preferences import Preferences
 
 _WHITE = re.compile(r"[ \t\n\v\f\r]")
 _NUMBER = re.compile(rb"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
@@ -205,7 +205,7 @@ def read_preferences(source: Source, *, comments: bool = False) -> "Preferences"
     comments: lines that begin with `#` say nothing. Raises BadLine and DuplicateItem that name file and line, BadInput for a
     file without lines and where the preferences of a group contradict each other.
     """
-    from rankwell.core.tables.preferences import Preferences
+    from rankwell.core.views.preferences import Preferences
 
     (queries, groups, subgroups, items), levels = _read_columns(source, _PREFERENCES, comments=comments)
     try:

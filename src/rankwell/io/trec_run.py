@@ -5,11 +5,10 @@ from pathlib import Path
 
 import numpy as np
 
-from rankwell.core.tables.columns import unique_rows
-from rankwell.core.tables.hits import Hits
+from rankwell.core.tables import TieRule
 from rankwell.core.tables.judgments import Judgments
-from rankwell.core.tables.order import TieRule
-from rankwell.core.tables.ranking import Ranking
+from rankwell.core.tables.names import unique_rows
+from rankwell.core.tables.ranking import Hits, Ranking
 from rankwell.errors import BadInput, DuplicateItem
 from rankwell.io import SURE, Request, file_format
 from rankwell.io.reader.reading import TREC_RUN, Columns, Progress, ReadOptions, read_columns, scan

@@ -6,8 +6,7 @@ from typing import Literal
 import numpy as np
 
 from rankwell.core.registry import measure
-from rankwell.core.tables import Bools, Floats, Ints
-from rankwell.core.views import ratio
+from rankwell.core.tables import Bools, Floats, Ints, ratio
 from rankwell.core.views.judged import Depth, JudgedRankings
 
 Denominator = Literal["relevant", "found", "min"]

@@ -3,8 +3,7 @@
 import numpy as np
 
 from rankwell.core.registry import measure
-from rankwell.core.tables import Floats, Ints
-from rankwell.core.views import position_in_segment, ratio
+from rankwell.core.tables import Floats, Ints, position_in_segment, ratio
 from rankwell.core.views.judged import JudgedRankings
 from rankwell.errors import BadUsage
 

@@ -5,8 +5,7 @@ from typing import Literal
 import numpy as np
 
 from rankwell.core.registry import Measure, measure
-from rankwell.core.tables import Bools, Floats, Ints
-from rankwell.core.views import ratio
+from rankwell.core.tables import Bools, Floats, Ints, ratio
 from rankwell.core.views.judged import JudgedRankings
 from rankwell.errors import BadUsage
 
@@ -216,3 +215,14 @@ def _middle(view: JudgedRankings, rel: float) -> Floats:
 def _averaged_success(rank: Floats, k: int) -> Floats:
     served: Bools = rank == 1 if k == 1 else rank < k + 1
     return served.astype(np.float64)
+
+
+_FIRST_ONLY = ("Success", "RR", "MedR", "MedRLow", "MedRFloor", "MnR")
+
+
+def reads_best_only(measure: Measure) -> bool:
+    """Whether a measure's value depends on a query's best positive, what ties with it and the number of positives only.
+
+    So does `MnR` unless it is of all positives. Queries have no judged items but positives here.
+    """
+    return measure.name in _FIRST_ONLY and measure.parameters.get("of", "best") == "best"

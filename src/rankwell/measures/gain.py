@@ -5,8 +5,7 @@ from typing import Literal
 import numpy as np
 
 from rankwell.core.registry import measure
-from rankwell.core.tables import Bools, Floats, Ints
-from rankwell.core.views import ratio, running_sum
+from rankwell.core.tables import Bools, Floats, Ints, ratio, running_sum
 from rankwell.core.views.judged import JudgedRankings
 from rankwell.errors import BadInput, BadUsage
 

@@ -3,9 +3,8 @@
 import numpy as np
 
 from rankwell.core.registry import measure
-from rankwell.core.tables import Floats
-from rankwell.core.views import ratio
-from rankwell.core.views.groups import GroupRankings
+from rankwell.core.tables import Floats, ratio
+from rankwell.core.views.aspects import GroupRankings
 
 _SOURCE = "trec_eval qrels_jg, Buckley 2008"
 

@@ -3,8 +3,7 @@
 import numpy as np
 
 from rankwell.core.registry import measure
-from rankwell.core.tables import Floats
-from rankwell.core.views import position_in_segment, ratio
+from rankwell.core.tables import Floats, position_in_segment, ratio
 from rankwell.core.views.judged import JudgedRankings
 
 # trec_eval's own smoothing of infAP: without it no judged item above would be 0 / 0.

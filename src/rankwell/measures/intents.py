@@ -9,9 +9,8 @@ from collections.abc import Callable
 import numpy as np
 
 from rankwell.core.registry import measure
-from rankwell.core.tables import Bools, Floats, Ints
-from rankwell.core.views import ratio
-from rankwell.core.views.intents import IntentRankings
+from rankwell.core.tables import Bools, Floats, Ints, ratio
+from rankwell.core.views.aspects import IntentRankings
 from rankwell.errors import BadUsage
 
 _ALPHA = "Clarke and others 2008, Novelty and diversity in information retrieval evaluation"

@@ -6,8 +6,7 @@ from typing import Literal
 import numpy as np
 
 from rankwell.core.registry import measure
-from rankwell.core.tables import Floats, Ints
-from rankwell.core.views import ratio
+from rankwell.core.tables import Floats, Ints, ratio
 from rankwell.core.views.judged import Depth, JudgedRankings
 
 _CRANFIELD = "Cleverdon, Mills and Keen 1966, Factors determining the performance of indexing systems"

@@ -10,8 +10,7 @@ from typing import Literal
 import numpy as np
 
 from rankwell.core.registry import measure
-from rankwell.core.tables import Bools, Floats
-from rankwell.core.views import ratio
+from rankwell.core.tables import Bools, Floats, ratio
 from rankwell.core.views.preferences import PlacedGroup, PreferenceRankings, Tally, count_true, tally
 
 Kind = Literal["all", "one", "both"]

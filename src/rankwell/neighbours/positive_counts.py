@@ -11,7 +11,8 @@ from rankwell.core.kernels.copies import equal_rows
 from rankwell.core.kernels.matrix_counts import PositiveCounts, Progress, Side, lots
 from rankwell.core.kernels.similarity import Block, Metric, Space, score_pairs
 from rankwell.core.tables import Bools, Floats, Ints
-from rankwell.core.tables.embeddings import Embeddings, Positions
+from rankwell.core.tables.embeddings import Embeddings
+from rankwell.core.tables.names import Positions
 from rankwell.core.tables.scores import Positives, Scores
 from rankwell.errors import BadInput
 from rankwell.neighbours import ranks_of, search

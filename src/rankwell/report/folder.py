@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rankwell.core.tables.sql import quoted, text
+from rankwell.core.tables.names import quoted, sql_text
 from rankwell.core.tables.values import Values
 from rankwell.errors import BadInput
 from rankwell.report import CHARTS, PER_QUERY_COLUMNS, ChartData, Row, draw, plain, render
@@ -190,7 +190,7 @@ def write_parquet(path: Path, columns: Columns, types: Mapping[str, str]) -> Non
         # Without this, DuckDB guesses the type of text columns from a sample of their cells.
         base.execute("SET pandas_analyze_sample = 0; SET enable_progress_bar = false")
         base.register("columns", ready)
-        base.execute(f"COPY (SELECT {picked} FROM columns) TO {text(draft)} (FORMAT parquet, COMPRESSION zstd)")  # noqa: S608
+        base.execute(f"COPY (SELECT {picked} FROM columns) TO {sql_text(draft)} (FORMAT parquet, COMPRESSION zstd)")  # noqa: S608
 
 
 def _source(name: str, kind: str) -> str:

@@ -13,9 +13,8 @@ from scipy import stats
 import rankwell as rw
 from rankwell.conventions import CONVENTIONS
 from rankwell.core.registry import MEASURES, Measure, parse_measure
-from rankwell.core.views.ranking_pairs import Listed, RankingPairs
+from rankwell.core.views.ranking_pairs import Listed, RankingPairs, chance_level
 from rankwell.errors import BadInput, BadScore, BadUsage, DuplicateItem
-from rankwell.measures.chance import chance_level
 from rankwell.tasks.agreement.conventions import cuts_gold
 
 SOURCE = [7, 23, 156, 89, 42]

@@ -16,8 +16,7 @@ from rankwell import cli
 from rankwell.compat.sentence_transformers import PairEvaluator
 from rankwell.core.kernels.pair_similarities import SIMILARITIES, pair_similarities
 from rankwell.core.tables.embeddings import Embeddings
-from rankwell.core.tables.pairs import Pairs, sample_pairs
-from rankwell.core.views.scored_pairs import ScoredPairs
+from rankwell.core.tables.pairs import Pairs, ScoredPairs, sample_pairs
 from rankwell.errors import BadInput, BadScore, BadUsage
 from rankwell.io.numbers import read_numbers
 from rankwell.tasks.pairs.evaluation import Compared, measure_pairs, resamples_of

@@ -1,15 +1,31 @@
-"""Frozen columnar tables. Ids are text; every order of ids is the order of their UTF-8 bytes, decided here and nowhere else."""
+"""Frozen columnar tables: flat arrays with offsets, the order of ids and the order of tied items.
 
-from collections.abc import Iterable, Sequence
+Ids are text; every order of ids is the order of their UTF-8 bytes. Rank counts place an item among the items of its query under
+every tie rule, and sort no more than they must: a rank is one more than the number of items before it.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from itertools import pairwise
+from typing import Literal, NamedTuple, TypeVar, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rankwell.errors import UnknownName
 from rankwell.store import encode_id
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
+Column = TypeVar("Column", Ints, Floats)
+
+TieRule = Literal["id-desc", "id-asc", "input", "expected", "optimistic", "pessimistic", "error"]
+TIE_RULES: tuple[TieRule, ...] = get_args(TieRule)
+MatrixTies = TieRule | Literal["input-desc", "averaged", "multiplied"]
+"""Ties in a score matrix: `input` and `input-desc` put the lower and the higher position in the gallery first; `averaged` places
+all tied items at the middle of their places (MMT); `multiplied` counts a query once for each place of its tie (CLIP4Clip)."""
+
+_BLOCK = 1 << 20
 
 
 def sort_ids(ids: Iterable[str]) -> list[str]:
@@ -35,3 +51,154 @@ def offsets_of(counts: Ints) -> Ints:
     offsets = np.zeros(len(counts) + 1, dtype=np.int64)
     np.cumsum(counts, out=offsets[1:])
     return offsets
+
+
+def position_in_segment(offsets: Ints) -> Ints:
+    """(rows,) 0, 1, 2, … restarting at each offset."""
+    counts = np.diff(offsets)
+    return np.arange(int(offsets[-1]), dtype=np.int64) - np.repeat(offsets[:-1], counts)
+
+
+def gather(offsets: Ints, segments: Ints) -> tuple[Ints, Ints]:
+    """The rows of the chosen segments, one after the other, and where each begins."""
+    counts = np.diff(offsets)[segments]
+    new = offsets_of(counts)
+    return position_in_segment(new) + np.repeat(offsets[segments], counts), new
+
+
+def running_sum(values: Column, offsets: Ints) -> Column:
+    """(rows,) the sum of a segment's values up to and including each row; the same bytes however segments are grouped."""
+    result = np.empty_like(values)
+    counts = np.diff(offsets)
+    if not np.issubdtype(values.dtype, np.integer):
+        # Summing across segments and subtracting would leave rounding of one query in the next, so floats go segment by segment.
+        for start, stop in zip(offsets[:-1][counts > 0].tolist(), offsets[1:][counts > 0].tolist(), strict=True):
+            np.cumsum(values[start:stop], out=result[start:stop])
+        return result
+    np.cumsum(values, out=result)
+    before = np.concatenate([np.zeros(1, dtype=values.dtype), result])[offsets[:-1]]
+    np.subtract(result, np.repeat(before, counts), out=result)
+    return result
+
+
+def ratio(part: Floats | Ints, whole: Floats | Ints | int) -> Floats:
+    """The quotient, 0 where the divisor is 0: what trec_eval gives a query that has nothing to divide by."""
+    below = np.broadcast_to(np.asarray(whole, dtype=np.float64), part.shape)
+    return np.divide(part, below, out=np.zeros(part.shape), where=below != 0)
+
+
+def f1_of(shared: Ints, given: Ints, right: Ints) -> Floats:
+    """2 P R / (P + R), 0 where nothing is shared; written as in the official scripts, so that the last bit is theirs too."""
+    value = np.zeros(len(shared))
+    hit = np.flatnonzero(shared > 0)
+    precision, recall = shared[hit] / given[hit], shared[hit] / right[hit]
+    value[hit] = 2 * precision * recall / (precision + recall)
+    return value
+
+
+def multiset_f1(units: Ints, offsets: Ints, given: Ints, right: Ints) -> Floats:
+    """(pairs,) the F1 of two segments of units each, repeats counted; in blocks, so that memory does not grow with the pairs."""
+    lengths = np.diff(offsets)
+    shared = np.zeros(len(given), dtype=np.int64)
+    span = int(units.max(initial=0)) + 1
+    edges = np.flatnonzero(np.diff(np.cumsum(lengths[given] + lengths[right]) // _BLOCK, prepend=-1))
+    for start, stop in pairwise([*edges.tolist(), len(given)]):
+        (one, n_one), (two, n_two) = (
+            np.unique(_unit_keys(units, offsets, each[start:stop], span), return_counts=True) for each in (given, right)
+        )
+        _, left, other = np.intersect1d(one, two, assume_unique=True, return_indices=True)
+        counts = np.bincount(one[left] // span, weights=np.minimum(n_one[left], n_two[other]), minlength=stop - start)
+        shared[start:stop] = counts.astype(np.int64)
+    return f1_of(shared, lengths[given], lengths[right])
+
+
+def _unit_keys(units: Ints, offsets: Ints, segments: Ints, span: int) -> Ints:
+    """(units of the segments,) numbers that are equal where both the place of the segment and the unit are."""
+    rows, bounds = gather(offsets, segments)
+    return np.repeat(np.arange(len(segments), dtype=np.int64) * span, np.diff(bounds)) + units[rows]
+
+
+class RankCounts(NamedTuple):
+    """For each target item the numbers of items that score higher, that score the same (itself too), and of those before it."""
+
+    above: Ints
+    tied: Ints
+    before: Ints
+
+
+def tie_rule(name: str) -> TieRule:
+    """The tie rule of this name. Raises UnknownName."""
+    for rule in TIE_RULES:
+        if rule == name:
+            return rule
+    raise UnknownName(f"unknown tie rule {name!r}; choose one of {', '.join(TIE_RULES)}.")
+
+
+def rank_counts(scores: Floats, offsets: Ints, targets: Ints, item_bytes: Callable[[int], bytes], ties: TieRule) -> RankCounts:
+    """The counts of the target rows within their queries.
+
+    scores: (rows,) of whole queries in input order. offsets: (queries + 1,) where each query's rows begin.
+    targets: (hits,) rows, ascending. item_bytes: row -> id, called for rows inside a tie only.
+    Under `expected`, `optimistic`, `pessimistic` and `error`, `before` is that of input order: the view resolves them.
+    """
+    query = np.searchsorted(offsets, targets, side="right") - 1
+    start, stop = offsets[query], offsets[query + 1]
+    falls = scores[1:] <= scores[:-1]
+    if len(scores) > 1:
+        inner = offsets[(offsets > 0) & (offsets < len(scores))]
+        falls[inner - 1] = True
+    # climbs[i] counts the rows before i that are lower than their successor: a query without any is already sorted.
+    climbs = np.concatenate([[0], np.cumsum(~falls)]) if len(scores) else np.zeros(1, dtype=np.int64)
+    is_sorted = climbs[np.maximum(stop - 1, 0)] == climbs[start]
+    above, tied = _counts_in_sorted(scores, offsets, targets, start)
+    unsorted = query[~is_sorted]
+    for each in unsorted[np.diff(unsorted, prepend=-1) != 0].tolist():
+        mine = slice(*np.searchsorted(query, [each, each + 1]).tolist())
+        ordered = np.sort(scores[offsets[each] : offsets[each + 1]])
+        left = np.searchsorted(ordered, scores[targets[mine]], side="left")
+        right = np.searchsorted(ordered, scores[targets[mine]], side="right")
+        above[mine], tied[mine] = len(ordered) - right, right - left
+    before = np.zeros(len(targets), dtype=np.int64)
+    in_ties = np.flatnonzero(tied > 1)
+    # A tie is named by its query and the items above it; its members are put in order once, however many of them are targets.
+    order = in_ties[np.lexsort((above[in_ties], start[in_ties]))]
+    cuts = np.flatnonzero(np.diff(start[order]) | np.diff(above[order])) + 1
+    for group in np.split(order, cuts) if len(order) else ():
+        first = int(group[0])
+        rivals = start[first] + np.flatnonzero(scores[start[first] : stop[first]] == scores[targets[first]])
+        before[group] = _places(targets[group], rivals, item_bytes, ties)
+    return RankCounts(above, tied, before)
+
+
+def _counts_in_sorted(scores: Floats, offsets: Ints, targets: Ints, start: Ints) -> tuple[Ints, Ints]:
+    """Rows above and rows tied of the target rows, right where the query's scores never rise."""
+    new = np.ones(len(scores) + 1, dtype=np.bool_)
+    if len(scores):
+        np.not_equal(scores[1:], scores[:-1], out=new[1:-1])
+        new[offsets] = True
+    runs = np.flatnonzero(new)
+    run = np.searchsorted(runs, targets, side="right") - 1
+    return runs[run] - start, runs[np.minimum(run + 1, len(runs) - 1)] - runs[run]
+
+
+def _places(targets: Ints, rivals: Ints, item_bytes: Callable[[int], bytes], ties: TieRule) -> Ints:
+    """The place of each target row, from 0, among the rows it is tied with."""
+    if ties not in ("id-desc", "id-asc"):
+        return np.searchsorted(rivals, targets)
+    ordered = sorted(rivals.tolist(), key=item_bytes, reverse=ties == "id-desc")
+    place = {row: position for position, row in enumerate(ordered)}
+    return np.array([place[row] for row in targets.tolist()], dtype=np.int64)
+
+
+def arrange(scores: Floats, item_bytes: Callable[[int], bytes], ties: TieRule) -> Ints:
+    """(rows,) the rows of one query from first to last: by score, then by the tie rule (`input` where it names no order)."""
+    rows = np.argsort(-scores, kind="stable")
+    if ties not in ("id-desc", "id-asc"):
+        return rows
+    # Compared, not subtracted: scores beyond single precision are infinite there, and all the same.
+    ordered = scores[rows]
+    edges = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1], [True]]))
+    for first, last in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True):
+        if last - first > 1:
+            rows[first:last] = sorted(rows[first:last].tolist(), key=item_bytes, reverse=ties == "id-desc")
+    return rows

@@ -1,34 +1,18 @@
-"""Embeddings: a vector for each id."""
+"""Embeddings: a vector for each id; tables by different models in one order of items."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, overload
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rankwell.core.tables import Ints
+from rankwell.core.tables.names import Positions
 from rankwell.errors import BadInput, DuplicateItem
 
 Vectors = NDArray[Any]
 DTYPES: tuple[str, ...] = ("float16", "float32", "float64", "int8", "uint8")
-
-
-class Positions(Sequence[str]):
-    """Names of things without names: `0`, `1`, and so on, made on request; or those of some positions."""
-
-    def __init__(self, n: int | Sequence[int]) -> None:
-        self._range = range(n) if isinstance(n, int) else n
-
-    @overload
-    def __getitem__(self, index: int) -> str: ...
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[str]: ...
-    def __getitem__(self, index: int | slice) -> str | Sequence[str]:
-        found = self._range[index]
-        return str(found) if isinstance(found, int) else list(map(str, found))
-
-    def __len__(self) -> int:
-        return len(self._range)
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,3 +70,31 @@ def as_embeddings(vectors: Embeddings | Vectors) -> Embeddings:
     if not isinstance(vectors, np.ndarray):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise BadInput(f"embeddings cannot be taken from a {type(vectors).__name__}; give Embeddings or a NumPy array.")
     return Embeddings(None, vectors)
+
+
+def align(reference: Embeddings, other: Embeddings, here: str, there: str) -> Embeddings:
+    """The other table with its rows in the order and under the names of the reference; not copied where they are in order.
+
+    Rows belong together by id where both have ids, else by position. here, there: what errors call the two.
+    Raises BadInput where an id is on one side only, or, without ids on both, where there are not as many vectors of both.
+    """
+    rows = matching_rows(reference, other, here, there)
+    in_order = np.array_equal(rows, np.arange(len(rows)))
+    return Embeddings(reference.ids, other.vectors if in_order else other.vectors[rows])
+
+
+def matching_rows(reference: Embeddings, other: Embeddings, here: str, there: str) -> Ints:
+    """(n,) the row of the other table that belongs to each row of the reference; rules and errors are those of `align`."""
+    if reference.ids is None or other.ids is None:
+        if reference.n != other.n:
+            raise BadInput(
+                f"{here} has {reference.n} vectors, {there} has {other.n}; without ids on both sides they are matched by "
+                "position, which takes as many of both."
+            )
+        return np.arange(other.n, dtype=np.int64)
+    place = {name: row for row, name in enumerate(other.ids)}
+    for one, two, names, known in ((here, there, reference.ids, place), (there, here, other.ids, set(reference.ids))):
+        lacking = [name for name in names if name not in known]
+        if lacking:
+            raise BadInput(f"{len(lacking)} ids of {one} are not in {two}, first {lacking[0]!r}; embed the same items.")
+    return np.array([place[name] for name in reference.ids], dtype=np.int64)

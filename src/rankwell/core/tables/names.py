@@ -1,14 +1,33 @@
-"""Names for tables that come together without names."""
+"""Names: of items without ids, of tables without names, of columns in other tools' tables, and as SQL literals."""
 
 import itertools
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, overload
 
 import numpy as np
 
-from rankwell.errors import BadUsage
+from rankwell.errors import BadInput, BadUsage
 from rankwell.store import Source
+
+
+class Positions(Sequence[str]):
+    """Names of things without names: `0`, `1`, and so on, made on request; or those of some positions."""
+
+    def __init__(self, n: int | Sequence[int]) -> None:
+        self._range = range(n) if isinstance(n, int) else n
+
+    @overload
+    def __getitem__(self, index: int) -> str: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[str]: ...
+    def __getitem__(self, index: int | slice) -> str | Sequence[str]:
+        found = self._range[index]
+        return str(found) if isinstance(found, int) else list(map(str, found))
+
+    def __len__(self) -> int:
+        return len(self._range)
 
 
 class Place(NamedTuple):
@@ -72,3 +91,165 @@ def _is_run(runs: Mapping[str, Any]) -> bool:
         return False
     values = [value for inner in runs.values() for value in itertools.islice(inner.values(), 1)]
     return all(isinstance(value, (int, float, np.number)) for value in values)
+
+
+Holds = Literal["run", "judgments", "texts", "preferences", "embeddings", "scores", "column", "numbers", "records"]
+Duplicates = Literal["error", "first", "best"]
+Repeats = Literal[Duplicates, "keep"]
+"""What is done with an item that a list has twice; `keep` leaves it at all its places, each of which counts."""
+
+# In order of preference: PyTerrier's tables have `qid` beside the text `query`, and `docno` beside an internal number `docid`.
+_QUERY: tuple[str, ...] = ("queryid", "qid", "topicid", "topic", "query")
+_ITEM: tuple[str, ...] = (
+    "docno",
+    "docid",
+    "did",
+    "corpusid",
+    "pid",
+    "passageid",
+    "itemid",
+    "item",
+    "documentid",
+    "document",
+    "doc",
+)
+_SCORE: tuple[str, ...] = ("score", "sim", "similarity", "rsv")
+_RANK: tuple[str, ...] = ("rank",)
+_GRADE: tuple[str, ...] = ("relevance", "rel", "grade", "label", "judgment", "judgement")
+_ASPECT: tuple[str, ...] = ("aspect", "intent", "subtopic", "group", "iteration", "iter")
+_ID: tuple[str, ...] = ("id", *_QUERY[:-1], *_ITEM, "sliceid", "clipid", "videoid", "imageid")
+_TEXT: tuple[str, ...] = ("text", "query", "contents", "content", "passage", "body")
+
+
+class Columns(NamedTuple):
+    """The columns of a table that matter, by the names they have there.
+
+    owner: the query, or the id of a text. value: score, rank, grade or text. rank: the rank, where a run has it.
+    """
+
+    owner: str
+    item: str
+    value: str
+    aspect: str | None = None
+    rank: str | None = None
+
+    @property
+    def by_rank(self) -> bool:
+        """Whether the value is a rank, of which small is good."""
+        return self.value == self.rank
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[\s_-]", "", name.lower())
+
+
+def _column(found: Sequence[str], words: Sequence[str]) -> str | None:
+    """The column that goes by the earliest of the words. Raises BadInput where two columns share it."""
+    for word in words:
+        named = [name for name in found if _plain(name) == word]
+        if len(named) > 1:
+            raise BadInput(f"columns {named[0]!r} and {named[1]!r} mean the same; rename or drop one of them.")
+        if named:
+            return named[0]
+    return None
+
+
+def known_columns(found: Sequence[str]) -> int:
+    """Number of columns with a recognised name."""
+    words = {*_QUERY, *_ITEM, *_SCORE, *_RANK, *_GRADE, *_ID, *_TEXT}
+    return sum(_plain(name) in words for name in found)
+
+
+def likelihood(found: Sequence[str], holds: Holds, *, whole: bool) -> float:
+    """Confidence that a table with these columns holds the expected data, from 0 to 1; from 0.5 on it can be read so.
+
+    whole: whether the column `score` holds integers, as grades are. BEIR's judgments call the grade `score`.
+    """
+    query, item, score = _column(found, _QUERY), _column(found, _ITEM), _column(found, _SCORE)
+    if holds == "texts":
+        fits = bool(_column(found, _ID) and _column(found, _TEXT)) and not (query and item)
+        return 0.9 if fits else 0.2 * bool(known_columns(found))
+    run, graded = bool(score or _column(found, _RANK)), bool(_column(found, _GRADE))
+    beir = whole and {_plain(name) for name in found} == {"queryid", "corpusid", "score"}
+    if not (query and item) or holds == "preferences":
+        return 0.2 * bool(known_columns(found) > 1 and holds != "preferences")
+    if holds == "run":
+        return (0.3 if beir else 0.9) if run else 0.3
+    if graded:
+        return 0.8 if run else 0.9
+    return (0.95 if beir else 0.6) if score and whole else 0.3
+
+
+def choose_columns(found: Sequence[str], holds: Holds, *, aspects: bool = False) -> Columns:
+    """The columns to read. Raises BadInput that names what is missing and what was found.
+
+    A run without a score is read by its rank; judgments without a grade by the column `score`, as in BEIR.
+    """
+    owner = _column(found, _ID if holds == "texts" else _QUERY)
+    item = owner if holds == "texts" else _column(found, _ITEM)
+    words = {"run": _SCORE, "judgments": (*_GRADE, "score"), "texts": _TEXT}[holds]
+    rank = _column(found, _RANK) if holds == "run" else None
+    value = _column(found, words) or rank
+    aspect = _column(found, _ASPECT) if aspects else None
+    wanted: dict[str, tuple[str | None, tuple[str, ...]]]
+    wanted = {"query": (owner, _QUERY), "item": (item, _ITEM), "value": (value, words + (_RANK if holds == "run" else ()))}
+    if holds == "texts":
+        wanted = {"id": (owner, _ID), "text": (value, _TEXT)}
+    if aspects:
+        wanted["aspect"] = (aspect, _ASPECT)
+    missing = [f"{what} ({', '.join(names)})" for what, (name, names) in wanted.items() if name is None]
+    if missing or owner is None or item is None or value is None:
+        listed = ", ".join(map(repr, found)) or "none"
+        raise BadInput(f"no column for {' and '.join(missing)}; found are {listed}; rename the columns to one of the names.")
+    return Columns(owner, item, value, aspect, rank)
+
+
+def choose_column(found: Sequence[str], name: str = "") -> str:
+    """The one column to read: the named one, else the only one, else that of ids. Raises BadInput that lists what was found."""
+    listed = ", ".join(map(repr, found)) or "none"
+    if name and name not in found:
+        raise BadInput(f"no column {name!r}; found are {listed}.")
+    chosen = name or (found[0] if len(found) == 1 else _column(found, _ID))
+    if chosen is None:
+        raise BadInput(f"no column for ids ({', '.join(_ID)}); found are {listed}; name one, as in table.csv:{found[0]}.")
+    return chosen
+
+
+def unique_rows(
+    queries: Sequence[str], items: Sequence[str], values: Sequence[float], duplicates: Repeats, twice: set[str] | None = None
+) -> tuple[Sequence[str], Sequence[str], Sequence[float]]:
+    """The rows without repeated items of a query: the `first` or the `best` of each stays in place; others change nothing.
+
+    twice: where to note the queries that repeat an item.
+    """
+    if duplicates == "error":
+        return queries, items, values
+    chosen: dict[tuple[str, str], int] = {}
+    for row, pair in enumerate(zip(queries, items, strict=True)):
+        known = chosen.setdefault(pair, row)
+        if known != row and twice is not None:
+            twice.add(pair[0])
+        if duplicates == "best" and values[row] > values[known]:
+            chosen[pair] = row
+    if duplicates == "keep":
+        return queries, items, values
+    rows = sorted(chosen.values())
+    return [queries[row] for row in rows], [items[row] for row in rows], [values[row] for row in rows]
+
+
+def quoted(name: str) -> str:
+    """The name of a column as an SQL literal."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def sql_text(content: Path | str) -> str:
+    """A text as an SQL literal."""
+    return "'" + str(content).replace("'", "''") + "'"
+
+
+def parquet(path: Path, *, numbered: bool = False) -> str:
+    """The rows of one Parquet file; no column comes from the names of its folders. numbered: with `file_row_number`."""
+    # Brackets and stars in a path would be a pattern of files.
+    plain = "".join(f"[{letter}]" if letter in "*?[" else letter for letter in str(path))
+    number = "file_row_number=true, " if numbered else ""
+    return f"read_parquet({sql_text(plain)}, {number}hive_partitioning=false, binary_as_string=true)"

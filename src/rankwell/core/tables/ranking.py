@@ -1,4 +1,4 @@
-"""Ranking: for each query a list of items with scores."""
+"""Rankings: for each query a list of items with scores; and hits, the judged part of one."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from typing import Self
 
 import numpy as np
 
-from rankwell.core.tables import Floats, Ints, offsets_of, sort_ids
+from rankwell.core.tables import Bools, Floats, Ints, offsets_of, sort_ids
 from rankwell.errors import BadScore, DuplicateItem
 
 
@@ -91,3 +91,27 @@ class Ranking:
     def index(self) -> dict[str, int]:
         """The position of each query in `queries`."""
         return {query: position for position, query in enumerate(self.queries)}
+
+
+@dataclass(frozen=True, eq=False)
+class Hits:
+    """The judged part of one ranking: a row per judged item that was retrieved. The unjudged rest is only counted.
+
+    query: (hits,) index into the judgments' queries, ascending. row: (hits,) row of the judgments, in any order within a query.
+    score: (hits,). above: items of the query that score strictly higher. tied: items that score the same, this one included.
+    before: those of the tied that come earlier in the named order, so that the rank is above + before + 1.
+    retrieved: (queries,) the number of items in the ranking. present: (queries,) whether the ranking has the query at all.
+    unknown: queries of the ranking that the truth lacks, with their number of items.
+    top: the first items of each known query, judged or not, in final order, where requested.
+    """
+
+    query: Ints
+    row: Ints
+    score: Floats
+    above: Ints
+    tied: Ints
+    before: Ints
+    retrieved: Ints
+    present: Bools
+    unknown: Mapping[str, int]
+    top: Ranking | None = None

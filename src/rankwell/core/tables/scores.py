@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rankwell.core.tables import Bools, Ints, offsets_of
-from rankwell.core.tables.embeddings import Positions
 from rankwell.core.tables.judgments import Judgments
+from rankwell.core.tables.names import Positions
 from rankwell.errors import BadInput, DuplicateItem
 
 Matrix = NDArray[Any]

@@ -1,16 +1,16 @@
-"""Rankings judged under several aspects: the judgment groups or the intents of each query."""
+"""Rankings judged under several aspects of each query: judgment groups of trec_eval, or intents (subtopics) of ndeval."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import Self
+from typing import NamedTuple, Self
 
 import numpy as np
 
-from rankwell.core.tables import Floats, Ints, offsets_of
-from rankwell.core.tables.hits import Hits
+from rankwell.core.tables import Bools, Floats, Ints, gather, offsets_of
 from rankwell.core.tables.judgments import Judgments
-from rankwell.core.views import gather
+from rankwell.core.tables.ranking import Hits
 from rankwell.core.views.judged import JudgedRankings
 
 
@@ -119,3 +119,56 @@ class AspectRankings:
             truth_items=self.truth_items[truth],
             truth_grades=self.truth_grades[truth],
         )
+
+
+@dataclass(frozen=True, eq=False)
+class GroupRankings(AspectRankings):
+    """A ranking per query and a truth per query and judgment group; the aspects are the groups.
+
+    own_items_only: whether each group sees the ranking without the items that it did not judge.
+    """
+
+    own_items_only: bool = False
+
+    @property
+    def condensed(self) -> "GroupRankings":
+        """The view of rankings without the items that a group did not judge, for each group on its own, as under trec_eval -J."""
+        return replace(self, own_items_only=True)
+
+    @cached_property
+    def by_aspect(self) -> JudgedRankings:
+        """The rankings judged by each group alone; its `queries` are the groups, its `items` rows of the truth here."""
+        view = self.join_aspects()
+        return view.condensed if self.own_items_only else view
+
+
+class Serving(NamedTuple):
+    """The intents that items serve in one query. query: its index. serves: (items, intents) which intents each item serves."""
+
+    query: int
+    serves: Bools
+
+
+@dataclass(frozen=True, eq=False)
+class IntentRankings(AspectRankings):
+    """A ranking per query and a truth per query and intent; the aspects are the intents."""
+
+    @cached_property
+    def condensed(self) -> "IntentRankings":
+        """The view of rankings without the items that are judged for no intent."""
+        return replace(self, flat=self.flat.condensed)
+
+    def serving(self, rel: float) -> Iterator[Serving]:
+        """For each query that has any: the items with grade `rel` or more for an intent, by the bytes of their ids descending.
+
+        Intents that nothing serves have no column.
+        """
+        good = np.flatnonzero(self.truth_grades >= max(rel, 0))
+        owner = self.query_of_aspect[self.aspect_of_truth[good]]
+        edges = np.flatnonzero(np.diff(owner, prepend=-1, append=-1))
+        for start, stop in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True):
+            items, row = np.unique(-self.truth_items[good[start:stop]], return_inverse=True)
+            intents, column = np.unique(self.aspect_of_truth[good[start:stop]], return_inverse=True)
+            serves = np.zeros((len(items), len(intents)), dtype=np.bool_)
+            serves[row, column] = True
+            yield Serving(int(owner[start]), serves)

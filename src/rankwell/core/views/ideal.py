@@ -3,16 +3,19 @@
 import heapq
 from collections.abc import Sequence
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rankwell.core.tables import Bools, Floats, Ints, offsets_of
-from rankwell.core.tables.hits import Hits
+from rankwell.core.tables import Bools, Floats, Ints, offsets_of, position_in_segment
 from rankwell.core.tables.judgments import Judgments
-from rankwell.core.views import position_in_segment
+from rankwell.core.tables.ranking import Hits
 from rankwell.core.views.judged import JudgedRankings
 from rankwell.errors import BadInput
 from rankwell.store import encode_id
+
+if TYPE_CHECKING:
+    from rankwell.core.registry import Measure
 
 
 def ideal(judgments: Judgments, retrieved: Ints) -> JudgedRankings:
@@ -147,3 +150,23 @@ def _view(
         unknown={},
     )
     return JudgedRankings.join(judgments, hits)
+
+
+def expected_values(measure: "Measure", view: JudgedRankings) -> Floats:
+    """(queries,) the expected value of a measure on a view in which all items of a query are tied (`constant`).
+
+    That is its chance level. Queries with as many items and the same grades have one, which is computed once for all of them: a
+    closed form may take time in proportion to the items. NaN where the measure has no closed form.
+    """
+    if measure.entry.view is not JudgedRankings or measure.entry.expected is None:
+        return np.full(len(view.queries), np.nan)
+    kinds = [
+        (n, view.judged_grades[start:stop].tobytes())
+        for n, start, stop in zip(
+            view.retrieved.tolist(), view.judged_offsets[:-1].tolist(), view.judged_offsets[1:].tolist(), strict=True
+        )
+    ]
+    first = {kind: query for query, kind in reversed(list(enumerate(kinds)))}
+    chosen = {kind: place for place, kind in enumerate(first)}
+    values = measure.entry.expected(view.take(np.array(list(first.values()), dtype=np.int64)), **dict(measure.given))
+    return values[np.array([chosen[kind] for kind in kinds], dtype=np.int64)]

@@ -7,11 +7,9 @@ from typing import Self
 
 import numpy as np
 
-from rankwell.core.tables import Bools, Floats, Ints, offsets_of, order_ids
-from rankwell.core.tables.hits import Hits
+from rankwell.core.tables import Bools, Floats, Ints, TieRule, gather, offsets_of, order_ids, position_in_segment, running_sum
 from rankwell.core.tables.judgments import Judgments
-from rankwell.core.tables.order import TieRule
-from rankwell.core.views import gather, position_in_segment, running_sum
+from rankwell.core.tables.ranking import Hits
 from rankwell.errors import TieRefused
 
 # How far down a measure looks: one number, one number per query, or everything.

@@ -3,14 +3,17 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Literal, NamedTuple, Self
+from typing import TYPE_CHECKING, Literal, NamedTuple, Self
 
 import numpy as np
 
-from rankwell.core.tables import Bools, Floats, Ints, offsets_of
-from rankwell.core.views import gather, position_in_segment, running_sum
+from rankwell.core.tables import Bools, Floats, Ints, gather, offsets_of, position_in_segment, running_sum
+from rankwell.core.views.ideal import expected_values
 from rankwell.core.views.judged import JudgedRankings
 from rankwell.errors import BadInput, DuplicateItem
+
+if TYPE_CHECKING:
+    from rankwell.core.registry import Measure
 
 Gains = Literal["binary", "reciprocal-rank", "similarity"]
 Ties = Literal["order", "shared"]
@@ -310,3 +313,15 @@ class RankingPairs:
             judged_offsets=offsets_of(np.bincount(owner[judged], minlength=queries).astype(np.int64)),
             judged_grades=grades[judged],
         )
+
+
+def chance_level(measure: "Measure", pairs: RankingPairs, *, gold_depth: int | None = None, gains: Gains = "binary") -> Floats:
+    """(queries,) the mean of a measure over all orders of the candidates: P@k gives d / n for d relevant among n of them.
+
+    gold_depth, gains: as in `RankingPairs.judged`, for measures that read judged rankings; their closed form under random order
+    of ties is their chance level. NaN where a measure has no closed form, and for a query that it does not count.
+    """
+    entry = measure.entry
+    if entry.view is RankingPairs:
+        return np.full(len(pairs.queries), np.nan) if entry.chance is None else entry.chance(pairs, **dict(measure.given))
+    return expected_values(measure, pairs.judged_at_random(gold_depth, gains))

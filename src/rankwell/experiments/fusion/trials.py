@@ -11,9 +11,8 @@ import numpy as np
 
 from rankwell.core.registry import Measure
 from rankwell.core.tables import Floats, Ints, offsets_of
-from rankwell.core.tables.hits import Hits
 from rankwell.core.tables.judgments import Judgments
-from rankwell.core.tables.ranking import Ranking
+from rankwell.core.tables.ranking import Hits, Ranking
 from rankwell.core.views.judged import JudgedRankings
 from rankwell.errors import BadUsage, NothingToEvaluate
 from rankwell.store import encode_id

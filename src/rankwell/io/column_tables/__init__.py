@@ -6,10 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from rankwell.core.tables.hits import Hits
 from rankwell.core.tables.judgments import Judgments
-from rankwell.core.tables.ranking import Ranking
-from rankwell.core.tables.sql import quoted, text
+from rankwell.core.tables.names import quoted, sql_text
+from rankwell.core.tables.ranking import Hits, Ranking
 from rankwell.errors import BadInput
 from rankwell.io import Request, Texts, file_format
 from rankwell.io.column_tables.dialects import CSV, JSONL, PARQUET, TSV, Dialect
@@ -107,7 +106,7 @@ def _write(columns: dict[str, Any], table: Ranking | Judgments, path: Path, dial
             _refuse_unwritable(filled[name], name, dialect)
     with connected() as session:
         session.register("filled", filled)
-        session.execute(f"COPY (SELECT * FROM filled) TO {text(path)} ({dialect.copy})")
+        session.execute(f"COPY (SELECT * FROM filled) TO {sql_text(path)} ({dialect.copy})")
 
 
 def _refuse_unwritable(ids: Any, name: str, dialect: Dialect) -> None:

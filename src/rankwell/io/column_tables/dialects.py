@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from rankwell.core.tables.columns import Holds, known_columns, likelihood
+from rankwell.core.tables.names import Holds, known_columns, likelihood
 from rankwell.io.column_tables.session import glimpse
 from rankwell.store import Head
 

@@ -4,9 +4,9 @@ import numpy as np
 
 from rankwell.core.kernels import native
 from rankwell.core.tables import Ints, offsets_of
-from rankwell.core.tables.columns import Columns, Repeats
-from rankwell.core.tables.hits import Hits
 from rankwell.core.tables.judgments import Judgments
+from rankwell.core.tables.names import Columns, Repeats
+from rankwell.core.tables.ranking import Hits
 from rankwell.errors import DuplicateItem
 from rankwell.io import Request
 from rankwell.io.column_tables.table import Table

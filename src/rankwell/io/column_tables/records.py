@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from rankwell.core.tables.sql import parquet
+from rankwell.core.tables.names import parquet
 from rankwell.errors import BadInput
 from rankwell.io import Request
 from rankwell.io.column_tables.session import connected, first_line, on_disk

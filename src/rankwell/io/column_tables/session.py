@@ -9,7 +9,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from rankwell.core.tables.sql import parquet, quoted
+from rankwell.core.tables.names import parquet, quoted
 from rankwell.errors import BadInput
 from rankwell.store import Source
 

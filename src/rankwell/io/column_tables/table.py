@@ -7,8 +7,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from rankwell.core.tables.columns import Columns, Holds, choose_columns
-from rankwell.core.tables.sql import parquet, quoted, text
+from rankwell.core.tables.names import Columns, Holds, choose_columns, parquet, quoted, sql_text
 from rankwell.errors import BadInput, BadLine, BadScore
 from rankwell.io.column_tables.dialects import Dialect
 from rankwell.io.column_tables.session import connected, first_line, glimpse, on_disk
@@ -41,15 +40,14 @@ class Table:
             raise BadInput(f"two columns are called {double!r}; rename or drop one of them.")
         kind = "JSON" if dialect.name == "jsonl" else "VARCHAR"
         self.types = dict.fromkeys(names, kind)
-        columns = "{" + ", ".join(f"{text(name)}: '{kind}'" for name in names) + "}"
+        columns = "{" + ", ".join(f"{sql_text(name)}: '{kind}'" for name in names) + "}"
         if dialect.name == "jsonl":
             form = "array" if head.text.startswith("[") else "newline_delimited"
-            self.source = (
-                f"read_json({text(path)}, format='{form}', columns={columns}, compression='none', maximum_object_size=268435456)"
-            )
+            options = f"format='{form}', columns={columns}, compression='none', maximum_object_size=268435456"
+            self.source = f"read_json({sql_text(path)}, {options})"
         else:
-            options = f"delim={text(dialect.delimiter(head))}, header={header}, quote='\"', escape='\"', auto_detect=false"
-            self.source = f"read_csv({text(path)}, {options}, columns={columns}, compression='none', max_line_size=268435456)"
+            options = f"delim={sql_text(dialect.delimiter(head))}, header={header}, quote='\"', escape='\"', auto_detect=false"
+            self.source = f"read_csv({sql_text(path)}, {options}, columns={columns}, compression='none', max_line_size=268435456)"
 
     def id(self, name: str) -> str:
         """SQL for a column of ids: text as it stands, whole numbers as text, NULL where there is none."""

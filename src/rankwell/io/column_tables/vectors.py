@@ -7,9 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rankwell.core.kernels.arrays import USUAL, as_real, item_ids
-from rankwell.core.tables.columns import choose_column, known_columns
 from rankwell.core.tables.embeddings import Embeddings
-from rankwell.core.tables.sql import parquet, quoted
+from rankwell.core.tables.names import choose_column, known_columns, parquet, quoted
 from rankwell.errors import BadInput
 from rankwell.io import Request
 from rankwell.io.column_tables.dialects import Dialect

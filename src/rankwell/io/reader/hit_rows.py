@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from rankwell.store import decode_id
 
 if TYPE_CHECKING:
-    from rankwell.core.tables.hits import Hits
     from rankwell.core.tables.judgments import Judgments
-    from rankwell.core.tables.ranking import Ranking
+    from rankwell.core.tables.ranking import Hits, Ranking
 
 
 class TopRows(NamedTuple):
@@ -44,7 +43,7 @@ class HitRows(NamedTuple):
         """The hits under the judgments whose rows these are. keep: whether the first items of each query were kept."""
         import numpy as np
 
-        from rankwell.core.tables.hits import Hits
+        from rankwell.core.tables.ranking import Hits
 
         rows = np.frombuffer(self.row, dtype=np.int64)
         order = np.argsort(rows)

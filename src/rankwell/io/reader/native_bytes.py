@@ -15,9 +15,9 @@ from rankwell.core.kernels import native
 from rankwell.io.reader.hit_rows import HitRows, TopRows
 
 if TYPE_CHECKING:
-    from rankwell.core.tables.hits import Hits
+    from rankwell.core.tables import TieRule
     from rankwell.core.tables.judgments import Judgments
-    from rankwell.core.tables.order import TieRule
+    from rankwell.core.tables.ranking import Hits
     from rankwell.errors import BadInput
     from rankwell.io.reader.judged_rows import JudgedRows
     from rankwell.io.reader.reading import Layout, Progress, ReadOptions

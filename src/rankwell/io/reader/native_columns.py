@@ -8,8 +8,8 @@ from rankwell.core.kernels import native
 from rankwell.io.reader.native_bytes import rows_of, rule_of
 
 if TYPE_CHECKING:
-    from rankwell.core.tables.hits import Hits
     from rankwell.core.tables.judgments import Judgments
+    from rankwell.core.tables.ranking import Hits
     from rankwell.io.reader.reading import ReadOptions
 
 

@@ -21,9 +21,9 @@ from rankwell.store import encode_id
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from rankwell.core.tables.hits import Hits
+    from rankwell.core.tables import TieRule
     from rankwell.core.tables.judgments import Judgments
-    from rankwell.core.tables.order import TieRule
+    from rankwell.core.tables.ranking import Hits
     from rankwell.io.reader.judged_rows import JudgedRows
     from rankwell.io.reader.reading import Layout, Progress
     from rankwell.store import Source

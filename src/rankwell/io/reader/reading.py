@@ -6,10 +6,9 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from rankwell.core.tables import Floats, Ints
-    from rankwell.core.tables.hits import Hits
+    from rankwell.core.tables import Floats, Ints, TieRule
     from rankwell.core.tables.judgments import Judgments
-    from rankwell.core.tables.order import TieRule
+    from rankwell.core.tables.ranking import Hits
     from rankwell.store import Source
 
 # Called with the bytes done and the bytes in all; the latter is 0 where nobody knows, as for compressed files.

@@ -5,11 +5,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rankwell.core.tables import Floats, Ints, offsets_of
-from rankwell.core.tables.hits import Hits
+from rankwell.core.tables import Floats, Ints, TieRule, arrange, offsets_of, rank_counts
 from rankwell.core.tables.judgments import Judgments
-from rankwell.core.tables.order import TieRule, arrange, count
-from rankwell.core.tables.ranking import Ranking
+from rankwell.core.tables.ranking import Hits, Ranking
 from rankwell.store import encode_id
 
 
@@ -39,7 +37,7 @@ def hits_of_rows(rows: Rows, judgments: Judgments, *, ties: TieRule, single_prec
         with np.errstate(over="ignore"):
             scores = scores.astype(np.float32).astype(np.float64)
     names = _Names(rows, scores)
-    counts = count(scores, rows.offsets, rows.asked, names, ties)
+    counts = rank_counts(scores, rows.offsets, rows.asked, names, ties)
     retrieved = np.diff(rows.offsets)
     present = retrieved > 0
     present[list(rows.empty)] = True

@@ -12,15 +12,13 @@ from rankwell.conventions import CONVENTIONS, Convention
 from rankwell.core.kernels.arrays import refuse_non_finite
 from rankwell.core.kernels.similarity import metric_name
 from rankwell.core.tables import Floats, Ints, sort_ids
-from rankwell.core.tables.alignment import align
-from rankwell.core.tables.embeddings import Embeddings
+from rankwell.core.tables.embeddings import Embeddings, align
 from rankwell.core.tables.names import Place, name_places
 from rankwell.core.tables.values import Unit, Values
 from rankwell.core.views.judged import JudgedRankings
-from rankwell.core.views.ranking_pairs import Gains, RankingPairs
+from rankwell.core.views.ranking_pairs import Gains, RankingPairs, chance_level
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate
 from rankwell.io.embeddings import read_column, read_embeddings, split_part
-from rankwell.measures.chance import chance_level
 from rankwell.neighbours import TopK
 from rankwell.stats import Intervals
 from rankwell.stats.summaries import SummaryRow

@@ -7,8 +7,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from rankwell.core.tables import Bools, Floats, Ints, offsets_of
-from rankwell.core.views import f1_of, gather, multiset_f1, position_in_segment
+from rankwell.core.tables import Bools, Floats, Ints, f1_of, gather, multiset_f1, offsets_of, position_in_segment
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate
 from rankwell.media.texts import normalize_all, normalizer
 from rankwell.tasks.answers.questions import Predictions, Questions

@@ -9,9 +9,8 @@ import numpy as np
 
 from rankwell.conventions import CONVENTIONS, Convention, LabelledMeasure
 from rankwell.core.registry import split_names
-from rankwell.core.tables import Bools
-from rankwell.core.tables.columns import Repeats
-from rankwell.core.tables.order import TieRule, tie_rule
+from rankwell.core.tables import Bools, TieRule, tie_rule
+from rankwell.core.tables.names import Repeats
 from rankwell.core.tables.values import Values
 from rankwell.errors import BadUsage
 from rankwell.stats import Intervals, check_intervals

@@ -9,15 +9,13 @@ from typing import Any, Literal
 import numpy as np
 
 from rankwell.core.registry import Measure, parse_measure
-from rankwell.core.tables import Bools, Floats
-from rankwell.core.tables.hits import Hits
+from rankwell.core.tables import Bools, Floats, TieRule
 from rankwell.core.tables.judgments import Judgments
-from rankwell.core.tables.order import TieRule
-from rankwell.core.tables.ranking import Ranking
-from rankwell.core.views.details import Details, details_of
-from rankwell.core.views.groups import GroupRankings
+from rankwell.core.tables.ranking import Hits, Ranking
+from rankwell.core.views.aspects import GroupRankings
 from rankwell.core.views.judged import JudgedRankings
 from rankwell.errors import BadInput
+from rankwell.evaluation.details import Details, details_of
 from rankwell.io import find_hits
 from rankwell.tasks.answers.formats import FoundRetrieved
 from rankwell.tasks.answers.questions import Questions

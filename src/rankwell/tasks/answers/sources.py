@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from rankwell.core.tables.columns import Repeats
+from rankwell.core.tables.names import Repeats
 from rankwell.errors import NothingToEvaluate
 from rankwell.io import read_texts
 from rankwell.store import STDIN, Source

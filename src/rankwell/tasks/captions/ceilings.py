@@ -8,17 +8,14 @@ from typing import NamedTuple
 import numpy as np
 
 from rankwell.core.registry import Measure
-from rankwell.core.tables import Floats, Ints, offsets_of
-from rankwell.core.tables.hits import Hits
+from rankwell.core.tables import Floats, Ints, MatrixTies, offsets_of, position_in_segment
 from rankwell.core.tables.judgments import Judgments
-from rankwell.core.tables.order import MatrixTies
+from rankwell.core.tables.ranking import Hits
 from rankwell.core.tables.scores import Positives
-from rankwell.core.views import position_in_segment
 from rankwell.core.views.ideal import ideal, ideal_if_shared
 from rankwell.core.views.judged import JudgedRankings
 from rankwell.evaluation.judged import Ceiling
-from rankwell.measures.best_only import reads_best_only
-from rankwell.measures.first_rank import averaged
+from rankwell.measures.first_rank import averaged, reads_best_only
 
 _MEANS = ("mean", "sum")
 

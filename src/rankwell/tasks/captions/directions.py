@@ -7,9 +7,8 @@ import numpy as np
 
 from rankwell.conventions import Convention, LabelledMeasure, choose_measures
 from rankwell.core.registry import Measure, parse_measure, suggest
-from rankwell.core.tables import Ints, order_ids
-from rankwell.core.tables.embeddings import Positions
-from rankwell.core.tables.order import TIE_RULES, MatrixTies
+from rankwell.core.tables import TIE_RULES, Ints, MatrixTies, order_ids
+from rankwell.core.tables.names import Positions
 from rankwell.errors import BadUsage, UnknownName
 from rankwell.tasks.captions.conventions import CaptionConvention, DirectionRules, VideoToText
 

@@ -7,15 +7,20 @@ from typing import Any, get_args
 
 from rankwell.conventions import CONVENTIONS, Convention, LabelledMeasure, NoRelevantRule
 from rankwell.core.registry import split_names, suggest
-from rankwell.core.views.details import Details
 from rankwell.core.views.judged import JudgedRankings
 from rankwell.errors import BadScore, BadUsage, UnknownName
-from rankwell.evaluation.builder import Progress as RunProgress
-from rankwell.evaluation.builder import ResultsBuilder
-from rankwell.evaluation.counting import QUERIES_BEST_TIED, QUERIES_COUNTED, QUERIES_MASKED, QUERIES_WITHOUT_RELEVANT
-from rankwell.evaluation.results import Results
+from rankwell.evaluation.details import Details
+from rankwell.evaluation.results import (
+    QUERIES_BEST_TIED,
+    QUERIES_COUNTED,
+    QUERIES_MASKED,
+    QUERIES_WITHOUT_RELEVANT,
+    Results,
+    ResultsBuilder,
+)
+from rankwell.evaluation.results import Progress as RunProgress
 from rankwell.io.embeddings import read_column
-from rankwell.measures.best_only import reads_best_only
+from rankwell.measures.first_rank import reads_best_only
 from rankwell.stats import Intervals, check_intervals
 from rankwell.tasks.captions.aggregates import DEFINITIONS, aggregate_rows, named_aggregates
 from rankwell.tasks.captions.directions import (

@@ -12,8 +12,8 @@ from rankwell import io
 from rankwell.core.kernels.exclusion import Groups
 from rankwell.core.kernels.similarity import Metric, metric_name
 from rankwell.core.tables import Ints
-from rankwell.core.tables.embeddings import Embeddings, Positions
-from rankwell.core.tables.names import Place, name_places
+from rankwell.core.tables.embeddings import Embeddings
+from rankwell.core.tables.names import Place, Positions, name_places
 from rankwell.core.tables.scores import Matrix, Positives, Scores
 from rankwell.errors import BadInput, BadUsage
 from rankwell.io.embeddings import read_column, read_embeddings

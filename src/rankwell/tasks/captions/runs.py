@@ -11,16 +11,14 @@ import numpy as np
 from rankwell.core.kernels.matrix_counts import PositiveCounts
 from rankwell.core.registry import Measure
 from rankwell.core.tables import Bools, Floats, Ints, offsets_of
-from rankwell.core.tables.hits import Hits
 from rankwell.core.tables.judgments import Judgments
-from rankwell.core.tables.ranking import Ranking
+from rankwell.core.tables.ranking import Hits, Ranking
 from rankwell.core.tables.scores import Positives
-from rankwell.core.views.details import Details, details_of
 from rankwell.core.views.judged import JudgedRankings
 from rankwell.errors import NothingToEvaluate
-from rankwell.evaluation.builder import DETAIL_DEPTH
-from rankwell.evaluation.counting import counted_queries
+from rankwell.evaluation.details import Details, details_of
 from rankwell.evaluation.judged import Ceiling, JudgedRun, ReferenceLevels
+from rankwell.evaluation.results import DETAIL_DEPTH, counted_queries
 from rankwell.neighbours.positive_counts import Compared
 from rankwell.tasks.captions.ceilings import Ceilings, choices_among, choices_of_collapsed
 from rankwell.tasks.captions.directions import Direction, sorted_queries, tie_order

@@ -5,8 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from rankwell.core.tables import sort_ids
-from rankwell.core.views.details import Details
-from rankwell.evaluation.rows import COMPLETE, detail_columns
+from rankwell.evaluation.details import COMPLETE, Details, detail_columns
 from rankwell.tasks.captions.directions import Direction
 
 _SHOWN = 5

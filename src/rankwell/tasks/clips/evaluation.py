@@ -12,11 +12,9 @@ from typing import Any
 from rankwell.conventions import CONVENTIONS
 from rankwell.core.registry import split_names
 from rankwell.core.tables.values import Values
-from rankwell.core.views.details import Details
 from rankwell.errors import BadInput, BadUsage
-from rankwell.evaluation.builder import ResultsBuilder
-from rankwell.evaluation.results import Results
-from rankwell.evaluation.rows import detail_columns
+from rankwell.evaluation.details import Details, detail_columns
+from rankwell.evaluation.results import Results, ResultsBuilder
 from rankwell.stats import Intervals
 from rankwell.store import STDIN, Source
 from rankwell.tasks.clips import choices

@@ -11,8 +11,8 @@ import numpy as np
 
 from rankwell.core.tables import Floats
 from rankwell.core.tables.judgments import Judgments
-from rankwell.core.views.details import Details
 from rankwell.core.views.judged import JudgedRankings
+from rankwell.evaluation.details import Details
 from rankwell.tasks.clips.annotations import Annotations
 from rankwell.tasks.clips.rankings import ClipList
 from rankwell.tasks.clips.truth import Required

@@ -8,12 +8,10 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from rankwell.core.kernels.exclusion import Exclude, Groups
-from rankwell.core.tables import Floats, Ints, offsets_of, order_ids
+from rankwell.core.tables import Floats, Ints, TieRule, offsets_of, order_ids
 from rankwell.core.tables.embeddings import Embeddings
-from rankwell.core.tables.hits import Hits
 from rankwell.core.tables.judgments import Judgments
-from rankwell.core.tables.order import TieRule
-from rankwell.core.tables.ranking import Ranking
+from rankwell.core.tables.ranking import Hits, Ranking
 from rankwell.errors import BadInput
 from rankwell.io.reader.rows import hits_of_ranking
 from rankwell.neighbours import RankCounts, ranks_of, search

@@ -8,11 +8,10 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from rankwell.core.registry import Measure
-from rankwell.core.tables import Bools, Floats, Ints
-from rankwell.core.views import ratio
+from rankwell.core.tables import Bools, Floats, Ints, ratio
+from rankwell.core.views.ideal import expected_values
 from rankwell.core.views.judged import JudgedRankings
 from rankwell.evaluation.judged import Ceiling, JudgedRun, MeasuredQueries, ReferenceLevels
-from rankwell.measures.chance import expected_values
 
 
 class ClipLevels(NamedTuple):

@@ -10,8 +10,8 @@ import numpy as np
 from rankwell import io
 from rankwell.core.kernels.arrays import as_real
 from rankwell.core.kernels.similarity import metric_name
+from rankwell.core.tables import TieRule, arrange, tie_rule
 from rankwell.core.tables.embeddings import Embeddings
-from rankwell.core.tables.order import TieRule, arrange, tie_rule
 from rankwell.encoders import load_encoder
 from rankwell.engines.live_engine import LiveEngine
 from rankwell.errors import BadInput, BadUsage

@@ -13,15 +13,16 @@ from rankwell.core.tables.judgments import Judgments
 from rankwell.core.tables.values import Values
 from rankwell.core.views.judged import JudgedRankings
 from rankwell.errors import BadInput
-from rankwell.evaluation.builder import DETAIL_DEPTH, ResultsBuilder
-from rankwell.evaluation.counting import (
+from rankwell.evaluation.judged import ReferenceLevels
+from rankwell.evaluation.results import (
+    DETAIL_DEPTH,
     QUERIES_COUNTED,
     QUERIES_MISSING,
     QUERIES_TIED,
     QUERIES_WITHOUT_RELEVANT,
+    ResultsBuilder,
     counted_queries,
 )
-from rankwell.evaluation.judged import ReferenceLevels
 from rankwell.stats import Intervals
 from rankwell.stats.summaries import summarise
 from rankwell.tasks.clips.annotations import Annotations

@@ -16,10 +16,15 @@ from rankwell.core.tables import Bools, Floats
 from rankwell.core.tables.values import Values
 from rankwell.core.views.judged import JudgedRankings
 from rankwell.errors import BadUsage, NothingToEvaluate
-from rankwell.evaluation.builder import Progress as RunProgress
-from rankwell.evaluation.builder import ResultsBuilder
-from rankwell.evaluation.counting import QUERIES_BEST_TIED, QUERIES_COUNTED, QUERIES_MISSING, QUERIES_WITHOUT_RELEVANT
-from rankwell.evaluation.results import Results
+from rankwell.evaluation.results import (
+    QUERIES_BEST_TIED,
+    QUERIES_COUNTED,
+    QUERIES_MISSING,
+    QUERIES_WITHOUT_RELEVANT,
+    Results,
+    ResultsBuilder,
+)
+from rankwell.evaluation.results import Progress as RunProgress
 from rankwell.io.positives import Sides, read_positives
 from rankwell.stats import Intervals, check_intervals
 from rankwell.store import Source

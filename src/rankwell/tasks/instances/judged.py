@@ -8,16 +8,14 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from rankwell.core.registry import Measure, suggest
-from rankwell.core.tables import Bools, Floats, Ints, order_ids
-from rankwell.core.tables.hits import Hits
-from rankwell.core.tables.order import TIE_RULES, TieRule
-from rankwell.core.tables.ranking import Ranking
+from rankwell.core.tables import TIE_RULES, Bools, Floats, Ints, TieRule, order_ids
+from rankwell.core.tables.ranking import Hits, Ranking
 from rankwell.core.tables.scores import Positives
-from rankwell.core.views.details import Details, details_of
 from rankwell.core.views.judged import JudgedRankings
 from rankwell.errors import UnknownName
-from rankwell.evaluation.counting import counted_queries
+from rankwell.evaluation.details import Details, details_of
 from rankwell.evaluation.judged import Ceiling, JudgedRun, ReferenceLevels
+from rankwell.evaluation.results import counted_queries
 from rankwell.tasks.instances.runs import Aligned
 from rankwell.tasks.instances.truth import InstanceTruth
 

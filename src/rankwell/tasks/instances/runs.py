@@ -9,8 +9,8 @@ import numpy as np
 
 from rankwell.core.kernels.similarity import Metric, metric_name
 from rankwell.core.tables import Ints
-from rankwell.core.tables.embeddings import Embeddings, Positions
-from rankwell.core.tables.names import Place, name_places
+from rankwell.core.tables.embeddings import Embeddings
+from rankwell.core.tables.names import Place, Positions, name_places
 from rankwell.core.tables.scores import Scores
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate
 from rankwell.io.embeddings import read_column, read_embeddings

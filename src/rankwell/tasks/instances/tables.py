@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 
 from rankwell.core.tables import Floats, Ints
-from rankwell.core.views.details import Details
-from rankwell.evaluation.builder import DETAIL_DEPTH
-from rankwell.evaluation.rows import COMPLETE, detail_columns
+from rankwell.evaluation.details import COMPLETE, Details, detail_columns
+from rankwell.evaluation.results import DETAIL_DEPTH
 from rankwell.tasks.instances.images import Images
 from rankwell.tasks.instances.judged import InstanceRun
 from rankwell.tasks.instances.truth import InstanceTruth

@@ -7,8 +7,8 @@ import numpy as np
 
 from rankwell.core.kernels.pair_similarities import Similarity
 from rankwell.core.tables import Floats
+from rankwell.core.tables.pairs import ScoredPairs
 from rankwell.core.tables.values import Values
-from rankwell.core.views.scored_pairs import ScoredPairs
 from rankwell.errors import BadInput
 from rankwell.stats import MIN_QUERIES, Intervals, correlation
 from rankwell.stats.correlation import PairIntervals, bootstrap_pairs, fit_line

@@ -8,23 +8,25 @@ from rankwell.conventions import LabelledMeasure, Rules, choose_measures
 from rankwell.core.options import takes_options
 from rankwell.core.registry import measure_names
 from rankwell.core.tables import Bools
-from rankwell.core.tables.hits import Hits
 from rankwell.core.tables.names import name_runs
-from rankwell.core.views.details import Details, details_of
+from rankwell.core.tables.ranking import Hits
 from rankwell.core.views.judged import JudgedRankings
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate
-from rankwell.evaluation.builder import DETAIL_DEPTH, Progress, ResultsBuilder, summary_of
-from rankwell.evaluation.counting import (
+from rankwell.evaluation.details import Details, detail_columns, details_of
+from rankwell.evaluation.judged import JudgedRun
+from rankwell.evaluation.results import (
+    DETAIL_DEPTH,
     QUERIES_COUNTED,
     QUERIES_MISSING,
     QUERIES_TIED,
     QUERIES_UNKNOWN,
     QUERIES_WITHOUT_RELEVANT,
+    Progress,
+    Results,
+    ResultsBuilder,
     counted_queries,
+    summary_of,
 )
-from rankwell.evaluation.judged import JudgedRun
-from rankwell.evaluation.results import Results
-from rankwell.evaluation.rows import detail_columns
 from rankwell.stats import check_intervals
 from rankwell.tasks.runs.inputs import RunJudgments, read_run_judgments, sources_of
 from rankwell.tasks.runs.options import RunOptions

@@ -6,8 +6,7 @@ from typing import Literal
 import numpy as np
 
 from rankwell.core.registry import measure
-from rankwell.core.tables import Floats, Ints
-from rankwell.core.views import ratio
+from rankwell.core.tables import Floats, Ints, ratio
 from rankwell.core.views.ranking_pairs import Prefixes, RankingPairs, Ties
 from rankwell.errors import BadUsage
 

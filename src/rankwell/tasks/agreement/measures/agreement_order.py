@@ -5,8 +5,7 @@ from typing import Literal
 import numpy as np
 
 from rankwell.core.registry import measure
-from rankwell.core.tables import Floats, Ints, offsets_of
-from rankwell.core.views import position_in_segment
+from rankwell.core.tables import Floats, Ints, offsets_of, position_in_segment
 from rankwell.core.views.ranking_pairs import RankingPairs
 from rankwell.errors import BadUsage
 

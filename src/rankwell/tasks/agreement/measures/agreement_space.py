@@ -3,8 +3,7 @@
 import numpy as np
 
 from rankwell.core.registry import measure
-from rankwell.core.tables import Bools, Floats, Ints
-from rankwell.core.views import ratio
+from rankwell.core.tables import Bools, Floats, Ints, ratio
 from rankwell.core.views.ranking_pairs import ListSide, RankingPairs
 from rankwell.errors import BadUsage
 

@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple, TypeVar, get_args
 
 from rankwell import io
 from rankwell.core.registry import Catalogue, suggest
-from rankwell.core.tables.columns import Repeats
+from rankwell.core.tables.names import Repeats
 from rankwell.core.tables.ranking import Ranking
 from rankwell.errors import BadInput, NothingToEvaluate, UnknownName
 from rankwell.io import FORMATS

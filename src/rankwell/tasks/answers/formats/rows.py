@@ -7,10 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from rankwell.core.tables import order_ids
-from rankwell.core.tables.columns import Repeats, unique_rows
+from rankwell.core.tables import gather, order_ids
+from rankwell.core.tables.names import Repeats, unique_rows
 from rankwell.core.tables.ranking import Ranking
-from rankwell.core.views import gather
 from rankwell.errors import BadInput, DuplicateItem
 from rankwell.tasks.answers.formats.content import Content, Where
 from rankwell.tasks.answers.questions import Predictions, Questions

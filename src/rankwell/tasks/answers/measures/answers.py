@@ -6,8 +6,7 @@ from typing import Literal
 import numpy as np
 
 from rankwell.core.registry import Measure, measure
-from rankwell.core.tables import Bools, Floats
-from rankwell.core.views import ratio
+from rankwell.core.tables import Bools, Floats, ratio
 from rankwell.errors import BadUsage
 from rankwell.media.texts import NormalizerName
 from rankwell.tasks.answers.answer_pairs import AnswerPairs, NoAnswer, Rule, Scores

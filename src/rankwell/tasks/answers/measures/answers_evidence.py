@@ -5,9 +5,8 @@ from itertools import pairwise
 import numpy as np
 
 from rankwell.core.registry import measure
-from rankwell.core.tables import Floats
-from rankwell.core.views import ratio
-from rankwell.core.views.groups import GroupRankings
+from rankwell.core.tables import Floats, ratio
+from rankwell.core.views.aspects import GroupRankings
 
 _KILT = "Petroni and others 2021, KILT: a benchmark for knowledge intensive language tasks, evaluation script"
 

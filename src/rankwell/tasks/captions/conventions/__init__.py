@@ -2,7 +2,7 @@
 
 from typing import Literal, NamedTuple
 
-from rankwell.core.tables.order import MatrixTies
+from rankwell.core.tables import MatrixTies
 
 Aggregate = Literal["rsum", "gmean", "r_mean"]
 """Aggregates of several R@K: the sum over both directions, the geometric mean of one direction's, the mean of one direction's."""

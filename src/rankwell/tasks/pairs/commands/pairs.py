@@ -15,10 +15,9 @@ from rankwell import __version__, report
 from rankwell.core.kernels.pair_similarities import Similarity, pair_similarities, similarity_name
 from rankwell.core.options import Option
 from rankwell.core.tables import Bools, Floats
-from rankwell.core.tables.alignment import matching_rows
-from rankwell.core.tables.embeddings import Positions
-from rankwell.core.tables.pairs import Pairs, sample_pairs
-from rankwell.core.views.scored_pairs import ScoredPairs
+from rankwell.core.tables.embeddings import matching_rows
+from rankwell.core.tables.names import Positions
+from rankwell.core.tables.pairs import Pairs, ScoredPairs, sample_pairs
 from rankwell.errors import BadInput, BadUsage
 from rankwell.io.embeddings import read_column, read_embeddings, split_part
 from rankwell.io.numbers import read_numbers

@@ -1,14 +1,14 @@
-"""Details: item by item what a ranking held, for pages and comparisons: the first items of a query, and every judged one."""
+"""Details: the first items of each query and every judged one, with rank, score, grade and state; the rows of details.parquet."""
 
-from collections.abc import Mapping
-from typing import NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from math import isnan
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from rankwell.core.tables import Floats
-from rankwell.core.tables.hits import Hits
 from rankwell.core.tables.judgments import Judgments
-from rankwell.core.tables.ranking import Ranking
+from rankwell.core.tables.ranking import Hits, Ranking
 from rankwell.core.views.judged import JudgedRankings
 
 
@@ -76,3 +76,29 @@ def _state(fact: tuple[float, bool] | None) -> str:
         return "unjudged"
     grade, is_junk = fact
     return "junk" if is_junk else "unjudged" if grade < 0 else "relevant" if grade > 0 else "nonrelevant"
+
+
+DETAIL_COLUMNS = ("run", "query", "item", "rank", "score", "grade", "state", "detail")
+
+COMPLETE = {"unjudged": "nonrelevant"}
+"""The states where the judgments are complete: an item that they do not list is not relevant."""
+
+
+def detail_columns(
+    parts: Iterable[tuple[str, Details, Sequence[str | None] | str | None]], *, states: Mapping[str, str] | None = None
+) -> dict[str, list[Any]]:
+    """The columns of details.parquet; NaN becomes None.
+
+    parts: the name of a run, its details, and what the task knows of the rows as JSON: one text each, one for all, or None.
+    states: state -> the task's word for it, such as `unjudged` -> `nonrelevant` where the judgments are complete.
+    """
+    columns: dict[str, list[Any]] = {name: [] for name in DETAIL_COLUMNS}
+    for run, details, attributes in parts:
+        n = len(details.query)
+        columns["run"] += [run] * n
+        columns["detail"] += [attributes] * n if attributes is None or isinstance(attributes, str) else list(attributes)
+        for name, values in details._asdict().items():
+            columns[name] += values if isinstance(values, list) else [None if isnan(each) else each for each in values.tolist()]
+    if states:
+        columns["state"] = [states.get(state, state) for state in columns["state"]]
+    return columns
