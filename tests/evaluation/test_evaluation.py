@@ -158,7 +158,7 @@ def test_the_rules_name_every_choice_and_every_definition():
 
 
 def test_a_choice_that_does_not_exist_lists_those_that_do():
-    with pytest.raises(UnknownName, match="truth, run, both"):
+    with pytest.raises(UnknownName, match="both, run, truth"):
         rw.evaluate(TRUTH, RUN, queries="all")
     with pytest.raises(UnknownName, match="id-desc, id-asc"):
         rw.evaluate(TRUTH, RUN, ties="random")
