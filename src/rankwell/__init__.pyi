@@ -35,8 +35,8 @@ from rankwell.tasks.answers.formats import read_predictions as read_predictions
 from rankwell.tasks.answers.formats import read_questions as read_questions
 from rankwell.tasks.answers.questions import Predictions as Predictions
 from rankwell.tasks.answers.questions import Questions as Questions
-from rankwell.tasks.captions.evaluation import captions as captions
 from rankwell.tasks.captions.hgr import eval_q2m as eval_q2m
+from rankwell.tasks.captions.options import CaptionOptions as CaptionOptions
 from rankwell.tasks.clips.annotations import Annotations as Annotations
 from rankwell.tasks.clips.evaluation import evaluate_clips as evaluate_clips
 from rankwell.tasks.clips.formats import read_annotations as read_annotations
@@ -49,6 +49,32 @@ from rankwell.tasks.runs.options import RunOptions as RunOptions
 
 __version__: str
 
+def captions(
+    scores: Any = ...,
+    positives: Any = ...,
+    *,
+    queries: Any = ...,
+    gallery: Any = ...,
+    metric: Literal["cosine", "dot", "l2"] | None = ...,
+    direction: Literal["both", "t2v", "v2t"] = ...,
+    protocol: Literal["among-captions", "among-videos", "both"] | None = ...,
+    k: Sequence[int] | int | str | None = ...,
+    measures: Sequence[str] | str | None = ...,
+    convention: str = ...,
+    ties: str | None = ...,
+    no_relevant: Literal["empty", "skip", "error"] | None = ...,
+    mask: Any = ...,
+    transform: str | None = ...,
+    bank: Any = ...,
+    query_ids: Any = ...,
+    item_ids: Any = ...,
+    texts: Any = ...,
+    intervals: Literal["bootstrap", "t", "none"] = ...,
+    seed: int = ...,
+    details: bool = ...,
+    progress: Callable[[str, int, int], None] | None = ...,
+    options: CaptionOptions | None = ...,
+) -> Results: ...
 def evaluate(
     judgments: Any,
     runs: Any,

@@ -49,6 +49,9 @@ MeasureNames = Annotated[Sequence[str] | str | None, Option(("--measure", "-m"),
 ConventionName = Annotated[str, Option(("--convention", "-c"))]
 
 
+CutoffNumbers = Annotated[Sequence[int] | int | str | None, Option(kind=str)]
+
+
 class Argument(NamedTuple):
     """One parameter of a command, or one field of its options.
 
@@ -177,6 +180,18 @@ _PLAIN: dict[Any, tuple[Any, str]] = {
     str: (str, "a string"),
 }
 """What a field of a plain type takes, and its name in messages."""
+
+
+def cutoffs(k: Sequence[int] | int | str) -> tuple[int, ...]:
+    """The cut-offs that a text names (`1,5,10`), ascending; or a number, or several in their order.
+
+    Raises BadUsage for anything but positive integers.
+    """
+    words: list[Any] = k.replace(",", " ").split() if isinstance(k, str) else [k] if isinstance(k, (int, Integral)) else list(k)
+    if not words or not all(str(word).isdecimal() and int(word) for word in words):
+        raise BadUsage(f"-k {k!r}: expected positive integers with commas between them, as 1,3,5,10.")
+    numbers = map(int, words)
+    return tuple(sorted(set(numbers)) if isinstance(k, str) else numbers)
 
 
 def texts_of(function: Callable[..., Any]) -> tuple[str, dict[str, str]]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 from rankwell import report as reports
 from rankwell.core.options import Input, Option, Passed
+from rankwell.core.options import cutoffs as cutoffs
 from rankwell.errors import BadUsage
 
 if TYPE_CHECKING:
@@ -32,14 +33,6 @@ class Output(NamedTuple):
     text: str = ""
     notes: tuple[str, ...] = ()
     exit_code: int = 0
-
-
-def cutoffs(text: str) -> tuple[int, ...]:
-    """The cut-offs that an option's text names, ascending. Raises BadUsage for anything but positive integers."""
-    words = text.replace(",", " ").split()
-    if not words or not all(word.isdecimal() and int(word) for word in words):
-        raise BadUsage(f"-k {text!r}: expected positive integers with commas between them, as 1,3,5,10.")
-    return tuple(sorted({int(word) for word in words}))
 
 
 def listed(text: str | None, option: str) -> list[str]:

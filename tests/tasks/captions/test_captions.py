@@ -538,10 +538,10 @@ def test_positives_are_refused_where_they_are_named_twice_or_unknown():
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
-        ({"direction": "up"}, UnknownName, "no direction is called 'up'"),
-        ({"protocol": "among"}, UnknownName, "no protocol"),
+        ({"direction": "up"}, UnknownName, "direction: there is no 'up'; known are both, t2v, v2t"),
+        ({"protocol": "among"}, UnknownName, "protocol: there is no 'among'"),
         ({"ties": "coin"}, UnknownName, "unknown tie rule 'coin'"),
-        ({"no_relevant": "maybe"}, UnknownName, "no rule is called 'maybe'"),
+        ({"no_relevant": "maybe"}, UnknownName, "no_relevant: there is no 'maybe'"),
         ({"convention": "nobody"}, UnknownName, "unknown convention 'nobody'"),
         ({"measures": ["R@1", "nonsense"]}, UnknownName, "nonsense"),
         ({"mask": [1, 0]}, BadInput, "the mask has 2 entries, the scores have 3 rows"),

@@ -1,19 +1,17 @@
 """The directions in which a matrix of captions and videos is read, with the rules that hold in each."""
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Literal, NamedTuple, get_args
+from typing import NamedTuple
 
 import numpy as np
 
 from rankwell.conventions import Convention, LabelledMeasure, choose_measures
-from rankwell.core.registry import Measure, parse_measure, suggest
+from rankwell.core.registry import Measure, parse_measure
 from rankwell.core.tables import TIE_RULES, Ints, MatrixTies, order_ids
 from rankwell.core.tables.names import Positions
 from rankwell.errors import BadUsage, UnknownName
-from rankwell.tasks.captions.conventions import CaptionConvention, DirectionRules, VideoToText
+from rankwell.tasks.captions.conventions import CaptionConvention, DirectionRules
 
-Which = Literal["both", "t2v", "v2t"]
-Protocol = Literal["among-captions", "among-videos", "both"]
 CUTOFFS = (1, 5, 10)
 _OWN: tuple[MatrixTies, ...] = ("input-desc", "averaged", "multiplied")
 _FLAGGED: dict[MatrixTies, str] = {
@@ -39,12 +37,7 @@ class Direction(NamedTuple):
 
 
 def chosen_directions(convention: Convention, which: str, protocol: str | None, ties: str | None) -> list[Direction]:
-    """The requested directions. Raises UnknownName for a direction, a protocol or a tie rule that does not exist."""
-    if which not in get_args(Which):
-        raise UnknownName(f"no direction is called {which!r}; the directions are {', '.join(get_args(Which))}.")
-    known = (*get_args(VideoToText), "both")
-    if protocol is not None and protocol not in known:
-        raise UnknownName(f"no protocol from video to text is called {protocol!r}; {suggest(protocol, known)}")
+    """The requested directions. Raises UnknownName for a tie rule that does not exist, BadUsage for an unused protocol."""
     if protocol is not None and which == "t2v":
         raise BadUsage(f"the protocol {protocol} is of video to text, and only t2v is asked for; leave one of them out.")
     rules: CaptionConvention = convention.tasks.get("captions", CaptionConvention())

@@ -2,13 +2,13 @@
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
-from rankwell.conventions import CONVENTIONS, Convention, LabelledMeasure, NoRelevantRule
-from rankwell.core.registry import split_names, suggest
+from rankwell.conventions import CONVENTIONS, Convention, LabelledMeasure
+from rankwell.core.options import cutoffs, takes_options
+from rankwell.core.registry import measure_names
 from rankwell.core.views.judged import JudgedRankings
-from rankwell.errors import BadScore, BadUsage, UnknownName
+from rankwell.errors import BadScore
 from rankwell.evaluation.details import Details
 from rankwell.evaluation.results import (
     QUERIES_BEST_TIED,
@@ -19,20 +19,18 @@ from rankwell.evaluation.results import (
     ResultsBuilder,
 )
 from rankwell.evaluation.results import Progress as RunProgress
-from rankwell.io.embeddings import read_column
 from rankwell.measures.first_rank import reads_best_only
 from rankwell.stats import Intervals, check_intervals
 from rankwell.tasks.captions.aggregates import DEFINITIONS, aggregate_rows, named_aggregates
 from rankwell.tasks.captions.directions import (
     Direction,
-    Protocol,
-    Which,
     chosen_directions,
     labelled_measures,
     notes_of,
     other_meanings,
 )
 from rankwell.tasks.captions.inputs import CaptionInputs
+from rankwell.tasks.captions.options import CaptionOptions
 from rankwell.tasks.captions.runs import CaptionRun
 from rankwell.tasks.captions.tables import caption_detail_columns, item_columns, query_columns
 
@@ -53,28 +51,12 @@ def _is_beyond(row: Mapping[str, Any]) -> bool:
     return bool(row["ci_low"] < low or row["ci_high"] > high)
 
 
+@takes_options(CaptionOptions)
 def captions(
     scores: Any = None,
     positives: Any = "diagonal",
     *,
-    queries: Any = None,
-    gallery: Any = None,
-    metric: str | None = None,
-    query_ids: Any = None,
-    item_ids: Any = None,
-    direction: Which = "both",
-    protocol: Protocol | None = None,
-    measures: Sequence[str] | str | None = None,
-    k: Sequence[int] | int | str | None = None,
-    convention: str = "hgr",
-    ties: str | None = None,
-    no_relevant: str | None = None,
-    mask: Any = None,
-    transform: str | None = None,
-    bank: Any = None,
-    texts: Any = None,
-    intervals: Intervals = "bootstrap",
-    seed: int = 0,
+    options: CaptionOptions,
     details: bool = False,
     progress: Progress | None = None,
 ) -> Results:
@@ -82,13 +64,9 @@ def captions(
 
     scores: a row per caption and a column per video, higher is better: whatever `read_scores` takes, several of them in a list or
     a mapping name -> scores; or queries and gallery: embeddings of captions and of videos, of which no matrix is ever made.
-    positives: whatever `read_positives` takes; or `counts:FILE`, `counts:20` and `groups:FILE[,FILE]` as texts. query_ids,
-    item_ids: names of rows and columns, as lists or as files of them. protocol: `among-captions` ranks a video's best caption
-    among all captions, `among-videos` collapses a video's captions to the highest score and ranks the video among videos.
-    measures: names, at every `k` where they need a cut-off; `rsum`, `gmean` and `r_mean` among them; the convention's where None.
-    ties, no_relevant: what the user has instead of the convention. mask: 1 for every caption (row) that is there, 0 for none.
-    transform: as `parse_transform` reads it, with its bank where it needs one. texts: what the captions say, for the ceiling.
-    details: keep the first items of each query for a folder of results.
+    positives: whatever `read_positives` takes; or `counts:FILE`, `counts:20` and `groups:FILE[,FILE]` as texts. options: the
+    fields of `CaptionOptions`, as keywords or as one; names of rows and columns may be lists, the mask an array of 1 for every
+    caption (row) that is there and 0 for none. details: keep the first items of each query for a folder of results.
     Of the result, `summary` has a row per run, direction and measure, `per_query()` one per query besides, `notes` what is to be
     known, `views` the places of the right items.
     Raises BadInput and BadScore that name row and column, BadUsage and UnknownName, NothingToEvaluate where no query counts.
@@ -99,60 +77,23 @@ def captions(
     >>> [(row["query"], row["value"]) for row in result.per_query() if row["label"] == "MedR"]
     [('0', 1.0), ('1', 2.0)]
     """
-    rules = CONVENTIONS[convention]
-    directions = chosen_directions(rules, direction, protocol, ties)
-    check_intervals(intervals, seed)
-    policy = rules.no_relevant if no_relevant is None else no_relevant
-    if policy not in get_args(NoRelevantRule):
-        raise UnknownName(f"no rule is called {policy!r}; {suggest(policy, get_args(NoRelevantRule))}")
-    names, aggregates = named_aggregates(split_names(measures) if isinstance(measures, str) else measures, rules, direction)
-    ks = _cutoffs(k)
+    rules = CONVENTIONS[options.convention]
+    directions = chosen_directions(rules, options.direction, options.protocol, options.ties)
+    check_intervals(options.intervals, options.seed)
+    names, aggregates = named_aggregates(measure_names(options.measures), rules, options.direction)
+    ks = None if options.k is None else cutoffs(options.k)
     labelled = {each.name: labelled_measures(names, ks, rules, each) for each in directions}
-    inputs = CaptionInputs.read(scores, queries, gallery, metric, _ids(query_ids), _ids(item_ids))
-    inputs.prepare(positives, mask, transform, bank, texts, [each.name for each in directions])
-    evaluation = _CaptionEvaluation(inputs, rules, policy, labelled)
-    own = [name for name, given in (("ties", ties), ("no_relevant", no_relevant), ("protocol", protocol)) if given is not None]
+    inputs = CaptionInputs.read(scores, positives, options, [each.name for each in directions])
+    evaluation = _CaptionEvaluation(inputs, rules, options.no_relevant or rules.no_relevant, labelled)
     for run in inputs.runs:
         try:
             for each in directions:
                 evaluation.add(run, each, details=details, progress=progress)
         except BadScore as error:
             raise BadScore(f"{inputs.called(run)}{error}") from error
-        evaluation.add_aggregates(run, aggregates, intervals, seed)
-    builder = evaluation.builder
-    return builder.results(
-        rules=evaluation.rules(directions),
-        measures=[each for every in labelled.values() for each in every],
-        notes=[*notes_of(rules, directions, own), *inputs.notes, *builder.notes],
-        query_columns=("direction",),
-        aggregates=tuple(evaluation.aggregates),
-        sources=inputs.sources,
-        details=caption_detail_columns(evaluation.details) if details else None,
-        queries=query_columns(evaluation.queries, inputs.said) if details else None,
-        items=item_columns(evaluation.details, inputs.said, inputs.captions_of) if details else None,
-        intervals=intervals,
-        seed=seed,
-        objects={"views": evaluation.views},
-        check=_beyond_notes,
-        task="captions",
-    )
-
-
-def _cutoffs(k: Sequence[int] | int | str | None) -> tuple[int, ...] | None:
-    """Cut-offs as a text (`1,5,10`), one, or several. Raises BadUsage for what is no whole number from 1."""
-    words: list[Any] = k.replace(",", " ").split() if isinstance(k, str) else [k] if isinstance(k, int) else list(k or ())
-    if k is None:
-        return None
-    if not words or not all(str(word).isdecimal() and int(word) for word in words):
-        raise BadUsage(f"k={k!r}: cut-offs are whole numbers from 1, as 1,5,10.")
-    return tuple(map(int, words))
-
-
-def _ids(place: Any) -> Any:
-    """Names in a list, or those in a file."""
-    if isinstance(place, (str, Path)):
-        return read_column(place)
-    return place
+        evaluation.add_aggregates(run, aggregates, options.intervals, options.seed)
+    own = [name for name in ("ties", "no_relevant", "protocol") if getattr(options, name) is not None]
+    return evaluation.results(directions, notes_of(rules, directions, own), options, details=details)
 
 
 class _CaptionEvaluation:
@@ -208,6 +149,28 @@ class _CaptionEvaluation:
         rows, notes = aggregate_rows([pair for pair in pairs if pair[0].run == run], names, intervals, seed)
         self.aggregates += rows
         self.builder.notes += notes
+
+    def results(
+        self, directions: Sequence[Direction], notes: Sequence[str], options: CaptionOptions, *, details: bool
+    ) -> Results:
+        """The results of all runs and directions. notes: those of the rules."""
+        inputs, builder = self.inputs, self.builder
+        return builder.results(
+            rules=self.rules(directions),
+            measures=[each for every in self.measures.values() for each in every],
+            notes=[*notes, *inputs.notes, *builder.notes],
+            query_columns=("direction",),
+            aggregates=tuple(self.aggregates),
+            sources=inputs.sources,
+            details=caption_detail_columns(self.details) if details else None,
+            queries=query_columns(self.queries, inputs.said) if details else None,
+            items=item_columns(self.details, inputs.said, inputs.captions_of) if details else None,
+            intervals=options.intervals,
+            seed=options.seed,
+            objects={"views": self.views},
+            check=_beyond_notes,
+            task="captions",
+        )
 
     def rules(self, directions: Sequence[Direction]) -> dict[str, Any]:
         """Every choice that decided a number."""

@@ -23,6 +23,7 @@ from rankwell.io.scores import read_scores
 from rankwell.neighbours.positive_counts import Compared, by_scores, by_vectors
 from rankwell.store import Source, split_part
 from rankwell.tasks.captions.directions import Direction
+from rankwell.tasks.captions.options import CaptionOptions
 from rankwell.tasks.captions.runs import Copies, has_copies
 from rankwell.transforms import Transform, parse_transform
 
@@ -47,22 +48,27 @@ class CaptionInputs:
     _copies: dict[str, Copies] = field(default_factory=dict[str, Copies])
 
     @classmethod
-    def read(cls, scores: Any, queries: Any, gallery: Any, metric: str | None, query_ids: Any, item_ids: Any) -> "CaptionInputs":
-        """Reads the scores, or the embeddings. Raises BadUsage where both or half of either are given."""
+    def read(cls, scores: Any, positives: Any, options: CaptionOptions, directions: Sequence[str]) -> "CaptionInputs":
+        """Reads the scores, or the embeddings, and what belongs to all runs.
+
+        Raises BadUsage where both or half of either are given, BadInput for what does not fit the rows and columns.
+        """
+        queries, gallery, query_ids, item_ids = options.queries, options.gallery, _ids(options.query_ids), _ids(options.item_ids)
         if (scores is None) == (queries is None and gallery is None) or (queries is None) != (gallery is None):
             raise BadUsage("give scores, or the embeddings of queries and of the gallery (--queries with --gallery).")
         if scores is None:
             tables = read_embeddings(queries, ids=query_ids), read_embeddings(gallery, ids=item_ids)
-            name, metric = name_places([_place(queries)], ["embeddings"])[0], metric or "cosine"
+            name, metric = name_places([_place(queries)], ["embeddings"])[0], options.metric or "cosine"
             inputs = cls({name: tables}, metric_name(metric), _sources({"queries": queries, "gallery": gallery}))
             inputs.rules["metric"] = metric
-            return inputs
-        if metric is not None:
-            raise BadUsage(f"the metric {metric} compares embeddings, and scores are given; leave it out.")
-        named = _name(scores)
-        runs = {name: read_scores(place, query_ids=query_ids, item_ids=item_ids) for name, place in named.items()}
-        inputs = cls(runs, "cosine", _sources(named))
-        inputs._refuse_other_sides()
+        elif options.metric is not None:
+            raise BadUsage(f"the metric {options.metric} compares embeddings, and scores are given; leave it out.")
+        else:
+            named = _name(scores)
+            runs = {name: read_scores(place, query_ids=query_ids, item_ids=item_ids) for name, place in named.items()}
+            inputs = cls(runs, "cosine", _sources(named))
+            inputs._refuse_other_sides()
+        inputs._prepare(positives, options, directions)
         return inputs
 
     def called(self, run: str) -> str:
@@ -84,23 +90,23 @@ class CaptionInputs:
         given = self.runs[run]
         return (given.query_names, given.item_names) if isinstance(given, Scores) else (given[0].names(), given[1].names())
 
-    def prepare(self, positives: Any, mask: Any, transform: str | None, bank: Any, texts: Any, directions: Sequence[str]) -> None:
-        """Reads what belongs to all runs. Raises BadInput for what does not fit their rows and columns."""
+    def _prepare(self, positives: Any, options: CaptionOptions, directions: Sequence[str]) -> None:
         sides = Sides(*self._names(next(iter(self.runs))))
-        self.sources |= _sources({"positives": positives, "mask": mask, "bank": bank, "texts": texts})
+        further = {"positives": positives, "mask": options.mask, "bank": options.bank, "texts": options.texts}
+        self.sources |= _sources(further)
         table = _positives(positives, sides)
-        if mask is not None:
-            self.rows = read_mask(mask, len(sides.queries))
+        if options.mask is not None:
+            self.rows = read_mask(options.mask, len(sides.queries))
             self.masked = len(sides.queries) - len(self.rows)
             table = table.only(self.rows)
         self._positives = table
-        self._texts = None if texts is None else _texts(texts, sides.queries)
+        self._texts = None if options.texts is None else _texts(options.texts, sides.queries)
         if self._texts is not None:
             self.said = dict(zip(sides.queries, self._texts, strict=True))
         self.rules["positives"] = positives if isinstance(positives, str) else type(positives).__name__
-        if transform is not None:
-            self._read_transform(transform, bank, directions)
-        elif bank is not None:
+        if options.transform is not None:
+            self._read_transform(options.transform, options.bank, directions)
+        elif options.bank is not None:
             raise BadUsage("a bank goes with a transform that needs one; name it, as in --transform querybank.")
 
     def _read_transform(self, text: str, bank: Any, directions: Sequence[str]) -> None:
@@ -204,6 +210,11 @@ def _called(thing: Any) -> tuple[str, Any]:
     """The name that a text gives to a file (`dual=a/scores.npy`), empty without one, and the rest."""
     name, equals, rest = str(thing).partition("=") if isinstance(thing, (str, Path)) else ("", "", "")
     return (name, rest) if equals and not Path(split_part(thing)[0]).exists() else ("", thing)
+
+
+def _ids(place: Any) -> Any:
+    """Names in a list, or those in a file."""
+    return read_column(place) if isinstance(place, (str, Path)) else place
 
 
 def _place(thing: Any) -> Place:

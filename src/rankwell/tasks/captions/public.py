@@ -2,3 +2,4 @@
 
 from rankwell.tasks.captions.evaluation import captions as captions
 from rankwell.tasks.captions.hgr import eval_q2m as eval_q2m
+from rankwell.tasks.captions.options import CaptionOptions as CaptionOptions

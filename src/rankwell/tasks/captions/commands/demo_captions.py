@@ -15,6 +15,7 @@ from rankwell.report.page import NAME
 from rankwell.report.present import Output, OutputPath, Progress
 from rankwell.store import refuse_blocked, replacing, write_text
 from rankwell.tasks.captions.commands.captions import captions as rank
+from rankwell.tasks.captions.options import CaptionOptions
 
 _PARTS = (
     ("red", "white", "black", "blue", "yellow"),
@@ -58,7 +59,8 @@ def captions(
     write_text(positives, json.dumps(scenes.positives) + "\n")
     write_text(texts, "".join(f"{text}\n" for text in scenes.texts))
     results = output / "results"
-    done = rank(str(scores), positives=str(positives), texts=str(texts), output=results, seed=seed, progress=progress)
+    options = CaptionOptions(texts=str(texts), seed=seed)
+    done = rank(str(scores), positives=str(positives), options=options, output=results, progress=progress)
     write_report([results], results / NAME, title=_TITLE, seed=seed)
     n = len(scenes.texts)
     begin = (
