@@ -96,10 +96,11 @@ def packaged_minilm() -> str:
 def evaluate(root: Path, *, reference: Model = REFERENCE, candidates: Sequence[Model] = CANDIDATES) -> str:
     """Compares the candidates with the reference, writes `results/ada_eval/` and returns the table."""
     from rankwell.tasks.agreement.commands.agree import agree
+    from rankwell.tasks.agreement.options import AgreementOptions
 
     first, *others = (str(root / "models" / model.name / FILE) for model in (reference, *candidates))
     output = root / "results" / "ada_eval"
-    done = agree(*others, reference=first, convention="scholar-stream", output=output)
+    done = agree(*others, reference=first, options=AgreementOptions(convention="scholar-stream"), output=output)
     for note in done.notes:
         say(note)
     return done.text

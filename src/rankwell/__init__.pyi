@@ -26,9 +26,8 @@ from rankwell.io.mapping import intent_rankings as intent_rankings
 from rankwell.io.mapping import judged_rankings as judged_rankings
 from rankwell.io.mapping import preference_rankings as preference_rankings
 from rankwell.io.mapping import ranking_pairs as ranking_pairs
-from rankwell.tasks.agreement.evaluation import agree as agree
-from rankwell.tasks.agreement.lists import compare_lists as compare_lists
-from rankwell.tasks.agreement.results import Agreement as Agreement
+from rankwell.tasks.agreement.evaluation import compare_lists as compare_lists
+from rankwell.tasks.agreement.options import AgreementOptions as AgreementOptions
 from rankwell.tasks.answers.evaluation import AnswerResults as AnswerResults
 from rankwell.tasks.answers.evaluation import evaluate_answers as evaluate_answers
 from rankwell.tasks.answers.formats import read_predictions as read_predictions
@@ -49,6 +48,28 @@ from rankwell.tasks.runs.options import RunOptions as RunOptions
 
 __version__: str
 
+def agree(
+    reference: Any,
+    candidates: Any,
+    measures: Sequence[str] | str | None = ...,
+    *,
+    k: Sequence[int] | int | str = ...,
+    samples: int | str = ...,
+    seed: int = ...,
+    gold_depth: int | None = ...,
+    metric: Literal["cosine", "dot", "l2"] = ...,
+    ids: Any = ...,
+    exclude: Any = ...,
+    labels: Any = ...,
+    ceiling: bool = ...,
+    eps: float = ...,
+    convention: str = ...,
+    intervals: Literal["bootstrap", "t", "none"] = ...,
+    spectrum: bool | None = ...,
+    details: bool = ...,
+    progress: Callable[[str, int, int], None] | None = ...,
+    options: AgreementOptions | None = ...,
+) -> Results: ...
 def captions(
     scores: Any = ...,
     positives: Any = ...,

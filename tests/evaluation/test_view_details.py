@@ -16,7 +16,6 @@ from rankwell.experiments.comparison.folders import from_folders
 from rankwell.io.result_folder import read_results
 from rankwell.media.texts import NORMALIZERS, normalizer
 from rankwell.report.folder import FolderContent, write_folder
-from rankwell.tasks.agreement.commands.agree import detail_columns, query_columns
 from rankwell.tasks.agreement.evaluation import agree
 from rankwell.tasks.answers.contexts import context, shortened
 from rankwell.tasks.answers.evaluation import evaluate_answers
@@ -43,8 +42,8 @@ def test_agreement_lists_rank_similarity_and_margin_under_the_reference() -> Non
     candidate = (reference + 0.6 * draw.standard_normal((30, 4))).astype(np.float32)
     k = 5
 
-    result = agree(reference, {"small": candidate}, k=k, samples="all", intervals="none", eps=0.02)
-    rows, queries = rows_of(detail_columns(result)), rows_of(query_columns(result))
+    result = agree(reference, {"small": candidate}, k=k, samples="all", intervals="none", eps=0.02, details=True)
+    rows, queries = rows_of(result.details), rows_of(result.queries)
 
     known = similarities(reference)
     assert len(rows) > 30 * k
@@ -67,12 +66,12 @@ def test_agreement_leaves_out_what_the_reference_does_not_list() -> None:
     draw = np.random.default_rng(5)
     reference, candidate = draw.standard_normal((400, 6)), draw.standard_normal((400, 6))
 
-    result = agree(reference, {"small": candidate}, k=3, samples=20, intervals="none", convention="scholar-stream")
-    details = [json.loads(row["detail"]) for row in rows_of(detail_columns(result))]
+    result = agree(reference, {"small": candidate}, k=3, samples=20, intervals="none", convention="scholar-stream", details=True)
+    details = [json.loads(row["detail"]) for row in rows_of(result.details)]
 
     # Without intervals this convention's lists end at k: who is not in them has no rank, and nothing follows the last one.
     assert any(each == {"reference_rank": None, "reference_score": None, "margin": None} for each in details)
-    assert "margin" not in query_columns(result)
+    assert "margin" not in rows_of(result.queries)[0]
 
 
 # ---- answers --------------------------------------------------------------------------------------------------------------

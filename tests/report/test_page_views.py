@@ -110,7 +110,7 @@ def test_agreement_shows_rank_similarity_and_margin_under_the_reference(browser:
     draw = np.random.default_rng(4)
     reference = draw.standard_normal((60, 5))
     candidates = {name: reference + noise * draw.standard_normal((60, 5)) for name, noise in (("near", 0.3), ("far", 0.9))}
-    write_agreement(agree(reference, candidates, k=10, samples=8, intervals="none", eps=0.05), tmp_path)
+    write_agreement(agree(reference, candidates, k=10, samples=8, intervals="none", eps=0.05, details=True), tmp_path)
     query = read_results(tmp_path).details()["query"][0]
 
     lists = shown(browser, tmp_path, query)

@@ -226,15 +226,29 @@ class ResultsBuilder:
         queries, weights = run.view.queries, run.weights(each.measure)
         if source is not None:
             queries, counted = tuple(queries[query] for query in source.tolist()), counted[source]
-        scale, unit = self.convention.shows(each.measure.entry.unit)
-        values: Floats = found * scale
         if self._keep:
-            values[~counted] = float("nan")
+            found = found.copy()
+            found[~counted] = float("nan")
         elif not counted.all():
-            queries, values = tuple(itertools.compress(queries, counted.tolist())), values[counted]
+            queries, found = tuple(itertools.compress(queries, counted.tolist())), found[counted]
             weights = None if weights is None else weights[counted]
-        summary = summary_of(each.measure, self.convention)
-        self.values.append(Values(run.name, str(each.measure), each.label, unit, summary, tuple(queries), values, weights))
+        self.keep(run.name, each.measure, each.label, queries, found, weights=weights)
+
+    def keep(
+        self,
+        run: str,
+        measure: Measure,
+        label: str,
+        queries: Sequence[str],
+        values: Floats,
+        *,
+        name: str | None = None,
+        weights: Floats | None = None,
+    ) -> None:
+        """Adds the values of a measure, in the convention's unit. name: the exact name, where the task's view has parameters."""
+        scale, unit = self.convention.shows(measure.entry.unit)
+        summary = summary_of(measure, self.convention)
+        self.values.append(Values(run, name or str(measure), label, unit, summary, tuple(queries), values * scale, weights))
 
     def _levels(
         self, each: LabelledMeasure, counted: Bools, weights: Floats | None, ceiling: Floats | None, chance: Floats | None

@@ -15,7 +15,7 @@ from rankwell.conventions import CONVENTIONS
 from rankwell.core.tables.embeddings import Embeddings
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate
 from rankwell.neighbours import BACKENDS
-from rankwell.tasks.agreement.measures.agreement_set import wanted
+from rankwell.tasks.agreement.options import plan_measures
 
 KS = (1, 3, 5, 10)
 
@@ -88,8 +88,8 @@ def test_the_source_written_naively_gives_the_same_values_for_the_same_queries()
 def test_the_worked_examples_of_the_source_hold_for_two_lists_of_ids():
     def value(word, reference, candidate, depth):
         view = ranking_pairs(reference, candidate, n_candidates=200)
-        (asked,) = wanted([word], [5], CONVENTIONS["scholar-stream"].words, depth)
-        return asked.measure(view.judged(depth))[0]
+        (plan,) = plan_measures([word], [5], CONVENTIONS["scholar-stream"].words, depth)
+        return plan.measure(view.judged(depth))[0]
 
     assert value("Recall@5", [7, 23, 156, 89, 42], [7, 89, 12, 23, 99], 5) == pytest.approx(0.6)
     dcg, ideal = 1 + 1 / math.log2(4) + 1 / math.log2(5), 1 + 1 / math.log2(3) + 1 / math.log2(4)
@@ -234,7 +234,7 @@ def test_the_gold_depth_counts_relevant_items_and_leaves_overlap_alone():
     assert chance["Overlap@3"] == pytest.approx(3 / 119)
 
 
-def test_items_with_the_querys_label_are_no_neighbours():
+def test_items_with_the_label_of_the_query_are_not_neighbours():
     labels = [f"author{row % 10}" if row % 3 else None for row in range(120)]
 
     found = rankwell.agree(vectors(1), vectors(2), k=5, samples="all", exclude=labels, intervals="none")
@@ -365,7 +365,7 @@ def test_every_other_bad_input_is_refused_by_name(folder):
         assert "\n" not in str(caught.value)
 
 
-def test_cutoffs_that_are_no_numbers_and_a_missing_candidate_exit_with_2(folder):
+def test_cutoffs_that_are_not_numbers_and_a_missing_candidate_exit_with_2(folder):
     for what in ("k is no number", "no candidate", "pickled", "truncated"):
         arguments, expected = bad_files(folder)[what]
 
@@ -465,7 +465,7 @@ def test_a_measure_says_which_view_it_reads():
         rankwell.parse_measure("RR")(rankwell.ranking_pairs([1], [2]))
 
 
-def test_judged_items_that_no_embedding_has_are_told(tmp_path):
+def test_judged_items_without_embedding_are_noted(tmp_path):
     (tmp_path / "qrels.txt").write_text("3 0 5 1\n3 0 nowhere 1\n")
     found = rankwell.agree(vectors(1), vectors(2), k=3, samples="all", labels=tmp_path / "qrels.txt", intervals="none")
 

@@ -102,7 +102,7 @@ def rbo(reference: Any, candidate: Any, kind: str, p: float = 0.9, ties: str = "
     return value(f"RBO(p={p},kind={kind},ties={ties})", reference, candidate)
 
 
-def test_equal_lists_agree_wholly_but_for_what_is_not_seen():
+def test_equal_lists_agree_wholly_as_far_as_they_are_seen():
     rest = 0.9**3  # of the depths beyond 3, none need agree but for the 3 of d common items that stay.
     least = 1 - rest + 0.1 / 0.9 * 3 * (-math.log(0.1) - sum(0.9**d / d for d in (1, 2, 3)))
 
@@ -352,7 +352,7 @@ def test_a_measure_of_two_lists_is_not_computed_from_judgments():
         rw.evaluate({"q": {"a": 1}}, {"q": {"a": 1.0}}, ["nDCG@5", "Overlap@5"])
 
 
-def test_what_is_no_list_of_ids_is_refused():
+def test_anything_but_a_list_of_ids_is_refused():
     with pytest.raises(BadInput, match="a list of ids"):
         rw.ranking_pairs("abc", ABC)
     with pytest.raises(BadScore, match="nan"):

@@ -112,7 +112,7 @@ def test_the_help_of_a_word_shows_its_options_and_the_commands_below_it(monkeypa
 
 
 @pytest.mark.parametrize("words", [("demo", "agre"), ("demo", "agree", "--frob"), ("demo", "agree", "rest")], ids=" ".join)
-def test_what_is_no_command_is_refused_in_two_lines(words: tuple[str, ...], monkeypatch, capsys):
+def test_an_unknown_command_is_refused_in_two_lines(words: tuple[str, ...], monkeypatch, capsys):
     assert run(monkeypatch, *words) == 2
     out, err = capsys.readouterr()
 

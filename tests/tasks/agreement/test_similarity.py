@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from rankwell.errors import BadInput, BadUsage
-from rankwell.tasks.agreement.similarity import Representation, hubness, linear_cka
+from rankwell.tasks.agreement.vectors import Representation, hubness, linear_cka
 
 
 def gram_alignment(first: np.ndarray, second: np.ndarray) -> tuple[float, float]:

@@ -17,6 +17,7 @@ from rankwell.report.page import NAME
 from rankwell.report.present import Output, OutputPath, Progress
 from rankwell.store import replacing
 from rankwell.tasks.agreement.commands.agree import agree as compare
+from rankwell.tasks.agreement.options import AgreementOptions
 
 REFERENCE, SMALL = 256, (32, 64)
 _TITLE = "How much of a neighbourhood survives fewer axes"
@@ -50,9 +51,7 @@ def agree(
     done = compare(
         *map(str, small),
         reference=str(reference),
-        samples=str(samples),
-        seed=seed,
-        convention="scholar-stream",
+        options=AgreementOptions(samples=samples, seed=seed, convention="scholar-stream"),
         output=results,
         progress=progress,
     )

@@ -25,7 +25,7 @@ def _where_any(values: Floats, lengths: Ints) -> Floats:
 
 
 def _chance_overlap(pairs: RankingPairs, *, k: int) -> Floats:
-    """k / n: of the reference's items, each stands in the candidate's first k of n with that chance."""
+    """k / n: the chance of each of the reference's items to be among the candidate's first k of n."""
     first, second = _both_lengths(pairs, k)
     longer = np.maximum(first, second)
     return _where_any(ratio(first * second / np.maximum(pairs.n_candidates, 1), longer), longer)
@@ -69,7 +69,7 @@ def _chance_jaccard(pairs: RankingPairs, *, k: int) -> Floats:
     chance=_chance_jaccard,
 )
 def jaccard(pairs: RankingPairs, *, k: int) -> Floats:
-    """How many items the first `k` places of both lists share, over how many stand in either; not counted where both are empty.
+    """The number of items that the first `k` places of both lists share, over that of either; not counted where both are empty.
 
     >>> from rankwell import ranking_pairs
     >>> jaccard(ranking_pairs(["a", "b", "c"], ["c", "a", "x"]), k=3).tolist()

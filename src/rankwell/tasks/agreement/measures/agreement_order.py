@@ -1,4 +1,4 @@
-"""Agreement of two lists in their order: rank correlations, and where the reference's first item stands."""
+"""Agreement of two lists in their order: rank correlations, and the rank of the reference's first item."""
 
 from typing import Literal
 
@@ -213,7 +213,7 @@ def median_rank_of_first(pairs: RankingPairs, *, missing: Literal["last", "skip"
 def mean_rank_of_first(pairs: RankingPairs, *, missing: Literal["last", "skip"] = "last") -> Floats:
     """The candidate's rank of the reference's first item, from 1; its mean over the queries.
 
-    missing: as for `MedR_first`; a mean wants exact ranks, since a single item ranked `last` weighs much.
+    missing: as for `MedR_first`; a mean needs exact ranks, since a single item ranked `last` weighs much.
 
     >>> from rankwell import ranking_pairs
     >>> mean_rank_of_first(ranking_pairs(["a", "b"], ["c", "b"], n_candidates=9)).tolist()

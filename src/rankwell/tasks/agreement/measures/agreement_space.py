@@ -68,7 +68,7 @@ def eps_recall(pairs: RankingPairs, *, k: int, eps: float = 0.0) -> Floats:
     exempt={"empty": "it looks at the reference alone, whatever the candidate lists"},
 )
 def margin(pairs: RankingPairs, *, k: int, eps: float = 0.005) -> Floats:
-    """How many other items of the reference lie within `eps` of the similarity of its k-th; the median over the queries.
+    """The number of other items of the reference within `eps` of the similarity of its k-th; the median over the queries.
 
     Where many do, chance decides which of them are its first `k`, and no candidate can be blamed for others. A list that ends
     within `eps` gives the least that it can be, which leaves a median right that is smaller than the lists are deep.
@@ -112,7 +112,7 @@ def _chance_kept(pairs: RankingPairs, *, k: int) -> Floats:
 
 @measure("Trustworthiness", source=_VENNA, empty=float("nan"), aliases=("trust",), chance=_chance_kept)
 def trustworthiness(pairs: RankingPairs, *, k: int) -> Floats:
-    """How near to the reference's first `k` the candidate's first `k` items are: 1 if they are the same, 0 at the farthest.
+    """The nearness of the candidate's first `k` items to the reference's first `k`: 1 if they are the same, 0 at the farthest.
 
     Each item that the reference does not hold among its first `k` costs its rank there less `k`. Not counted where a list is
     shorter than `k`, where a rank is unknown, and unless `k` is below half of the points. By chance it is near 1/2 for small `k`.
@@ -127,10 +127,10 @@ def trustworthiness(pairs: RankingPairs, *, k: int) -> Floats:
 
 @measure("Continuity", source=_VENNA, empty=float("nan"), aliases=("continuity_at",), chance=_chance_kept)
 def continuity(pairs: RankingPairs, *, k: int) -> Floats:
-    """How near to the candidate's first `k` the reference's first `k` items stayed: 1 if they are the same, 0 at the farthest.
+    """The nearness of the reference's first `k` items to the candidate's first `k`: 1 if they are the same, 0 at the farthest.
 
     Each item that the candidate does not hold among its first `k` costs its rank there less `k`. Not counted where
-    `Trustworthiness` is not, but for ranks that are unknown under the candidate.
+    `Trustworthiness` is not; here the ranks under the candidate must be known.
 
     >>> from rankwell import ranking_pairs
     >>> view = ranking_pairs(["a", "b", "c", "d", "e"], ["c", "a", "b", "e", "d"], depth=2)

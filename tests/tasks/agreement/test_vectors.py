@@ -9,7 +9,7 @@ import pytest
 from rankwell import report
 from rankwell.core.tables.embeddings import Embeddings
 from rankwell.io.embeddings import read_embeddings
-from rankwell.tasks.agreement.vector_panel import vector_panel
+from rankwell.tasks.agreement.vectors import vector_panel
 
 
 def drawn(*shape: int, seed: int = 11) -> np.ndarray:
@@ -115,7 +115,7 @@ def test_zeros_of_both_signs_are_the_same_number():
     assert panel_of(vectors)["duplicates"] == 1
 
 
-def test_vectors_of_signs_are_told_apart():
+def test_vectors_of_signs_are_distinguished():
     signs = np.array([[(row >> bit & 1) * 2.0 - 1 for bit in range(14)] for row in range(1 << 14)], dtype=np.float32)
 
     assert panel_of(signs, spectrum=False)["duplicates"] == 0
@@ -165,7 +165,7 @@ def test_a_memory_map_is_read_and_the_rows_can_be_printed(tmp_path: Path):
 
 
 def test_a_spectrum_that_would_cost_too_much_is_taken_from_evenly_spaced_vectors(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("rankwell.tasks.agreement.vector_panel._PRODUCTS", 0)
+    monkeypatch.setattr("rankwell.tasks.agreement.vectors._PRODUCTS", 0)
     vectors = drawn(72, 9)
 
     row = panel_of(vectors)

@@ -1,0 +1,386 @@
+"""Whole collections of vectors: a panel of their kind and faults, kernel alignment of two of them, and hubness."""
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rankwell.core.kernels.arrays import row_blocks
+from rankwell.core.tables import Floats, Ints
+from rankwell.core.tables.embeddings import Embeddings
+from rankwell.errors import BadInput, BadUsage
+from rankwell.stats import rounded
+
+# Called with the rows done and the rows in all, over all models and passes.
+Progress = Callable[[int, int], None]
+
+_PRODUCTS = 25_000_000_000
+_COLLAPSED = 0.95
+_NAN = float("nan")
+_RADOVANOVIC = "Radovanović, Nanopoulos and Ivanović 2010, Hubs in space"
+AGGREGATES = {
+    "CKA": ("linear centred kernel alignment of the vectors of the same items", "Kornblith and others 2019"),
+    "CKA(kind='debiased')": ("the same from unbiased estimates; 0 in the mean by chance", "Nguyen, Raghu and Kornblith 2021"),
+    "Hubness": ("skewness of how often an item is among the first k of a query", _RADOVANOVIC),
+    "Hubness(kind='largest')": ("how often the most frequent item is among the first k", _RADOVANOVIC),
+    "Hubness(kind='never')": ("share of the items that are among the first k of no query", _RADOVANOVIC),
+}
+"""The aggregates of whole collections, without a value per query: definitions and sources."""
+
+
+class VectorPanel(NamedTuple):
+    """A row per model with the same columns, and warnings of what may change numbers, one sentence each."""
+
+    rows: list[dict[str, Any]]
+    warnings: tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class _Scan:
+    """The result of one pass over the vectors of a model; only finite rows count for norms, sums and hashes."""
+
+    nan: int
+    infinite: int
+    first_wrong: int
+    norms: Floats
+    unit_sum: Floats
+    mean: Floats
+    hashes: NDArray[np.uint64]
+
+
+def vector_panel(
+    models: Mapping[str, Embeddings],
+    *,
+    spectrum: bool = True,
+    block: int | None = None,
+    progress: Progress | None = None,
+) -> VectorPanel:
+    """One row per model: shape, type, NaN and infinite numbers, zero and repeated rows, norms, mean similarity, effective rank.
+
+    Columns: embeddings, vectors, dimensions, type, nan, infinite, zero, duplicates, norm_min, norm_median, norm_max,
+    mean_similarity, effective_rank, rank_rows, same_as. Rows with a number that is not finite count in `nan` and `infinite` only.
+    duplicates: vectors that equal an earlier one. mean_similarity: mean cosine of all pairs of two vectors that are not zero, by
+    the mean unit vector; null below two. effective_rank: exp of the entropy of the normalised singular values of the centred
+    vectors, from 1 to the smaller of vectors and dimensions; null where all vectors are equal. rank_rows: how many evenly spaced
+    vectors it is taken from, fewer than all where all would cost more than some seconds. same_as: an earlier model with the same
+    numbers in the same rows. spectrum: without it, effective_rank is null; it costs a matrix product. block: rows at a time.
+    Source: effective rank, Roy and Vetterli 2007.
+    """
+    total = sum(table.n for table in models.values())
+    done = 0
+    scans: dict[str, _Scan] = {}
+    rows: list[dict[str, Any]] = []
+    warnings: list[str] = []
+    for name, table in models.items():
+        scan = scans[name] = _look(table.vectors, block)
+        same = next(
+            (other for other in rows if _is_same(models[other["embeddings"]], scans[other["embeddings"]], table, scan)), None
+        )
+        row = _row(name, table, scan, spectrum=spectrum, block=block)
+        row["same_as"] = None if same is None else same["embeddings"]
+        rows.append(row)
+        warnings += _warnings(table, scan, row)
+        warnings += [
+            f"{name}: the same vectors as {other['embeddings']}, in another order; are the ids right?"
+            for other in rows[:-1]
+            if same is None and _is_shuffled(scans[other["embeddings"]], scan)
+        ]
+        done += table.n
+        if progress is not None:
+            progress(done, total)
+    return VectorPanel(rows, tuple(warnings))
+
+
+def _look(vectors: NDArray[Any], block: int | None) -> _Scan:
+    n, dimensions = vectors.shape
+    odd = np.random.Generator(np.random.PCG64(0)).integers(0, 1 << 63, dimensions, dtype=np.uint64) * np.uint64(2) + np.uint64(1)
+    norms, hashes = np.full(n, np.nan), np.zeros(n, dtype=np.uint64)
+    unit_sum, total = np.zeros(dimensions), np.zeros(dimensions)
+    nan = infinite = 0
+    first_wrong = -1
+    for rows in row_blocks(n, dimensions, block):
+        # Adding zero turns -0 into 0, which is the same number with other bits.
+        numbers = vectors[rows].astype(np.float64) + 0.0
+        hashes[rows] = np.einsum("ij,j->i", _mix(numbers.view(np.uint64)), odd)
+        with np.errstate(over="ignore", invalid="ignore"):
+            lengths = np.sqrt(np.einsum("ij,ij->i", numbers, numbers))
+        finite = np.isfinite(lengths) | np.isfinite(numbers).all(axis=1)
+        if not finite.all():
+            nan += int(np.isnan(numbers).sum())
+            infinite += int(np.isinf(numbers).sum())
+            first_wrong = rows.start + int(np.flatnonzero(~finite)[0]) if first_wrong < 0 else first_wrong
+            numbers[~finite] = 0.0
+        norms[rows] = np.where(finite, lengths, np.nan)
+        total += numbers.sum(axis=0)
+        numbers *= np.divide(1.0, lengths, out=np.zeros_like(lengths), where=finite & (lengths > 0))[:, None]
+        unit_sum += numbers.sum(axis=0)
+    return _Scan(nan, infinite, first_wrong, norms, unit_sum, total / max(int((~np.isnan(norms)).sum()), 1), hashes)
+
+
+def _mix(bits: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """The bits of float64 numbers scattered, so that a sign or the zeros of a round number reach all of them (SplitMix64)."""
+    mixed = bits ^ (bits >> np.uint64(30))
+    mixed *= np.uint64(0xBF58476D1CE4E5B9)
+    mixed ^= mixed >> np.uint64(27)
+    return mixed
+
+
+def _row(name: str, table: Embeddings, scan: _Scan, *, spectrum: bool, block: int | None) -> dict[str, Any]:
+    norms = scan.norms[~np.isnan(scan.norms)]
+    directed = int((norms > 0).sum())
+    pairs = directed * (directed - 1)
+    similarity = (float(scan.unit_sum @ scan.unit_sum) - directed) / pairs if pairs else None
+    chosen = _spectrum_rows(scan, table.dimensions) if spectrum else np.zeros(0, dtype=np.int64)
+    rank = _effective_rank(table.vectors, chosen, scan.mean, block) if spectrum else None
+    return {
+        "embeddings": name,
+        "vectors": table.n,
+        "dimensions": table.dimensions,
+        "type": table.vectors.dtype.name,
+        "nan": scan.nan,
+        "infinite": scan.infinite,
+        "zero": int((norms == 0).sum()),
+        "duplicates": _duplicates(table.vectors, scan),
+        "norm_min": rounded(float(norms.min())) if len(norms) else None,
+        "norm_median": rounded(float(np.median(norms))) if len(norms) else None,
+        "norm_max": rounded(float(norms.max())) if len(norms) else None,
+        "mean_similarity": None if similarity is None else rounded(similarity),
+        "effective_rank": None if rank is None else rounded(rank),
+        "rank_rows": len(chosen) if spectrum else None,
+        "same_as": None,
+    }
+
+
+def _duplicates(vectors: NDArray[Any], scan: _Scan) -> int:
+    """Number of finite vectors that equal an earlier one; hashes only select what to compare."""
+    known = np.flatnonzero(~np.isnan(scan.norms))
+    order = known[np.argsort(scan.hashes[known], kind="stable")]
+    alike = np.flatnonzero(scan.hashes[order[1:]] == scan.hashes[order[:-1]])
+    found = 0
+    for piece in row_blocks(len(alike), vectors.shape[1]):
+        found += int((vectors[order[alike[piece]]] == vectors[order[alike[piece] + 1]]).all(axis=1).sum())
+    return found
+
+
+def _spectrum_rows(scan: _Scan, dimensions: int) -> Ints:
+    """Evenly spaced rows with finite numbers, as many as the product may cost."""
+    known = np.flatnonzero(~np.isnan(scan.norms))
+    most = max(4 * dimensions, _PRODUCTS // dimensions**2)
+    if len(known) <= most:
+        return known
+    return known[np.arange(most, dtype=np.int64) * len(known) // most]
+
+
+def _effective_rank(vectors: NDArray[Any], chosen: Ints, mean: Floats, block: int | None) -> float | None:
+    """exp of the entropy of the singular values, each divided by their sum; None where they are all zero."""
+    n, dimensions = len(chosen), vectors.shape[1]
+    if n < 2:
+        return None
+    everything = n == len(vectors)
+    centre = mean if everything else _mean_of(vectors, chosen, block)
+    gram = np.zeros((dimensions, dimensions))
+    for rows in row_blocks(n, dimensions, block):
+        numbers = vectors[rows if everything else chosen[rows]].astype(np.float64) - centre
+        gram += numbers.T @ numbers
+    energies = np.linalg.eigvalsh(gram)
+    # What the product's rounding leaves of a singular value of zero.
+    energies[energies < energies[-1] * dimensions * np.finfo(np.float64).eps] = 0.0
+    values = np.sqrt(energies)
+    if not values[-1] > np.finfo(np.float64).tiny:
+        return None
+    shares = values[values > 0] / values.sum()
+    return float(np.exp(-(shares * np.log(shares)).sum()))
+
+
+def _mean_of(vectors: NDArray[Any], chosen: Ints, block: int | None) -> Floats:
+    total = np.zeros(vectors.shape[1])
+    for rows in row_blocks(len(chosen), vectors.shape[1], block):
+        total += vectors[chosen[rows]].sum(axis=0, dtype=np.float64)
+    return total / len(chosen)
+
+
+def _is_same(first: Embeddings, seen: _Scan, second: Embeddings, scan: _Scan) -> bool:
+    """Whether two models have the same numbers in the same rows, whatever their types."""
+    if first.vectors.shape != second.vectors.shape or not np.array_equal(seen.hashes, scan.hashes):
+        return False
+    pairs = row_blocks(first.n, first.dimensions)
+    return all(np.array_equal(first.vectors[rows], second.vectors[rows], equal_nan=True) for rows in pairs)
+
+
+def _is_shuffled(seen: _Scan, scan: _Scan) -> bool:
+    return (
+        len(seen.hashes) == len(scan.hashes)
+        and len(seen.mean) == len(scan.mean)
+        and not np.array_equal(seen.hashes, scan.hashes)
+        and np.array_equal(np.sort(seen.hashes), np.sort(scan.hashes))
+    )
+
+
+def _warnings(table: Embeddings, scan: _Scan, row: Mapping[str, Any]) -> list[str]:
+    name, found = row["embeddings"], list[str]()
+    if scan.first_wrong >= 0:
+        wrong = f"{row['nan']} numbers are NaN and {row['infinite']} infinite"
+        found.append(f"{name}: {wrong}, the first in {table.place(scan.first_wrong)}; no similarity is defined for them.")
+    if row["zero"]:
+        first = int(np.flatnonzero(scan.norms == 0)[0])
+        found.append(f"{name}: {_vectors(row['zero'])} zero, the first in {table.place(first)}; their cosine is undefined.")
+    if row["duplicates"]:
+        found.append(f"{name}: {_vectors(row['duplicates'])} equal to an earlier one; their neighbours are tied.")
+    if row["mean_similarity"] is not None and row["mean_similarity"] > _COLLAPSED:
+        found.append(f"{name}: two vectors are {row['mean_similarity']:.3f} alike on average; did the model collapse?")
+    if row["same_as"] is not None:
+        found.append(f"{name}: the same numbers as {row['same_as']}, row by row; was one file copied over another?")
+    return found
+
+
+def _vectors(count: int) -> str:
+    return "1 vector is" if count == 1 else f"{count} vectors are"
+
+
+@dataclass(frozen=True, eq=False)
+class Representation:
+    """Embeddings of some items by one model, read a block of rows at a time; what one model alone contributes is computed once.
+
+    vectors: (items, dimensions) finite numbers of any real type, also memory-mapped. block: rows in float64 at a time.
+    Raises BadInput for an array of another shape.
+    """
+
+    vectors: Any
+    block: int = 1024
+
+    def __post_init__(self) -> None:
+        if len(self.vectors.shape) != 2:
+            raise BadInput(f"the embeddings have the shape {self.vectors.shape}; expected (items, dimensions).")
+
+    @cached_property
+    def mean(self) -> Floats:
+        """(dimensions,) the mean vector. Raises BadInput where it is not finite."""
+        total = np.zeros(self.vectors.shape[1])
+        for start in range(0, len(self.vectors), self.block):
+            total += self.vectors[start : start + self.block].astype(np.float64).sum(axis=0)
+        if not np.isfinite(total).all():
+            raise BadInput("the embeddings hold NaN or infinite values; leave such items out.")
+        return total / max(len(self.vectors), 1)
+
+    def rows(self, start: int, size: int) -> Floats:
+        """(rows, dimensions) a block of the vectors less their mean."""
+        return self.vectors[start : start + size].astype(np.float64) - self.mean
+
+    @cached_property
+    def is_constant(self) -> bool:
+        """Whether all vectors are equal, up to the rounding of their differences from the mean."""
+        return self.own.first <= 1e-24 * len(self.vectors) * float(self.mean @ self.mean)
+
+    @cached_property
+    def own(self) -> "Products":
+        """The products of the representation with itself."""
+        return _products(self, self)
+
+
+@dataclass(frozen=True)
+class Products:
+    """Sums over two Gram matrices K and L of centred vectors, from products of the vectors.
+
+    whole: Σ K_ij L_ij over all i and j. diagonal: Σ K_ii L_ii. first, second: Σ K_ii and Σ L_ii.
+    """
+
+    items: int
+    whole: float
+    diagonal: float
+    first: float
+    second: float
+
+    @property
+    def unbiased(self) -> float:
+        """n (n - 3) times the unbiased estimate of Hilbert-Schmidt independence (Song and others 2012, equation 5)."""
+        n = self.items
+        # Without its diagonal a row of K sums to -K_ii, since the vectors are centred.
+        return self.whole - self.diagonal + self.first * self.second / ((n - 1) * (n - 2)) - 2 * self.diagonal / (n - 2)
+
+
+@dataclass(frozen=True)
+class Cka:
+    """Linear centred kernel alignment of two representations with 10 significant digits; NaN where it is undefined.
+
+    linear: from 0 to 1, above 0 by chance where there are few items for the dimensions. debiased: 0 in the mean by chance.
+    items: the number of items.
+    """
+
+    linear: float
+    debiased: float
+    items: int
+
+
+def linear_cka(reference: Representation, candidate: Representation) -> Cka:
+    """Linear kernel alignment of the same items in two spaces, whatever their rotation, scale and number of dimensions.
+
+    Undefined where all vectors of a model are equal; the debiased one also below 4 items, and where an estimate is not positive.
+    Time grows with the product of the dimensions, memory with that and one block.
+    Raises BadInput where the numbers of items differ.
+    Source: Kornblith and others 2019, Similarity of neural network representations revisited; debiased: Nguyen, Raghu and
+    Kornblith 2021, after Song and others 2012.
+    """
+    n = len(reference.vectors)
+    if n != len(candidate.vectors):
+        raise BadInput(
+            f"the reference has {n} items and the candidate {len(candidate.vectors)}; give the same items in one order."
+        )
+    if n < 2 or reference.is_constant or candidate.is_constant:
+        return Cka(_NAN, _NAN, n)
+    both = _products(reference, candidate)
+    linear = _normalised(both.whole, reference.own.whole, candidate.own.whole)
+    debiased = _NAN if n < 4 else _normalised(both.unbiased, reference.own.unbiased, candidate.own.unbiased)
+    return Cka(linear, debiased, n)
+
+
+def _normalised(product: float, first: float, second: float) -> float:
+    return rounded(product / math.sqrt(first * second)) if first > 0 and second > 0 else _NAN
+
+
+def _products(reference: Representation, candidate: Representation) -> Products:
+    n, size = len(reference.vectors), min(reference.block, candidate.block)
+    cross = np.zeros((reference.vectors.shape[1], candidate.vectors.shape[1]))
+    diagonal = first = second = 0.0
+    for start in range(0, n, size):
+        mine = reference.rows(start, size)
+        theirs = mine if candidate is reference else candidate.rows(start, size)
+        cross += mine.T @ theirs
+        norms = np.einsum("ij,ij->i", mine, mine), np.einsum("ij,ij->i", theirs, theirs)
+        diagonal += float(norms[0] @ norms[1])
+        first, second = first + float(norms[0].sum()), second + float(norms[1].sum())
+    return Products(n, float(np.vdot(cross, cross)), diagonal, first, second)
+
+
+@dataclass(frozen=True)
+class Hubness:
+    """The distribution of k-occurrences. skewness: of the counts, 0 where even; NaN where all counts are equal.
+
+    largest: the count of the most frequent neighbour. never: the share of items that no query has as a neighbour.
+    """
+
+    skewness: float
+    largest: int
+    never: float
+
+
+def hubness(positions: Ints, n_items: int, *, k: int | None = None) -> Hubness:
+    """The skewness of the k-occurrences: how often each of all items is among the first `k` neighbours of a query.
+
+    positions: (queries, depth) items as numbers, -1 after the end of a list. n_items: how many there are. Only the queries that
+    are given count, so that a sample shows fewer hubs than the whole.
+    Raises BadUsage for a number of items that a position exceeds.
+    Source: Radovanović, Nanopoulos and Ivanović 2010, Hubs in space.
+    """
+    listed = positions[:, :k]
+    listed = listed[listed >= 0]
+    if n_items < 1 or listed.max(initial=0) >= n_items:
+        raise BadUsage(f"n_items={n_items}: a list holds item {int(listed.max(initial=0))}; count all items.")
+    counts = np.bincount(listed, minlength=n_items)
+    apart = counts - counts.mean()
+    spread = float((apart**2).mean())
+    skewness = float((apart**3).mean()) / spread**1.5 if spread > 0 else _NAN
+    return Hubness(rounded(skewness), int(counts.max()), float((counts == 0).mean()))
