@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from rankwell.commands.encode import encode, hash_texts
+from rankwell.commands.encode import EncodeOptions, encode, hash_texts
 from rankwell.errors import MissingExtra, RankwellError
 from rankwell.media import python_docs
 from rankwell.store import write_text
@@ -70,8 +70,7 @@ def embeddings(root: Path, *, reference: Model = REFERENCE, candidates: Sequence
             str(held_out),
             output=path,
             model=model.source or packaged_minilm(),
-            fit=str(rest) if model.source else None,
-            dimensions=None if model.source else model.dimensions,
+            options=EncodeOptions(fit=str(rest) if model.source else None, dimensions=None if model.source else model.dimensions),
             progress=bar(model.name),
         )
         for note in done.notes:

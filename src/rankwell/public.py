@@ -8,9 +8,13 @@ from rankwell.core.tables.values import Values as Values
 from rankwell.core.views.judged import JudgedRankings as JudgedRankings
 from rankwell.evaluation.results import Results as Results
 from rankwell.experiments.comparison import compare_values as compare_values
+from rankwell.experiments.comparison.judging import ComparisonOptions as ComparisonOptions
+from rankwell.experiments.fusion import FusionOptions as FusionOptions
+from rankwell.experiments.fusion import FusionTuningOptions as FusionTuningOptions
 from rankwell.experiments.fusion import TunedFusion as TunedFusion
 from rankwell.experiments.fusion import fuse as fuse
 from rankwell.experiments.fusion import tune_fusion as tune_fusion
+from rankwell.experiments.runner.results import BenchOptions as BenchOptions
 from rankwell.experiments.runner.results import BenchResults as BenchResults
 from rankwell.experiments.runner.results import bench as bench
 from rankwell.io import find_hits as find_hits

@@ -9,12 +9,15 @@ import duckdb
 import numpy as np
 import pytest
 
+from commanding import with_fields
 from rankwell import report
-from rankwell.commands.compare import compare
+from rankwell.commands.compare import compare as compare_command
 from rankwell.core.tables.values import Values
 from rankwell.errors import BadInput, BadUsage, UnknownName
 from rankwell.io.result_folder import read_results
 from rankwell.report.folder import FolderContent, write_folder
+
+compare = with_fields(compare_command)
 
 QUERIES = [f"q{place:02}" for place in range(60)]
 RULES = {
@@ -72,7 +75,7 @@ def test_folders_are_named_by_themselves_where_runs_are_called_the_same(two):
 
 
 def test_a_name_before_a_folder_is_that_of_its_run(two):
-    assert compare(two[0], f"candidate={two[1]}", measure=["MnR"]).text.startswith("candidate is better than run by ")
+    assert compare(two[0], f"candidate={two[1]}", measures=["MnR"]).text.startswith("candidate is better than run by ")
 
 
 def test_the_same_results_give_the_same_bytes_whatever_the_order_of_rows(two, tmp_path):
@@ -88,7 +91,7 @@ def test_the_same_results_give_the_same_bytes_whatever_the_order_of_rows(two, tm
 
 
 def test_json_holds_verdicts_groups_and_rows(two):
-    document = json.loads(compare(*two, format="json", group="type", measure=["AP"]).text)
+    document = json.loads(compare(*two, format="json", group="type", measures=["AP"]).text)
 
     assert [row["measure"] for row in document["rows"]] == ["AP", "AP", "Difference(AP)"]
     assert [row["group"] for row in document["groups"]] == ["type = a", "type = b"]
@@ -116,7 +119,7 @@ def test_folders_that_with_other_judgments_or_rules_are_reported(two, tmp_path):
 
 
 def test_what_is_written_can_be_compared_again(two, tmp_path):
-    compare(*two, output=tmp_path / "out", group="type", measure=["AP"])
+    compare(*two, output=tmp_path / "out", group="type", measures=["AP"])
 
     names = {path.name for path in (tmp_path / "out").iterdir()}
     assert {"verdicts.txt", "groups.csv", "summary.csv", "per_query.parquet", "details.parquet", "queries.parquet"} <= names
@@ -146,7 +149,7 @@ def test_weights_come_back_from_a_folder(tmp_path):
     first, second = (folder_of(tmp_path / name, lift=lift, weights=weights) for name, lift in (("a", 0.0), ("b", 0.1)))
     values = [read_results(place).values[0] for place in (first, second)]
 
-    row = json.loads(compare(first, second, measure=["AP"], format="json").text)["rows"][2]
+    row = json.loads(compare(first, second, measures=["AP"], format="json").text)["rows"][2]
 
     assert values[0].weights.tolist() == weights.tolist()
     assert read_results(first).values[1].weights is None
@@ -202,7 +205,7 @@ def runs_in(folder):
 
 
 def test_judgments_and_runs_are_evaluated_first(tmp_path):
-    done = compare(*runs_in(tmp_path), measure=["RR"], query_texts=str(tmp_path / "queries.csv"), group="type")
+    done = compare(*runs_in(tmp_path), measures=["RR"], query_texts=str(tmp_path / "queries.csv"), group="type")
 
     # A third of the queries has the relevant item second in the first run.
     assert done.text.startswith("second is better than first by 0.167 RR")
@@ -226,7 +229,7 @@ def test_places_that_do_not_go_together_are_refused(two, tmp_path):
     files = runs_in(tmp_path)
     (tmp_path / "empty").mkdir()
 
-    with pytest.raises(BadUsage, match="do not go together"):
+    with pytest.raises(BadUsage, match="cannot be combined"):
         compare(two[0], files[1], files[2])
     with pytest.raises(BadUsage, match=r"empty has no per_query\.parquet"):
         compare(two[0], str(tmp_path / "empty"))

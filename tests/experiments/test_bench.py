@@ -20,8 +20,9 @@ from PIL import Image
 
 import rankwell
 from benches import GOLDEN, NOISE, TOML, golden_rows, make_bench
+from commanding import with_fields
 from rankwell import cli, report
-from rankwell.commands.compare import compare
+from rankwell.commands.compare import compare as compare_command
 from rankwell.errors import BadInput, BadUsage, UnknownName
 from rankwell.experiments.files import read_experiment
 from rankwell.experiments.runner import recipes
@@ -29,6 +30,8 @@ from rankwell.experiments.runner.commands import input_mark, load_command
 from rankwell.experiments.runner.results import to_do
 from rankwell.io.result_folder import read_results
 from rankwell.report.system_table import SystemFigure, SystemTable, render_system_tables
+
+compare = with_fields(compare_command)
 
 DRAW = report.draw
 CELLS = [f"{dataset}/{system}" for dataset in re.findall(r'\[dataset\]\]\nname = "(\w+)"', TOML) for system in NOISE]
@@ -499,7 +502,7 @@ def test_marks_are_what_compare_decides(three: Path, correction: str, baseline: 
     left(three.parent, "runs").write_text(three.read_text() + given)
     result = rankwell.bench(three, baseline=baseline or None)
     places = [f"{name}={three.parent}/bench-results/runs/{name}" for name in ("mid", "low", "high")]
-    options: dict[str, Any] = {"correction": correction, "resamples": 500, "seed": 3, "level": 0.9, "measure": ["AP nDCG@10"]}
+    options: dict[str, Any] = {"correction": correction, "resamples": 500, "seed": 3, "level": 0.9, "measures": ["AP nDCG@10"]}
     told = json.loads(compare(*places, baseline=baseline or None, format="json", intervals="none", **options).text)["rows"]
 
     assert result.status == "0 of 3 cells evaluated"
@@ -665,7 +668,11 @@ def test_kept_tables_are_made_again_when_the_record_is_damaged(folder: Path):
         ("[options]", '[table]\nbaseline = "lo"\n[options]', r"bench.toml: unknown system 'lo'; did you mean 'low'"),
         ("[options]", '[table]\nmean = "yes"\n[options]', r"bench.toml:4: table.mean is 'yes'; expected true or false"),
         ("[options]", "[table]\nmeasures = []\n[options]", r"table.measures is \[\]; expected a list of strings"),
-        ("[options]", '[comparison]\ntest = "wilcoxen"\n[options]', r"comparison.test is 'wilcoxen'; did you mean 'wilcoxon'"),
+        (
+            "[options]",
+            '[comparison]\ntest = "wilcoxen"\n[options]',
+            r"comparison: test: there is no 'wilcoxen'; did you mean",
+        ),
         ("[options]", '[comparison]\ntest = "t"\ncorrection = "max-t"\n[options]', r"comparison: max-T comes from sign flips"),
         ("[options]", "[comparison]\nlevel = 2\n[options]", r"bench.toml: comparison: .*level"),
         ('name = "high"', 'name = "LOW"', r"system 2: name: a second system named 'LOW'"),

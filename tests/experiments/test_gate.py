@@ -7,15 +7,19 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
+from commanding import with_fields
 from rankwell import cli
-from rankwell.commands.compare import compare
-from rankwell.commands.gate import gate
+from rankwell.commands.compare import compare as compare_command
+from rankwell.commands.gate import gate as gate_command
 from rankwell.core.tables.values import Values
 from rankwell.errors import BadInput, BadUsage, UnknownName
 from rankwell.experiments.requirements import SummaryFigures, check_requirement, parse_requirement
 from rankwell.report.folder import FolderContent, write_folder
 from rankwell.report.junit import Case, junit_text
 from rankwell.stats.summaries import summarise
+
+compare = with_fields(compare_command)
+gate = with_fields(gate_command)
 
 RULES = {"measures": {"AP": {"better": "higher", "summary": "mean"}, "MnR": {"better": "lower", "summary": "mean"}}}
 
@@ -310,24 +314,24 @@ def test_a_difference_that_may_be_chance_passes_unless_a_tolerance_forbids_it(tm
     assert gate(folder, no_regression="old").exit_code == 0
     for measure, worst in (("AP", -rows["AP"]["ci_low"]), ("MnR", rows["MnR"]["ci_high"])):
         for tolerance, code in ((0.99 * worst, 1), (1.01 * worst, 0), (0, 1)):
-            assert gate(folder, no_regression="old", tolerance=str(tolerance), measure=[measure]).exit_code == code
+            assert gate(folder, no_regression="old", tolerance=str(tolerance), measures=[measure]).exit_code == code
         mean = rows_of(folder)["old", measure]["mean"]
         for tolerance, code in ((99 * worst / mean, 1), (101 * worst / mean, 0)):
-            assert gate(folder, no_regression="old", tolerance=f"{tolerance}%", measure=[measure]).exit_code == code
+            assert gate(folder, no_regression="old", tolerance=f"{tolerance}%", measures=[measure]).exit_code == code
 
 
 def test_what_is_surely_worse_but_little_passes_within_the_tolerance(tmp_path):
     folder = folder_of(tmp_path / "out", {"old": 0.01, "new": 0.0})
 
-    assert gate(folder, no_regression="old", measure=["AP"]).exit_code == 1
-    assert gate(folder, no_regression="old", measure=["AP"], tolerance="0.02").exit_code == 0
+    assert gate(folder, no_regression="old", measures=["AP"]).exit_code == 1
+    assert gate(folder, no_regression="old", measures=["AP"], tolerance="0.02").exit_code == 0
 
 
 def test_runs_of_another_folder_are_held_against_those_of_the_same_name(tmp_path):
     before = folder_of(tmp_path / "before", {"a": 0.1, "b": 0.0})
     now = folder_of(tmp_path / "now", {"a": 0.0, "b": 0.1, "c": 0.1})
 
-    done = gate(now, no_regression=str(before), measure=["AP"], format="json")
+    done = gate(now, no_regression=str(before), measures=["AP"], format="json")
 
     told = {row["run"]: (row["result"], row["told"]) for row in json.loads(done.text)["rows"]}
     assert done.exit_code == 1
@@ -336,7 +340,7 @@ def test_runs_of_another_folder_are_held_against_those_of_the_same_name(tmp_path
     # JSON holds the notes itself.
     assert json.loads(done.text)["notes"] == [f"c has no run of its name in {before}, and is not compared"]
     assert done.notes == ()
-    assert gate(now, no_regression=str(before), measure=["AP"]).notes == (
+    assert gate(now, no_regression=str(before), measures=["AP"]).notes == (
         f"c has no run of its name in {before}, and is not compared",
     )
 
@@ -345,7 +349,7 @@ def test_the_only_run_of_another_folder_is_held_against_all(tmp_path):
     before = folder_of(tmp_path / "before", {"main": 0.05})
     now = folder_of(tmp_path / "now", {"branch": 0.0, "other": 0.1})
 
-    rows = json.loads(gate(now, no_regression=str(before), measure=["AP"], format="json").text)["rows"]
+    rows = json.loads(gate(now, no_regression=str(before), measures=["AP"], format="json").text)["rows"]
 
     assert {row["run"]: row["result"] for row in rows} == {"branch": "failed", "other": "passed"}
 
@@ -362,8 +366,8 @@ def test_queries_that_vanished_are_an_error_and_new_ones_are_none(tmp_path):
     whole, part = (folder_of(tmp_path / str(n), {"a": 0.0}, n=n) for n in (60, 50))
 
     with pytest.raises(BadInput, match=r"10 of 60 queries that count there do not count for .*, as 'q050'; .* same queries"):
-        gate(part, no_regression=str(whole), measure=["AP"])
-    assert json.loads(gate(whole, no_regression=str(part), measure=["AP"], format="json").text)["rows"][0]["n"] == 50
+        gate(part, no_regression=str(whole), measures=["AP"])
+    assert json.loads(gate(whole, no_regression=str(part), measures=["AP"], format="json").text)["rows"][0]["n"] == 50
 
 
 def test_too_few_queries_for_an_interval_are_an_error_that_says_so(tmp_path, monkeypatch, capsys):
@@ -383,7 +387,7 @@ def test_percentages_are_held_and_printed_in_percent(tmp_path):
     folder = folder_of(tmp_path / "out", {"old": 0.0, "new": 0.1}, unit="percent")
     mean = rows_of(folder)["new", "AP"]["mean"]
 
-    text = gate(folder, require=[f"new:AP >= {mean - 1}", f"new:AP <= {mean + 1}%"], no_regression="old", measure=["AP"]).text
+    text = gate(folder, require=[f"new:AP >= {mean - 1}", f"new:AP <= {mean + 1}%"], no_regression="old", measures=["AP"]).text
 
     assert text.count(f"mean is {mean:.2f} (percent, n = 60)") == 2
     assert "(percent, n = 60)" in text.splitlines()[2]

@@ -8,9 +8,9 @@ from rankwell import report
 from rankwell.core.options import Option
 from rankwell.errors import BadUsage
 from rankwell.experiments.runner.planning import PlannedCell
+from rankwell.experiments.runner.results import BenchOptions, to_do
 from rankwell.experiments.runner.results import bench as run_bench
-from rankwell.experiments.runner.results import to_do
-from rankwell.report.present import JobsOption, MeasureOption, Output, OutputOption, Progress
+from rankwell.report.present import Output, OutputOption, Progress
 from rankwell.report.system_table import TableFormat
 
 
@@ -18,17 +18,10 @@ def bench(
     file: Path,
     /,
     *,
+    options: BenchOptions,
     output: OutputOption = None,
     format: Annotated[TableFormat, Option(("--format", "-f"))] = "table",  # noqa: A002
-    measure: MeasureOption = None,
-    baseline: str | None = None,
-    mean: bool | None = None,
-    intervals: bool | None = None,
-    side_by_side: bool | None = None,
-    only: list[str] | None = None,
-    force: bool = False,
     dry_run: bool = False,
-    jobs: JobsOption = 1,
     progress: Progress = None,
 ) -> Output:
     """Evaluate many systems on many data sets from one TOML file, only where something has changed, and set them side by side.
@@ -59,40 +52,12 @@ def bench(
         NAME.toml by default.
     format
         How to print; html is a page of its own.
-    measure
-        What tables show, by label or exact name; repeat it for more. By default what each data set asks for, else its first.
-    baseline
-        The system that all others are tested against; by default all pairs are tested.
-    mean
-        A column with the mean over data sets.
-    intervals
-        The 95 % intervals beside the figures.
-    side_by_side
-        All measures as columns of one table; by default where no measure is shown of two data sets, else a table for each.
-    only
-        Evaluate only cells that fit a pattern of DATASET/SYSTEM, as "scifact/*"; repeat it for more. Others are left as they are.
-    force
-        Evaluate anew what has not changed as well.
     dry_run
         List the cells that would be evaluated, why, and by which command line; evaluate nothing.
-    jobs
-        Processes that evaluate cells at the same time; the processors are divided among them.
     """
     if dry_run:
-        return _planned(to_do(file, output, only=only or (), force=force), format)
-    result = run_bench(
-        file,
-        output,
-        only=only or (),
-        force=force,
-        measures=measure,
-        baseline=baseline,
-        mean=mean,
-        intervals=intervals,
-        side_by_side=side_by_side,
-        jobs=jobs,
-        progress=progress,
-    )
+        return _planned(to_do(file, output, only=options.only, force=options.force), format)
+    result = run_bench(file, output, options=options, progress=progress)
     notes = [] if format in ("json", "html") else list(result.notes)
     notes += [f"{each.plan.cell.name} failed: {each.error}" for each in result.failed]
     text = result.render(format, terminal=report.terminal_of(sys.stdout))

@@ -5,51 +5,61 @@ Give folders that commands wrote with -o, of any protocol, or judgments and runs
 
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import rankwell
 from rankwell import report
 from rankwell.commands.report import write_report
-from rankwell.core.registry import split_names, suggest
+from rankwell.core.options import ConventionName
+from rankwell.core.registry import measure_names, suggest
 from rankwell.errors import BadInput, BadUsage, UnknownName
 from rankwell.evaluation.results import Results
-from rankwell.experiments.comparison import Attribute, Correction, Origin, Test, compare_values
+from rankwell.experiments.comparison import Attribute, ComparisonOptions, Origin, compare_values
 from rankwell.experiments.comparison.folders import Gathered, from_folders, split_name
 from rankwell.io.result_folder import is_result_folder, read_results
 from rankwell.report.difference_tables import difference_text
 from rankwell.report.page import NAME
 from rankwell.report.present import (
-    ConventionOption,
     FormatOption,
-    MeasureOption,
     Output,
     OutputOption,
     PerQueryOption,
     Progress,
     present,
 )
-from rankwell.stats import Intervals
 from rankwell.store import refuse_blocked, write_text
+
+
+@dataclass(frozen=True, kw_only=True)
+class ComparedQueries:
+    """Attributes of the queries that are compared, and the reading of judgments and runs.
+
+    Parameters
+    ----------
+    group
+        An attribute of the queries: each of its values is judged alone.
+    cluster
+        Such an attribute too: queries with the same value (of one document, user or session) are drawn and flipped together.
+    convention
+        For judgments and runs: whose words and rules.
+    query_texts
+        For judgments and runs: file of the queries' texts, whose further columns are attributes for --group and --cluster.
+    """
+
+    group: str | None = None
+    cluster: str | None = None
+    convention: ConventionName = "rankwell"
+    query_texts: str | None = None
 
 
 def compare(
     *places: str,
-    baseline: str | None = None,
-    measure: MeasureOption = None,
-    test: Test = "randomisation",
-    correction: Correction = "holm",
-    group: str | None = None,
-    cluster: str | None = None,
-    intervals: Intervals = "bootstrap",
-    level: float = 0.95,
-    power: float = 0.8,
-    resamples: int = 10_000,
-    seed: int = 0,
+    options: ComparisonOptions,
+    queries: ComparedQueries,
     per_query: PerQueryOption = False,
     format: FormatOption = "table",  # noqa: A002
     output: OutputOption = None,
-    convention: ConventionOption = "rankwell",
-    query_texts: str | None = None,
     progress: Progress = None,
 ) -> Output:
     """Compare systems on the same queries: paired differences with intervals, tests, verdicts, groups, and the order of systems.
@@ -60,30 +70,6 @@ def compare(
     ----------
     places
         Folders of results (name=FOLDER renames what is in them), or a file of judgments and two files of rankings or more.
-    baseline
-        The run that all others are held against.
-    measure
-        Only this measure; repeat it for more. The verdicts are about the first.
-    test
-        Sign flips at random (exact where queries are few), Student's t, Wilcoxon's signed ranks, the sign test, or the
-        studentised bootstrap; all two-sided.
-    correction
-        For several measures and pairs: Holm, Benjamini and Hochberg's false discovery rate, the largest t under shared sign
-        flips, Tukey's HSD by randomisation over all systems of each measure, or none.
-    group
-        A column of what is known of the queries: each of its values is judged alone.
-    cluster
-        Such a column too: queries with the same value (of one document, user or session) are drawn and flipped together.
-    intervals
-        Intervals of the differences by the bootstrap, by Student's t, or none.
-    level
-        Of the intervals; tests are at 1 less this.
-    power
-        Probability that a test finds a difference of the size that is reported as detectable.
-    resamples
-        Of the bootstrap and of the tests that draw.
-    seed
-        Seed of all that is drawn.
     per_query
         One row per query and difference as well.
     format
@@ -91,35 +77,22 @@ def compare(
     output
         Folder for what `rankwell evaluate -o` writes, with the differences, groups.csv, systems.csv, orders.csv, verdicts.txt,
         charts, and report.html, a page of it all.
-    convention
-        For judgments and runs: whose words and rules.
-    query_texts
-        For judgments and runs: file of what the queries say, whose further columns are attributes for --group and --cluster.
     """
     if output is not None:
         refuse_blocked(output, folder=True)
-    requested = [name for text in measure or [] for name in split_names(text)]
-    gathered = _gather(places, requested, convention, query_texts, details=output is not None, progress=progress)
+    gathered = _gather(places, options, queries, details=output is not None, progress=progress)
     result = compare_values(
         gathered.values,
+        options=options if gathered.chooses else replace(options, measures=None),
         row_attributes=gathered.row_attributes,
-        baseline=baseline,
-        measures=requested if gathered.chooses else None,
-        test=test,
-        correction=correction,
-        group=None if group is None else _attribute(gathered, group),
-        cluster=None if cluster is None else _attribute(gathered, cluster),
-        intervals=intervals,
-        level=level,
-        power=power,
-        resamples=resamples,
-        seed=seed,
+        group=_attribute(gathered, queries.group),
+        cluster=_attribute(gathered, queries.cluster),
         origin=gathered.origin,
     )
     others = [] if output is None else write_tables(result, output)
     done = present(result, format=format, per_query=per_query, output=output, tables=result.tables, others=others)
     if output is not None:
-        write_report([output], output / NAME, seed=seed)
+        write_report([output], output / NAME, seed=options.seed)
         done = done._replace(notes=(*done.notes, f"its page: {output / NAME}"))
     if format not in ("table", "md", "latex"):
         return done
@@ -139,42 +112,29 @@ def write_tables(result: Results, folder: Path) -> list[Path]:
 
 
 def _gather(
-    places: Sequence[str], measures: Sequence[str], convention: str, texts: str | None, *, details: bool, progress: Progress
+    places: Sequence[str], options: ComparisonOptions, queries: ComparedQueries, *, details: bool, progress: Progress
 ) -> Gathered:
     """The content of the places: folders of results, or judgments and runs. Raises BadUsage for a mixture."""
     named = [split_name(place) for place in places]
     folders = [is_result_folder(place) for _, place in named]
     if places and all(folders):
-        if texts is not None or convention != "rankwell":
+        if queries.query_texts is not None or queries.convention != "rankwell":
             raise BadUsage("--query-texts and --convention are for judgments and runs; folders of results have their own.")
         return from_folders([(name, read_results(place)) for name, place in named], details=details)
     lost = next((place for _, place in named if Path(place).is_dir() and not is_result_folder(place)), None)
     if any(folders) or lost is not None:
-        what = f"{lost} has no per_query.parquet" if lost is not None else "folders of results and files do not go together"
+        what = f"{lost} has no per_query.parquet" if lost is not None else "folders of results and files cannot be combined"
         raise BadUsage(f"{what}; give folders that commands wrote with -o, or judgments and runs.")
     if len(places) < 3:
         raise BadUsage("give two folders of results or more, or judgments and two runs or more: rankwell compare QRELS RUN RUN")
-    return _from_runs(places[0], [*places[1:]], measures, convention, texts, details=details, progress=progress)
-
-
-def _from_runs(
-    judgments: str,
-    runs: list[str],
-    measures: Sequence[str],
-    convention: str,
-    texts: str | None,
-    *,
-    details: bool,
-    progress: Progress,
-) -> Gathered:
-    given = dict(split_name(run) for run in runs) if all(split_name(run)[0] for run in runs) else runs
+    runs = dict(named[1:]) if all(name for name, _ in named[1:]) else [*places[1:]]
     result = rankwell.evaluate(
-        judgments,
-        given,
-        list(measures) or None,
-        convention=convention,
+        places[0],
+        runs,
+        measure_names(options.measures),
+        convention=queries.convention,
         details=details,
-        texts=texts,
+        texts=queries.query_texts,
         intervals="none",
         progress=progress,
     )
@@ -192,8 +152,10 @@ def _from_runs(
     return Gathered(result.values, [{} for _ in result.values], origin, attributes, chooses=False)
 
 
-def _attribute(gathered: Gathered, name: str) -> Attribute:
-    """An attribute of the queries. Raises UnknownName, and BadInput where they have none."""
+def _attribute(gathered: Gathered, name: str | None) -> Attribute | None:
+    """An attribute of the queries, None for none. Raises UnknownName, and BadInput where they have none at all."""
+    if name is None:
+        return None
     if not gathered.attributes:
         raise BadInput(f"the queries have no attributes to take {name!r} from; evaluate with --query-texts, and with -o.")
     if name not in gathered.attributes:

@@ -3,6 +3,7 @@
 import hashlib
 import json
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -25,22 +26,53 @@ class _Texts(NamedTuple):
     texts: list[str]
 
 
+@dataclass(frozen=True, kw_only=True)
+class EncodeOptions:
+    """The texts of a file, and the settings of their encoder.
+
+    Parameters
+    ----------
+    column
+        Column of the texts, where its name does not determine it.
+    id_column
+        Column of the ids, with --column; without it rows are known by their position, from 0.
+    title
+        Put the column title before each text, as BEIR does.
+    fit
+        File of texts that the encoder is fitted to first (tfidf-svd).
+    normalize
+        Vectors of length one; with --no-normalize also without a model's own normalisation. By default as the model does.
+    dimensions
+        Keep only the first numbers of each vector.
+    dtype
+        Kind of number to store.
+    batch_size
+        Texts that the model sees at a time.
+    device
+        Where to compute, such as cpu or cuda; by default what the model's library chooses.
+    seed
+        Seed of the decomposition (tfidf-svd).
+    """
+
+    column: str | None = None
+    id_column: str | None = None
+    title: bool = False
+    fit: str | None = None
+    normalize: bool | None = None
+    dimensions: int | None = None
+    dtype: Literal["float32", "float16"] = "float32"
+    batch_size: int = 32
+    device: str | None = None
+    seed: int | None = None
+
+
 def encode(
     texts: str,
     /,
     *,
     output: OutputPath,
     model: str,
-    column: str | None = None,
-    id_column: str | None = None,
-    title: bool = False,
-    fit: str | None = None,
-    normalize: bool | None = None,
-    dimensions: int | None = None,
-    dtype: Literal["float32", "float16"] = "float32",
-    batch_size: int = 32,
-    device: str | None = None,
-    seed: int | None = None,
+    options: EncodeOptions,
     overwrite: bool = False,
     progress: Progress = None,
 ) -> Output:
@@ -56,35 +88,17 @@ def encode(
         File to write, .npy; a folder on the way is made.
     model
         Folder or name of a model of sentence-transformers, or tfidf-svd:DIMENSIONS, which needs --fit.
-    column
-        Column of the texts, where its name does not tell.
-    id_column
-        Column of the ids, with --column; without it rows are known by their position, from 0.
-    title
-        Put the column title before each text, as BEIR does.
-    fit
-        File of texts that the encoder is fitted to first (tfidf-svd).
-    normalize
-        Vectors of length one; with --no-normalize also without a model's own normalisation. By default what the model does.
-    dimensions
-        Keep only the first numbers of each vector.
-    dtype
-        Kind of number to store.
-    batch_size
-        Texts that the model sees at a time.
-    device
-        Where to compute, such as cpu or cuda; by default what the model's library chooses.
-    seed
-        Seed of the decomposition (tfidf-svd).
     overwrite
         Replace a file that was made from other texts or in another way.
     """
     if output.suffix != ".npy":
         raise BadUsage(f"{output}: embeddings are written as .npy; name the file so.")
-    chosen = _read(texts, column, id_column, title=title)
-    encoder = load_encoder(model, Settings(dimensions, normalize, batch_size, device, seed))
-    if fit is not None:
-        fitted = encoder.fit(_read(fit, column, None, title=title).texts)
+    chosen = _read(texts, options)
+    encoder = load_encoder(
+        model, Settings(options.dimensions, options.normalize, options.batch_size, options.device, options.seed)
+    )
+    if options.fit is not None:
+        fitted = encoder.fit(_read(options.fit, replace(options, id_column=None)).texts)
         if fitted is encoder:
             raise BadUsage(f"--fit: {model} was trained elsewhere and is not fitted to texts; leave it out.")
         encoder = fitted
@@ -93,7 +107,7 @@ def encode(
         "rankwell": rankwell.__version__,
         "texts": {"count": len(chosen.texts), "hash": hash_texts(chosen.ids, chosen.texts)},
         "encoder": encoder.describe(),
-        "dtype": dtype,
+        "dtype": options.dtype,
     }
     beside = output.with_suffix(".manifest.json")
     notes = [f"{texts}: {len(chosen.texts)} texts{'' if chosen.ids is None else ' with ids'}"]
@@ -113,29 +127,31 @@ def encode(
         chosen.texts,
         output,
         identity=manifest,
-        dtype=dtype,
-        chunk=_CHUNK_BATCHES * batch_size,
+        dtype=options.dtype,
+        chunk=_CHUNK_BATCHES * options.batch_size,
         before=_finish,
         progress=None if progress is None else lambda part, whole: progress("encoding", part, whole),
     )
     if done.resumed:
         notes.append(f"{done.resumed} vectors were there from a run that had not ended")
-    return Output(notes=(*notes, f"wrote {output} ({done.texts} × {encoder.dimensions} {dtype})"))
+    return Output(notes=(*notes, f"wrote {output} ({done.texts} × {encoder.dimensions} {options.dtype})"))
 
 
-def _read(place: str, column: str | None, id_column: str | None, *, title: bool) -> _Texts:
+def _read(place: str, options: EncodeOptions) -> _Texts:
     """The texts of a file. Raises BadInput where a row of a named column has none, NothingToEvaluate where there are none."""
-    if column is None:
-        if id_column is not None:
+    if options.column is None:
+        if options.id_column is not None:
             raise BadUsage("--id-column requires --column; name the column of the texts as well.")
         found = io.read_texts(place)
         titled = [_titled(found.attributes[name].get("title", ""), text) for name, text in found.texts.items()]
-        chosen = _Texts(None if found.format == "lines" else list(found.texts), titled if title else list(found.texts.values()))
-    elif title:
+        chosen = _Texts(
+            None if found.format == "lines" else list(found.texts), titled if options.title else list(found.texts.values())
+        )
+    elif options.title:
         raise BadUsage("--title cannot be combined with --column, which holds the whole text.")
     else:
-        texts = [text or "" for text in read_column(f"{place}:{column}")]
-        chosen = _Texts(None if id_column is None else _ids(place, id_column), texts)
+        texts = [text or "" for text in read_column(f"{place}:{options.column}")]
+        chosen = _Texts(None if options.id_column is None else _ids(place, options.id_column), texts)
     if not chosen.texts:
         raise NothingToEvaluate(f"{place} has no texts.")
     return chosen

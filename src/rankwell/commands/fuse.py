@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -9,37 +10,61 @@ import numpy as np
 
 import rankwell
 from rankwell import io, report
-from rankwell.core.options import Option
-from rankwell.core.registry import split_names
+from rankwell.core.options import MeasureNames, Option, arguments_of
+from rankwell.core.registry import measure_names
 from rankwell.core.tables.names import name_runs
 from rankwell.core.tables.ranking import Ranking
 from rankwell.errors import BadUsage
 from rankwell.evaluation.results import Results
-from rankwell.experiments.fusion import TunedFusion, fusion_notes, read_runs, tune_fusion
+from rankwell.experiments.fusion import FusionOptions, FusionTuningOptions, TunedFusion, fusion_notes, read_runs, tune_fusion
 from rankwell.experiments.fusion import fuse as fuse_runs
-from rankwell.report.present import MeasureOption, Output, OutputPath, Progress, listed
+from rankwell.report.present import Output, OutputPath, Progress, listed
 from rankwell.store import STDIN
 from rankwell.transforms.fusion import parse_fusion
+
+
+@dataclass(frozen=True, kw_only=True)
+class TuneOptions:
+    """The tuning of a fusion, and the report on it.
+
+    Parameters
+    ----------
+    tune
+        File of judgments to tune weights, methods and normalisations by.
+    measures
+        With --tune: the measure to tune by, nDCG@10 by default; repeat it for more to report.
+    step
+        With --tune: weights are tried in steps of this that sum to 1; 0.1 by default.
+    folds
+        With --tune: number of parts into which the queries are drawn; 5 by default.
+    seed
+        With --tune: seed of the folds, and of the intervals; 0 by default.
+    format
+        With --tune: how to print: table (the default), csv, tsv, json, jsonl, md or latex.
+    judgments_format
+        With --tune: name of the judgments' format, where their content does not determine it.
+    """
+
+    tune: str | None = None
+    measures: MeasureNames = None
+    step: float | None = None
+    folds: int | None = None
+    seed: int | None = None
+    format: Annotated[report.Format | None, Option(("--format", "-f"))] = None
+    judgments_format: Annotated[str | None, Option(("--qrels-format",))] = None
+
+    def reject_unused(self) -> None:
+        """Raises BadUsage for an option of tuning where nothing is tuned."""
+        for argument in arguments_of(TuneOptions):
+            if getattr(self, argument.name) is not None:
+                raise BadUsage(f"{argument.flags[0]} is about tuning; name the judgments with --tune, or leave it out.")
 
 
 def fuse(
     *runs: str,
     output: OutputPath,
-    method: list[str] | None = None,
-    weights: str | None = None,
-    normalise: Annotated[str | None, Option(("--normalise", "--normalize"))] = None,
-    absent: str | None = None,
-    depth: int | None = None,
-    top: int | None = None,
-    tune: str | None = None,
-    measure: MeasureOption = None,
-    step: float | None = None,
-    folds: int | None = None,
-    seed: int | None = None,
-    format: Annotated[report.Format | None, Option(("--format", "-f"))] = None,  # noqa: A002
-    duplicates: io.Duplicates = "error",
-    run_format: str | None = None,
-    qrels_format: str | None = None,
+    options: FusionOptions,
+    tuning: TuneOptions,
     target_format: Annotated[str | None, Option(("--to",))] = None,
     progress: Progress = None,
 ) -> Output:
@@ -54,69 +79,45 @@ def fuse(
         Files of rankings, two or more; one is `-` for standard input.
     output
         File to write, whole or not at all: .run, .trec or .txt (TREC), .parquet, .csv, .tsv, .json.
-    method
-        rrf (k = 60 unless it says rrf(k=10)), isr, log-isr and borda read ranks; combsum, combmnz, combgmnz(gamma=0.5), combanz,
-        combmin, combmax and combmed read scores. With --tune several may be tried: repeat it, or separate them by blanks.
-    weights
-        One for each run, in their order, as 0.3,0.7; a run with weight 0 takes no part.
-    normalise
-        What scores become in each list before they are combined: min-max (unless another is said), z-score, sum, max, rank, none.
-        With --tune several may be tried, with commas between them.
-    absent
-        What an item counts in a run that lacks it, where scores are added: zero, or lowest, as the run's last item. It is lowest
-        for z-score and zero for all others unless it is said.
-    depth
-        How many first items of each list are looked at; all unless it is said.
-    top
-        How many items of each query are written; all unless it is said.
-    tune
-        File of judgments to tune weights, methods and normalisations by.
-    measure
-        With --tune: the measure to tune by, nDCG@10 unless another is said; repeat it for more to report.
-    step
-        With --tune: weights are tried in steps of this that sum to 1; 0.1 unless another is said.
-    folds
-        With --tune: into how many parts the queries are drawn; 5 unless another number is said.
-    seed
-        With --tune: seed of the folds, and of the intervals; 0 unless another is said.
-    format
-        With --tune: how to print, as a table unless csv, tsv, json, jsonl, md or latex is said.
-    duplicates
-        An item that a query lists twice: an error, or keep the first or the best-scored.
-    run_format
-        Name of the runs' format, where their content does not tell.
-    qrels_format
-        With --tune: name of the judgments' format, likewise.
     target_format
-        Name of the fused run's format, where its suffix does not tell.
+        Name of the fused run's format, where its suffix does not determine it.
     """
     if str(output) in STDIN:
         raise BadUsage("the fused run is a file whose suffix names the format. To print, give /dev/stdout and name it with --to.")
-    methods = [name for text in method or ["rrf"] for name in split_names(text)]
-    normalisations = listed(normalise, "--normalise")
-    rankings = read_runs(name_runs(list(runs)) if runs else {}, run_format=run_format, duplicates=duplicates)
-    shared: dict[str, Any] = {"absent": absent, "depth": depth, "top": top, "progress": progress}
-    if tune is None:
-        _reject_unused_options(measure=measure, step=step, folds=folds, seed=seed, format=format, qrels_format=qrels_format)
+    methods = measure_names(options.method) or ["rrf"]
+    normalisations = listed(options.normalise, "--normalise")
+    named = name_runs(list(runs)) if runs else {}
+    rankings = read_runs(named, run_format=options.run_format, duplicates=options.duplicates)
+    if tuning.tune is None:
+        tuning.reject_unused()
         if len(methods) != 1 or len(normalisations) > 1:
             raise BadUsage("several methods or normalisations are tried with --tune QRELS only; name one of each.")
-        numbers = None if weights is None else _weights(weights)
-        one: dict[str, Any] = {"method": methods[0], "normalise": next(iter(normalisations), None), "weights": numbers}
-        fused = fuse_runs(rankings, **one, **shared)
-        return Output(notes=(*_fusion_rules(rankings, absent=absent, **one), *_write(fused, output, target_format)))
-    if weights is not None:
+        weights = None if options.weights is None else _weights(str(options.weights))
+        one = replace(options, method=methods[0], normalise=next(iter(normalisations), None), weights=weights)
+        fused = fuse_runs(rankings, options=one, progress=progress)
+        return Output(notes=(*_fusion_rules(rankings, one), *_write(fused, output, target_format)))
+    if options.weights is not None:
         raise BadUsage("--weights are what --tune finds; give one of the two.")
-    judgments = io.find_judgments(tune, format=qrels_format)
-    requested = [name for text in measure or [] for name in split_names(text)] or ["nDCG@10"]
-    tried = {"methods": methods, "normalise": normalisations, "step": 0.1 if step is None else step}
-    drawn = {"folds": 5 if folds is None else folds, "seed": 0 if seed is None else seed}
-    tuned = tune_fusion(rankings, judgments.table, measure=requested[0], **tried, **drawn, **shared)
-    result = _judged(tuned, rankings, judgments.table, requested, output.name.partition(".")[0])
+    judgments = io.find_judgments(tuning.tune, format=tuning.judgments_format)
+    measures = measure_names(tuning.measures) or ["nDCG@10"]
+    chosen = FusionTuningOptions(
+        measure=measures[0],
+        methods=methods,
+        normalise=normalisations,
+        absent=options.absent,
+        step=0.1 if tuning.step is None else tuning.step,
+        folds=5 if tuning.folds is None else tuning.folds,
+        seed=tuning.seed or 0,
+        depth=options.depth,
+        top=options.top,
+    )
+    tuned = tune_fusion(rankings, judgments.table, options=chosen, progress=progress)
+    result = _judged(tuned, rankings, judgments.table, measures, output.name.partition(".")[0])
     notes = [f"judgments: read as {judgments.format}", *judgments.notes, *_tuning_notes(tuned, rankings)]
     result_notes = [*result.notes, *result.interval_notes]
-    text = _tables(tuned, result, [*notes, *result_notes], format or "table")
+    text = _tables(tuned, result, [*notes, *result_notes], tuning.format or "table")
     written = _write(tuned.ranking, output, target_format)
-    return Output(text=text, notes=(*notes, *(result_notes if format != "json" else []), *written))
+    return Output(text=text, notes=(*notes, *(result_notes if tuning.format != "json" else []), *written))
 
 
 def _tables(tuned: TunedFusion, result: Results, notes: Sequence[str], format: report.Format) -> str:  # noqa: A002
@@ -125,16 +126,10 @@ def _tables(tuned: TunedFusion, result: Results, notes: Sequence[str], format: r
     return report.render(result.summary, None, rules, notes, format, terminal=report.terminal_of(sys.stdout), tables=tables)
 
 
-def _fusion_rules(
-    rankings: Mapping[str, Ranking],
-    *,
-    method: str,
-    normalise: str | None,
-    absent: str | None,
-    weights: Sequence[float] | None,
-) -> list[str]:
+def _fusion_rules(rankings: Mapping[str, Ranking], options: FusionOptions) -> list[str]:
     """The fusion of the runs with all defaults, and notes on it."""
-    fusion = parse_fusion(method, normalise=normalise, absent=absent).with_weights(weights, len(rankings))
+    fusion = parse_fusion(options.method, normalise=options.normalise, absent=options.absent)
+    fusion = fusion.with_weights(options.weights, len(rankings))
     rules = ", ".join(f"{name} {rule}" for name, rule in fusion.describe().items() if name in ("normalise", "absent", "weights"))
     return [f"{fusion.method} of {', '.join(rankings)}" + (f"; {rules}" if rules else ""), *fusion_notes(fusion, rankings)]
 
@@ -144,13 +139,6 @@ def _weights(text: str) -> list[float]:
         return [float(each) for each in listed(text, "--weights")]
     except ValueError as error:
         raise BadUsage(f"--weights {text!r}: expected numbers with commas between them, one for each run.") from error
-
-
-def _reject_unused_options(**given: Any) -> None:
-    """Raises BadUsage for an option of tuning where nothing is tuned."""
-    for name, value in given.items():
-        if value is not None:
-            raise BadUsage(f"--{name.replace('_', '-')} is about tuning; name the judgments with --tune, or leave it out.")
 
 
 def _write(fused: Ranking, output: Path, form: str | None) -> list[str]:

@@ -1,21 +1,22 @@
 """Check results for continuous integration, by requirements and a baseline: exit 1, with the reasons, on failure."""
 
 from collections.abc import Mapping, Sequence
-from math import isfinite
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
 
 from rankwell import report
-from rankwell.core.options import Option
-from rankwell.core.registry import split_names, suggest
+from rankwell.core.options import MeasureNames, Option
+from rankwell.core.registry import measure_names, suggest
 from rankwell.core.tables.values import Values
 from rankwell.errors import BadInput, BadUsage, GateFailed, RankwellError, UnknownName
-from rankwell.experiments.comparison import Origin, compare_values
+from rankwell.experiments.comparison import ComparisonOptions, Origin, compare_values
 from rankwell.experiments.comparison.folders import from_folders, run_names
 from rankwell.experiments.requirements import (
     Check,
     Gate,
     SummaryFigures,
+    Tolerance,
     check_requirement,
     parse_requirement,
     read_gate,
@@ -24,35 +25,17 @@ from rankwell.io.result_folder import ResultFolder, is_result_folder, read_resul
 from rankwell.io.result_summary import read_summary
 from rankwell.report.charts import difference_label
 from rankwell.report.junit import Case, junit_text
-from rankwell.report.present import FormatOption, MeasureOption, Output
+from rankwell.report.present import FormatOption, Output
 from rankwell.stats import MIN_QUERIES
 from rankwell.store import refuse_blocked, write_text
 
 
-def gate(
-    folder: Path,
-    /,
-    *,
-    require: Annotated[list[str] | None, Option(("--require", "-r"))] = None,
-    no_regression: str | None = None,
-    tolerance: str | None = None,
-    measure: MeasureOption = None,
-    requirements: Path | None = None,
-    intervals: Literal["bootstrap", "t"] = "bootstrap",
-    level: float = 0.95,
-    resamples: int = 10_000,
-    seed: int = 0,
-    format: FormatOption = "table",  # noqa: A002
-    junit: Path | None = None,
-) -> Output:
-    """Check results for continuous integration, by requirements and a baseline: exit 1, with the reasons, on failure.
-
-    A requirement that is about nothing, or about an undefined figure, is an error (exit 2) and never passes.
+@dataclass(frozen=True, kw_only=True)
+class GateOptions:
+    """The requirements of a gate, and the intervals of differences from a baseline.
 
     Parameters
     ----------
-    folder
-        Results of any command that has -o.
     require
         [RUN:]MEASURE.FIGURE, then >=, >, <=, < or == and a number, as in 'nDCG@10.ci_low >= 0.38'; repeat it for more.
         'AP within 1% of 0.747' fails above as well. FIGURE is mean (where none is named), sd, ci_low, ci_high, n, or another
@@ -65,7 +48,7 @@ def gate(
     tolerance
         Fail instead where a run may be worse by more than this (non-inferiority): where that interval reaches further on the
         worse side. In the measure's unit, or in percent of the baseline's mean (1%).
-    measure
+    measures
         Only this measure must not be worse; repeat it for more.
     requirements
         TOML file with require = [...], no_regression, tolerance and measures = [...]; options go before it, --require adds to it.
@@ -77,6 +60,45 @@ def gate(
         Of the bootstrap.
     seed
         Of the bootstrap.
+    """
+
+    require: Annotated[list[str] | None, Option(("--require", "-r"))] = None
+    no_regression: str | None = None
+    tolerance: str | None = None
+    measures: MeasureNames = None
+    requirements: Path | None = None
+    intervals: Literal["bootstrap", "t"] = "bootstrap"
+    level: float = 0.95
+    resamples: int = 10_000
+    seed: int = 0
+
+    def required(self) -> Gate:
+        """The requirements of the options and of their file together. Raises BadInput for a file that is not a gate."""
+        stated = Gate() if self.requirements is None else read_gate(self.requirements)
+        return Gate(
+            require=(*stated.require, *(self.require or ())),
+            no_regression=stated.no_regression if self.no_regression is None else self.no_regression,
+            tolerance=stated.tolerance if self.tolerance is None else self.tolerance,
+            measures=tuple(measure_names(self.measures) or measure_names(stated.measures) or ()),
+        )
+
+
+def gate(
+    folder: Path,
+    /,
+    *,
+    options: GateOptions,
+    format: FormatOption = "table",  # noqa: A002
+    junit: Path | None = None,
+) -> Output:
+    """Check results for continuous integration, by requirements and a baseline: exit 1, with the reasons, on failure.
+
+    A requirement that is about nothing, or about an undefined figure, is an error (exit 2) and never passes.
+
+    Parameters
+    ----------
+    folder
+        Results of any command that has -o.
     format
         How to print.
     junit
@@ -85,15 +107,7 @@ def gate(
     if junit is not None:
         refuse_blocked(junit)
     try:
-        stated = Gate() if requirements is None else read_gate(requirements)
-        required = Gate(
-            require=(*stated.require, *(require or ())),
-            no_regression=stated.no_regression if no_regression is None else no_regression,
-            tolerance=stated.tolerance if tolerance is None else tolerance,
-            measures=tuple(name for text in measure or stated.measures for name in split_names(text)),
-        )
-        method = {"intervals": intervals, "level": level, "resamples": resamples, "seed": seed}
-        lines, notes = _check_all(folder, required, method)
+        lines, notes = _check_all(folder, options.required(), options)
     except RankwellError as error:
         # What an earlier call wrote there would say that all is well.
         if junit is not None:
@@ -142,7 +156,7 @@ def _text(lines: Sequence[_Line]) -> str:
     return "\n".join([*sentences, f"gate: {total}"]) + "\n"
 
 
-def _check_all(folder: Path, required: Gate, method: Mapping[str, Any]) -> tuple[list[_Line], list[str]]:
+def _check_all(folder: Path, required: Gate, options: GateOptions) -> tuple[list[_Line], list[str]]:
     """The outcome of every requirement, and notes. Raises BadUsage where nothing is required."""
     if not required.require and not required.no_regression:
         raise BadUsage("nothing is required; add --require 'nDCG@10.ci_low >= 0.38' or --no-regression BASELINE.")
@@ -156,7 +170,7 @@ def _check_all(folder: Path, required: Gate, method: Mapping[str, Any]) -> tuple
     lines = [_required(each) for one in parsed for each in check_requirement(one, known_figures, besides=own)]
     if not required.no_regression:
         return lines, []
-    compared, notes = _against(results, required, method)
+    compared, notes = _against(results, required, options)
     known = {(each.run, each.measure) for each in results.values}
     whole = dict.fromkeys(
         row["label"] for row in known_figures.rows if row.get("against") is None and (row["run"], row["measure"]) not in known
@@ -211,46 +225,9 @@ def _counted(check: Check) -> str:
 _Known = tuple[Values, Mapping[str, Any]]
 
 
-class _Tolerance(NamedTuple):
-    """The tolerated loss: in the measure's unit, or in percent of the baseline's mean."""
-
-    text: str
-    number: float
-    relative: bool
-
-    @classmethod
-    def of(cls, text: str) -> "_Tolerance":
-        """The tolerance that a text states. Raises BadUsage for anything but a number from 0, with or without %."""
-        try:
-            number = float(text.strip().removesuffix("%"))
-        except ValueError:
-            number = -1.0
-        if not (isfinite(number) and number >= 0):
-            raise BadUsage(f"--tolerance {text!r}: expected a number from 0, as 0.005, or 1% of the baseline's mean.")
-        return cls(text.strip(), number, text.strip().endswith("%"))
-
-    def check_units(self, units: Sequence[str]) -> None:
-        """Raises BadUsage for one that is of two units at once, or that no difference of shares can exceed."""
-        if self.relative or not self.number:
-            return
-        if len(units) > 1:
-            raise BadUsage(
-                f"--tolerance {self.text} would be in {' and in '.join(units)}; choose by --measure, or write it in %."
-            )
-        if "share" in units and self.number >= 1:
-            raise BadUsage(
-                f"--tolerance {self.text} is as much as a share from 0 to 1 can lose; write {self.number / 100:g}, or "
-                f"{self.number:g}% of the baseline's mean."
-            )
-
-    def reach(self, row: Mapping[str, Any]) -> float:
-        """The same in the unit of a difference's row."""
-        return abs(row["mean_against"]) * self.number / 100 if self.relative else self.number
-
-
-def _against(results: ResultFolder, required: Gate, method: Mapping[str, Any]) -> tuple[list[_Line], list[str]]:
+def _against(results: ResultFolder, required: Gate, options: GateOptions) -> tuple[list[_Line], list[str]]:
     """A line for every run and measure that is compared with the baseline, and notes."""
-    tolerance = _Tolerance.of(required.tolerance) if required.tolerance else None
+    tolerance = Tolerance.of(required.tolerance) if required.tolerance else None
     folders = [("", results), *_other_folder(results, required.no_regression)]
     gathered = from_folders(folders, details=False)
     names = run_names(folders)
@@ -270,13 +247,18 @@ def _against(results: ResultFolder, required: Gate, method: Mapping[str, Any]) -
             notes += [f"{', '.join(only)}: {base} has no such values, and they are not held against it"] if only else []
         result = compare_values(
             [each for each, _ in mine],
+            options=ComparisonOptions(
+                baseline=base,
+                measures=required.measures or None,
+                test="t",
+                correction="none",
+                intervals=options.intervals,
+                level=options.level,
+                resamples=options.resamples,
+                seed=options.seed,
+            ),
             row_attributes=[own for _, own in mine],
-            baseline=base,
-            measures=required.measures or None,
-            test="t",
-            correction="none",
             origin=Origin(better=gathered.origin.better),
-            **method,
         )
         for row in result.differences:
             _check_lost_queries(row, mine)
@@ -356,7 +338,7 @@ def _check_lost_queries(row: Mapping[str, Any], known: Sequence[_Known]) -> None
         )
 
 
-def _compared(row: Mapping[str, Any], tolerance: _Tolerance | None, keys: Sequence[str]) -> _Line:
+def _compared(row: Mapping[str, Any], tolerance: Tolerance | None, keys: Sequence[str]) -> _Line:
     """The line of a paired difference. Raises BadInput where it has no interval."""
     measure = difference_label(row)
     part = ", ".join(row[name] for name in keys if isinstance(row.get(name), str))

@@ -3,6 +3,7 @@
 Of items with the same score the one that stands first in BASE comes first; the result is the same for every backend.
 """
 
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -19,35 +20,14 @@ from rankwell.report.present import Output, OutputPath, Progress
 _HDF5 = (".hdf5", ".h5")
 
 
-def search(
-    base: str,
-    queries: str,
-    /,
-    *,
-    output: OutputPath,
-    k: int = 100,
-    metric: Metric = "cosine",
-    exclude: Exclude = "none",
-    base_ids: str | None = None,
-    query_ids: str | None = None,
-    base_groups: str | None = None,
-    query_groups: str | None = None,
-    backend: Literal["numpy", "torch", "faiss"] = "numpy",
-    device: str | None = None,
-    progress: Progress = None,
-) -> Output:
-    """Find the nearest items of each query among embeddings, exactly: a run, or the ground truth of an approximate index.
+@dataclass(frozen=True, kw_only=True)
+class SearchChoices:
+    """The choices of a search, and the ids and groups of its two sides.
 
     Parameters
     ----------
-    base
-        File of the items' vectors: .npy, .npz, .fvecs, .fbin, .parquet, .safetensors, .hdf5 (`data.hdf5:train`).
-    queries
-        File of the queries' vectors, by the same model.
-    output
-        Where to write: a run (.parquet, .run, .csv, .tsv, .json), or positions and distances (.hdf5, as ann-benchmarks).
     k
-        How many items per query.
+        Number of items per query.
     metric
         Cosine, dot product, or Euclidean distance (`l2`; a run then holds its negative, so that higher is nearer).
     exclude
@@ -61,38 +41,73 @@ def search(
     query_groups
         File of a label per query.
     backend
-        What multiplies; all give the same bytes.
+        Library that multiplies; all give the same bytes.
     device
         Where torch multiplies, such as cuda or cpu; by default on a GPU where there is one.
     """
-    if (base_groups is None) != (query_groups is None):
+
+    k: int = 100
+    metric: Metric = "cosine"
+    exclude: Exclude = "none"
+    base_ids: str | None = None
+    query_ids: str | None = None
+    base_groups: str | None = None
+    query_groups: str | None = None
+    backend: Literal["numpy", "torch", "faiss"] = "numpy"
+    device: str | None = None
+
+
+def search(
+    base: str,
+    queries: str,
+    /,
+    *,
+    output: OutputPath,
+    options: SearchChoices,
+    progress: Progress = None,
+) -> Output:
+    """Find the nearest items of each query among embeddings, exactly: a run, or the ground truth of an approximate index.
+
+    Parameters
+    ----------
+    base
+        File of the items' vectors: .npy, .npz, .fvecs, .fbin, .parquet, .safetensors, .hdf5 (`data.hdf5:train`).
+    queries
+        File of the queries' vectors, by the same model.
+    output
+        Where to write: a run (.parquet, .run, .csv, .tsv, .json), or positions and distances (.hdf5, as ann-benchmarks).
+    """
+    if (options.base_groups is None) != (options.query_groups is None):
         raise BadUsage("--base-groups and --query-groups go together; give both or neither.")
-    items = read_embeddings(base, ids=base_ids, check=False)
-    table = read_embeddings(queries, ids=query_ids, check=False)
-    if exclude == "self" and (table.ids is None) != (items.ids is None):
+    items = read_embeddings(base, ids=options.base_ids, check=False)
+    table = read_embeddings(queries, ids=options.query_ids, check=False)
+    if options.exclude == "self" and (table.ids is None) != (items.ids is None):
         raise BadUsage("--exclude self goes by id, and only one side has ids; name them with --base-ids and --query-ids.")
-    groups = Groups(read_column(query_groups), read_column(base_groups)) if query_groups and base_groups else None
+    groups = None
+    if options.query_groups and options.base_groups:
+        groups = Groups(read_column(options.query_groups), read_column(options.base_groups))
     found = find(
         table,
         items,
-        k=k,
-        metric=metric,
-        exclude=exclude,
+        k=options.k,
+        metric=options.metric,
+        exclude=options.exclude,
         groups=groups,
-        backend=backend,
-        device=device,
+        backend=options.backend,
+        device=options.device,
         progress=None if progress is None else lambda done, total: progress("search", done, total),
     )
     if output.name.lower().endswith(_HDF5):
-        write_ground_truth(output, found.positions, found.scores, metric)
+        write_ground_truth(output, found.positions, found.scores, options.metric)
         written = "positions and distances"
     else:
         written = io.write_run(found.ranking(), output)
     full, rows = np.count_nonzero(found.positions[:, -1] >= 0), int(np.count_nonzero(found.positions >= 0))
     notes = [
-        f"{table.n} queries, {items.n} items, {items.dimensions} dimensions, {metric}; equal scores in the order of {base}",
+        f"{table.n} queries, {items.n} items, {items.dimensions} dimensions, {options.metric}; "
+        f"equal scores in the order of {base}",
         f"wrote {output} ({rows} rows, {written})",
     ]
     if full < table.n:
-        notes.insert(1, f"{table.n - full} queries have fewer than {k} items left")
+        notes.insert(1, f"{table.n - full} queries have fewer than {options.k} items left")
     return Output(notes=tuple(notes))

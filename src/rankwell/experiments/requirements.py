@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import isfinite
 from pathlib import Path
 from typing import Any, NamedTuple, TypedDict
 
@@ -313,3 +314,40 @@ def _check_unit(number: float, found: float, unit: str, what: str) -> None:
         raise BadUsage(f"{what} is in percent ({found:.2f}); write {number:g}% if that is meant, or {100 * number:g}%.")
     if unit == "share" and abs(number) > 1 and abs(found) <= 1:
         raise BadUsage(f"{what} is a share from 0 to 1 ({found:.4f}); write {number:g}% or {number / 100:g}.")
+
+
+class Tolerance(NamedTuple):
+    """The tolerated loss: in the measure's unit, or in percent of the baseline's mean."""
+
+    text: str
+    number: float
+    relative: bool
+
+    @classmethod
+    def of(cls, text: str) -> "Tolerance":
+        """The tolerance that a text states. Raises BadUsage for anything but a number from 0, with or without %."""
+        try:
+            number = float(text.strip().removesuffix("%"))
+        except ValueError:
+            number = -1.0
+        if not (isfinite(number) and number >= 0):
+            raise BadUsage(f"--tolerance {text!r}: expected a number from 0, as 0.005, or 1% of the baseline's mean.")
+        return cls(text.strip(), number, text.strip().endswith("%"))
+
+    def check_units(self, units: Sequence[str]) -> None:
+        """Raises BadUsage for one that is of two units at once, or that no difference of shares can exceed."""
+        if self.relative or not self.number:
+            return
+        if len(units) > 1:
+            raise BadUsage(
+                f"--tolerance {self.text} would be in {' and in '.join(units)}; choose by --measure, or write it in %."
+            )
+        if "share" in units and self.number >= 1:
+            raise BadUsage(
+                f"--tolerance {self.text} is as much as a share from 0 to 1 can lose; write {self.number / 100:g}, or "
+                f"{self.number:g}% of the baseline's mean."
+            )
+
+    def reach(self, row: Mapping[str, Any]) -> float:
+        """The same in the unit of a difference's row."""
+        return abs(row["mean_against"]) * self.number / 100 if self.relative else self.number

@@ -6,12 +6,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rankwell.core.registry import Better
+from rankwell.core.options import takes_options
+from rankwell.core.registry import Better, measure_names
 from rankwell.core.tables import Bools, Ints, sort_ids
 from rankwell.core.tables.values import Values
 from rankwell.errors import BadInput, NothingToEvaluate
 from rankwell.evaluation.results import Results
-from rankwell.experiments.comparison.judging import Column, Correction, Method, PairedDifference, Test, judge
+from rankwell.experiments.comparison.judging import Column, ComparisonOptions, Correction, PairedDifference, Test, judge
 from rankwell.experiments.comparison.matrices import (
     Comparison,
     Pair,
@@ -34,10 +35,9 @@ from rankwell.experiments.comparison.rows import (
     sentences,
     system_rows,
 )
-from rankwell.stats import Intervals
 from rankwell.store import Source
 
-__all__ = ["Attribute", "Correction", "Method", "Origin", "Test", "compare_values"]
+__all__ = ["Attribute", "ComparisonOptions", "Correction", "Origin", "Test", "compare_values"]
 
 _MOST_VALUES = 12
 
@@ -63,44 +63,28 @@ class Origin:
     protocol: str = "runs"
 
 
+@takes_options(ComparisonOptions)
 def compare_values(
     values: Sequence[Values],
     *,
+    options: ComparisonOptions,
     row_attributes: Sequence[RowAttributes] = (),
-    baseline: str | None = None,
-    measures: Sequence[str] | None = None,
-    test: Test = "randomisation",
-    correction: Correction = "holm",
     group: Attribute | None = None,
     cluster: Attribute | None = None,
-    intervals: Intervals = "bootstrap",
-    level: float = 0.95,
-    power: float = 0.8,
-    resamples: int = 10_000,
-    seed: int = 0,
     origin: Origin | None = None,
 ) -> Results:
     """Compares two systems or more on the queries that count for both of a pair.
 
-    values: one element per run and measure; verdicts are about the first measure. row_attributes: for each element the columns
-    that distinguish it from others of its measure (`direction`). baseline: the run that all others are compared with; by default
-    the first of two, and all pairs of more. measures: only these. group: an attribute of queries, each of whose values is judged
-    alone, all of them being one family of tests. cluster: queries with the same value are drawn and flipped together.
-    level: of intervals; 1 - level is that of the tests. power: of the differences that are reported as detectable.
+    values: one element per run and measure. options: the fields of `ComparisonOptions`, as keywords or as one.
+    row_attributes: for each element the columns that distinguish it from others of its measure (`direction`). group: an
+    attribute of queries, each of whose values is judged alone, all of them being one family of tests. cluster: queries with the
+    same value are drawn and flipped together.
     The same values and seed give the same bytes, in any order of queries. Raises BadUsage, UnknownName and BadInput for what
     cannot be compared, NothingToEvaluate where no two runs share a counted query.
     """
-    method = Method(
-        test=test,
-        correction=correction,
-        intervals=intervals,
-        level=level,
-        power=power,
-        resamples=resamples,
-        seed=seed,
-        clustered=cluster is not None,
-    )
-    origin = origin or Origin()
+    if cluster is not None:
+        options.check_clusters()
+    origin, measures = origin or Origin(), measure_names(options.measures)
     attributes = [dict(each) for each in row_attributes] or [{} for _ in values]
     comparison = align_values(values, attributes, origin.better)
     comparison = select_measures(comparison, measures) if measures else comparison
@@ -111,14 +95,14 @@ def compare_values(
         if any((matrix.measure, matrix.row_attributes) == (each.measure, own) for matrix in comparison.matrices)
     ]
     rules = dict(origin.rules) | {name: each.name for name, each in (("group", group), ("cluster", cluster)) if each}
-    pairs = choose_pairs(comparison.runs, baseline)
+    pairs = choose_pairs(comparison.runs, options.baseline)
     columns = _columns(comparison.matrices, pairs, np.ones(len(comparison.queries), dtype=np.bool_))
     if all(np.isnan(each.differences).all() for each in columns):
         raise NothingToEvaluate(
             f"no query counts for two of {', '.join(map(repr, comparison.runs))}; compare runs over the same queries."
         )
     parts = [] if group is None else _parts(comparison, pairs, group)
-    judged = _Judged(comparison, pairs, method, judge(columns, method, clusters), judge(parts, method, clusters))
+    judged = _Judged(comparison, pairs, options, judge(columns, options, clusters), judge(parts, options, clusters))
     return _results(judged, kept, replace(origin, rules=rules))
 
 
@@ -127,7 +111,7 @@ class _Judged(NamedTuple):
 
     comparison: Comparison
     pairs: Sequence[Pair]
-    method: Method
+    options: ComparisonOptions
     differences: Sequence[PairedDifference]
     parts: Sequence[PairedDifference]
 
@@ -141,18 +125,18 @@ class _Judged(NamedTuple):
         matrices, runs = self.comparison.matrices, self.comparison.runs
         ranked = len(runs) > 2
         return {
-            "verdicts": [{"text": text} for text in sentences(*self[:2], self.differences, self.parts, self.method)],
+            "verdicts": [{"text": text} for text in sentences(*self[:2], self.differences, self.parts, self.options)],
             "groups": [difference_row(each, several=self.several) for each in self.parts],
-            "systems": system_rows(matrices, self.differences, self.method.level) if ranked else [],
+            "systems": system_rows(matrices, self.differences, self.options.level) if ranked else [],
             "orders": order_rows(*_orders(self.comparison, self.parts)) if ranked else [],
             "borda": borda_rows(runs, matrices) if ranked and len(matrices) > 1 else [],
-            "mean_ranks": rank_differences(matrices, self.method.level) if ranked else [],
+            "mean_ranks": rank_differences(matrices, self.options.level) if ranked else [],
         }
 
 
 def _results(judged: _Judged, own: Sequence[tuple[Values, dict[str, Any]]], origin: Origin) -> Results:
     """The results of a comparison. own: the values that were compared, with their row attributes."""
-    method, several = judged.method, judged.several
+    options, several = judged.options, judged.several
     tables = judged.tables()
     rows = tuple(difference_row(each, several=several) for each in judged.differences)
     notes = [*origin.notes, *judged.comparison.notes, *notes_on(judged.differences, judged.parts)]
@@ -164,7 +148,7 @@ def _results(judged: _Judged, own: Sequence[tuple[Values, dict[str, Any]]], orig
         values=(*(each for each, _ in own), *differences),
         summarised=len(own),
         aggregates=rows,
-        rules=_rules(origin, method, baseline, tables["mean_ranks"]),
+        rules=_rules(origin, options, baseline, tables["mean_ranks"]),
         notes=tuple(dict.fromkeys(notes)),
         row_attributes=(
             *(blank | attributes | {"against": None} for _, attributes in own),
@@ -176,11 +160,11 @@ def _results(judged: _Judged, own: Sequence[tuple[Values, dict[str, Any]]], orig
         queries=origin.queries,
         items=origin.items,
         task=origin.protocol,
-        intervals=method.intervals,
-        seed=method.seed,
+        intervals=options.intervals,
+        seed=options.seed,
         tables={name: rows for name, rows in tables.items() if rows},
         objects={
-            "method": method,
+            "method": options,
             "baseline": baseline,
             "differences": rows,
             "verdicts": tuple(row["text"] for row in tables["verdicts"]),
@@ -189,16 +173,16 @@ def _results(judged: _Judged, own: Sequence[tuple[Values, dict[str, Any]]], orig
     )
 
 
-def _rules(origin: Origin, method: Method, baseline: str | None, mean_ranks: Sequence[Row]) -> dict[str, Any]:
+def _rules(origin: Origin, options: ComparisonOptions, baseline: str | None, mean_ranks: Sequence[Row]) -> dict[str, Any]:
     """The rules of the evaluation where there was one, and of the comparison; intervals, seed and version keep their places."""
     return {
         **origin.rules,
         **dict.fromkeys(("intervals", "seed", "version")),
-        "test": method.test,
-        "correction": method.correction,
-        "level": method.level,
-        "power": method.power,
-        "resamples": method.resamples,
+        "test": options.test,
+        "correction": options.correction,
+        "level": options.level,
+        "power": options.power,
+        "resamples": options.resamples,
         "baseline": baseline or "none",
         "mean_ranks": list(mean_ranks),
     }

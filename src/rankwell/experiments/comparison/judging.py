@@ -1,4 +1,4 @@
-"""Paired differences -> intervals, p-values, effect sizes: every column of a comparison by one method."""
+"""Paired differences -> intervals, p-values, effect sizes: every column of a comparison by one options."""
 
 import math
 from collections.abc import Sequence
@@ -7,6 +7,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
+from rankwell.core.options import MeasureNames
 from rankwell.core.tables import Bools, Floats, Ints
 from rankwell.errors import BadUsage
 from rankwell.experiments.comparison.matrices import Pair, QuerySystemMatrix
@@ -22,12 +23,35 @@ Correction = Literal["holm", "bh", "max-t", "tukey", "none"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Method:
-    """The statistics of differences. level: of intervals, and 1 - level that of the tests. power: of the detectable difference.
+class ComparisonOptions:
+    """The choices of a comparison. Raises BadUsage for choices that exclude each other, and for numbers out of range.
 
-    Raises BadUsage for choices that exclude each other, and for numbers out of range.
+    Parameters
+    ----------
+    baseline
+        The run that all others are compared with; by default the first of two, and all pairs of more.
+    measures
+        Only this measure; repeat it for more. The verdicts are about the first.
+    test
+        Sign flips at random (exact for few queries), Student's t, Wilcoxon's signed ranks, the sign test, or the studentised
+        bootstrap; all two-sided.
+    correction
+        For several measures and pairs: Holm, Benjamini and Hochberg's false discovery rate, the largest t under shared sign
+        flips, Tukey's HSD by randomisation over all systems of each measure, or none.
+    intervals
+        Intervals of the differences by the bootstrap, by Student's t, or none.
+    level
+        Of the intervals; tests are at 1 less this.
+    power
+        Probability that a test finds a difference of the size that is reported as detectable.
+    resamples
+        Of the bootstrap and of the tests that draw.
+    seed
+        Seed of everything that is drawn.
     """
 
+    baseline: str | None = None
+    measures: MeasureNames = None
     test: Test = "randomisation"
     correction: Correction = "holm"
     intervals: Intervals = "bootstrap"
@@ -35,7 +59,6 @@ class Method:
     power: float = 0.8
     resamples: int = 10_000
     seed: int = 0
-    clustered: bool = False
 
     def __post_init__(self) -> None:
         check_level(self.level)
@@ -45,7 +68,10 @@ class Method:
             raise BadUsage(f"resamples={self.resamples}, seed={self.seed}: expected a positive integer and a non-negative one.")
         if self.correction == "max-t" and self.test != "randomisation":
             raise BadUsage(f"max-T comes from sign flips; choose --test randomisation, or holm or bh for the {self.test} test.")
-        if self.clustered and (self.test in ("wilcoxon", "sign") or self.correction == "tukey"):
+
+    def check_clusters(self) -> None:
+        """Raises BadUsage for a test that takes queries for independent."""
+        if self.test in ("wilcoxon", "sign") or self.correction == "tukey":
             what = "Tukey's test" if self.correction == "tukey" else f"the {self.test} test"
             raise BadUsage(
                 f"{what} takes queries for independent; with clusters choose randomisation, t or bootstrap, with holm."
@@ -76,7 +102,7 @@ class PairedDifference(NamedTuple):
 
     mean: of run less against; means: of each alone over the same queries. decisive: whether the adjusted p-value is at most the
     level of the tests. wins, ties, losses: of the run, in the better direction. detectable: the difference that the test finds
-    with the method's power. needed: the queries that it takes to find the observed one.
+    with the given power. needed: the queries that it takes to find the observed one.
     """
 
     column: Column
@@ -97,7 +123,7 @@ class PairedDifference(NamedTuple):
     clusters: int | None
 
 
-def judge(columns: Sequence[Column], method: Method, clusters: Ints | None) -> list[PairedDifference]:
+def judge(columns: Sequence[Column], options: ComparisonOptions, clusters: Ints | None) -> list[PairedDifference]:
     """The statistics of every column; their p-values are adjusted as one family.
 
     clusters: (queries,) the number of each query's cluster, None where queries are independent.
@@ -105,12 +131,12 @@ def judge(columns: Sequence[Column], method: Method, clusters: Ints | None) -> l
     if not columns:
         return []
     added = [_added(each, clusters) for each in columns]
-    boot = _boot(added, method)
-    p = _p_values(columns, added, boot, method)
-    adjusted = _adjusted(columns, p, method, clusters)
-    intervals = [_interval(each, drawn, method) for each, drawn in zip(added, boot, strict=True)]
+    boot = _boot(added, options)
+    p = _p_values(columns, added, boot, options)
+    adjusted = _adjusted(columns, p, options, clusters)
+    intervals = [_interval(each, drawn, options) for each, drawn in zip(added, boot, strict=True)]
     rows = zip(columns, added, intervals, p, adjusted, strict=True)
-    return [_difference(*row, method, clustered=clusters is not None) for row in rows]
+    return [_difference(*row, options, clustered=clusters is not None) for row in rows]
 
 
 def _added(column: Column, clusters: Ints | None) -> Differences:
@@ -124,12 +150,12 @@ def _added(column: Column, clusters: Ints | None) -> Differences:
     return Differences(differences[kept]) if own is None else Differences(differences[kept] * own, own)
 
 
-def _boot(added: Sequence[Differences], method: Method) -> list[Bootstrapped]:
-    if method.intervals != "bootstrap" and method.test != "bootstrap":
+def _boot(added: Sequence[Differences], options: ComparisonOptions) -> list[Bootstrapped]:
+    if options.intervals != "bootstrap" and options.test != "bootstrap":
         return [Bootstrapped(None, None)] * len(added)
     sized = [each if _weighs(each) else Differences(np.zeros(0)) for each in added]
-    test = method.test == "bootstrap"
-    return paired_bootstrap(sized, test=test, resamples=method.resamples, seed=method.seed, level=method.level)
+    test = options.test == "bootstrap"
+    return paired_bootstrap(sized, test=test, resamples=options.resamples, seed=options.seed, level=options.level)
 
 
 def _weighs(each: Differences) -> bool:
@@ -137,17 +163,17 @@ def _weighs(each: Differences) -> bool:
 
 
 def _p_values(
-    columns: Sequence[Column], added: Sequence[Differences], boot: Sequence[Bootstrapped], method: Method
+    columns: Sequence[Column], added: Sequence[Differences], boot: Sequence[Bootstrapped], options: ComparisonOptions
 ) -> list[float | None]:
-    if method.test == "randomisation":
+    if options.test == "randomisation":
         pairs = [(np.zeros(len(each.sums)), each.sums) for each in added]
-        return [each.p for each in paired_randomisation(pairs, resamples=method.resamples, seed=method.seed)]
-    if method.test == "bootstrap":
+        return [each.p for each in paired_randomisation(pairs, resamples=options.resamples, seed=options.seed)]
+    if options.test == "bootstrap":
         return [each.p for each in boot]
-    if method.test == "t":
+    if options.test == "t":
         return [None if found is None else found.p for found in (_t(each) for each in added)]
     counted = [values[~np.isnan(values)] for values in (each.differences for each in columns)]
-    tested = [wilcoxon(each).p if method.test == "wilcoxon" else sign_test(each).p for each in counted]
+    tested = [wilcoxon(each).p if options.test == "wilcoxon" else sign_test(each).p for each in counted]
     return [p if len(each) else None for p, each in zip(tested, counted, strict=True)]
 
 
@@ -155,16 +181,18 @@ def _t(each: Differences) -> PairedT | None:
     return paired_t(each.sums, each.sizes) if _weighs(each) else None
 
 
-def _adjusted(columns: Sequence[Column], p: Sequence[float | None], method: Method, clusters: Ints | None) -> list[float | None]:
-    if method.correction == "tukey":
-        return _tukey(columns, method)
-    if method.correction == "max-t":
+def _adjusted(
+    columns: Sequence[Column], p: Sequence[float | None], options: ComparisonOptions, clusters: Ints | None
+) -> list[float | None]:
+    if options.correction == "tukey":
+        return _tukey(columns, options)
+    if options.correction == "max-t":
         # A query's or cluster's sign is one and the same in all columns.
         table = np.column_stack([_aligned(each, clusters) for each in columns])
-        found = max_t(table, resamples=method.resamples, seed=method.seed)
+        found = max_t(table, resamples=options.resamples, seed=options.seed)
         return [None if math.isnan(each) else each for each in found.tolist()]
     known = [each for each in p if each is not None]
-    adjust = {"holm": holm, "bh": benjamini_hochberg, "none": list}[method.correction]
+    adjust = {"holm": holm, "bh": benjamini_hochberg, "none": list}[options.correction]
     found = iter(adjust(known))
     return [None if each is None else next(found) for each in p]
 
@@ -181,7 +209,7 @@ def _aligned(column: Column, clusters: Ints | None) -> Floats:
     return np.where(np.bincount(clusters[counted], minlength=size) > 0, sums, np.nan)
 
 
-def _tukey(columns: Sequence[Column], method: Method) -> list[float | None]:
+def _tukey(columns: Sequence[Column], options: ComparisonOptions) -> list[float | None]:
     """The p-values over all systems of each matrix and group, over the queries that count for all of them."""
     done: dict[tuple[int, str], Floats | None] = {}
     found: list[float | None] = []
@@ -192,18 +220,18 @@ def _tukey(columns: Sequence[Column], method: Method) -> list[float | None]:
                 raise BadUsage(f"{each.matrix.measure} is a weighted mean, which Tukey's test cannot compare; choose holm.")
             rows = each.rows & ~np.isnan(each.matrix.values).any(axis=1)
             table = np.round(each.matrix.values[rows], 12)
-            done[key] = randomised_tukey_hsd(table, resamples=method.resamples, seed=method.seed)[1] if rows.any() else None
+            done[key] = randomised_tukey_hsd(table, resamples=options.resamples, seed=options.seed)[1] if rows.any() else None
         p = done[key]
         runs = each.matrix.runs
         found.append(None if p is None else float(p[runs.index(each.pair.run), runs.index(each.pair.against)]))
     return found
 
 
-def _interval(added: Differences, boot: Bootstrapped, method: Method) -> tuple[float, float] | None:
-    if method.intervals != "t":
-        return boot.interval if method.intervals == "bootstrap" else None
+def _interval(added: Differences, boot: Bootstrapped, options: ComparisonOptions) -> tuple[float, float] | None:
+    if options.intervals != "t":
+        return boot.interval if options.intervals == "bootstrap" else None
     student = _t(added)
-    return None if student is None or len(added.sums) < MIN_QUERIES else student.interval(method.level)
+    return None if student is None or len(added.sums) < MIN_QUERIES else student.interval(options.level)
 
 
 def _difference(
@@ -212,7 +240,7 @@ def _difference(
     interval: tuple[float, float] | None,
     p: float | None,
     adjusted: float | None,
-    method: Method,
+    options: ComparisonOptions,
     *,
     clustered: bool,
 ) -> PairedDifference:
@@ -223,7 +251,7 @@ def _difference(
     mean = added.mean if weighs else None
     # The spread of one query's (or cluster's) difference that gives the mean its error.
     spread = None if student is None else student.error * math.sqrt(units)
-    levels = {"alpha": method.alpha, "power": method.power}
+    levels = {"alpha": options.alpha, "power": options.power}
     wins, losses = (int(np.count_nonzero(own * sign > 0)) for sign in (column.matrix.sign, -column.matrix.sign))
     return PairedDifference(
         column=column,
@@ -233,7 +261,7 @@ def _difference(
         interval=interval,
         p=p,
         p_adjusted=adjusted,
-        decisive=adjusted is not None and adjusted <= method.alpha,
+        decisive=adjusted is not None and adjusted <= options.alpha,
         effect=cohen_dz(own),
         wins=wins,
         ties=n - wins - losses,

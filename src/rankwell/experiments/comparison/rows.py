@@ -8,7 +8,7 @@ import numpy as np
 
 from rankwell.core.tables import Bools, Floats
 from rankwell.core.tables.values import Values
-from rankwell.experiments.comparison.judging import Column, Method, PairedDifference
+from rankwell.experiments.comparison.judging import Column, ComparisonOptions, PairedDifference
 from rankwell.experiments.comparison.matrices import Comparison, Pair, QuerySystemMatrix
 from rankwell.stats import MIN_QUERIES
 from rankwell.stats.correlation import kendall_tau
@@ -234,13 +234,13 @@ def sentences(
     pairs: Sequence[Pair],
     differences: Sequence[PairedDifference],
     parts: Sequence[PairedDifference],
-    method: Method,
+    options: ComparisonOptions,
 ) -> list[str]:
     """A verdict per pair by the first measure; of many pairs one on the leader, and those of the best systems.
 
     parts: the differences in groups of the queries.
     """
-    family = _family(comparison, pairs, len(differences), method)
+    family = _family(comparison, pairs, len(differences), options)
     shown, of_groups = _by_pair(comparison, differences), _by_pair(comparison, parts)
     first = comparison.matrices[0]
     order = _order(first) if len(pairs) > _MOST_SENTENCES else []
@@ -265,14 +265,14 @@ def _order(matrix: QuerySystemMatrix) -> list[tuple[str, float]]:
     return [(matrix.runs[place], float(matrix.sign * scores[place])) for place in np.argsort(-scores, kind="stable").tolist()]
 
 
-def _family(comparison: Comparison, pairs: Sequence[Pair], tests: int, method: Method) -> Family:
+def _family(comparison: Comparison, pairs: Sequence[Pair], tests: int, options: ComparisonOptions) -> Family:
     matrices, count = len(comparison.matrices), len(pairs)
     of_measures = f"over {matrices} measures" if matrices > 1 else ""
     of_pairs = f"over {count} pairs" if count > 1 else ""
     described = f"over {count} pairs × {matrices} measures" if of_measures and of_pairs else of_measures or of_pairs
-    if method.correction == "tukey":
+    if options.correction == "tukey":
         described = f"over {len(comparison.runs)} systems"
-    return Family(method.correction, tests, described, method.level, method.power)
+    return Family(options.correction, tests, described, options.level, options.power)
 
 
 def _by_pair(comparison: Comparison, differences: Sequence[PairedDifference]) -> dict[Pair, list[MeasuredDifference]]:

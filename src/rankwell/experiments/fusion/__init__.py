@@ -4,12 +4,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
 from rankwell import __version__, io
 from rankwell.conventions import CONVENTIONS, LabelledMeasure, choose_measures
+from rankwell.core.options import Option, takes_options
 from rankwell.core.tables import Floats, offsets_of, sort_ids
 from rankwell.core.tables.names import Duplicates
 from rankwell.core.tables.ranking import Ranking
@@ -27,45 +28,113 @@ from rankwell.experiments.fusion.trials import (
 )
 from rankwell.transforms.fusion import Fusion, RunLists, parse_fusion
 
-__all__ = ["Choice", "TunedFusion", "fuse", "fusion_notes", "read_runs", "tune_fusion"]
+__all__ = ["Choice", "FusionOptions", "FusionTuningOptions", "TunedFusion", "fuse", "fusion_notes", "read_runs", "tune_fusion"]
 
 Runs = Sequence[Any] | Mapping[str, Any]
 Row = dict[str, Any]
 
 
-def fuse(
-    runs: Runs,
-    *,
-    method: str = "rrf",
-    weights: Sequence[float] | None = None,
-    normalise: str | None = None,
-    absent: str | None = None,
-    depth: int | None = None,
-    top: int | None = None,
-    run_format: str | None = None,
-    duplicates: Duplicates = "error",
-    progress: Progress | None = None,
-) -> Ranking:
+@dataclass(frozen=True, kw_only=True)
+class FusionOptions:
+    """The fusion of runs by one method.
+
+    Parameters
+    ----------
+    method
+        rrf (k = 60, or rrf(k=10)), isr, log-isr and borda read ranks; combsum, combmnz, combgmnz(gamma=0.5), combanz, combmin,
+        combmax and combmed read scores. With --tune several may be tried: repeat it, or separate them by blanks.
+    weights
+        One for each run, in their order, as 0.3,0.7; a run with weight 0 takes no part.
+    normalise
+        Normalisation of each list's scores: min-max (the default), z-score, sum, max, rank, none. With --tune several may be
+        tried, with commas between them.
+    absent
+        Score of an item in a run that lacks it, where scores are added: zero, or lowest, that of the run's last item. The default
+        is lowest for z-score and zero for all others.
+    depth
+        Number of first items of each list that are read; all by default.
+    top
+        Number of items of each query that are kept; all by default.
+    run_format
+        Name of the runs' format, where their content does not determine it.
+    duplicates
+        An item that a query lists twice: an error, or keep the first or the best-scored.
+    """
+
+    method: Annotated[str, Option(kind=list[str])] = "rrf"
+    weights: Annotated[Sequence[float] | None, Option(kind=str)] = None
+    normalise: Annotated[str | None, Option(("--normalise", "--normalize"))] = None
+    absent: str | None = None
+    depth: int | None = None
+    top: int | None = None
+    run_format: str | None = None
+    duplicates: Duplicates = "error"
+
+
+@dataclass(frozen=True, kw_only=True)
+class FusionTuningOptions:
+    """The choice of a fusion by judged queries.
+
+    Parameters
+    ----------
+    measure
+        Measure to tune by.
+    methods
+        Methods to try, as in `FusionOptions`.
+    normalise
+        Normalisations to try.
+    absent
+        Score of an item in a run that lacks it.
+    step
+        Weights are tried in steps of this that sum to 1.
+    folds
+        Number of parts into which the queries are drawn.
+    seed
+        Seed of the folds.
+    depth
+        Number of first items of each list that are read; all by default.
+    top
+        Number of items of each query that are kept; all by default.
+    judgments_format
+        Name of the judgments' format, where their content does not determine it.
+    run_format
+        Name of the runs' format, likewise.
+    duplicates
+        An item that a query lists twice: an error, or keep the first or the best-scored.
+    """
+
+    measure: str = "nDCG@10"
+    methods: Sequence[str] = ("rrf",)
+    normalise: Sequence[str] = ()
+    absent: str | None = None
+    step: float = 0.1
+    folds: int = 5
+    seed: int = 0
+    depth: int | None = None
+    top: int | None = None
+    judgments_format: str | None = None
+    run_format: str | None = None
+    duplicates: Duplicates = "error"
+
+
+@takes_options(FusionOptions)
+def fuse(runs: Runs, *, options: FusionOptions, progress: Progress | None = None) -> Ranking:
     """One ranking of all items that any run has for a query, by falling score, equal scores by falling bytes of the item's id.
 
-    runs: two or more, each whatever `read_ranking` takes; or by name. method: `rrf`, `rrf(k=10)`, `combsum`, `combmnz`,
-    `combgmnz(gamma=0.5)`, `combanz`, `combmin`, `combmax`, `combmed`, `borda`, `isr`, `log-isr`. weights: one for each run, from
-    0; a run with weight 0 takes no part. normalise: the normalisation of each list's scores: `min-max` (the default),
-    `z-score`, `sum`, `max`, `rank`, `none`. absent: the score of an item in a run that lacks it, where scores are added: `zero`,
-    or `lowest`, that of the run's last item, which is the default of `z-score` alone.
-    depth: number of first items of each run that are read. top: number of items of each query that are kept.
-    A query that only some runs have is fused from those. The result depends neither on the order of rows nor, without weights,
-    on that of runs. Raises BadUsage and UnknownName for choices that exclude each other, NothingToEvaluate where no query is in
-    two runs, BadScore and DuplicateItem as readers do.
+    runs: two or more, each whatever `read_ranking` takes; or by name. options: the fields of `FusionOptions`, as keywords or as
+    one. A query that only some runs have is fused from those. The result depends neither on the order of rows nor, without
+    weights, on that of runs. Raises BadUsage and UnknownName for choices that exclude each other, NothingToEvaluate where no
+    query is in two runs, BadScore and DuplicateItem as readers do.
 
     >>> fused = fuse([{"q": {"a": 3.0, "b": 1.0}}, {"q": {"b": 9.0, "c": 4.0}}])
     >>> dict(zip(fused.items, fused.scores.round(4).tolist()))
     {'b': 0.0325, 'a': 0.0164, 'c': 0.0161}
     """
-    fusion = parse_fusion(method, normalise=normalise, absent=absent).with_weights(weights, len(runs))
-    rankings = list(read_runs(runs, run_format=run_format, duplicates=duplicates).values())
-    _check_cuts(depth, top)
-    return _fused(rankings, dict.fromkeys(_queries(rankings), fusion), depth, top, progress)
+    fusion = parse_fusion(options.method, normalise=options.normalise, absent=options.absent)
+    fusion = fusion.with_weights(options.weights, len(runs))
+    rankings = list(read_runs(runs, run_format=options.run_format, duplicates=options.duplicates).values())
+    _check_cuts(options.depth, options.top)
+    return _fused(rankings, dict.fromkeys(_queries(rankings), fusion), options.depth, options.top, progress)
 
 
 def read_runs(runs: Runs, *, run_format: str | None = None, duplicates: Duplicates = "error") -> dict[str, Ranking]:
@@ -164,57 +233,40 @@ class TunedFusion:
         }
 
 
-def tune_fusion(
-    runs: Runs,
-    judgments: Any,
-    *,
-    measure: str = "nDCG@10",
-    methods: Sequence[str] = ("rrf",),
-    normalise: Sequence[str] = (),
-    absent: str | None = None,
-    step: float = 0.1,
-    folds: int = 5,
-    seed: int = 0,
-    depth: int | None = None,
-    top: int | None = None,
-    judgments_format: str | None = None,
-    run_format: str | None = None,
-    duplicates: Duplicates = "error",
-    progress: Progress | None = None,
-) -> TunedFusion:
+@takes_options(FusionTuningOptions)
+def tune_fusion(runs: Runs, judgments: Any, *, options: FusionTuningOptions, progress: Progress | None = None) -> TunedFusion:
     """The runs fused so that no query is tuned on itself: each by the best candidate over the queries of the other folds.
 
     Candidates are all weights in steps of `step` that sum to 1, and equal ones, with every given method and normalisation;
     methods without weights once. Of candidates with the same mean, the one with the most even weights is taken, then the first.
     Folds are of equal size, drawn by hashes of seed and query ids: no order of the input shows, and no judgment.
-    The means are over judged queries that are in a run. Other parameters: as for `fuse`.
+    The means are over judged queries that are in a run. options: the fields of `FusionTuningOptions`, as keywords or as one.
     Raises BadUsage for measures without a mean of single queries and where there are fewer such queries than folds.
     """
-    chosen_measure = choose_measures([measure], CONVENTIONS["rankwell"])[0]
+    chosen_measure = choose_measures([options.measure], CONVENTIONS["rankwell"])[0]
     check_measure(chosen_measure.measure)
-    _check_cuts(depth, top)
-    rankings = read_runs(runs, run_format=run_format, duplicates=duplicates)
-    tried = candidates(methods, normalise, absent, len(rankings), step)
-    truth = io.read_judgments(judgments, format=judgments_format).flat
+    cuts = options.depth, options.top
+    _check_cuts(*cuts)
+    rankings = read_runs(runs, run_format=options.run_format, duplicates=options.duplicates)
+    tried = candidates(options.methods, options.normalise, options.absent, len(rankings), options.step)
+    truth = io.read_judgments(judgments, format=options.judgments_format).flat
     every = _queries(rankings.values())
-    known = draw_folds([query for query in every if query in truth.index], folds, seed)
-    values = measure_all(
-        list(rankings.values()), only_queries(truth, list(known)), tried, chosen_measure.measure, (depth, top), progress
-    )
+    known = draw_folds([query for query in every if query in truth.index], options.folds, options.seed)
+    values = measure_all(list(rankings.values()), only_queries(truth, list(known)), tried, chosen_measure.measure, cuts, progress)
     fold = np.fromiter(known.values(), dtype=np.int64)
-    chosen = {each: choose(tried, values, fold, each, chosen_measure.measure) for each in range(1, folds + 1)}
+    chosen = {each: choose(tried, values, fold, each, chosen_measure.measure) for each in range(1, options.folds + 1)}
     whole = choose(tried, values, fold, None, chosen_measure.measure)
     plan = {query: chosen[known[query]].fusion if query in known else whole.fusion for query in every}
     return TunedFusion(
-        ranking=_fused(list(rankings.values()), plan, depth, top, progress),
-        untuned=_fused(list(rankings.values()), dict.fromkeys(every, tried[0]), depth, top, progress),
+        ranking=_fused(list(rankings.values()), plan, *cuts, progress),
+        untuned=_fused(list(rankings.values()), dict.fromkeys(every, tried[0]), *cuts, progress),
         names=tuple(rankings),
         measure=chosen_measure,
         folds=known,
         choices=tuple(chosen.values()),
         whole=whole,
         candidates=len(tried),
-        seed=seed,
+        seed=options.seed,
     )
 
 

@@ -6,21 +6,22 @@ from contextlib import chdir
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, get_args
+from typing import Annotated, Any
 
 from rankwell import __version__
 from rankwell.core.display import FACES, Displayable
+from rankwell.core.options import MeasureNames, Option, takes_options, with_options
 from rankwell.core.registry import suggest
 from rankwell.core.tables.values import Values
-from rankwell.errors import BadInput, BadUsage, UnknownName
-from rankwell.experiments.comparison import Correction, Method, Test
+from rankwell.errors import BadInput, RankwellError, UnknownName
+from rankwell.experiments.comparison import ComparisonOptions
 from rankwell.experiments.files import Experiment, read_experiment
 from rankwell.experiments.runner.planning import CellResult, PlannedCell, evaluate_cells, plan_cells
 from rankwell.experiments.runner.table_cache import CachedTables, cached, packed, tables_key
 from rankwell.experiments.runner.tables import TableChoices, make_tables, requested_measures, side_by_side, values_shown
 from rankwell.report import PLAIN, Row, Terminal
 from rankwell.report.folder import digest_of
-from rankwell.report.present import Progress
+from rankwell.report.present import JobsOption, Progress
 from rankwell.report.system_table import SystemTable, TableFormat, long_rows, render_system_tables, shared_rules
 from rankwell.store import refuse_blocked, write_text
 
@@ -107,26 +108,49 @@ class BenchResults(Displayable):
             return values_shown(self.experiment, self.cells, self.shown)
 
 
+@dataclass(frozen=True, kw_only=True)
+class BenchOptions:
+    """The cells that are evaluated, and the contents of the tables.
+
+    Parameters
+    ----------
+    measures
+        Measures of the tables, by label or exact name; repeat it for more. By default those of each data set, else its first.
+    baseline
+        The system that all others are tested against; by default all pairs are tested.
+    mean
+        A column with the mean over data sets.
+    intervals
+        The 95 % intervals beside the figures.
+    side_by_side
+        All measures as columns of one table; by default where no measure is shown of two data sets, else a table for each.
+    only
+        Evaluate only cells that fit a pattern of DATASET/SYSTEM, as "scifact/*"; repeat it for more. Others are left as they are.
+    force
+        Evaluate unchanged cells as well.
+    jobs
+        Processes that evaluate cells at the same time; the processors are divided among them.
+    """
+
+    measures: MeasureNames = None
+    baseline: str | None = None
+    mean: bool | None = None
+    intervals: bool | None = None
+    side_by_side: bool | None = None
+    only: Annotated[Sequence[str], Option(kind=list[str])] = ()
+    force: bool = False
+    jobs: JobsOption = 1
+
+
+@takes_options(BenchOptions)
 def bench(
-    file: str | Path,
-    output: str | Path | None = None,
-    *,
-    only: Sequence[str] = (),
-    force: bool = False,
-    measures: Sequence[str] | None = None,
-    baseline: str | None = None,
-    mean: bool | None = None,
-    intervals: bool | None = None,
-    side_by_side: bool | None = None,
-    jobs: int = 1,
-    progress: Progress = None,
+    file: str | Path, output: str | Path | None = None, *, options: BenchOptions, progress: Progress = None
 ) -> BenchResults:
     """Evaluates every cell of an experiment file that has changed, and sets all of them side by side.
 
     output: folder of the results (`DATASET/SYSTEM/`), the tables and `bench.json`; by default `NAME-results` beside NAME.toml.
-    only: patterns of `DATASET/SYSTEM`, others are left as they are. force: evaluate these anew. measures, baseline, mean,
-    intervals, side_by_side: of the tables, in place of what the file says; see docs/benches.md and `TableChoices`.
-    jobs: processes that evaluate cells at the same time and share the processors; the results are the same for any number.
+    options: the fields of `BenchOptions`, as keywords or as one; those of the tables replace the settings of the file, see
+    docs/benches.md. Results are the same for any number of jobs.
     A cell is evaluated again when the content of its inputs, its options or `RESULTS_VERSION` changed, or when its results are
     not those that were written; code of callables and pictures that a table lists are not looked at. Cells that fail are in
     `failed`.
@@ -134,11 +158,10 @@ def bench(
     Raises BadInput, BadUsage and UnknownName for a file that cannot be understood, before anything is evaluated.
     """
     found, folder = _read(file, output)
-    given = {"baseline": baseline, "mean": mean, "intervals": intervals, "side_by_side": side_by_side}
-    shown = _shown(found, measures, {name: value for name, value in given.items() if value is not None})
+    shown = _shown(found, options)
     with chdir(found.folder):
-        plans = plan_cells(found, folder, only=only, force=force, progress=progress)
-        done = tuple(evaluate_cells(plans, jobs=jobs, progress=progress))
+        plans = plan_cells(found, folder, only=options.only, force=options.force, progress=progress)
+        done = tuple(evaluate_cells(plans, jobs=options.jobs, progress=progress))
     folder.mkdir(parents=True, exist_ok=True)
     key = tables_key(found, done, shown)
     made = cached(folder / "bench.json", key)
@@ -167,18 +190,17 @@ def _read(file: str | Path, output: str | Path | None) -> tuple[Experiment, Path
     return found, folder
 
 
-def _shown(found: Experiment, measures: Sequence[str] | None, given: Mapping[str, Any]) -> TableChoices:
-    """The choices of the file, and those of the caller in their place. Raises BadInput for an unknown test or level."""
-    for name, known in (("test", get_args(Test)), ("correction", get_args(Correction))):
-        value = found.comparison.get(name, known[0])
-        if value not in known:
-            raise BadInput(f"{found.file}: comparison.{name} is {value!r}; {suggest(value, known)}")
+def _shown(found: Experiment, options: BenchOptions) -> TableChoices:
+    """The choices of the file, replaced by those of the options. Raises BadInput for an unknown test or level."""
     try:
-        Method(**dict[str, Any](found.comparison))
-    except BadUsage as error:
+        with_options(ComparisonOptions(), found.comparison)
+    except RankwellError as error:
         raise BadInput(f"{found.file}: comparison: {error}") from error
-    named = found.table.get("measures", ()) if measures is None else measures
-    shown = replace(TableChoices(), **{**found.table, **found.comparison, **given, "measures": requested_measures(named)})
+    named = [options.measures] if isinstance(options.measures, str) else options.measures
+    names = ("baseline", "mean", "intervals", "side_by_side")
+    given = {name: getattr(options, name) for name in names if getattr(options, name) is not None}
+    measures = requested_measures(found.table.get("measures", ()) if named is None else named)
+    shown = replace(TableChoices(), **{**found.table, **found.comparison, **given, "measures": measures})
     if shown.baseline and shown.baseline not in found.systems:
         raise UnknownName(f"{found.file}: unknown system {shown.baseline!r}; {suggest(shown.baseline, found.systems)}")
     return shown

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from rankwell.core.registry import Better, parse_measure, split_names, suggest
 from rankwell.core.tables.values import Values
 from rankwell.errors import RankwellError, UnknownName
-from rankwell.experiments.comparison import Correction, Origin, Test, compare_values
+from rankwell.experiments.comparison import ComparisonOptions, Correction, Origin, Test, compare_values
 from rankwell.experiments.comparison.folders import differing
 from rankwell.experiments.files import Experiment
 from rankwell.experiments.runner.planning import CellResult
@@ -40,6 +40,19 @@ class TableChoices:
     level: float = 0.95
     resamples: int = 10_000
     seed: int = 0
+
+    @property
+    def comparison(self) -> ComparisonOptions:
+        """The options of the tests behind the tables."""
+        return ComparisonOptions(
+            baseline=self.baseline or None,
+            test=self.test,
+            correction=self.correction,
+            intervals="none",
+            level=self.level,
+            resamples=self.resamples,
+            seed=self.seed,
+        )
 
 
 class Figure(NamedTuple):
@@ -225,14 +238,8 @@ def _compared(part: DatasetResults, shown: TableChoices) -> tuple[dict[tuple[str
     try:
         found = compare_values(
             values,
+            options=shown.comparison,
             row_attributes=attributes,
-            baseline=shown.baseline or None,
-            test=shown.test,
-            correction=shown.correction,
-            intervals="none",
-            level=shown.level,
-            resamples=shown.resamples,
-            seed=shown.seed,
             origin=Origin(better={figure.measure: better for figure, better in part.better.items()}),
         )
     except RankwellError as error:
