@@ -22,7 +22,7 @@ import cv2
 import numpy as np
 from PIL import Image, ImageDraw, ImageFilter
 
-from rankwell.core.kernels.threads import processors
+from rankwell.core.kernels.workers import processors
 from rankwell.tasks.instances.local_features import Features, LocalFeatures, Matched
 
 QUERIES, PEER = 24, 4

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from rankwell.core.kernels import native
-from rankwell.core.kernels.exclusion import ExcludedPairs
-from rankwell.core.kernels.products import sift, tally
+from rankwell.core.kernels.products import ExcludedPairs, sift, tally
 from rankwell.core.kernels.similarity import score_pairs, squared_norms
 
 needs_native = pytest.mark.skipif(native.library is None, reason="the compiled kernel is not there: no compiler at installation")
@@ -104,9 +103,9 @@ def test_the_environment_can_ask_for_numpy():
 
 
 def test_threads_inside_threads_do_not_start_more(monkeypatch):
-    from rankwell.core.kernels.threads import in_threads
+    from rankwell.core.kernels.workers import in_threads
 
-    monkeypatch.setattr("rankwell.core.kernels.threads.processors", lambda: 4)
+    monkeypatch.setattr("rankwell.core.kernels.workers.processors", lambda: 4)
     names = in_threads(lambda _: set(in_threads(lambda _: __import__("threading").get_ident(), range(8))), range(4))
     assert all(len(each) == 1 for each in names)
 

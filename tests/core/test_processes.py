@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from process_tasks import pid_after
-from rankwell.core.kernels.processes import crew
+from rankwell.core.kernels.workers import crew
 from rankwell.errors import BadUsage
 
 

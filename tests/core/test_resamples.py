@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 from oracles import resamples as oracle
-from rankwell.core.kernels import threads
+from rankwell.core.kernels import workers
 from rankwell.core.kernels.resamples import Resamples, over_resamples
 
 
@@ -38,7 +38,7 @@ def test_counts_add_up_to_n_and_depend_neither_on_blocks_nor_on_threads(monkeypa
             assert (drawn(n, 1100, seed=3, block=block) == whole).all()
         assert (drawn(n, 30, seed=3, block=1) == whole[:30]).all()
         for number in (1, 3):
-            monkeypatch.setattr(threads, "processors", lambda number=number: number)
+            monkeypatch.setattr(workers, "processors", lambda number=number: number)
             assert (drawn(n, 1100, seed=3) == whole).all()
         monkeypatch.undo()
 

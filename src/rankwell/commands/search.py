@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 
 from rankwell import io
-from rankwell.core.kernels.exclusion import Exclude, Groups
+from rankwell.core.kernels.products import Exclude, Groups
 from rankwell.core.kernels.similarity import Metric
 from rankwell.errors import BadUsage
 from rankwell.io.embeddings import read_column, read_embeddings

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from rankwell.core.kernels.pair_similarities import SIMILARITIES, Similarity, pair_similarities, similarity_name
+from rankwell.core.kernels.similarity import SIMILARITIES, Similarity, pair_similarities, similarity_name
 from rankwell.core.tables import Floats
 from rankwell.core.tables.pairs import Pairs, ScoredPairs
 from rankwell.errors import BadInput, BadUsage

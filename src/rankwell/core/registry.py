@@ -34,11 +34,24 @@ class Parameter(NamedTuple):
         return self.default is inspect.Parameter.empty
 
 
+class Scale(NamedTuple):
+    """The scale of a measure's values. empty: the value of a query with an empty ranking, NaN where it is not counted."""
+
+    bounds: tuple[float, float] = (0.0, 1.0)
+    better: Better = "higher"
+    unit: Unit = "share"
+    empty: float = 0.0
+
+
+RANK = Scale((1.0, math.inf), "lower", "rank", math.nan)
+COUNT = Scale((0.0, math.inf), "neither", "count")
+
+
 class MeasureEntry(NamedTuple):
     """A measure as its file declares it: the function and the facts that documentation and tests read.
 
-    view: the type of view it reads. at: the parameter that `@` sets, or None. empty: the value of a query with an empty ranking;
-    NaN where such a query is not counted. expected: the closed form under random order of tied items, where there is one.
+    view: the type of view it reads. at: the parameter that `@` sets, or None. bounds, better, unit, empty: its scale.
+    expected: the closed form under random order of tied items, where there is one.
     chance: the mean over all orders that a candidate's list may have, where measures of two lists have a closed form for it.
     aliases: other tools' words for it with the parameters that they imply. exempt: common laws that do not hold, with the reason.
     """
@@ -83,12 +96,9 @@ def measure(
     name: str,
     *,
     source: str,
-    bounds: tuple[float, float] = (0.0, 1.0),
-    better: Better = "higher",
-    empty: float = 0.0,
+    scale: Scale = Scale(),  # noqa: B008 - immutable
     at: str | None = "k",
     summary: Summary = "mean",
-    unit: Unit = "share",
     aliases: Mapping[str, str] | Iterable[str] = (),
     expected: Callable[..., Any] | Literal["same"] | None = None,
     exempt: Mapping[str, str] | None = None,
@@ -96,6 +106,7 @@ def measure(
 ) -> Callable[[Function], Function]:
     """Registers a function `(view, *, parameters) -> (queries,) float64` under a name and returns it unchanged.
 
+    scale: bounds, direction and unit of its values, and the value of a query with an empty ranking.
     aliases: other tools' words for it, each with the parameters that the word implies (`{"ndcg_burges": "dcg='exp-log2'"}`).
     expected: the mean under random order of tied items, as a function of the same form; `same` where no order of them matters.
     chance: the mean over lists in random order, as a function of the same form, for measures that compare two lists.
@@ -112,12 +123,9 @@ def measure(
             view=view.annotation,
             parameters=parameters,
             at=at if at in parameters else None,
-            bounds=bounds,
-            better=better,
-            empty=empty,
             source=source,
             summary=summary,
-            unit=unit,
+            **scale._asdict(),
             aliases=named,
             expected=function if expected == "same" else expected,
             exempt=dict(exempt or {}),

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rankwell.core.kernels.threads import in_threads
+from rankwell.core.kernels.workers import in_threads
 from rankwell.core.tables import Floats
 from rankwell.core.tables.embeddings import Embeddings
 from rankwell.encoders import ImageEncoder, Singles, picture_vectors

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from rankwell.core.objects import load_object
+from rankwell.core.catalogue import load_object
 from rankwell.encoders import ImageSettings, Singles, image_encoder, picture_vectors
 from rankwell.errors import BadUsage
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rankwell.core.kernels.threads import in_threads
+from rankwell.core.kernels.workers import in_threads
 from rankwell.core.registry import suggest
 from rankwell.encoders import ImageSettings, Pixels, Singles, image_encoder, picture_vectors
 from rankwell.errors import BadInput, BadUsage, MissingExtra, UnknownName

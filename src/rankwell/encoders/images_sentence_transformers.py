@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from rankwell.core.kernels.threads import in_threads
+from rankwell.core.kernels.workers import in_threads
 from rankwell.encoders import ImageSettings, Settings, Singles, image_encoder, load_encoder, picture_vectors
 from rankwell.errors import BadInput
 from rankwell.media.images import read_picture

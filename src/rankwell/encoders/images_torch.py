@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from rankwell.core.kernels.threads import in_threads
-from rankwell.core.objects import load_anything
+from rankwell.core.catalogue import load_anything
+from rankwell.core.kernels.workers import in_threads
 from rankwell.core.registry import suggest
 from rankwell.encoders import ImageSettings, Pixels, Singles, image_encoder, picture_vectors
 from rankwell.errors import BadInput, BadUsage, MissingExtra, UnknownName

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rankwell.core.kernels.threads import in_threads
+from rankwell.core.kernels.workers import in_threads
 from rankwell.encoders import ImageSettings, Singles, image_encoder, unit_length
 from rankwell.errors import BadUsage
 from rankwell.media.images import read_picture

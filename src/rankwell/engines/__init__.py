@@ -4,8 +4,8 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple, Protocol
 
 from rankwell.core.catalogue import entry_points_of, load_entry_point
-from rankwell.core.objects import load_anything as load_anything
-from rankwell.core.objects import load_object as load_object
+from rankwell.core.catalogue import load_anything as load_anything
+from rankwell.core.catalogue import load_object as load_object
 
 GROUP = "rankwell.engines"
 """The entry points by which other packages add engines under a name."""

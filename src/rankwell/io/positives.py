@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rankwell.core.kernels.exclusion import Groups
+from rankwell.core.kernels.products import Groups
 from rankwell.core.tables import Ints
 from rankwell.core.tables.judgments import Judgments
 from rankwell.core.tables.names import Positions

@@ -5,7 +5,7 @@ from typing import Literal
 
 import numpy as np
 
-from rankwell.core.registry import measure
+from rankwell.core.registry import Scale, measure
 from rankwell.core.tables import Bools, Floats, Ints, ratio
 from rankwell.core.views.judged import Depth, JudgedRankings
 
@@ -208,8 +208,7 @@ def set_ap(judged: JudgedRankings, *, rel: float = 1, judged_only: bool = False)
 @measure(
     "Yaap",
     source="trec_eval yaap, Buckley 2008, after Robertson",
-    bounds=(-np.inf, np.inf),
-    unit="score",
+    scale=Scale((-np.inf, np.inf), unit="score"),
     aliases=("yaap",),
     exempt={"empty": "it falls with the number of relevant items that an empty ranking misses"},
 )

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from rankwell.core.registry import measure
+from rankwell.core.registry import COUNT, Scale, measure
 from rankwell.core.tables import Floats
 from rankwell.core.views.judged import JudgedRankings
 
@@ -13,11 +13,8 @@ _OF_THE_LIST = "it counts what is in the list, whatever it is"
 @measure(
     "NumQ",
     source=_SOURCE,
-    bounds=(1.0, 1.0),
-    better="neither",
-    empty=1.0,
+    scale=Scale((1.0, 1.0), better="neither", unit="count", empty=1.0),
     summary="sum",
-    unit="count",
     aliases=("num_q",),
     expected="same",
 )
@@ -40,10 +37,8 @@ def _expected_num_ret(judged: JudgedRankings, *, rel: float | None = None, k: in
 @measure(
     "NumRet",
     source=_SOURCE + "; with rel: ir_measures, MacAvaney 2022",
-    bounds=(0.0, np.inf),
-    better="neither",
+    scale=COUNT,
     summary="sum",
-    unit="count",
     aliases={"num_ret": "", "hits": "rel=1"},
     expected=_expected_num_ret,
     exempt={"unjudged tail": _OF_THE_LIST},
@@ -64,10 +59,8 @@ def num_ret(judged: JudgedRankings, *, rel: float | None = None, k: int | None =
 @measure(
     "NumRel",
     source=_SOURCE,
-    bounds=(0.0, np.inf),
-    better="neither",
+    scale=COUNT,
     summary="sum",
-    unit="count",
     aliases=("num_rel",),
     expected="same",
     exempt={"empty": "what is relevant does not depend on the ranking"},
@@ -87,9 +80,8 @@ def num_rel(judged: JudgedRankings, *, rel: float = 1) -> Floats:
 @measure(
     "NumRelRet",
     source=_SOURCE,
-    bounds=(0.0, np.inf),
+    scale=COUNT._replace(better="higher"),
     summary="sum",
-    unit="count",
     aliases=("num_rel_ret",),
     expected="same",
 )
@@ -106,10 +98,8 @@ def num_rel_ret(judged: JudgedRankings, *, rel: float = 1) -> Floats:
 @measure(
     "NumNonrelJudgedRet",
     source=_SOURCE,
-    bounds=(0.0, np.inf),
-    better="neither",
+    scale=COUNT,
     summary="sum",
-    unit="count",
     aliases=("num_nonrel_judged_ret",),
     expected="same",
 )

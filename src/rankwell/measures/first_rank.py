@@ -4,7 +4,7 @@ from typing import Literal
 
 import numpy as np
 
-from rankwell.core.registry import Measure, measure
+from rankwell.core.registry import RANK, Measure, measure
 from rankwell.core.tables import Bools, Floats, Ints, ratio
 from rankwell.core.views.judged import JudgedRankings
 from rankwell.errors import BadUsage
@@ -61,11 +61,8 @@ def _expected_rank(judged: JudgedRankings, *, rel: float = 1, missing: Missing =
 @measure(
     "MedR",
     source=_SOURCE + "; the mean of the two middle ranks: HGR, Chen and others 2020, and MMT, Gabeur and others 2020",
-    bounds=(1.0, np.inf),
-    better="lower",
-    empty=float("nan"),
+    scale=RANK,
     summary="median",
-    unit="rank",
     aliases=("MedianR", "median_rank", "MdR"),
     expected=_expected_rank,
     exempt={"unjudged tail": _NOT_FOUND},
@@ -88,11 +85,8 @@ def median_rank(judged: JudgedRankings, *, rel: float = 1, missing: Missing = "l
 @measure(
     "MedRLow",
     source=_SOURCE + "; the lower middle rank: torch.median in CLIP4Clip, Luo and others 2021",
-    bounds=(1.0, np.inf),
-    better="lower",
-    empty=float("nan"),
+    scale=RANK,
     summary="median_low",
-    unit="rank",
     expected=_expected_rank,
     exempt={"unjudged tail": _NOT_FOUND},
 )
@@ -111,11 +105,8 @@ def median_rank_low(judged: JudgedRankings, *, rel: float = 1, missing: Missing 
 @measure(
     "MedRFloor",
     source=_SOURCE + "; cut down to a whole rank: VSE++, Faghri and others 2018",
-    bounds=(1.0, np.inf),
-    better="lower",
-    empty=float("nan"),
+    scale=RANK,
     summary="median_floor",
-    unit="rank",
     expected=_expected_rank,
     exempt={"unjudged tail": _NOT_FOUND},
 )
@@ -156,10 +147,7 @@ def _expected_mean_rank(
 @measure(
     "MnR",
     source=_SOURCE + "; of the best positive: HGR, Chen and others 2020, eval_q2m",
-    bounds=(1.0, np.inf),
-    better="lower",
-    empty=float("nan"),
-    unit="rank",
+    scale=RANK,
     aliases=("MeanR", "mean_rank"),
     expected=_expected_mean_rank,
     exempt={"unjudged tail": _NOT_FOUND},

@@ -4,7 +4,7 @@ from typing import Literal
 
 import numpy as np
 
-from rankwell.core.registry import measure
+from rankwell.core.registry import Scale, measure
 from rankwell.core.tables import Bools, Floats, Ints, ratio, running_sum
 from rankwell.core.views.judged import JudgedRankings
 from rankwell.errors import BadInput, BadUsage
@@ -68,7 +68,11 @@ def _expected_dcg(
 
 
 @measure(
-    "DCG", source=_SOURCE, bounds=(0.0, np.inf), unit="score", aliases={"dcg_burges": "dcg='exp-log2'"}, expected=_expected_dcg
+    "DCG",
+    source=_SOURCE,
+    scale=Scale((0.0, np.inf), unit="score"),
+    aliases={"dcg_burges": "dcg='exp-log2'"},
+    expected=_expected_dcg,
 )
 def discounted_gain(
     judged: JudgedRankings,
@@ -97,9 +101,7 @@ def discounted_gain(
 @measure(
     "IDCG",
     source=_SOURCE,
-    bounds=(0.0, np.inf),
-    better="neither",
-    unit="score",
+    scale=Scale((0.0, np.inf), better="neither", unit="score"),
     aliases={"ideal_dcg": "", "idcg_burges": "dcg='exp-log2'"},
     expected="same",
     exempt={"empty": "the ideal does not depend on the ranking"},

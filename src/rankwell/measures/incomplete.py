@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from rankwell.core.registry import measure
+from rankwell.core.registry import Scale, measure
 from rankwell.core.tables import Floats, position_in_segment, ratio
 from rankwell.core.views.judged import JudgedRankings
 
@@ -71,7 +71,7 @@ def _expected_judged(judged: JudgedRankings, *, k: int | None = None) -> Floats:
 @measure(
     "Judged",
     source="ir_measures, MacAvaney, Macdonald and Ounis 2022",
-    better="neither",
+    scale=Scale(better="neither"),
     aliases=("judged",),
     expected=_expected_judged,
     exempt={"unjudged tail": "it counts the unjudged items"},
@@ -95,7 +95,7 @@ def _expected_unjudged(judged: JudgedRankings, *, k: int) -> Floats:
 @measure(
     "Unj",
     source="trec_eval 10 unj, 2026",
-    better="neither",
+    scale=Scale(better="neither"),
     aliases=("unj",),
     expected=_expected_unjudged,
     exempt={"unjudged tail": "it counts the unjudged items"},
@@ -113,7 +113,7 @@ def unjudged_share(judged: JudgedRankings, *, k: int) -> Floats:
 @measure(
     "Accuracy",
     source="ir_measures, MacAvaney, Macdonald and Ounis 2022",
-    empty=float("nan"),
+    scale=Scale(empty=float("nan")),
     aliases=("pairwise_accuracy",),
     exempt={
         "unjudged tail": "an unjudged item below a relevant one is one more pair in the right order",

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from rankwell.core.registry import measure
+from rankwell.core.registry import Scale, measure
 from rankwell.core.tables import Bools, Floats, Ints, ratio
 from rankwell.core.views.aspects import IntentRankings
 from rankwell.errors import BadUsage
@@ -99,7 +99,7 @@ def _greedy_gains(serves: Bools, alpha: float, depth: int) -> Floats:
 @measure(
     "alpha_DCG",
     source=_ALPHA + "; ndeval, Clarke 2013",
-    bounds=(0.0, np.inf),
+    scale=Scale((0.0, np.inf)),
     aliases=("alpha-DCG", "α_DCG", "αDCG", "α-DCG", "alphaDCG"),
 )
 def alpha_dcg(
@@ -122,7 +122,7 @@ def alpha_dcg(
 @measure(
     "alpha_nDCG",
     source=_ALPHA + "; ndeval, Clarke 2013",
-    bounds=(0.0, np.inf),
+    scale=Scale((0.0, np.inf)),
     aliases=("alpha-nDCG", "α_nDCG", "αnDCG", "α-nDCG", "alphanDCG"),
 )
 def alpha_ndcg(intents: IntentRankings, *, k: int, alpha: float = 0.5, rel: float = 1, judged_only: bool = False) -> Floats:
@@ -140,7 +140,7 @@ def alpha_ndcg(intents: IntentRankings, *, k: int, alpha: float = 0.5, rel: floa
     return _over_ideal(intents, _by_log, k=k, alpha=alpha, rel=rel, judged_only=judged_only)
 
 
-@measure("ERR_IA", source=_ERR + "; ndeval, Clarke 2013", bounds=(0.0, np.inf), aliases=("ERR-IA",))
+@measure("ERR_IA", source=_ERR + "; ndeval, Clarke 2013", scale=Scale((0.0, np.inf)), aliases=("ERR-IA",))
 def err_ia(
     intents: IntentRankings, *, k: int, alpha: float = 0.5, rel: float = 1, judged_only: bool = False, quirk: bool = True
 ) -> Floats:
@@ -156,7 +156,7 @@ def err_ia(
     return _over_perfect(intents, _by_rank, k=k, alpha=alpha, rel=rel, judged_only=judged_only, quirk=quirk)
 
 
-@measure("nERR_IA", source=_ERR + "; ndeval, Clarke 2013", bounds=(0.0, np.inf), aliases=("nERR-IA",))
+@measure("nERR_IA", source=_ERR + "; ndeval, Clarke 2013", scale=Scale((0.0, np.inf)), aliases=("nERR-IA",))
 def nerr_ia(intents: IntentRankings, *, k: int, alpha: float = 0.5, rel: float = 1, judged_only: bool = False) -> Floats:
     """The novelty of the first `k` items, discounted by the rank, over that of the greedy ideal list of `alpha_nDCG`.
 
@@ -192,7 +192,7 @@ def nrbp(intents: IntentRankings, *, alpha: float = 0.5, beta: float = 0.5, rel:
     return (1 - (1 - alpha) * beta) * ratio(value, _live(intents, rel))
 
 
-@measure("nNRBP", source=_NRBP + "; ndeval, Clarke 2013", bounds=(0.0, np.inf))
+@measure("nNRBP", source=_NRBP + "; ndeval, Clarke 2013", scale=Scale((0.0, np.inf)))
 def nnrbp(intents: IntentRankings, *, alpha: float = 0.5, beta: float = 0.5, rel: float = 1) -> Floats:
     """NRBP over that of the greedy ideal list of `alpha_nDCG`; 0 where nothing is relevant to any intent (pyndeval: NaN).
 

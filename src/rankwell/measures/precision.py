@@ -5,7 +5,7 @@ from typing import Literal
 
 import numpy as np
 
-from rankwell.core.registry import measure
+from rankwell.core.registry import Scale, measure
 from rankwell.core.tables import Floats, Ints, ratio
 from rankwell.core.views.judged import Depth, JudgedRankings
 
@@ -330,8 +330,7 @@ def set_f(judged: JudgedRankings, *, rel: float = 1, beta: float = 1.0, judged_o
 @measure(
     "Utility",
     source="trec_eval utility, Buckley 2008, after Lewis 1995, The TREC-4 filtering track",
-    bounds=(-np.inf, np.inf),
-    unit="score",
+    scale=Scale((-np.inf, np.inf), unit="score"),
     aliases=("utility",),
     expected="same",
     exempt={"unjudged tail": "every item that is not relevant costs"},

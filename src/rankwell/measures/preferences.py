@@ -9,7 +9,7 @@ from typing import Literal
 
 import numpy as np
 
-from rankwell.core.registry import measure
+from rankwell.core.registry import COUNT, measure
 from rankwell.core.tables import Bools, Floats, ratio
 from rankwell.core.views.preferences import PlacedGroup, PreferenceRankings, Tally, count_true, tally
 
@@ -41,10 +41,8 @@ def _over_pairs(stated: PreferenceRankings, kind: Kind) -> Floats:
 @measure(
     "PrefsNumPoss",
     source=_SOURCE + "prefs_num_prefs_poss, Buckley 2008",
-    bounds=(0.0, np.inf),
-    better="neither",
+    scale=COUNT,
     summary="sum",
-    unit="count",
     aliases=("prefs_num_prefs_poss",),
     exempt={"empty": "what is preferred does not depend on the ranking"},
 )
@@ -62,9 +60,8 @@ def prefs_num_poss(stated: PreferenceRankings) -> Floats:
 @measure(
     "PrefsNumFul",
     source=_SOURCE + "prefs_num_prefs_ful, Buckley 2008",
-    bounds=(0.0, np.inf),
+    scale=COUNT._replace(better="higher"),
     summary="sum",
-    unit="count",
     aliases=("prefs_num_prefs_ful",),
 )
 def prefs_num_ful(stated: PreferenceRankings) -> Floats:
@@ -81,9 +78,8 @@ def prefs_num_ful(stated: PreferenceRankings) -> Floats:
 @measure(
     "PrefsNumFulRet",
     source=_SOURCE + "prefs_num_prefs_ful_ret, Buckley 2008",
-    bounds=(0.0, np.inf),
+    scale=COUNT._replace(better="higher"),
     summary="sum",
-    unit="count",
     aliases=("prefs_num_prefs_ful_ret",),
 )
 def prefs_num_ful_ret(stated: PreferenceRankings) -> Floats:

@@ -5,12 +5,12 @@ from typing import Literal
 
 import numpy as np
 
-from rankwell.core.registry import measure
+from rankwell.core.registry import Scale, measure
 from rankwell.core.tables import Floats, Ints
 from rankwell.core.views.judged import JudgedRankings
 from rankwell.errors import BadInput, BadUsage
 
-Scale = Literal["grade", "topic", "max"]
+GainScale = Literal["grade", "topic", "max"]
 Gains = tuple[tuple[float, float], ...] | None
 
 _RBP = "Moffat and Zobel 2008, Rank-biased precision for measurement of retrieval effectiveness"
@@ -24,7 +24,7 @@ def _persistence(p: float) -> float:
     return p
 
 
-def _gain(judged: JudgedRankings, rel: float | None, scale: Scale, max_rel: float | None, gains: Gains) -> Floats:
+def _gain(judged: JudgedRankings, rel: float | None, scale: GainScale, max_rel: float | None, gains: Gains) -> Floats:
     """(rows,) what each item is worth to the user."""
     if rel is not None and (scale != "grade" or gains is not None):
         raise BadUsage("with rel every relevant item has gain 1; leave out scale and gains, or rel.")
@@ -76,7 +76,7 @@ def _expected_rbp(
     *,
     p: float = 0.8,
     rel: float | None = None,
-    scale: Scale = "grade",
+    scale: GainScale = "grade",
     max_rel: float | None = None,
     gains: Gains = None,
     k: int | None = None,
@@ -94,19 +94,13 @@ def _reach(p: float) -> Callable[[Ints], Floats]:
     return _chance
 
 
-@measure(
-    "RBP",
-    source=_RBP,
-    bounds=(0.0, np.inf),
-    aliases={"rbp": "", "rank_biased_precision": ""},
-    expected=_expected_rbp,
-)
+@measure("RBP", source=_RBP, scale=Scale((0.0, np.inf)), aliases={"rbp": "", "rank_biased_precision": ""}, expected=_expected_rbp)
 def rbp(
     judged: JudgedRankings,
     *,
     p: float = 0.8,
     rel: float | None = None,
-    scale: Scale = "grade",
+    scale: GainScale = "grade",
     max_rel: float | None = None,
     gains: Gains = None,
     k: int | None = None,
@@ -131,8 +125,7 @@ def rbp(
 @measure(
     "RBPResid",
     source=_RBP,
-    better="neither",
-    empty=1.0,
+    scale=Scale(better="neither", empty=1.0),
     aliases=("rbp_resid", "rbp_residual"),
     exempt={"unjudged tail": "it measures what unjudged items may add"},
 )

@@ -12,11 +12,9 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
-from rankwell.core.kernels.exclusion import Exclude, ExcludedPairs, Exclusion, Groups
-from rankwell.core.kernels.products import Counted, ProductHits
-from rankwell.core.kernels.shortlist import Best, Shortlist, width
+from rankwell.core.kernels.products import Best, Counted, Exclude, ExcludedPairs, Exclusion, Groups, ProductHits, Shortlist, width
 from rankwell.core.kernels.similarity import Block, Metric, Reals, Space, metric_name, score_pairs
-from rankwell.core.kernels.threads import in_threads, processors
+from rankwell.core.kernels.workers import in_threads, processors
 from rankwell.core.registry import Catalogue
 from rankwell.core.tables import Floats, Ints
 from rankwell.core.tables.embeddings import Embeddings, Vectors, as_embeddings

@@ -5,8 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rankwell.core.kernels.exclusion import ExcludedPairs
-from rankwell.core.kernels.products import Counted, ProductHits, sift, tally
+from rankwell.core.kernels.products import Counted, ExcludedPairs, ProductHits, sift, tally
 from rankwell.core.kernels.similarity import Reals
 from rankwell.core.tables import Bools, Ints
 from rankwell.neighbours import BACKENDS, Backend, optional

@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from rankwell.core.kernels.exclusion import ExcludedPairs
-from rankwell.core.kernels.products import Counted, ProductHits
+from rankwell.core.kernels.products import Counted, ExcludedPairs, ProductHits
 from rankwell.core.kernels.similarity import Reals
 from rankwell.errors import BadUsage
 from rankwell.neighbours import BACKENDS, Backend, optional

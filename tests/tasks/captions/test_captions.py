@@ -14,7 +14,7 @@ import rankwell
 from oracles.captions import among_videos, best_rank, q2m, transposed
 from rankwell import captions, cli, eval_q2m
 from rankwell.core.kernels import matrix_counts
-from rankwell.core.kernels.exclusion import Groups
+from rankwell.core.kernels.products import Groups
 from rankwell.core.kernels.resamples import over_resamples
 from rankwell.errors import BadInput, BadScore, BadUsage, DuplicateItem, NothingToEvaluate, UnknownName
 from rankwell.tasks.captions.figure_intervals import figure_interval

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from rankwell.core.kernels import native
 from rankwell.core.kernels.products import greater_counts
-from rankwell.core.kernels.threads import in_threads, processors
+from rankwell.core.kernels.workers import in_threads, processors
 from rankwell.core.tables import Bools, Floats, Ints, offsets_of
 from rankwell.core.tables.scores import Positives, Scores
 from rankwell.errors import BadScore

@@ -10,7 +10,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from rankwell.core.kernels.threads import in_threads
+from rankwell.core.kernels.workers import in_threads
 from rankwell.core.tables import Floats, Ints
 
 Result = TypeVar("Result")

@@ -6,8 +6,7 @@ from functools import partial
 from itertools import chain
 from typing import TypeVar
 
-from rankwell.core.kernels.processes import crew
-from rankwell.core.kernels.threads import limit_threads, processors
+from rankwell.core.kernels.workers import crew, limit_threads, processors
 from rankwell.errors import BadUsage
 from rankwell.report.present import Progress
 

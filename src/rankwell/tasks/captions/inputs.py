@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from rankwell import io
-from rankwell.core.kernels.exclusion import Groups
+from rankwell.core.kernels.products import Groups
 from rankwell.core.kernels.similarity import Metric, metric_name
 from rankwell.core.tables import Ints
 from rankwell.core.tables.embeddings import Embeddings

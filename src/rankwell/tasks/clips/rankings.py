@@ -7,7 +7,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from rankwell.core.kernels.exclusion import Exclude, Groups
+from rankwell.core.kernels.products import Exclude, Groups
 from rankwell.core.tables import Floats, Ints, TieRule, offsets_of, order_ids
 from rankwell.core.tables.embeddings import Embeddings
 from rankwell.core.tables.judgments import Judgments

@@ -14,8 +14,7 @@ from typing import Any, Literal, NamedTuple, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from rankwell.core.kernels.processes import Each, crew
-from rankwell.core.kernels.threads import processors
+from rankwell.core.kernels.workers import Each, crew, processors
 from rankwell.core.registry import suggest
 from rankwell.core.tables import Floats, Ints, offsets_of
 from rankwell.errors import BadInput, BadUsage, MissingExtra

@@ -5,7 +5,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from rankwell.core.kernels.pair_similarities import Similarity
+from rankwell.core.kernels.similarity import Similarity
 from rankwell.core.tables import Floats
 from rankwell.core.tables.pairs import ScoredPairs
 from rankwell.core.tables.values import Values

@@ -4,7 +4,7 @@ from typing import Literal
 
 import numpy as np
 
-from rankwell.core.registry import measure
+from rankwell.core.registry import RANK, Scale, measure
 from rankwell.core.tables import Floats, Ints, offsets_of, position_in_segment
 from rankwell.core.views.ranking_pairs import RankingPairs
 from rankwell.errors import BadUsage
@@ -37,14 +37,7 @@ def _chance_correlation(pairs: RankingPairs, *, k: int | None = None) -> Floats:
     return pairs.mean_by_chance(lambda shared, *_: np.where(shared >= 2, 0.0, np.nan), k)
 
 
-@measure(
-    "Spearman",
-    source=_SPEARMAN,
-    bounds=(-1.0, 1.0),
-    unit="score",
-    empty=float("nan"),
-    chance=_chance_correlation,
-)
+@measure("Spearman", source=_SPEARMAN, scale=Scale((-1.0, 1.0), unit="score", empty=float("nan")), chance=_chance_correlation)
 def spearman(pairs: RankingPairs, *, k: int | None = None) -> Floats:
     """Spearman's rank correlation of the items that stand in the first `k` places of both lists; not counted below 2 of them.
 
@@ -74,9 +67,7 @@ def _chance_union(pairs: RankingPairs, *, k: int | None = None) -> Floats:
 @measure(
     "SpearmanUnion",
     source=_SPEARMAN + "; over the union of two lists: Fagin, Kumar and Sivakumar 2003, Comparing top k lists",
-    bounds=(-1.0, 1.0),
-    unit="score",
-    empty=float("nan"),
+    scale=Scale((-1.0, 1.0), unit="score", empty=float("nan")),
     exempt={"unjudged tail": "items of unknown rank that enter the first places leave the value unknown"},
     chance=_chance_union,
 )
@@ -127,9 +118,7 @@ def _earlier_and_smaller(values: Ints, offsets: Ints) -> Ints:
 @measure(
     "TauAP",
     source="Yilmaz, Aslam and Robertson 2008, A new rank correlation coefficient for information retrieval",
-    bounds=(-1.0, 1.0),
-    unit="score",
-    empty=float("nan"),
+    scale=Scale((-1.0, 1.0), unit="score", empty=float("nan")),
     aliases=("tau_ap", "tau-AP", "ap_correlation"),
     chance=_chance_correlation,
 )
@@ -177,12 +166,9 @@ _FIRST = "the item ranks after all candidates where the list lacks it"
 @measure(
     "MedR_first",
     source="Hodosh, Young and Hockenmaier 2013, Framing image description as a ranking task",
-    bounds=(1.0, np.inf),
-    better="lower",
-    empty=float("nan"),
+    scale=RANK,
     at=None,
     summary="median",
-    unit="rank",
     exempt={"empty": _FIRST},
     chance=_chance_first,
 )
@@ -202,11 +188,8 @@ def median_rank_of_first(pairs: RankingPairs, *, missing: Literal["last", "skip"
 @measure(
     "MnR_first",
     source="Hodosh, Young and Hockenmaier 2013, Framing image description as a ranking task",
-    bounds=(1.0, np.inf),
-    better="lower",
-    empty=float("nan"),
+    scale=RANK,
     at=None,
-    unit="rank",
     exempt={"empty": _FIRST},
     chance=_chance_first,
 )

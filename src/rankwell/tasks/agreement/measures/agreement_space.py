@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from rankwell.core.registry import measure
+from rankwell.core.registry import COUNT, Scale, measure
 from rankwell.core.tables import Bools, Floats, Ints, ratio
 from rankwell.core.views.ranking_pairs import ListSide, RankingPairs
 from rankwell.errors import BadUsage
@@ -60,11 +60,8 @@ def eps_recall(pairs: RankingPairs, *, k: int, eps: float = 0.0) -> Floats:
 @measure(
     "Margin",
     source="EverMind-AI 2026, EverOS issue 332: items near the rank-10 similarity",
-    bounds=(0.0, np.inf),
-    better="neither",
-    empty=float("nan"),
+    scale=COUNT._replace(empty=float("nan")),
     summary="median",
-    unit="count",
     exempt={"empty": "it looks at the reference alone, whatever the candidate lists"},
 )
 def margin(pairs: RankingPairs, *, k: int, eps: float = 0.005) -> Floats:
@@ -110,7 +107,7 @@ def _chance_kept(pairs: RankingPairs, *, k: int) -> Floats:
     return np.where(_usable(pairs, k), 1.0 - k * beyond * (beyond + 1) / (2 * n * _largest(pairs, k)), np.nan)
 
 
-@measure("Trustworthiness", source=_VENNA, empty=float("nan"), aliases=("trust",), chance=_chance_kept)
+@measure("Trustworthiness", source=_VENNA, scale=Scale(empty=float("nan")), aliases=("trust",), chance=_chance_kept)
 def trustworthiness(pairs: RankingPairs, *, k: int) -> Floats:
     """The nearness of the candidate's first `k` items to the reference's first `k`: 1 if they are the same, 0 at the farthest.
 
@@ -125,7 +122,7 @@ def trustworthiness(pairs: RankingPairs, *, k: int) -> Floats:
     return _kept(pairs, pairs.candidate, k)
 
 
-@measure("Continuity", source=_VENNA, empty=float("nan"), aliases=("continuity_at",), chance=_chance_kept)
+@measure("Continuity", source=_VENNA, scale=Scale(empty=float("nan")), aliases=("continuity_at",), chance=_chance_kept)
 def continuity(pairs: RankingPairs, *, k: int) -> Floats:
     """The nearness of the reference's first `k` items to the candidate's first `k`: 1 if they are the same, 0 at the farthest.
 

@@ -12,7 +12,7 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 
 from rankwell import __version__, report
-from rankwell.core.kernels.pair_similarities import Similarity, pair_similarities, similarity_name
+from rankwell.core.kernels.similarity import Similarity, pair_similarities, similarity_name
 from rankwell.core.options import Option
 from rankwell.core.tables import Bools, Floats
 from rankwell.core.tables.embeddings import matching_rows
