@@ -19,7 +19,7 @@ from rankwell.core.tables.embeddings import Embeddings
 from rankwell.core.tables.pairs import Pairs, ScoredPairs, sample_pairs
 from rankwell.errors import BadInput, BadScore, BadUsage
 from rankwell.io.numbers import read_numbers
-from rankwell.tasks.pairs.evaluation import Compared, measure_pairs, resamples_of
+from rankwell.tasks.pairs.evaluation import ModelPairs, PairOptions, measure_pairs, resamples_of
 
 ST = pytest.mark.filterwarnings("ignore")
 
@@ -59,7 +59,7 @@ def by_name(found):
 
 def compared(targets, similarities, run="model"):
     names = [str(row) for row in range(len(targets))]
-    return Compared(run, None, ScoredPairs(names, np.array(targets, float), np.array(similarities, float)))
+    return ModelPairs(run, None, ScoredPairs(names, np.array(targets, float), np.array(similarities, float)))
 
 
 def test_two_columns_give_the_figures_of_scipy(folder, run):
@@ -128,7 +128,7 @@ def test_t_intervals_are_fishers_and_students(folder, run):
 
 
 def test_a_constant_column_gives_null_and_a_note_and_never_a_number():
-    found = measure_pairs(compared(np.arange(20), [0.5] * 20))
+    found = measure_pairs(compared(np.arange(20), [0.5] * 20), PairOptions())
 
     rows = {row["measure"]: row for row in found.rows}
     for name in ("Spearman", "Pearson", "Kendall", "MAE(fit='affine')"):
@@ -138,7 +138,7 @@ def test_a_constant_column_gives_null_and_a_note_and_never_a_number():
 
 
 def test_few_pairs_have_no_interval_and_two_no_correlation():
-    nine, two = (measure_pairs(compared(np.arange(n), np.arange(n) ** 2)) for n in (9, 2))
+    nine, two = (measure_pairs(compared(np.arange(n), np.arange(n) ** 2), PairOptions()) for n in (9, 2))
 
     assert [row["mean"] is None for row in nine.rows] == [False] * 6
     assert {row["ci_low"] for row in nine.rows} == {None}
@@ -152,7 +152,7 @@ def test_shifting_and_stretching_the_similarities_changes_the_raw_error_only():
     similar = target + 0.3 * rng.normal(size=50)
 
     one, other = (
-        {row["measure"]: row["mean"] for row in measure_pairs(compared(target, column), intervals="none").rows}
+        {row["measure"]: row["mean"] for row in measure_pairs(compared(target, column), PairOptions(intervals="none")).rows}
         for column in (similar, 7 * similar - 3)
     )
 
@@ -326,7 +326,7 @@ def test_the_table_shows_small_p_values_in_four_digits(folder, run):
         (["gold.txt"], "give TARGETS SIMILARITIES"),
         (["--reference", "teacher.npy"], "give --reference with --candidate"),
         (["--left", "teacher.npy", "--right", "teacher.npy"], "give --left with --right and --scores"),
-        (["gold.txt", "sim.npy", "--reference", "teacher.npy"], "do not go together"),
+        (["gold.txt", "sim.npy", "--reference", "teacher.npy"], "cannot be combined"),
         (["gold.txt", "sim.npy", "--pairs", "5"], "--pairs draws pairs"),
         (["gold.txt", "sim.npy", "--metric", "dot"], "--metric is for embeddings"),
         (["gold.txt", "missing.txt"], "missing.txt: no such file"),

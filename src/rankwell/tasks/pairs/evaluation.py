@@ -1,18 +1,25 @@
-"""Pairs with two numbers each -> figures with p-values and intervals: how well similarities follow what they should be."""
+"""Pairs with two numbers each -> results with p-values and intervals: how well similarities follow their targets."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Literal, NamedTuple
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
 
+from rankwell import __version__
 from rankwell.core.kernels.similarity import Similarity
-from rankwell.core.tables import Floats
+from rankwell.core.options import Input, InputData, Option
+from rankwell.core.tables import Bools, Floats
 from rankwell.core.tables.pairs import ScoredPairs
 from rankwell.core.tables.values import Values
-from rankwell.errors import BadInput
+from rankwell.errors import BadInput, BadUsage
+from rankwell.evaluation.details import DETAIL_COLUMNS
+from rankwell.evaluation.results import Results
+from rankwell.io.embeddings import read_column
 from rankwell.stats import MIN_QUERIES, Intervals, correlation
 from rankwell.stats.correlation import PairIntervals, bootstrap_pairs, fit_line
 from rankwell.stats.summaries import SummaryRow, summarise
+from rankwell.store import Source
 
 Words = Literal["rankwell", "st"]
 DEFINITIONS = {
@@ -23,9 +30,53 @@ DEFINITIONS = {
     "MSE": ("mean of (similarity - target)²", "rankwell"),
     "MAE(fit='affine')": ("mean of |slope · similarity + intercept - target|, by the least-squares line", "Legendre 1805"),
 }
+_MOST_STRATA = 100
 
 
-class Compared(NamedTuple):
+@dataclass(frozen=True, kw_only=True)
+class PairOptions:
+    """The choices that decide the values of `rankwell pairs`.
+
+    Parameters
+    ----------
+    reference
+        Embeddings whose similarities are the targets.
+    candidate
+        Embeddings of the same items by another model, matched by id, or by position where either has no ids; repeat it for more.
+    sample
+        How many pairs of items to draw for --reference, without replacement; 10000, or all pairs where there are fewer.
+    left
+        Embeddings of the left sides of pairs, row by row.
+    right
+        Embeddings of their right sides by the same model.
+    scores
+        What these pairs should score, as TARGETS.
+    metric
+        Similarity of two vectors: cosine (the default), dot, euclidean or manhattan (negative distances); repeat it for more.
+    strata
+        Also each stratum alone: so many equal parts of the targets, or a column that names each pair's stratum.
+    convention
+        Whose words: rankwell, or st for those of sentence-transformers' EmbeddingSimilarityEvaluator.
+    intervals
+        95 % intervals by the bootstrap over pairs, by Student's t (for correlations by Fisher's z), or none.
+    seed
+        Seed of the sample and of the bootstrap.
+    """
+
+    reference: InputData = None
+    candidate: Annotated[list[str] | None, Input()] = None
+    sample: Annotated[int | None, Option(("--pairs",))] = None
+    left: InputData = None
+    right: InputData = None
+    scores: InputData = None
+    metric: list[str] | None = None
+    strata: Annotated[str | None, Input(perhaps=True)] = None
+    convention: Annotated[Words, Option(("--convention", "-c"))] = "rankwell"
+    intervals: Intervals = "bootstrap"
+    seed: int = 0
+
+
+class ModelPairs(NamedTuple):
     """One model's pairs under one similarity; None where the similarities were given as numbers."""
 
     run: str
@@ -33,8 +84,17 @@ class Compared(NamedTuple):
     scored: ScoredPairs
 
 
-class Figures(NamedTuple):
-    """Rows of the summary, the errors of single pairs, what could not be computed, and how similarities become targets."""
+class PairInputs(NamedTuple):
+    """The pairs of every model, the rules by which they were chosen, notes on them, and their files."""
+
+    compared: list[ModelPairs]
+    rules: dict[str, str | int]
+    notes: list[str]
+    sources: dict[str, Source]
+
+
+class MeasuredPairs(NamedTuple):
+    """Summary rows, the errors of single pairs, notes on values that are undefined, and the lines of calibration in words."""
 
     rows: list[dict[str, Any]]
     values: list[Values]
@@ -42,9 +102,45 @@ class Figures(NamedTuple):
     calibrations: list[str]
 
 
-def measure_pairs(
-    compared: Compared, *, intervals: Intervals = "bootstrap", seed: int = 0, convention: Words = "rankwell"
-) -> Figures:
+def evaluate_pairs(
+    inputs: PairInputs, options: PairOptions, *, details: bool = False, progress: Callable[[str, int, int], None] | None = None
+) -> Results:
+    """The correlations, errors and calibrations of every model, over all pairs and then by stratum.
+
+    In `details`, `query` is the pair, `score` its similarity and `grade` its target.
+    """
+    strata, n = options.strata, len(inputs.compared[0].scored)
+    labels = None if strata is None or strata.isdigit() else _read_strata(strata, n)
+    whole, rows, notes = list[MeasuredPairs](), list[dict[str, Any]](), list[str]()
+    for place, each in enumerate(inputs.compared):
+        whole.append(measure_pairs(each, options))
+        rows += [{**row, **({} if strata is None else {"group": "all"})} for row in whole[-1].rows]
+        for group, chosen in _strata(each.scored.targets, strata, labels):
+            part = measure_pairs(each._replace(scored=each.scored.of(chosen)), options)
+            rows += [{**row, "group": group} for row in part.rows]
+            notes += [f"{note}; stratum {group}" for note in part.notes if note not in whole[-1].notes]
+        if progress is not None:
+            progress("compared", place + 1, len(inputs.compared))
+    rows += _largest(rows) if options.convention == "st" else []
+    if strata is not None and labels is None:
+        notes.append("a stratum holds targets of one range, in which correlations are lower than over all")
+    notes = list(dict.fromkeys([*(note for each in whole for note in each.notes), *notes]))
+    return Results(
+        values=tuple(value for each in whole for value in each.values),
+        # A correlation has no value per pair, and errors keep their places among the rows.
+        summarised=0,
+        aggregates=tuple(rows),
+        rules=_rules(inputs, options),
+        notes=(*inputs.notes, *notes, *(line for each in whole for line in each.calibrations)),
+        sources=inputs.sources,
+        details=_detail_columns(inputs.compared) if details else None,
+        intervals=options.intervals,
+        seed=options.seed,
+        task="pairs",
+    )
+
+
+def measure_pairs(compared: ModelPairs, options: PairOptions) -> MeasuredPairs:
     """Correlations with p, errors, and the error after calibration, a row each, for one model's pairs.
 
     Correlations and the calibrated error are null where a column is constant, correlations also below 3 pairs, intervals below
@@ -52,10 +148,11 @@ def measure_pairs(
     Kendall's is the asymptotic one of Brown and Benedetti (1977) under both. convention: `st` labels correlations as
     sentence-transformers does, `spearman_cosine`. Raises BadInput where there is no pair.
     """
+    intervals, seed, convention = options.intervals, options.seed, options.convention
     targets, similarities = compared.scored.targets, compared.scored.similarities
     n = len(targets)
     if not n:
-        raise BadInput(f"{compared.run}: no pairs; at least one is wanted.")
+        raise BadInput(f"{compared.run}: no pairs; expected at least one.")
     varied = not (correlation.is_constant(targets) or correlation.is_constant(similarities))
     drawn = PairIntervals(None, None, None)
     if intervals == "bootstrap" and varied and n >= MIN_QUERIES:
@@ -64,7 +161,7 @@ def measure_pairs(
     for name, found, bounds in _correlations(targets, similarities, drawn, intervals):
         low, high = bounds if bounds and n >= MIN_QUERIES else (None, None)
         value, p = found or (None, None)
-        exact, label = exact_name(name, compared.similarity), _label(name, compared.similarity, convention)
+        exact, label = _exact_name(name, compared.similarity), _label(name, compared.similarity, convention)
         rows.append(SummaryRow.of(compared.run, exact, label, value, None, low, high, n, "score") | {"p": p})
     values = _errors(compared, convention)
     for each, row in zip(values, summarise(values, intervals=intervals, resamples=resamples_of(n), seed=seed), strict=True):
@@ -74,12 +171,12 @@ def measure_pairs(
             shown |= {"ci_low": low, "ci_high": high}
         rows.append(shown)
     line = fit_line(targets, similarities)
-    told = [] if line is None else [f"{_who(compared)}: calibrated by {line.slope:.4g} · similarity {line.intercept:+.4g}"]
-    return Figures(rows, values, _notes(compared, rows, intervals, varied=varied), told)
+    calibration = [] if line is None else [f"{_who(compared)}: calibrated by {line.slope:.4g} · similarity {line.intercept:+.4g}"]
+    return MeasuredPairs(rows, values, _notes(compared, rows, intervals, varied=varied), calibration)
 
 
 def resamples_of(n: int) -> int:
-    """How many bootstrap resamples n pairs get: 10,000, above 2,000 pairs as many as 20 million draws allow, at least 1,000."""
+    """Number of bootstrap resamples of n pairs: 10,000, above 2,000 pairs as many as 20 million draws allow, at least 1,000."""
     return min(10_000, max(1_000, 20_000_000 // n))
 
 
@@ -99,8 +196,8 @@ def _correlations(
     yield "Kendall", found, correlation.kendall_interval(counts) if found and intervals != "none" else None
 
 
-def _errors(compared: Compared, convention: Words) -> list[Values]:
-    """The errors of single pairs, as they stand and after calibration; NaN where there is no line to calibrate by."""
+def _errors(compared: ModelPairs, convention: Words) -> list[Values]:
+    """The errors of single pairs, before and after calibration; NaN where there is no line to calibrate by."""
     run, _, scored = compared
     off = scored.similarities - scored.targets
     line = fit_line(scored.targets, scored.similarities)
@@ -108,12 +205,12 @@ def _errors(compared: Compared, convention: Words) -> list[Values]:
     names = tuple(scored.names)
     made: list[Values] = []
     for name, column in (("MAE", np.abs(off)), ("MSE", off * off), ("MAE(fit='affine')", calibrated)):
-        exact = exact_name(name, compared.similarity)
+        exact = _exact_name(name, compared.similarity)
         made.append(Values(run, exact, _label(name, compared.similarity, convention), "score", "mean", names, column))
     return made
 
 
-def exact_name(name: str, similarity: str | None) -> str:
+def _exact_name(name: str, similarity: str | None) -> str:
     """The measure's name with the similarity that it was computed from, where that is known: `Spearman(sim='cosine')`."""
     if similarity is None:
         return name
@@ -124,11 +221,11 @@ def exact_name(name: str, similarity: str | None) -> str:
 def _label(name: str, similarity: str | None, convention: Words) -> str:
     if convention == "st" and similarity is not None and name in ("Spearman", "Pearson"):
         return f"{name.lower()}_{similarity}"
-    return exact_name(name, similarity)
+    return _exact_name(name, similarity)
 
 
-def _notes(compared: Compared, rows: Sequence[Mapping[str, Any]], intervals: Intervals, *, varied: bool) -> list[str]:
-    """What is null among the rows, and why."""
+def _notes(compared: ModelPairs, rows: Sequence[Mapping[str, Any]], intervals: Intervals, *, varied: bool) -> list[str]:
+    """Notes on the null values among the rows."""
     scored, who = compared.scored, _who(compared)
     notes: list[str] = []
     for kind, column in (("targets", scored.targets), ("similarities", scored.similarities)):
@@ -146,11 +243,11 @@ def _notes(compared: Compared, rows: Sequence[Mapping[str, Any]], intervals: Int
     return notes
 
 
-def _who(compared: Compared) -> str:
+def _who(compared: ModelPairs) -> str:
     return compared.run if compared.similarity is None else f"{compared.run} {compared.similarity}"
 
 
-def largest(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def _largest(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """sentence-transformers' `pearson_max` and `spearman_max` of each run, where there is more than one similarity."""
     made: list[dict[str, Any]] = []
     for run in dict.fromkeys(row["run"] for row in rows):
@@ -161,3 +258,67 @@ def largest(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
                 largest = {"mean": max(row["mean"] for row in mine), "ci_low": None, "ci_high": None, "p": None}
                 made.append({**mine[0], "measure": f"{name}(sim='max')", "label": f"{name.lower()}_max", **largest})
     return made
+
+
+def _read_strata(place: str, n: int) -> list[str]:
+    labels = read_column(place)
+    if len(labels) != n:
+        raise BadInput(f"{place}: {len(labels)} strata for {n} pairs; every pair has one, in the same order.")
+    known = [label for label in labels if label]
+    if len(known) < n:
+        row = next(row for row, label in enumerate(labels) if not label)
+        raise BadInput(f"{place}: row {row} (from 0) names no stratum; name one for every pair.")
+    if len(set(known)) > _MOST_STRATA:
+        raise BadInput(f"{place}: {len(set(known))} different strata, {_MOST_STRATA} at most; for numbers give --strata 4.")
+    return known
+
+
+def _strata(targets: Floats, strata: str | None, labels: list[str] | None) -> Iterator[tuple[str, Bools]]:
+    """Each stratum's name and pairs; equal targets stay together, so that there may be fewer strata than requested."""
+    if strata is None:
+        return
+    if labels is not None:
+        column = np.array(labels, dtype=object)
+        yield from ((name, column == name) for name in sorted(set(labels)))
+        return
+    if not 2 <= int(strata) <= _MOST_STRATA:
+        raise BadUsage(f"--strata {strata}; 2 to {_MOST_STRATA} parts of the targets, or a column, as in pairs.csv:genre.")
+    inner = np.quantile(targets, np.arange(1, int(strata)) / int(strata))
+    place = np.searchsorted(inner, targets, side="right")
+    for each in np.unique(place).tolist():
+        inside = targets[place == each]
+        yield f"{inside.min():.4g} to {inside.max():.4g}", place == each
+
+
+def _rules(inputs: PairInputs, options: PairOptions) -> dict[str, Any]:
+    n = len(inputs.compared[0].scored)
+    similarities = list(dict.fromkeys(each.similarity for each in inputs.compared if each.similarity))
+    measures = {
+        _exact_name(name, each.similarity): {"definition": definition, "source": source}
+        for each in inputs.compared
+        for name, (definition, source) in DEFINITIONS.items()
+    }
+    return {
+        "convention": options.convention,
+        "pairs": n,
+        **({"similarity": ",".join(similarities)} if similarities else {}),
+        **inputs.rules,
+        "ranks": "average",
+        "calibration": "least-squares",
+        "intervals": options.intervals,
+        **({"resamples": resamples_of(n)} if options.intervals == "bootstrap" else {}),
+        "seed": options.seed,
+        "measures": measures,
+        "version": __version__,
+    }
+
+
+def _detail_columns(compared: Sequence[ModelPairs]) -> dict[str, list[Any]]:
+    columns: dict[str, list[Any]] = {name: [] for name in DETAIL_COLUMNS}
+    for run, similarity, scored in compared:
+        columns["run"] += [run] * len(scored)
+        columns["query"] += scored.names
+        columns["score"] += scored.similarities.tolist()
+        columns["grade"] += scored.targets.tolist()
+        columns["detail"] += [None if similarity is None else f'{{"similarity": "{similarity}"}}'] * len(scored)
+    return columns | {name: [None] * len(columns["run"]) for name in ("item", "rank", "state")}
