@@ -17,9 +17,8 @@ from random import Random
 
 import numpy as np
 
-from rankwell.tasks.answers.answer_pairs import AnswerPairs
+from rankwell.tasks.answers.answer_pairs import AnswerPairs, Predictions, Questions
 from rankwell.tasks.answers.measures.answers import answer_em, answer_f1
-from rankwell.tasks.answers.questions import Predictions, Questions
 
 Texts = dict[str, list[str]]
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from rankwell.tasks.answers.questions import Predictions, Questions
+from rankwell.tasks.answers.answer_pairs import Predictions, Questions
 
 Span = tuple[str, int, int]
 """Document, start, end."""
@@ -21,7 +21,7 @@ def squad(*qas: Any, **more: Any) -> dict[str, Any]:
     return {"version": "v2.0", "data": [{"title": "France", "paragraphs": [{"context": CONTEXT, "qas": list(qas), **more}]}]}
 
 
-def asked(name: Any = "q1", question: str = "Which capital?", **more: Any) -> dict[str, Any]:
+def qa(name: Any = "q1", question: str = "Which capital?", **more: Any) -> dict[str, Any]:
     return {"id": name, "question": question, "answers": [{"text": "Paris", "answer_start": 0}], **more}
 
 

@@ -20,8 +20,7 @@ from rankwell.core.tables.judgments import Judgments
 from rankwell.core.views.aspects import GroupRankings, IntentRankings
 from rankwell.core.views.preferences import PreferenceRankings, Preferences
 from rankwell.io.mapping import find_hits
-from rankwell.tasks.answers.answer_pairs import AnswerPairs
-from rankwell.tasks.answers.questions import Predictions, Questions
+from rankwell.tasks.answers.answer_pairs import AnswerPairs, Predictions, Questions
 
 Run = dict[str, dict[str, float]]
 KINDS = ("absent", "empty", "nothing judged", "nothing relevant", "constant", "single", "long", "all unjudged") + 8 * ("mixed",)

@@ -6,7 +6,9 @@ The public names stand in `public.py`, here and in the folder of each task; each
 
 __version__ = "0.1.0"
 
-_RENAMED = dict.fromkeys(("Agreement", "Captions", "ClipResults", "Comparison", "Evaluation", "InstanceResults"), "Results")
+_RENAMED = dict.fromkeys(
+    ("Agreement", "AnswerResults", "Captions", "ClipResults", "Comparison", "Evaluation", "InstanceResults"), "Results"
+)
 _homes: dict[str, str] = {}
 
 

@@ -1,7 +1,6 @@
 """The public names of rankwell, with their types: written by tools/public_stub.py."""
 
-from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 from rankwell.core.registry import Measure as Measure
@@ -11,13 +10,12 @@ from rankwell.core.tables.ranking import Ranking as Ranking
 from rankwell.core.tables.values import Values as Values
 from rankwell.core.views.judged import JudgedRankings as JudgedRankings
 from rankwell.evaluation.results import Results as Results
-from rankwell.experiments.comparison import Attribute, Origin
-from rankwell.experiments.comparison.judging import ComparisonOptions as ComparisonOptions
-from rankwell.experiments.fusion import FusionOptions as FusionOptions
-from rankwell.experiments.fusion import FusionTuningOptions as FusionTuningOptions
+from rankwell.experiments.comparison import compare_values as compare_values
 from rankwell.experiments.fusion import TunedFusion as TunedFusion
-from rankwell.experiments.runner.results import BenchOptions as BenchOptions
+from rankwell.experiments.fusion import fuse as fuse
+from rankwell.experiments.fusion import tune_fusion as tune_fusion
 from rankwell.experiments.runner.results import BenchResults as BenchResults
+from rankwell.experiments.runner.results import bench as bench
 from rankwell.io import find_hits as find_hits
 from rankwell.io import read_judgments as read_judgments
 from rankwell.io import read_ranking as read_ranking
@@ -30,12 +28,11 @@ from rankwell.io.mapping import preference_rankings as preference_rankings
 from rankwell.io.mapping import ranking_pairs as ranking_pairs
 from rankwell.tasks.agreement.evaluation import compare_lists as compare_lists
 from rankwell.tasks.agreement.options import AgreementOptions as AgreementOptions
-from rankwell.tasks.answers.evaluation import AnswerResults as AnswerResults
-from rankwell.tasks.answers.evaluation import evaluate_answers as evaluate_answers
+from rankwell.tasks.answers.answer_pairs import Predictions as Predictions
+from rankwell.tasks.answers.answer_pairs import Questions as Questions
 from rankwell.tasks.answers.formats import read_predictions as read_predictions
 from rankwell.tasks.answers.formats import read_questions as read_questions
-from rankwell.tasks.answers.questions import Predictions as Predictions
-from rankwell.tasks.answers.questions import Questions as Questions
+from rankwell.tasks.answers.options import AnswerOptions as AnswerOptions
 from rankwell.tasks.captions.hgr import eval_q2m as eval_q2m
 from rankwell.tasks.captions.options import CaptionOptions as CaptionOptions
 from rankwell.tasks.clips.annotations import Annotations as Annotations
@@ -72,21 +69,6 @@ def agree(
     progress: Callable[[str, int, int], None] | None = ...,
     options: AgreementOptions | None = ...,
 ) -> Results: ...
-def bench(
-    file: str | Path,
-    output: str | Path | None = ...,
-    *,
-    measures: Sequence[str] | str | None = ...,
-    baseline: str | None = ...,
-    mean: bool | None = ...,
-    intervals: bool | None = ...,
-    side_by_side: bool | None = ...,
-    only: Sequence[str] = ...,
-    force: bool = ...,
-    jobs: int = ...,
-    progress: Callable[[str, int, int], None] | None = ...,
-    options: BenchOptions | None = ...,
-) -> BenchResults: ...
 def captions(
     scores: Any = ...,
     positives: Any = ...,
@@ -113,24 +95,6 @@ def captions(
     progress: Callable[[str, int, int], None] | None = ...,
     options: CaptionOptions | None = ...,
 ) -> Results: ...
-def compare_values(
-    values: Sequence[Values],
-    *,
-    baseline: str | None = ...,
-    measures: Sequence[str] | str | None = ...,
-    test: Literal["randomisation", "t", "wilcoxon", "sign", "bootstrap"] = ...,
-    correction: Literal["holm", "bh", "max-t", "tukey", "none"] = ...,
-    intervals: Literal["bootstrap", "t", "none"] = ...,
-    level: float = ...,
-    power: float = ...,
-    resamples: int = ...,
-    seed: int = ...,
-    row_attributes: Sequence[Mapping[str, Any]] = ...,
-    group: Attribute | None = ...,
-    cluster: Attribute | None = ...,
-    origin: Origin | None = ...,
-    options: ComparisonOptions | None = ...,
-) -> Results: ...
 def evaluate(
     judgments: Any,
     runs: Any,
@@ -153,36 +117,36 @@ def evaluate(
     progress: Callable[[str, int, int], None] | None = ...,
     options: RunOptions | None = ...,
 ) -> Results: ...
-def fuse(
-    runs: Sequence[Any] | Mapping[str, Any],
+def evaluate_answers(
+    gold: Any,
+    predictions: Any = ...,
     *,
-    method: str = ...,
-    weights: Sequence[float] | None = ...,
-    normalise: str | None = ...,
-    absent: str | None = ...,
-    depth: int | None = ...,
-    top: int | None = ...,
-    run_format: str | None = ...,
-    duplicates: Literal["error", "first", "best"] = ...,
-    progress: Callable[[str, int, int], None] | None = ...,
-    options: FusionOptions | None = ...,
-) -> Ranking: ...
-def tune_fusion(
-    runs: Sequence[Any] | Mapping[str, Any],
-    judgments: Any,
-    *,
-    measure: str = ...,
-    methods: Sequence[str] = ...,
-    normalise: Sequence[str] = ...,
-    absent: str | None = ...,
-    step: float = ...,
-    folds: int = ...,
+    retrieved: Any = ...,
+    k: int | None = ...,
+    retriever_k: int | None = ...,
+    convention: str = ...,
+    measures: Sequence[str] | str | None = ...,
+    normalizer: str | None = ...,
+    language: str | None = ...,
+    isolated: Any = ...,
+    na_probs: Any = ...,
+    na_threshold: float | None = ...,
+    na_ties: Literal["whole", "official"] | None = ...,
+    relevance: Literal["document", "dpr", "kilt", "lower", "raw", "context"] | None = ...,
+    corpus: Any = ...,
+    context_share: float | None = ...,
+    ties: Literal["id-desc", "id-asc", "input", "optimistic", "pessimistic", "error"] | None = ...,
+    duplicates: Literal["error", "first", "best", "keep"] | None = ...,
+    missing: Literal["zero", "empty", "skip", "error"] | None = ...,
+    extra: Literal["ignore", "error"] | None = ...,
+    right: str | None = ...,
+    gold_format: str | None = ...,
+    predictions_format: str | None = ...,
+    retrieved_format: str | None = ...,
+    isolated_format: str | None = ...,
+    intervals: Literal["bootstrap", "t", "none"] = ...,
     seed: int = ...,
-    depth: int | None = ...,
-    top: int | None = ...,
-    judgments_format: str | None = ...,
-    run_format: str | None = ...,
-    duplicates: Literal["error", "first", "best"] = ...,
+    details: bool = ...,
     progress: Callable[[str, int, int], None] | None = ...,
-    options: FusionTuningOptions | None = ...,
-) -> TunedFusion: ...
+    options: AnswerOptions | None = ...,
+) -> Results: ...

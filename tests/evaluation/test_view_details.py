@@ -10,16 +10,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from answer_forms import CONTEXT, asked, lines, squad, written
+from answer_forms import CONTEXT, lines, qa, squad, written
 from rankwell.core.tables.values import Values
 from rankwell.experiments.comparison.folders import from_folders
 from rankwell.io.result_folder import read_results
 from rankwell.media.texts import NORMALIZERS, normalizer
 from rankwell.report.folder import FolderContent, write_folder
 from rankwell.tasks.agreement.evaluation import agree
-from rankwell.tasks.answers.contexts import context, shortened
 from rankwell.tasks.answers.evaluation import evaluate_answers
-from rankwell.tasks.answers.overlap import overlap
+from rankwell.tasks.answers.marks import context, overlap, shortened
 from rankwell.tasks.captions.evaluation import captions
 
 
@@ -163,7 +162,7 @@ def test_a_context_is_cut_between_words_and_stays_short() -> None:
 
 
 def test_a_reader_alone_has_lists_with_contexts_and_how_sure_it_is_that_there_is_none(tmp_path: Path) -> None:
-    gold = squad(asked("q1"), asked("q2"))
+    gold = squad(qa("q1"), qa("q2"))
     given = [
         {"id": "q1", "rank": 1, "text": "France", "no_answer": 0.25},
         {"id": "q1", "rank": 2, "text": "Paris"},
@@ -193,7 +192,7 @@ def test_a_reader_alone_has_lists_with_contexts_and_how_sure_it_is_that_there_is
 
 
 def test_documents_of_a_retriever_bring_the_beginning_of_what_they_say(tmp_path: Path) -> None:
-    gold = squad(asked("q1"), id="d1")
+    gold = squad(qa("q1"), id="d1")
     (tmp_path / "bm25.run").write_text("q1 Q0 d1 1 2.0 x\nq1 Q0 d9 2 1.0 x\n")
 
     result = evaluate_answers(written(tmp_path / "gold.json", gold), retrieved=tmp_path / "bm25.run", details=True)

@@ -10,7 +10,7 @@ import pytest
 
 pytest.importorskip("selenium")
 
-from answer_forms import asked, lines, squad, written
+from answer_forms import lines, qa, squad, written
 from browsing import Page
 from rankwell.commands.report import write_report
 from rankwell.io.result_folder import read_results
@@ -134,7 +134,7 @@ def test_agreement_shows_rank_similarity_and_margin_under_the_reference(browser:
 
 
 def test_answers_show_what_they_share_with_the_right_one(browser: Page, tmp_path: Path) -> None:
-    gold = squad(asked("q1"), {"id": "q2", "question": "?", "answers": [], "is_impossible": True})
+    gold = squad(qa("q1"), {"id": "q2", "question": "?", "answers": [], "is_impossible": True})
     given = [
         {"id": "q1", "rank": 1, "text": f"🌍 the paris {HOSTILE}", "no_answer": 0.125},
         {"id": "q1", "rank": 2, "text": "Paris"},

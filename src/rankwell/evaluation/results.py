@@ -209,6 +209,7 @@ class ResultsBuilder:
             mine = run.counted_by(each.measure, counted)
             self._add_values(run, each, mine)
             if run.levels is None:
+                self.row_attributes += [run.attributes] if run.attributes else []
                 continue
             ceiling, chance = run.ceiling(each.measure, mine), run.chance(each.measure)
             if ceiling.reason:

@@ -24,9 +24,8 @@ from rankwell.conventions import CONVENTIONS
 from rankwell.core.registry import parse_measure
 from rankwell.core.views.judged import JudgedRankings
 from rankwell.errors import BadUsage, UnknownName
-from rankwell.tasks.answers.answer_pairs import AnswerPairs, answer_pairs
-from rankwell.tasks.answers.choices import answer_measures, answer_rules, retriever_measures
-from rankwell.tasks.answers.questions import Predictions, Questions
+from rankwell.tasks.answers.answer_pairs import AnswerPairs, Predictions, Questions, answer_pairs
+from rankwell.tasks.answers.plan import AnswerWords, answer_rules
 
 JUDGES = [name for name in CONVENTIONS if "answers" in CONVENTIONS[name].tasks]
 
@@ -35,6 +34,10 @@ def retriever_view() -> JudgedRankings:
     """What the fixture's retriever returned, against the relevant documents."""
     truth = {query: dict.fromkeys(documents, 1.0) for query, documents in RELEVANT.items()}
     return judged_rankings(truth, {query: in_order(documents) for query, documents in RETURNED.items()})
+
+
+def words(name: str, k: int = 5, retriever_k: int = 10, **options: Any) -> AnswerWords:
+    return AnswerWords(CONVENTIONS[name], k, retriever_k, **options)
 
 
 def reader_view() -> AnswerPairs:
@@ -46,7 +49,7 @@ def reader_view() -> AnswerPairs:
 def report(name: str, view: AnswerPairs, k: int = 5, **options: Any) -> dict[str, float]:
     """The mean of every measure that a convention reports of answers, by its label; percentages where the source has them."""
     scale = 100 if CONVENTIONS[name].unit == "percent" else 1
-    asked = answer_measures(None, CONVENTIONS[name], k=k, **options)
+    asked = words(name, k, **options).reader_measures(None)
     return {label: scale * float(np.nanmean(measure(view))) for measure, label in asked}
 
 
@@ -77,13 +80,13 @@ def test_haystacks_finder_divides_by_the_questions_whose_document_was_retrieved(
 def test_the_retriever_is_judged_over_all_questions(name: str, prefix: str, average: float):
     view = retriever_view()
 
-    found = {label: float(measure(view).mean()) for measure, label in retriever_measures(CONVENTIONS[name], 10)}
+    found = {label: float(measure(view).mean()) for measure, label in words(name).retriever_measures()}
 
     assert found == pytest.approx({f"{prefix}{word}": value for word, value in (RETRIEVER | {"map": average}).items()})
 
 
 def test_the_words_of_piafs_article_are_understood_and_reported_by_the_codes_names():
-    asked = answer_measures(["reader_top1_fk", "reader_top1_fk_has_answer"], CONVENTIONS["piaf"], k=3)
+    asked = words("piaf", 3).reader_measures(["reader_top1_fk", "reader_top1_fk_has_answer"])
 
     assert [(each.label, str(each.measure)) for each in asked] == [
         ("reader_topk_f1", "AnswerF1(unit='offset',no_answer='explicit')@3"),
@@ -166,7 +169,7 @@ def test_piafs_own_test_of_the_retriever_comes_out(shared: Path):
     truth = {query: {paragraph: 1.0} for query, paragraph in asked.items()}
     view = judged_rankings(truth, {query: in_order(paragraphs) for query, paragraphs in lists.items()})
 
-    found = {label: float(measure(view).mean()) for measure, label in retriever_measures(CONVENTIONS["piaf"], 10)}
+    found = {label: float(measure(view).mean()) for measure, label in words("piaf").retriever_measures()}
 
     assert len(asked) == 16
     assert found == pytest.approx(PIAF_SAMPLE)
@@ -244,7 +247,7 @@ def test_mlqa_shares_characters_in_chinese():
 )
 def test_a_language_that_a_convention_does_not_have_is_refused(name: str, language: str, message: str):
     with pytest.raises(BadUsage, match=message):
-        answer_measures(None, CONVENTIONS[name], k=5, language=language)
+        words(name, language=language).reader_measures(None)
 
 
 def test_accents_may_be_composed_or_not_in_nq_open():
@@ -306,21 +309,21 @@ def test_the_conventions_of_the_issue_are_there():
 
 @pytest.mark.parametrize("name", JUDGES)
 def test_every_label_means_a_measure_of_answers_or_of_the_retriever(name: str):
-    entry, reading = CONVENTIONS[name], answer_rules(name)
+    rules, chosen = answer_rules(name), words(name, 4, 7)
 
-    readers = answer_measures(None, entry, k=4)
-    retrievers = retriever_measures(entry, 7)
+    readers = chosen.reader_measures(None)
+    retrievers = chosen.retriever_measures()
 
-    assert [each.label for each in readers] == list(reading.labels)
+    assert [each.label for each in readers] == list(rules.labels)
     assert {each.measure.entry.view.__name__ for each in readers} == {"AnswerPairs"}
-    assert [each.label for each in retrievers] == [f"{word}7" if word.endswith("@") else word for word in reading.retriever]
+    assert [each.label for each in retrievers] == [f"{word}7" if word.endswith("@") else word for word in rules.retriever]
     assert {each.measure.cutoff for each in readers} <= {1, 4}
     assert {each.measure.cutoff for each in retrievers} <= {7, None}
-    assert set(reading.other_words.values()) <= set(reading.labels)
+    assert set(rules.other_words.values()) <= set(rules.labels)
 
 
 def test_a_normaliser_goes_into_measures_of_texts_and_not_of_positions():
-    asked = answer_measures(["reader_top1_em", "AnswerF1@1"], CONVENTIONS["piaf"], k=5, normalizer="french")
+    asked = words("piaf", normalizer="french").reader_measures(["reader_top1_em", "AnswerF1@1"])
 
     assert [str(each.measure) for each in asked] == [
         "AnswerEM(match='offset',no_answer='explicit')@1",

@@ -10,7 +10,7 @@ import duckdb
 import pytest
 import zstandard
 
-from answer_forms import CONTEXT, answers_of, asked, columns, lines, squad, written
+from answer_forms import CONTEXT, answers_of, columns, lines, qa, squad, written
 from rankwell.errors import BadInput, BadLine, DuplicateItem, NothingToEvaluate, UnknownName
 from rankwell.tasks.answers.formats import FoundQuestions, read_na_probs, read_predictions, read_questions, read_retrieved
 
@@ -22,9 +22,9 @@ def test_a_squad_file_gives_questions_by_id_with_answers_documents_and_positions
         written(
             tmp_path / "gold.json",
             squad(
-                asked("b"),
-                asked("a", "Which country?", answers=[{"text": "France", "answer_start": 24}], is_impossible=False),
-                asked("c", "Which king?", answers=[], is_impossible=True, plausible_answers=[{"text": "x", "answer_start": 1}]),
+                qa("b"),
+                qa("a", "Which country?", answers=[{"text": "France", "answer_start": 24}], is_impossible=False),
+                qa("c", "Which king?", answers=[], is_impossible=True, plausible_answers=[{"text": "x", "answer_start": 1}]),
             ),
         )
     )
@@ -46,7 +46,7 @@ def test_a_squad_file_gives_questions_by_id_with_answers_documents_and_positions
 
 def test_the_order_of_articles_paragraphs_and_questions_does_not_show(tmp_path: Path) -> None:
     articles = [
-        {"title": f"T{a}", "paragraphs": [{"id": f"{a}.{p}", "context": CONTEXT, "qas": [asked(f"{a}{p}{q}") for q in range(3)]}]}
+        {"title": f"T{a}", "paragraphs": [{"id": f"{a}.{p}", "context": CONTEXT, "qas": [qa(f"{a}{p}{q}") for q in range(3)]}]}
         for a in range(4)
         for p in range(2)
     ]
@@ -61,7 +61,7 @@ def test_the_order_of_articles_paragraphs_and_questions_does_not_show(tmp_path: 
 
 
 def test_missing_whole_number_and_empty_ids_are_understood(tmp_path: Path) -> None:
-    gold = squad(asked(-7342), {"question": "No id?", "answers": []}, asked(""), asked(None))
+    gold = squad(qa(-7342), {"question": "No id?", "answers": []}, qa(""), qa(None))
 
     found = read_questions(written(tmp_path / "gold.json", gold))
 
@@ -71,7 +71,7 @@ def test_missing_whole_number_and_empty_ids_are_understood(tmp_path: Path) -> No
 
 
 def test_empty_questions_are_left_out_with_a_count_and_their_documents_stay(tmp_path: Path) -> None:
-    path = written(tmp_path / "gold.json", squad(asked("a"), asked("b", "  ", answers=[], is_impossible=True)))
+    path = written(tmp_path / "gold.json", squad(qa("a"), qa("b", "  ", answers=[], is_impossible=True)))
 
     dropped, kept = read_questions(path), read_questions(path, empty="keep")
 
@@ -83,7 +83,7 @@ def test_empty_questions_are_left_out_with_a_count_and_their_documents_stay(tmp_
 
 
 def test_filler_paragraphs_without_a_list_of_questions_stay_as_documents(tmp_path: Path) -> None:
-    gold = squad(asked())
+    gold = squad(qa())
     gold["data"][0]["paragraphs"] += [{"context": "Filler.", "qas": ""}, {"context": "More filler."}]
 
     found = read_questions(written(tmp_path / "gold.json", gold))
@@ -100,7 +100,7 @@ def test_answers_that_do_not_stand_where_they_should_are_counted_and_kept(tmp_pa
         {"text": "France", "answer_start": 999},
     ]
 
-    found = read_questions(written(tmp_path / "gold.json", squad(asked(answers=answers))))
+    found = read_questions(written(tmp_path / "gold.json", squad(qa(answers=answers))))
 
     assert found.counts["misaligned"] == 2
     assert any("2 (first data[0].paragraphs[0].qas[0].answers[1])" in note for note in found.notes)
@@ -115,7 +115,7 @@ def test_answers_without_a_position_or_a_text_are_counted(tmp_path: Path) -> Non
         {"text": "capital", "answer_start": 13},
     ]
 
-    found = read_questions(written(tmp_path / "gold.json", squad(asked(answers=answers))))
+    found = read_questions(written(tmp_path / "gold.json", squad(qa(answers=answers))))
 
     assert answers_of(found.table) == {"q1": ["Paris", "France", "capital"]}
     assert found.table.starts.tolist() == [-1, -1, 13]
@@ -127,7 +127,7 @@ def test_offsets_count_characters_and_not_bytes(tmp_path: Path) -> None:
         "data": [
             {
                 "title": "É",
-                "paragraphs": [{"context": "L’été 😀 à Paris", "qas": [asked(answers=[{"text": "Paris", "answer_start": 10}])]}],
+                "paragraphs": [{"context": "L’été 😀 à Paris", "qas": [qa(answers=[{"text": "Paris", "answer_start": 10}])]}],
             }
         ]
     }
@@ -136,7 +136,7 @@ def test_offsets_count_characters_and_not_bytes(tmp_path: Path) -> None:
 
 
 def test_marks_that_contradict_the_answers_are_told(tmp_path: Path) -> None:
-    gold = squad(asked("a", answers=[], is_impossible=False), asked("b", is_impossible=True), asked("c", answers=[]), asked("d"))
+    gold = squad(qa("a", answers=[], is_impossible=False), qa("b", is_impossible=True), qa("c", answers=[]), qa("d"))
 
     found = read_questions(written(tmp_path / "gold.json", gold))
 
@@ -149,7 +149,7 @@ def test_a_paragraphs_own_id_names_its_document_and_metadata_become_attributes(t
         "title": "T",
         "theme": "Travail",
         "id": 12,
-        "paragraphs": [{"id": 501, "page": 3, "context": CONTEXT, "qas": [asked()]}],
+        "paragraphs": [{"id": 501, "page": 3, "context": CONTEXT, "qas": [qa()]}],
     }
 
     table = read_questions(written(tmp_path / "gold.json", {"data": [article]})).table
@@ -159,7 +159,7 @@ def test_a_paragraphs_own_id_names_its_document_and_metadata_become_attributes(t
 
 
 def test_articles_of_one_title_are_numbered_on_so_that_no_documents_fall_together(tmp_path: Path) -> None:
-    articles = [{"title": "T", "paragraphs": [{"context": text, "qas": [asked(text)]}]} for text in ("one", "two")]
+    articles = [{"title": "T", "paragraphs": [{"context": text, "qas": [qa(text)]}]} for text in ("one", "two")]
 
     found = read_questions(written(tmp_path / "gold.json", {"data": articles}))
 
@@ -170,21 +170,21 @@ def test_articles_of_one_title_are_numbered_on_so_that_no_documents_fall_togethe
 def test_articles_without_a_title_go_by_their_number(tmp_path: Path) -> None:
     articles = [
         {"paragraphs": [{"context": "one", "qas": []}]},
-        {"title": "", "paragraphs": [{"context": "two", "qas": [asked()]}]},
+        {"title": "", "paragraphs": [{"context": "two", "qas": [qa()]}]},
     ]
 
     assert list(read_questions({"data": articles}).table.contexts) == ["0#0", "1#0"]
 
 
 def test_one_id_for_two_texts_of_documents_is_refused(tmp_path: Path) -> None:
-    paragraphs = [{"id": "p", "context": "one", "qas": [asked()]}, {"id": "p", "context": "two", "qas": []}]
+    paragraphs = [{"id": "p", "context": "one", "qas": [qa()]}, {"id": "p", "context": "two", "qas": []}]
 
     with pytest.raises(BadInput, match=r"data\[0\]\.paragraphs\[1\]\.context: the document 'p' has another text"):
         read_questions({"data": [{"title": "T", "paragraphs": paragraphs}]})
 
 
 def test_articles_may_come_a_line_each_and_compressed(tmp_path: Path) -> None:
-    articles = [{"title": title, "paragraphs": [{"context": CONTEXT, "qas": [asked(title)]}]} for title in ("A", "B")]
+    articles = [{"title": title, "paragraphs": [{"context": CONTEXT, "qas": [qa(title)]}]} for title in ("A", "B")]
     text = "".join(json.dumps(article) + "\n" for article in articles)
     plain = read_questions(written(tmp_path / "gold.jsonl", text))
     (tmp_path / "gold.jsonl.gz").write_bytes(gzip.compress(text.encode()))
@@ -201,14 +201,14 @@ def test_standard_input_is_read(monkeypatch: pytest.MonkeyPatch, tmp_path: Path)
     import io
     import sys
 
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(json.dumps(squad(asked())).encode())))
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(json.dumps(squad(qa())).encode())))
 
     assert read_questions("-").table.ids == ("q1",)
 
 
 def test_a_byte_order_mark_is_passed_over_and_told(tmp_path: Path) -> None:
     path = tmp_path / "gold.json"
-    path.write_bytes(b"\xef\xbb\xbf" + json.dumps(squad(asked())).encode())
+    path.write_bytes(b"\xef\xbb\xbf" + json.dumps(squad(qa())).encode())
 
     found = read_questions(path)
 
@@ -217,7 +217,7 @@ def test_a_byte_order_mark_is_passed_over_and_told(tmp_path: Path) -> None:
 
 
 def test_questions_with_one_text_are_reported_and_never_merged(tmp_path: Path) -> None:
-    found = read_questions(squad(asked("a"), asked("b"), asked("c", "Another?"), asked("d")))
+    found = read_questions(squad(qa("a"), qa("b"), qa("c", "Another?"), qa("d")))
 
     assert found.table.ids == ("a", "b", "c", "d")
     assert found.counts["duplicate_texts"] == 3
@@ -225,7 +225,7 @@ def test_questions_with_one_text_are_reported_and_never_merged(tmp_path: Path) -
 
 
 def test_an_id_that_comes_twice_is_refused_with_both_places(tmp_path: Path) -> None:
-    path = written(tmp_path / "gold.json", squad(asked("a"), asked("b"), asked("a", "Other?")))
+    path = written(tmp_path / "gold.json", squad(qa("a"), qa("b"), qa("a", "Other?")))
 
     with pytest.raises(
         DuplicateItem, match=r"gold\.json: data\[0\]\.paragraphs\[0\]\.qas\[0\] and data\[0\]\.paragraphs\[0\]\.qas\[2\].*'a'"
@@ -237,16 +237,16 @@ def test_an_id_that_comes_twice_is_refused_with_both_places(tmp_path: Path) -> N
     ("gold", "said"),
     [
         (
-            squad(asked(answers=[{"text": "x", "answer_start": "x"}])),
+            squad(qa(answers=[{"text": "x", "answer_start": "x"}])),
             r'qas\[0\]\.answers\[0\]\.answer_start is "x"; a whole number',
         ),
-        (squad(asked(answers=[{"text": "x", "answer_start": 1.5}])), r"answer_start is 1\.5"),
-        (squad(asked(answers=[{"text": 1990, "answer_start": 0}])), r"answers\[0\]\.text is 1990; a text"),
-        (squad(asked(answers=[{"answer_start": 0}])), r"answers\[0\]\.text is missing"),
-        (squad(asked(answers=[7])), r"answers\[0\] is 7"),
-        (squad(asked(answers=7)), r"qas\[0\]\.answers is 7; a list of answers"),
-        (squad(asked(is_impossible="perhaps")), r'is_impossible is "perhaps"; true or false'),
-        (squad(asked(1.5)), r"qas\[0\]\.id is 1\.5"),
+        (squad(qa(answers=[{"text": "x", "answer_start": 1.5}])), r"answer_start is 1\.5"),
+        (squad(qa(answers=[{"text": 1990, "answer_start": 0}])), r"answers\[0\]\.text is 1990; a text"),
+        (squad(qa(answers=[{"answer_start": 0}])), r"answers\[0\]\.text is missing"),
+        (squad(qa(answers=[7])), r"answers\[0\] is 7"),
+        (squad(qa(answers=7)), r"qas\[0\]\.answers is 7; a list of answers"),
+        (squad(qa(is_impossible="perhaps")), r'is_impossible is "perhaps"; true or false'),
+        (squad(qa(1.5)), r"qas\[0\]\.id is 1\.5"),
         (squad({"id": "a", "answers": []}), r"qas\[0\]\.question is missing"),
         (squad("text"), r'paragraphs\[0\]\.qas\[0\] is "text"; an object'),
         ({"data": [{"title": "T", "paragraphs": [{"qas": []}]}]}, r"data\[0\]\.paragraphs\[0\]\.context is missing"),
@@ -265,7 +265,7 @@ def test_what_is_no_squad_is_told_by_the_path_inside_the_document(gold: Any, sai
 
 
 def test_truncated_json_is_told_by_line_and_by_the_path_where_it_ends(tmp_path: Path) -> None:
-    whole = json.dumps(squad(asked("a"), asked("b")), indent=1)
+    whole = json.dumps(squad(qa("a"), qa("b")), indent=1)
     cut = whole[: whole.rindex('"Paris"') + 3]
 
     with pytest.raises(
@@ -284,11 +284,11 @@ def test_a_file_without_questions_has_nothing_to_evaluate(tmp_path: Path) -> Non
     with pytest.raises(NothingToEvaluate, match="no question"):
         read_questions(written(tmp_path / "gold.json", {"version": "2.0", "data": []}))
     with pytest.raises(NothingToEvaluate, match="beside 1 with an empty text"):
-        read_questions(written(tmp_path / "gold.json", squad(asked("a", ""))))
+        read_questions(written(tmp_path / "gold.json", squad(qa("a", ""))))
 
 
 def test_swapped_files_are_recognised(tmp_path: Path) -> None:
-    gold = written(tmp_path / "gold.json", squad(asked()))
+    gold = written(tmp_path / "gold.json", squad(qa()))
     predictions = written(tmp_path / "predictions.json", {"q1": "Paris"})
     odds = written(tmp_path / "odds.json", {"q1": 0.25})
     run = written(tmp_path / "run.txt", "q1 Q0 d1 1 0.5 tag\n")
@@ -311,9 +311,9 @@ def test_what_is_no_known_form_is_told_with_the_known_ones(tmp_path: Path) -> No
     with pytest.raises(BadInput, match=r"the document is a list of 2; known forms"):
         read_questions(written(tmp_path / "gold.json", [1, 2]))
     with pytest.raises(UnknownName, match="did you mean 'squad'"):
-        read_questions(written(tmp_path / "gold.json", squad(asked())), format="squat")
+        read_questions(written(tmp_path / "gold.json", squad(qa())), format="squat")
     with pytest.raises(UnknownName, match="'squad' has no part 'dev'"):
-        read_questions(written(tmp_path / "gold.json", squad(asked())), format="squad:dev")
+        read_questions(written(tmp_path / "gold.json", squad(qa())), format="squad:dev")
 
 
 def test_a_named_format_is_held_to_its_form(tmp_path: Path) -> None:
@@ -356,7 +356,7 @@ def test_hugging_face_rows_are_the_same_as_json_lines_list_data_and_parquet(tmp_
 
 
 def test_squad_and_its_rows_name_the_same_documents(tmp_path: Path) -> None:
-    paragraphs = [{"context": text, "qas": [asked(text)]} for text in ("one", "two")]
+    paragraphs = [{"context": text, "qas": [qa(text)]} for text in ("one", "two")]
     rows = [
         {"id": text, "title": "T", "context": text, "question": "?", "answers": {"text": [], "answer_start": []}}
         for text in ("one", "two")
@@ -389,7 +389,7 @@ def test_data_frames_are_read(tmp_path: Path) -> None:
 
 
 def test_half_a_character_is_refused_and_a_whole_one_is_not(tmp_path: Path) -> None:
-    whole = json.dumps(squad(asked("\U0001f600")))
+    whole = json.dumps(squad(qa("\U0001f600")))
     half = whole.replace("\\ude00", "")
 
     assert read_questions(written(tmp_path / "gold.json", whole)).table.ids == ("\U0001f600",)

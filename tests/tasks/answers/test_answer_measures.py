@@ -22,12 +22,11 @@ from answer_forms import (
 )
 from oracles import answers as oracle
 from rankwell import group_rankings, judged_rankings
-from rankwell.core.registry import Measure, parse_measure
+from rankwell.core.registry import parse_measure
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate
-from rankwell.tasks.answers.answer_pairs import AnswerPairs, answer_pairs, unmatched
-from rankwell.tasks.answers.measures.answers import answer_accuracy, answer_em, answer_f1, sweep
-from rankwell.tasks.answers.measures.answers_thresholds import best_threshold, precision_recall
-from rankwell.tasks.answers.questions import Predictions, Questions
+from rankwell.tasks.answers.answer_pairs import AnswerPairs, Predictions, Questions, answer_pairs, unmatched
+from rankwell.tasks.answers.measures.answers import answer_accuracy, answer_em, answer_f1
+from rankwell.tasks.answers.thresholds import best_threshold, precision_recall
 
 
 def spans_view(golds: dict[str, list[Span]], given_: dict[str, list[Span | None]]) -> AnswerPairs:
@@ -263,10 +262,10 @@ def test_the_mean_of_the_first_k_divides_by_the_answers_there_are():
     assert answer_f1(view, over="mean").tolist() == pytest.approx([2 / 3, 1.0, 1.0])
 
 
-def test_a_sweep_is_the_measure_at_each_k():
+def test_the_measure_at_each_k_looks_at_no_more_answers():
     view = answer_pairs({"a": ["x"], "b": ["x"]}, {"a": ["y", "z", "x"], "b": ["y", "x"]})
 
-    assert sweep(Measure("AnswerEM"), view, (1, 2, 3, 9)).tolist() == [[0, 0], [0, 1], [1, 1], [1, 1]]
+    assert [answer_em(view, k=k).tolist() for k in (1, 2, 3, 9)] == [[0, 0], [0, 1], [1, 1], [1, 1]]
 
 
 def test_normal_forms_and_scores_are_worked_out_once_for_every_cut_off_and_population(monkeypatch: pytest.MonkeyPatch):

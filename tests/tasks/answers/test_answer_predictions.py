@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from answer_forms import CONTEXT, answers_of, asked, columns, lines, squad, written
+from answer_forms import CONTEXT, answers_of, columns, lines, qa, squad, written
 from rankwell.errors import BadInput, DuplicateItem, NothingToEvaluate, UnknownName
+from rankwell.tasks.answers.answer_pairs import Predictions
 from rankwell.tasks.answers.formats import (
     answer_formats,
     read_na_probs,
@@ -19,7 +20,6 @@ from rankwell.tasks.answers.formats import (
     read_retrieved,
     write_predictions,
 )
-from rankwell.tasks.answers.questions import Predictions
 
 # ---- retrieval results ---------------------------------------------------------------------------------------------------
 
@@ -98,7 +98,7 @@ def test_a_document_twice_in_a_list_is_refused_or_kept_once(tmp_path: Path) -> N
     kept = read_retrieved(path, duplicates="first")
     assert list(kept.table.items) == ["a"]
     assert kept.table.scores.tolist() == [2.0]
-    assert any("1 documents stand again" in note for note in kept.notes)
+    assert any("1 documents appear again" in note for note in kept.notes)
 
 
 def test_a_score_that_is_no_number_is_told_by_its_path(tmp_path: Path) -> None:
@@ -263,7 +263,7 @@ def test_haystacks_reader_csv_holds_answers_of_two_modes_and_what_they_were_judg
 
 
 def test_haystacks_answers_find_the_questions_of_another_file_by_text(tmp_path: Path) -> None:
-    gold = read_questions(squad(asked("q7", "Capital?"), asked("q8", "King?"))).table
+    gold = read_questions(squad(qa("q7", "Capital?"), qa("q8", "King?"))).table
 
     found = read_predictions(reader_csv(tmp_path / "Reader.csv"), questions=gold)
 

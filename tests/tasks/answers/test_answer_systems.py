@@ -11,6 +11,7 @@ import pytest
 from rankwell.core.tables.ranking import Ranking
 from rankwell.engines import Answer, Passage, load_object, ranked
 from rankwell.errors import BadInput, BadScore, BadUsage, DuplicateItem, MissingExtra
+from rankwell.tasks.answers.answer_pairs import Questions
 from rankwell.tasks.answers.answering import (
     bm25_overlap,
     bm25_transformers,
@@ -20,7 +21,6 @@ from rankwell.tasks.answers.answering import (
     retrieve,
 )
 from rankwell.tasks.answers.overlap_reader import OverlapReader
-from rankwell.tasks.answers.questions import Questions
 from rankwell.tasks.answers.transformers_reader import TransformersReader
 
 RIVERS = Passage("rivers", "Paris lies on the Seine. The river Thames flows through London, and the Tiber through Rome.")

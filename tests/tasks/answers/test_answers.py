@@ -18,11 +18,11 @@ from answer_forms import (
     SQUAD2_OFFICIAL,
     SQUAD2_OFFICIAL_BY_GROUP,
     answers_by_place,
-    asked,
     in_order,
     lines,
     made_up_numbers,
     piafs_own_lists,
+    qa,
     questions_by_place,
     squad,
     squad2_files,
@@ -30,11 +30,12 @@ from answer_forms import (
 )
 from rankwell.core.tables.ranking import Ranking
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate
+from rankwell.evaluation.results import Results
 from rankwell.media.texts import normalizer
-from rankwell.tasks.answers.evaluation import AnswerResults, evaluate_answers
+from rankwell.tasks.answers.answer_pairs import Predictions, Questions
+from rankwell.tasks.answers.evaluation import evaluate_answers
 from rankwell.tasks.answers.formats import read_questions
-from rankwell.tasks.answers.overlap import overlap
-from rankwell.tasks.answers.questions import Predictions, Questions
+from rankwell.tasks.answers.marks import overlap
 
 
 def listed(lists: dict[str, list[str]]) -> Ranking:
@@ -44,11 +45,11 @@ def listed(lists: dict[str, list[str]]) -> Ranking:
 LISTS = listed(RETURNED)
 
 
-def means(result: AnswerResults, part: str | None = None) -> dict[str, float]:
+def means(result: Results, part: str | None = None) -> dict[str, float]:
     return {row["label"]: row["mean"] for row in result.summary if part is None or row["part"] == part}
 
 
-def plain(gold: Any, predictions: Any = None, **options: Any) -> AnswerResults:
+def plain(gold: Any, predictions: Any = None, **options: Any) -> Results:
     return evaluate_answers(gold, predictions, intervals="none", **options)
 
 
@@ -204,7 +205,7 @@ def test_missing_predictions_count_as_the_policy_says(missing: Any, exact: float
     assert (row["mean"], row["n"]) == (exact, n)
     assert any("2 questions have no prediction" in note for note in found.notes)
     assert any("1 predictions are of no question here" in note for note in found.notes)
-    assert next(iter(found.rules["counts"].values()))["missing"] == 2
+    assert next(iter(found.rules["counts"].values()))["queries_missing"] == 2
     assert [each.failed for each in found.outcomes].count(None) == (2 if missing == "skip" else 0)
 
 
@@ -245,21 +246,21 @@ def test_measures_that_ask_what_was_retrieved_are_left_out_and_named_without_a_r
     ("options", "message"),
     [
         ({}, "there is nothing to judge"),
-        ({"retrieved": LISTS, "isolated": GIVEN}, "--isolated says more of a reader's answers"),
-        ({"retrieved": LISTS, "na_probs": {"q1": 1.0}}, "--na-probs says more"),
+        ({"retrieved": LISTS, "isolated": GIVEN}, "--isolated has no effect without PREDICTIONS"),
+        ({"retrieved": LISTS, "na_probs": {"q1": 1.0}}, "--na-probs has no effect without PREDICTIONS"),
         ({"predictions": GIVEN, "k": 0}, "k=0"),
         ({"predictions": GIVEN, "convention": "beir"}, "does not judge answers to questions"),
-        ({"predictions": GIVEN, "normalizer": "french"}, "--normalizer french: no measure of the convention piaf heeds it"),
+        ({"predictions": GIVEN, "normalizer": "french"}, "--normalizer french is unused: .* piaf compare positions"),
         ({"predictions": GIVEN, "measures": "recall"}, "'recall' judges retrieved documents"),
         ({"retrieved": LISTS, "measures": "reader_top1_em"}, "'reader_top1_em' judges answers"),
         ({"predictions": GIVEN, "measures": "Overlap@3"}, "'Overlap@3' judges neither"),
         ({"predictions": GIVEN, "right": "mrr"}, "--right 'mrr' judges no answers"),
-        ({"predictions": GIVEN, "missing": "none"}, "missing 'none' does not exist"),
+        ({"predictions": GIVEN, "missing": "none"}, "missing: there is no 'none'; known are"),
         ({"retrieved": LISTS, "relevance": "dpr"}, "retrieved documents have no text"),
-        ({"retrieved": LISTS, "ties": "expected"}, "a definite order"),
+        ({"retrieved": LISTS, "ties": "expected"}, "ties: there is no 'expected'"),
     ],
 )
-def test_options_that_cannot_be_heeded_are_refused(options: dict[str, Any], message: str):
+def test_options_that_cannot_be_used_are_refused(options: dict[str, Any], message: str):
     with pytest.raises((BadUsage, BadInput), match=message):
         plain(GOLD, **options)
 
@@ -323,7 +324,7 @@ def test_relevance_by_documents_needs_questions_that_name_some():
 
 def test_passages_cut_otherwise_are_found_by_what_they_say():
     context = squad()["data"][0]["paragraphs"][0]["context"]
-    gold = squad(asked())
+    gold = squad(qa())
     corpus = {"cut": f"Long ago. {context} And so on.", "other": "Rome is the capital of Italy, they say."}
 
     def recall(ranking: dict[str, float]) -> float:
@@ -479,7 +480,7 @@ def test_details_hold_documents_answers_and_what_is_right_but_not_there():
 
 
 def test_results_do_not_depend_on_the_order_of_rows(tmp_path: Path):
-    gold = squad(asked("q1"), asked("q2"), {"id": "q3", "question": "?!", "answers": [], "is_impossible": True})
+    gold = squad(qa("q1"), qa("q2"), {"id": "q3", "question": "?!", "answers": [], "is_impossible": True})
     given = {"q1": "Paris", "q2": "in Paris", "q3": "no"}
     turned = squad(*reversed(gold["data"][0]["paragraphs"][0]["qas"]))
     (tmp_path / "turned").mkdir()

@@ -9,11 +9,11 @@ import duckdb
 import numpy as np
 import pytest
 
-from answer_forms import SQUAD2_OFFICIAL, SQUAD2_OFFICIAL_BY_GROUP, asked, lines, squad, squad2_files, written
+from answer_forms import SQUAD2_OFFICIAL, SQUAD2_OFFICIAL_BY_GROUP, lines, qa, squad, squad2_files, written
 from rankwell import cli
 from rankwell.report import Terminal, draw
 from rankwell.tasks.answers.charts import no_answer_chart, precision_recall_chart
-from rankwell.tasks.answers.hardest_questions import hardest_questions
+from rankwell.tasks.answers.commands.answers import hardest_questions
 
 
 @pytest.fixture
@@ -42,7 +42,7 @@ def world(tmp_path: Path) -> dict[str, Path]:
         return {"id": name, "rank": rank, "text": text, "document": document, "start": start, "end": end, "score": 1 / rank}
 
     return {
-        "gold": written(tmp_path / "gold.json", squad(asked("q1"), asked("q2"), impossible("q3"))),
+        "gold": written(tmp_path / "gold.json", squad(qa("q1"), qa("q2"), impossible("q3"))),
         "given": lines(
             tmp_path / "given.jsonl",
             answer("q1", "Paris is", 0),
@@ -208,15 +208,15 @@ def test_the_numbers_of_real_predictions_are_the_official_ones(run: Any, shared:
     [
         ('{"questions": {"q1": "Paris"}}', {"q1": "Paris"}, 2, "gold.json"),
         ('{"data": [{"paragraphs": [{"context": "Par', {"q1": "Paris"}, 2, "gold.json:1"),
-        (squad(asked("q1", 7)), {"q1": "Paris"}, 2, "gold.json: data[0].paragraphs[0].qas[0].question is 7; a text is wanted."),
+        (squad(qa("q1", 7)), {"q1": "Paris"}, 2, "gold.json: data[0].paragraphs[0].qas[0].question is 7; a text is wanted."),
         (
             squad({"id": "q1", "question": "?", "answers": [{"text": "Paris", "answer_start": "0"}]}),
             {"q1": "Paris"},
             2,
             'gold.json: data[0].paragraphs[0].qas[0].answers[0].answer_start is "0"; a whole number is wanted.',
         ),
-        (squad(asked("q1")), {"q0": "Rome", "q1": 5}, 2, "given.json: q1 is 5; a text, or null for no answer, is wanted."),
-        (squad(asked("q1")), {"z9": "Paris"}, 4, "none of the 1 questions has a prediction"),
+        (squad(qa("q1")), {"q0": "Rome", "q1": 5}, 2, "given.json: q1 is 5; a text, or null for no answer, is wanted."),
+        (squad(qa("q1")), {"z9": "Paris"}, 4, "none of the 1 questions has a prediction"),
     ],
 )
 def test_bad_input_is_one_line_with_the_path_inside(run: Any, tmp_path: Path, gold: Any, given: Any, code: int, message: str):

@@ -7,26 +7,26 @@ from typing import Any
 import pytest
 
 import rankwell
-from answer_forms import CONTEXT, answers_of, asked, lines, squad, written
+from answer_forms import CONTEXT, answers_of, lines, qa, squad, written
 from rankwell.errors import BadInput, BadUsage, DuplicateItem
+from rankwell.evaluation.results import Results
 from rankwell.report import Terminal
-from rankwell.tasks.answers.commands.answers import show
-from rankwell.tasks.answers.evaluation import AnswerResults, evaluate_answers
+from rankwell.tasks.answers.commands.answers import hardest_questions, show
+from rankwell.tasks.answers.evaluation import evaluate_answers
 from rankwell.tasks.answers.formats import read_predictions, read_questions, read_retrieved, write_predictions
-from rankwell.tasks.answers.hardest_questions import hardest_questions
 
 IMPOSSIBLE = {"id": "none", "question": "Which king?", "answers": [], "is_impossible": True}
 
 
-def judged(gold: Any, predictions: Any = None, **options: Any) -> AnswerResults:
+def judged(gold: Any, predictions: Any = None, **options: Any) -> Results:
     return evaluate_answers(gold, predictions, intervals="none", **options)
 
 
-def means(result: AnswerResults) -> dict[str, float]:
+def means(result: Results) -> dict[str, float]:
     return {row["label"]: row["mean"] for row in result.summary}
 
 
-def told(result: AnswerResults, words: str) -> bool:
+def has_note(result: Results, words: str) -> bool:
     return any(words in note for note in result.notes)
 
 
@@ -68,7 +68,7 @@ def test_what_the_file_says_of_its_passages_is_held_against_their_texts() -> Non
     found = judged(results, retrieved=results, convention="dpr", measures="accuracy@1")
 
     assert means(found) == {"accuracy@1": 1}
-    assert told(found, "1 of 2 has_answer of the file are not what the texts say (question '1', passage 'p0': false)")
+    assert has_note(found, "1 of 2 has_answer of the file are not what the texts say (question '1', passage 'p0': false)")
 
 
 # ---- What is missing or misspelt -------------------------------------------------------------------------------------------
@@ -126,13 +126,13 @@ def test_lists_of_texts_are_ranked_answers() -> None:
 def test_a_question_that_says_nothing_of_answers_is_told(tmp_path: Path) -> None:
     silent = {"id": "q1", "question": "?", "answer": "Paris"}
 
-    found = read_questions(written(tmp_path / "gold.json", squad(asked("q0"), silent)))
+    found = read_questions(written(tmp_path / "gold.json", squad(qa("q0"), silent)))
     rows = read_questions([{"id": "a", "question": "?", "answers": ["x"]}, {"id": "b", "question": "?"}])
 
     for each in (found, rows):
         assert each.counts["silent"] == 1
         assert any("neither answers nor is_impossible" in note for note in each.notes)
-    assert read_questions(squad(asked("q0"), IMPOSSIBLE)).counts.get("silent", 0) == 0
+    assert read_questions(squad(qa("q0"), IMPOSSIBLE)).counts.get("silent", 0) == 0
 
 
 # ---- Order -----------------------------------------------------------------------------------------------------------------
@@ -165,14 +165,14 @@ def test_answers_without_ranks_and_scores_are_told_to_be_in_the_order_of_lines(t
 
 
 def test_documents_that_no_question_knows_are_told_loudly() -> None:
-    gold = squad(asked("q1"), id="d1")
+    gold = squad(qa("q1"), id="d1")
 
     strange = judged(gold, retrieved={"q1": {"doc-1": 1.0, "doc-2": 0.5}})
     known = judged(gold, retrieved={"q1": {"doc-1": 1.0, "d1": 0.5}})
     listed = judged(gold, retrieved={"q1": {"doc-1": 1.0}}, corpus={"doc-1": "a", "d1": CONTEXT})
 
     words = "none of the retrieved documents is known to the questions: these like 'doc-1', those like 'd1'"
-    assert [told(each, words) for each in (strange, known, listed)] == [True, False, False]
+    assert [has_note(each, words) for each in (strange, known, listed)] == [True, False, False]
 
 
 def answer(**changes: Any) -> dict[str, Any]:
@@ -191,8 +191,8 @@ def answer(**changes: Any) -> dict[str, Any]:
 def test_positions_that_cannot_be_right_are_told(given: dict[str, Any], words: str, tmp_path: Path) -> None:
     predictions = lines(tmp_path / "given.jsonl", answer(**given))
 
-    assert told(judged(squad(asked("q1")), predictions), words)
-    assert not told(judged(squad(asked("q1")), lines(tmp_path / "right.jsonl", answer())), "answers")
+    assert has_note(judged(squad(qa("q1")), predictions), words)
+    assert not has_note(judged(squad(qa("q1")), lines(tmp_path / "right.jsonl", answer())), "answers")
 
 
 # ---- Lists that name a document twice --------------------------------------------------------------------------------------
@@ -220,14 +220,14 @@ TWICE = "q1 Q0 d1 1 3 x\nq1 Q0 d9 2 2 x\nq1 Q0 d1 3 1 x\n"
     ],
 )
 def test_piaf_counts_a_document_at_each_of_its_places(name: str, content: Any, tmp_path: Path) -> None:
-    gold, run = squad(asked("q1"), id="d1"), written(tmp_path / name, content)
+    gold, run = squad(qa("q1"), id="d1"), written(tmp_path / name, content)
 
     kept = judged(gold, retrieved=run)
     once = judged(gold, retrieved=run, duplicates="first")
 
     # Hits at ranks 1 and 3 for one relevant document: 1/1 + 2/3 over 1.
     assert means(kept) == {"recall": 1, "map": pytest.approx(1 + 2 / 3), "mrr": 1}
-    assert told(kept, "1 documents stand again in 1 lists, and count at each of their places")
+    assert has_note(kept, "1 documents appear again in 1 lists, and count at each of their places")
     assert means(once) == {"recall": 1, "map": 1, "mrr": 1}
     for other in ({"duplicates": "error"}, {"convention": "piaf-article"}):
         with pytest.raises(DuplicateItem, match=r"query 'q1'.* item 'd1' twice"):
@@ -241,7 +241,7 @@ def test_the_second_place_of_a_document_is_found_where_the_first_is_not_counted(
 
     assert list(found.table.items) == ["d1", "d9", "d1"]
     assert found.table.scores.tolist() == [3, 2, 1]
-    details = judged(squad(asked("q1"), id="d1"), retrieved=run, details=True).details
+    details = judged(squad(qa("q1"), id="d1"), retrieved=run, details=True).details
     assert details is not None
     assert list(zip(details["item"], details["rank"], strict=True)) == [("d1", 1), ("d9", 2)]
 
@@ -251,14 +251,12 @@ def test_the_second_place_of_a_document_is_found_where_the_first_is_not_counted(
 
 @pytest.mark.parametrize("listed", [{"d9": 1.0}, {"d1": 1.0}, {}])
 def test_haystack_1_gives_a_question_without_an_answer_1_for_every_retriever_metric(listed: dict[str, float]) -> None:
-    found = judged(
-        squad(asked("q1"), IMPOSSIBLE, id="d1"), retrieved={"q1": {"d9": 1.0}, "none": listed}, convention="haystack-v1"
-    )
+    found = judged(squad(qa("q1"), IMPOSSIBLE, id="d1"), retrieved={"q1": {"d9": 1.0}, "none": listed}, convention="haystack-v1")
 
     by_query = {row["query"]: row["value"] for row in found.per_query()}
     assert by_query == {"none": 1.0, "q1": 0.0}
     assert set(means(found).values()) == {1 / 2}
-    assert not told(found, "no document is relevant")
+    assert not has_note(found, "no document is relevant")
 
 
 # ---- Options ---------------------------------------------------------------------------------------------------------------
@@ -267,68 +265,76 @@ def test_haystack_1_gives_a_question_without_an_answer_1_for_every_retriever_met
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"relevance": "dpr"}, "--relevance dpr says nothing without --retrieved"),
-        ({"context_share": 3}, "--context-share 3 says nothing without --retrieved"),
-        ({"ties": "input"}, "--ties input says nothing without --retrieved"),
-        ({"duplicates": "first"}, "--duplicates first says nothing without --retrieved"),
-        ({"retriever_k": 7}, "--retriever-k 7 says nothing without --retrieved"),
-        ({"na_ties": "official"}, "--na-ties official: nothing says how likely a question has no answer"),
-        ({"na_threshold": 0.5}, "--na-threshold 0.5: nothing says how likely"),
+        ({"relevance": "dpr"}, "--relevance dpr has no effect without --retrieved"),
+        ({"context_share": 3}, "--context-share 3 has no effect without --retrieved"),
+        ({"ties": "input"}, "--ties input has no effect without --retrieved"),
+        ({"duplicates": "first"}, "--duplicates first has no effect without --retrieved"),
+        ({"retriever_k": 7}, "--retriever-k 7 has no effect without --retrieved"),
+        ({"na_ties": "official"}, "--na-ties official has no effect without no-answer"),
+        ({"na_threshold": 0.5}, "--na-threshold 0.5 has no effect without no-answer numbers"),
         ({"measures": "exact@3"}, "'exact@3': exact of the convention squad2 is cut at 1"),
         (
             {"predictions": None, "retrieved": {"q1": {"a": 1.0}}, "missing": "skip"},
-            "--missing skip says nothing without PREDICTIONS",
+            "--missing skip has no effect without PREDICTIONS",
         ),
-        ({"retrieved": {"q1": {"a": 1.0}}, "context_share": 0.5}, "only --relevance context looks at it"),
-        ({"retrieved": {"q1": {"a": 1.0}}, "context_share": 3, "relevance": "context"}, "a part above 0 and at most 1"),
+        (
+            {"retrieved": {"q1": {"a": 1.0}}, "context_share": 0.5},
+            "--context-share 0.5 has no effect without --relevance context",
+        ),
+        (
+            {"retrieved": {"q1": {"a": 1.0}}, "context_share": 3, "relevance": "context"},
+            "expected a number above 0 and at most 1",
+        ),
     ],
 )
-def test_an_option_that_nothing_heeds_is_refused(options: dict[str, Any], message: str) -> None:
+def test_an_unused_option_is_refused(options: dict[str, Any], message: str) -> None:
     given = {"predictions": {"q1": "Paris"}, "convention": "squad2", **options}
 
     with pytest.raises(BadUsage, match=message):
-        judged(squad(asked("q1")), **given)
+        judged(squad(qa("q1")), **given)
 
 
-def test_a_depth_that_no_measure_looks_at_is_told() -> None:
+def test_a_depth_that_no_measure_looks_at_is_noted() -> None:
     def note(convention: str, **options: Any) -> bool:
-        return told(judged(squad(asked("q1")), {"q1": "Paris"}, convention=convention, **options), "-k 3: no measure here")
+        return has_note(
+            judged(squad(qa("q1")), {"q1": "Paris"}, convention=convention, **options), "-k 3 is unused: no measure here"
+        )
 
     assert [note("squad2", k=3), note("squad2"), note("haystack-v1", k=3)] == [True, False, False]
 
 
-def test_the_language_of_mlqa_is_told_where_nobody_names_it() -> None:
-    gold, given = squad(asked("q1")), {"q1": "Paris"}
+def test_the_language_of_mlqa_is_noted_where_no_option_names_it() -> None:
+    gold, given = squad(qa("q1")), {"q1": "Paris"}
 
-    assert told(judged(gold, given, convention="mlqa"), "the rules are those of en, as --language names no other")
-    assert not told(judged(gold, given, convention="mlqa", language="de"), "the rules are those of")
+    assert has_note(judged(gold, given, convention="mlqa"), "the rules are those of en, as --language names no other")
+    assert not has_note(judged(gold, given, convention="mlqa", language="de"), "the rules are those of")
 
 
 def test_what_a_convention_notes_is_in_its_rules() -> None:
-    found = judged(squad(asked("q1")), {"q1": "Paris"}, convention="squad2")
+    found = judged(squad(qa("q1")), {"q1": "Paris"}, convention="squad2")
 
     assert found.describe()["convention_notes"] == list(found.convention.notes) != []
 
 
-def test_numbers_that_are_all_equal_are_told_to_tell_nothing_apart(tmp_path: Path) -> None:
+def test_numbers_that_are_all_equal_are_noted_as_distinguishing_nothing(tmp_path: Path) -> None:
     def note(*numbers: float) -> bool:
         records = [
             {"id": name, "rank": 1, "text": "Paris", "no_answer": n} for name, n in zip(("q1", "none"), numbers, strict=True)
         ]
         given = lines(tmp_path / "given.jsonl", *records)
-        return told(judged(squad(asked("q1"), IMPOSSIBLE), given, convention="squad2"), "tell nothing apart")
+        return has_note(judged(squad(qa("q1"), IMPOSSIBLE), given, convention="squad2"), "distinguish nothing")
 
     assert [note(0.5, 0.5), note(0.5, 0.25)] == [True, False]
 
 
 def test_a_question_without_a_prediction_is_shown_to_have_been_given_nothing() -> None:
-    found = judged(squad(asked("q1"), asked("q2")), {"q1": "Paris"}, convention="squad2")
+    found = judged(squad(qa("q1"), qa("q2")), {"q1": "Paris"}, convention="squad2")
 
     assert hardest_questions(found.hardest()).splitlines()[-1].split() == ["answered", "nothing", "given"]
 
 
 def test_a_folder_keeps_nothing_of_an_earlier_evaluation(tmp_path: Path) -> None:
-    gold, run = squad(asked("q1"), IMPOSSIBLE, id="d1"), {"q1": {"d1": 1.0}, "none": {"d1": 1.0}}
+    gold, run = squad(qa("q1"), IMPOSSIBLE, id="d1"), {"q1": {"d1": 1.0}, "none": {"d1": 1.0}}
     out = tmp_path / "out"
     show(
         judged(gold, {"q1": "Paris", "none": ""}, retrieved=run, convention="squad2", na_probs={"q1": 0.1, "none": 0.9}),
@@ -347,7 +353,7 @@ def test_a_folder_keeps_nothing_of_an_earlier_evaluation(tmp_path: Path) -> None
 def test_notes_of_the_convention_are_printed_and_lines_fit_a_narrow_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("rankwell.report.terminal_of", lambda _: Terminal(80))
 
-    shown = show(judged(squad(asked("q1")), {"q1": "Paris"}, convention="haystack-v1"))
+    shown = show(judged(squad(qa("q1")), {"q1": "Paris"}, convention="haystack-v1"))
 
     assert "haystack-v1: A question without an answer has 1 for every retriever metric, whatever was retrieved." in shown.notes
     assert max(map(len, shown.text.splitlines())) <= 80
@@ -355,7 +361,7 @@ def test_notes_of_the_convention_are_printed_and_lines_fit_a_narrow_terminal(mon
 
 
 def test_kilts_words_say_their_cut_off_and_who_failed_is_judged_by_a_word_of_the_convention() -> None:
-    gold = squad(asked("q1"), id="d1")
+    gold = squad(qa("q1"), id="d1")
 
     kilt = judged(gold, retrieved={"q1": {"d1": 1.0}}, convention="kilt", retriever_k=5)
     finder = judged(
@@ -370,5 +376,5 @@ def test_kilts_words_say_their_cut_off_and_who_failed_is_judged_by_a_word_of_the
 
 
 def test_public_names_read_answers() -> None:
-    assert isinstance(rankwell.read_questions(squad(asked("q1"))).table, rankwell.Questions)
+    assert isinstance(rankwell.read_questions(squad(qa("q1"))).table, rankwell.Questions)
     assert isinstance(rankwell.read_predictions({"q1": "Paris"}).table, rankwell.Predictions)

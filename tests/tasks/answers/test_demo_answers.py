@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 from rankwell import cli
+from rankwell.tasks.answers.answer_pairs import Predictions, Questions
 from rankwell.tasks.answers.answering import asked, bm25_overlap, gold_passages, read_answers
 from rankwell.tasks.answers.commands import demo_answers
 from rankwell.tasks.answers.formats import read_questions
 from rankwell.tasks.answers.overlap_reader import OverlapReader
-from rankwell.tasks.answers.questions import Predictions, Questions
 
 
 @pytest.fixture(scope="module")

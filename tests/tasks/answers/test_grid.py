@@ -16,10 +16,10 @@ from rankwell.experiments.files import read_experiment
 from rankwell.experiments.runner.recipes import source_of
 from rankwell.report import draw
 from rankwell.report.parameter_chart import MOST_LINES, parameter_chart
+from rankwell.tasks.answers.answer_pairs import Predictions
 from rankwell.tasks.answers.commands.answers_grid import main_figures
 from rankwell.tasks.answers.formats import read_predictions, read_questions
 from rankwell.tasks.answers.grid import PointResult, figures_of, plan_grid, run_grid, wide
-from rankwell.tasks.answers.questions import Predictions
 
 GOLD = {
     "version": "v2.0",
@@ -44,7 +44,7 @@ from pathlib import Path
 
 import numpy as np
 
-from rankwell.tasks.answers.questions import Predictions
+from rankwell.tasks.answers.answer_pairs import Predictions
 from rankwell.core.tables.ranking import Ranking
 
 

@@ -1,23 +1,134 @@
-"""Questions with their right answers, joined with the ranked answers that a system gave."""
+"""Questions with their right answers, ranked answers of a system, and both joined."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from rankwell.core.tables import Bools, Floats, Ints, f1_of, gather, multiset_f1, offsets_of, position_in_segment
-from rankwell.errors import BadInput, BadUsage, NothingToEvaluate
+from rankwell.core.tables import Bools, Floats, Ints, gather, offsets_of, position_in_segment, sort_ids
+from rankwell.errors import BadInput, NothingToEvaluate
 from rankwell.media.texts import normalize_all, normalizer
-from rankwell.tasks.answers.questions import Predictions, Questions
 
 Impossible = Literal["unanswered", "flagged"]
 Missing = Literal["zero", "empty", "skip", "error"]
 Extra = Literal["ignore", "error"]
-Rule = Literal["overlap", "intersect", "span", "span-f1", "text", "token-f1", "char-f1", "contains", "contains-tokens", "either"]
-NoAnswer = Literal["blank", "explicit", "normalized", "squad2", "wrong", "never", "refuse"]
-_LEGACY = ("wrong", "never", "refuse")
+
+
+@dataclass(frozen=True, eq=False)
+class Questions:
+    """What is asked and what is right: a row per question in the order of the ids' bytes, and a row per right answer.
+
+    ids, texts: (questions,) the text is "" where unknown. impossible: (questions,) nothing in the document answers it.
+    documents: (questions,) the id of the document that was asked about, None where unknown.
+    offsets: (questions + 1,) where the answers of each question begin. answers: (answers,) their texts, as given.
+    answer_documents: (answers,) ids, None where unknown. starts: (answers,) in characters of the document, -1 where unknown.
+    contexts: document id -> its text. attributes: question id -> what else its file says of it.
+    evidence: question id -> sets of documents, each of which is enough to answer it, where the file has such sets.
+    Raises BadInput where lengths differ or an id comes twice.
+    """
+
+    ids: tuple[str, ...]
+    texts: tuple[str, ...]
+    impossible: Bools
+    documents: tuple[str | None, ...]
+    offsets: Ints
+    answers: tuple[str, ...]
+    answer_documents: tuple[str | None, ...]
+    starts: Ints
+    contexts: Mapping[str, str] = field(default_factory=dict[str, str])
+    attributes: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, Mapping[str, Any]])
+    evidence: Mapping[str, tuple[tuple[str, ...], ...]] = field(default_factory=dict[str, tuple[tuple[str, ...], ...]])
+
+    def __post_init__(self) -> None:
+        _check_rows("questions", self.ids, self.offsets, (self.texts, self.impossible, self.documents))
+        _check_columns("right answers", int(self.offsets[-1]), (self.answers, self.answer_documents, self.starts))
+
+    @classmethod
+    def from_texts(cls, answers: Mapping[str, Sequence[str]], *, impossible: Sequence[str] | None = None) -> "Questions":
+        """Questions of which only the right answers' texts are known: id -> texts.
+
+        impossible: their ids; by default the questions without a right answer.
+        """
+        ids = tuple(sort_ids(answers))
+        flagged = {each for each in ids if not answers[each]} if impossible is None else set(impossible)
+        texts = [text for each in ids for text in answers[each]]
+        return cls(
+            ids=ids,
+            texts=("",) * len(ids),
+            impossible=np.array([each in flagged for each in ids], dtype=np.bool_),
+            documents=(None,) * len(ids),
+            offsets=offsets_of(np.array([len(answers[each]) for each in ids], dtype=np.int64)),
+            answers=tuple(texts),
+            answer_documents=(None,) * len(texts),
+            starts=np.full(len(texts), -1, dtype=np.int64),
+        )
+
+    @cached_property
+    def question_of_row(self) -> Ints:
+        """(answers,) the index of each right answer's question."""
+        return np.repeat(np.arange(len(self.ids), dtype=np.int64), np.diff(self.offsets))
+
+
+@dataclass(frozen=True, eq=False)
+class Predictions:
+    """Ranked answers of one system: a row per question that it was given, in the order of the ids' bytes, and a row per answer.
+
+    ids: (questions,). offsets: (questions + 1,) where the answers of each begin, best first.
+    texts: (answers,) None, or "", says that there is no answer. documents: (answers,) None where unknown.
+    starts, ends: (answers,) in characters of the document, end exclusive, -1 where unknown. scores: (answers,) NaN where unknown.
+    no_answer: (questions,) the probability or score of there being no answer, NaN where unknown; None where nothing says it.
+    Raises BadInput where lengths differ or an id comes twice.
+    """
+
+    ids: tuple[str, ...]
+    offsets: Ints
+    texts: tuple[str | None, ...]
+    documents: tuple[str | None, ...]
+    starts: Ints
+    ends: Ints
+    scores: Floats
+    no_answer: Floats | None = None
+
+    def with_no_answer(self, values: Mapping[str, float]) -> "Predictions":
+        """The same answers with a probability or score of there being none, by question id; NaN where the mapping has none."""
+        own = np.array([values.get(name, np.nan) for name in self.ids], dtype=np.float64)
+        return replace(self, no_answer=own)
+
+    def __post_init__(self) -> None:
+        own = () if self.no_answer is None else (self.no_answer,)
+        _check_rows("predictions", self.ids, self.offsets, own)
+        columns = (self.texts, self.documents, self.starts, self.ends, self.scores)
+        _check_columns("predicted answers", int(self.offsets[-1]), columns)
+
+    @classmethod
+    def from_texts(
+        cls, answers: Mapping[str, Sequence[str | None]], *, no_answer: Mapping[str, float] | None = None
+    ) -> "Predictions":
+        """Answers of which only the texts are known: question id -> texts, best first.
+
+        no_answer: question id -> probability or score of there being no answer, NaN where it is absent.
+        """
+        ids = tuple(sort_ids(answers))
+        texts = [text for each in ids for text in answers[each]]
+        unknown = np.full(len(texts), -1, dtype=np.int64)
+        said = None if no_answer is None else np.array([no_answer.get(each, np.nan) for each in ids], dtype=np.float64)
+        return cls(
+            ids=ids,
+            offsets=offsets_of(np.array([len(answers[each]) for each in ids], dtype=np.int64)),
+            texts=tuple(texts),
+            documents=(None,) * len(texts),
+            starts=unknown,
+            ends=unknown,
+            scores=np.full(len(texts), np.nan),
+            no_answer=said,
+        )
+
+    @cached_property
+    def question_of_row(self) -> Ints:
+        """(answers,) the index of each answer's question."""
+        return np.repeat(np.arange(len(self.ids), dtype=np.int64), np.diff(self.offsets))
 
 
 class Unmatched(NamedTuple):
@@ -38,23 +149,16 @@ def unmatched(questions: Questions, predictions: Predictions) -> Unmatched:
     )
 
 
-class Codes(NamedTuple):
-    """Normal forms by number, equal where the forms are.
+class NormalForms(NamedTuple):
+    """The normal forms of answers by number, equal where the forms are.
 
-    forms: by number. vanished: (forms,) whether nothing is left. given: (answers,). right: (right answers,).
+    texts: (forms,). vanished: (forms,) whether nothing is left. given: (answers,) and right: (right answers,) numbers of forms.
     """
 
-    forms: tuple[str, ...]
+    texts: tuple[str, ...]
     vanished: Bools
     given: Ints
     right: Ints
-
-
-class Scores(NamedTuple):
-    """How right each answer is. rows: (answers,). bare: (questions,) what a question gets that was answered by an empty list."""
-
-    rows: Floats
-    bare: Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,7 +190,7 @@ class AnswerPairs:
     no_answer: Floats
     retrieved: Bools | None = None
     positions: str = ""
-    _known: dict[Any, Any] = field(default_factory=dict[Any, Any], repr=False)
+    cache: dict[Any, Any] = field(default_factory=dict[Any, Any], repr=False)
 
     @classmethod
     def pair(
@@ -163,7 +267,7 @@ class AnswerPairs:
             ends=self.ends[rows],
             no_answer=self.no_answer[queries],
             retrieved=None if self.retrieved is None else self.retrieved[queries],
-            _known={},
+            cache={},
         )
 
     @cached_property
@@ -176,9 +280,9 @@ class AnswerPairs:
         """(answers,) the place of each answer in its list, from 1."""
         return position_in_segment(self.offsets) + 1
 
-    def codes(self, name: str) -> Codes:
-        """The normal forms of all answers, given and right, under a normaliser; worked out once. Raises UnknownName."""
-        if ("codes", name) not in self._known:
+    def normal_forms(self, name: str) -> NormalForms:
+        """The normal forms of all answers, given and right, under a normaliser; computed once. Raises UnknownName."""
+        if name not in self.cache:
             given = ["" if text is None else text for text in self.texts]
             forms = normalize_all([*given, *self.golds], normalizer(name))
             number: dict[str, int] = {}
@@ -186,139 +290,8 @@ class AnswerPairs:
             first = np.fromiter(map(codes.__getitem__, given), dtype=np.int64, count=len(given))
             right = np.fromiter(map(codes.__getitem__, self.golds), dtype=np.int64, count=len(self.golds))
             vanished = np.array([not form or form.isspace() for form in number], dtype=np.bool_)
-            self._known["codes", name] = Codes(tuple(number), vanished, first, right)
-        return self._known["codes", name]
-
-    def scores(self, rule: Rule, name: str, no_answer: NoAnswer) -> Scores:
-        """How right every answer is, best over the right answers; worked out once for every cut-off and population.
-
-        rule: `overlap` positions that share a character or touch, `intersect` share one, `span` the same positions, `span-f1` of
-        shared positions (all four: in the same document); `text` equal, `token-f1` and `char-f1` of shared tokens or characters,
-        `contains` the right answer's text, `contains-tokens` its tokens in a row, `either` contains the other; all in their
-        normal form under the normaliser `name`. no_answer: what is no answer, and so right where the question is impossible:
-        see `AnswerEM`. Raises BadUsage for a rule about positions where there are none.
-        """
-        key = (rule, name, no_answer)
-        if key not in self._known:
-            if rule in _SPANS and self.positions:
-                raise BadUsage(self.positions)
-            none = self._is_none(name, no_answer)
-            rows = np.where(self.impossible[self.question_of_row], none, self._right(rule, name, no_answer))
-            accepted = self.impossible & (no_answer not in ("explicit", *_LEGACY))
-            self._known[key] = Scores(rows, accepted.astype(np.float64))
-        return self._known[key]
-
-    def _is_none(self, name: str, no_answer: NoAnswer) -> Bools:
-        """(answers,) whether an answer says that there is none."""
-        if no_answer in _LEGACY:
-            return np.zeros(len(self.texts), dtype=np.bool_)
-        if no_answer in ("normalized", "squad2"):
-            codes = self.codes(name)
-            return codes.vanished[codes.given]
-        if no_answer == "explicit":
-            return np.array([text is None for text in self.texts], dtype=np.bool_)
-        return self._blank
-
-    @cached_property
-    def _blank(self) -> Bools:
-        return np.array([text is None or not text.strip() for text in self.texts], dtype=np.bool_)
-
-    def _right(self, rule: Rule, name: str, no_answer: NoAnswer) -> Floats:
-        """(answers,) the best that each answer reaches over the right answers of its question."""
-        gold, bounds = gather(self.gold_offsets, self.question_of_row)
-        answer = np.repeat(np.arange(len(self.texts), dtype=np.int64), np.diff(bounds))
-        if rule in _SPANS:
-            value = self._compare_spans(rule, answer, gold)
-        else:
-            value = self._compare_texts(rule, self.codes(name), answer, gold, no_answer)
-        best = np.zeros(len(self.texts))
-        filled = np.flatnonzero(np.diff(bounds))
-        if len(filled):
-            best[filled] = np.maximum.reduceat(value, bounds[:-1][filled])
-        return np.where(self._blank, 0.0, best) if no_answer == "never" else best
-
-    def _compare_spans(self, rule: Rule, answer: Ints, gold: Ints) -> Floats:
-        start, end = self.starts[answer], self.ends[answer]
-        first, last = self.gold_starts[gold], self.gold_ends[gold]
-        comparable = (self.documents[answer] == self.gold_documents[gold]) & (start >= 0) & (end >= start) & (first >= 0)
-        shared = np.minimum(end, last) - np.maximum(start, first)
-        if rule == "overlap":
-            # Ends are exclusive and the bounds inclusive, as in Haystack: spans that only touch count.
-            return (comparable & (first <= end) & (start <= last)).astype(np.float64)
-        if rule == "intersect":
-            return (comparable & (shared > 0)).astype(np.float64)
-        if rule == "span":
-            return (comparable & (start == first) & (end == last)).astype(np.float64)
-        return f1_of(np.where(comparable, np.maximum(shared, 0), 0), end - start, last - first)
-
-    def _compare_texts(self, rule: Rule, codes: Codes, answer: Ints, gold: Ints, no_answer: NoAnswer) -> Floats:
-        given, right = codes.given[answer], codes.right[gold]
-        value = (given == right).astype(np.float64)
-        vanished = codes.vanished
-        if rule in _TEXTS:
-            # An answer that equals one of the right ones has F1 = 1 and need not be compared with the others.
-            same = np.bincount(answer[value > 0], minlength=len(self.texts)) > 0
-            rest = np.flatnonzero(~same[answer] & ~vanished[given] & ~vanished[right])
-            _TEXTS[rule](value, rest, codes.forms, given, right)
-        if rule in ("contains", "contains-tokens", "either") or (rule != "text" and no_answer in _LEGACY):
-            # The older scripts give two answers of nothing EM 1 and F1 0; nothing is contained in nothing here.
-            value[vanished[given] & vanished[right]] = 0.0
-        if no_answer == "squad2":
-            # The right answers that normalise to nothing are dropped, unless the question has no other.
-            left = np.bincount(answer[~vanished[right]], minlength=len(self.texts)) > 0
-            value[vanished[right] & left[answer]] = 0.0
-        return value
-
-
-Compare = Callable[[Floats, Ints, Sequence[str], Ints, Ints], None]
-
-
-def _fill_token_f1(value: Floats, rest: Ints, forms: Sequence[str], given: Ints, right: Ints) -> None:
-    needed = np.union1d(given[rest], right[rest])
-    tokens: list[str] = []
-    ends = [0]
-    codes: list[int] = needed.tolist()
-    for code in codes:
-        tokens.extend(forms[code].split())
-        ends.append(len(tokens))
-    number: dict[str, int] = {}
-    units = np.fromiter(map(number.setdefault, tokens, range(len(tokens))), dtype=np.int64, count=len(tokens))
-    value[rest] = multiset_f1(units, np.array(ends), np.searchsorted(needed, given[rest]), np.searchsorted(needed, right[rest]))
-
-
-def _fill_char_f1(value: Floats, rest: Ints, forms: Sequence[str], given: Ints, right: Ints) -> None:
-    needed = np.union1d(given[rest], right[rest])
-    codes: list[int] = needed.tolist()
-    texts = [forms[code] for code in codes]
-    units = np.frombuffer("".join(texts).encode("utf-32-le", "surrogatepass"), dtype="<u4").astype(np.int64)
-    ends = offsets_of(np.array([len(each) for each in texts], dtype=np.int64))
-    value[rest] = multiset_f1(units, ends, np.searchsorted(needed, given[rest]), np.searchsorted(needed, right[rest]))
-
-
-def _fill_contains(value: Floats, rest: Ints, forms: Sequence[str], given: Ints, right: Ints) -> None:
-    pairs = zip(given[rest].tolist(), right[rest].tolist(), strict=True)
-    value[rest] = [float(forms[other] in forms[one]) for one, other in pairs]
-
-
-def _fill_contains_tokens(value: Floats, rest: Ints, forms: Sequence[str], given: Ints, right: Ints) -> None:
-    bounded = [f" {' '.join(form.split())} " for form in forms]
-    pairs = zip(given[rest].tolist(), right[rest].tolist(), strict=True)
-    value[rest] = [float(bounded[other] in bounded[one]) for one, other in pairs]
-
-
-def _fill_either(value: Floats, rest: Ints, forms: Sequence[str], given: Ints, right: Ints) -> None:
-    pairs = zip(given[rest].tolist(), right[rest].tolist(), strict=True)
-    value[rest] = [float(forms[other] in forms[one] or forms[one] in forms[other]) for one, other in pairs]
-
-
-_SPANS = ("overlap", "intersect", "span", "span-f1")
-_TEXTS: Mapping[str, Compare] = {
-    "token-f1": _fill_token_f1,
-    "char-f1": _fill_char_f1,
-    "contains": _fill_contains,
-    "contains-tokens": _fill_contains_tokens,
-    "either": _fill_either,
-}
+            self.cache[name] = NormalForms(tuple(number), vanished, first, right)
+        return self.cache[name]
 
 
 def _match(questions: Questions, predictions: Predictions) -> tuple[Ints, Ints]:
@@ -384,3 +357,18 @@ def _without_positions(questions: Questions, predictions: Predictions) -> str:
 def answer_pairs(right: Mapping[str, Sequence[str]], given: Mapping[str, Sequence[str | None]]) -> AnswerPairs:
     """The view of texts alone: question id -> right answers (none: impossible), and question id -> ranked answers."""
     return AnswerPairs.pair(Questions.from_texts(right), Predictions.from_texts(given))
+
+
+def _check_rows(what: str, ids: tuple[str, ...], offsets: Ints, columns: tuple[Any, ...]) -> None:
+    if len(set(ids)) < len(ids):
+        twice = next(name for name in ids if ids.count(name) > 1)
+        raise BadInput(f"{what}: the id {twice!r} comes twice; give each question an id of its own.")
+    _check_columns(what, len(ids), columns)
+    if offsets.shape != (len(ids) + 1,) or offsets[0] != 0 or (np.diff(offsets) < 0).any():
+        raise BadInput(f"{what}: offsets of shape {offsets.shape} do not divide rows among {len(ids)} questions.")
+
+
+def _check_columns(what: str, size: int, columns: tuple[Any, ...]) -> None:
+    wrong = next((column for column in columns if len(column) != size), None)
+    if wrong is not None:
+        raise BadInput(f"{what}: a column has {len(wrong)} rows, another {size}; give every column one length.")

@@ -8,8 +8,8 @@ from rankwell.core.tables import offsets_of, sort_ids
 from rankwell.core.tables.ranking import Ranking
 from rankwell.engines import Answer, Passage, Reader, System
 from rankwell.engines.sqlite_fts import SqliteFts
+from rankwell.tasks.answers.answer_pairs import Predictions, Questions
 from rankwell.tasks.answers.overlap_reader import OverlapReader
-from rankwell.tasks.answers.questions import Predictions, Questions
 from rankwell.tasks.answers.transformers_reader import TransformersReader
 
 # Called with the questions done and the questions in all.

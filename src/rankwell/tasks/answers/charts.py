@@ -1,16 +1,21 @@
-"""Charts of how well a system knows that there is no answer: precision against recall, and its numbers by kind of question."""
+"""Charts of an evaluation: means, cut-offs, precision against recall of answering, no-answer numbers by kind of question."""
 
 import math
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from rankwell import report
 from rankwell.core.tables import Bools, Floats
+from rankwell.evaluation.results import Results
 from rankwell.report import Row, visible
 from rankwell.report.charts import ACCENT, INK, QUIET, nice_edges, page
+from rankwell.report.k_curves import k_curves
+from rankwell.store import write_bytes, write_text
 
-# Told apart by people who confuse red and green; the oracle, which nobody can beat, is grey and dashed.
+# Colours that people who confuse red and green can distinguish; the oracle, which no system can beat, is grey and dashed.
 _COLOURS = (ACCENT, "#d5672a", "#2e8b6f", "#8d5aa8", "#b58a14")
 _WIDTH, _HEIGHT, _BINS = 460, 320, 25
 _MOST_POINTS = 2000
@@ -48,8 +53,8 @@ def precision_recall_chart(rows: Sequence[Row], areas: Mapping[str, float], *, r
             "strokeDash": {"field": "line", "type": "nominal", "scale": {"domain": shown, "range": dashes}, "legend": None},
         },
     }
-    told = f"{visible(run)}: answering the questions that are least likely to have no answer, then the next"
-    return page("Precision and recall of answering", told, [panel], columns=1)
+    subtitle = f"{visible(run)}: answering the questions that are least likely to have no answer, then the next"
+    return page("Precision and recall of answering", subtitle, [panel], columns=1)
 
 
 def _thinned(rows: Sequence[Row]) -> list[Row]:
@@ -78,7 +83,7 @@ def no_answer_chart(numbers: Floats, answerable: Bools, thresholds: Mapping[str,
         bars += [
             {"kind": label, "threshold": each} for each in dict.fromkeys(thresholds.values()) if edges[0] <= each <= edges[-1]
         ]
-    told = "; ".join(f"best for {label}: {value:.4g}" for label, value in thresholds.items())
+    best = "; ".join(f"best for {label}: {value:.4g}" for label, value in thresholds.items())
     scale = {"domain": [edges[0], edges[-1]], "nice": False, "zero": False}
     x = {
         "field": "from",
@@ -109,7 +114,7 @@ def no_answer_chart(numbers: Floats, answerable: Bools, thresholds: Mapping[str,
         },
         "resolve": {"scale": {"y": "independent"}},
     }
-    return page("How sure of no answer", f"{visible(run)}; dashed: thresholds, {told}", [panel], columns=1)
+    return page("How sure of no answer", f"{visible(run)}; dashed: thresholds, {best}", [panel], columns=1)
 
 
 def _counts(numbers: Floats, edges: Sequence[float]) -> list[int]:
@@ -119,3 +124,40 @@ def _counts(numbers: Floats, edges: Sequence[float]) -> list[int]:
     room = 1e-9 * (edges[-1] - edges[0]) if math.isfinite(edges[-1] - edges[0]) else 0.0
     places = np.clip(np.searchsorted(np.array(edges), numbers + room, side="right") - 1, 0, len(edges) - 2)
     return np.bincount(places, minlength=len(edges) - 1).tolist()
+
+
+def write_charts(result: Results, folder: Path) -> list[Path]:
+    """Writes the means, the values at every cut-off and the no-answer numbers: charts as PNG and SVG, their rows as CSV."""
+    means = report.CHARTS["intervals"](report.ChartData(_side_by_side(result), result.values, result.rules))
+    specs: dict[str, dict[str, Any]] = {} if means is None else {"intervals": means}
+    written: dict[str, Sequence[Row]] = {}
+    if result.top_k:
+        written["top_k"] = result.top_k
+        specs["top_k"] = k_curves(result.top_k, bands="interval", title="Measures over k")
+    searched = result.searched
+    if searched is not None:
+        if searched.oracle is not None:
+            rows = result.no_answer_curves
+            written["no_answer_curves"] = rows
+            areas = {label: curve.average_precision for label, curve in searched.curves.items()}
+            specs["no_answer_curves"] = precision_recall_chart(rows, areas, run=searched.run)
+        best = {each.measure.label: each.best.threshold for each in searched.searches if each.best.value > each.now}
+        specs["no_answer_numbers"] = no_answer_chart(searched.numbers, searched.answerable, best, run=searched.run)
+    for name, table in written.items():
+        write_text(folder / f"{name}.csv", report.render_rows(table, "csv"))
+    for name, spec in specs.items():
+        picture = report.draw(spec)
+        write_bytes(folder / f"{name}.png", picture.png)
+        write_text(folder / f"{name}.svg", picture.svg)
+    tables = [folder / f"{name}.csv" for name in written]
+    return [*tables, *(folder / f"{name}{suffix}" for name in specs for suffix in (".png", ".svg"))]
+
+
+def _side_by_side(result: Results) -> list[dict[str, Any]]:
+    """The summary as one run, each measure of the reader above the same from the right passages, by its word alone."""
+    order = {label: place for place, label in enumerate(dict.fromkeys(row["label"] for row in result.summary))}
+    searched = {row["label"] for row in result.aggregates}
+    rows = sorted((row for row in result.summary if row["label"] not in searched), key=lambda row: order[row["label"]])
+    name = " and ".join(dict.fromkeys(row["run"] for row in rows if row["part"] != "isolated"))
+    words = [f"{row['label']} (isolated)" if row["part"] == "isolated" else row["label"] for row in rows]
+    return [row | {"run": name, "measure": word, "label": word} for row, word in zip(rows, words, strict=True)]

@@ -25,8 +25,8 @@ from rankwell.experiments.runner.recipes import content_of, key_of, read_record,
 from rankwell.io import read_ranking
 from rankwell.report.present import Progress
 from rankwell.store import write_text
+from rankwell.tasks.answers.answer_pairs import Predictions, Questions
 from rankwell.tasks.answers.formats import read_questions
-from rankwell.tasks.answers.questions import Predictions, Questions
 
 Row = dict[str, Any]
 RESERVED = ("run", "system", "measure", "label", "mean", "sd", "ci_low", "ci_high", "n", "unit", "seconds", "date", "hostname")
@@ -107,7 +107,7 @@ def plan_grid(experiment: Experiment, evaluate: Evaluate) -> list[GridPoint]:
     if len(experiment.datasets) > 1:
         raise BadInput(f"{experiment.file}: {len(experiment.datasets)} data sets; a grid has one.")
     points = [_point(each, experiment) for each in experiment.cells]
-    known = set(inspect.signature(evaluate).parameters) - {*_FILES, "progress"}
+    known = set(inspect.signature(evaluate).parameters) - {*_FILES, "options", "progress"}
     for point in {each.cell.entry: each for each in points}.values():
         _check(point, known)
     for name, place in zip(_FILES, zip(*(each.files for each in points), strict=True), strict=True):

@@ -1,153 +1,179 @@
-"""The retriever's part: which documents are relevant to a question, and where they stand in its list."""
+"""The retriever's part: the relevant documents of each question, and their ranks in its list."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import pairwise
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from rankwell.core.registry import Measure, parse_measure
-from rankwell.core.tables import Bools, Floats, TieRule
+from rankwell.core.tables import Bools, TieRule
 from rankwell.core.tables.judgments import Judgments
 from rankwell.core.tables.ranking import Hits, Ranking
 from rankwell.core.views.aspects import GroupRankings
 from rankwell.core.views.judged import JudgedRankings
 from rankwell.errors import BadInput
 from rankwell.evaluation.details import Details, details_of
+from rankwell.evaluation.judged import JudgedRun, MeasuredQueries
+from rankwell.evaluation.results import DETAIL_DEPTH
 from rankwell.io import find_hits
+from rankwell.tasks.answers.answer_pairs import Questions
 from rankwell.tasks.answers.formats import FoundRetrieved
-from rankwell.tasks.answers.questions import Questions
 from rankwell.tasks.answers.truth import Vanished, by_answer, by_context, by_document
 
 Relevance = Literal["document", "dpr", "kilt", "lower", "raw", "context"]
-DETAIL_DEPTH = 20
 
 
-@dataclass(frozen=True, eq=False)
-class Retrieval:
-    """One retriever's lists under one truth; queries are all questions, in their order.
+class RelevanceRules(NamedTuple):
+    """The rules of a retriever's part. ties: of equal scores in a run file. k, needs_evidence: see `RetrieverRun`.
 
-    rprec: whether a question counts as retrieved only where the first documents are just its evidence, as KILT has it.
-    free: (questions,) those that have 1 for every measure, as there is nothing to find; None for none. texts: document -> what
-    it says, as far as that is known.
+    as_published: the rule for answers is that of its source, by which an answer of nothing is in every text.
     """
 
-    run: str
+    relevance: Relevance
+    as_published: bool
+    context_share: float
+    ties: TieRule
+    k: int
+    needs_evidence: bool
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class RetrieverRun(JudgedRun):
+    """The lists of one retriever, judged; queries are all questions, in their order.
+
+    rules.k: the number of first documents that count as retrieved. rules.needs_evidence: whether a question counts as retrieved
+    only where the first documents are just its evidence, as in KILT. nothing_to_find: (questions,) those that have 1 for every
+    measure; None for none. texts: document -> its text, as far as that is known.
+    """
+
     questions: Questions
     judgments: Judgments
     hits: Hits
-    ties: TieRule
     notes: tuple[str, ...]
-    k: int
-    rprec: bool
-    free: Bools | None = None
+    rules: RelevanceRules
+    nothing_to_find: Bools | None = None
     texts: Mapping[str, str] = field(default_factory=dict[str, str])
 
-    @cached_property
-    def view(self) -> JudgedRankings:
-        """The judged documents that were retrieved, each list in its definite order."""
-        return JudgedRankings.join(self.judgments, self.hits).resolve(self.ties)
-
-    @cached_property
-    def evidence(self) -> GroupRankings:
-        """The lists judged by sets of documents, each of which is enough to answer; without such sets, each document is one."""
-        rows: list[tuple[str, str, str]] = []
-        bounds = self.judgments.offsets.tolist()
-        for place, name in enumerate(self.questions.ids):
-            sets = self.questions.evidence.get(name) or [
-                [item] for item in self.judgments.items[bounds[place] : bounds[place + 1]]
-            ]
-            rows += [(name, item, str(number)) for number, each in enumerate(sets) for item in dict.fromkeys(each)]
-        queries, items, aspects = zip(*rows, strict=True) if rows else ((), (), ())
-        grouped = Judgments.from_rows(queries, items, [1.0] * len(rows), aspects=aspects, all_queries=self.questions.ids)
-        return GroupRankings.join(grouped, self.hits)
-
-    def values(self, measure: Measure) -> Floats:
-        """(questions,) the value of each; NaN where it is not counted."""
-        values = measure(self.evidence if measure.entry.view is GroupRankings else self.view)
-        return values if self.free is None else np.where(self.free, 1.0, values)
+    def measured(self, measure: Measure) -> MeasuredQueries:
+        """The values of a measure, 1 where there is nothing to find."""
+        found = super().measured(measure)
+        if self.nothing_to_find is None:
+            return found
+        return found._replace(values=np.where(self.nothing_to_find, 1.0, found.values))
 
     @cached_property
     def found(self) -> Bools:
         """(questions,) whether what an answer needs is among the first `k` documents."""
-        if self.rprec:
-            return self.values(parse_measure("EvidenceRprec")) >= 1
-        return self.values(parse_measure(f"Success@{self.k}")) > 0
+        if self.rules.needs_evidence:
+            return self.measured(parse_measure("EvidenceRprec")).values >= 1
+        return self.measured(parse_measure(f"Success@{self.rules.k}")).values > 0
 
     @cached_property
     def first_ranks(self) -> list[int | None]:
         """The rank of each question's first relevant document, None where there is none in its list."""
-        ranks = self.view.first_rank(self.view.relevant(1))
+        ranks = self.resolved.first_rank(self.resolved.relevant(1))
         return [int(rank) if np.isfinite(rank) else None for rank in ranks]
 
     @cached_property
     def details(self) -> Details:
-        """The first documents of each list, and every relevant one wherever it stands."""
-        return details_of(self.judgments, self.hits, self.view)
+        """The first documents of each list, and every relevant one wherever it is ranked."""
+        return details_of(self.judgments, self.hits, self.resolved)
 
     @property
     def missing(self) -> int:
-        """How many questions have no list."""
+        """The number of questions without a list."""
         return int(np.count_nonzero(~self.hits.present))
 
     @property
     def without_relevant(self) -> int:
-        """For how many questions no document is relevant."""
+        """The number of questions to which no document is relevant, where there is something to find."""
         none = self.view.n_relevant(1) == 0
-        return int(np.count_nonzero(none if self.free is None else none & ~self.free))
+        return int(np.count_nonzero(none if self.nothing_to_find is None else none & ~self.nothing_to_find))
 
 
-def retrieval_of(
+def _by_evidence(questions: Questions, judgments: Judgments, hits: Hits) -> GroupRankings:
+    """The lists judged by sets of documents, each of which is enough to answer; without such sets, each document is one."""
+    rows: list[tuple[str, str, str]] = []
+    bounds = judgments.offsets.tolist()
+    for place, name in enumerate(questions.ids):
+        sets = questions.evidence.get(name) or [[item] for item in judgments.items[bounds[place] : bounds[place + 1]]]
+        rows += [(name, item, str(number)) for number, each in enumerate(sets) for item in dict.fromkeys(each)]
+    queries, items, aspects = zip(*rows, strict=True) if rows else ((), (), ())
+    grouped = Judgments.from_rows(queries, items, [1.0] * len(rows), aspects=aspects, all_queries=questions.ids)
+    return GroupRankings.join(grouped, hits)
+
+
+def retriever_run(
+    name: str,
     found: FoundRetrieved,
     questions: Questions,
+    rules: RelevanceRules,
     *,
-    run: str,
-    relevance: Relevance,
-    frozen: bool,
-    corpus: Mapping[str, str] | None,
-    context_share: float,
-    ties: TieRule,
-    k: int,
-    rprec: bool,
-    free: Bools | None = None,
-) -> Retrieval:
-    """What a retriever found, judged.
+    corpus: Mapping[str, str] | None = None,
+    nothing_to_find: Bools | None = None,
+) -> RetrieverRun:
+    """The lists of a retriever, judged; see `RetrieverRun`. corpus: document id -> text, beside the other inputs' texts.
 
-    frozen: the rule for answers is as its source has it, by which an answer of nothing is in every text.
-    corpus: document id -> text, beside the texts that the questions and the retrieved documents bring.
-    Raises BadInput where relevance cannot be told: the questions name no documents, or texts are missing.
+    Raises BadInput where relevance cannot be decided: the questions name no documents, or texts are missing.
     """
     texts = {**questions.contexts, **(corpus or {}), **found.contexts}
+    judgments, notes = _judged(name, found, questions, texts, rules, corpus, impossible=nothing_to_find is None)
+    if not judgments.items and rules.relevance == "document" and (nothing_to_find is None or not nothing_to_find.all()):
+        advice = "take relevance dpr or kilt, which look for the answers in the retrieved texts"
+        raise BadInput(f"no question names a document, so that retrieval cannot be judged by documents; {advice}.")
+    order: TieRule = "input" if found.ordered else rules.ties
+    hits = find_hits(found.table, judgments, ties=order, keep=DETAIL_DEPTH).hits
+    return RetrieverRun(
+        name=name,
+        attributes={"part": "retriever"},
+        view=JudgedRankings.join(judgments, hits),
+        ties=order,
+        other_views=cache(lambda _: _by_evidence(questions, judgments, hits)),
+        questions=questions,
+        judgments=judgments,
+        hits=hits,
+        notes=(*notes, *_repeated(name, found.table)),
+        rules=rules,
+        nothing_to_find=nothing_to_find,
+        texts=texts,
+    )
+
+
+def _judged(
+    name: str,
+    found: FoundRetrieved,
+    questions: Questions,
+    texts: Mapping[str, str],
+    rules: RelevanceRules,
+    corpus: Mapping[str, str] | None,
+    *,
+    impossible: bool,
+) -> tuple[Judgments, list[str]]:
+    """The relevant documents of each question, with notes."""
+    if rules.relevance == "document":
+        documents = list(dict.fromkeys(found.table.items))
+        notes = unknown_documents(name, documents, questions, "retrieved", corpus or ())
+        return by_document(questions, impossible=impossible), notes
     # Where the lists bring their own texts, the rest of the collection is unknown.
     pooled = bool(found.contexts) and corpus is None
     lists = [found.table] if pooled else []
-    notes: list[str] = []
-    if relevance == "document":
-        judgments = by_document(questions, impossible=free is None)
-        if not judgments.items and (free is None or not free.all()):
-            advice = "take relevance dpr or kilt, which look for the answers in the retrieved texts"
-            raise BadInput(f"no question names a document, so that retrieval cannot be judged by documents; {advice}.")
-    elif relevance == "context":
-        judgments = by_context(questions, texts, share=context_share, retrieved=lists or [found.table], impossible=free is None)
-    else:
-        vanished: Vanished = "all" if frozen else "none"
-        if not pooled:
-            _refuse_unknown(found, texts)
-        judgments = by_answer(questions, texts, rule=relevance, retrieved=lists, vanished=vanished)
-        if pooled:
-            notes.append(f"{run}: relevant are retrieved documents that hold an answer; others count nowhere, without a corpus")
-        notes += _contradictions(run, found, judgments)
-    if relevance == "document":
-        notes += strangers(run, list(dict.fromkeys(found.table.items)), questions, "retrieved", corpus or ())
-    notes += _repeated(run, found.table)
-    order: TieRule = "input" if found.ordered else ties
-    hits = find_hits(found.table, judgments, ties=order, keep=DETAIL_DEPTH).hits
-    return Retrieval(run, questions, judgments, hits, order, tuple(notes), k, rprec, free, texts)
+    if rules.relevance == "context":
+        retrieved = lists or [found.table]
+        return by_context(questions, texts, share=rules.context_share, retrieved=retrieved, impossible=impossible), []
+    vanished: Vanished = "all" if rules.as_published else "none"
+    if not pooled:
+        _refuse_unknown(found, texts)
+    judgments = by_answer(questions, texts, rule=rules.relevance, retrieved=lists, vanished=vanished)
+    pool = [f"{name}: relevant are retrieved documents that hold an answer; others count nowhere, without a corpus"]
+    return judgments, [*(pool if pooled else []), *_contradictions(name, found, judgments)]
 
 
-def strangers(run: str, documents: Collection[str], questions: Questions, what: str, known: Collection[str] = ()) -> list[str]:
+def unknown_documents(
+    run: str, documents: Collection[str], questions: Questions, what: str, known: Collection[str] = ()
+) -> list[str]:
     """The note that none of some documents is one of the questions' own or of those known besides: ids that never match."""
     own = {*questions.documents, *questions.answer_documents, *questions.contexts, *known}
     own |= {item for sets in questions.evidence.values() for each in sets for item in each}
@@ -177,7 +203,7 @@ def _repeated(run: str, ranking: Ranking) -> list[str]:
     extra = [stop - start - len(set(ranking.items[start:stop])) for start, stop in pairwise(bounds)]
     if not any(extra):
         return []
-    return [f"{run}: {sum(extra)} documents stand again in {sum(map(bool, extra))} lists, and count at each of their places"]
+    return [f"{run}: {sum(extra)} documents appear again in {sum(map(bool, extra))} lists, and count at each of their places"]
 
 
 def _refuse_unknown(found: FoundRetrieved, texts: Mapping[str, Any]) -> None:

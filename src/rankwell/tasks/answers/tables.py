@@ -1,29 +1,29 @@
-"""The tables beside the figures: documents and answers of each question with what they share, and the questions themselves."""
+"""The tables of details, questions and documents: answers with what they share with the right ones, and the hardest questions."""
 
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from math import isnan
+from math import isnan, nan
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from rankwell.core.tables import sort_ids
+from rankwell.evaluation.details import Details, detail_columns
+from rankwell.evaluation.results import DETAIL_DEPTH
 from rankwell.media.texts import Normalizer, normalizer
-from rankwell.tasks.answers.contexts import context, shortened
-from rankwell.tasks.answers.failures import Judge, Outcome, hardest
-from rankwell.tasks.answers.overlap import Overlap, overlap
-from rankwell.tasks.answers.questions import Questions
-from rankwell.tasks.answers.reading import Given, Readings, compares_positions, whole
-from rankwell.tasks.answers.retrieval import DETAIL_DEPTH, Retrieval
+from rankwell.tasks.answers.answer_pairs import Questions
+from rankwell.tasks.answers.marks import Overlap, context, overlap, shortened
+from rankwell.tasks.answers.outcomes import Judge, Outcome, RankedAnswer, ReaderRun, hardest, over_all_questions
+from rankwell.tasks.answers.plan import compares_positions
+from rankwell.tasks.answers.retrieval import RetrieverRun
 
 _SNIPPET = 300
-_COLUMNS = ("run", "query", "item", "rank", "score", "grade", "state", "detail")
 
 
-class Right(NamedTuple):
-    """A right answer, and where it stands; start: -1 where unknown."""
+class RightAnswer(NamedTuple):
+    """A right answer, and its place; start: -1 where unknown."""
 
     text: str
     document: str | None
@@ -31,14 +31,14 @@ class Right(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Explained:
-    """The questions with everything that was made of them."""
+class AnswerTables:
+    """The questions with their outcomes and the runs that were judged."""
 
     questions: Questions
     outcomes: Sequence[Outcome]
-    retrieval: Retrieval | None
-    readings: Readings | None
-    isolated: Readings | None
+    retriever: RetrieverRun | None
+    reader: ReaderRun | None
+    isolated: ReaderRun | None
     judge: Judge | None
 
     @cached_property
@@ -52,21 +52,21 @@ class Explained:
         name = None if right is None else right.parameters.get("normalizer")
         return right is not None and compares_positions(right), normalizer(name or "squad")
 
-    def rights(self, query: str) -> list[Right]:
+    def rights(self, query: str) -> list[RightAnswer]:
         """The right answers of a question."""
         place = self._place[query]
         rows = range(int(self.questions.offsets[place]), int(self.questions.offsets[place + 1]))
         return [
-            Right(self.questions.answers[row], self.questions.answer_documents[row], int(self.questions.starts[row]))
+            RightAnswer(self.questions.answers[row], self.questions.answer_documents[row], int(self.questions.starts[row]))
             for row in rows
         ]
 
-    def shared(self, answer: Given, query: str) -> tuple[Right, Overlap] | None:
+    def shared(self, answer: RankedAnswer, query: str) -> tuple[RightAnswer, Overlap] | None:
         """The right answer that shares most with an answer, and what they share; None where either is missing."""
         if answer.text is None or self.judge is None:
             return None
         positions, rule = self._compared
-        found: list[tuple[tuple[float, ...], int, Right, Overlap]] = []
+        found: list[tuple[tuple[float, ...], int, RightAnswer, Overlap]] = []
         rights = self.rights(query)
         if not positions:
             rights = [right for right in rights if right.text == answer.text][:1] or rights
@@ -81,13 +81,13 @@ class Explained:
         return right, both
 
     def hardest(self, most: int | None = None) -> list[dict[str, Any]]:
-        """A row for each question that somebody failed, the hardest first: what was asked, right, found and answered."""
+        """A row for each failed question, the hardest first: its text, what is right, found and answered."""
         return [self._example(each) for each in hardest(self.outcomes)[:most]]
 
     def _example(self, outcome: Outcome) -> dict[str, Any]:
         query = outcome.query
         place, rights = self._place[query], self.rights(outcome.query)
-        answers = {} if self.readings is None else self.readings.answers
+        answers = {} if self.reader is None else self.reader.answers
         first = next(iter(answers.get(query, ())), None)
         both = None if first is None else self.shared(first, query)
         right = both[0] if both is not None else rights[0] if rights else None
@@ -101,7 +101,7 @@ class Explained:
             "right_document": right.document if right is not None else self.questions.documents[place],
             "other_right": max(len({each.text for each in rights}) - 1, 0),
         }
-        if self.readings is not None:
+        if self.reader is not None:
             row |= {
                 "answered": first is not None,
                 "answer": None if first is None else first.text,
@@ -111,8 +111,8 @@ class Explained:
                 "later": outcome.later,
                 **_spans(None if both is None else both[1]),
             }
-        if self.retrieval is not None:
-            row["document_rank"] = self.retrieval.first_ranks[place]
+        if self.retriever is not None:
+            row["document_rank"] = self.retriever.first_ranks[place]
         if self.isolated is not None:
             alone = next(iter(self.isolated.answers.get(query, ())), None)
             row |= {"alone": outcome.alone, "answer_alone": None if alone is None else alone.text}
@@ -125,45 +125,42 @@ class Explained:
         `right` (the right answer that it shares most with), the spans of shared characters and words in both, `context` where
         that is known (see there), and in the first answer's row `no_answer`, how likely there is none, where the reader says it.
         """
-        columns: dict[str, list[Any]] = {name: [] for name in _COLUMNS}
-        if self.retrieval is not None:
-            found = self.retrieval.details
-            columns["run"] += [self.retrieval.run] * len(found.query)
-            columns["detail"] += [None] * len(found.query)
-            for name, values in found._asdict().items():
-                listed: list[Any] = values if isinstance(values, list) else values.tolist()
-                columns[name] += [None if isinstance(each, float) and isnan(each) else each for each in listed]
-        for readings in (self.readings, self.isolated):
-            if readings is not None and self.judge is not None:
-                for cells in self._answer_rows(readings, self.judge):
-                    for name, cell in zip(_COLUMNS, cells, strict=True):
-                        columns[name].append(cell)
-        return columns
+        parts: list[tuple[str, Details, list[str] | None]] = []
+        if self.retriever is not None:
+            parts.append((self.retriever.name, self.retriever.details, None))
+        for reader in (self.reader, self.isolated):
+            if reader is not None and self.judge is not None:
+                rows = self._answer_rows(reader, self.judge)
+                columns = [list(column) for column in zip(*rows, strict=True)] or [[] for _ in (*Details._fields, "detail")]
+                query, item, rank, score, grade, state, detail = columns
+                numbers = [np.array(column, dtype=np.float64) for column in (rank, score, grade)]
+                parts.append((reader.name, Details(query, item, *numbers, state), detail))
+        return detail_columns(parts)
 
-    def _answer_rows(self, readings: Readings, judge: Judge) -> list[tuple[Any, ...]]:
-        pairs = readings.pairs
+    def _answer_rows(self, reader: ReaderRun, judge: Judge) -> list[tuple[Any, ...]]:
+        """Query, item, rank, score, grade, state and detail of each row; NaN for a rank or score that there is not."""
+        pairs = reader.pairs
         rows = np.flatnonzero(pairs.ranks <= DETAIL_DEPTH)
-        measure = whole(judge.right)
-        grades = readings.grades(measure.with_parameters(na_threshold=None), rows).tolist()
-        answers, at = readings.answers, 0
+        measure = over_all_questions(judge.right)
+        grades = reader.grades(measure.with_parameters(na_threshold=None), rows).tolist()
+        answers, at = reader.answers, 0
         found: list[tuple[Any, ...]] = []
         for query, impossible, silence in zip(pairs.queries, pairs.impossible.tolist(), pairs.no_answer.tolist(), strict=True):
             listed = answers[query][:DETAIL_DEPTH]
             for each, grade in zip(listed, grades[at : at + len(listed)], strict=True):
                 state = "relevant" if grade >= 0.5 else "nonrelevant"
-                score = None if isnan(each.score) else each.score
                 detail = self._detail(each, query, None if isnan(silence) or each.rank > 1 else silence)
-                found.append((readings.run, query, each.text or "", each.rank, score, grade, state, detail))
+                found.append((query, each.text or "", each.rank, each.score, grade, state, detail))
             at += len(listed)
             there = {each.text or "" for each in listed}
-            wanted = [Right("", None, -1)] if impossible else self.rights(query)
-            for right in dict.fromkeys(wanted):
+            expected = [RightAnswer("", None, -1)] if impossible else self.rights(query)
+            for right in dict.fromkeys(expected):
                 if right.text not in there:
                     detail = json.dumps({"right": right.text or None, "document": right.document, "start": _known(right.start)})
-                    found.append((readings.run, query, right.text, None, None, 1.0, "relevant", detail))
+                    found.append((query, right.text, nan, nan, 1.0, "relevant", detail))
         return found
 
-    def _detail(self, answer: Given, query: str, no_answer: float | None) -> str:
+    def _detail(self, answer: RankedAnswer, query: str, no_answer: float | None) -> str:
         both = self.shared(answer, query)
         right, marks = both if both is not None else (None, None)
         cells = {
@@ -178,7 +175,7 @@ class Explained:
         around = self._context(answer, query)
         return json.dumps(cells if around is None else {**cells, "context": around}, ensure_ascii=False)
 
-    def _context(self, answer: Given, query: str) -> dict[str, Any] | None:
+    def _context(self, answer: RankedAnswer, query: str) -> dict[str, Any] | None:
         """The words around an answer; one without a position is looked for in its document or else in the question's own."""
         document = answer.document or self.questions.documents[self._place[query]]
         text = None if document is None else self._texts.get(document)
@@ -193,21 +190,21 @@ class Explained:
 
     @property
     def _texts(self) -> Mapping[str, str]:
-        return self.questions.contexts if self.retrieval is None else self.retrieval.texts
+        return self.questions.contexts if self.retriever is None else self.retriever.texts
 
     def items(self) -> dict[str, list[Any]]:
-        """The columns of items.parquet: what the retrieved documents of `details` and the right ones say, their beginnings."""
-        if self.retrieval is None:
+        """The columns of items.parquet: the beginnings of the texts of retrieved and right documents."""
+        if self.retriever is None:
             return {}
-        named = [item for item in sort_ids(set(self.retrieval.details.item)) if self._texts.get(item)]
+        named = [item for item in sort_ids(set(self.retriever.details.item)) if self._texts.get(item)]
         return {
             "item": named,
-            "of": [self.retrieval.run] * len(named),
+            "of": [self.retriever.name] * len(named),
             "text": [shortened(self._texts[item], _SNIPPET) for item in named],
         }
 
     def queries(self) -> dict[str, Sequence[Any]]:
-        """The columns of queries.parquet: text, whether there is an answer, who failed and why, and what else its file says."""
+        """The columns of queries.parquet: text, whether there is an answer, the stage that failed, and its file's attributes."""
         questions = self.questions
         order = {each.query: place for place, each in enumerate(hardest(self.outcomes), start=1)}
         columns: dict[str, Sequence[Any]] = {
@@ -220,10 +217,10 @@ class Explained:
             "document": questions.documents,
             "right": [[right.text for right in self.rights(name)] for name in questions.ids],
         }
-        if self.readings is not None:
+        if self.reader is not None:
             columns |= {"value": [each.value for each in self.outcomes], "partial": [each.partial for each in self.outcomes]}
-        if self.retrieval is not None:
-            columns["document_rank"] = self.retrieval.first_ranks
+        if self.retriever is not None:
+            columns["document_rank"] = self.retriever.first_ranks
         if self.isolated is not None:
             columns["alone"] = [each.alone for each in self.outcomes]
         own = dict.fromkeys(key for about in questions.attributes.values() for key in about)
@@ -239,7 +236,7 @@ def _spans(marks: Overlap | None) -> dict[str, Any]:
     spans = dict(zip(names, (*marks.characters, *marks.tokens), strict=True))
     return {
         **{name: [list(each) for each in spans[name]] for name in names},
-        # Of characters in their order, unlike the measure that counts them wherever they stand.
+        # Of characters in their order, whereas the measure counts them in any order.
         "aligned_char_f1": marks.char_f1,
         "token_f1": marks.token_f1,
     }

@@ -11,7 +11,7 @@ from rankwell.core.tables.judgments import Judgments
 from rankwell.core.tables.ranking import Ranking
 from rankwell.errors import BadInput, BadUsage, UnknownName
 from rankwell.media.texts import Containment, containment
-from rankwell.tasks.answers.questions import Questions
+from rankwell.tasks.answers.answer_pairs import Questions
 
 Vanished = Literal["none", "all"]
 

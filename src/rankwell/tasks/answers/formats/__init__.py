@@ -15,9 +15,9 @@ from rankwell.core.tables.ranking import Ranking
 from rankwell.errors import BadInput, NothingToEvaluate, UnknownName
 from rankwell.io import FORMATS
 from rankwell.store import Head, Source, packing
+from rankwell.tasks.answers.answer_pairs import Predictions, Questions
 from rankwell.tasks.answers.formats.content import Content, load, shown
 from rankwell.tasks.answers.formats.rows import AnswerRows, QuestionRows, RetrievedRows
-from rankwell.tasks.answers.questions import Predictions, Questions
 
 AnswerHolds = Literal["questions", "predictions", "na-probs", "retrieved"]
 Read = TypeVar("Read", bound=Callable[..., Any])

@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 from rankwell.store import write_text
+from rankwell.tasks.answers.answer_pairs import Predictions
 from rankwell.tasks.answers.formats import answer_format
 from rankwell.tasks.answers.formats.content import Content
 from rankwell.tasks.answers.formats.rows import AnswerRows
-from rankwell.tasks.answers.questions import Predictions
 
 
 def _first(content: Content, is_one: Callable[[Any], bool]) -> bool:

@@ -7,10 +7,10 @@ from typing import Any
 
 from rankwell.errors import DuplicateItem
 from rankwell.store import write_text
+from rankwell.tasks.answers.answer_pairs import Predictions
 from rankwell.tasks.answers.formats import answer_format
 from rankwell.tasks.answers.formats.content import MISSING, Content, Where
 from rankwell.tasks.answers.formats.rows import AnswerRows
-from rankwell.tasks.answers.questions import Predictions
 
 
 def _fits(content: Content) -> float:

@@ -11,8 +11,8 @@ from rankwell.core.tables import gather, order_ids
 from rankwell.core.tables.names import Repeats, unique_rows
 from rankwell.core.tables.ranking import Ranking
 from rankwell.errors import BadInput, DuplicateItem
+from rankwell.tasks.answers.answer_pairs import Predictions, Questions
 from rankwell.tasks.answers.formats.content import Content, Where
-from rankwell.tasks.answers.questions import Predictions, Questions
 
 _NOTES = {
     "without_id": "questions without an id, which go by their place",
@@ -346,7 +346,7 @@ class RetrievedRows(Joined):
         kept = unique_rows(owners, items, numbers, duplicates)
         if len(kept[0]) < len(owners):
             self.said.append(
-                f"{self.content.name}: {len(owners) - len(kept[0])} documents stand again in a list; one of each is kept"
+                f"{self.content.name}: {len(owners) - len(kept[0])} documents appear again in a list; one of each is kept"
             )
         every = [name for names in targets for name in names]
         return Ranking.from_rows(*kept, all_queries=every, repeated=duplicates == "keep")

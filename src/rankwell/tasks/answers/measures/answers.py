@@ -1,16 +1,18 @@
 """Whether the answers that a reader gives are right: exactly, in part, or at all."""
 
-from collections.abc import Sequence
-from typing import Literal
+from collections.abc import Callable, Mapping, Sequence
+from typing import Literal, NamedTuple
 
 import numpy as np
 
-from rankwell.core.registry import Measure, measure
-from rankwell.core.tables import Bools, Floats, ratio
+from rankwell.core.registry import measure
+from rankwell.core.tables import Bools, Floats, Ints, f1_of, gather, multiset_f1, offsets_of, ratio
 from rankwell.errors import BadUsage
 from rankwell.media.texts import NormalizerName
-from rankwell.tasks.answers.answer_pairs import AnswerPairs, NoAnswer, Rule, Scores
+from rankwell.tasks.answers.answer_pairs import AnswerPairs, NormalForms
 
+Rule = Literal["overlap", "intersect", "span", "span-f1", "text", "token-f1", "char-f1", "contains", "contains-tokens", "either"]
+NoAnswer = Literal["blank", "explicit", "normalized", "squad2", "wrong", "never", "refuse"]
 Population = Literal["all", "answerable", "impossible"]
 Retrieval = Literal["ignored", "only", "required"]
 
@@ -22,7 +24,143 @@ _SQUAD = "Rajpurkar and others 2016, SQuAD: 100,000+ questions for machine compr
 _PIAF = "Haystack 0.9 eval.py, deepset 2021, which PIAF's evaluation calls"
 
 
-def _best(view: AnswerPairs, scores: Scores, k: int | None) -> Floats:
+class AnswerScores(NamedTuple):
+    """The value of each answer. rows: (answers,). bare: (questions,) that of a question that was answered by an empty list."""
+
+    rows: Floats
+    bare: Floats
+
+
+def answer_scores(pairs: AnswerPairs, rule: Rule, normalizer: str, no_answer: NoAnswer) -> AnswerScores:
+    """The value of every answer, best over the right answers; computed once for every cut-off and population.
+
+    rule: `overlap` positions that share a character or touch, `intersect` share one, `span` the same positions, `span-f1` of
+    shared positions (all four: in the same document); `text` equal, `token-f1` and `char-f1` of shared tokens or characters,
+    `contains` the right answer's text, `contains-tokens` its tokens in a row, `either` contains the other; all in their
+    normal form. no_answer: see `AnswerEM`. Raises BadUsage for a rule about positions where there are none.
+    """
+    key = (rule, normalizer, no_answer)
+    if key not in pairs.cache:
+        if rule in _SPANS and pairs.positions:
+            raise BadUsage(pairs.positions)
+        none = _says_none(pairs, normalizer, no_answer)
+        rows = np.where(pairs.impossible[pairs.question_of_row], none, _best_right(pairs, rule, normalizer, no_answer))
+        accepted = pairs.impossible & (no_answer not in ("explicit", *_LEGACY))
+        pairs.cache[key] = AnswerScores(rows, accepted.astype(np.float64))
+    return pairs.cache[key]
+
+
+def _says_none(pairs: AnswerPairs, normalizer: str, no_answer: NoAnswer) -> Bools:
+    """(answers,) whether an answer says that there is none."""
+    if no_answer in _LEGACY:
+        return np.zeros(len(pairs.texts), dtype=np.bool_)
+    if no_answer in ("normalized", "squad2"):
+        forms = pairs.normal_forms(normalizer)
+        return forms.vanished[forms.given]
+    if no_answer == "explicit":
+        return np.array([text is None for text in pairs.texts], dtype=np.bool_)
+    return _blank(pairs)
+
+
+def _blank(pairs: AnswerPairs) -> Bools:
+    return np.array([text is None or not text.strip() for text in pairs.texts], dtype=np.bool_)
+
+
+def _best_right(pairs: AnswerPairs, rule: Rule, normalizer: str, no_answer: NoAnswer) -> Floats:
+    """(answers,) the best value of each answer over the right answers of its question."""
+    gold, bounds = gather(pairs.gold_offsets, pairs.question_of_row)
+    answer = np.repeat(np.arange(len(pairs.texts), dtype=np.int64), np.diff(bounds))
+    if rule in _SPANS:
+        value = _compare_spans(pairs, rule, answer, gold)
+    else:
+        value = _compare_texts(pairs.normal_forms(normalizer), rule, answer, gold, no_answer)
+    best = np.zeros(len(pairs.texts))
+    filled = np.flatnonzero(np.diff(bounds))
+    if len(filled):
+        best[filled] = np.maximum.reduceat(value, bounds[:-1][filled])
+    return np.where(_blank(pairs), 0.0, best) if no_answer == "never" else best
+
+
+def _compare_spans(pairs: AnswerPairs, rule: Rule, answer: Ints, gold: Ints) -> Floats:
+    start, end = pairs.starts[answer], pairs.ends[answer]
+    first, last = pairs.gold_starts[gold], pairs.gold_ends[gold]
+    comparable = (pairs.documents[answer] == pairs.gold_documents[gold]) & (start >= 0) & (end >= start) & (first >= 0)
+    shared = np.minimum(end, last) - np.maximum(start, first)
+    if rule == "overlap":
+        # Ends are exclusive and the bounds inclusive, as in Haystack: spans that only touch count.
+        return (comparable & (first <= end) & (start <= last)).astype(np.float64)
+    if rule == "intersect":
+        return (comparable & (shared > 0)).astype(np.float64)
+    if rule == "span":
+        return (comparable & (start == first) & (end == last)).astype(np.float64)
+    return f1_of(np.where(comparable, np.maximum(shared, 0), 0), end - start, last - first)
+
+
+def _compare_texts(forms: NormalForms, rule: Rule, answer: Ints, gold: Ints, no_answer: NoAnswer) -> Floats:
+    given, right, vanished = forms.given[answer], forms.right[gold], forms.vanished
+    value = (given == right).astype(np.float64)
+    if rule in _TEXTS:
+        # An answer that equals one of the right ones has F1 = 1 and need not be compared with the others.
+        same = np.bincount(answer[value > 0], minlength=len(forms.given)) > 0
+        rest = np.flatnonzero(~same[answer] & ~vanished[given] & ~vanished[right])
+        value[rest] = _TEXTS[rule](forms.texts, given[rest], right[rest])
+    if rule in ("contains", "contains-tokens", "either") or (rule != "text" and no_answer in _LEGACY):
+        # The older scripts give two answers of nothing EM 1 and F1 0; nothing is contained in nothing here.
+        value[vanished[given] & vanished[right]] = 0.0
+    if no_answer == "squad2":
+        # The right answers that normalise to nothing are dropped, unless the question has no other.
+        left = np.bincount(answer[~vanished[right]], minlength=len(forms.given)) > 0
+        value[vanished[right] & left[answer]] = 0.0
+    return value
+
+
+def _token_f1(texts: Sequence[str], given: Ints, right: Ints) -> Floats:
+    needed = np.union1d(given, right)
+    tokens: list[str] = []
+    ends = [0]
+    for code in needed.tolist():
+        tokens.extend(texts[code].split())
+        ends.append(len(tokens))
+    number: dict[str, int] = {}
+    units = np.fromiter(map(number.setdefault, tokens, range(len(tokens))), dtype=np.int64, count=len(tokens))
+    return multiset_f1(units, np.array(ends), np.searchsorted(needed, given), np.searchsorted(needed, right))
+
+
+def _char_f1(texts: Sequence[str], given: Ints, right: Ints) -> Floats:
+    needed = np.union1d(given, right)
+    chosen = [texts[code] for code in needed.tolist()]
+    units = np.frombuffer("".join(chosen).encode("utf-32-le", "surrogatepass"), dtype="<u4").astype(np.int64)
+    ends = offsets_of(np.array([len(each) for each in chosen], dtype=np.int64))
+    return multiset_f1(units, ends, np.searchsorted(needed, given), np.searchsorted(needed, right))
+
+
+def _of_pairs(holds: Callable[[str, str], bool]) -> "Compare":
+    """Compares pair by pair. holds: (given, right) -> whether the one holds the other."""
+
+    def _compare(texts: Sequence[str], given: Ints, right: Ints) -> Floats:
+        pairs = zip(given.tolist(), right.tolist(), strict=True)
+        return np.array([holds(texts[one], texts[other]) for one, other in pairs], dtype=np.float64)
+
+    return _compare
+
+
+def _spaced(text: str) -> str:
+    return f" {' '.join(text.split())} "
+
+
+Compare = Callable[[Sequence[str], Ints, Ints], Floats]
+_LEGACY = ("wrong", "never", "refuse")
+_SPANS = ("overlap", "intersect", "span", "span-f1")
+_TEXTS: Mapping[str, Compare] = {
+    "token-f1": _token_f1,
+    "char-f1": _char_f1,
+    "contains": _of_pairs(lambda given, right: right in given),
+    "contains-tokens": _of_pairs(lambda given, right: _spaced(right) in _spaced(given)),
+    "either": _of_pairs(lambda given, right: right in given or given in right),
+}
+
+
+def _best(view: AnswerPairs, scores: AnswerScores, k: int | None) -> Floats:
     """(questions,) the best of the first k answers; what an empty list gets where there is none."""
     shown = np.ones(len(view.texts), dtype=np.bool_) if k is None else view.ranks <= k
     value = scores.bare.copy()
@@ -32,7 +170,7 @@ def _best(view: AnswerPairs, scores: Scores, k: int | None) -> Floats:
     return value
 
 
-def _mean(view: AnswerPairs, scores: Scores, k: int | None) -> Floats:
+def _mean(view: AnswerPairs, scores: AnswerScores, k: int | None) -> Floats:
     """(questions,) the mean over the first k answers; what an empty list gets where there is none."""
     counts = np.diff(view.offsets)
     shown = np.ones(len(view.texts), dtype=np.bool_) if k is None else view.ranks <= k
@@ -112,7 +250,7 @@ def answer_em(
     ([0.0], [1.0], [0.0])
     """
     rule: Rule = "span" if match == "offset" else "text"
-    value = _best(pairs, pairs.scores(rule, _normal(normalizer, match == "offset"), no_answer), k)
+    value = _best(pairs, answer_scores(pairs, rule, _normal(normalizer, match == "offset"), no_answer), k)
     return _finish(pairs, value, population, retrieval, no_answer, na_threshold)
 
 
@@ -146,7 +284,7 @@ def answer_f1(
     [10.0]
     """
     rules: dict[str, Rule] = {"token": "token-f1", "char": "char-f1", "offset": "span-f1"}
-    scores = pairs.scores(rules[unit], _normal(normalizer, unit == "offset"), no_answer)
+    scores = answer_scores(pairs, rules[unit], _normal(normalizer, unit == "offset"), no_answer)
     value = _best(pairs, scores, k) if over == "best" else _mean(pairs, scores, k)
     return _finish(pairs, value, population, retrieval, no_answer, na_threshold)
 
@@ -174,10 +312,5 @@ def answer_accuracy(
     >>> answer_accuracy(pairs, match="contains", k=1).tolist(), answer_accuracy(pairs, match="contains-tokens", k=1).tolist()
     ([1.0], [0.0])
     """
-    scores = pairs.scores(match, _normal(normalizer, match in ("overlap", "intersect")), no_answer)
+    scores = answer_scores(pairs, match, _normal(normalizer, match in ("overlap", "intersect")), no_answer)
     return _finish(pairs, _best(pairs, scores, k), population, retrieval, no_answer, na_threshold)
-
-
-def sweep(asked: Measure, pairs: AnswerPairs, ks: Sequence[int]) -> Floats:
-    """(ks, questions) a measure at every cut-off; how right the answers are is worked out once for all of them."""
-    return np.stack([asked.with_parameters(k=k)(pairs) for k in ks]) if ks else np.zeros((0, len(pairs.queries)))

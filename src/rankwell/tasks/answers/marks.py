@@ -1,22 +1,25 @@
-"""What an answer and a right one have in common: which characters and which words, in both of them."""
+"""Marks in texts: the characters and tokens that an answer shares with a right one, and the words around an answer."""
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from difflib import SequenceMatcher
 from functools import lru_cache
-from typing import NamedTuple
+from itertools import pairwise
+from typing import Any, NamedTuple
 
 from rankwell.media.texts import Normalizer
 
-Spans = tuple[tuple[int, int], ...]
+Span = tuple[int, int]
+Spans = tuple[Span, ...]
 _WORD = re.compile(r"\S+")
-# A few letters that two texts happen to share tell nothing, and comparing pages letter by letter would take minutes.
+# Texts share a few letters by chance, and comparing pages letter by letter would take minutes.
 _SHORTEST, _LONGEST = 4, 2000
+_AROUND, _LONGEST_CONTEXT = 90, 400
 
 
 class Overlap(NamedTuple):
-    """Where two texts have the same, as spans of characters, end exclusive.
+    """The common parts of two texts, as spans of characters, end exclusive.
 
     characters, tokens: shared ones, in the answer and in the right one.
     char_f1, token_f1: 2 P R / (P + R) of the marked characters, and of the tokens of the normal forms, each shared once, which
@@ -30,7 +33,7 @@ class Overlap(NamedTuple):
 
 
 def overlap(answer: str, right: str, *, offset: int | None, normalizer: Normalizer) -> Overlap:
-    """What two texts share.
+    """The characters and tokens that two texts share.
 
     offset: the place of the right answer less that of the answer, where both are known in one document: then characters are
     shared where they are the same place. Otherwise they are those of common pieces of four letters, or half of the shorter
@@ -69,13 +72,13 @@ def _same_pieces(answer: str, right: str) -> tuple[Spans, Spans]:
 
 
 @lru_cache(maxsize=1 << 12)
-def _tokens(text: str, normalizer: Normalizer) -> tuple[tuple[tuple[int, int], str], ...]:
+def _tokens(text: str, normalizer: Normalizer) -> tuple[tuple[Span, str], ...]:
     """The tokens of the whole text's normal form, each with its place in the text, or that of its word where it has none alone.
 
     What normalising leaves of a text is not what it leaves of its words: an article alone may stay.
     """
     pieces = [piece for match in _WORD.finditer(text) for piece in _pieces(match, normalizer)]
-    found: list[tuple[tuple[int, int], str]] = []
+    found: list[tuple[Span, str]] = []
     place = 0
     for form in normalizer(text).split():
         at = next((row for row in range(place, len(pieces)) if pieces[row][1] == form), None)
@@ -84,13 +87,13 @@ def _tokens(text: str, normalizer: Normalizer) -> tuple[tuple[tuple[int, int], s
     return tuple(found)
 
 
-def _pieces(word: re.Match[str], normalizer: Normalizer) -> list[tuple[tuple[int, int], str]]:
+def _pieces(word: re.Match[str], normalizer: Normalizer) -> list[tuple[Span, str]]:
     """The tokens of one word: where the word is cut, each has the part that reads as it does."""
     forms = _forms(word.group(), normalizer)
     if len(forms) == 1:
         return [(word.span(), forms[0])]
     low = "".join(letter.lower() if len(letter.lower()) == 1 else letter for letter in word.group())
-    spans, place = list[tuple[int, int]](), 0
+    spans, place = list[Span](), 0
     for form in forms:
         at = low.find(form, place)
         if at < 0:
@@ -105,8 +108,8 @@ def _forms(word: str, normalizer: Normalizer) -> tuple[str, ...]:
     return tuple(normalizer(word).split())
 
 
-def _marked(tokens: Sequence[tuple[tuple[int, int], str]], shared: Counter[str]) -> Spans:
-    left, spans = Counter(shared), list[tuple[int, int]]()
+def _marked(tokens: Sequence[tuple[Span, str]], shared: Counter[str]) -> Spans:
+    left, spans = Counter(shared), list[Span]()
     for span, form in tokens:
         if left[form]:
             left[form] -= 1
@@ -116,3 +119,61 @@ def _marked(tokens: Sequence[tuple[tuple[int, int], str]], shared: Counter[str])
 
 def _f1(shared: int, given: int, right: int) -> float:
     return 2 * shared / (given + right) if shared else 0.0
+
+
+def context(text: str, answer: Span | None, rights: Sequence[Span]) -> dict[str, Any] | None:
+    """A cut of a document around an answer, or around the first right one where there is none; None where there is neither.
+
+    answer, rights: spans of characters, end exclusive; those outside the document are ignored. `text` is the cut, of 400
+    characters at most, with … where something is left out; `spans` its parts that are `both` answered and right, `gold` or
+    `predicted` alone, as start, end and word, in order.
+    """
+    known = [span for span in rights if 0 <= span[0] < span[1] <= len(text)]
+    mine = answer if answer is not None and 0 <= answer[0] < answer[1] <= len(text) else None
+    centre = mine or min(known, default=None)
+    if centre is None:
+        return None
+    near = [centre, *(span for span in known if centre[0] - _AROUND <= span[0] and span[1] <= centre[1] + _AROUND)]
+    begin, end = _whole_words(text, max(0, min(start for start, _ in near) - _AROUND), max(stop for _, stop in near) + _AROUND)
+    end = min(end, begin + _LONGEST_CONTEXT)
+    before, after = "… " if begin else "", " …" if end < len(text) else ""
+    shift = len(before) - begin
+    marks = _marked_parts(mine, known, begin, end)
+    return {
+        "text": f"{before}{text[begin:end]}{after}",
+        "spans": [[start + shift, stop + shift, word] for start, stop, word in marks],
+    }
+
+
+def shortened(text: str, longest: int) -> str:
+    """The begin of a text, up to so many characters, with … where more follows."""
+    if len(text) <= longest:
+        return text
+    return text[: _whole_words(text, 0, longest)[1]].rstrip() + " …"
+
+
+def _whole_words(text: str, begin: int, end: int) -> Span:
+    """The cut without the word that it would break at its begin, and that at its end, where these are not too long."""
+    if begin:
+        blank = text.find(" ", begin, begin + _AROUND // 2)
+        begin = begin if blank < 0 else blank + 1
+    if end < len(text):
+        blank = text.rfind(" ", max(begin, end - _AROUND // 2), end)
+        end = end if blank < 0 else blank
+    return begin, min(end, len(text))
+
+
+def _marked_parts(answer: Span | None, rights: Iterable[Span], begin: int, end: int) -> list[tuple[int, int, str]]:
+    """The parts of a cut in order, each with what marks it."""
+    spans = [(span, True) for span in rights] + ([(answer, False)] if answer is not None else [])
+    cuts = sorted({begin, end, *(place for span, _ in spans for place in span if begin < place < end)})
+    found: list[tuple[int, int, str]] = []
+    for start, stop in pairwise(cuts):
+        kinds = {is_right for span, is_right in spans if span[0] <= start and stop <= span[1]}
+        if not kinds:
+            continue
+        word = "both" if len(kinds) == 2 else "gold" if True in kinds else "predicted"
+        if found and found[-1][1:] == (start, word):
+            start = found.pop()[0]
+        found.append((start, stop, word))
+    return found

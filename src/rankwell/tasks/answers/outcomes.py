@@ -1,0 +1,298 @@
+"""Answers of a reader joined with the questions, and the outcome of each question: right, or failed by retriever or reader."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from rankwell.core.registry import Measure
+from rankwell.core.tables import Bools, Floats, Ints
+from rankwell.evaluation.judged import JudgedRun, MeasuredQueries
+from rankwell.evaluation.results import QUERIES_COUNTED, QUERIES_MISSING, QUERIES_UNKNOWN
+from rankwell.tasks.answers.answer_pairs import AnswerPairs, Predictions, Questions, unmatched
+from rankwell.tasks.answers.retrieval import RetrieverRun
+
+Failed = Literal["retriever", "reader", "no-answer", "none"]
+_RIGHT_FROM = 0.5
+_ORDER = ("retriever", "reader", "no-answer", "none")
+
+
+class RankedAnswer(NamedTuple):
+    """One answer. text: None where it says that there is none. start, end: -1 where unknown. score: NaN where unknown."""
+
+    rank: int
+    text: str | None
+    document: str | None
+    start: int
+    end: int
+    score: float
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ReaderRun(JudgedRun):
+    """The answers of one reader joined with the questions that count for it; its view is an AnswerPairs."""
+
+    view: Any
+    ties: str = "input"
+    predictions: Predictions
+    counts: Mapping[str, int]
+
+    @classmethod
+    def of(
+        cls,
+        name: str,
+        part: str,
+        questions: Questions,
+        predictions: Predictions,
+        retrieved: Mapping[str, bool] | None,
+        **rules: Any,
+    ) -> "ReaderRun":
+        """The join. retrieved and rules: see `AnswerPairs.pair`, which raises NothingToEvaluate and BadInput."""
+        away = unmatched(questions, predictions)
+        pairs = AnswerPairs.pair(questions, predictions, retrieved=retrieved, **rules)
+        counts = {
+            QUERIES_COUNTED: len(pairs.queries),
+            **answerable_counts(pairs.impossible),
+            QUERIES_MISSING: len(away.missing),
+            QUERIES_UNKNOWN: len(away.extra),
+        }
+        return cls(name=name, attributes={"part": part}, view=pairs, predictions=predictions, counts=counts)
+
+    @property
+    def pairs(self) -> AnswerPairs:
+        """The view."""
+        return self.view
+
+    def measured(self, measure: Measure) -> MeasuredQueries:
+        """The values of a measure of answers; NaN where it does not count a question."""
+        return MeasuredQueries(measure(self.pairs))
+
+    @cached_property
+    def answers(self) -> Mapping[str, list[RankedAnswer]]:
+        """The answers to every question that counts, best first."""
+        table = self.predictions
+        place = {name: row for row, name in enumerate(table.ids)}
+        columns = (table.starts.tolist(), table.ends.tolist(), table.scores.tolist())
+        cells = list(zip(table.texts, table.documents, *columns, strict=True))
+        bounds = table.offsets.tolist()
+        listed: dict[str, list[RankedAnswer]] = {}
+        for query in self.pairs.queries:
+            row = place.get(query)
+            mine = [] if row is None else cells[bounds[row] : bounds[row + 1]]
+            listed[query] = [RankedAnswer(rank, *each) for rank, each in enumerate(mine, start=1)]
+        return listed
+
+    @cached_property
+    def silent(self) -> Bools:
+        """(questions,) whether the first answer says that there is none, or there is no answer at all."""
+        none = np.ones(len(self.pairs.queries), dtype=np.bool_)
+        filled = np.flatnonzero(np.diff(self.pairs.offsets))
+        firsts = [self.pairs.texts[row] for row in self.pairs.offsets[:-1][filled].tolist()]
+        none[filled] = [text is None or not text.strip() for text in firsts]
+        return none
+
+    def abstained(self, na_threshold: float | None) -> Bools:
+        """(questions,) whether nothing was answered, or the no-answer number is above the threshold."""
+        if na_threshold is None:
+            return self.silent
+        return self.silent | (np.nan_to_num(self.pairs.no_answer, nan=-np.inf) > na_threshold)
+
+    def grades(self, measure: Measure, rows: Ints) -> Floats:
+        """(rows,) the value of single answers, given by their rows, as if each were the only one."""
+        owner = self.pairs.question_of_row[rows]
+        alone = replace(
+            self.pairs.take(owner),
+            offsets=np.arange(len(rows) + 1, dtype=np.int64),
+            texts=tuple(self.pairs.texts[row] for row in rows.tolist()),
+            documents=self.pairs.documents[rows],
+            starts=self.pairs.starts[rows],
+            ends=self.pairs.ends[rows],
+            cache={},
+        )
+        return measure(alone)
+
+    def position_notes(self, questions: Questions) -> list[str]:
+        """Notes on answers whose positions are compared: those that cannot be right, or whose text is elsewhere."""
+        homes = any(document is not None for document in questions.answer_documents)
+        given = [(query, each) for query, listed in self.answers.items() for each in listed if each.text and each.text.strip()]
+        odd: dict[str, list[tuple[str, RankedAnswer]]] = {}
+        for query, each in given:
+            problem = _position_problem(each, questions.contexts, homes=homes)
+            if problem:
+                odd.setdefault(problem, []).append((query, each))
+        return [
+            f"{self.name}: {len(found)} of {len(given)} answers {problem} (question {found[0][0]!r}, rank {found[0][1].rank})"
+            for problem, found in odd.items()
+        ]
+
+
+def answerable_counts(impossible: Bools) -> dict[str, int]:
+    """The number of answerable and of impossible questions."""
+    n = int(np.count_nonzero(impossible))
+    return {"answerable": len(impossible) - n, "impossible": n}
+
+
+def _position_problem(answer: RankedAnswer, contexts: Mapping[str, str], *, homes: bool) -> str:
+    """The problem with the position of an answer, or the empty string. homes: whether right answers name documents."""
+    if answer.start < 0:
+        return "have no position, so that they are wrong"
+    if answer.end < answer.start:
+        return "end before they start, so that they are wrong"
+    if answer.document is None:
+        return "have a position but no document, so that they are wrong" if homes else ""
+    context = contexts.get(answer.document)
+    if context is not None and context[answer.start : answer.end] != answer.text:
+        return "are not the text at their position, which alone is compared"
+    return ""
+
+
+def over_all_questions(measure: Measure) -> Measure:
+    """The same measure over all questions, retrieved or not."""
+    neutral: dict[str, Any] = {"population": "all", "retrieval": "ignored"}
+    return measure.with_parameters(**{name: value for name, value in neutral.items() if measure.accepts(name)})
+
+
+class Outcome(NamedTuple):
+    """The outcome of a question. failed: the stage that failed it, None where it is not counted. why: in words.
+
+    value: of the first answer, by the measure that decides. partial: the same in part. later: of the best of the further answers.
+    alone: of the answer from the right passage, partial_alone: in part. None where unknown.
+    """
+
+    query: str
+    impossible: bool
+    failed: Failed | None
+    why: str
+    value: float | None = None
+    partial: float | None = None
+    later: float | None = None
+    alone: float | None = None
+    partial_alone: float | None = None
+
+
+class Judge(NamedTuple):
+    """The measures that decide outcomes: `right` from 0.5 on; `partial` for answers right in part; `later` looks further.
+
+    label: the word of the convention for what decides, over all questions.
+    """
+
+    right: Measure
+    partial: Measure
+    later: Measure
+    label: str
+
+    @property
+    def na_threshold(self) -> float | None:
+        """The number above which no answer is given."""
+        return self.right.parameters.get("na_threshold")
+
+
+class _FirstAnswer(NamedTuple):
+    """One reader's answer to one question."""
+
+    value: float
+    partial: float
+    later: float
+    silent: bool
+    missing: bool
+
+
+def outcomes(
+    queries: Sequence[str],
+    impossible: Sequence[bool],
+    *,
+    retriever: RetrieverRun | None,
+    reader: ReaderRun | None,
+    isolated: ReaderRun | None,
+    judge: Judge | None,
+) -> list[Outcome]:
+    """The outcome of every question, by the first stage that failed it.
+
+    An answerable question that was answered wrongly is the retriever's where no relevant document was found, else the fault of
+    silence where nothing was answered, else the reader's. An impossible one that was answered is that of silence, too. Without
+    answers the retriever alone is judged.
+    """
+    found = dict(zip(queries, map(bool, retriever.found), strict=True)) if retriever is not None else None
+    if reader is None or judge is None:
+        retrieved = {} if found is None else found
+        return [_retrieved_only(query, none, retrieved[query]) for query, none in zip(queries, impossible, strict=True)]
+    integrated = _first_answers(reader, judge)
+    alone = {} if isolated is None else _first_answers(isolated, judge)
+    result: list[Outcome] = []
+    for query, none in zip(queries, impossible, strict=True):
+        mine, other = integrated.get(query), alone.get(query)
+        if mine is None:
+            result.append(Outcome(query, none, None, "left out, as it has no prediction"))
+            continue
+        failed, why = _attribute(mine, none, None if found is None else found[query])
+        ends = (None, None) if other is None else (other.value, other.partial)
+        result.append(Outcome(query, none, failed, why, mine.value, mine.partial, mine.later, *ends))
+    return result
+
+
+def _retrieved_only(query: str, impossible: bool, found: bool) -> Outcome:
+    return Outcome(query, impossible, "none" if found else "retriever", "retrieved" if found else "document not retrieved")
+
+
+def _attribute(first: _FirstAnswer, impossible: bool, found: bool | None) -> tuple[Failed, str]:
+    if first.value >= _RIGHT_FROM:
+        if impossible:
+            return "none", "rightly silent"
+        return "none", "right without its document" if found is False else "right"
+    if impossible:
+        if first.missing:
+            return "no-answer", "no prediction"
+        # Some conventions require an explicit None, others have no right answer to such a question.
+        return "no-answer", "silent, in a way that counts wrong" if first.silent else "answered, though impossible"
+    if found is False:
+        return "retriever", "document not retrieved"
+    if first.missing:
+        return "reader", "no prediction"
+    if first.silent:
+        return "no-answer", "silent, though answerable"
+    if first.later >= _RIGHT_FROM:
+        return "reader", "right, but not first"
+    return "reader", "partly right" if first.partial > 0 else "wrong answer"
+
+
+def _first_answers(reader: ReaderRun, judge: Judge) -> dict[str, _FirstAnswer]:
+    pairs = reader.pairs
+    values = (judge.right(pairs), judge.partial(pairs), judge.later(pairs))
+    columns = (*values, reader.abstained(judge.na_threshold), pairs.missing)
+    rows = zip(*(column.tolist() for column in columns), strict=True)
+    return {query: _FirstAnswer(*row) for query, row in zip(pairs.queries, rows, strict=True)}
+
+
+def failure_rows(found: Sequence[Outcome]) -> list[dict[str, Any]]:
+    """The number of questions that each stage failed, and why: `failed, why, questions, share`.
+
+    `right_alone` is the number of them that the reader answers rightly from the right passage, where that is known.
+    """
+    counted = [each for each in found if each.failed is not None]
+    groups = Counter((each.failed, each.why) for each in counted)
+    rows: list[dict[str, Any]] = []
+    for (failed, why), n in sorted(groups.items(), key=lambda each: (_ORDER.index(each[0][0] or "none"), -each[1], each[0][1])):
+        row: dict[str, Any] = {"failed": failed, "why": why, "questions": n, "share": n / len(counted)}
+        if any(each.alone is not None for each in counted):
+            mine = [each for each in counted if (each.failed, each.why) == (failed, why)]
+            row["right_alone"] = sum(each.alone is not None and each.alone >= _RIGHT_FROM for each in mine)
+        rows.append(row)
+    return rows
+
+
+def hardest(found: Sequence[Outcome]) -> list[Outcome]:
+    """The failed questions, the hardest first: not right further down, least right in part, then least so from the right passage.
+
+    Those that are equally hard take turns by the stage that failed them, and are then in the order of their ids.
+    """
+    wrong = [each for each in found if each.failed not in (None, "none")]
+    turns: Counter[Any] = Counter()
+    placed: list[tuple[Any, ...]] = []
+    for place, each in enumerate(wrong):
+        key = (each.later or 0.0, each.partial or 0.0, each.partial_alone or 0.0)
+        turns[key, each.failed] += 1
+        placed.append((*key, turns[key, each.failed], _ORDER.index(each.failed or "none"), place))
+    return [wrong[row[-1]] for row in sorted(placed)]
