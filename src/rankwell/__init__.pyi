@@ -1,6 +1,7 @@
 """The public names of rankwell, with their types: written by tools/public_stub.py."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, Literal
 
 from rankwell.core.registry import Measure as Measure
@@ -10,12 +11,13 @@ from rankwell.core.tables.ranking import Ranking as Ranking
 from rankwell.core.tables.values import Values as Values
 from rankwell.core.views.judged import JudgedRankings as JudgedRankings
 from rankwell.evaluation.results import Results as Results
-from rankwell.experiments.comparison import compare_values as compare_values
+from rankwell.experiments.comparison import Attribute, Origin
+from rankwell.experiments.comparison.judging import ComparisonOptions as ComparisonOptions
+from rankwell.experiments.fusion import FusionOptions as FusionOptions
+from rankwell.experiments.fusion import FusionTuningOptions as FusionTuningOptions
 from rankwell.experiments.fusion import TunedFusion as TunedFusion
-from rankwell.experiments.fusion import fuse as fuse
-from rankwell.experiments.fusion import tune_fusion as tune_fusion
+from rankwell.experiments.runner.results import BenchOptions as BenchOptions
 from rankwell.experiments.runner.results import BenchResults as BenchResults
-from rankwell.experiments.runner.results import bench as bench
 from rankwell.io import find_hits as find_hits
 from rankwell.io import read_judgments as read_judgments
 from rankwell.io import read_ranking as read_ranking
@@ -69,6 +71,21 @@ def agree(
     progress: Callable[[str, int, int], None] | None = ...,
     options: AgreementOptions | None = ...,
 ) -> Results: ...
+def bench(
+    file: str | Path,
+    output: str | Path | None = ...,
+    *,
+    measures: Sequence[str] | str | None = ...,
+    baseline: str | None = ...,
+    mean: bool | None = ...,
+    intervals: bool | None = ...,
+    side_by_side: bool | None = ...,
+    only: Sequence[str] = ...,
+    force: bool = ...,
+    jobs: int = ...,
+    progress: Callable[[str, int, int], None] | None = ...,
+    options: BenchOptions | None = ...,
+) -> BenchResults: ...
 def captions(
     scores: Any = ...,
     positives: Any = ...,
@@ -94,6 +111,24 @@ def captions(
     details: bool = ...,
     progress: Callable[[str, int, int], None] | None = ...,
     options: CaptionOptions | None = ...,
+) -> Results: ...
+def compare_values(
+    values: Sequence[Values],
+    *,
+    baseline: str | None = ...,
+    measures: Sequence[str] | str | None = ...,
+    test: Literal["randomisation", "t", "wilcoxon", "sign", "bootstrap"] = ...,
+    correction: Literal["holm", "bh", "max-t", "tukey", "none"] = ...,
+    intervals: Literal["bootstrap", "t", "none"] = ...,
+    level: float = ...,
+    power: float = ...,
+    resamples: int = ...,
+    seed: int = ...,
+    row_attributes: Sequence[Mapping[str, Any]] = ...,
+    group: Attribute | None = ...,
+    cluster: Attribute | None = ...,
+    origin: Origin | None = ...,
+    options: ComparisonOptions | None = ...,
 ) -> Results: ...
 def evaluate(
     judgments: Any,
@@ -150,3 +185,36 @@ def evaluate_answers(
     progress: Callable[[str, int, int], None] | None = ...,
     options: AnswerOptions | None = ...,
 ) -> Results: ...
+def fuse(
+    runs: Sequence[Any] | Mapping[str, Any],
+    *,
+    method: str = ...,
+    weights: Sequence[float] | None = ...,
+    normalise: str | None = ...,
+    absent: str | None = ...,
+    depth: int | None = ...,
+    top: int | None = ...,
+    run_format: str | None = ...,
+    duplicates: Literal["error", "first", "best"] = ...,
+    progress: Callable[[str, int, int], None] | None = ...,
+    options: FusionOptions | None = ...,
+) -> Ranking: ...
+def tune_fusion(
+    runs: Sequence[Any] | Mapping[str, Any],
+    judgments: Any,
+    *,
+    measure: str = ...,
+    methods: Sequence[str] = ...,
+    normalise: Sequence[str] = ...,
+    absent: str | None = ...,
+    step: float = ...,
+    folds: int = ...,
+    seed: int = ...,
+    depth: int | None = ...,
+    top: int | None = ...,
+    judgments_format: str | None = ...,
+    run_format: str | None = ...,
+    duplicates: Literal["error", "first", "best"] = ...,
+    progress: Callable[[str, int, int], None] | None = ...,
+    options: FusionTuningOptions | None = ...,
+) -> TunedFusion: ...
