@@ -6,7 +6,7 @@ from typing import Any
 
 from rankwell.conventions import CONVENTIONS
 from rankwell.core.catalogue import Catalogue
-from rankwell.core.display import FACES
+from rankwell.core.display import DISPLAYS
 from rankwell.core.registry import MEASURES
 from rankwell.encoders import ENCODERS, IMAGE_ENCODERS
 from rankwell.experiments.former_files import FORMER_FILES
@@ -33,7 +33,7 @@ REGISTRIES: Mapping[str, Catalogue[Any]] = {
     "image encoders": IMAGE_ENCODERS,
     "output formats": OUTPUTS,
     "charts": CHARTS,
-    "notebook displays": FACES,
+    "notebook displays": DISPLAYS,
 }
 
 

@@ -5,7 +5,7 @@ import pytest
 
 from rankwell.core.tables.values import ValueRows, Values
 from rankwell.report import Document, render
-from rankwell.report.formats.delimited import render_csv, render_tsv
+from rankwell.report.formats.rows import render_csv, render_tsv
 
 QUERIES = ("q1", "-x", "a,b", 'say "so"', "tab\there", "two\nlines", "=1+1", "é", "")
 

@@ -10,7 +10,7 @@ import pytest
 
 from rankwell.errors import NothingToEvaluate
 from rankwell.report import draw
-from rankwell.report.k_curves import k_curves
+from rankwell.report.line_charts import k_curves
 
 KS = (1, 3, 5, 10)
 WORDS = ("Recall", "NDCG", "MRR", "MAP")

@@ -23,7 +23,7 @@ from rankwell.errors import BadInput, BadUsage
 from rankwell.evaluation.results import Results
 from rankwell.io.result_folder import read_results
 from rankwell.report.folder import content_of, write_folder
-from rankwell.report.page import MOST_QUERIES, MOST_RELEVANT, MOST_RESULTS, bundle, document, rounded
+from rankwell.report.page import MOST_QUERIES, MOST_RELEVANT, MOST_RESULTS, document, rounded, scripts
 from rankwell.tasks.runs.evaluation import evaluate
 
 HOSTILE = [
@@ -528,13 +528,13 @@ def test_the_bundle_is_made_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     fake = SimpleNamespace(javascript_bundle=lambda: calls.append(1) or script)
     monkeypatch.setitem(sys.modules, "vl_convert", fake)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    first = bundle.vega_bundle()
-    assert first == bundle.vega_bundle() == "(() => {let a = '<\\/script><\\!--';\n})();\n"
+    first = scripts.vega_bundle()
+    assert first == scripts.vega_bundle() == "(() => {let a = '<\\/script><\\!--';\n})();\n"
     assert len(calls) == 1
     blocked = tmp_path / "file"
     blocked.write_text("")
     monkeypatch.setenv("XDG_CACHE_HOME", str(blocked))
-    assert bundle.vega_bundle() == first
+    assert scripts.vega_bundle() == first
     assert len(calls) == 2
 
 

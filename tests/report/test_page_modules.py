@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from rankwell.report.page.document import render_page
-from rankwell.report.page.modules import join_modules
+from rankwell.report.page.scripts import join_modules, view_marks
 
 
 def tree(folder: Path, modules: dict[str, str]) -> Path:
@@ -104,3 +104,10 @@ def test_the_page_holds_the_view_of_every_task_and_no_module_twice():
     assert set(names) - set(views) == assets, "a module that nothing imports"
     assert len(names) == len(set(names))
     assert names[-1] == "report/page/assets/start.js"
+
+
+def test_marks_of_a_view_decide_the_data_and_are_not_part_of_the_page():
+    assert view_marks("answers") == {"keyed", "partial"}
+    assert view_marks("captions") == {"keyed"}
+    assert view_marks("instances") == view_marks("runs") == view_marks("../runs") == set()
+    assert "@page" not in render_page("{}", "title", parted=False)

@@ -10,12 +10,12 @@ from typing import Any, TypeVar
 from rankwell.core.catalogue import Catalogue
 
 Made = TypeVar("Made", bound=Callable[..., Any])
-FACES: Catalogue[Callable[..., Any]] = Catalogue("report.notebook", "display")
+DISPLAYS: Catalogue[Callable[..., Any]] = Catalogue("report.notebook", "display")
 
 
-def face(name: str) -> Callable[[Made], Made]:
+def display(name: str) -> Callable[[Made], Made]:
     """Registers a function of a result as the display of this name."""
-    return FACES.register(name, lambda function: function)
+    return DISPLAYS.register(name, lambda function: function)
 
 
 class Chart(dict[str, Any]):
@@ -31,7 +31,7 @@ class Chart(dict[str, Any]):
         """The specification, and a drawing for notebooks that know another version or none."""
         parts = {
             "text/plain": lambda: f"<Chart {self['title']['text']!r}, a Vega-Lite specification>",
-            "image/svg+xml": lambda: FACES["svg"](self),
+            "image/svg+xml": lambda: DISPLAYS["svg"](self),
             self.mime: lambda: dict(self),
         }
         return _requested(parts, include, exclude)
@@ -49,30 +49,30 @@ class Displayable:
         name: by default the main one. A notebook draws it; `altair.Chart.from_dict` loads it.
         Raises UnknownName for another name, BadUsage where this result has nothing to draw in it.
         """
-        return FACES["chart"](self, name)
+        return DISPLAYS["chart"](self, name)
 
     def to_pandas(self, table: str = "summary") -> Any:
         """A pandas data frame in long form: the `summary`, the values `per_query`, or one of `tables`. Undefined is NaN.
 
         Raises UnknownName for another table, MissingExtra without pandas.
         """
-        return FACES["pandas"](self, table)
+        return DISPLAYS["pandas"](self, table)
 
     def to_polars(self, table: str = "summary") -> Any:
         """A Polars data frame in long form: the `summary`, the values `per_query`, or one of `tables`. Undefined is null.
 
         Raises UnknownName for another table, MissingExtra without Polars.
         """
-        return FACES["polars"](self, table)
+        return DISPLAYS["polars"](self, table)
 
     def _repr_html_(self) -> str:
         """The tables with the line of rules, for notebooks."""
-        return FACES["html"](self)
+        return DISPLAYS["html"](self)
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
         """Text, the tables, and the main chart where there is one."""
         parts: dict[str, Callable[[], Any]] = {"text/plain": lambda: repr(self), "text/html": self._repr_html_}
-        main: Chart | None = FACES["main chart"](self)
+        main: Chart | None = DISPLAYS["main chart"](self)
         if main is not None:
             parts[main.mime] = lambda: dict(main)
         return _requested(parts, include, exclude)

@@ -166,22 +166,6 @@ class SystemTable:
         return found | ({"impossible": f"{IMPOSSIBLE} {'; '.join(wrong)}"} if wrong else {})
 
 
-def render_system_table(
-    table: SystemTable,
-    format: TableFormat = "table",  # noqa: A002
-    *,
-    notes: Sequence[str] = (),
-    terminal: Terminal = PLAIN,
-) -> str:
-    """The table and what every system took. `table`, `md`, `latex` and `html` set data sets side by side; the others have a row
-    per system and data set, in full precision, with what it took in further columns.
-
-    `html` is a page of its own, without scripts or anything from elsewhere; every name in it is escaped.
-    Raises UnknownName for another format.
-    """
-    return render_system_tables([table], format, notes=notes, terminal=terminal)
-
-
 def render_system_tables(
     tables: Sequence[SystemTable],
     format: TableFormat = "table",  # noqa: A002
@@ -190,7 +174,12 @@ def render_system_tables(
     title: str = "",
     terminal: Terminal = PLAIN,
 ) -> str:
-    """Several tables, one at least, one below the other; as `render_system_table` otherwise. title: of the page of HTML."""
+    """One table or several, one below the other, each with what its systems took.
+
+    `table`, `md`, `latex` and `html` set data sets side by side; the others have a row per system and data set, in full
+    precision, with time and memory in further columns. `html` is a page of its own, without scripts or anything from elsewhere;
+    every name in it is escaped. title: of the page of HTML. Raises UnknownName for another format.
+    """
     if format == "html":
         from rankwell.report.system_page import page
 

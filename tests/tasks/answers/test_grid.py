@@ -15,7 +15,7 @@ from rankwell.errors import BadInput, BadUsage, NothingToEvaluate
 from rankwell.experiments.files import read_experiment
 from rankwell.experiments.runner.recipes import source_of
 from rankwell.report import draw
-from rankwell.report.parameter_chart import MOST_LINES, parameter_chart
+from rankwell.report.line_charts import MOST_LINES, parameter_chart
 from rankwell.tasks.answers.answer_pairs import Predictions
 from rankwell.tasks.answers.commands.answers_grid import main_figures
 from rankwell.tasks.answers.formats import read_predictions, read_questions

@@ -19,7 +19,7 @@ from rankwell.core.tables.values import Values
 from rankwell.errors import BadInput
 from rankwell.experiments.files import SystemStatement, read_statements
 from rankwell.report.folder import FolderContent, write_folder
-from rankwell.report.system_table import SystemCost, SystemFigure, SystemTable, render_system_table
+from rankwell.report.system_table import SystemCost, SystemFigure, SystemTable, render_system_tables
 from rankwell.stats.granularity import granularity_of
 from rankwell.stats.summaries import summarise
 from rankwell.tasks.instances.published import published_instances
@@ -390,7 +390,7 @@ class _Page(HTMLParser):
 def test_a_page_holds_names_as_text_and_nothing_from_elsewhere() -> None:
     page = _Page()
 
-    page.feed(render_system_table(hostile(), "html", notes=[HOSTILE]))
+    page.feed(render_system_tables([hostile()], "html", notes=[HOSTILE]))
 
     assert "script" not in page.tags
     assert page.names <= {"lang", "charset", "name", "content", "class", "scope", "title"}
@@ -401,7 +401,7 @@ def test_a_page_holds_names_as_text_and_nothing_from_elsewhere() -> None:
 def test_markdown_latex_and_text_keep_names_from_becoming_markup() -> None:
     table = hostile()
 
-    markdown, latex = render_system_table(table, "md"), render_system_table(table, "latex")
+    markdown, latex = render_system_tables([table], "md"), render_system_tables([table], "latex")
 
     assert "<script" not in markdown.replace("\\<script", "")
     lines = [line for line in markdown.splitlines() if line.startswith("|")]
@@ -416,13 +416,13 @@ def test_letters_go_on_after_z() -> None:
     table = SystemTable("P@1", "P@1", [*figures, SystemFigure(names[-1], "m", 2.0, 1, better_than=("s0", "s27", "s25"))])
 
     assert [table.letters[name] for name in ("s0", "s25", "s26", "s27")] == ["a", "z", "aa", "ab"]
-    assert render_system_table(table).splitlines()[33].endswith("2.00 a,z,ab")
+    assert render_system_tables([table]).splitlines()[33].endswith("2.00 a,z,ab")
 
 
 def test_a_system_alone_has_no_letter_and_a_missing_figure_a_dash() -> None:
     table = SystemTable("P@1", "P@1", [SystemFigure("a", "m", 1.0, 1), SystemFigure("b", "n", 95.65, 184, printed="95.65")])
 
-    lines = render_system_table(table).splitlines()
+    lines = render_system_tables([table]).splitlines()
 
     assert lines[0] == "Mean Precision@1 in percent"
     assert re.split("  +", lines[2]) == ["system", "m (n = 1)", "n (n = 184)"]
@@ -434,7 +434,7 @@ def test_a_system_alone_has_no_letter_and_a_missing_figure_a_dash() -> None:
 def test_a_data_set_may_be_called_like_a_column(name: str) -> None:
     table = SystemTable("P@1", "P@1", [SystemFigure("a", name, 1.0, 1), SystemFigure("b", name, 2.0, 1)])
 
-    assert [line.split()[-1] for line in render_system_table(table).splitlines()[4:6]] == ["1.00", "2.00"]
+    assert [line.split()[-1] for line in render_system_tables([table]).splitlines()[4:6]] == ["1.00", "2.00"]
 
 
 def measured(*names: str, dataset: str = "m") -> SystemTable:
@@ -448,7 +448,7 @@ def measured(*names: str, dataset: str = "m") -> SystemTable:
 
 @pytest.mark.parametrize("form", ["table", "md", "latex", "html"])
 def test_every_form_for_people_names_unit_interval_and_number_of_queries(form: Any) -> None:
-    text = render_system_table(measured("first", "second"), form)
+    text = render_system_tables([measured("first", "second")], form)
 
     assert "Mean Precision@1 in percent, 95 % interval in brackets" in text.replace("\\%", "%").replace("\\", "")
     assert "m (n = 12)" in text
@@ -457,7 +457,9 @@ def test_every_form_for_people_names_unit_interval_and_number_of_queries(form: A
 def test_a_latex_table_explains_its_marks_where_readers_see_it() -> None:
     table = measured("first", "second")
     impossible = SystemFigure("SIFT", "m", 70.08, 165, printed="70.08", warning="70.08 is not possible")
-    latex = render_system_table(SystemTable("P@1", "MP@1", [*table.cells, impossible], (), table.rules), "latex", notes=["said"])
+    latex = render_system_tables(
+        [SystemTable("P@1", "MP@1", [*table.cells, impossible], (), table.rules)], "latex", notes=["said"]
+    )
     seen = "\n".join(line for line in latex.splitlines() if not line.startswith("%"))
 
     assert seen.index(r"\begin{table}") < seen.index(r"\caption{Mean Precision@1 in percent") < seen.index(r"\begin{tabular}")
@@ -471,7 +473,7 @@ def test_a_latex_table_explains_its_marks_where_readers_see_it() -> None:
 def test_on_eighty_columns_every_number_stands_under_its_system_and_beside_its_name() -> None:
     names = [f"system-number-{place}" for place in range(9)]
 
-    text = render_system_table(measured(*names), terminal=report.Terminal(80))
+    text = render_system_tables([measured(*names)], terminal=report.Terminal(80))
 
     lines = text.split("Performance\n")[1].splitlines()
     heads = [place for place, line in enumerate(lines) if "system-number" in line]
@@ -481,7 +483,7 @@ def test_on_eighty_columns_every_number_stands_under_its_system_and_beside_its_n
 
 
 def test_a_time_with_vectors_from_the_cache_is_marked() -> None:
-    text = render_system_table(measured("first", "second"))
+    text = render_system_tables([measured("first", "second")])
 
     assert re.search(r"^evaluation, s +9 \* +9$", text, re.M)
     assert "cached=* vectors or features of earlier runs came from the cache" in text

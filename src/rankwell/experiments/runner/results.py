@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from rankwell import __version__
-from rankwell.core.display import FACES, Displayable
+from rankwell.core.display import DISPLAYS, Displayable
 from rankwell.core.options import MeasureNames, Option, takes_options, with_options
 from rankwell.core.registry import suggest
 from rankwell.core.tables.values import Values
@@ -92,7 +92,7 @@ class BenchResults(Displayable):
         return render_system_tables(tables, format, notes=self.notes, title=title, terminal=terminal)
 
     def _repr_html_(self) -> str:
-        return FACES["system tables"](self._laid_out, self.notes)
+        return DISPLAYS["system tables"](self._laid_out, self.notes)
 
     @property
     def _laid_out(self) -> Sequence[SystemTable]:

@@ -85,6 +85,31 @@ def written(value: float, unit: str) -> str:
     return figure(value, unit).replace("-", "−")
 
 
+def p_value(p: float) -> str:
+    """A p-value as the end of `p ...`, with two digits."""
+    return "< 0.0001" if p < 0.0001 else f"= {p:.2g}"
+
+
+def bounds(row: Row) -> tuple[float, float]:
+    """The ends of a row's interval, its mean where there is none."""
+    return row["mean"] if row["ci_low"] is None else row["ci_low"], row["mean"] if row["ci_high"] is None else row["ci_high"]
+
+
+def interval_layers(x: dict[str, Any], point: dict[str, Any], width: int) -> list[dict[str, Any]]:
+    """A line from `low` to `high`, the point at the mean, and the text `shown` to the right of the panel."""
+    return [
+        {
+            "mark": {"type": "rule", "strokeWidth": 3, "color": ACCENT, "opacity": 0.4, "strokeCap": "round"},
+            "encoding": {"x": {**x, "field": "low"}, "x2": {"field": "high"}},
+        },
+        point,
+        {
+            "mark": {"type": "text", "align": "left", "fontSize": 11, "color": INK},
+            "encoding": {"x": {"value": width + 8}, "text": {"field": "shown", "type": "nominal"}},
+        },
+    ]
+
+
 def is_difference(measure: str) -> bool:
     """Whether the name is that of a paired difference, which is drawn about 0 and against another run."""
     return measure.startswith("Difference(")

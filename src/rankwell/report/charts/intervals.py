@@ -6,8 +6,9 @@ from typing import Any
 from rankwell.report import ChartData, Row, chart, visible
 from rankwell.report.charts import (
     ACCENT,
-    INK,
+    bounds,
     columns_for,
+    interval_layers,
     is_difference,
     nice_domain,
     page,
@@ -132,19 +133,15 @@ def _subtitle(rows: Sequence[Row], runs: Sequence[str]) -> str:
     return f"{visible(runs[0])}, {counted}" if len(runs) == 1 else counted
 
 
-def _bounds(row: Row) -> tuple[float, float]:
-    return row["mean"] if row["ci_low"] is None else row["ci_low"], row["mean"] if row["ci_high"] is None else row["ci_high"]
-
-
 def _mark(row: Row, name: str) -> dict[str, Any]:
     """The cells that a dot, its line and its figure are drawn from."""
-    low, high = _bounds(row)
+    low, high = bounds(row)
     return {"name": name, "mean": row["mean"], "low": low, "high": high, "shown": written(row["mean"], row["unit"])}
 
 
 def _domain(rows: Sequence[Row]) -> tuple[float, float]:
-    bounds = [_bounds(row) for row in rows]
-    return nice_domain(min(low for low, _ in bounds), max(high for _, high in bounds))
+    ends = [bounds(row) for row in rows]
+    return nice_domain(min(low for low, _ in ends), max(high for _, high in ends))
 
 
 def _panel(
@@ -171,21 +168,12 @@ def _panel(
     axis = {"title": None, "tickCount": 5}
     scale = {"domain": domain or _domain(rows), "nice": False, "zero": False}
     x = {"field": "mean", "type": "quantitative", "scale": scale, "axis": axis}
+    point = {"mark": {"type": "point", "filled": True, "size": 70, "color": ACCENT, "opacity": 1}, "encoding": {"x": x}}
     return {
         **({"title": title} if title else {}),
         "width": width,
         "height": {"step": _STEP},
         "data": {"values": marks},
         "encoding": {"y": y},
-        "layer": [
-            {
-                "mark": {"type": "rule", "strokeWidth": 3, "color": ACCENT, "opacity": 0.4, "strokeCap": "round"},
-                "encoding": {"x": {**x, "field": "low"}, "x2": {"field": "high"}},
-            },
-            {"mark": {"type": "point", "filled": True, "size": 70, "color": ACCENT, "opacity": 1}, "encoding": {"x": x}},
-            {
-                "mark": {"type": "text", "align": "left", "fontSize": 11, "color": INK},
-                "encoding": {"x": {"value": width + 8}, "text": {"field": "shown", "type": "nominal"}},
-            },
-        ],
+        "layer": interval_layers(x, point, width),
     }

@@ -1,21 +1,61 @@
-"""The data of a page, whole: what stands in it at once, and the lists, which may lie beside it."""
+"""The data of a page, whole: queries with their values, the lists of the chosen ones, the items in them."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from rankwell import __version__
-from rankwell.io.result_folder import QUERIES
+from rankwell.core.tables import Bools, Floats, sort_ids
+from rankwell.errors import BadInput
+from rankwell.io.result_folder import ITEMS, QUERIES
 from rankwell.report import plain, rule_pairs
-from rankwell.report.page import MOST_RESULTS, PageSource, figures
-from rankwell.report.page.charts import charts
-from rankwell.report.page.lists import Items, Rows, items_of, lists_of
-from rankwell.report.page.questions import choose, cut_of, flags_of, query_data, questions_of
-from rankwell.report.page.tables import opened
+from rankwell.report.charts import part_of
+from rankwell.report.page import MOST_QUERIES, MOST_RELEVANT, MOST_RESULTS, SNIPPET, PageSource, cells, summaries
+from rankwell.report.page.scripts import view_marks
+from rankwell.report.page.summaries import Key
+from rankwell.report.page.tables import NEAR, PART, Overview, PageLists, Tables, opened
 
 SCHEMA = 1
+
+
+Rows = list[list[list[Any]]]
+"""Of one query: per run its rows [item, rank, score, grade, state, detail]."""
+
+
+@dataclass(eq=False)
+class Items:
+    """The items of all lists, by number in the order of first sight. texts: snippets. thumbnails: `data:` addresses."""
+
+    known: Mapping[tuple[str, str | None], Mapping[str, Any]]
+    words: Mapping[str, str]
+    ids: list[str] = field(default_factory=list[str])
+    texts: list[str | None] = field(default_factory=list[str | None])
+    thumbnails: list[str | None] = field(default_factory=list[str | None])
+    _numbers: dict[tuple[str, str | None], int] = field(default_factory=dict[tuple[str, str | None], int])
+
+    def number(self, item: str, *, of: Sequence[str] = (), thumbnail: str | None = None) -> int:
+        """The number of an item. of: the run and the part in whose list it stands, which may have items of their own."""
+        own = next((each for each in of if (item, each) in self.known), None)
+        at = self._numbers.get((item, own))
+        if at is None:
+            at = self._numbers[item, own] = len(self.ids)
+            known = self.known.get((item, own), {})
+            self.ids.append(item)
+            self.texts.append(_snippet(known.get("text") or (self.words.get(item) if own is None else None)))
+            self.thumbnails.append(known.get("thumbnail"))
+        if self.thumbnails[at] is None:
+            self.thumbnails[at] = thumbnail
+        return at
+
+    def draw(self, pictures: Callable[[Sequence[str]], Mapping[str, str]]) -> None:
+        """Adds the pictures of those items that have none yet."""
+        bare = [at for at, thumbnail in enumerate(self.thumbnails) if thumbnail is None]
+        drawn = pictures([self.ids[at] for at in bare])
+        for at in bare:
+            self.thumbnails[at] = drawn.get(self.ids[at])
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +88,7 @@ class PageData:
 
 def page_data(source: PageSource) -> PageData:
     """The data of a page. Raises BadInput for tables that are damaged, naming the file."""
-    measures = figures.measure_table(source)
+    measures = summaries.measure_table(source)
     with opened(source.places, source.runs) as tables:
         questions = questions_of(source, measures, tables.columns(QUERIES))
         parts = [part for _, part in questions.keys]
@@ -77,11 +117,226 @@ def page_data(source: PageSource) -> PageData:
         "inputs": [list(pair) for pair in source.inputs.items()],
         "runs": list(source.runs),
         "measures": list(measures.values()),
-        "summary": figures.summary(source, measures),
-        "differences": figures.differences(source, measures),
-        "groups": figures.groups(source),
-        "charts": plain(charts(source)),
+        "summary": summaries.summary(source, measures),
+        "differences": summaries.differences(source, measures),
+        "groups": summaries.groups(source),
+        "charts": plain(summaries.charts(source)),
         "queries": queries,
         "shown": {"queries": len(shown), "of": len(parts), "results": MOST_RESULTS, "rule": rule},
     }
     return PageData(head, lists, items, pictures)
+
+
+_APART, _WORST, _BEST = 200, 100, 50
+_TAKEN = ("query", "text", "picture_item")
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Questions:
+    """The queries in the order of their parts and ids, and every value.
+
+    keys: id and part (`t2v`; the empty text where ids distinguish queries). values: (measures, runs, queries), NaN where a query
+    is not counted. has_values: (runs, queries) whether the run has a row of values for it. columns: their attributes.
+    """
+
+    keys: tuple[tuple[str, str], ...]
+    values: Floats
+    has_values: Bools
+    columns: Mapping[str, Sequence[Any]]
+
+    @property
+    def pictures(self) -> list[str | None]:
+        """The item whose picture is the query's, as far as there is one."""
+        return list(self.columns.get("picture_item", [None] * len(self.keys)))
+
+
+def questions_of(source: PageSource, measures: Mapping[Key, Any], tables: Sequence[Mapping[str, list[Any]]]) -> Questions:
+    """The queries of all values, with what the tables say of them; of each query the first table holds that knows it."""
+    parted = any(PART in table for table in tables)
+    parts = [str(own.get(PART) or "") if parted else "" for own in source.row_attributes]
+    by_part: dict[str, set[str]] = {}
+    for each, part in zip(source.values, parts, strict=True):
+        by_part.setdefault(part, set()).update(each.queries)
+    keys = tuple((query, part) for part, queries in by_part.items() for query in sort_ids(queries))
+    place = {key: at for at, key in enumerate(keys)}
+    runs = {run: at for at, run in enumerate(source.runs)}
+    rows = {key: at for at, key in enumerate(measures)}
+    values = np.full((len(rows), len(runs), len(keys)), np.nan)
+    has_values = np.zeros((len(runs), len(keys)), dtype=np.bool_)
+    known: dict[tuple[str, ...], Any] = {}
+    for each, own, part in zip(source.values, source.row_attributes, parts, strict=True):
+        # The values of one run are mostly of the same queries by every measure.
+        mine = (part, *each.queries)
+        if mine not in known:
+            known = {mine: np.array([place[query, part] for query in each.queries], dtype=np.int64)}
+        at = known[mine]
+        values[rows[Key(each.measure, part_of(own, own))], runs[each.run], at] = each.values
+        has_values[runs[each.run], at] = True
+    return Questions(keys=keys, values=values, has_values=has_values, columns=_columns(keys, tables, parted=parted))
+
+
+def _columns(
+    keys: Sequence[tuple[str, str]], tables: Sequence[Mapping[str, list[Any]]], *, parted: bool
+) -> dict[str, Sequence[Any]]:
+    """The columns of queries.parquet in the order of the keys, without the empty ones."""
+    place = {key: at for at, key in enumerate(keys)}
+    found: dict[str, list[Any]] = {}
+    for table in tables:
+        queries = table.get("query", [])
+        parts = [str(part or "") for part in table[PART]] if parted and PART in table else [""] * len(queries)
+        rows = [place.get(key) for key in zip(queries, parts, strict=True)]
+        for name, column in table.items():
+            mine = found.setdefault(name, [None] * len(keys))
+            for row, cell in zip(rows, column, strict=True):
+                if row is not None and mine[row] is None:
+                    mine[row] = cell
+    return {name: column for name, column in found.items() if name != "query" and any(cell is not None for cell in column)}
+
+
+def query_data(
+    source: PageSource, questions: Questions, overview: Overview | None, flags: Mapping[str, list[int]]
+) -> dict[str, Any]:
+    """The data of the queries on the page; see docs/page.md."""
+    attributes = {name: _attribute(column) for name, column in questions.columns.items() if name not in _TAKEN}
+    n = len(questions.keys)
+    return {
+        "id": [query for query, _ in questions.keys],
+        "text": list(questions.columns.get("text", [None] * n)),
+        "attributes": attributes,
+        "flags": flags,
+        "values": cells(questions.values),
+        "relevant": [] if overview is None else overview.relevant.max(axis=0, initial=0).tolist(),
+        "first": [] if overview is None else cells(overview.first),
+        **({} if overview is None or "keyed" in view_marks(source.protocol) else {"unjudged": overview.unjudged.tolist()}),
+    }
+
+
+def flags_of(source: PageSource, questions: Questions, overview: Overview | None) -> tuple[dict[str, list[int]], list[str]]:
+    """Flags of queries: name -> the positions of the queries with it; and in words those of all queries."""
+    if overview is None:
+        return {}, []
+    marks = view_marks(source.protocol)
+    found: dict[str, Any] = {"no relevant": ~overview.relevant.any(axis=0) & overview.listed.any(axis=0)}
+    if "keyed" not in marks:
+        found[f"unjudged in the first {NEAR}"] = overview.unjudged.any(axis=0)
+    found["tie at the cut"] = overview.tied.any(axis=0)
+    for run, name in enumerate(source.runs):
+        if "partial" not in marks and overview.listed[run].any():
+            found[f"missing from {name}"] = questions.has_values[run] & ~overview.retrieved[run]
+    whole = {name for name, column in found.items() if column.all() and len(questions.keys) > 1}
+    some = {name: np.flatnonzero(column).tolist() for name, column in found.items() if column.any() and name not in whole}
+    return some, [f"{name}: all {len(questions.keys):,} queries" for name in found if name in whole]
+
+
+def cut_of(measures: Mapping[Key, Any]) -> int | None:
+    """The first cut-off of a measure that lists are deep enough for."""
+    cuts = (summaries.cutoff_of(key.measure) for key in measures)
+    return next((cut for cut in cuts if cut is not None and cut < MOST_RESULTS), None)
+
+
+def choose(questions: Questions, listed: Bools, measure: Mapping[str, Any], seed: int) -> tuple[list[int], str]:
+    """The queries that have lists, at most 500, in order, and the sentence that says which they are.
+
+    listed: (queries,) which of them have any. By the first measure: those about which the runs differ most, the worst, the best,
+    and of the rest some at random; a query without a value by it comes last everywhere.
+    """
+    able = np.flatnonzero(listed)
+    depth = f"each shows the first {MOST_RESULTS} results of a run and all relevant items (at most {MOST_RELEVANT} beyond them)"
+    if len(able) <= MOST_QUERIES:
+        whole = len(able) == len(questions.keys)
+        who = "All queries have lists" if whole else f"The {len(able):,} queries with results have lists"
+        return able.tolist(), f"{who}; {depth}."
+    own = questions.values[0][:, able] * (-1.0 if measure["better"] == "lower" else 1.0)
+    counted = ~np.isnan(own)
+    high, low = np.where(counted, own, -np.inf).max(axis=0), np.where(counted, own, np.inf).min(axis=0)
+    mean = np.where(counted, own, 0.0).sum(axis=0) / np.maximum(counted.sum(axis=0), 1)
+    known = counted.any(axis=0)
+    spread = np.subtract(high, low, out=np.zeros(len(able)), where=counted.sum(axis=0) > 1)
+    chosen = np.zeros(len(able), dtype=np.bool_)
+    apart = _take(chosen, np.where(spread > 0, -spread, np.inf), _APART)
+    worst = _take(chosen, np.where(known, mean, np.inf), _WORST)
+    best = _take(chosen, np.where(known, -mean, np.inf), _BEST)
+    rest = np.flatnonzero(~chosen)
+    drawn = np.random.default_rng(seed).choice(rest, MOST_QUERIES - int(chosen.sum()), replace=False)
+    chosen[drawn] = True
+    by = measure["label"] + (f" ({measure['of']})" if measure["of"] else "")
+    kinds = [
+        f"the {apart} about which the runs differ most by {by}" if apart else "",
+        f"{'of the others ' if apart else ''}the {worst} worst and the {best} best{'' if apart else f' by {by}'}",
+        f"{len(drawn)} drawn at random (seed {seed})",
+    ]
+    sentence = f"{MOST_QUERIES} of {len(questions.keys):,} queries have lists: {', '.join(filter(None, kinds))}; {depth}."
+    return able[chosen].tolist(), sentence
+
+
+def _take(chosen: Bools, key: Floats, most: int) -> int:
+    """Marks the first ones by the key, earlier queries first where it is the same, infinite ones never; returns how many."""
+    order = np.argsort(np.where(chosen, np.inf, np.round(key, 12)), kind="stable")
+    mine = [place for place in order[:most].tolist() if np.isfinite(key[place]) and not chosen[place]]
+    chosen[mine] = True
+    return len(mine)
+
+
+def _attribute(column: Sequence[Any]) -> list[Any]:
+    """Numbers rounded for the page, anything else as text."""
+    known = [cell for cell in column if cell is not None]
+    if all(isinstance(cell, (int, float)) and not isinstance(cell, bool) for cell in known):
+        return cells(np.array([np.nan if cell is None else cell for cell in column], dtype=np.float64))
+    return [None if cell is None else str(cell) for cell in column]
+
+
+def items_of(source: PageSource, tables: Tables) -> Items:
+    """An empty table of items, with what the folders and the page's source know of any."""
+    known: dict[tuple[str, str | None], Mapping[str, Any]] = {}
+    for table in tables.columns(ITEMS):
+        for cells_of_row in zip(*table.values(), strict=True):
+            row = dict(zip(table, cells_of_row, strict=True))
+            known.setdefault((row["item"], row.get("of")), row)
+    return Items(known, source.texts)
+
+
+def lists_of(source: PageSource, listed: PageLists, items: Items, parts: Sequence[str]) -> dict[int, Rows]:
+    """The lists by query. parts: of every query the part (`t2v`) that it belongs to."""
+    runs: tuple[str, ...] = source.runs
+    found: dict[int, Rows] = {}
+    ranks, scores, grades = cells(listed.rank), cells(listed.score), cells(listed.grade)
+    numbers = zip(ranks, scores, grades, strict=True)
+    rows = zip(listed.query, listed.run, listed.item, listed.state, listed.detail, strict=True)
+    for (query, run, item, state, detail), (rank, score, grade) in zip(rows, numbers, strict=True):
+        known = _known(detail) if detail else {}
+        thumbnail = known.pop("thumbnail", None)
+        picture = thumbnail.get("src") if isinstance(thumbnail, dict) else None
+        number = items.number(item, of=(runs[run], parts[query]), thumbnail=picture)
+        mine = found.get(query)
+        if mine is None:
+            mine = found[query] = [[] for _ in runs]
+        mine[run].append([number, rank, score, grade, state, known or None])
+    return found
+
+
+def item_data(items: Items, numbers: Iterable[int]) -> dict[str, dict[str, str | None]]:
+    """Texts and pictures of some items, by number; items with neither are left out."""
+    found = {number: {"text": items.texts[number], "thumbnail": items.thumbnails[number]} for number in sorted(numbers)}
+    return {str(number): known for number, known in found.items() if known["text"] or known["thumbnail"]}
+
+
+def _known(detail: str) -> dict[str, Any]:
+    """The details of a result. Raises BadInput for anything but a JSON object."""
+    try:
+        known = json.loads(detail, parse_constant=lambda _: None)
+    except ValueError:
+        known = None
+    if not isinstance(known, dict):
+        raise BadInput(f"details.parquet: the detail {detail[:60]!r} is not a JSON object; run the command again that wrote it.")
+    return known
+
+
+def _snippet(text: str | None) -> str | None:
+    """The beginning of a text on one line, cut between words where there are any."""
+    if not text:
+        return None
+    line = " ".join(text[: 4 * SNIPPET].split())
+    if len(line) <= SNIPPET:
+        return line or None
+    cut = line[: SNIPPET - 1]
+    return f"{cut.rpartition(' ')[0] or cut}…"

@@ -15,10 +15,8 @@ from rankwell.io.result_folder import is_result_folder
 from rankwell.report import plain
 from rankwell.report.folder import digest_of
 from rankwell.report.page import PageSource
-from rankwell.report.page.bundle import embeddable, vega_bundle
-from rankwell.report.page.data import PageData, page_data
-from rankwell.report.page.lists import item_data
-from rankwell.report.page.modules import join_modules
+from rankwell.report.page.data import PageData, item_data, page_data
+from rankwell.report.page.scripts import embeddable, join_modules, task_views, vega_bundle
 from rankwell.store import refuse_blocked, write_text
 
 MOST_BYTES, PART_BYTES = 10_000_000, 1_500_000
@@ -96,13 +94,8 @@ def _entries(listed: str) -> list[str]:
     """The modules that the template names, as paths in the package; those of the tasks are in alphabetical order."""
     entries: list[str] = []
     for name in listed.split():
-        entries += _task_views() if name == _TASK_VIEWS else [f"report/page/assets/{name}"]
+        entries += task_views() if name == _TASK_VIEWS else [f"report/page/assets/{name}"]
     return entries
-
-
-def _task_views() -> list[str]:
-    folders = sorted(files("rankwell.tasks").iterdir(), key=lambda each: each.name)
-    return [f"tasks/{each.name}/page.js" for each in folders if (each / "page.js").is_file()]
 
 
 def _hash(text: str) -> str:

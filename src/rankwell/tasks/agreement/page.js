@@ -1,3 +1,4 @@
+// @page keyed
 // Agreement: each item's rank under the reference, and the distance of the reference's own choice from the cut.
 
 import {comparedRuns} from "../../report/page/assets/chosen.js";

@@ -12,7 +12,7 @@ from rankwell.core.tables import Bools, Floats
 from rankwell.evaluation.results import Results
 from rankwell.report import Row, visible
 from rankwell.report.charts import ACCENT, INK, QUIET, nice_edges, page
-from rankwell.report.k_curves import k_curves
+from rankwell.report.line_charts import k_curves
 from rankwell.store import write_bytes, write_text
 
 # Colours that people who confuse red and green can distinguish; the oracle, which no system can beat, is grey and dashed.

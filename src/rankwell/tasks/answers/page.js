@@ -1,3 +1,4 @@
+// @page keyed partial
 // Answers: the predicted and the right one, with the words and the letters that they share.
 
 import {comparedRuns} from "../../report/page/assets/chosen.js";

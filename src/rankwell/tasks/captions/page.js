@@ -1,3 +1,4 @@
+// @page keyed
 // Captions and videos: the lead of the best right one, or its distance from the first.
 
 import {data, DETAIL, RANK, SCORE, STATE} from "../../report/page/assets/data.js";

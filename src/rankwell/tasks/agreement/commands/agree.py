@@ -108,7 +108,7 @@ def write(result: Results, folder: Path) -> None:
     labels = [row["label"].partition("@")[0] for row in curves]
     curves = [row for row, label in zip(curves, labels, strict=True) if cut or labels.count(label) > len(result.pairs)]
     if curves:
-        from rankwell.report.k_curves import k_curves
+        from rankwell.report.line_charts import k_curves
 
         picture = report.draw(
             k_curves(curves, bands="sd" if cut else "interval", title=f"Agreement with {visible(result.reference)}")

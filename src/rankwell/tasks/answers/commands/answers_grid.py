@@ -13,7 +13,7 @@ from rankwell.errors import BadInput
 from rankwell.experiments.files import Experiment, read_experiment
 from rankwell.experiments.files import written as shown
 from rankwell.report.folder import digest_of, remove_stale
-from rankwell.report.parameter_chart import parameter_chart
+from rankwell.report.line_charts import parameter_chart
 from rankwell.report.present import FormatOption, JobsOption, Output, OutputOption, Progress
 from rankwell.store import Source, refuse_blocked, write_bytes, write_text
 from rankwell.tasks.answers.evaluation import evaluate_answers

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from rankwell import __version__, report
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate
-from rankwell.report.parameter_chart import parameter_chart
+from rankwell.report.line_charts import parameter_chart
 from rankwell.report.present import FormatOption, Output, OutputOption, Progress
 from rankwell.store import Source, write_bytes, write_text
 from rankwell.tasks.clips.annotations import Annotations

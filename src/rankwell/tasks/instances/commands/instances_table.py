@@ -20,7 +20,7 @@ from rankwell.experiments.files import SystemStatement, read_statements
 from rankwell.io.result_folder import ResultFolder, read_results
 from rankwell.io.result_summary import read_performance, read_summary
 from rankwell.report.present import Output, OutputOption
-from rankwell.report.system_table import SystemCost, SystemFigure, SystemTable, TableFormat, render_system_table
+from rankwell.report.system_table import SystemCost, SystemFigure, SystemTable, TableFormat, render_system_tables
 from rankwell.stats.granularity import granularity_of
 from rankwell.stats.multiple_comparisons import holm
 from rankwell.stats.paired_randomisation import paired_randomisation
@@ -86,9 +86,9 @@ def table(
     made = SystemTable(found.measure, found.label, entries, found.costs(), found.rules(alpha, published=published))
     if output is not None:
         for kind in _WRITTEN:
-            write_text(output / f"table.{_FILES.get(kind, kind)}", render_system_table(made, kind, notes=notes))
+            write_text(output / f"table.{_FILES.get(kind, kind)}", render_system_tables([made], kind, notes=notes))
         notes = [*notes, f"wrote {output}/"]
-    text = render_system_table(made, format, notes=notes, terminal=report.terminal_of(sys.stdout))
+    text = render_system_tables([made], format, notes=notes, terminal=report.terminal_of(sys.stdout))
     return Output(text=text, notes=tuple(notes if format not in ("json", "html") else notes[-1:] if output is not None else ()))
 
 

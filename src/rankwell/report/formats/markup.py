@@ -1,6 +1,43 @@
-r"""LaTeX tables with booktabs' rules, to be put between `\begin{table}` and `\caption`, or whole ones where they have a title."""
+"""Tables in Markdown, as GitHub reads them, and in LaTeX with the rules of booktabs."""
+
+import re
 
 from rankwell.report import MISSING, Document, Grid, Strong, grids, output, rules_line, visible
+
+_SPECIAL = re.compile(r"[\\|*<>`\[\]~]|(?<![^\W_])_|_(?![^\W_])")
+
+
+@output("md")
+def render_markdown(document: Document) -> str:
+    """Pipe tables with the rules below, a title above, a legend at the end; what Markdown would read as markup is escaped."""
+    parts = [f"**{_escape(visible(document.title))}**"] if document.title else []
+    parts += ["\n".join(_pipes(grid)) for grid in grids(document)]
+    rules = rules_line(document.rules)
+    lines = [_escape(visible(line)) for line in document.legend]
+    return "\n\n".join([*parts, *([f"rules: {_escape(rules)}"] if rules else []), *lines]) + "\n"
+
+
+def _pipes(grid: Grid) -> list[str]:
+    rows = [[cell if number else _markdown(cell) for cell, number in zip(row, grid.numeric, strict=True)] for row in grid.rows]
+    headers = [_escape(cell) for cell in grid.headers]
+    widths = [max(3, *map(len, column)) for column in zip(headers, *rows, strict=True)]
+    marks = ["-" * (width - 1) + ":" if number else "-" * width for width, number in zip(widths, grid.numeric, strict=True)]
+    lines = [headers, marks, *rows]
+    return ["| " + " | ".join(map(_padded, line, widths, grid.numeric)) + " |" for line in lines]
+
+
+def _padded(cell: str, width: int, number: bool) -> str:
+    return cell.rjust(width) if number else cell.ljust(width)
+
+
+def _markdown(cell: str) -> str:
+    first, blank, rest = cell.partition(" ")
+    return f"**{_escape(first)}**{blank}{_escape(rest)}" if isinstance(cell, Strong) else _escape(cell)
+
+
+def _escape(text: str) -> str:
+    return _SPECIAL.sub(r"\\\g<0>", text)
+
 
 _ESCAPES = str.maketrans(
     {

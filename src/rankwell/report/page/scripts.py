@@ -1,14 +1,75 @@
-"""ES modules joined into one classic script, which a page can hold inline under the hash of its policy."""
+"""The scripts of a page: that of Vega, and its own modules as one classic script, which the page's policy allows by its hash."""
 
+import hashlib
+import os
 import re
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from importlib import metadata
+from importlib.resources import files
 from importlib.resources.abc import Traversable
+from pathlib import Path
 from posixpath import dirname, join, normpath
 from typing import NamedTuple
+
+from rankwell.errors import RankwellError
+from rankwell.store import Cache
+
+
+def vega_bundle() -> str:
+    """The script of Vega in a scope of its own, fit to stand in a page; it makes `window.vegaEmbed`.
+
+    Putting it together takes vl-convert seconds, so that it is kept in the user's cache folder, where that can be written.
+    """
+    import vl_convert
+
+    version = metadata.version("vl-convert-python")
+    digest = hashlib.sha256(version.encode()).hexdigest()
+    cache = _cache(version)
+    kept = None if cache is None else cache.get(digest)
+    script = kept.decode() if kept else vl_convert.javascript_bundle()  # pyright: ignore[reportCallIssue]
+    if cache is not None and not kept:
+        with suppress(OSError):
+            cache.put(digest, script.encode())
+    return "(() => {" + embeddable(script) + "})();\n"
+
+
+def embeddable(script: str) -> str:
+    """A script that no HTML parser ends early: what closes it or opens a comment can only stand in its texts and patterns."""
+    return script.replace("</script", "<\\/script").replace("<!--", "<\\!--").replace("\r\n", "\n").replace("\r", "\n")
+
+
+def task_views() -> list[str]:
+    """The scripts of the tasks' views, as paths in the package, in alphabetical order."""
+    folders = sorted(files("rankwell.tasks").iterdir(), key=lambda each: each.name)
+    return [f"tasks/{each.name}/page.js" for each in folders if (each / "page.js").is_file()]
+
+
+def view_marks(protocol: str) -> frozenset[str]:
+    """The marks of a task that decide the data of its pages; none for a protocol that is not a task's.
+
+    `// @page keyed`, the first line of the task's script, states that results have a key of right answers, so that no other item
+    is unjudged; `partial` that a run may leave out queries that were not put to it. The line is not part of the page.
+    """
+    script = files("rankwell.tasks") / protocol / "page.js"
+    found = _MARKS.match(script.read_text(encoding="utf-8")) if protocol.isidentifier() and script.is_file() else None
+    return frozenset(found[1].split() if found else ())
+
+
+def _cache(version: str) -> Cache | None:
+    home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")  # noqa: PTH111
+    if not Path(home).is_absolute():
+        return None
+    try:
+        return Cache(Path(home) / "rankwell", {"what": "vega bundle", "vl-convert": version})
+    except (OSError, RankwellError):
+        return None
+
 
 _IMPORT = re.compile(r'^import \{([^{}"]*)\} from "([^"\n]*)";$\n?', re.MULTILINE)
 _EXPORT = re.compile(r"^export (?=(?:(?:async )?function|const|class) ([\w$]+))", re.MULTILINE)
 _OTHER = re.compile(r"^(?:import|export)\b.*|\$modules\b", re.MULTILINE)
+_MARKS = re.compile(r"// @page ([a-z ]+)\n")
 _NAME = re.compile(r"[A-Za-z_$][\w$]*")
 
 
@@ -67,7 +128,7 @@ def _parsed(root: Traversable, target: _Import) -> _Module:
     file = root.joinpath(*path.split("/"))
     if path.startswith("../") or not file.is_file():
         raise ValueError(f"{target.place}: there is no module {path}.")
-    text = file.read_text(encoding="utf-8")
+    text = _MARKS.sub("\n", file.read_text(encoding="utf-8"), count=1)
     imports = tuple(_imports(path, text))
     exports = tuple(match[1] for match in _EXPORT.finditer(text))
     _once(path, "imports", [name for each in imports for name in each.names])

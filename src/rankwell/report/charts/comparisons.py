@@ -1,0 +1,269 @@
+"""Charts of a comparison: mean differences, the differences of single queries, mean ranks of systems."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from rankwell.core.tables.values import Values
+from rankwell.report import ChartData, Row, chart, figure, visible
+from rankwell.report.charts import (
+    ACCENT,
+    INK,
+    QUIET,
+    bounds,
+    columns_for,
+    difference_title,
+    interval_layers,
+    is_difference,
+    nice_domain,
+    p_value,
+    page,
+    panel_title,
+    short_names,
+    written,
+)
+
+_WIDTH, _STEP = 250, 26
+
+
+@chart("differences")
+def differences(data: ChartData) -> dict[str, Any] | None:
+    """A dot for each mean difference and a line for its interval, filled where the difference is decisive, a panel per measure.
+
+    The upright line is at no difference. None where nothing was compared.
+    """
+    rows = [row for row in data.rows if is_difference(row["measure"]) and row["mean"] is not None]
+    if not rows:
+        return None
+    names = short_names(list(dict.fromkeys(f"{row['run']} − {row['against']}" for row in rows)))
+    titles = list(dict.fromkeys(map(difference_title, rows)))
+    columns = columns_for(len(titles))
+    panels = [
+        _panel(title, [row for row in rows if difference_title(row) == title], names, named=place % columns == 0)
+        for place, title in enumerate(titles)
+    ]
+    has_intervals = any(row["ci_low"] is not None for row in rows)
+    level = f" with {100 * data.rules.get('level', 0.95):g} % intervals" if has_intervals else ""
+    return page(f"Mean differences{level}", "filled dots are decisive after the correction", panels, columns=columns)
+
+
+def _panel(title: str, rows: Sequence[Row], names: dict[str, str], *, named: bool) -> dict[str, Any]:
+    marks: list[dict[str, Any]] = []
+    for row in rows:
+        low, high = bounds(row)
+        mark = {"name": names[f"{row['run']} − {row['against']}"], "mean": row["mean"], "low": low, "high": high}
+        shown = ("+" if row["mean"] > 0 else "") + written(row["mean"], row["unit"])
+        marks.append({**mark, "decisive": row["decisive"], "shown": shown})
+    ends = [0.0, *(float(mark[end]) for mark in marks for end in ("low", "high"))]
+    domain = nice_domain(min(ends), max(ends))
+    axis = {"title": None, "grid": True, "labels": named}
+    y = {"field": "name", "type": "nominal", "scale": {"domain": list(names.values())}, "axis": axis}
+    scale = {"domain": domain, "nice": False, "zero": False}
+    x = {"field": "mean", "type": "quantitative", "scale": scale, "axis": {"title": None, "tickCount": 5}}
+    fill = {"condition": {"test": "datum.decisive", "value": ACCENT}, "value": "white"}
+    point = {"mark": {"type": "point", "size": 70, "stroke": ACCENT, "opacity": 1}, "encoding": {"x": x, "fill": fill}}
+    return {
+        "title": visible(title),
+        "width": _WIDTH,
+        "height": {"step": _STEP},
+        "data": {"values": marks},
+        "encoding": {"y": y},
+        "layer": [
+            {
+                "mark": {"type": "rule", "color": QUIET, "strokeWidth": 1},
+                "encoding": {"x": {"datum": 0}, "y": {"value": 0}, "y2": {"value": len(names) * _STEP}},
+            },
+            *interval_layers(x, point, _WIDTH),
+        ],
+    }
+
+
+# Distinguishable for people who confuse red and green.
+_LOST = "#d5672a"
+_DELTA_WIDTH, _DELTA_HEIGHT, _MOST_BARS, _MOST_DELTAS = 250, 130, 240, 12
+
+
+@chart("deltas")
+def deltas(data: ChartData) -> dict[str, Any] | None:
+    """The differences of a comparison query by query, from the largest gain to the largest loss, a panel per pair and measure.
+
+    The mean and its interval stand over each panel. Of many queries every so many-th is drawn, as said below the title; of more
+    than twelve panels the first ones by the first measure. Panels of one measure share their
+    scale. None where nothing was compared.
+    """
+    rows = [row for row in data.rows if is_difference(row["measure"])]
+    differences = [each for each in data.values if is_difference(each.measure)]
+    drawn = [(each, row) for each, row in zip(differences, rows, strict=True) if each.counted.any()]
+    if len(drawn) > _MOST_DELTAS:
+        drawn = [(each, row) for each, row in drawn if row["of"] == drawn[0][1]["of"]][:_MOST_DELTAS]
+    if not drawn:
+        return None
+    values = [each for each, _ in drawn]
+    reach: dict[str, float] = {}
+    for each, row in drawn:
+        reach[row["of"]] = max(reach.get(row["of"], 1e-9), float(np.nanmax(np.abs(each.values))))
+    panels = [_delta_panel(each, row, reach[row["of"]]) for each, row in drawn]
+    most = max(int(each.counted.sum()) for each in values)
+    thinned = f"; every {_thinning(most)}th query of {most:,} is drawn" if most > _MOST_BARS else ""
+    subtitle = f"a bar per query, sorted; blue where the first is better, orange where it is worse{thinned}"
+    return page("Differences of single queries", subtitle, panels, columns=columns_for(len(panels)))
+
+
+def _thinning(n: int) -> int:
+    return -(-n // _MOST_BARS)
+
+
+def _delta_panel(values: Values, row: Row, reach: float) -> dict[str, Any]:
+    sign = -1 if row.get("better") == "lower" else 1
+    found = np.sort(values.values[values.counted] * sign)[::-1] * sign
+    n, step = len(found), _thinning(len(found))
+    drawn = found[step // 2 :: step].tolist()
+    bars = [
+        {"from": place * step / n, "to": min((place + 1) * step, n) / n, "difference": value, "won": value * sign > 0}
+        for place, value in enumerate(drawn)
+    ]
+    x = {
+        "field": "from",
+        "type": "quantitative",
+        "scale": {"domain": [0, 1], "nice": False},
+        "axis": {"title": "share of queries", "format": ".0%", "grid": False, "tickCount": 5, "labelFlush": True},
+    }
+    y = {
+        "field": "difference",
+        "type": "quantitative",
+        "scale": {"domain": [-1.05 * reach, 1.05 * reach], "nice": False},
+        "axis": {"title": None, "tickCount": 5},
+    }
+    name = f"{visible(row['run'])} − {visible(row['against'])}"
+    return {
+        "title": {
+            "text": f"{name}: {difference_title(row)}",
+            "subtitle": _caption(row),
+            "limit": _DELTA_WIDTH + 40,
+        },
+        "width": _DELTA_WIDTH,
+        "height": _DELTA_HEIGHT,
+        "data": {"values": bars},
+        "layer": [
+            {
+                "mark": {"type": "rect", "opacity": 0.85},
+                "encoding": {
+                    "x": x,
+                    "x2": {"field": "to"},
+                    "y": y,
+                    "y2": {"datum": 0},
+                    "color": {"condition": {"test": "datum.won", "value": ACCENT}, "value": _LOST},
+                },
+            },
+            {"mark": {"type": "rule", "color": INK, "strokeWidth": 1}, "encoding": {"y": {"datum": 0, "type": "quantitative"}}},
+            {
+                "mark": {"type": "text", "align": "right", "baseline": "top", "fontSize": 11, "color": QUIET},
+                "data": {"values": [{"shown": f"{row['wins']} won, {row['ties']} tied, {row['losses']} lost"}]},
+                "encoding": {"x": {"value": _DELTA_WIDTH}, "y": {"value": 2}, "text": {"field": "shown", "type": "nominal"}},
+            },
+        ],
+    }
+
+
+def _caption(row: Row) -> str:
+    parts = [f"mean {figure(row['mean'], row['unit'])}"]
+    if row["ci_low"] is not None:
+        parts.append(f"interval [{figure(row['ci_low'], row['unit'])}, {figure(row['ci_high'], row['unit'])}]")
+    if row["p_adjusted"] is not None:
+        parts.append(f"p {p_value(row['p_adjusted'])}")
+    return ", ".join(parts)
+
+
+_RANK_WIDTH, _LINE, _BAR, _AXIS = 460, 22, 9, 30
+_MOST_PANELS = 6
+
+
+@chart("critical_difference")
+def critical_difference(data: ChartData) -> dict[str, Any] | None:
+    """Mean ranks over queries on a line, 1 (best) at the left, with a bar over systems within the critical difference (Nemenyi).
+
+    A panel per measure, the first six. None for fewer than three systems, and where all are alike on every query.
+    Source: Demšar 2006, Statistical comparisons of classifiers over multiple data sets.
+    """
+    ranked: Sequence[Row] = data.rules.get("mean_ranks") or ()
+    if not ranked:
+        return None
+    panels = [_rank_panel(row) for row in ranked[:_MOST_PANELS]]
+    level = f"{100 * (1 - data.rules.get('level', 0.95)):.3g} %"
+    subtitle = f"bars join systems whose mean ranks lie within the critical difference (CD) of Nemenyi's test at {level}"
+    return page("Mean ranks of systems over queries", subtitle, panels, columns=1)
+
+
+def _rank_panel(row: Row) -> dict[str, Any]:
+    ranks: Mapping[str, float] = row["mean_ranks"]
+    names = short_names(list(ranks))
+    order = sorted(ranks, key=lambda run: (ranks[run], run))
+    half = (len(order) + 1) // 2
+    groups = [[ranks[run] for run in group] for group in row["not_told_apart"]]
+    top = _AXIS + _BAR * (len(groups) + 1)
+    height = top + _LINE * half + 6
+    domain = [1, len(order)]
+    label: list[dict[str, Any]] = []
+    for place, run in enumerate(order):
+        left = place < half
+        y = top + _LINE * (place if left else len(order) - 1 - place) + 10
+        label.append(
+            {
+                "rank": ranks[run],
+                "y": y,
+                "edge": 0 if left else _RANK_WIDTH,
+                "left": left,
+                "text": f"{names[run]}  {ranks[run]:.2f}",
+            }
+        )
+    bars = [{"from": min(group), "to": max(group), "y": _AXIS + _BAR * (place + 1)} for place, group in enumerate(groups)]
+    x = {"field": "rank", "type": "quantitative", "scale": {"domain": domain, "nice": False, "zero": False}}
+    axis = {"title": None, "orient": "top", "grid": False, "domain": True, "domainColor": INK, "ticks": True, "tickColor": INK}
+    axis |= {"values": list(range(1, len(order) + 1)), "format": ".0f", "offset": -_AXIS + 8}
+    y = {"field": "y", "type": "quantitative", "scale": {"domain": [height, 0], "nice": False}, "axis": None}
+    title = panel_title(row["label"], row["measure"], "share")
+    what = f"{row['queries']:,} queries, CD {row['critical_difference']:.3f}, Friedman p {p_value(row['p'])}"
+    return {
+        "title": {"text": title, "subtitle": what},
+        "width": _RANK_WIDTH,
+        "height": height,
+        "layer": [
+            _stems(label, x, axis, y),
+            *(_elbows([each for each in label if each["left"] is left], x, y, left=left) for left in (True, False)),
+            _joins(bars, x, y),
+        ],
+    }
+
+
+def _stems(label: Sequence[Row], x: dict[str, Any], axis: dict[str, Any], y: dict[str, Any]) -> dict[str, Any]:
+    """From the axis down to the height of a system's name."""
+    return {
+        "data": {"values": [{**each, "axis": _AXIS - 8} for each in label]},
+        "mark": {"type": "rule", "color": QUIET, "strokeWidth": 1},
+        "encoding": {"x": {**x, "axis": axis}, "y": {**y, "field": "axis"}, "y2": {"field": "y"}},
+    }
+
+
+def _elbows(label: Sequence[Row], x: dict[str, Any], y: dict[str, Any], *, left: bool) -> dict[str, Any]:
+    """From there to the side, where the name stands."""
+    edge = {"value": 0 if left else _RANK_WIDTH}
+    name = {"type": "text", "align": "right" if left else "left", "dx": -6 if left else 6, "fontSize": 12, "color": INK}
+    return {
+        "data": {"values": list(label)},
+        "layer": [
+            {
+                "mark": {"type": "rule", "color": QUIET, "strokeWidth": 1},
+                "encoding": {"x": x, "x2": edge, "y": y},
+            },
+            {"mark": name, "encoding": {"x": edge, "y": y, "text": {"field": "text", "type": "nominal"}}},
+        ],
+    }
+
+
+def _joins(bars: Sequence[Row], x: dict[str, Any], y: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "data": {"values": list(bars)},
+        "mark": {"type": "rule", "color": ACCENT, "strokeWidth": 4, "strokeCap": "round"},
+        "encoding": {"x": {**x, "field": "from"}, "x2": {"field": "to"}, "y": y},
+    }

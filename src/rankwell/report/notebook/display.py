@@ -1,0 +1,241 @@
+"""Results in a notebook: HTML without scripts or colours of its own, charts by name, tables as data frames."""
+
+import importlib
+from collections.abc import Sequence
+from html import escape
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rankwell.core.display import Chart, display
+from rankwell.core.registry import suggest
+from rankwell.errors import BadUsage, MissingExtra, UnknownName
+from rankwell.evaluation.results import Results
+from rankwell.report import (
+    CHARTS,
+    SUMMARY_COLUMNS,
+    ChartData,
+    Document,
+    Grid,
+    Row,
+    Strong,
+    columns_of,
+    grids,
+    plain,
+    rules_line,
+    summary_grid,
+    visible,
+)
+from rankwell.report.difference_tables import shown_differences
+from rankwell.report.folder import number_column, per_query_columns, text_column
+from rankwell.report.system_table import SystemTable, shared_rules, wide_rows
+
+_MOST_ROWS = 200
+_QUIET = "opacity:.75;font-size:90%;margin:.4em 0"
+
+
+@display("html")
+def html(result: Results) -> str:
+    """The verdicts of a comparison and its differences, else the summary, with the line of rules and the notes below.
+
+    Everything is escaped. Of more than 200 rows the first are shown, and how many there are is said.
+    """
+    rows, rules = result.summary, result.describe()
+    verdicts = result.tables.get("verdicts", ())
+    differences = [row for row in rows if "p_adjusted" in row]
+    grid = _difference_grid(differences) if differences else summary_grid(Document(rows, None, rules, ()))
+    headlines = [f"<p><strong>{_text(row['text'])}</strong></p>" for row in verdicts]
+    return _whole([*headlines, _table(grid)], rules_line(rules), [*result.notes, *result.interval_notes])
+
+
+@display("system tables")
+def system_tables(tables: Sequence[SystemTable], notes: Sequence[str]) -> str:
+    """Systems × data sets, one table below the other, the best figures in bold, with the line of rules and the notes below."""
+    parts: list[str] = []
+    for each in tables:
+        (grid,) = grids(Document(wide_rows(each), None, {}, (), summary=False))
+        parts += [f"<p><strong>{_text(each.title)}</strong></p>", _table(grid)]
+    return _whole(parts, rules_line(shared_rules(tables)), notes)
+
+
+def _whole(parts: Sequence[str], line: str, notes: Sequence[str]) -> str:
+    footer = [f'<p style="{_QUIET}">rules: {_text(line)}</p>'] if line else []
+    return '<div style="overflow-x:auto">\n' + "\n".join([*parts, *footer, *_notes(notes)]) + "\n</div>"
+
+
+def _difference_grid(rows: Sequence[Row]) -> Grid:
+    """Differences with their figures, which are texts there, as columns of numbers."""
+    (grid,) = grids(Document(shown_differences(rows), None, {}, (), summary=False))
+    first = grid.headers.index("its mean")
+    return grid._replace(numeric=[place >= first for place in range(len(grid.headers))], grouped=True)
+
+
+def _table(grid: Grid) -> str:
+    """The table; a name that the row above has as well is left out, as on a terminal."""
+    sides = [f"text-align:{'right;white-space:nowrap' if number else 'left'};padding:.15em .6em" for number in grid.numeric]
+    heads = [
+        f'<th scope="col" style="{side};border-bottom:1px solid">{_text(name)}</th>'
+        for name, side in zip(grid.headers, sides, strict=True)
+    ]
+    lines: list[str] = []
+    last = ""
+    for row in grid.rows[:_MOST_ROWS]:
+        shown = ["", *row[1:]] if grid.grouped and row[0] == last else row
+        cells = [f'<td style="{side}">{_cell(cell)}</td>' for cell, side in zip(shown, sides, strict=True)]
+        lines.append(f"<tr>{''.join(cells)}</tr>")
+        last = row[0]
+    more = len(grid.rows) - _MOST_ROWS
+    if more > 0:
+        lines.append(f'<tr><td colspan="{len(sides)}">and {more:,} rows more: .to_pandas()</td></tr>')
+    body = "\n".join(lines)
+    return (
+        f'<table style="border-collapse:collapse;font-variant-numeric:tabular-nums">\n<thead><tr>{"".join(heads)}</tr></thead>\n'
+        f"<tbody>\n{body}\n</tbody>\n</table>"
+    )
+
+
+def _notes(notes: Sequence[str]) -> list[str]:
+    """The notes, folded away."""
+    texts = list(dict.fromkeys(notes))
+    if not texts:
+        return []
+    count = "1 note" if len(texts) == 1 else f"{len(texts)} notes"
+    items = "".join(f"<li>{_text(note)}</li>" for note in texts)
+    return [f'<details style="{_QUIET}"><summary>{count}</summary><ul>{items}</ul></details>']
+
+
+def _cell(text: str) -> str:
+    return f"<strong>{_text(text)}</strong>" if isinstance(text, Strong) else _text(text)
+
+
+def _text(text: str) -> str:
+    return escape(visible(text))
+
+
+_MAIN = ("differences", "intervals", "per_query")
+
+
+@display("chart")
+def chart(result: Results, name: str | None) -> Chart:
+    """A result's chart of a name, the main one for None. Raises UnknownName, and BadUsage where there is nothing to draw."""
+    if name is None:
+        found = main_chart(result)
+        if found is None:
+            raise BadUsage("there is nothing to draw: no query is counted.")
+        return found
+    found = _made(result, name)
+    if found is None:
+        others = [each for each in CHARTS if each != name and _made(result, each) is not None]
+        raise BadUsage(f"there is nothing to draw as {name!r} here; what can be drawn is {', '.join(others) or 'nothing'}.")
+    return found
+
+
+@display("main chart")
+def main_chart(result: Results) -> Chart | None:
+    """The chart that says most of a result: differences where it has some, else means; None where nothing is counted."""
+    return next((found for found in (_made(result, name) for name in _MAIN) if found is not None), None)
+
+
+@display("svg")
+def svg(spec: Chart) -> str:
+    """A chart drawn in lines, without the pixels that `draw` makes as well."""
+    import vl_convert
+
+    return vl_convert.vegalite_to_svg(dict(spec))
+
+
+def _made(result: Results, name: str) -> Chart | None:
+    spec = CHARTS[name](ChartData(result.summary, result.values, result.describe(), result.query_attributes))
+    # Checkers of a specification do not accept a tuple as an array.
+    return None if spec is None else Chart(plain(spec))
+
+
+_FIGURES = ("mean", "sd", "ci_low", "ci_high")
+
+
+class _Column(NamedTuple):
+    """The cells of a column: NaN in floats, None in others where undefined.
+
+    kind: `float`, `int`, `bool`, `text`, or `nothing` where none is known.
+    """
+
+    kind: str
+    cells: np.ndarray
+
+
+@display("pandas")
+def to_pandas(result: Results, table: str) -> Any:
+    """A table of a result as a pandas data frame; numbers that are undefined are NaN. Raises MissingExtra without pandas."""
+    pandas = _package("pandas")
+    return pandas.DataFrame({name: pandas.Series(_array(column)) for name, column in _columns_of_table(result, table).items()})
+
+
+@display("polars")
+def to_polars(result: Results, table: str) -> Any:
+    """A table of a result as a Polars data frame; what is undefined is null. Raises MissingExtra without Polars."""
+    polars = _package("polars")
+    types = {"float": "Float64", "int": "Int64", "bool": "Boolean", "text": "String", "nothing": "Null"}
+    return polars.DataFrame(
+        [
+            polars.Series(
+                name,
+                column.cells if column.kind == "float" else column.cells.tolist(),
+                dtype=getattr(polars, types[column.kind]),
+                nan_to_null=column.kind == "float",
+            )
+            for name, column in _columns_of_table(result, table).items()
+        ]
+    )
+
+
+def _package(name: str) -> Any:
+    try:
+        return importlib.import_module(name)
+    except ImportError as error:
+        raise MissingExtra(f"this data frame is made by {name}, which is not installed: pip install {name}.") from error
+
+
+def _columns_of_table(result: Results, table: str) -> dict[str, _Column]:
+    """The columns of a table. Raises UnknownName for any other name."""
+    if table == "per_query":
+        columns, types = per_query_columns(result.values, result.query_attributes)
+        return {name: _column("float" if kind == "DOUBLE" else "text", columns[name]) for name, kind in types.items()}
+    if table == "summary":
+        return _of_rows(result.summary, SUMMARY_COLUMNS)
+    if table not in result.tables:
+        raise UnknownName(f"there is no table {table!r} here; {suggest(table, ['summary', 'per_query', *result.tables])}")
+    return _of_rows(result.tables[table], ())
+
+
+def _of_rows(rows: Sequence[Row], fixed: Sequence[str]) -> dict[str, _Column]:
+    cells = {name: [plain(row.get(name)) for row in rows] for name in columns_of(rows, fixed)}
+    return {name: _column("float" if name in _FIGURES else _kind(column), column) for name, column in cells.items()}
+
+
+def _column(kind: str, cells: Any) -> _Column:
+    if kind == "float":
+        return _Column(kind, number_column(cells))
+    if kind == "text":
+        return _Column(kind, text_column([None if cell is None else str(cell) for cell in cells]))
+    column = np.empty(len(cells), dtype=object)
+    column[:] = cells
+    return _Column(kind, column)
+
+
+def _kind(cells: Sequence[Any]) -> str:
+    known = [cell for cell in cells if cell is not None]
+    if not known:
+        return "nothing"
+    if all(isinstance(cell, bool) for cell in known):
+        return "bool"
+    if any(isinstance(cell, bool) or not isinstance(cell, (int, float)) for cell in known):
+        return "text"
+    return "int" if all(isinstance(cell, int) for cell in known) else "float"
+
+
+def _array(column: _Column) -> np.ndarray:
+    """The column for pandas, which has integers and booleans without gaps only."""
+    gaps = column.kind in ("int", "bool") and any(cell is None for cell in column.cells)
+    if gaps:
+        return number_column(column.cells) if column.kind == "int" else column.cells
+    return column.cells.astype({"int": np.int64, "bool": np.bool_}.get(column.kind, column.cells.dtype))
