@@ -23,7 +23,7 @@ import numpy as np
 
 from rankwell.core.tables.embeddings import Embeddings
 from rankwell.tasks.instances.evaluation import evaluate_instances
-from rankwell.tasks.instances.images import Images, Picture
+from rankwell.tasks.instances.images import ImageEntry, Images
 
 QUERIES, REFERENCES, DIMENSIONS, PER_INSTANCE = 165, 3245, 2048, 7
 
@@ -42,10 +42,10 @@ def make(references: int, seed: int = 2018) -> tuple[Images, Embeddings, Embeddi
     chosen = random.choice(n, QUERIES, replace=False)
     asked = centres[chosen] + 8 * random.standard_normal((QUERIES, DIMENSIONS), dtype=np.float32)
     asked /= np.linalg.norm(asked, axis=1, keepdims=True)
-    pictures = [Picture(f"r{row:07}", f"i{label}", "reference") for row, label in enumerate(labels.tolist())]
-    pictures += [Picture(f"q{row:07}", f"i{label}", "query") for row, label in enumerate(chosen.tolist())]
+    pictures = [ImageEntry(f"r{row:07}", f"i{label}", "reference") for row, label in enumerate(labels.tolist())]
+    pictures += [ImageEntry(f"q{row:07}", f"i{label}", "query") for row, label in enumerate(chosen.tolist())]
     return (
-        Images.from_pictures(pictures),
+        Images.from_entries(pictures),
         Embeddings([f"q{row:07}" for row in range(QUERIES)], asked),
         Embeddings([f"r{row:07}" for row in range(references)], vectors),
     )
@@ -96,9 +96,9 @@ def _peak_mib() -> float:
 
 def _saved(folder: Path) -> tuple[Images, Embeddings]:
     labels = json.loads((folder / "labels.json").read_text())
-    pictures = [Picture(name, label, "query" if name.startswith("q") else "reference") for name, label in labels.items()]
+    pictures = [ImageEntry(name, label, "query" if name.startswith("q") else "reference") for name, label in labels.items()]
     vectors = np.load(folder / "queries.npy")
-    return Images.from_pictures(pictures), Embeddings([f"q{row:07}" for row in range(len(vectors))], vectors)
+    return Images.from_entries(pictures), Embeddings([f"q{row:07}" for row in range(len(vectors))], vectors)
 
 
 def measure_large(references: int) -> dict[str, float]:

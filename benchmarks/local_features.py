@@ -23,7 +23,7 @@ import numpy as np
 from PIL import Image, ImageDraw, ImageFilter
 
 from rankwell.core.kernels.workers import processors
-from rankwell.tasks.instances.local_features import Features, LocalFeatures, Matched
+from rankwell.tasks.instances.local_features import Features, LocalFeatures, MatchCounts
 
 QUERIES, PEER = 24, 4
 SYSTEM = LocalFeatures()
@@ -56,18 +56,18 @@ def drawn_set(folder: Path, references: int) -> tuple[list[Path], list[Path]]:
     return sides
 
 
-def peer(query: Features, references: list[Features]) -> list[Matched]:
+def peer(query: Features, references: list[Features]) -> list[MatchCounts]:
     """What most code does."""
     found = []
     for reference in references:
         pairs = cv2.BFMatcher(cv2.NORM_L2).knnMatch(query.descriptors, reference.descriptors, k=2)
         taken = [(near.queryIdx, near.trainIdx) for near, next_ in pairs if near.distance < SYSTEM.ratio * next_.distance]
         if len(taken) < 4:
-            found.append(Matched(len(taken), 0))
+            found.append(MatchCounts(len(taken), 0))
             continue
         starts, ends = (np.array(column) for column in zip(*taken, strict=True))
         mask = cv2.findHomography(query.points[starts], reference.points[ends], cv2.RANSAC, SYSTEM.reprojection)[1]
-        found.append(Matched(len(taken), 0 if mask is None else int(mask.sum())))
+        found.append(MatchCounts(len(taken), 0 if mask is None else int(mask.sum())))
     return found
 
 

@@ -18,7 +18,7 @@ from rankwell.tasks.instances.formats import FORMS
 from rankwell.transforms import TRANSFORMS
 from rankwell.transforms.fusion import METHODS, NORMALISATIONS
 
-REGISTRIES: Mapping[str, Catalogue[Any]] = {
+REGISTRIES: Mapping[str, Catalogue[Any] | Mapping[str, Any]] = {
     "measures": MEASURES,
     "formats": FORMATS,
     "formats of questions, answers and passages": ANSWER_FORMATS,

@@ -21,7 +21,7 @@ from rankwell.tasks.answers.evaluation import evaluate_answers
 from rankwell.tasks.captions.evaluation import captions
 from rankwell.tasks.clips.evaluation import evaluate_clips
 from rankwell.tasks.instances.evaluation import evaluate_instances
-from rankwell.tasks.instances.images import Images, Picture
+from rankwell.tasks.instances.images import ImageEntry, Images
 
 HOSTILE = '<img src="x" onerror="window.ran = 1">'
 
@@ -166,8 +166,8 @@ def test_answers_show_what_they_share_with_the_right_one(browser: Page, tmp_path
 
 
 def test_instances_show_tiles_with_labels_and_the_first_right_one(browser: Page, tmp_path: Path) -> None:
-    references = [Picture(f"r{number}", f"thing {number % 4}", "reference") for number in range(12)]
-    images = Images.from_pictures([*references, Picture("q1", "thing 2", "query"), Picture("q2", "thing 0", "query")])
+    references = [ImageEntry(f"r{number}", f"thing {number % 4}", "reference") for number in range(12)]
+    images = Images.from_entries([*references, ImageEntry("q1", "thing 2", "query"), ImageEntry("q2", "thing 0", "query")])
     scores = np.array([np.arange(12.0)[::-1], np.arange(12.0)])
     result = evaluate_instances(
         images, scores=scores, query_ids=["q1", "q2"], reference_ids=[f"r{number}" for number in range(12)], details=True

@@ -10,13 +10,11 @@ from make import touch
 from rankwell.errors import BadInput, BadLine, BadUsage, DuplicateItem, NothingToEvaluate
 from rankwell.tasks.instances.commands.instances_stats import stats
 from rankwell.tasks.instances.formats import read_images
-from rankwell.tasks.instances.images import Images, Marks, Picture
-from rankwell.tasks.instances.published import published_instances
-from rankwell.tasks.instances.statistics import image_statistics, statistics_rows
-from rankwell.tasks.instances.truth import filter_images, instance_truth
+from rankwell.tasks.instances.images import ImageEntry, Images, Marks, filter_images, instance_truth
+from rankwell.tasks.instances.statistics import image_statistics, published_instances, statistics_rows
 
 
-def told(images: Images) -> list[tuple[str, str | None, str]]:
+def rows_of(images: Images) -> list[tuple[str, str | None, str]]:
     return list(zip(images.ids, images.instances, images.splits, strict=True))
 
 
@@ -34,7 +32,7 @@ def test_a_folder_per_side_and_in_it_a_folder_per_instance(tmp_path: Path) -> No
         "references/.hidden/3.jpg",
     )
 
-    assert told(read_images(folder)) == [
+    assert rows_of(read_images(folder)) == [
         ("queries/mona/x.jpeg", "mona", "query"),
         ("references/café/1.jpg", "café", "reference"),
         ("references/mona/1.jpg", "mona", "reference"),
@@ -50,18 +48,18 @@ def test_sides_go_by_the_words_of_the_field(tmp_path: Path, names: tuple[str, st
     assert sorted(images.splits) == ["query", "reference"]
 
 
-def test_two_folders_of_instances_with_ids_that_tell_them_apart(tmp_path: Path) -> None:
+def test_ids_distinguish_two_folders_of_instances(tmp_path: Path) -> None:
     touch(tmp_path, "paintings/mona/1.jpg", "visitors/mona/1.jpg")
     images = read_images(tmp_path / "paintings", queries=tmp_path / "visitors")
 
-    assert told(images) == [("paintings/mona/1.jpg", "mona", "reference"), ("visitors/mona/1.jpg", "mona", "query")]
+    assert rows_of(images) == [("paintings/mona/1.jpg", "mona", "reference"), ("visitors/mona/1.jpg", "mona", "query")]
 
 
 def test_file_names_tell_instance_and_camera_by_a_pattern(tmp_path: Path) -> None:
     touch(tmp_path, "gallery/0001_c1_f7.jpg", "query/0001_c2_f9.jpg", "gallery/-1_c3_f2.jpg")
     images = read_images(tmp_path, pattern="{instance}_c{camera}_*.jpg")
 
-    assert told(images) == [
+    assert rows_of(images) == [
         ("gallery/-1_c3_f2.jpg", "-1", "reference"),
         ("gallery/0001_c1_f7.jpg", "0001", "reference"),
         ("query/0001_c2_f9.jpg", "0001", "query"),
@@ -69,10 +67,10 @@ def test_file_names_tell_instance_and_camera_by_a_pattern(tmp_path: Path) -> Non
     assert images.cameras == ("3", "1", "2")
 
 
-def test_a_pattern_tells_the_side_too(tmp_path: Path) -> None:
+def test_a_pattern_names_the_side_too(tmp_path: Path) -> None:
     images = read_images(touch(tmp_path, "query-a-1.jpg", "ref-a-2.jpg"), pattern="{split}-{instance}-*")
 
-    assert told(images) == [("query-a-1.jpg", "a", "query"), ("ref-a-2.jpg", "a", "reference")]
+    assert rows_of(images) == [("query-a-1.jpg", "a", "query"), ("ref-a-2.jpg", "a", "reference")]
 
 
 ROWS = [
@@ -88,7 +86,7 @@ def test_a_table_of_images_in_any_order(tmp_path: Path, delimiter: str) -> None:
     (tmp_path / "set.csv").write_text("\n".join(lines) + "\n")
     images = read_images(tmp_path / "set.csv")
 
-    assert told(images) == [("a.jpg", "mona", "query"), ("b.jpg", "mona", "reference"), ("c.jpg", None, "reference")]
+    assert rows_of(images) == [("a.jpg", "mona", "query"), ("b.jpg", "mona", "reference"), ("c.jpg", None, "reference")]
     assert images.paths is None
     assert images.cameras == ("2", "1", None)
     assert images.groups == (None, "s1", None)
@@ -103,7 +101,8 @@ def test_a_table_as_json_lines_and_as_parquet_says_the_same(tmp_path: Path) -> N
     duckdb.sql(f"COPY (SELECT * FROM read_json('{tmp_path}/set.jsonl')) TO '{tmp_path}/set.parquet'")
     one, other = read_images(tmp_path / "set.jsonl"), read_images(tmp_path / "set.parquet")
 
-    assert told(one) == told(other) == [("a.jpg", "mona", "query"), ("b.jpg", "mona", "reference"), ("c.jpg", None, "reference")]
+    assert rows_of(one) == rows_of(other)
+    assert rows_of(one) == [("a.jpg", "mona", "query"), ("b.jpg", "mona", "reference"), ("c.jpg", None, "reference")]
     assert one.contentless.tolist() == other.contentless.tolist() == [False, False, True]
 
 
@@ -134,7 +133,7 @@ def test_a_ground_truth_with_easy_hard_and_junk_by_position_or_name(tmp_path: Pa
     images = read_images(ground_truth(tmp_path))
 
     assert images.marks == {"q1": Marks(("x1",), ("x3",), ("x4",)), "q2": Marks(("x2",), (), ())}
-    assert [name for name, _, split in told(images) if split == "query"] == ["q1", "q2"]
+    assert [name for name, _, split in rows_of(images) if split == "query"] == ["q1", "q2"]
 
 
 @pytest.mark.parametrize(
@@ -166,7 +165,7 @@ def test_a_query_that_is_a_reference_stands_on_both_sides(tmp_path: Path) -> Non
     ("table", "message"),
     [
         ("image,instance,split\na.jpg,x,reference\na.jpg,x,query\n", "the image 'a.jpg' is listed twice"),
-        ("image,instance,split\na.jpg,x,refrence\n", "'refrence' is no split; did you mean 'reference'"),
+        ("image,instance,split\na.jpg,x,refrence\n", "'refrence' is not a split; did you mean 'reference'"),
         ("image,instance,split\na.jpg,x,\n", "image 'a.jpg': no split; write reference, query or both"),
         ("image,instance,split\n,x,query\n", "line 2 names no image"),
         ("image,label\na.jpg,x\n", "no column split"),
@@ -178,10 +177,10 @@ def test_a_query_that_is_a_reference_stands_on_both_sides(tmp_path: Path) -> Non
 )
 def test_a_table_that_cannot_be_read_is_refused_with_its_place(tmp_path: Path, table: str, message: str) -> None:
     (tmp_path / "set.csv").write_text(table)
-    with pytest.raises(BadInput, match=message) as told_:
+    with pytest.raises(BadInput, match=message) as refused:
         read_images(tmp_path / "set.csv")
-    assert "set.csv" in str(told_.value)
-    assert "\n" not in str(told_.value)
+    assert "set.csv" in str(refused.value)
+    assert "\n" not in str(refused.value)
 
 
 def test_a_line_with_another_number_of_fields_is_refused(tmp_path: Path) -> None:
@@ -195,13 +194,13 @@ def test_an_image_that_is_missing_among_others_is_named(tmp_path: Path) -> None:
     (tmp_path / "set.csv").write_text("image,instance,split\na.jpg,x,reference\nb.jpg,x,query\n")
     with pytest.raises(BadInput, match=r"the image 'b.jpg' is not in"):
         read_images(tmp_path / "set.csv")
-    with pytest.raises(BadInput, match=r"add it, or take its row out"):
+    with pytest.raises(BadInput, match=r"add it, or delete its row"):
         read_images(tmp_path / "set.csv", root=tmp_path)
     with pytest.raises(BadInput, match="no such folder"):
         read_images(tmp_path / "set.csv", root=tmp_path / "nowhere")
 
 
-def test_places_that_are_no_data_set_are_refused(tmp_path: Path) -> None:
+def test_a_place_without_a_data_set_is_refused(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="no such file or folder"):
         read_images(tmp_path / "nothing")
     (tmp_path / "empty").mkdir()
@@ -215,9 +214,9 @@ def test_a_pattern_that_does_not_fit_is_refused(tmp_path: Path) -> None:
     touch(tmp_path, "gallery/1.jpg")
     with pytest.raises(BadInput, match=r"gallery/1.jpg: the name does not fit the pattern"):
         read_images(tmp_path, pattern="{instance}_*.jpg")
-    with pytest.raises(BadUsage, match="no field"):
+    with pytest.raises(BadUsage, match="not a field"):
         read_images(tmp_path, pattern="{person}_*.jpg")
-    with pytest.raises(BadUsage, match="does not tell the instance"):
+    with pytest.raises(BadUsage, match="has no instance"):
         read_images(tmp_path, pattern="*_{camera}.jpg")
 
 
@@ -228,10 +227,10 @@ def test_a_pattern_that_does_not_fit_is_refused(tmp_path: Path) -> None:
         ({"gnd": [{"easy": [9]}, {"easy": []}]}, r"\$.gnd\[0\].easy: 9 is none of the 4 images"),
         ({"gnd": [{"easy": ["x9"]}, {"easy": []}]}, "'x9' is none of the 4 images"),
         ({"gnd": [{"easy": [0], "junk": ["x1"]}, {"easy": []}]}, "lists 'x1' twice"),
-        ({"gnd": [[], {"easy": []}]}, "is a list; an object with easy, hard and junk is wanted"),
+        ({"gnd": [[], {"easy": []}]}, "is a list; expected an object with easy, hard and junk"),
         ({"gnd": [{"bbx": []}, {"easy": []}]}, "none of easy, hard and junk"),
         ({"imlist": ["x1", "x1"]}, "a second time"),
-        ({"imlist": None}, r"\$.imlist is no list"),
+        ({"imlist": None}, r"\$.imlist is not a list"),
     ],
 )
 def test_a_ground_truth_that_cannot_be_read_is_refused(tmp_path: Path, changes: dict[str, object], message: str) -> None:
@@ -241,17 +240,17 @@ def test_a_ground_truth_that_cannot_be_read_is_refused(tmp_path: Path, changes: 
 
 def test_an_image_that_is_listed_twice_is_refused_in_python_too() -> None:
     with pytest.raises(DuplicateItem, match="'a' is listed twice"):
-        Images.from_pictures([Picture("a", "x", "query"), Picture("a", "x", "reference")])
+        Images.from_entries([ImageEntry("a", "x", "query"), ImageEntry("a", "x", "reference")])
 
 
 def test_a_set_without_queries_or_without_references_is_nothing_to_evaluate() -> None:
     for side, other in (("query", "reference"), ("reference", "query")):
         with pytest.raises(NothingToEvaluate, match=f"there is no {other} image left"):
-            instance_truth(Images.from_pictures([Picture("a", "x", side)]))
+            instance_truth(Images.from_entries([ImageEntry("a", "x", side)]))
 
 
 def test_an_exclusion_that_no_image_can_answer_is_refused() -> None:
-    images = Images.from_pictures([Picture("a", "x", "query"), Picture("b", "x", "reference")])
+    images = Images.from_entries([ImageEntry("a", "x", "query"), ImageEntry("b", "x", "reference")])
     with pytest.raises(BadUsage, match="no image has a camera"):
         instance_truth(images, exclude=("camera",))
 
@@ -268,9 +267,9 @@ def museum() -> Images:
     references = [("mona1", "mona"), ("mona2", "mona"), ("mona3", "mona"), ("vase1", "vase"), ("oak1", "oak")]
     bare = [("oak2", "oak"), ("blank1", "blank"), ("blank2", "blank")]
     queries = [("q1", "mona"), ("q2", "mona"), ("q3", "oak"), ("q4", "blank"), ("q5", "nowhere")]
-    pictures = [Picture(name, label, "reference") for name, label in references]
-    pictures += [Picture(name, label, "reference", contentless=True) for name, label in bare]
-    return Images.from_pictures([*pictures, *(Picture(name, label, "query") for name, label in queries)])
+    pictures = [ImageEntry(name, label, "reference") for name, label in references]
+    pictures += [ImageEntry(name, label, "reference", contentless=True) for name, label in bare]
+    return Images.from_entries([*pictures, *(ImageEntry(name, label, "query") for name, label in queries)])
 
 
 @pytest.mark.parametrize(
@@ -311,12 +310,12 @@ def test_a_data_set_of_the_published_numbers_gives_the_published_column() -> Non
     wanted = published_instances().datasets["CLICIDE"]
     sizes = [1] + [22] + [6] * 461
     sizes += [wanted.references - sum(sizes)]
-    pictures = [Picture(f"r{i}-{n}", f"i{i}", "reference") for i, size in enumerate(sizes) for n in range(size)]
+    pictures = [ImageEntry(f"r{i}-{n}", f"i{i}", "reference") for i, size in enumerate(sizes) for n in range(size)]
     labels = [f"i{i}" for i in range(464)] + [f"bare{i}" for i in range(9)]
-    pictures += [Picture(f"b{n}", labels[-1 - n % 9], "reference", contentless=True) for n in range(207)]
-    pictures += [Picture(f"q{n}", f"i{n % 134}", "query") for n in range(165)]
-    pictures += [Picture(f"p{n}", f"bare{n % 9}", "query") for n in range(12)]
-    found, filtered = image_statistics(Images.from_pictures(pictures), name="CLICIDE", objects="paintings")
+    pictures += [ImageEntry(f"b{n}", labels[-1 - n % 9], "reference", contentless=True) for n in range(207)]
+    pictures += [ImageEntry(f"q{n}", f"i{n % 134}", "query") for n in range(165)]
+    pictures += [ImageEntry(f"p{n}", f"bare{n % 9}", "query") for n in range(12)]
+    found, filtered = image_statistics(Images.from_entries(pictures), name="CLICIDE", objects="paintings")
 
     # The published numbers leave open how images are spread; with one instance of 22 and 461 of 6 the last one has the rest.
     assert statistics_rows({"": found})[:6] == statistics_rows({"": wanted})[:6]
@@ -325,13 +324,13 @@ def test_a_data_set_of_the_published_numbers_gives_the_published_column() -> Non
 
 
 def test_an_image_of_both_sides_loses_the_side_that_is_filtered() -> None:
-    pictures = [Picture("a", "x", "both", contentless=True), Picture("b", "x", "both"), Picture("c", "y", "both")]
-    found = filter_images(Images.from_pictures(pictures))
+    pictures = [ImageEntry("a", "x", "both", contentless=True), ImageEntry("b", "x", "both"), ImageEntry("c", "y", "both")]
+    found = filter_images(Images.from_entries(pictures))
 
     assert dict(zip(found.images.ids, found.images.splits, strict=True)) == {"a": "query", "b": "both", "c": "both"}
 
 
-def test_images_without_content_are_told_by_a_folder_or_by_their_ids(tmp_path: Path) -> None:
+def test_images_without_content_are_marked_by_a_folder_or_by_their_ids(tmp_path: Path) -> None:
     touch(
         tmp_path, "references/mona/1.jpg", "references/mona/contentless/2.jpg", "references/oak/wall_3.jpg", "queries/oak/4.jpg"
     )
@@ -351,7 +350,7 @@ def test_the_order_of_rows_changes_nothing(tmp_path: Path) -> None:
         (tmp_path / name).write_text("\n".join(["image,instance,split,camera,group,contentless", *order]) + "\n")
     one, two = (read_images(tmp_path / name) for name in ("one.csv", "two.csv"))
 
-    assert told(one) == told(two)
+    assert rows_of(one) == rows_of(two)
     assert np.array_equal(one.contentless, two.contentless)
 
 
@@ -382,15 +381,15 @@ def test_statistics_as_json_are_numbers_with_their_rules_and_notes(tmp_path: Pat
 
 def test_queries_without_a_label_are_not_called_absent() -> None:
     pictures = [
-        Picture("r", "x", "reference"),
-        Picture("a", "gone", "query"),
-        Picture("b", None, "query"),
-        Picture("c", "x", "query"),
+        ImageEntry("r", "x", "reference"),
+        ImageEntry("a", "gone", "query"),
+        ImageEntry("b", None, "query"),
+        ImageEntry("c", "x", "query"),
     ]
-    found = filter_images(Images.from_pictures(pictures))
+    found = filter_images(Images.from_entries(pictures))
 
     assert found.counts == {"queries_of_absent_instances": 1, "queries_without_an_instance": 1}
-    assert found.told == ["1 query of an absent instance", "1 query without an instance"]
+    assert found.notes == ["1 query of an absent instance", "1 query without an instance"]
 
 
 def test_a_table_of_images_shows_its_size_and_not_its_ids() -> None:

@@ -13,7 +13,7 @@ from rankwell.conventions import CONVENTIONS, choose_measures
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate
 from rankwell.evaluation.results import Results
 from rankwell.tasks.instances.evaluation import evaluate_instances
-from rankwell.tasks.instances.images import Images, Marks, Picture
+from rankwell.tasks.instances.images import ImageEntry, Images, Marks
 
 NAMES = [name for name in CONVENTIONS if "instances" in CONVENTIONS[name].tasks]
 
@@ -64,9 +64,9 @@ class People:
         self.references = [(f"r{n:02}", random.choice(["a", "b", "c", "d", "-1", "0"]), random.choice("123")) for n in range(40)]
         self.queries = [(f"q{n}", random.choice(["a", "b", "c", "d", "gone"]), random.choice("123")) for n in range(9)]
         self.queries.append(("qgone", "gone", "1"))
-        pictures = [Picture(name, label, "reference", camera=camera) for name, label, camera in self.references]
-        pictures += [Picture(name, label, "query", camera=camera) for name, label, camera in self.queries]
-        self.images = Images.from_pictures(pictures)
+        pictures = [ImageEntry(name, label, "reference", camera=camera) for name, label, camera in self.references]
+        pictures += [ImageEntry(name, label, "query", camera=camera) for name, label, camera in self.queries]
+        self.images = Images.from_entries(pictures)
         self.scores = np.random.default_rng(seed).permutation(400).reshape(10, 40).astype(np.float32)
 
     def evaluate(self, convention: str, **options: Any) -> Results:
@@ -145,9 +145,9 @@ def test_gldv2_divides_by_a_hundred_at_most_and_refuses_a_query_without_a_right_
 
 
 def test_more_than_a_hundred_right_references_are_divided_by_a_hundred() -> None:
-    pictures = [Picture(f"r{n:03}", "a", "reference") for n in range(150)] + [Picture("q", "a", "query")]
+    pictures = [ImageEntry(f"r{n:03}", "a", "reference") for n in range(150)] + [ImageEntry("q", "a", "query")]
     result = evaluate_instances(
-        Images.from_pictures(pictures),
+        Images.from_entries(pictures),
         scores=np.arange(150.0)[None, :],
         query_ids=["q"],
         reference_ids=[f"r{n:03}" for n in range(150)],
@@ -182,9 +182,11 @@ def landmarks(seed: int) -> tuple[Images, np.ndarray, dict[str, dict[str, str]]]
         query: Marks(*(tuple(name for name in references if mine[name] == kind) for kind in ("easy", "hard", "junk")))
         for query, mine in kinds.items()
     }
-    pictures = [Picture(name, None, "reference") for name in references] + [Picture(name, None, "query") for name in queries]
+    pictures = [ImageEntry(name, None, "reference") for name in references] + [
+        ImageEntry(name, None, "query") for name in queries
+    ]
     scores = np.random.default_rng(seed).permutation(180).reshape(6, 30).astype(np.float64)
-    return Images.from_pictures(pictures, marks=marks), scores, kinds
+    return Images.from_entries(pictures, marks=marks), scores, kinds
 
 
 RIGHT = {"revisited-E": {"easy"}, "revisited-M": {"easy", "hard"}, "revisited-H": {"hard"}}
@@ -219,10 +221,10 @@ def test_a_level_needs_a_ground_truth_that_has_levels() -> None:
 
 
 def test_nothing_right_for_any_query_is_nothing_to_evaluate() -> None:
-    pictures = [Picture("r", "a", "reference"), Picture("q", "b", "query")]
+    pictures = [ImageEntry("r", "a", "reference"), ImageEntry("q", "b", "query")]
     with pytest.raises(NothingToEvaluate, match="none of the 1 queries has a right reference"):
         evaluate_instances(
-            Images.from_pictures(pictures), scores=np.ones((1, 1)), query_ids=["q"], reference_ids=["r"], convention="vpr"
+            Images.from_entries(pictures), scores=np.ones((1, 1)), query_ids=["q"], reference_ids=["r"], convention="vpr"
         )
 
 
@@ -234,8 +236,8 @@ def test_nothing_right_for_any_query_is_nothing_to_evaluate() -> None:
     [("expected", 100 / 3), ("input", 0.0), ("input-desc", 100.0), ("optimistic", 100.0), ("pessimistic", 0.0), ("id-asc", 0.0)],
 )
 def test_a_tie_at_the_top_goes_as_the_rule_says(ties: str, expected: float) -> None:
-    pictures = [Picture(name, label, "reference") for name, label in (("a", "x"), ("b", "x"), ("c", "y"))]
-    images = Images.from_pictures([*pictures, Picture("q", "y", "query")])
+    pictures = [ImageEntry(name, label, "reference") for name, label in (("a", "x"), ("b", "x"), ("c", "y"))]
+    images = Images.from_entries([*pictures, ImageEntry("q", "y", "query")])
     result = evaluate_instances(
         images,
         scores=np.ones((1, 3)),

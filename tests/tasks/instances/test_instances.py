@@ -15,10 +15,10 @@ from rankwell.errors import BadInput, BadUsage, NothingToEvaluate, TieRefused, U
 from rankwell.evaluation.results import Results
 from rankwell.report import rules_line
 from rankwell.tasks.instances.commands.instances_evaluate import evaluate
+from rankwell.tasks.instances.computed_runs import by_encoder, by_local_features
 from rankwell.tasks.instances.evaluation import evaluate_instances
 from rankwell.tasks.instances.formats import read_images
-from rankwell.tasks.instances.images import Images, Picture
-from rankwell.tasks.instances.made import by_encoder, by_local_features
+from rankwell.tasks.instances.images import ImageEntry, Images
 from rankwell.transforms import TRANSFORMS
 
 REFERENCES = [("r1", "mona", "c1"), ("r2", "mona", "c2"), ("r3", "oak", "c1"), ("r4", None, None)]
@@ -27,8 +27,8 @@ SCORES = np.array([[4.0, 3.0, 2.0, 1.0], [4.0, 3.0, 2.0, 1.0], [1.0, 2.0, 3.0, 4
 
 
 def gallery() -> Images:
-    pictures = [Picture(name, label, "reference", camera=camera) for name, label, camera in REFERENCES]
-    return Images.from_pictures([*pictures, *(Picture(name, label, "query", camera=camera) for name, label, camera in QUERIES)])
+    pictures = [ImageEntry(name, label, "reference", camera=camera) for name, label, camera in REFERENCES]
+    return Images.from_entries([*pictures, *(ImageEntry(name, label, "query", camera=camera) for name, label, camera in QUERIES)])
 
 
 def of_gallery(scores: np.ndarray = SCORES, images: Images | None = None, **options: Any) -> Results:
@@ -131,8 +131,8 @@ def test_the_same_camera_is_taken_out_of_an_instance_and_the_rest_of_the_list_mo
 
 
 def test_the_image_itself_is_taken_out_by_its_id_wherever_it_stands() -> None:
-    pictures = [Picture(name, label, "both") for name, label in (("a1", "a"), ("a2", "a"), ("b1", "b"))]
-    images = Images.from_pictures(pictures)
+    pictures = [ImageEntry(name, label, "both") for name, label in (("a1", "a"), ("a2", "a"), ("b1", "b"))]
+    images = Images.from_entries(pictures)
     names = ["b1", "a2", "a1"]
     # A duplicate of a1 scores above a1 itself: taking out the first place would remove the wrong one.
     scores = np.array([[9.0, 1.0, 2.0], [1.0, 8.0, 9.0], [0.0, 9.0, 8.0]])
@@ -149,13 +149,13 @@ def test_the_image_itself_is_taken_out_by_its_id_wherever_it_stands() -> None:
 
 def test_all_of_a_group_are_taken_out_whatever_they_show() -> None:
     pictures = [
-        Picture("r1", "a", "reference", group="monday"),
-        Picture("r2", "b", "reference", group="monday"),
-        Picture("r3", "a", "reference", group="friday"),
-        Picture("q", "a", "query", group="monday"),
+        ImageEntry("r1", "a", "reference", group="monday"),
+        ImageEntry("r2", "b", "reference", group="monday"),
+        ImageEntry("r3", "a", "reference", group="friday"),
+        ImageEntry("q", "a", "query", group="monday"),
     ]
     found = evaluate_instances(
-        Images.from_pictures(pictures),
+        Images.from_entries(pictures),
         scores=np.array([[3.0, 2.0, 1.0]]),
         query_ids=["q"],
         reference_ids=["r1", "r2", "r3"],
@@ -188,8 +188,8 @@ def test_what_is_missing_from_a_run_counts_as_not_found_and_is_said() -> None:
 
 
 def test_references_without_content_are_not_searched_even_where_a_run_has_them() -> None:
-    pictures = [Picture("wall", "mona", "reference", contentless=True), Picture("r", "mona", "reference")]
-    images = Images.from_pictures([*pictures, Picture("other", "oak", "reference"), Picture("q", "mona", "query")])
+    pictures = [ImageEntry("wall", "mona", "reference", contentless=True), ImageEntry("r", "mona", "reference")]
+    images = Images.from_entries([*pictures, ImageEntry("other", "oak", "reference"), ImageEntry("q", "mona", "query")])
     given: dict[str, Any] = {"query_ids": ["q"], "reference_ids": ["wall", "other", "r"], "measures": "RR NumRet"}
     scores = np.array([[3.0, 2.0, 1.0]])
 
@@ -275,7 +275,7 @@ def test_a_transform_of_scores_changes_scores() -> None:
         ({"query_ids": None}, BadInput, "3 query rows have no ids"),
         ({"exclude": "slef"}, UnknownName, "did you mean 'self'"),
         ({"exclude": "group"}, BadUsage, "no image has a group"),
-        ({"ties": "averaged"}, UnknownName, "no tie rule of a gallery is called 'averaged'"),
+        ({"ties": "averaged"}, UnknownName, "unknown tie rule 'averaged'"),
         ({"measures": "TP/PRED"}, BadUsage, "name a measure of rankings"),
         ({"measures": "PP@1"}, UnknownName, "unknown measure 'PP'"),
         ({"cut": 0}, BadUsage, "cut 0"),
@@ -300,12 +300,12 @@ def test_a_score_that_is_not_finite_is_named_by_its_images() -> None:
 def test_nothing_says_what_is_right() -> None:
     with pytest.raises(BadUsage, match="nothing says what is right"):
         evaluate_instances(scores=SCORES)
-    pictures = [Picture("q", None, "query"), Picture("r", None, "reference")]
+    pictures = [ImageEntry("q", None, "query"), ImageEntry("r", None, "reference")]
     with pytest.raises(NothingToEvaluate, match="no image has an instance"):
-        evaluate_instances(Images.from_pictures(pictures), scores=np.ones((1, 1)), query_ids=["q"], reference_ids=["r"])
+        evaluate_instances(Images.from_entries(pictures), scores=np.ones((1, 1)), query_ids=["q"], reference_ids=["r"])
 
 
-def test_positives_go_before_labels_and_know_no_camera_without_images() -> None:
+def test_positives_replace_labels_and_have_no_camera_without_images() -> None:
     found = of_gallery(positives={"q1": ["r4"], "q2": ["r4"], "q3": ["r4"]}, measures="P@1")
 
     assert means(found)["P@1"] == pytest.approx(100 / 3)
@@ -641,7 +641,7 @@ def test_every_run_has_its_sheets_and_a_smaller_result_leaves_no_older_ones(muse
     assert len(list((out / "sheets").iterdir())) == 1
 
 
-def test_notes_speak_of_what_was_asked_for() -> None:
+def test_notes_are_those_of_the_requested_measures() -> None:
     def told(**options: Any) -> str:
         return " ".join(of_gallery(**options).notes)
 

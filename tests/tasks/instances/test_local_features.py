@@ -76,7 +76,7 @@ def test_matches_are_those_of_a_plain_ratio_test(museum):
     assert system.match(query, reference).matches == expected
 
 
-def test_rootsift_is_the_root_of_the_shares_of_sift_as_opencv_has_it(museum):
+def test_rootsift_is_the_root_of_the_shares_of_sift_in_opencv(museum):
     path = museum[1][0]
     points, numbers = cv2.SIFT_create(800).detectAndCompute(np.asarray(Image.open(path).convert("L")), None)
 

@@ -34,7 +34,7 @@ def paint(name: str) -> "Image":
     from PIL.Image import Resampling
 
     random = Random(name)  # noqa: S311 - paintings, not secrets
-    pen = _Pen(random)
+    pen = _Brush(random)
     image = pen.image
     random.choice((_landscape, _still_life, _portrait, _circles, _blocks))(pen)
     edge, wide = random.choice(_FRAMES), random.randint(5, 11) * _FINE
@@ -49,7 +49,7 @@ def furnish(name: str) -> "Image":
     from PIL.Image import Resampling
 
     random = Random(name)  # noqa: S311 - cabinets, not secrets
-    pen = _Pen(random)
+    pen = _Brush(random)
     pen.area([(0, 0), (1, 0), (1, 1), (0, 1)], "#c9c2b2")
     for shelf in range(3):
         foot = 0.31 + 0.3 * shelf
@@ -117,8 +117,8 @@ def nothing(random: Random, size: tuple[int, int] = (320, 240)) -> "Image":
     return _noisy(_lit(image.filter(ImageFilter.GaussianBlur(random.uniform(1, 4))), random, 1.0), random, 4)
 
 
-class _Pen:
-    """What an exhibit is painted with, in colours that go together; the first is the ground."""
+class _Brush:
+    """A brush with a palette of colours that match; the first is the ground."""
 
     def __init__(self, random: Random) -> None:
         from PIL import Image, ImageDraw
@@ -144,7 +144,7 @@ class _Pen:
         self.draw.polygon([(x * self.width, y * self.height) for x, y in points], fill=colour)
 
 
-def _landscape(pen: _Pen) -> None:
+def _landscape(pen: _Brush) -> None:
     random = pen.random
     pen.ellipse(random.uniform(0.15, 0.85), random.uniform(0.12, 0.35), 0.07, 0.09, pen.colour())
     for layer in range(random.randint(3, 5)):
@@ -158,7 +158,7 @@ def _landscape(pen: _Pen) -> None:
         pen.ellipse(x, foot - high, 0.05, 0.1, dark)
 
 
-def _still_life(pen: _Pen) -> None:
+def _still_life(pen: _Brush) -> None:
     random = pen.random
     edge = random.uniform(0.55, 0.7)
     pen.area([(0, edge), (1, edge + random.uniform(-0.06, 0.06)), (1, 1), (0, 1)], pen.colour())
@@ -167,7 +167,7 @@ def _still_life(pen: _Pen) -> None:
         _vessel(pen, x, foot, size, pen.colour())
 
 
-def _vessel(pen: _Pen, x: float, foot: float, size: float, colour: str) -> None:
+def _vessel(pen: _Brush, x: float, foot: float, size: float, colour: str) -> None:
     """A bottle, or something round with a light on it."""
     if pen.random.random() < 0.4:
         neck = size * pen.random.uniform(0.25, 0.5)
@@ -178,7 +178,7 @@ def _vessel(pen: _Pen, x: float, foot: float, size: float, colour: str) -> None:
         pen.ellipse(x - size * 0.35, foot - size * 1.5, size * 0.22, size * 0.25, _shaded(colour, 1.45))
 
 
-def _portrait(pen: _Pen) -> None:
+def _portrait(pen: _Brush) -> None:
     random = pen.random
     x, y = random.uniform(0.4, 0.6), random.uniform(0.36, 0.44)
     hair, cloth = pen.colour(), pen.colour()
@@ -195,7 +195,7 @@ def _portrait(pen: _Pen) -> None:
         pen.ellipse(x + random.uniform(-0.2, 0.2), random.uniform(y + 0.4, 0.95), 0.02, 0.027, pen.colour())
 
 
-def _circles(pen: _Pen) -> None:
+def _circles(pen: _Brush) -> None:
     random = pen.random
     for _ in range(random.randint(5, 9)):
         x, y, size = random.random(), random.random(), random.uniform(0.08, 0.26)
@@ -203,7 +203,7 @@ def _circles(pen: _Pen) -> None:
             pen.ellipse(x, y, size * (1 - ring / 4), size * 4 / 3 * (1 - ring / 4), pen.colour())
 
 
-def _blocks(pen: _Pen) -> None:
+def _blocks(pen: _Brush) -> None:
     random = pen.random
     line = random.uniform(0.006, 0.02)
 

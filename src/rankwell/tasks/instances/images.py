@@ -1,7 +1,7 @@
-"""Images: pictures of instances, some to be searched for, others to be found."""
+"""Images of instances as queries and references, the filters, and the judgments: references of the query's instance."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -9,19 +9,24 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from rankwell.core.tables import Bools, Ints, order_ids
-from rankwell.errors import BadInput, DuplicateItem
+from rankwell.core.tables.judgments import Judgments
+from rankwell.core.tables.scores import Positives
+from rankwell.errors import BadInput, BadUsage, DuplicateItem, NothingToEvaluate
+from rankwell.tasks.instances.conventions import Excluded, Level
 
 Split = Literal["reference", "query", "both"]
+Switch = Literal["filter", "keep"]
+Pairs = list[tuple[int, int]]
 SPLITS: Mapping[str, Split] = {
     **dict.fromkeys(("reference", "references", "ref", "gallery", "database", "db", "index", "train"), "reference"),
     **dict.fromkeys(("query", "queries", "probe", "test"), "query"),
     "both": "both",
 }
-"""The words for the two sides, in lower case, and what they mean; `both` is a query and stands among the references."""
+"""The words for the two sides, in lower case, and their meaning; `both` is a query and one of the references."""
 
 
-class Picture(NamedTuple):
-    """An image as its table has it. camera: what took it. group: what it must not be compared with, such as its own session."""
+class ImageEntry(NamedTuple):
+    """One image of a data set. camera: the camera that took it. group: images that a query must not meet, as its own session."""
 
     id: str
     instance: str | None
@@ -33,15 +38,15 @@ class Picture(NamedTuple):
 
 
 class Marks(NamedTuple):
-    """What a ground truth says of one query: references that are easy, hard, and neither right nor wrong."""
+    """The ground truth of one query: references that are easy, hard, and neither relevant nor counted."""
 
     easy: tuple[str, ...] = ()
     hard: tuple[str, ...] = ()
     junk: tuple[str, ...] = ()
 
 
-class Listed(NamedTuple):
-    """The ids of both sides as a data set numbers them, which is what rows and columns of scores without ids follow."""
+class ListedIds(NamedTuple):
+    """The ids of both sides in the data set's own order, which rows and columns of scores without ids follow."""
 
     queries: tuple[str, ...]
     references: tuple[str, ...]
@@ -51,11 +56,11 @@ class Listed(NamedTuple):
 class Images:
     """A row per image, in the order of the ids' bytes.
 
-    ids: all different. paths: the files, None where only ids are known. instances: what each shows, None for what has no label.
-    splits: which side each is on. cameras, groups: as for `Picture`, None where no image has one. contentless: (n,) whether an
-    image shows nothing that could be recognised. marks: query -> what a ground truth says where instances do not decide.
-    listed: the order that the data set gives its images, None where it gives none, and for some of its images.
-    Raises BadInput where lengths differ or marks name an image that is not there; DuplicateItem for an id that comes twice.
+    ids: all different. paths: the files, None where only ids are known. instances: the label of each, None without one.
+    splits: the side of each. cameras, groups: as for `ImageEntry`, None where no image has one. contentless: (n,) whether an
+    image shows nothing that could be recognised. marks: query -> ground truth, None where instances decide.
+    listed: the data set's own order, None where it has none, and for a part of its images.
+    Raises BadInput where lengths differ or marks name an unknown image, DuplicateItem for an id that appears twice.
     """
 
     ids: tuple[str, ...]
@@ -65,8 +70,8 @@ class Images:
     cameras: tuple[str | None, ...] | None
     groups: tuple[str | None, ...] | None
     contentless: Bools
-    marks: Mapping[str, Marks] | None = field(default=None)
-    listed: Listed | None = None
+    marks: Mapping[str, Marks] | None = None
+    listed: ListedIds | None = None
 
     def __repr__(self) -> str:
         sides = [self.splits.count(side) for side in ("reference", "query", "both")]
@@ -88,16 +93,16 @@ class Images:
             missing = next((name for name in (query, *listed) if name not in self.index), None)
             if missing is not None:
                 raise BadInput(
-                    f"the ground truth of query {query!r} names {missing!r}, which is no image; list it or mend the name."
+                    f"the ground truth of query {query!r} names {missing!r}, which is not an image; list it or correct the name."
                 )
 
     @classmethod
-    def from_pictures(
-        cls, pictures: Iterable[Picture], *, marks: Mapping[str, Marks] | None = None, listed: Listed | None = None
+    def from_entries(
+        cls, entries: Iterable[ImageEntry], *, marks: Mapping[str, Marks] | None = None, listed: ListedIds | None = None
     ) -> "Images":
         """The table of images in any order. Raises BadInput where some have a path and others have none."""
-        given = list(pictures)
-        rows = [given[row] for row in order_ids([each.id for each in given]).tolist()] if given else []
+        unordered = list(entries)
+        rows = [unordered[row] for row in order_ids([each.id for each in unordered]).tolist()] if unordered else []
         paths = [each.path for each in rows]
         lacking = next((each.id for each in rows if each.path is None), None)
         if lacking is not None and any(path is not None for path in paths):
@@ -123,18 +128,18 @@ class Images:
         return len(self.ids)
 
     def references(self) -> "Images":
-        """The images that are to be found, those of the split `both` among them."""
+        """The references, images of both sides included."""
         return self.take(self._rows("reference"))
 
     def queries(self) -> "Images":
-        """The images that are searched for, those of the split `both` among them."""
+        """The queries, images of both sides included."""
         return self.take(self._rows("query"))
 
     def _rows(self, split: Split) -> Ints:
         return np.array([row for row, each in enumerate(self.splits) if each in (split, "both")], dtype=np.int64)
 
     def take(self, rows: Ints) -> "Images":
-        """Some of the images, by row, ascending; marks are left to the whole table."""
+        """Some of the images, by ascending rows; without marks."""
         chosen: list[int] = rows.tolist()
         return Images(
             ids=tuple(self.ids[row] for row in chosen),
@@ -149,3 +154,211 @@ class Images:
 
 def _some(column: Sequence[str | None]) -> tuple[str | None, ...] | None:
     return tuple(column) if any(each is not None for each in column) else None
+
+
+@dataclass(frozen=True, eq=False)
+class FilteredImages:
+    """The images that take part, and the number of those that were left out.
+
+    without_content: references that show nothing. absent: queries of an instance that no reference shows, or without a label;
+    unlabelled: the latter among them. junk: references with the label of junk. An image that stays is counted nowhere.
+    """
+
+    images: Images
+    without_content: int = 0
+    absent: int = 0
+    junk: int = 0
+    unlabelled: int = 0
+
+    @property
+    def notes(self) -> list[str]:
+        """The counts in words."""
+        return [f"{n} {_singular(name) if n == 1 else name}".replace("_", " ") for name, n in self.counts.items()]
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """The number of images left out for each reason that applies."""
+        counts = {
+            "references_without_content": self.without_content,
+            "queries_of_absent_instances": self.absent - self.unlabelled,
+            "queries_without_an_instance": self.unlabelled,
+            "junk_references": self.junk,
+        }
+        return {name: number for name, number in counts.items() if number}
+
+
+def filter_images(
+    images: Images, *, contentless: Switch = "filter", absent: Switch = "filter", junk_label: str | None = None
+) -> FilteredImages:
+    """The images without references that show nothing, and then without queries whose instance no reference shows.
+
+    contentless, absent: whether to apply the filter. junk_label: references with this label are left out, too.
+    With marks, a query is absent if they list nothing easy or hard. An image of both sides loses the filtered side only.
+    A query without a label is absent, unless no image has a label.
+    """
+    references, queries = images.references(), images.queries()
+    bare: list[bool] = references.contentless.tolist()
+    empty = {name for name, is_bare in zip(references.ids, bare, strict=True) if is_bare and contentless == "filter"}
+    labels = dict(zip(references.ids, references.instances, strict=True))
+    junk = {name for name, label in labels.items() if label == junk_label and label is not None} - empty
+    shown = {label for name, label in labels.items() if name not in empty | junk and label is not None}
+    is_judged = images.marks is not None or any(label is not None for label in images.instances)
+    missing = {
+        name: label
+        for name, label in zip(queries.ids, queries.instances, strict=True)
+        if absent == "filter" and is_judged and not _is_shown(name, label, shown, images.marks)
+    }
+    unlabelled = 0 if images.marks is not None else sum(label is None for label in missing.values())
+    return FilteredImages(_without(images, empty | junk, set(missing)), len(empty), len(missing), len(junk), unlabelled)
+
+
+def _singular(name: str) -> str:
+    """The name of a count for one image."""
+    return name.replace("references", "reference").replace("queries", "query").replace("absent_instances", "an_absent_instance")
+
+
+def _is_shown(query: str, label: str | None, shown: set[str], marks: Mapping[str, Marks] | None) -> bool:
+    """Whether any reference is relevant for a query."""
+    if marks is None:
+        return label in shown
+    own = marks.get(query, Marks())
+    return bool(own.easy or own.hard)
+
+
+def _without(images: Images, references: set[str], queries: set[str]) -> Images:
+    """The images without some of the references and some of the queries."""
+    rows: list[int] = []
+    splits = list(images.splits)
+    for row, (name, split) in enumerate(zip(images.ids, images.splits, strict=True)):
+        is_query = split != "reference" and name not in queries
+        is_reference = split != "query" and name not in references
+        if is_query or is_reference:
+            rows.append(row)
+            splits[row] = "both" if is_query and is_reference else "query" if is_query else "reference"
+    kept = replace(images, splits=tuple(splits), marks=None).take(np.array(rows, dtype=np.int64))
+    if images.marks is None:
+        return kept
+    marks = {
+        query: Marks(*(tuple(name for name in names if name in kept.index) for names in own))
+        for query, own in images.marks.items()
+        if query in kept.index
+    }
+    return replace(kept, marks=marks)
+
+
+@dataclass(frozen=True, eq=False)
+class InstanceTruth:
+    """The relevant references of each query and its junk, by position; sorted by query, then by reference.
+
+    queries, references: ids. owner, item: (pairs,) positions in them. junk: (pairs,) whether a pair counts nowhere.
+    query_instances, reference_instances: the label of each, None where labels are unknown.
+    """
+
+    queries: Sequence[str]
+    references: Sequence[str]
+    owner: Ints
+    item: Ints
+    junk: Bools
+    query_instances: Sequence[str | None] | None = None
+    reference_instances: Sequence[str | None] | None = None
+
+    def judged(self, relevant: Iterable[tuple[int, int]], junk: Iterable[tuple[int, int]] = ()) -> "InstanceTruth":
+        """The same images with these pairs (query, reference); a pair that is both counts as junk."""
+        pairs = sorted((dict.fromkeys(relevant, False) | dict.fromkeys(junk, True)).items())
+        owner, item = (np.array([pair[side] for pair, _ in pairs], dtype=np.int64) for side in (0, 1))
+        return replace(self, owner=owner, item=item, junk=np.array([is_junk for _, is_junk in pairs], dtype=np.bool_))
+
+    @classmethod
+    def unjudged(cls, queries: Sequence[str], references: Sequence[str]) -> "InstanceTruth":
+        """Ids of both sides without labels or pairs."""
+        none = np.zeros(0, dtype=np.int64)
+        return cls(queries, references, none, none, none.astype(np.bool_))
+
+    @cached_property
+    def judgments(self) -> Judgments:
+        """A row per pair, relevant references with grade 1; queries and references in the order of the tables."""
+        pairs = Positives.of(self.owner, self.item, len(self.queries), len(self.references))
+        return replace(pairs.judgments(self.queries, self.references), junk=self.junk)
+
+    @cached_property
+    def n_relevant(self) -> Ints:
+        """(queries,) number of relevant references."""
+        return np.bincount(self.owner[~self.junk], minlength=len(self.queries)).astype(np.int64)
+
+
+def both_sides(images: Images) -> tuple[Images, Images]:
+    """Queries and references. Raises NothingToEvaluate without a query or without a reference."""
+    queries, references = images.queries(), images.references()
+    for what, side in (("query", queries), ("reference", references)):
+        if not len(side):
+            raise NothingToEvaluate(f"there is no {what} image left; a data set has images of both sides.")
+    return queries, references
+
+
+def instance_truth(
+    images: Images, *, exclude: Sequence[Excluded] = (), level: Level = "medium", labels: bool = True
+) -> InstanceTruth:
+    """A reference is relevant if it shows the query's instance; or, where the images have marks, by those of the level.
+
+    exclude: references that count nowhere: the query `self`, those of its instance by its own `camera`, all of its `group`.
+    level: of marks, `easy` are the easy ones, `medium` easy and hard, `hard` the hard ones; all others that are listed are junk.
+    labels: False leaves the judgments to the caller; the table then has the excluded pairs alone.
+    Raises BadUsage where cameras, groups or a level are requested and the images have none, NothingToEvaluate without a query
+    or without a reference.
+    """
+    queries, references = both_sides(images)
+    for name, column in (("camera", images.cameras), ("group", images.groups)):
+        if name in exclude and column is None:
+            raise BadUsage(f"--exclude {name}: no image has a {name}; add a column of that name, or leave the exclusion out.")
+    relevant, junk = _judged(queries, references, images, level) if labels else (Pairs(), Pairs())
+    sides = replace(
+        InstanceTruth.unjudged(queries.ids, references.ids),
+        query_instances=queries.instances,
+        reference_instances=references.instances,
+    )
+    return sides.judged(relevant, [*junk, *(pair for rule in exclude for pair in _excluded(rule, queries, references))])
+
+
+def _judged(queries: Images, references: Images, images: Images, level: Level) -> tuple[Pairs, Pairs]:
+    """The relevant pairs and the junk."""
+    if images.marks is not None:
+        return _marked(queries, references, images.marks, level)
+    if not any(label is not None for label in images.instances):
+        raise NothingToEvaluate(
+            f"no image has an instance, such as {queries.ids[0]!r}; put images into folders of instances, give the form of file "
+            "names with --pattern, or name --positives."
+        )
+    if level != "medium":
+        raise BadUsage(f"the level {level} needs a ground truth with easy and hard references; name one (a JSON with gnd).")
+    return _of_one_label(queries.instances, references.instances), []
+
+
+def _marked(queries: Images, references: Images, marks: Mapping[str, Marks], level: Level) -> tuple[Pairs, Pairs]:
+    place, relevant, junk = references.index, Pairs(), Pairs()
+    for query, name in enumerate(queries.ids):
+        own = marks.get(name, Marks())
+        for names, is_relevant in ((own.easy, level != "hard"), (own.hard, level != "easy"), (own.junk, False)):
+            (relevant if is_relevant else junk).extend((query, place[item]) for item in names if item in place)
+    return relevant, junk
+
+
+def _excluded(rule: Excluded, queries: Images, references: Images) -> Pairs:
+    if rule == "self":
+        return _of_one_label(queries.ids, references.ids)
+    if rule == "group":
+        return _of_one_label(queries.groups or (), references.groups or ())
+    return _of_one_label(_seen_by(queries), _seen_by(references))
+
+
+def _seen_by(images: Images) -> list[tuple[str, str] | None]:
+    """The instance and the camera of each image, None where either is unknown."""
+    pairs = zip(images.instances, images.cameras or (), strict=True)
+    return [None if instance is None or camera is None else (instance, camera) for instance, camera in pairs]
+
+
+def _of_one_label(queries: Sequence[object], references: Sequence[object]) -> Pairs:
+    """The pairs of a query and a reference that have the same label; None is not a label."""
+    items: dict[object, list[int]] = {}
+    for item, label in enumerate(references):
+        items.setdefault(label, []).append(item)
+    return [(query, item) for query, label in enumerate(queries) if label is not None for item in items.get(label, ())]

@@ -1,38 +1,30 @@
-"""One run under one truth: the rank counts of the right references of every query, and the labels of its best references."""
+"""One run under one truth: the rank counts of the relevant references of every query, and the labels of its best references."""
 
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from rankwell.core.registry import Measure, suggest
-from rankwell.core.tables import TIE_RULES, Bools, Floats, Ints, TieRule, order_ids
+from rankwell.core.registry import Measure
+from rankwell.core.tables import Bools, Floats, Ints, MatrixTies, offsets_of, order_ids
 from rankwell.core.tables.ranking import Hits, Ranking
 from rankwell.core.tables.scores import Positives
 from rankwell.core.views.judged import JudgedRankings
-from rankwell.errors import UnknownName
+from rankwell.errors import TieRefused
 from rankwell.evaluation.details import Details, details_of
 from rankwell.evaluation.judged import Ceiling, JudgedRun, ReferenceLevels
 from rankwell.evaluation.results import counted_queries
-from rankwell.tasks.instances.runs import Aligned
-from rankwell.tasks.instances.truth import InstanceTruth
+from rankwell.tasks.instances.images import InstanceTruth
+from rankwell.tasks.instances.runs import AlignedRun
 
-Ties = TieRule | Literal["input-desc"]
 _OPEN = ("expected", "optimistic", "pessimistic", "error")
+"""The tie rules under which several references can share the first place."""
 
 
-def ties_of(name: str) -> Ties:
-    """The tie rule of this name. Raises UnknownName."""
-    known: tuple[Ties, ...] = (*TIE_RULES, "input-desc")
-    for rule in known:
-        if rule == name:
-            return rule
-    raise UnknownName(f"no tie rule of a gallery is called {name!r}; {suggest(name, known)}")
-
-
-class First(NamedTuple):
+class FirstReferences(NamedTuple):
     """The first references of each query of the truth: positions in it, -1 where there are no more; and their scores."""
 
     positions: Ints
@@ -41,29 +33,34 @@ class First(NamedTuple):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class InstanceRun(JudgedRun):
-    """A run with the rank counts of its right references, ties open.
+    """A run with the rank counts of its relevant references, ties open.
 
-    place: that of each reference of the run among references of equal score; None for that in the run.
+    place: the place of each reference of the run among references of equal score; None for that in the run.
     """
 
     truth: InstanceTruth
-    aligned: Aligned
+    aligned: AlignedRun
     place: Ints | None
     hits: Hits
 
     @classmethod
     def of(
-        cls, name: str, truth: InstanceTruth, aligned: Aligned, ties: Ties, progress: Callable[[int, int], None] | None
+        cls,
+        name: str,
+        truth: InstanceTruth,
+        aligned: AlignedRun,
+        ties: MatrixTies,
+        progress: Callable[[int, int], None] | None,
     ) -> "InstanceRun":
-        """Counts every right reference, and every junk one, of every query."""
+        """Counts every relevant reference, and every junk one, of every query."""
         place = _order(ties, truth, aligned)
         row_of, column_of = np.full(len(truth.queries), -1, dtype=np.int64), np.full(len(truth.references), -1, dtype=np.int64)
         row_of[aligned.queries] = np.arange(len(aligned.queries))
         column_of[aligned.references] = np.arange(len(aligned.references))
         rows, columns = row_of[truth.owner], column_of[truth.item]
-        there = np.flatnonzero((rows >= 0) & (columns >= 0))
-        # Pairs are counted in the order of the run's own table, and remembered by their row in the truth.
-        order = there[np.lexsort((columns[there], rows[there]))]
+        found = np.flatnonzero((rows >= 0) & (columns >= 0))
+        # Pairs are counted in the order of the run's own table, and kept by their row in the truth.
+        order = found[np.lexsort((columns[found], rows[found]))]
         pairs = Positives.of(rows[order], columns[order], len(aligned.queries), len(aligned.references))
         counts = aligned.compared.count(pairs, transposed=False, best=False, order=place, progress=progress)
         present = row_of >= 0
@@ -94,15 +91,15 @@ class InstanceRun(JudgedRun):
         )
 
     @cached_property
-    def without_right(self) -> Bools:
-        """(queries,) whether a query has no right reference."""
-        return self.truth.right == 0
+    def without_relevant(self) -> Bools:
+        """(queries,) whether a query has no relevant reference."""
+        return self.truth.n_relevant == 0
 
     def counted(self, no_relevant: str) -> Bools:
-        """(queries,) which queries count. Raises BadInput for one without a right reference under `error`."""
+        """(queries,) whether each query counts. Raises BadInput for one without a relevant reference under `error`."""
         return counted_queries(
             self.view.queries,
-            self.without_right,
+            self.without_relevant,
             no_relevant,
             refuse=lambda query, n: (
                 f"the query {query!r} has no right reference ({n} queries have none); choose --no-relevant skip "
@@ -117,7 +114,7 @@ class InstanceRun(JudgedRun):
         lengths, retrieved = self.levels.candidates, self.view.retrieved
         return Ceiling(measure(self.levels.perfect_of(np.where(retrieved > 0, np.minimum(lengths, retrieved), lengths))))
 
-    def first(self, depth: int) -> First:
+    def first(self, depth: int) -> FirstReferences:
         """The first references of each query that are not junk."""
         truth, aligned = self.truth, self.aligned
         junk = np.bincount(truth.owner[truth.junk], minlength=len(truth.queries)).max(initial=0)
@@ -126,18 +123,18 @@ class InstanceRun(JudgedRun):
         positions = aligned.references[columns]
         stride = len(truth.references)
         keys = aligned.queries[:, None] * stride + positions
-        bad = np.isin(keys, truth.owner[truth.junk] * stride + truth.item[truth.junk])
-        order = np.argsort(bad, axis=1, kind="stable")
-        kept = np.take_along_axis(~bad, order, axis=1)[:, :depth]
+        is_junk = np.isin(keys, truth.owner[truth.junk] * stride + truth.item[truth.junk])
+        order = np.argsort(is_junk, axis=1, kind="stable")
+        kept = np.take_along_axis(~is_junk, order, axis=1)[:, :depth]
         shape = len(truth.queries), kept.shape[1]
-        found, told = np.full(shape, -1, dtype=np.int64), np.full(shape, np.nan)
-        found[aligned.queries] = np.where(kept, np.take_along_axis(positions, order, axis=1)[:, :depth], -1)
-        told[aligned.queries] = np.where(kept, np.take_along_axis(scores, order, axis=1)[:, :depth], np.nan)
-        return First(found, told)
+        first = FirstReferences(np.full(shape, -1, dtype=np.int64), np.full(shape, np.nan))
+        first.positions[aligned.queries] = np.where(kept, np.take_along_axis(positions, order, axis=1)[:, :depth], -1)
+        first.scores[aligned.queries] = np.where(kept, np.take_along_axis(scores, order, axis=1)[:, :depth], np.nan)
+        return first
 
     def best(self) -> list[list[int]]:
-        """The best references of each query, by position: all that share the highest score where the rule leaves their order open
-        or looks at it itself, else the one that it places first; none where nothing was found."""
+        """The best references of each query, by position: all of the highest score where the rule leaves their order open or
+        depends on it, else the one that it places first; none where nothing was found."""
         if self.ties not in _OPEN:
             return [[item for item in row if item >= 0] for row in self.first(1).positions.tolist()]
         depth, n = 2, len(self.aligned.references)
@@ -154,7 +151,7 @@ class InstanceRun(JudgedRun):
 
     @cached_property
     def open_ranks(self) -> dict[tuple[str, str], list[int]]:
-        """(query, right reference) -> its first and last possible rank, where it is tied and no rule places it."""
+        """(query, relevant reference) -> its first and last possible rank, where it is tied and no rule places it."""
         if self.ties != "expected":
             return {}
         view = self.view
@@ -163,19 +160,18 @@ class InstanceRun(JudgedRun):
         ends = np.stack([view.above + 1, view.above + view.tied], axis=1)
         return {(view.queries[int(view.query_of_row[row])], items[int(view.items[row])]): ends[row].tolist() for row in rows}
 
-    def details(self, first: First) -> Details:
-        """The first references of each query, and every right one and every junk one wherever it stands."""
-        there = first.positions >= 0
-        listed: list[int] = first.positions[there].tolist()
-        offsets = np.zeros(len(self.truth.queries) + 1, dtype=np.int64)
-        np.cumsum(there.sum(axis=1), out=offsets[1:])
+    def details(self, first: FirstReferences) -> Details:
+        """The first references of each query, and every relevant and every junk one at any rank."""
+        present = first.positions >= 0
+        listed: list[int] = first.positions[present].tolist()
         names = self.truth.references
-        top = Ranking(tuple(self.truth.queries), offsets, [names[item] for item in listed], first.scores[there])
+        offsets = offsets_of(present.sum(axis=1))
+        top = Ranking(tuple(self.truth.queries), offsets, [names[item] for item in listed], first.scores[present])
         return details_of(self.truth.judgments, replace(self.hits, top=top), self.resolved)
 
 
-def _order(ties: Ties, truth: InstanceTruth, aligned: Aligned) -> Ints | None:
-    """(references of the run,) the place of each among references of equal score where the rule names one."""
+def _order(ties: MatrixTies, truth: InstanceTruth, aligned: AlignedRun) -> Ints | None:
+    """(references of the run,) the place of each among references of equal score, None where the rule has none."""
     n = len(aligned.references)
     if ties == "input-desc":
         return np.arange(n)[::-1].copy()
@@ -185,3 +181,74 @@ def _order(ties: Ties, truth: InstanceTruth, aligned: Aligned) -> Ints | None:
     place = np.empty(n, dtype=np.int64)
     place[order_ids(names)] = np.arange(n)
     return place if ties == "id-asc" else n - 1 - place
+
+
+class NamedLabels:
+    """TP / PRED by query and by instance: the labels of the best references; ties in the first place follow the tie rule.
+
+    shares: per query, label -> the share of its best references that have it; the rest have no label, or nothing was found. Of
+    references with the same score all are the best (`expected`), the first by the rule, or a right one (`optimistic`) or a wrong
+    one (`pessimistic`). named, right: (queries,) PRED and TP of each query.
+    Raises TieRefused under `error` where they have different labels.
+    """
+
+    def __init__(self, ranked: InstanceRun) -> None:
+        truth = ranked.truth
+        references = truth.reference_instances or ()
+        self.own = list(truth.query_instances or [None] * len(truth.queries))
+        self.shares: list[dict[str, float]] = []
+        for query, best in enumerate(ranked.best()):
+            labels = [references[item] for item in best]
+            if ranked.ties == "error" and len(set(labels)) > 1:
+                raise TieRefused(
+                    f"query {truth.queries[query]!r}: {len(labels)} references of different labels share the first place; "
+                    "name a tie rule, or break the tie."
+                )
+            if ranked.ties in ("optimistic", "pessimistic"):
+                labels = _chosen(labels, self.own[query], best=ranked.ties == "optimistic")
+            self.shares.append({label: labels.count(label) / len(labels) for label in dict.fromkeys(labels) if label is not None})
+        self.named: Floats = np.array([sum(each.values()) for each in self.shares], dtype=np.float64)
+        self.right: Floats = np.array(
+            [0.0 if own is None else each.get(own, 0.0) for own, each in zip(self.own, self.shares, strict=True)],
+            dtype=np.float64,
+        )
+
+    @property
+    def values(self) -> Floats:
+        """(queries,) the share of right labels, NaN without a label; their mean, weighted by `weights`, is TP / PRED."""
+        return np.divide(self.right, self.named, out=np.full(len(self.named), np.nan), where=self.named > 0)
+
+    @property
+    def weights(self) -> Floats | None:
+        """(queries,) the share of the best references that have a label, None where it is 0 or 1 for every query."""
+        return None if np.isin(self.named, (0.0, 1.0)).all() else self.named
+
+    def by_instance(self, run: str, truth: InstanceTruth) -> list[dict[str, Any]]:
+        """A row per instance: number of references, of queries, of queries named so (PRED), and of those named rightly (TP).
+
+        Queries with several best references count in parts.
+        """
+        sides = {"references": Counter(truth.reference_instances or ()), "queries": Counter(truth.query_instances or ())}
+        pairs = list(zip(self.own, self.shares, strict=True))
+        named = _sums((label, share) for _, each in pairs for label, share in each.items())
+        right = _sums((own, each[own]) for own, each in pairs if own is not None and own in each)
+        rows: list[dict[str, Any]] = []
+        for name in sorted(label for label in {*sides["references"], *sides["queries"]} if label is not None):
+            one = {what: counts.get(name, 0) for what, counts in {**sides, "named": named, "right": right}.items()}
+            share = one["right"] / one["named"] if one["named"] else None
+            rows.append({"run": run, "instance": name, **one, "precision": share})
+        return rows
+
+
+def _chosen(labels: Sequence[str | None], own: str | None, *, best: bool) -> list[str | None]:
+    """The best of the labels, or the worst: a right one is better than none, and none better than a wrong one."""
+    return sorted(labels, key=lambda label: 1 if label is None else 2 if label == own else 0, reverse=best)[:1]
+
+
+def _sums(shares: Iterable[tuple[str, float]]) -> dict[str, float | int]:
+    """The sum of each label's shares, as an integer where it is one."""
+    found: dict[str, list[float]] = {}
+    for label, share in shares:
+        found.setdefault(label, []).append(share)
+    sums = {label: float(np.sum(np.sort(each))) for label, each in found.items()}
+    return {label: int(value) if value.is_integer() else value for label, value in sums.items()}

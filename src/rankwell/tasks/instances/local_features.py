@@ -1,4 +1,4 @@
-"""Pictures compared by their local features: SIFT, the ratio test, and how many matches one homography explains."""
+"""Pictures compared by their local features: SIFT, the ratio test, and the number of matches that one homography explains."""
 
 import io
 import math
@@ -29,30 +29,30 @@ Progress = Callable[[str, int, int], None]
 _SIDE = 16
 """Queries and references of a part of the work at most: it takes a second or so, and a reference is made ready once for all."""
 _CORNERS = 4
-"""A homography goes through any four matches: fewer say nothing."""
+"""Any four matches fit a homography: fewer prove nothing."""
 
 
 class Features(NamedTuple):
-    """What stands out in a picture. points: (n, 2) x and y in pixels. descriptors: (n, 128)."""
+    """The features of a picture. points: (n, 2) x and y in pixels. descriptors: (n, 128)."""
 
     points: Singles
     descriptors: Singles
 
 
-class Matched(NamedTuple):
-    """How many features of a query fit one of a reference, and how many of these fit one homography."""
+class MatchCounts(NamedTuple):
+    """Number of features of a query that match one of a reference, and of those that fit one homography."""
 
     matches: int
     inliers: int
 
 
 @dataclass(frozen=True, eq=False)
-class Compared:
-    """Pairs of pictures.
+class PairMatches:
+    """The matches of pairs of pictures.
 
-    matches, inliers: (queries, references) whole numbers. problems: path -> why a picture could not be read; its row or column is
-    0. feature_seconds: path -> what finding the features took, of those in the cache when they were found. matching_seconds:
-    (queries,) what a query against all references took. cached: how many pictures had their features in the cache.
+    matches, inliers: (queries, references) integers. problems: path -> why a picture could not be read; its row or column is 0.
+    feature_seconds: path -> time to find the features, of those in the cache when they were found. matching_seconds: (queries,)
+    time to match a query with all references. cached: number of pictures whose features were in the cache.
     """
 
     matches: Floats
@@ -62,6 +62,10 @@ class Compared:
     matching_seconds: Floats
     cached: int = 0
 
+    def scores(self, score: Score) -> Floats:
+        """(queries, references) the inliers or the matches."""
+        return self.inliers if score == "inliers" else self.matches
+
 
 @dataclass(frozen=True)
 class LocalFeatures:
@@ -69,13 +73,13 @@ class LocalFeatures:
 
     descriptor: `rootsift` compares the square roots of SIFT's numbers divided by their sum, `sift` the numbers themselves.
     score: `inliers` counts the matches that the best homography of RANSAC explains, `matches` those of the ratio test. Both are
-    whole numbers, so that many references tie. longest: pictures are scaled down to so many pixels on the longer side, never up.
+    integers, so that many references tie. longest: pictures are scaled down to so many pixels on the longer side, never up.
     features: the strongest ones are kept. ratio: a match is a feature of the query whose nearest of the reference is nearer than
     `ratio` times its second nearest. reprojection: pixels of the reference by which an inlier may miss its place.
     Queries are matched to references, not back: two features of a query may have one nearest, and score(a, b) is not score(b, a).
-    seed: of RANSAC, the same for every pair. workers: threads, by default as many as there are processors; OpenCV and NumPy leave
-    them alone with their work. processes: several in place of threads; see `crew` for what they ask of a script. Nothing depends
-    on how many there are of either. cache: a folder in which features are kept by picture's content.
+    seed: of RANSAC, the same for every pair. workers: threads, by default one for each processor; OpenCV and NumPy start no
+    others. processes: several in place of threads; see `crew` for the requirements on a script. Results do not depend on their
+    number. cache: a folder in which features are kept by picture's content.
     Raises MissingExtra without OpenCV, BadUsage for numbers out of their range, and for threads beside processes.
     Sources: Lowe 2004, section 7.1 (SIFT, ratio test); Arandjelović and Zisserman 2012 (RootSIFT); Fischler and Bolles 1981.
     """
@@ -98,15 +102,13 @@ class LocalFeatures:
         for name in ("longest", "features", "workers", "processes"):
             number = getattr(self, name)
             if number is not None and number < 1:
-                raise BadUsage(f"{name} {number}; a whole number from 1 is wanted.")
+                raise BadUsage(f"{name} {number}; expected a positive integer.")
         if self.workers is not None and self.processes > 1:
             raise BadUsage(
                 f"workers {self.workers} and processes {self.processes}; a process has one thread, name one of the two."
             )
         if not 0 < self.ratio <= 1 or not self.reprojection > 0:
-            raise BadUsage(
-                f"ratio {self.ratio}, reprojection {self.reprojection}; a share up to 1 and pixels above 0 are wanted."
-            )
+            raise BadUsage(f"ratio {self.ratio}, reprojection {self.reprojection}; expected a share up to 1 and pixels above 0.")
         _opencv()
 
     def scores(self, queries: Sequence[Path], references: Sequence[Path], *, progress: Progress | None = None) -> Floats:
@@ -114,27 +116,27 @@ class LocalFeatures:
         found = self.compare(queries, references, progress=progress)
         for message in found.problems.values():
             raise BadInput(message)
-        return found.inliers if self.score == "inliers" else found.matches
+        return found.scores(self.score)
 
-    def compare(self, queries: Sequence[Path], references: Sequence[Path], *, progress: Progress | None = None) -> Compared:
+    def compare(self, queries: Sequence[Path], references: Sequence[Path], *, progress: Progress | None = None) -> PairMatches:
         """Every query against every reference; pictures that cannot be read are listed.
 
-        Where `score` is `matches`, no homography is looked for and inliers are 0. progress: called with the name of the step, how
-        much of it is done, and of how much.
+        Where `score` is `matches`, no homography is computed and inliers are 0. progress: called with the name of the step, the
+        number of its parts that are done, and their total.
         """
         paths = list(dict.fromkeys([*queries, *references]))
         place = {path: number for number, path in enumerate(paths)}
-        asked, others = ([place[path] for path in side] for side in (queries, references))
+        query_places, reference_places = ([place[path] for path in side] for side in (queries, references))
         with _one_thread_each(), crew(self.processes, threads=self.workers, prepare=_spare_threads) as each:
-            known: list[_Found] = []
+            known: list[_PictureFeatures] = []
             for found in each(self._found, paths):
                 known.append(found)
                 if progress is not None:
                     progress("local features", len(known), len(paths))
             with _shelf(known, shared=self.processes > 1) as shelf:
-                counts, seconds = self._matched(shelf, asked, others, each, progress)
+                counts, seconds = self._matched(shelf, query_places, reference_places, each, progress)
         read = [number for number, found in enumerate(known) if not found.problem]
-        return Compared(
+        return PairMatches(
             matches=counts[0],
             inliers=counts[1],
             problems={path: found.problem for path, found in zip(paths, known, strict=True) if found.problem},
@@ -187,8 +189,8 @@ class LocalFeatures:
         """The features of a picture, from the cache where they are in it. Raises BadInput where the picture cannot be read."""
         return self._rooted(*self._looked_up(path).raw)
 
-    def _looked_up(self, path: Path) -> "_Found":
-        """What SIFT finds, from the cache where it is in it. Raises BadInput where the picture cannot be read."""
+    def _looked_up(self, path: Path) -> "_PictureFeatures":
+        """SIFT's features, from the cache where they are in it. Raises BadInput where the picture cannot be read."""
         if self.cache is None:
             return self._detected(path)
         cache, digest = Cache(self.cache, self._maker()), Source(path).digest()
@@ -197,9 +199,9 @@ class LocalFeatures:
             try:
                 stream = io.BytesIO(kept)
                 points, numbers, seconds = (np.load(stream, allow_pickle=False) for _ in range(3))
-                return _Found(_Raw(points, numbers), float(seconds), cached=True)
+                return _PictureFeatures(_Raw(points, numbers), float(seconds), cached=True)
             except (ValueError, EOFError, OSError):
-                # Whatever damaged the file, finding the features again mends it.
+                # The features are found again, which replaces a damaged file.
                 pass
         found = self._detected(path)
         stream = io.BytesIO()
@@ -208,20 +210,20 @@ class LocalFeatures:
         cache.put(digest, stream.getvalue())
         return found
 
-    def match(self, query: Features, reference: Features) -> Matched:
-        """How many features match, and how many of the matches one homography explains: 0 below four matches."""
+    def match(self, query: Features, reference: Features) -> MatchCounts:
+        """Number of features that match, and of matches that one homography explains: 0 below four matches."""
         if len(query.points) == 0 or len(reference.points) < 2:
-            return Matched(0, 0)
+            return MatchCounts(0, 0)
         first, second = _two_nearest(query.descriptors, reference.descriptors)
         nearest, next_ = (_distances(query.descriptors, reference.descriptors[rows]) for rows in (first, second))
         taken = nearest < self.ratio**2 * next_
         matches = int(np.count_nonzero(taken))
         if self.score == "matches" or matches < _CORNERS:
-            return Matched(matches, 0)
-        return Matched(matches, self._inliers(query.points[taken], reference.points[first[taken]]))
+            return MatchCounts(matches, 0)
+        return MatchCounts(matches, self._inliers(query.points[taken], reference.points[first[taken]]))
 
     def describe(self) -> dict[str, Any]:
-        """What decides the scores, OpenCV's version with it."""
+        """The settings that decide the scores, and OpenCV's version."""
         chosen = {name: getattr(self, name) for name in ("descriptor", "score", "ratio", "reprojection", "seed")}
         return {**self._maker(), **chosen, "direction": "query to reference"}
 
@@ -231,14 +233,14 @@ class LocalFeatures:
         versions = {"opencv": _opencv().__version__, "pillow": __version__}
         return {"detector": "SIFT", "longest": self.longest, "features": self.features, "versions": versions}
 
-    def _detected(self, path: Path) -> "_Found":
+    def _detected(self, path: Path) -> "_PictureFeatures":
         begin = time.perf_counter()
         image = np.asarray(read_picture(path, longest=self.longest, grey=True))
         found, numbers = _opencv().SIFT_create(self.features).detectAndCompute(image, None)
         points = np.array([point.pt for point in found], dtype=np.float32).reshape(-1, 2)
         # SIFT's numbers are whole and at most 255.
         raw = _Raw(points, np.zeros((0, 128), dtype=np.uint8) if numbers is None else numbers.astype(np.uint8))
-        return _Found(raw, time.perf_counter() - begin, cached=False)
+        return _PictureFeatures(raw, time.perf_counter() - begin, cached=False)
 
     def _rooted(self, points: Singles, numbers: NDArray[np.uint8]) -> Features:
         descriptors = numbers.astype(np.float32)
@@ -253,22 +255,22 @@ class LocalFeatures:
         mask = opencv.findHomography(start, end, opencv.RANSAC, self.reprojection)[1]
         return 0 if mask is None else int(np.count_nonzero(mask))
 
-    def _found(self, path: Path) -> "_Found":
+    def _found(self, path: Path) -> "_PictureFeatures":
         try:
             return self._looked_up(path)
         except (BadInput, MissingExtra) as error:
             nothing = _Raw(np.zeros((0, 2), dtype=np.float32), np.zeros((0, 128), dtype=np.uint8))
-            return _Found(nothing, 0.0, cached=False, problem=str(error))
+            return _PictureFeatures(nothing, 0.0, cached=False, problem=str(error))
 
 
 class _Raw(NamedTuple):
-    """The features of a picture as SIFT has them. points: (n, 2). numbers: (n, 128)."""
+    """The features of a picture in SIFT's numbers. points: (n, 2). numbers: (n, 128)."""
 
     points: Singles
     numbers: NDArray[np.uint8]
 
 
-class _Found(NamedTuple):
+class _PictureFeatures(NamedTuple):
     """The features of a picture, the seconds that finding them took, and whether they were in the cache; or the problem."""
 
     raw: _Raw
@@ -291,7 +293,7 @@ class _Shelf(NamedTuple):
 
 
 @contextmanager
-def _shelf(found: Sequence[_Found], *, shared: bool) -> "Generator[_Shelf | Path]":
+def _shelf(found: Sequence[_PictureFeatures], *, shared: bool) -> "Generator[_Shelf | Path]":
     """The features in memory, or in a folder that processes map into theirs."""
     shelf = _Shelf(
         np.concatenate([each.raw.points for each in found]),
@@ -330,7 +332,7 @@ def _distances(first: Singles, second: Singles) -> Floats:
 
 @contextmanager
 def _one_thread_each() -> Generator[None]:
-    """Lets OpenCV and the matrix product work in the thread that calls them: the threads are ours, one for each picture."""
+    """Restricts OpenCV and the matrix product to the calling thread: our own threads take one picture each."""
     from threadpoolctl import threadpool_limits
 
     opencv = _opencv()
@@ -344,7 +346,7 @@ def _one_thread_each() -> Generator[None]:
 
 
 def _spare_threads() -> None:
-    """Likewise for a whole process, of which there are several."""
+    """Does the same for a whole process, one of several."""
     from threadpoolctl import threadpool_limits
 
     _opencv().setNumThreads(1)

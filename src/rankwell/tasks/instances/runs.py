@@ -1,4 +1,4 @@
-"""What systems said of the images: scores or vectors of each run, brought into the order of the truth."""
+"""Scores or vectors of each run, read from files or computed from the images, in the order of the truth."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -18,19 +18,19 @@ from rankwell.io.scores import read_scores
 from rankwell.neighbours import search
 from rankwell.neighbours.positive_counts import Compared, by_scores, by_vectors
 from rankwell.store import Source, split_part
-from rankwell.tasks.instances.images import Images, Listed
-from rankwell.tasks.instances.truth import InstanceTruth
+from rankwell.tasks.instances.images import Images, InstanceTruth, ListedIds
 from rankwell.transforms import Descriptors, Transform, chain, parse_transform
 
 Vectors = tuple[Embeddings, Embeddings]
+Names = tuple[Sequence[str], Sequence[str]]
 _LEARNT = "other vectors (--learn)"
 
 
 @dataclass
-class Runs:
+class InstanceRuns:
     """Every run by name: a matrix of scores, or the vectors of queries and of references."""
 
-    given: dict[str, Scores | Vectors]
+    tables: dict[str, Scores | Vectors]
     metric: Metric
     sources: dict[str, Source] = field(default_factory=dict[str, Source])
     transforms: tuple[Transform, ...] = ()
@@ -49,43 +49,40 @@ class Runs:
         reference_ids: Any,
         ids: Any,
         run: str | None,
-    ) -> "Runs":
-        """Reads what is given in one of the three ways. Raises BadUsage where none or several are."""
-        ways = [scores is not None, embeddings is not None, queries is not None or references is not None]
-        if sum(ways) != 1 or (queries is None) != (references is None):
+    ) -> "InstanceRuns":
+        """Reads scores, embeddings, or queries with references. Raises BadUsage where none or several are given."""
+        present = [scores is not None, embeddings is not None, queries is not None or references is not None]
+        if sum(present) != 1 or (queries is None) != (references is None):
             raise BadUsage(
                 "give scores, embeddings of all images, or embeddings of both sides (--queries with --references): one of three."
             )
-        if ways[2]:
+        if present[2]:
             tables = read_embeddings(queries, ids=query_ids), read_embeddings(references, ids=reference_ids)
             name = run or name_places([_place(references)], ["embeddings"])[0]
-            return cls({name: tables}, metric_name(metric), _sources({"queries": queries, "references": references}))
-        named = _named(scores if ways[0] else embeddings, "scores" if ways[0] else "embeddings", run)
+            return cls({name: tables}, metric_name(metric), sources_of({"queries": queries, "references": references}))
+        named = _named(scores, "scores", run) if present[0] else _named(embeddings, "embeddings", run)
         found: dict[str, Scores | Vectors] = {}
         for name, place in named.items():
-            # What was made here has its ids, however many images take part; those that are named are for files.
-            if ways[0]:
+            # A run computed here has ids of its own; the named ids are for files.
+            if present[0]:
                 own = isinstance(place, Scores) and place.query_ids is not None
                 found[name] = place if own else read_scores(place, query_ids=_ids(query_ids), item_ids=_ids(reference_ids))
             else:
                 own = isinstance(place, Embeddings) and place.ids is not None
                 whole = place if own else read_embeddings(place, ids=ids)
                 found[name] = whole, whole
-        return cls(found, metric_name(metric), _sources(named))
+        return cls(found, metric_name(metric), sources_of(named))
 
     @property
     def compares_vectors(self) -> bool:
         """Whether any run is one of vectors, so that the metric matters."""
-        return any(not isinstance(each, Scores) for each in self.given.values())
+        return any(not isinstance(each, Scores) for each in self.tables.values())
 
-    def names(self) -> tuple[Sequence[str], Sequence[str]]:
-        """What the first run calls queries and references."""
-        first = next(iter(self.given.values()))
-        if isinstance(first, Scores):
-            return first.query_names, first.item_names
-        return first[0].names(), first[1].names()
+    def names(self) -> Names:
+        """The names of queries and references in the first run."""
+        return _names(next(iter(self.tables.values())))
 
-    def in_order(self, listed: Listed | None) -> "Runs":
+    def in_order(self, listed: ListedIds | None) -> "InstanceRuns":
         """The runs with the ids of a data set's own lists, where rows and columns, or vectors of a side, have no names.
 
         Raises BadInput where a list has another length.
@@ -93,21 +90,23 @@ class Runs:
         if listed is None:
             return self
         found: dict[str, Scores | Vectors] = {}
-        for run, given in self.given.items():
-            if isinstance(given, Scores):
-                sides = _listed(run, "query", given.query_names, listed), _listed(run, "reference", given.item_names, listed)
-                found[run] = replace(given, query_ids=sides[0], item_ids=sides[1])
-            elif given[0] is not given[1]:
-                sides = _listed(run, "query", given[0].names(), listed), _listed(run, "reference", given[1].names(), listed)
-                found[run] = Embeddings(sides[0], given[0].vectors), Embeddings(sides[1], given[1].vectors)
+        for run, table in self.tables.items():
+            if not isinstance(table, Scores) and table[0] is table[1]:
+                found[run] = table
+                continue
+            queries, references = (
+                _listed(run, *side, listed) for side in zip(("query", "reference"), _names(table), strict=True)
+            )
+            if isinstance(table, Scores):
+                found[run] = replace(table, query_ids=queries, item_ids=references)
             else:
-                found[run] = given
-        return replace(self, given=found)
+                found[run] = Embeddings(queries, table[0].vectors), Embeddings(references, table[1].vectors)
+        return replace(self, tables=found)
 
-    def aligned(self, run: str, truth: InstanceTruth) -> "Aligned":
-        """A run's queries and references that take part, in an order that has places in the truth."""
-        given = self.given[run]
-        names = (given.query_names, given.item_names) if isinstance(given, Scores) else (given[0].names(), given[1].names())
+    def aligned(self, run: str, truth: InstanceTruth) -> "AlignedRun":
+        """The queries and references of a run that the truth has."""
+        table = self.tables[run]
+        names = _names(table)
         _refuse_positions(run, names, truth)
         row_of = {name: row for row, name in enumerate(names[0])}
         place_of = {name: place for place, name in enumerate(truth.references)}
@@ -121,20 +120,20 @@ class Runs:
                 f"{run}: no {what} of the images is in it; it has {side[0]!r}, …, the images have {known[0]!r}, …."
             )
         references = np.array([place_of[names[1][column]] for column in map(int, columns)], dtype=np.int64)
-        compared, dimensions = self._compared(given, rows, columns)
-        return Aligned(compared, queries, references, dimensions)
+        compared, dimensions = self._compared(table, rows, columns)
+        return AlignedRun(compared, queries, references, dimensions)
 
-    def _compared(self, given: Scores | Vectors, rows: Ints, columns: Ints) -> tuple[Compared, int | None]:
-        """What is compared, and how many numbers a vector has when it is."""
-        if not isinstance(given, Scores):
-            queries, references = given
+    def _compared(self, table: Scores | Vectors, rows: Ints, columns: Ints) -> tuple[Compared, int | None]:
+        """The comparison of some rows with some columns, and the dimensions of its vectors."""
+        if not isinstance(table, Scores):
+            queries, references = table
             return self._by_vectors(_some(queries, rows), _some(references, columns))
-        matrix = given.matrix if _is_all(columns, given.matrix.shape[1]) else given.matrix[:, columns]
-        matrix = matrix if _is_all(rows, len(given.matrix)) else matrix[rows]
-        names = [given.item_names[column] for column in map(int, columns)]
+        matrix = table.matrix if _is_all(columns, table.matrix.shape[1]) else table.matrix[:, columns]
+        matrix = matrix if _is_all(rows, len(table.matrix)) else matrix[rows]
+        names = [table.item_names[column] for column in map(int, columns)]
         for each in self.transforms:
             matrix = each(matrix).whole()
-        return by_scores(Scores(matrix, [given.query_names[row] for row in map(int, rows)], names)), None
+        return by_scores(Scores(matrix, [table.query_names[row] for row in map(int, rows)], names)), None
 
     def _by_vectors(self, queries: Embeddings, references: Embeddings) -> tuple[Compared, int | None]:
         if not self.transforms:
@@ -150,7 +149,7 @@ class Runs:
             return by_vectors(*sides, self.metric), sides[1].dimensions
         return by_scores(Scores(found.whole(), list(queries.names()), list(references.names()))), references.dimensions
 
-    def transformed(self, texts: Sequence[str], learn: Any = None) -> "Runs":
+    def transformed(self, texts: Sequence[str], learn: Any = None) -> "InstanceRuns":
         """The runs with transforms of their vectors or scores, in the order given; learn: vectors to learn them on.
 
         Raises BadUsage for a transform that does not apply.
@@ -158,40 +157,45 @@ class Runs:
         chosen = tuple(parse_transform(text) for text in texts)
         for each in chosen:
             if each.entry.needs_bank:
-                raise BadUsage(f"{each} needs a bank of other queries, which images have none of; see rankwell captions.")
+                raise BadUsage(f"{each} needs a bank of other queries, which images do not have; see rankwell captions.")
             if each.entry.works_on != "scores" and not self.compares_vectors:
                 raise BadUsage(f"{each} works on vectors, and these are scores; give the embeddings.")
         if chosen and self.compares_vectors and self.metric != "cosine":
             raise BadUsage(f"{chosen[0]} compares by cosine; leave --metric {self.metric} out.")
         if learn is not None and not any(each.entry.learns for each in chosen):
-            raise BadUsage("vectors to learn on go with a transform that learns, as whitening; name it with --transform.")
-        sources = self.sources | _sources({"learn": learn})
+            raise BadUsage("vectors to learn on require a transform that learns, as whitening; name it with --transform.")
+        sources = self.sources | sources_of({"learn": learn})
         return replace(self, transforms=chosen, learn=None if learn is None else read_embeddings(learn), sources=sources)
 
-    def told(self) -> dict[str, Any]:
-        """What the rules of a result say of the transforms; nothing where there are none."""
+    def transform_rules(self) -> dict[str, Any]:
+        """The transforms in the rules of a result; empty without any."""
         if not self.transforms:
             return {}
-        facts = [each.describe() for each in self.transforms]
-        for each, fact in zip(self.transforms, facts, strict=True):
+        definitions = [each.describe() for each in self.transforms]
+        for each, definition in zip(self.transforms, definitions, strict=True):
             if each.entry.learns and self.learn is not None:
-                fact |= {"transductive": "none", "learnt_on": _LEARNT}
-        looks = [fact["transductive"] for fact in facts if fact["transductive"] != "none"]
+                definition |= {"transductive": "none", "learnt_on": _LEARNT}
+        looks = [each["transductive"] for each in definitions if each["transductive"] != "none"]
         plain = {"transforms": " ".join(map(str, self.transforms)), "transductive": ",".join(dict.fromkeys(looks)) or "none"}
-        return plain | {"transform_definitions": facts}
+        return plain | {"transform_definitions": definitions}
 
 
 @dataclass(frozen=True, eq=False)
-class Aligned:
-    """A run's scores. queries, references: the place in the truth of each that it has; queries ascend, references need not.
+class AlignedRun:
+    """The scores of a run. queries, references: their places in the truth; those of queries ascend.
 
-    dimensions: of the vectors when they are compared, None for scores.
+    dimensions: of the compared vectors, None for scores.
     """
 
     compared: Compared
     queries: Ints
     references: Ints
     dimensions: int | None = None
+
+
+def _names(table: Scores | Vectors) -> Names:
+    """The names of queries and references."""
+    return (table.query_names, table.item_names) if isinstance(table, Scores) else (table[0].names(), table[1].names())
 
 
 def _some(table: Embeddings, rows: Ints) -> Embeddings:
@@ -206,8 +210,8 @@ def _is_all(rows: Ints, n: int) -> bool:
     return len(rows) == n and bool((rows == np.arange(n)).all())
 
 
-def _listed(run: str, what: str, names: Sequence[str], listed: Listed) -> Sequence[str]:
-    """The names of a side; those of the data set's list where they are mere positions."""
+def _listed(run: str, what: str, names: Sequence[str], listed: ListedIds) -> Sequence[str]:
+    """The names of a side; those of the data set's list in place of positions."""
     if not isinstance(names, Positions):
         return names
     ids = listed.queries if what == "query" else listed.references
@@ -229,19 +233,18 @@ def _refuse_positions(run: str, names: Iterable[Sequence[str]], truth: InstanceT
             )
 
 
-def refuse_unknown(runs: Runs, images: Images) -> None:
-    """Raises BadInput for a query or a reference of a run that is no image of the data set."""
+def refuse_unknown(runs: InstanceRuns, images: Images) -> None:
+    """Raises BadInput for a query or a reference of a run that is not an image of the data set."""
     known = images.index
-    for run, given in runs.given.items():
-        sides = (given.query_names, given.item_names) if isinstance(given, Scores) else (given[0].names(), given[1].names())
-        for what, side in zip(("query", "reference"), sides, strict=True):
+    for run, table in runs.tables.items():
+        for what, side in zip(("query", "reference"), _names(table), strict=True):
             stranger = None if isinstance(side, Positions) else next((name for name in side if name not in known), None)
             if stranger is not None:
                 raise BadInput(f"{run}: the {what} {stranger!r} is none of the {len(images)} images; list it, or leave it out.")
 
 
 def _named(given: Any, otherwise: str, run: str | None) -> dict[str, Any]:
-    """Each run by its name: that of a mapping, `run` where there is one alone, else the file's."""
+    """Each run by its name: its key in a mapping, `run` for a single one, else the file's."""
     if isinstance(given, Mapping) and not _is_vectors(given):
         named: dict[str, Any] = {str(name): each for name, each in given.items()}
     else:
@@ -273,6 +276,7 @@ def _ids(place: Any) -> Any:
     return read_column(place) if isinstance(place, (str, Path)) else place
 
 
-def _sources(places: Mapping[str, Any]) -> dict[str, Source]:
+def sources_of(places: Mapping[str, Any]) -> dict[str, Source]:
+    """The places that are files, by name."""
     paths = {name: split_part(place)[0] for name, place in places.items() if isinstance(place, (str, Path))}
     return {name: Source(path) for name, path in paths.items() if Path(path).is_file()}

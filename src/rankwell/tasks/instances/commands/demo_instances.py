@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class Collection(NamedTuple):
-    """What one data set shows. absent: exhibits that visitors photograph and the museum does not. empty: pictures of nothing."""
+    """A data set to draw. absent: exhibits that visitors photograph and the museum does not. empty: pictures of nothing."""
 
     name: str
     draw: Callable[[str], "Image"]
@@ -34,7 +34,7 @@ class Collection(NamedTuple):
 
 
 class DemoSystem(NamedTuple):
-    """A way to compare pictures, and what its user states of its training. sheets: how many contact sheets are drawn."""
+    """A method to compare pictures, with its user's statement on training. sheets: number of contact sheets to draw."""
 
     run: str
     encoder: str
@@ -72,10 +72,10 @@ def instances(
     """
     refuse_blocked(output, folder=True)
     places = [make(each, output / each.name, seed=seed, progress=progress) for each in COLLECTIONS]
-    told: list[Path] = []
+    statements: list[Path] = []
     for system in SYSTEMS:
-        told.append(output / "systems" / f"{system.run}.toml")
-        write_text(told[-1], _STATEMENT.format(system.run, system.run.replace("_", " "), system.training))
+        statements.append(output / "systems" / f"{system.run}.toml")
+        write_text(statements[-1], _STATEMENT.format(system.run, system.run.replace("_", " "), system.training))
     results: list[str] = []
     for place in places:
         for system in SYSTEMS:
@@ -92,7 +92,7 @@ def instances(
                 progress=progress,
             )
     numbers = stats(*map(str, places), objects=["paintings", "glass cabinets"])
-    shown = table(*results, system=list(map(str, told)), seed=seed, output=output / "table")
+    shown = table(*results, system=list(map(str, statements)), seed=seed, output=output / "table")
     first = places[0].name
     write_report([each for each in results if Path(each).name.startswith(first)], output / NAME, title=_TITLE, seed=seed)
     text = [
@@ -100,7 +100,7 @@ def instances(
         numbers.text,
         "Four ways to compare pictures, none of which knows anything about art:\n",
         shown.text,
-        _end(output, places[0], results, told),
+        _end(output, places[0], results, statements),
         page_lines(output),
     ]
     return Output(text="\n".join(text), notes=(*numbers.notes, *shown.notes))
@@ -134,7 +134,7 @@ def _jpeg(image: "Image") -> bytes:
     return stream.getvalue()
 
 
-def _end(output: Path, place: Path, results: list[str], told: list[Path]) -> str:
+def _end(output: Path, place: Path, results: list[str], statements: list[Path]) -> str:
     last, drawn = SYSTEMS[-1], next(system.run for system in SYSTEMS if system.sheets)
     sheet = next(iter(sorted(output.glob(f"results/{place.name}-{drawn}/sheets/*.png"))))
     return (
@@ -143,5 +143,5 @@ def _end(output: Path, place: Path, results: list[str], told: list[Path]) -> str
         f"The table for a page, a paper or a spreadsheet: {output}/table/. The same from the files:\n\n"
         f"  rankwell instances evaluate {place} --encoder {last.encoder} --transform '{last.transforms[0]}' \\\n"
         f"    --run {last.run} -o {results[len(SYSTEMS) - 1]}\n"
-        f"  rankwell instances table {output}/results/* {' '.join(f'--system {each}' for each in told)}\n"
+        f"  rankwell instances table {output}/results/* {' '.join(f'--system {each}' for each in statements)}\n"
     )

@@ -61,7 +61,7 @@ def images(
     root
         Folder of the images that a table or a JSON lists.
     size
-        What images are scaled to, sides and all, as 224x224, or original; by default what the model wants.
+        What images are scaled to, sides and all, as 224x224, or original; by default as the model expects.
     longest
         Pixels of the longer side at most, where images keep their size.
     mean
@@ -119,11 +119,11 @@ def images(
         return Output(notes=(*notes, f"{output} is there and was made from these images in this way; nothing to do"))
     kept = cache or output.with_name(output.name + ".part")
     is_new = not kept.exists()
-    told = None if progress is None else partial(progress, "encoding")
+    shown = None if progress is None else partial(progress, "encoding")
     try:
-        found = encode_images(ids, paths, encoder, cache=kept, progress=told)
+        found = encode_images(ids, paths, encoder, cache=kept, progress=shown)
     except BadUsage:
-        # No picture would mend it, so that nothing is there to go on with.
+        # No picture would change this: there is nothing to go on with.
         if cache is None and is_new:
             _remove(kept)
         raise
@@ -131,8 +131,8 @@ def images(
     if cache is None:
         _remove(kept)
     vectors = found.embeddings
-    told_of = f"wrote {output} ({vectors.n} × {vectors.dimensions} float32)"
-    return Output(notes=(*notes, *_told(found, encoder, output), told_of))
+    written = f"wrote {output} ({vectors.n} × {vectors.dimensions} float32)"
+    return Output(notes=(*notes, *_notes(found, encoder, output), written))
 
 
 def _listed(place: str, root: str | None) -> tuple[list[str], list[Path]]:
@@ -154,7 +154,7 @@ def _three(name: str, text: str | None) -> tuple[float, ...] | None:
     try:
         return None if text is None else tuple(float(part) for part in text.split(","))
     except ValueError as error:
-        raise BadUsage(f"--{name} {text!r}: three numbers are wanted, as 0.485,0.456,0.406.") from error
+        raise BadUsage(f"--{name} {text!r}: expected three numbers, as 0.485,0.456,0.406.") from error
 
 
 def _hash(ids: Sequence[str], paths: Sequence[Path]) -> str:
@@ -192,21 +192,21 @@ def report_rows(found: EncodedImages, ids: Sequence[str], paths: Sequence[Path])
     ]
 
 
-def _told(found: EncodedImages, encoder: ImageEncoder, output: Path) -> list[str]:
-    said, told = found.report, list[str]()
-    if said.cached:
-        told.append(f"{said.cached} vectors were there from an earlier run")
-    if said.computed and not encoder.is_known:
-        told.append("nothing says all that decides these vectors, so that none is kept for a run that goes on")
-    if said.failures:
-        first = said.failures[0]
+def _notes(found: EncodedImages, encoder: ImageEncoder, output: Path) -> list[str]:
+    report, notes = found.report, list[str]()
+    if report.cached:
+        notes.append(f"{report.cached} vectors were there from an earlier run")
+    if report.computed and not encoder.is_known:
+        notes.append("nothing says all that decides these vectors, so that none is kept for a run that goes on")
+    if report.failures:
+        first = report.failures[0]
         where = output.with_suffix(".images.csv")
-        whole = found.embeddings.n + len(said.failures)
-        told.append(f"without a vector: {len(said.failures)} of {whole} images (see {where}); first {first.message}")
-    median = float(np.median(said.seconds))
+        total = found.embeddings.n + len(report.failures)
+        notes.append(f"without a vector: {len(report.failures)} of {total} images (see {where}); first {first.message}")
+    median = float(np.median(report.seconds))
     if math.isfinite(median):
-        told.append(f"{1000 * median:.3g} ms per image (median), {said.seconds.sum():.3g} s in all")
-    return told
+        notes.append(f"{1000 * median:.3g} ms per image (median), {report.seconds.sum():.3g} s in all")
+    return notes
 
 
 def _remove(folder: Path) -> None:

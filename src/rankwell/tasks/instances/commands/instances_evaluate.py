@@ -36,12 +36,12 @@ from rankwell.report.present import (
 from rankwell.stats import Intervals
 from rankwell.stats.granularity import granularity_of
 from rankwell.store import refuse_blocked, write_text
-from rankwell.tasks.instances.choices import CUTOFFS, convention_of, takes_cutoffs, taking_part
+from rankwell.tasks.instances.computed_runs import ComputedRun, by_encoder, by_local_features
 from rankwell.tasks.instances.evaluation import evaluate_instances
 from rankwell.tasks.instances.formats import named_place, read_images
 from rankwell.tasks.instances.images import Images
 from rankwell.tasks.instances.local_features import LocalFeatures
-from rankwell.tasks.instances.made import Made, by_encoder, by_local_features
+from rankwell.tasks.instances.options import CUTOFFS, convention_of, takes_cutoffs, taking_part
 
 _SHEETS, _SHOWN = 10, 5
 
@@ -97,7 +97,7 @@ def evaluate(
 ) -> Output:
     """Evaluate a search for instances, such as the paintings of a museum: is the best reference right, and where do others stand.
 
-    Beside every figure stand its ceiling (a perfect ranker) and its chance level (a blind one).
+    Every figure comes with its ceiling (a perfect ranker) and its chance level (a random one).
 
     Parameters
     ----------
@@ -109,16 +109,16 @@ def evaluate(
     root
         Folder of the images that a table or a JSON lists.
     pattern
-        What files are called, as "{instance}_{camera}_*.jpg".
+        Form of file names, as "{instance}_{camera}_*.jpg".
     contentless_images
         Images that show nothing to be recognised, by a pattern of their ids, as "*wall*".
     encoder
-        What makes vectors of the images: resnet152-im:FILE.onnx, alexnet-im:FILE.onnx, gordo:FILE.onnx, any FILE.onnx,
+        Model that makes vectors of the images: resnet152-im:FILE.onnx, alexnet-im:FILE.onnx, gordo:FILE.onnx, any FILE.onnx,
         torch:module:object with --weights, module:object, a model of sentence-transformers, colour-histogram or small-grey.
     size
-        What images are scaled to for the encoder, as 224x224, or original; `rankwell encode images` has further settings.
+        Size to which the encoder scales images, as 224x224, or original; `rankwell encode images` has further settings.
     output_name
-        Which output of a network is the vector, where it has several.
+        Output of the network to take, where it has several.
     weights
         File of a state dict, for torch.
     batch_size
@@ -132,7 +132,7 @@ def evaluate(
     longest
         Of local features: pixels of the longer side at most; 640 by default.
     processes
-        Of local features: how many processes to start; by default one, with a thread for each processor, which is faster.
+        Of local features: number of processes to start; by default one, with a thread for each processor, which is faster.
     cache
         Folder in which vectors or features are kept by the content of each image, so that a run goes on where it was stopped.
     embeddings
@@ -144,9 +144,9 @@ def evaluate(
     scores
         Matrices of scores, a row per query and a column per reference; name more to compare systems.
     positives
-        What is right, in place of labels: JSON (query -> references, by id or position), judgments in any format, or diagonal.
+        Judgments in place of labels: JSON (query -> references, by id or position), judgments in any format, or diagonal.
     metric
-        What is near, for vectors; cosine by default.
+        Similarity of vectors; cosine by default.
     ids
         File or column of the images' ids, for embeddings that have none.
     query_ids
@@ -154,7 +154,7 @@ def evaluate(
     reference_ids
         Likewise of the references, for --references and the columns of --scores.
     run
-        What a single run is called; by default its file's name.
+        Name of a single run; by default its file's name.
     exclude
         References that count nowhere for a query: self, camera (those of its instance by its camera), group (all of its group),
         with commas between them, or none; by default the convention's.
@@ -211,7 +211,7 @@ def evaluate(
         raise BadUsage(f"-k {k}: every measure names its own cut-off; name one that does not with -m, as P, or leave -k out.")
     of_encoder = {"--size": size, "--output-name": output_name, "--weights": weights, "--batch-size": batch_size}
     of_encoder |= {"--device": device}
-    _refuse_idle(
+    _reject_unused_options(
         {
             ("--encoder",): (encoder, of_encoder),
             ("--local-features",): (local_features, {"--score": score, "--longest": longest, "--processes": processes}),
@@ -277,29 +277,29 @@ def evaluate(
         progress=progress,
     )
     result = replace(result, notes=(*_granularity(check or [], result), *_unread(made), *result.notes))
-    told = [*result.notes, *result.interval_notes]
-    said = told if format != "json" else []
+    notes = [*result.notes, *result.interval_notes]
+    said = notes if format != "json" else []
     if output is not None:
-        said = [*said, *_write(result, made, output, told, sheets, start)]
+        said = [*said, *_write(result, made, output, notes, sheets, start)]
     rows = list(result.per_query()) if per_query else None
     tables = {"by_instance": result.by_instance} if format == "json" and result.by_instance else {}
     text = report.render(
-        result.summary, rows, result.describe(), told, format, terminal=report.terminal_of(sys.stdout), tables=tables
+        result.summary, rows, result.describe(), notes, format, terminal=report.terminal_of(sys.stdout), tables=tables
     )
     return Output(text=text, notes=tuple(said))
 
 
-def _refuse_idle(groups: Mapping[tuple[str, ...], tuple[Any, Mapping[str, Any]]]) -> None:
-    """Raises BadUsage for an option that nothing would read. groups: what reads options -> whether it is given, and they."""
+def _reject_unused_options(groups: Mapping[tuple[str, ...], tuple[Any, Mapping[str, Any]]]) -> None:
+    """Raises BadUsage for an option that nothing would read. groups: its readers -> whether any is given, and the options."""
     for owners, (reader, options) in groups.items():
-        idle = [name for name, value in options.items() if value is not None]
-        if idle and not reader:
-            verb = "belongs" if len(idle) == 1 else "belong"
-            raise BadUsage(f"{', '.join(idle)} {verb} to {' or '.join(owners)}; name one of these, or leave it out.")
+        unused = [name for name, value in options.items() if value is not None]
+        if unused and not reader:
+            verb = "belongs" if len(unused) == 1 else "belong"
+            raise BadUsage(f"{', '.join(unused)} {verb} to {' or '.join(owners)}; name one of these, or leave it out.")
 
 
-def _runs(given: list[str] | None, made: Made | None, thing: Any) -> Any:
-    """What is compared: files, what was just made from the images, or both."""
+def _runs(given: list[str] | None, made: ComputedRun | None, thing: Any) -> Any:
+    """The runs to compare: files, the one computed from the images, or both."""
     if made is None or thing is None:
         return given
     if not given:
@@ -308,20 +308,22 @@ def _runs(given: list[str] | None, made: Made | None, thing: Any) -> Any:
     return {made.run: thing} | dict(zip(names, given, strict=True))
 
 
-def _granularity(figures: list[str], result: Results) -> list[str]:
-    """Whether printed figures are possible with the queries that were counted, in words."""
+def _granularity(printed: list[str], result: Results) -> list[str]:
+    """Notes on whether printed figures are possible with the queries that were counted."""
     counted = dict.fromkeys(counts["queries_counted"] for counts in result.rules["counts"].values())
-    return [str(granularity_of(figure, n)) for figure in figures for n in counted]
+    return [str(granularity_of(figure, n)) for figure in printed for n in counted]
 
 
-def _unread(made: Made | None) -> list[str]:
-    """How many images have no vector or score, and why the first has none, in words."""
+def _unread(made: ComputedRun | None) -> list[str]:
+    """A note on the images without a vector or score, with the reason of the first."""
     failures = made.failures if made is not None else ()
     lost = "1 image" if len(failures) == 1 else f"{len(failures)} images"
     return [f"{lost} could not be read or encoded; first {each.problem}" for each in failures[:1]]
 
 
-def _write(result: Results, made: Made | None, folder: Path, notes: Sequence[str], sheets: int | None, start: float) -> list[str]:
+def _write(
+    result: Results, made: ComputedRun | None, folder: Path, notes: Sequence[str], sheets: int | None, start: float
+) -> list[str]:
     """Writes everything; each file whole or not at all. start: when the work began, by `time.perf_counter`."""
     said: list[str] = []
     written: list[Path] = []
@@ -365,8 +367,8 @@ def _sheets(result: Results, pictures: Thumbnails, number: int) -> Any:
     return sheets_of(result.details or {}, pictures, first=_SHOWN, lines=lines, queries=chosen, score="score")
 
 
-def _performance(result: Results, made: Made | None, seconds: float) -> dict[str, Any]:
-    """What the runs took on this machine; the memory is the greatest that the process had, `seconds` the whole command's."""
+def _performance(result: Results, made: ComputedRun | None, seconds: float) -> dict[str, Any]:
+    """The cost of the runs on this machine; the memory is the greatest of the process, `seconds` those of the whole command."""
     runs = {run: dict(took) for run, took in result.performance.items()}
     for took in runs.values():
         took["seconds_evaluation"] = took.pop("seconds")

@@ -11,9 +11,8 @@ from rankwell.errors import BadInput, BadUsage
 from rankwell.report.present import Output, OutputPath, Progress
 from rankwell.store import refuse_blocked, replacing, write_text
 from rankwell.tasks.instances.formats import read_images
-from rankwell.tasks.instances.images import Images
-from rankwell.tasks.instances.local_features import Compared, Descriptor, LocalFeatures, Score
-from rankwell.tasks.instances.truth import filter_images
+from rankwell.tasks.instances.images import Images, filter_images
+from rankwell.tasks.instances.local_features import Descriptor, LocalFeatures, PairMatches, Score
 
 
 def match(
@@ -52,7 +51,7 @@ def match(
     root
         Folder of the images that a table or a JSON lists.
     pattern
-        What files are called, as "{instance}_{camera}_*.jpg".
+        Form of file names, as "{instance}_{camera}_*.jpg".
     descriptor
         SIFT's numbers, or the square roots of their shares.
     score
@@ -91,7 +90,7 @@ def match(
         "queries": [queries.ids[row] for row in rows],
         "references": [references.ids[column] for column in columns],
     }
-    matrix = (found.inliers if score == "inliers" else found.matches)[np.ix_(rows, columns)]
+    matrix = found.scores(score)[np.ix_(rows, columns)]
     places = {side: output.with_suffix(f".{side}.txt") for side in sides}
     for side, ids in sides.items():
         write_text(places[side], "".join(f"{name}\n" for name in ids))
@@ -121,7 +120,7 @@ def _is_judged(images: Images) -> bool:
     )
 
 
-def _times(found: Compared) -> str:
+def _times(found: PairMatches) -> str:
     number = len(found.feature_seconds)
     cached = f" ({found.cached} of {number} from the cache)" if found.cached else ""
     each = 1000 * sum(found.feature_seconds.values()) / max(1, number)

@@ -8,8 +8,7 @@ from rankwell.errors import BadUsage
 from rankwell.report.present import FormatOption, Output, OutputOption
 from rankwell.store import write_text
 from rankwell.tasks.instances.formats import named_place, read_images
-from rankwell.tasks.instances.published import PublishedDataset, published_instances
-from rankwell.tasks.instances.statistics import ImageStatistics, image_statistics, statistics_rows
+from rankwell.tasks.instances.statistics import ImageStatistics, image_statistics, published_instances, statistics_rows
 
 
 def stats(
@@ -33,7 +32,7 @@ def stats(
         Data sets as PLACE or NAME=PLACE: a folder with references/INSTANCE/… and queries/INSTANCE/…, a table with image,
         instance, split, and perhaps camera, group and contentless, or a JSON with imlist, qimlist and gnd.
     objects
-        What a data set shows, as "paintings"; repeat it, in the order of the data sets.
+        Kind of objects in a data set, as "paintings"; repeat it, in the order of the data sets.
     published
         The columns that the source printed (CLICIDE, GaRoFou) beside them.
     query_images
@@ -41,7 +40,7 @@ def stats(
     root
         Folder of the images that a table or a JSON lists.
     pattern
-        What files are called, as "{instance}_{camera}_*.jpg".
+        Form of file names, as "{instance}_{camera}_*.jpg".
     contentless_images
         Images that show nothing to be recognised, by a pattern of their ids, as "*wall*".
     contentless
@@ -57,10 +56,10 @@ def stats(
         raise BadUsage("name a data set of images: rankwell instances stats NAME=PLACE; or --published for the source's own.")
     kinds = objects or []
     if len(kinds) > len(images):
-        raise BadUsage(f"{len(kinds)} kinds of objects for {len(images)} data sets; --objects goes with one each, in order.")
+        raise BadUsage(f"{len(kinds)} kinds of objects for {len(images)} data sets; --objects names one for each, in order.")
     if query_images is not None and len(images) != 1:
-        raise BadUsage("--query-images goes with one data set; name each with its own, one command after the other.")
-    columns: dict[str, ImageStatistics | PublishedDataset] = {}
+        raise BadUsage("--query-images requires a single data set; run the command once for each.")
+    columns: dict[str, ImageStatistics] = {}
     notes: list[str] = []
     for place, kind in zip(images, [*kinds, *["images"] * len(images)], strict=False):
         name, path = named_place(place)
@@ -68,13 +67,13 @@ def stats(
             raise BadUsage(f"two data sets are called {name!r}; name them, as in paintings={path}.")
         table = read_images(path, queries=query_images, root=root, pattern=pattern, contentless=contentless_images)
         columns[name], filtered = image_statistics(table, name=name, objects=kind, contentless=contentless, absent=absent)
-        notes += [f"{name}: left out {told}" for told in filtered.told]
+        notes += [f"{name}: left out {note}" for note in filtered.notes]
     if published:
         columns |= {f"{name} (published)": each for name, each in published_instances().datasets.items()}
     rows = statistics_rows(columns)
-    facts: list[dict[str, Any]] = [{"dataset": heading, **numbers._asdict()} for heading, numbers in columns.items()]
+    numbers: list[dict[str, Any]] = [{"dataset": heading, **each._asdict()} for heading, each in columns.items()]
     rules = {"contentless": contentless, "absent": absent} if images else {}
-    whole = report.OUTPUTS["json"](report.Document(facts, None, rules, notes, summary=False))
+    whole = report.OUTPUTS["json"](report.Document(numbers, None, rules, notes, summary=False))
     said = [] if format == "json" else notes
     if output is not None:
         write_text(output / "statistics.csv", report.render_rows(rows, "csv"))
@@ -82,5 +81,5 @@ def stats(
         said = [*said, f"wrote {output}/"]
     if format == "json":
         return Output(text=whole, notes=tuple(said))
-    shown = facts if format == "jsonl" else rows
+    shown = numbers if format == "jsonl" else rows
     return Output(text=report.render_rows(shown, format, terminal=report.terminal_of(sys.stdout)), notes=tuple(said))

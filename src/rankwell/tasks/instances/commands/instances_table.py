@@ -25,7 +25,7 @@ from rankwell.stats.granularity import granularity_of
 from rankwell.stats.multiple_comparisons import holm
 from rankwell.stats.paired_randomisation import paired_randomisation
 from rankwell.store import refuse_blocked, write_text
-from rankwell.tasks.instances.published import published_instances
+from rankwell.tasks.instances.statistics import published_instances
 
 _TASK = ("exclude", "ties", "contentless", "absent", "no_relevant", "level")
 _FILES = {"table": "txt", "latex": "tex"}
@@ -116,7 +116,7 @@ def _statements(places: Sequence[str]) -> dict[str, SystemStatement]:
 def _published() -> list[SystemFigure]:
     source = published_instances()
     entries: list[SystemFigure] = []
-    for each in source.figures:
+    for each in source.systems:
         n = source.datasets[each.dataset].queries
         granularity = granularity_of(each.figure, n)
         warning = "" if granularity.possible else str(granularity)

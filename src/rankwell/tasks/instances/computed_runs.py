@@ -1,4 +1,4 @@
-"""Runs that are made from the images themselves: vectors by an encoder, or scores of pairs by local features."""
+"""Runs computed from the images: vectors by an encoder, or scores of pairs by local features."""
 
 import time
 from collections.abc import Callable
@@ -13,14 +13,15 @@ from rankwell.core.tables.scores import Scores
 from rankwell.encoders import ImageSettings, load_image_encoder
 from rankwell.encoders.image_run import encode_images
 from rankwell.errors import BadInput, BadUsage
+from rankwell.evaluation.results import Progress as RunProgress
 from rankwell.tasks.instances.images import Images
 from rankwell.tasks.instances.local_features import LocalFeatures
 
 Progress = Callable[[str, int, int], None]
 
 
-class Failed(NamedTuple):
-    """An image that could not be encoded, and why."""
+class FailedImage(NamedTuple):
+    """An image that could not be encoded, and the reason."""
 
     image: str
     file: str
@@ -28,17 +29,17 @@ class Failed(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Made:
-    """A run and what it took. vectors: of all images that have one, scores: of queries and references; one of the two.
+class ComputedRun:
+    """A run and its cost. vectors: of all images that have one, scores: of queries and references; one of the two.
 
     performance: `encode_seconds_per_image`, where known `seconds_per_query`, `images`, and `seconds_making`, the time from start
-    to end. rules: what decides the numbers.
+    to end. rules: those that decide the numbers.
     """
 
     run: str
     vectors: Embeddings | None
     scores: Scores | None
-    failures: tuple[Failed, ...]
+    failures: tuple[FailedImage, ...]
     performance: dict[str, Any]
     rules: dict[str, Any]
 
@@ -51,25 +52,24 @@ def by_encoder(
     run: str | None = None,
     cache: Path | None = None,
     progress: Progress | None = None,
-) -> Made:
+) -> ComputedRun:
     """The vectors of all images. encoder: as `load_image_encoder` reads it. cache: as for `encode_images`.
 
     An image that cannot be encoded is listed; it counts as not found. Raises BadUsage where no image has a file.
     """
     paths = _paths(images, "an encoder")
     start = time.perf_counter()
-    told = None if progress is None else lambda done, total: progress("encoding", done, total)
-    found = encode_images(
-        list(paths), list(paths.values()), load_image_encoder(encoder, settings or ImageSettings()), cache=cache, progress=told
-    )
-    report = found.report
-    return Made(
-        run=run or _called(encoder),
-        vectors=found.embeddings,
+    model = load_image_encoder(encoder, settings or ImageSettings())
+    shown = RunProgress.of(progress, "encoding")
+    encoded = encode_images(list(paths), list(paths.values()), model, cache=cache, progress=shown)
+    report = encoded.report
+    return ComputedRun(
+        run=run or _encoder_name(encoder),
+        vectors=encoded.embeddings,
         scores=None,
-        failures=tuple(Failed(each.id, str(each.path), each.message) for each in report.failures),
+        failures=tuple(FailedImage(each.id, str(each.path), each.message) for each in report.failures),
         performance={
-            "images": found.embeddings.n,
+            "images": encoded.embeddings.n,
             "images_from_cache": report.cached,
             "encode_seconds_per_image": float(report.seconds.mean()),
             "seconds_making": time.perf_counter() - start,
@@ -80,30 +80,30 @@ def by_encoder(
 
 def by_local_features(
     images: Images | None, features: LocalFeatures, *, run: str | None = None, progress: Progress | None = None
-) -> Made:
+) -> ComputedRun:
     """The score of every query with every reference; an image that cannot be read is listed, and counts as not found.
 
     Raises BadUsage where no image has a file, BadInput where no query or no reference can be read.
     """
     paths = _paths(images, "local features")
     start = time.perf_counter()
-    sides = Images.from_pictures([]) if images is None else images
+    sides = images or Images.from_entries([])
     queries, references = sides.queries().ids, sides.references().ids
     found = features.compare([paths[name] for name in queries], [paths[name] for name in references], progress=progress)
     kept = [np.array([paths[name] not in found.problems for name in side], dtype=np.bool_) for side in (queries, references)]
     if not all(each.any() for each in kept):
         raise BadInput(f"none of the images of one side can be read; first: {next(iter(found.problems.values()))}")
-    whole = found.inliers if features.score == "inliers" else found.matches
+    problems = {name: found.problems[path] for name, path in paths.items() if path in found.problems}
     seconds = np.array(list(found.feature_seconds.values()))
-    return Made(
+    return ComputedRun(
         run=run or f"{features.descriptor}-{features.score}",
         vectors=None,
         scores=Scores(
-            whole[np.ix_(*kept)],
+            found.scores(features.score)[np.ix_(*kept)],
             [name for name, good in zip(queries, kept[0].tolist(), strict=True) if good],
             [name for name, good in zip(references, kept[1].tolist(), strict=True) if good],
         ),
-        failures=tuple(Failed(name, str(path), found.problems[path]) for name, path in paths.items() if path in found.problems),
+        failures=tuple(FailedImage(name, str(paths[name]), problem) for name, problem in problems.items()),
         performance={
             "images": len(paths) - len(found.problems),
             "images_from_cache": found.cached,
@@ -122,8 +122,8 @@ def _paths(images: Images | None, what: str) -> dict[str, Path]:
     return dict(zip(images.ids, images.paths, strict=True))
 
 
-def _called(encoder: Any) -> str:
-    """What a run of an encoder is called: as it was named, of a file its name."""
+def _encoder_name(encoder: Any) -> str:
+    """The name of an encoder's run: the text that named it, of a file its name."""
     if not isinstance(encoder, str):
         return type(encoder).__name__
     family, colon, rest = encoder.partition(":")

@@ -1,0 +1,402 @@
+"""Data sets of images: folders with one folder per instance or named by a pattern, tables, and ground truth in JSON."""
+
+import csv
+import fnmatch
+import io
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rankwell.core.registry import suggest
+from rankwell.errors import BadInput, BadLine, BadUsage
+from rankwell.io import FORMATS, Request
+from rankwell.media.images import PICTURE_SUFFIXES, list_media
+from rankwell.store import Head, Source, decode_id
+from rankwell.tasks.instances.images import SPLITS, ImageEntry, Images, ListedIds, Marks, Split
+
+_FIELDS = ("instance", "camera", "group", "split")
+_CONTENTLESS = ("contentless", "no-content", "without-content")
+"""Names of folders of images that show nothing to be recognised, in an instance's folder or beside those."""
+_COLUMNS: Mapping[str, tuple[str, ...]] = {
+    "image": ("image", "file", "filename", "path", "id"),
+    "instance": ("instance", "label", "class", "identity"),
+    "split": ("split", "side", "set"),
+    "camera": ("camera", "cam"),
+    "group": ("group", "session", "sequence"),
+    "contentless": ("contentless", "no_content", "without_content"),
+}
+_YES, _NO = ("1", "true", "yes", "y"), ("", "0", "false", "no", "n")
+_NOTHING = ("", "nan", "none", "null")
+_KINDS = {"easy": "easy", "good": "easy", "hard": "hard", "ok": "hard", "junk": "junk"}
+"""Lists of a ground truth and their meaning; `good` and `ok` are the words of the first Oxford and Paris."""
+
+
+class ImageSetRequest(NamedTuple):
+    """A data set to read.
+
+    queries: a folder of queries beside the place, which then holds references only. root: the folder that ids are paths in.
+    pattern: the form of file names, with instance, camera, group or split; None where folders or columns have these.
+    """
+
+    place: Path
+    queries: Path | None = None
+    root: Path | None = None
+    pattern: str | None = None
+
+
+class ImageSet(NamedTuple):
+    """The content of a data set: entries in any order, and the ground truth and own order where the form has them."""
+
+    entries: list[ImageEntry]
+    marks: Mapping[str, Marks] | None = None
+    listed: ListedIds | None = None
+
+
+class ImageSetForm(NamedTuple):
+    """One form of a data set. fits: confidence that a place has it, from 0 to 1."""
+
+    read: Callable[[ImageSetRequest], ImageSet]
+    fits: Callable[[Path], float]
+
+
+def read_images(
+    place: Any,
+    *,
+    queries: str | Path | None = None,
+    root: str | Path | None = None,
+    pattern: str | None = None,
+    contentless: str | None = None,
+) -> Images:
+    """A data set of images.
+
+    place: a folder with a folder per instance, on each side (`references/INSTANCE/a.jpg`, `queries/INSTANCE/b.jpg`; the sides'
+    names are those of `SPLITS`), or of references where `queries` is a second folder of the kind; a table (CSV, TSV, JSON lines,
+    Parquet) with the columns `image, instance, split` and perhaps `camera`, `group` and `contentless`; a JSON object with
+    `imlist`, `qimlist` and `gnd`, a list of `{easy, hard, junk}` per query, as in revisitop; or Images as they are.
+    root: the folder that a table's images are in; by default the table's own, where the first image is there.
+    pattern: the form of file names, as `{instance}_{camera}_*.jpg`, with the fields instance, camera, group and split; folders
+    then name the sides alone. contentless: a glob such as `*wall*`; images whose id it fits show nothing to be recognised.
+    Ids are paths below the place, with `/`; below two folders each begins with its folder's name.
+    Raises BadInput for a file that is missing, names an unknown side or fits no pattern,
+    DuplicateItem for an image that is listed twice.
+    """
+    if isinstance(place, Images):
+        return place if contentless is None else _without_content(place, contentless)
+    path = Path(place)
+    if not path.exists():
+        raise BadInput(f"{path}: no such file or folder; name a data set of images.")
+    request = ImageSetRequest(path, _folder(queries), _folder(root), pattern)
+    form = max(FORMS.values(), key=lambda each: each.fits(path))
+    if form.fits(path) <= 0:
+        raise BadInput(f"{path} is not a data set of images; known are {', '.join(FORMS)}.")
+    content = form.read(request)
+    if not content.entries:
+        raise BadInput(f"{path} holds no image ({', '.join(PICTURE_SUFFIXES[:6])} …); name a folder or a table of images.")
+    try:
+        images = Images.from_entries(content.entries, marks=content.marks, listed=content.listed)
+    except BadInput as error:
+        raise type(error)(f"{path}: {error}") from error
+    return images if contentless is None else _without_content(images, contentless)
+
+
+def named_place(text: str) -> tuple[str, str]:
+    """The name and the place of a data set: `NAME=PLACE`, or a place whose last part, without suffixes, is the name."""
+    name, equals, place = text.partition("=")
+    if equals and name and not Path(text).exists():
+        return name, place
+    return Path(text).resolve().name.partition(".")[0], text
+
+
+def _folder(place: str | Path | None) -> Path | None:
+    if place is not None and not Path(place).is_dir():
+        raise BadInput(f"{place}: no such folder.")
+    return None if place is None else Path(place)
+
+
+def _without_content(images: Images, glob: str) -> Images:
+    """The images with those marked whose id fits a glob. Raises BadUsage where none does."""
+    bare = np.array([fnmatch.fnmatchcase(name, glob) for name in images.ids], dtype=np.bool_)
+    if not bare.any():
+        raise BadUsage(
+            f"--contentless-images {glob!r} fits no image, such as {images.ids[0]!r}; correct the pattern or leave it out."
+        )
+    return replace(images, contentless=images.contentless | bare)
+
+
+def _split(word: str, where: str) -> Split:
+    """The side that a word means. Raises BadInput for an unknown word."""
+    known = word.strip().lower()
+    if known not in SPLITS:
+        raise BadInput(f"{where}: {word!r} is not a split; {suggest(known, SPLITS)}")
+    return SPLITS[known]
+
+
+# Folders
+
+
+def read_folders(request: ImageSetRequest) -> ImageSet:
+    """Folders: one per side and in it one per instance; or files whose names give the instance by a pattern."""
+    place, queries = request.place, request.queries
+    pattern = None if request.pattern is None else _pattern(request.pattern)
+    if queries is None:
+        return ImageSet([_image_file(path, place, pattern, None, "") for path in _files(place)])
+    if place.resolve() == queries.resolve():
+        raise BadUsage(f"{place} is named for references and for queries; name two folders, or leave the second out.")
+    # Files of both sides may have the same name: ids begin with a part that distinguishes the folders.
+    heads = (place.name, queries.name) if place.name != queries.name else ("references", "queries")
+    references = [_image_file(path, place, pattern, "reference", heads[0]) for path in _files(place)]
+    return ImageSet([*references, *(_image_file(path, queries, pattern, "query", heads[1]) for path in _files(queries))])
+
+
+def _files(folder: Path) -> list[Path]:
+    """The pictures below a folder; films of the objects are skipped."""
+    return [path for path in list_media(folder) if path.name.lower().endswith(PICTURE_SUFFIXES)]
+
+
+def _image_file(path: Path, folder: Path, pattern: re.Pattern[str] | None, side: Split | None, head: str) -> ImageEntry:
+    below = path.relative_to(folder)
+    fields = {} if pattern is None else _name_fields(below, pattern)
+    parts = [part for part in below.parts[:-1] if part.lower() not in _CONTENTLESS]
+    if side is None and "split" in fields:
+        side = _split(fields["split"], str(path))
+    if side is None and parts and parts[0].lower() in SPLITS:
+        side = SPLITS[parts.pop(0).lower()]
+    if side is None:
+        expected = f"{folder}/references/INSTANCE/{path.name} and {folder}/queries/INSTANCE/…, or a second folder of queries"
+        raise BadInput(f"{path}: no folder says whether this is a reference or a query; expected {expected}.")
+    return ImageEntry(
+        id="/".join(filter(None, (head, below.as_posix()))),
+        instance=fields.get("instance") or (parts[0] if parts and pattern is None else None),
+        split=side,
+        path=path,
+        camera=fields.get("camera"),
+        group=fields.get("group"),
+        contentless=any(part.lower() in _CONTENTLESS for part in below.parts[:-1]),
+    )
+
+
+def _name_fields(below: Path, pattern: re.Pattern[str]) -> dict[str, str]:
+    found = pattern.fullmatch(below.name) or pattern.fullmatch(below.stem)
+    if found is None:
+        raise BadInput(
+            f"{below.as_posix()}: the name does not fit the pattern; correct the pattern, or move files that are not in the set."
+        )
+    return found.groupdict()
+
+
+def _pattern(text: str) -> re.Pattern[str]:
+    """`{instance}_{camera}_*.jpg` as a regular expression: a field is as short as it can be, `*` is anything. Raises BadUsage."""
+    written, fields = "", list[str]()
+    for part in re.split(r"(\{[^{}]*\}|\*)", text):
+        if part == "*":
+            written += ".*"
+        elif part.startswith("{"):
+            field = part[1:-1]
+            if field not in _FIELDS or field in fields:
+                raise BadUsage(
+                    f"--pattern {text!r}: {part} is not a field, or appears twice; the fields are {', '.join(_FIELDS)}."
+                )
+            fields.append(field)
+            written += f"(?P<{field}>.+?)"
+        else:
+            written += re.escape(part)
+    if "instance" not in fields:
+        raise BadUsage(f"--pattern {text!r} has no instance; write it as {{instance}}_*.jpg.")
+    return re.compile(written)
+
+
+# Tables
+
+
+class ImageTableRow(NamedTuple):
+    """A row of a table and its place in the file."""
+
+    place: str
+    cells: Mapping[str, Any]
+
+
+def read_table(request: ImageSetRequest) -> ImageSet:
+    """Tables: a row per image with its instance and its side, and perhaps camera, group, and whether it shows nothing."""
+    place = request.place
+    rows = _rows(Source(place))
+    if not rows:
+        raise BadInput(f"{place} lists no image; expected a row per image: image,instance,split.")
+    names = list(dict.fromkeys(name for row in rows for name in row.cells))
+    plain = {name.strip().casefold(): name for name in reversed(names)}
+    columns = {what: next((plain[word] for word in words if word in plain), None) for what, words in _COLUMNS.items()}
+    for what in ("image", "instance", "split"):
+        if columns[what] is None:
+            listed = ", ".join(map(repr, names))
+            raise BadInput(
+                f"{place}: no column {what} ({', '.join(_COLUMNS[what])}); found {listed}; expected image,instance,split."
+            )
+    return ImageSet(_located(place, [_listed_image(place, row, columns) for row in rows], request.root))
+
+
+def _listed_image(table: Path, row: ImageTableRow, columns: Mapping[str, str | None]) -> ImageEntry:
+    cells = {what: row.cells.get(name) for what, name in columns.items() if name is not None}
+    texts = {what: str(cell).strip() for what, cell in cells.items() if cell is not None}
+    known = {what: text for what, text in texts.items() if text.casefold() not in _NOTHING}
+    where = f"{table}: {row.place}"
+    if "image" not in known:
+        raise BadInput(f"{where} names no image; fill the column {columns['image']!r}.")
+    where = f"{where}, image {known['image']!r}"
+    if "split" not in known:
+        raise BadInput(f"{where}: no split; write reference, query or both.")
+    return ImageEntry(
+        id=known["image"],
+        instance=known.get("instance"),
+        split=_split(known["split"], where),
+        camera=known.get("camera"),
+        group=known.get("group"),
+        contentless=_flag(known.get("contentless", ""), where),
+    )
+
+
+def _flag(text: str, where: str) -> bool:
+    if text.casefold() not in (*_YES, *_NO):
+        raise BadInput(f"{where}: {text!r} does not say whether the image is without content; write yes or no.")
+    return text.casefold() in _YES
+
+
+def _located(table: Path, entries: list[ImageEntry], root: Path | None) -> list[ImageEntry]:
+    """The entries with their files, where there are any. Raises BadInput for one that is missing among others."""
+    folder = table.parent if root is None else root
+    missing = [each.id for each in entries if not (folder / each.id).is_file()]
+    if root is None and len(missing) == len(entries):
+        return entries
+    if missing:
+        hint = (
+            "others are there: add it, or name the folder of images with --root" if root is None else "add it, or delete its row"
+        )
+        raise BadInput(f"{table}: the image {missing[0]!r} is not in {folder}; {hint}.")
+    return [each._replace(path=folder / each.id) for each in entries]
+
+
+def _rows(source: Source) -> list[ImageTableRow]:
+    head = Head.of(source)
+    head.refuse_foreign()
+    if head.raw.startswith(b"PAR1"):
+        records: list[dict[str, Any]] = FORMATS["parquet records"].read(source, Request())
+        return [ImageTableRow(f"row {number}", cells) for number, cells in enumerate(records, 1)]
+    text = decode_id(source.read())
+    return _objects(source.name, text) if text.lstrip()[:1] in ("{", "[") else _lines(source.name, text)
+
+
+def _objects(name: str, text: str) -> list[ImageTableRow]:
+    try:
+        if text.lstrip().startswith("["):
+            rows = [ImageTableRow(f"$[{number}]", each) for number, each in enumerate(json.loads(text))]
+        else:
+            lines = [(number, line) for number, line in enumerate(text.splitlines(), 1) if line.strip()]
+            rows = [ImageTableRow(f"line {number}", json.loads(line)) for number, line in lines]
+    except ValueError as error:
+        raise BadInput(f"{name}: {error}; expected an object per line, or a list of objects.") from error
+    wrong = next((row for row in rows if not isinstance(row.cells, dict)), None)
+    if wrong is not None:
+        raise BadInput(f"{name}: {wrong.place} is a {type(wrong.cells).__name__}; expected an object with a value per column.")
+    return rows
+
+
+def _lines(name: str, text: str) -> list[ImageTableRow]:
+    first = text.partition("\n")[0]
+    delimiter = max((",", ";", "\t"), key=first.count)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, skipinitialspace=True)
+    columns = [each.strip() for each in next(reader)]
+    double = next((column for column in columns if columns.count(column) > 1), None)
+    if double is not None:
+        raise BadInput(f"{name}: two columns are called {double!r}; rename or drop one of them.")
+    rows: list[ImageTableRow] = []
+    for fields in reader:
+        if not "".join(fields).strip():
+            continue
+        if len(fields) != len(columns):
+            where = f"{name}:{reader.line_num}: {delimiter.join(fields)[:60]!r}"
+            raise BadLine(f"{where} has {len(fields)} fields, the header {len(columns)}; put cells with {delimiter!r} in quotes.")
+        rows.append(ImageTableRow(f"line {reader.line_num}", dict(zip(columns, fields, strict=True))))
+    return rows
+
+
+# Ground truth in JSON
+
+
+def read_revisitop(request: ImageSetRequest) -> ImageSet:
+    """Ground truth with easy, hard and junk references per query, as in Revisited Oxford and Paris, in JSON.
+
+    `imlist` and `qimlist` name the images, `gnd` has for each query lists of positions in `imlist`, from 0, or of names.
+    Images are searched below `root` where it is named, with and without a suffix. A query may have the name of a reference: it is
+    then on both sides, as in the first Oxford. Scores without ids follow both lists. `bbx` is ignored: crop queries first.
+    """
+    place = request.place
+    try:
+        content: Any = json.loads(Source(place).read())
+    except ValueError as error:
+        raise BadInput(f"{place}: {error}; is the file complete?") from error
+    for name in ("imlist", "qimlist", "gnd"):
+        if not isinstance(content.get(name), list):
+            raise BadInput(f"{place}: $.{name} is not a list; expected imlist, qimlist and gnd. Convert a pickle to JSON first.")
+    references, queries, truth = (list[Any](content[name]) for name in ("imlist", "qimlist", "gnd"))
+    if len(truth) != len(queries):
+        raise BadInput(f"{place}: {len(truth)} entries of gnd for {len(queries)} queries; every query has one.")
+    for name, listed in (("imlist", references), ("qimlist", queries)):
+        seen = set[str]()
+        for number, each in enumerate(listed):
+            if not isinstance(each, str) or not each:
+                raise BadInput(f"{place}: $.{name}[{number}] is {each!r}; expected the name of an image, a string.")
+            if each in seen:
+                raise BadInput(f"{place}: $.{name}[{number}] lists {each!r} a second time; list every image once.")
+            seen.add(each)
+    sides: dict[str, Split] = {**dict.fromkeys(references, "reference"), **dict.fromkeys(queries, "query")}
+    sides |= dict.fromkeys(set(references) & set(queries), "both")
+    marks = {
+        query: _marks(f"{place}: $.gnd[{number}]", entry, references, set(references))
+        for number, (query, entry) in enumerate(zip(queries, truth, strict=True))
+    }
+    entries = [ImageEntry(name, None, side, _file(place, name, request.root)) for name, side in sides.items()]
+    return ImageSet(entries, marks, ListedIds(tuple(queries), tuple(references)))
+
+
+def _marks(where: str, entry: Any, references: Sequence[str], known: set[str]) -> Marks:
+    if not isinstance(entry, Mapping):
+        raise BadInput(f"{where} is a {type(entry).__name__}; expected an object with easy, hard and junk.")
+    found: dict[str, list[str]] = {"easy": [], "hard": [], "junk": []}
+    lists: Mapping[Any, Any] = entry
+    if not set(lists) & set(_KINDS):
+        raise BadInput(f"{where} has none of easy, hard and junk; expected at least one list of images.")
+    for key, kind in _KINDS.items():
+        for value in lists.get(key) or ():
+            if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < len(references):
+                found[kind].append(references[value])
+            elif isinstance(value, str) and value in known:
+                found[kind].append(value)
+            else:
+                raise BadInput(
+                    f"{where}.{key}: {value!r} is none of the {len(references)} images; give a name or a position from 0."
+                )
+    return Marks(*(tuple(names) for names in found.values()))
+
+
+def _file(table: Path, name: str, root: Path | None) -> Path | None:
+    if root is None:
+        return None
+    for suffix in ("", *PICTURE_SUFFIXES):
+        if (root / f"{name}{suffix}").is_file():
+            return root / f"{name}{suffix}"
+    raise BadInput(f"{table}: the image {name!r} is not in {root}, with or without a suffix; fetch it, or name another --root.")
+
+
+def _has_ground_truth(place: Path) -> bool:
+    head = Source(place).head() if place.is_file() else b""
+    return head.lstrip().startswith(b"{") and any(name in head for name in (b'"imlist"', b'"gnd"', b'"qimlist"'))
+
+
+FORMS: Mapping[str, ImageSetForm] = {
+    "folders": ImageSetForm(read_folders, lambda place: float(place.is_dir())),
+    "revisitop": ImageSetForm(read_revisitop, lambda place: float(_has_ground_truth(place))),
+    "tables": ImageSetForm(read_table, lambda place: 0.5 * place.is_file()),
+}
