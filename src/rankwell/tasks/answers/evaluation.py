@@ -28,7 +28,7 @@ from rankwell.tasks.answers.formats import (
     read_retrieved,
 )
 from rankwell.tasks.answers.options import AnswerOptions
-from rankwell.tasks.answers.outcomes import ReaderRun, answerable_counts, failure_rows, outcomes
+from rankwell.tasks.answers.outcomes import ReaderRun, answerable_counts, failure_rows, hardest, outcomes
 from rankwell.tasks.answers.plan import AnswerPlan, check_options, compares_positions
 from rankwell.tasks.answers.retrieval import RetrieverRun, retriever_run, unknown_documents
 from rankwell.tasks.answers.tables import AnswerTables
@@ -179,7 +179,7 @@ class _AnswerEvaluation:
             ),
             objects={
                 "outcomes": tuple(found),
-                "hardest": explained.hardest,
+                "hardest": lambda most=None: [explained.row(each) for each in hardest(found)[:most]],
                 "searched": search,
                 "convention": builder.convention,
                 "retriever": None if retriever is None else retriever.name,

@@ -80,11 +80,8 @@ class AnswerTables:
         _, _, right, both = max(found, key=lambda each: each[:2])
         return right, both
 
-    def hardest(self, most: int | None = None) -> list[dict[str, Any]]:
-        """A row for each failed question, the hardest first: its text, what is right, found and answered."""
-        return [self._example(each) for each in hardest(self.outcomes)[:most]]
-
-    def _example(self, outcome: Outcome) -> dict[str, Any]:
+    def row(self, outcome: Outcome) -> dict[str, Any]:
+        """The text of a question with its outcome, what is right, found and answered."""
         query = outcome.query
         place, rights = self._place[query], self.rights(outcome.query)
         answers = {} if self.reader is None else self.reader.answers

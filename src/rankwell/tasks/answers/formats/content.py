@@ -6,7 +6,7 @@ import json
 import math
 import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -73,10 +73,18 @@ class Content:
                 raise self.wrong(where, record, "an object")
             yield where, record
 
-    def first(self, key: str) -> Any:
-        """The first value of a key among the first fifty records, None where there is none."""
-        found = (record[key] for record in self.records[:50] if isinstance(record, dict) and record.get(key) is not None)
-        return next(found, None)
+    @cached_property
+    def features(self) -> frozenset[str]:
+        """The features by which formats are recognised, in the words of `has`."""
+        value = self.value
+        first: dict[str, Any] = {}
+        for record in self.records[:50]:
+            first |= {key: each for key, each in record.items() if first.get(key) is None} if isinstance(record, dict) else {}
+        inner = list(value.values())[:20] if isinstance(value, dict) else []
+        found = {*first, *(f"{key}[]" for key, each in first.items() if isinstance(each, list))}
+        found |= {f"*.{key}" for each in inner if isinstance(each, Mapping) for key in each}
+        found |= {f"form={self.form}", "[]" if isinstance(value, list) else "{}" if isinstance(value, dict) else ""}
+        return frozenset(found | ({"no-header"} if len(self.header) == 2 and self.header[1][:1] == "[" else set()))
 
     def place(self, where: Where) -> str:
         """The file and the path inside it, for messages: `gold.json: data[0].title`, `gold.jsonl:3: title`."""
@@ -164,6 +172,25 @@ class Content:
                 what = f"{self.name}: the id {key!r} stands twice, as entries {seen[key]} and {position}"
                 raise DuplicateItem(f"{what}; keep one of them.")
             seen[key] = position
+
+
+def has(*patterns: str, sure: float = 0.95) -> Callable[[Content], float]:
+    """The confidence `sure` for a document with the features of any pattern, else 0.
+
+    A pattern is a list of features: `key` (of the first records), `key[]` (its first value is a list), `*.key` (of the values
+    of an object), `a|b` (either), `!a` (absent), `form=table`, `[]` and `{}` (a list, an object), `no-header`.
+    """
+    every = [[word.split("|") for word in pattern.split()] for pattern in patterns]
+
+    def _fits(content: Content) -> float:
+        known = content.features
+        met = any(
+            all(any((word[1:] not in known) if word[0] == "!" else (word in known) for word in words) for words in pattern)
+            for pattern in every
+        )
+        return sure if met else 0.0
+
+    return _fits
 
 
 def path(where: Where) -> str:
