@@ -26,11 +26,10 @@ import pyarrow.parquet
 from drawn_runs import Case, made
 from rankwell.core.kernels import native
 from rankwell.core.tables.judgments import Judgments
-from rankwell.core.tables.ranking import Hits, Ranking
+from rankwell.core.tables.ranking import Hits, Ranking, hits_of_ranking
 from rankwell.errors import RankwellError
-from rankwell.io import find_hits
+from rankwell.io.files import find_hits
 from rankwell.io.reader import native_columns
-from rankwell.io.reader.rows import hits_of_ranking
 from rankwell.store import decode_id
 
 TEXTS = {False: pa.string(), True: pa.large_string()}

@@ -21,9 +21,8 @@ from rankwell.core.tables import TIE_RULES
 from rankwell.core.tables.judgments import Judgments
 from rankwell.core.tables.ranking import Hits
 from rankwell.errors import RankwellError
-from rankwell.io import FORMATS, Aspects, Request
-from rankwell.io.reader import judged_rows, native_bytes, plain
-from rankwell.io.reader.reading import MSMARCO_RUN, TREC_RUN, Layout, ReadOptions
+from rankwell.io.files import FORMATS, Aspects, Request
+from rankwell.io.reader import MSMARCO_RUN, TREC_RUN, Layout, ReadOptions, compiled, plain, read_judged_rows
 from rankwell.store import Source, decode_id
 
 SEEDS = Path(__file__).resolve().parents[1] / "tests" / "reader_seeds"
@@ -96,11 +95,11 @@ def compare(content: bytes, path: Path) -> tuple[str, bool]:
     case = case_of(content)
     path.write_bytes(content)
     source = Source(path)
-    usual, native_bytes._PART = native_bytes._PART, case.part
+    usual, compiled._PART = compiled._PART, case.part
     try:
-        found = outcome(native_bytes.scan, source, case, block_size=case.block, threads=case.threads)
+        found = outcome(compiled.scan, source, case, block_size=case.block, threads=case.threads)
     finally:
-        native_bytes._PART = usual
+        compiled._PART = usual
     wanted = outcome(plain.scan, source, case)
     error = wanted[0] if len(wanted) == 2 else f"{len(wanted[0]) > 8} {wanted[3] != wanted[5]} {len(wanted[8]) > 0}"
     options = f"{case.reading.ties} {case.reading.keep > 0} {case.part < 99}"
@@ -121,7 +120,7 @@ def compare_judgments(content: bytes, path: Path) -> tuple[str, bool]:
     comments = rng.random() < 0.3 and not tabs
     path.write_bytes(content)
     source = Source(path)
-    found = judged_rows.read(source, header=HEADER if tabs else b"", comments=comments, aspects=aspects != "none")
+    found = read_judged_rows(source, header=HEADER if tabs else b"", comments=comments, aspects=aspects != "none")
     kind = f"{'left' if found is None else 'judged'} {tabs} {aspects} {comments}/"
     if found is None:
         return kind, True

@@ -25,7 +25,12 @@ _FOREIGN = {
     b"ARROW1": "an Arrow (Feather) file; save it as Parquet",
     b"\xff\xfe": "UTF-16 text; save it as UTF-8",
     b"\xfe\xff": "UTF-16 text; save it as UTF-8",
-    b"\x80\x04\x95": "a Python pickle, which is never opened; save it as JSON, CSV or Parquet",
+    b"\x1f\x8b": "compressed with gzip; unpack it first (gunzip)",
+    b"\x28\xb5\x2f\xfd": "compressed with zstd; unpack it first (unzstd)",
+    **dict.fromkeys(
+        (b"\x80\x02", b"\x80\x03", b"\x80\x04\x95", b"\x80\x05\x95"),
+        "a Python pickle, which is never opened; save it as JSON, CSV or Parquet, arrays with numpy.save",
+    ),
 }
 
 
@@ -202,15 +207,15 @@ class Head:
         """The beginning, for messages: 60 characters, escaped."""
         return repr(self.text[:60])
 
-    def refuse_foreign(self) -> None:
-        """Raises BadInput for content that is neither text nor Parquet, and for web pages, saying what it is."""
+    def refuse_foreign(self, *, binary: bool = False) -> None:
+        """Raises BadInput naming content that is neither text nor Parquet, nor other bytes if `binary`; also for web pages."""
         for mark, what in _FOREIGN.items():
             if self.raw.startswith(mark):
                 raise BadInput(f"{self.name} is {what}.")
         if self.text[:200].lower().startswith(("<!doctype", "<html", "<?xml")):
             raise BadInput(f"{self.name}:1: {self.seen}: a web page or XML; did a download return an error or a login page?")
         zero = self.raw.find(b"\0", 0, 4096)
-        if zero >= 0 and not self.raw.startswith(b"PAR1"):
+        if zero >= 0 and not binary and not self.raw.startswith(b"PAR1"):
             line = self.raw.count(b"\n", 0, zero) + 1
             found = f"a zero byte, so this is not a text file; it begins with {self.raw[:16]!r}"
             raise BadInput(f"{self.name}:{line}: {found}; name a file in a known format.")

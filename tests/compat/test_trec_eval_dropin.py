@@ -17,7 +17,7 @@ from rankwell.core.kernels import native
 from rankwell.core.registry import MEASURES as OURS
 from rankwell.core.registry import parse_measure
 from rankwell.errors import BadInput, BadLine, BadUsage, NothingToEvaluate, RankwellError, UnknownName
-from rankwell.io.reader import native_bytes
+from rankwell.io.reader import compiled
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 MANY_PARAMETERS = (
@@ -371,9 +371,9 @@ def test_a_run_that_is_read_ahead_gives_the_same(case, tmp_path, monkeypatch):
     judged = [f"{query} 0 d{item} {item % 3}\n" for query in (0, 1, 2, 3, 4) for item in range(1, 8, 2)]
     (tmp_path / "qrels").write_text("".join(judged))
     (tmp_path / "run").write_text("".join(change(lines)))
-    begun, outcomes = list[native_bytes.Scan](), list[object]()
-    begin = native_bytes.Scan.begin
-    monkeypatch.setattr(native_bytes.Scan, "begin", lambda scan: (begun.append(scan), begin(scan)))
+    begun, outcomes = list[compiled.Scan](), list[object]()
+    begin = compiled.Scan.begin
+    monkeypatch.setattr(compiled.Scan, "begin", lambda scan: (begun.append(scan), begin(scan)))
     for most, large in ((trec_small.MOST, 1 << 60), (-1, 1 << 60), (-1, 0)):
         monkeypatch.setattr(trec_small, "MOST", most)
         monkeypatch.setattr(trec_inputs, "LARGE", large)

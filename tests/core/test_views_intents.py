@@ -10,9 +10,8 @@ from rankwell import group_rankings, intent_rankings, parse_measure
 from rankwell.core.tables.judgments import Judgments
 from rankwell.core.views.aspects import GroupRankings, IntentRankings
 from rankwell.errors import BadUsage
+from rankwell.io import files
 from rankwell.io.mapping import find_hits
-from rankwell.io.trec_qrels import read
-from rankwell.io.trec_run import find_hits as find_hits_in_file
 from rankwell.measures import groups, intents
 from rankwell.store import Source
 
@@ -142,8 +141,8 @@ def test_the_measures_agree_with_pyndeval(entry: dict) -> None:
 @pytest.mark.parametrize("truth", ["qrels.123", "qrels.comments.123"])
 def test_the_group_measures_print_what_trec_eval_prints(shared: Path, truth: str) -> None:
     folder = shared / "trec" / "trec_eval_v10"
-    judgments = read(Source(folder / truth), aspects=True, comments=True)
-    view = GroupRankings.join(judgments, find_hits_in_file(Source(folder / "results.test"), judgments.flat))
+    judgments = files.read_judgments(Source(folder / truth), format="trec", aspects="groups", comments=True)
+    view = GroupRankings.join(judgments, files.find_hits(Source(folder / "results.test"), judgments.flat, format="trec").hits)
     checked = 0
 
     for line in (folder / "out.test.qrels_jg").read_text().splitlines():

@@ -19,7 +19,7 @@ from rankwell.encoders import ENCODERS, Settings, load_encoder
 from rankwell.encoders.part_file import write_vectors
 from rankwell.encoders.tfidf_svd import TfidfSvd
 from rankwell.errors import BadInput, BadScore, BadUsage
-from rankwell.io.embeddings import read_embeddings
+from rankwell.io.matrices import read_embeddings
 
 TOPICS = ("ship sea wave sail wind", "bread oven flour yeast salt", "king queen crown court law", "cell gene virus blood bone")
 

@@ -18,7 +18,7 @@ from rankwell import cli
 from rankwell.encoders import IMAGE_ENCODERS, ImageSettings, Pixels, load_image_encoder, parse_size
 from rankwell.encoders.image_run import encode_images
 from rankwell.errors import BadInput, BadUsage, MissingExtra, NothingToEvaluate, UnknownName
-from rankwell.io.embeddings import read_embeddings
+from rankwell.io.matrices import read_embeddings
 from rankwell.media.images import read_picture
 from rankwell.tasks.instances.commands.encode_images import images as encode_command
 

@@ -11,7 +11,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from rankwell.errors import BadInput, BadScore, DuplicateItem, UnknownName
-from rankwell.io.embeddings import read_column, read_embeddings
+from rankwell.io.files import read_column
+from rankwell.io.matrices import read_embeddings
 
 ROWS, DIMENSION = 7, 5
 VECTORS = np.random.default_rng(3).normal(size=(ROWS, DIMENSION)).astype(np.float32)
@@ -195,7 +196,7 @@ def test_a_torch_checkpoint_is_refused_as_pickled(tmp_path: Path):
 def test_one_of_several_arrays_is_named_behind_a_colon(tmp_path: Path):
     np.savez(tmp_path / "e.npz", train=VECTORS, test=VECTORS[:2])
 
-    with pytest.raises(BadInput, match=r"2 arrays may be the vectors.*'train' \(7 × 5\), 'test' \(2 × 5\).*e\.npz:train"):
+    with pytest.raises(BadInput, match=r"2 arrays with two dimensions.*'train' \(7 × 5\), 'test' \(2 × 5\).*e\.npz:train"):
         read_embeddings(tmp_path / "e.npz")
     assert read_embeddings(f"{tmp_path}/e.npz:test").n == 2
     assert read_embeddings(tmp_path / "e.npz", format="npz:train").n == 7
@@ -241,7 +242,7 @@ def test_a_parquet_column_may_be_named_and_its_neighbour_gives_the_ids(tmp_path:
     columns = {"_id": IDS, "text": IDS, "one": list(VECTORS), "two": list(-VECTORS)}
     pq.write_table(pa.table(columns), tmp_path / "e.parquet")
 
-    with pytest.raises(BadInput, match=r"2 columns may be the vectors.*'_id' \(VARCHAR\).*e\.parquet:one"):
+    with pytest.raises(BadInput, match=r"2 columns of lists of numbers.*'_id' \(VARCHAR\).*e\.parquet:one"):
         read_embeddings(tmp_path / "e.parquet")
     table = read_embeddings(f"{tmp_path}/e.parquet:two")
     assert table.ids == IDS
@@ -405,7 +406,7 @@ def test_a_tensor_that_learns_is_read():
     ("name", "content", "wanted"),
     [
         ("e.npy", b"", "empty"),
-        ("e.npy", b"\x1f\x8b\x08\0rest", "compressed .gzip."),
+        ("e.npy", b"\x1f\x8b\x08\0rest", "compressed with gzip"),
         ("e.txt", b"0.1 0.2\n", "no known form of embeddings; known are .*fbin.*npy"),
         ("e.fbin", b"\1\0\0\0", "4 bytes are too few for a header"),
         ("e.fvecs", b"\0\0\0\0", "the dimension of the first vector"),
@@ -428,7 +429,7 @@ def test_bad_files_are_refused_in_one_line(name: str, content: bytes, wanted: st
     ("column", "wanted"),
     [
         ([[1.0, 2.0], None], r"row 1, column 'emb': nothing"),
-        ([[1.0, 2.0], [1.0], [3.0, 4.0]], r"row 1, column 'emb': 1 numbers where a vector of 2"),
+        ([[1.0, 2.0], [1.0], [3.0, 4.0]], r"row 1, column 'emb': 1 numbers; expected a vector of 2"),
         ([[1.0, 2.0], [1.0, None]], r"row 1, column 'emb': a missing number"),
         ([1.0, 2.0], "no column of lists"),
     ],

@@ -17,8 +17,7 @@ from rankwell.core.kernels import native
 from rankwell.core.tables.judgments import Judgments
 from rankwell.core.tables.ranking import Hits
 from rankwell.errors import BadInput, BadLine, BadScore, DuplicateItem
-from rankwell.io.reader import plain
-from rankwell.io.reader.reading import MSMARCO_RUN, TREC_RUN, Layout, ReadOptions, read_columns, scan
+from rankwell.io.reader import MSMARCO_RUN, TREC_RUN, Layout, ReadOptions, plain, read_rows, scan
 from rankwell.store import Source
 
 TIES = ("id-desc", "id-asc", "input")
@@ -287,7 +286,7 @@ def test_an_ms_marco_run_is_ordered_by_its_rank():
 
 
 def test_the_rank_of_an_ms_marco_run_is_a_whole_number():
-    with pytest.raises(BadScore, match=r"run:2: the rank is '2.5' in '1\\tb\\t2.5'; a rank is a whole number"):
+    with pytest.raises(BadScore, match=r"run:2: the rank is '2.5' in '1\\tb\\t2.5'; a rank is an integer"):
         scanned(b"1\ta\t1\n1\tb\t2.5\n", {"1": {"b": 1}}, layout=MSMARCO_RUN)
 
 
@@ -425,7 +424,7 @@ def test_every_row_is_the_same_without_the_compiled_kernel(monkeypatch: pytest.M
 
     def read() -> object:
         try:
-            columns = read_columns(Memory(content), ReadOptions(comments=seed % 3 == 0, trailing=seed % 5 == 0))
+            columns = read_rows(Memory(content), ReadOptions(comments=seed % 3 == 0, trailing=seed % 5 == 0))
         except BadInput as error:
             return type(error), str(error)
         return columns.queries, columns.items, *(each.tobytes() for each in columns[2:])
@@ -436,7 +435,7 @@ def test_every_row_is_the_same_without_the_compiled_kernel(monkeypatch: pytest.M
 
 
 def test_every_row_can_be_had_with_its_line():
-    columns = read_columns(Memory(b"2 Q0 a 1 2.5 t\n\n1 Q0 b x 1.5 t\n"), ReadOptions())
+    columns = read_rows(Memory(b"2 Q0 a 1 2.5 t\n\n1 Q0 b x 1.5 t\n"), ReadOptions())
 
     assert (columns.queries, columns.items) == (["2", "1"], ["a", "b"])
     assert columns.scores.tolist() == [2.5, 1.5]

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rankwell.core.kernels import native
-from rankwell.io.reader import mapping_counts
-from rankwell.io.reader.mapping_counts import place_scores
+from rankwell.io.mapping import _FEW as FEW
+from rankwell.io.mapping import place_scores
 
 NUMBERS = st.one_of(
     st.sampled_from([0.0, -0.0, 1.0, 1, True, 0.1, 1e300, -1e300, 3.4028235677973366e38, 16777217, 2**70, 1 + 1e-9]),
@@ -77,7 +77,7 @@ def test_numbers_of_numpy_and_other_mappings_count(way):
     assert counts([MappingProxyType({"a": 2.0, "b": 3.0})], [["a", "b"]], single=False) == [[1, 0], [1, 1], [2.0, 3.0]]
 
 
-@pytest.mark.parametrize("asked", [1, mapping_counts._FEW, mapping_counts._FEW + 1, 200])
+@pytest.mark.parametrize("asked", [1, FEW, FEW + 1, 200])
 def test_many_and_few_items_are_counted_alike(way, asked):
     mapping = {item: float(item % 50) for item in range(200)}
 

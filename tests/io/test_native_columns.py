@@ -10,8 +10,7 @@ import pytest
 
 from rankwell.core.kernels import native
 from rankwell.core.tables.judgments import Judgments
-from rankwell.io.reader import native_columns
-from rankwell.io.reader.reading import ReadOptions
+from rankwell.io.reader import ReadOptions, compiled
 
 pa: Any = pytest.importorskip("pyarrow")
 pytest.importorskip("pandas")
@@ -27,7 +26,7 @@ KIND = pa.struct([("q", pa.string()), ("d", pa.string()), ("s", pa.float64())])
 
 def read(table: Any) -> Any:
     """The hits in plain values, None where they are left."""
-    found = native_columns.scan(table.__arrow_c_stream__(), JUDGMENTS, ReadOptions(keep=2))
+    found = compiled.scan_columns(table.__arrow_c_stream__(), JUDGMENTS, ReadOptions(keep=2))
     return None if found is None else fuzz_columns.plain(found)
 
 
@@ -56,7 +55,7 @@ def test_any_table_in_a_file_is_read_alike(seed: int, tmp_path: Path):
 
 
 def test_what_is_known_of_this_table_is_found():
-    found = native_columns.scan(table().__arrow_c_stream__(), JUDGMENTS, ReadOptions(keep=2))
+    found = compiled.scan_columns(table().__arrow_c_stream__(), JUDGMENTS, ReadOptions(keep=2))
 
     assert found is not None
     assert (found.row.tolist(), found.above.tolist(), found.tied.tolist(), found.before.tolist()) == (

@@ -11,14 +11,14 @@ import duckdb
 import numpy as np
 import pytest
 
-from rankwell import io
 from rankwell.core.kernels import native
 from rankwell.core.tables.judgments import Judgments
 from rankwell.core.tables.ranking import Hits
 from rankwell.errors import RankwellError
-from rankwell.io import trec_qrels
-from rankwell.io.reader import judged_rows, native_bytes, native_columns
-from rankwell.io.reader.reading import TREC_RUN, ReadOptions
+from rankwell.io import files as io
+from rankwell.io.files import Request
+from rankwell.io.reader import TREC_RUN, ReadOptions, compiled, read_judged_rows
+from rankwell.io.trec import read_judgments
 from rankwell.store import Source
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools"))
@@ -89,9 +89,11 @@ QRELS = {
 def test_qrels_are_read_alike(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what: str, aspects: bool, comments: bool) -> None:
     source = Source(written(tmp_path, QRELS[what]))
 
-    compiled, plain = both(monkeypatch, lambda: fuzz_reader.judged(trec_qrels.read(source, aspects=aspects, comments=comments)))
+    request = Request(aspects="groups" if aspects else "none", comments=comments)
 
-    assert compiled == plain
+    native, plain = both(monkeypatch, lambda: fuzz_reader.judged(read_judgments(source, request)))
+
+    assert native == plain
 
 
 @pytest.mark.parametrize("seed", range(40))
@@ -118,7 +120,7 @@ def test_many_judgments_are_read_alike_from_a_file_and_from_a_compressed_one(tmp
     wanted = Judgments.from_rows([str(query) for query, _, _ in rows], [item for _, item, _ in rows], [row[2] for row in rows])
 
     for name, raw in (("qrels", content), ("qrels.gz", gzip.compress(content))):
-        found = judged_rows.read(Source(written(tmp_path, raw, name)))
+        found = read_judged_rows(Source(written(tmp_path, raw, name)))
         assert found is not None
         assert fuzz_reader.judged(found.table()) == fuzz_reader.judged(wanted)
 
@@ -155,7 +157,7 @@ def test_beir_judgments_are_read_alike(tmp_path: Path, monkeypatch: pytest.Monke
     compiled, plain = both(monkeypatch, lambda: fuzz_reader.judged(io.read_judgments(path, format="beir")))
 
     assert compiled == plain
-    assert (judged_rows.read(Source(path), header=fuzz_reader.HEADER) is not None) == here
+    assert (read_judged_rows(Source(path), header=fuzz_reader.HEADER) is not None) == here
 
 
 def test_the_kernel_refuses_a_buffer_without_room_behind() -> None:
@@ -241,20 +243,20 @@ def test_tables_are_read_alike(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, 
     judgments = Judgments.from_dict(truth)
     taken: list[bool] = []
 
-    original = native_columns.scan
+    original = compiled.scan_columns
 
     def scan(*arguments: Any) -> Hits | None:
         found = original(*arguments)
         taken.append(found is not None)
         return found
 
-    monkeypatch.setattr(native_columns, "scan", scan)
+    monkeypatch.setattr(compiled, "scan_columns", scan)
     # Text is turned into columns by DuckDB, so that one way to read it will do.
     for ties in ("id-desc", "id-asc", "input") if suffix == "parquet" else ("id-desc",):
         for single, keep in ((False, 0), (True, 7)):
             options: Any = {"ties": ties, "single_precision": single, "keep": keep}
-            compiled, plain = both(monkeypatch, lambda options=options: plain_hits(io.find_hits(path, judgments, **options).hits))
-            assert compiled == plain, (ties, single)
+            found, plain = both(monkeypatch, lambda options=options: plain_hits(io.find_hits(path, judgments, **options).hits))
+            assert found == plain, (ties, single)
     if suffix == "parquet":
         assert set(taken) == {here}
 
@@ -275,17 +277,17 @@ def test_columns_of_another_kind_are_left(tmp_path: Path) -> None:
                 stream = session.sql(select).__arrow_c_stream__()
             except duckdb.Error:
                 continue
-            assert (native_columns.scan(stream, judgments, ReadOptions()) is not None) == here, select
+            assert (compiled.scan_columns(stream, judgments, ReadOptions()) is not None) == here, select
 
 
 def test_a_stream_is_read_once(tmp_path: Path) -> None:
     judgments = Judgments.from_dict({"q": {"d": 1.0}})
     with duckdb.connect(":memory:") as session:
         stream = session.sql("SELECT 'q' AS a, 'd' AS b, 1.0::DOUBLE AS c").__arrow_c_stream__()
-        assert native_columns.scan(stream, judgments, ReadOptions()) is not None
-        assert native_columns.scan(stream, judgments, ReadOptions()) is None
+        assert compiled.scan_columns(stream, judgments, ReadOptions()) is not None
+        assert compiled.scan_columns(stream, judgments, ReadOptions()) is None
     with pytest.raises(ValueError, match="PyCapsule"):
-        native_columns.scan(native.library.reader_table((), [], np.array([0])), judgments, ReadOptions())
+        compiled.scan_columns(native.library.reader_table((), [], np.array([0])), judgments, ReadOptions())
 
 
 def test_slices_and_wide_offsets_of_arrow_are_read(tmp_path: Path) -> None:
@@ -294,12 +296,12 @@ def test_slices_and_wide_offsets_of_arrow_are_read(tmp_path: Path) -> None:
     kinds = (arrow.string(), arrow.large_string())
     names, items, scores = ["p"] * 5 + ["q"] * 10, [f"d{row}" for row in range(15)], [float(row % 4) for row in range(15)]
     lines = [f"{query} Q0 {item} 1 {score} t\n" for query, item, score in zip(names, items, scores, strict=True)]
-    wanted = native_bytes.scan(Source(written(tmp_path, "".join(lines[1:9]).encode())), judgments, TREC_RUN, ReadOptions())
+    wanted = compiled.scan(Source(written(tmp_path, "".join(lines[1:9]).encode())), judgments, TREC_RUN, ReadOptions())
     assert wanted is not None
     for kind in kinds:
         table = arrow.table(
             {"q": arrow.array(names, kind), "d": arrow.array(items, kind), "s": arrow.array(scores, arrow.float64())}
         )
-        found = native_columns.scan(table.slice(1, 8).__arrow_c_stream__(), judgments, ReadOptions())
+        found = compiled.scan_columns(table.slice(1, 8).__arrow_c_stream__(), judgments, ReadOptions())
         assert found is not None
         assert plain_hits(found) == plain_hits(wanted)

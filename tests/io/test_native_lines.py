@@ -7,9 +7,9 @@ import pytest
 
 from rankwell.core.kernels import native
 from rankwell.core.tables.judgments import Judgments
-from rankwell.io import trec_qrels
-from rankwell.io.reader import judged_rows, native_bytes, plain
-from rankwell.io.reader.reading import MSMARCO_RUN, TREC_RUN, Layout, ReadOptions
+from rankwell.io.files import Request
+from rankwell.io.reader import MSMARCO_RUN, TREC_RUN, Layout, ReadOptions, compiled, plain, read_judged_rows
+from rankwell.io.trec import read_judgments
 from rankwell.store import Source, decode_id
 from test_kernels import Memory
 from test_native_reader import fuzz_reader, outcome, same
@@ -64,7 +64,7 @@ def lines_of(
 def check(content: bytes, truth: dict[str, dict[str, float]], layout: Layout, reading: ReadOptions, size: int = 1 << 18) -> bool:
     """Whether the content is a run for both readers, which agree about it in any case."""
     judgments = Judgments.from_dict(truth)
-    found = outcome(native_bytes.scan, Memory(content), judgments, layout, reading, block_size=size)
+    found = outcome(compiled.scan, Memory(content), judgments, layout, reading, block_size=size)
     wanted = outcome(plain.scan, Memory(content), judgments, layout, reading)
     assert found == wanted if isinstance(found, tuple) or isinstance(wanted, tuple) else same(found, wanted), content
     return not isinstance(found, tuple)
@@ -136,12 +136,12 @@ def test_judgments_are_the_same_from_lines_of_every_length(monkeypatch: pytest.M
         path.write_bytes(b"".join(lines))
         aspects, comments = number % 3 == 0, number % 2 == 0
 
-        compiled = judged_rows.read(Source(path), comments=comments, aspects=aspects)
+        rows = read_judged_rows(Source(path), comments=comments, aspects=aspects)
         with monkeypatch.context() as patch:
             patch.setattr(native, "library", None)
-            plain = trec_qrels.read(Source(path), aspects=aspects, comments=comments)
-        assert compiled is not None
-        assert fuzz_reader.judged(compiled.table()) == fuzz_reader.judged(plain)
+            plain = read_judgments(Source(path), Request(aspects="groups" if aspects else "none", comments=comments))
+        assert rows is not None
+        assert fuzz_reader.judged(rows.table()) == fuzz_reader.judged(plain)
 
 
 @pytest.mark.parametrize("end", [b"", *ENDS[:3]])
@@ -152,13 +152,13 @@ def test_judgments_that_are_cut_off_anywhere_are_told_by_both(monkeypatch: pytes
     for cut in LENGTHS:
         behind = b"1 0 %s 1\n" % (b"f" * 56) if cut % 2 and end else b""
         path.write_bytes(b"1 0 e 1\n" + line[:cut] + end + behind)
-        compiled = judged_rows.read(Source(path))
+        rows = read_judged_rows(Source(path))
         with monkeypatch.context() as patch:
             patch.setattr(native, "library", None)
-            plain = outcome(trec_qrels.read, Source(path))
-        kinds.add(compiled is None)
-        if compiled is None:
+            plain = outcome(read_judgments, Source(path))
+        kinds.add(rows is None)
+        if rows is None:
             assert isinstance(plain, tuple), cut
         else:
-            assert fuzz_reader.judged(compiled.table()) == fuzz_reader.judged(plain), cut
+            assert fuzz_reader.judged(rows.table()) == fuzz_reader.judged(plain), cut
     assert kinds == {True, False}

@@ -9,9 +9,9 @@ import pytest
 from rankwell.core.tables.names import Positions
 from rankwell.core.tables.scores import Positives, Scores
 from rankwell.errors import BadInput, BadScore, DuplicateItem, UnknownName
-from rankwell.io import formats
+from rankwell.io.files import formats
+from rankwell.io.matrices import read_scores
 from rankwell.io.positives import Sides, read_mask, read_positives
-from rankwell.io.scores import read_scores
 
 MATRIX = np.array([[0.5, -1.0, 2.25], [3.0, 0.125, -0.75]], dtype=np.float32)
 IDS, ITEMS = ["c1", "c2"], ["v1", "v2", "ü 3"]
@@ -102,7 +102,7 @@ def test_names_that_are_given_go_before_those_in_the_file(tmp_path: Path):
 @pytest.mark.parametrize(
     ("content", "error", "message"),
     [
-        ("query,a,b\nq,1,\n", BadScore, r"row 0 \(from 0\), column 'b': no finite score"),
+        ("query,a,b\nq,1,\n", BadScore, r"row 0 \(from 0\), column 'b': not a finite score"),
         ("query,a,b\nq,1,2\nr,nan,2\n", BadScore, r"row 1 \(from 0\), column 'a'"),
         ("query,a,b\nq,1\n", BadInput, r"m.csv:2"),
         ("query,a,a\nq,1,2\n", BadInput, "two columns are called 'a'"),

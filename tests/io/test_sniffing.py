@@ -5,10 +5,11 @@ import json
 import pandas as pd
 import pytest
 
-from rankwell import io
+from rankwell.commands.convert import convert_file
 from rankwell.core.tables.judgments import Judgments
 from rankwell.core.tables.names import choose_columns, likelihood
 from rankwell.errors import BadInput, UnknownName
+from rankwell.io import files as io
 from rankwell.store import Head, Source
 
 TREC = "q1 Q0 d1 1 2.5 t\nq1 Q0 d2 2 -1e-3 t\n"
@@ -86,7 +87,7 @@ def test_what_the_format_that_is_asked_first_is_sure_of_goes_to_no_other(holds, 
     for content, _ in [*RUNS.values(), *JUDGMENTS.values(), ("7\tfoo bar 3 4.5 x\n", ""), ("7\tfoo bar 3\n", "")]:
         (tmp_path / "x").write_text(content, newline="")
         head = Head.of(Source(tmp_path / "x"))
-        claims = {entry.name: entry.sniff(head) for entry in io.formats(holds)}
+        claims = {entry.name: entry.confidence(head) for entry in io.formats(holds)}
         if claims["trec"] >= io.SURE:
             assert min(claims, key=lambda name: (-claims[name], name)) == "trec", content
             sure += 1
@@ -98,12 +99,12 @@ def test_parquet_is_told_by_its_columns(tmp_path):
     pd.DataFrame({"query-id": ["q"], "corpus-id": ["d"], "score": [1]}).to_parquet(tmp_path / "beir")
     pd.DataFrame({"qid": ["q"], "docno": ["d"], "label": [1]}).to_parquet(tmp_path / "judgments")
 
-    assert io.convert(tmp_path / "run", tmp_path / "a.json").holds == "run"
-    assert io.convert(tmp_path / "beir", tmp_path / "b.json").holds == "judgments"
-    assert io.convert(tmp_path / "judgments", tmp_path / "c.json").holds == "judgments"
-    with pytest.raises(BadInput, match=r"judgments \(parquet\); a run is wanted"):
+    assert convert_file(tmp_path / "run", tmp_path / "a.json").holds == "run"
+    assert convert_file(tmp_path / "beir", tmp_path / "b.json").holds == "judgments"
+    assert convert_file(tmp_path / "judgments", tmp_path / "c.json").holds == "judgments"
+    with pytest.raises(BadInput, match=r"judgments \(parquet\); expected a run"):
         io.read_ranking(tmp_path / "judgments")
-    with pytest.raises(BadInput, match=r"a run \(parquet\); judgments are wanted"):
+    with pytest.raises(BadInput, match=r"a run \(parquet\); expected judgments"):
         io.read_judgments(tmp_path / "run")
 
 
@@ -151,11 +152,11 @@ def test_a_named_format_is_taken_at_its_word(tmp_path):
     (tmp_path / "x").write_text("query-id\tcorpus-id\tscore\nq\td\t1\n")
 
     assert io.find_hits(tmp_path / "x", Judgments.from_dict({"q": {"d": 1}}), format="tsv").format == "tsv"
-    with pytest.raises(UnknownName, match=r"no format of runs is called 'tvs'; did you mean 'tsv'"):
+    with pytest.raises(UnknownName, match=r"unknown format of runs 'tvs'; did you mean 'tsv'"):
         io.read_ranking(tmp_path / "x", format="tvs")
     with pytest.raises(UnknownName, match=r"the format 'tsv' has no parts"):
         io.read_ranking(tmp_path / "x", format="tsv:en")
-    with pytest.raises(UnknownName, match=r"no format of judgments is called 'mteb'"):
+    with pytest.raises(UnknownName, match=r"unknown format of judgments 'mteb'"):
         io.read_judgments(tmp_path / "x", format="mteb")
 
 

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from rankwell import io
 from rankwell.core.kernels import native
 from rankwell.core.tables.judgments import Judgments
 from rankwell.errors import BadInput, BadLine, DuplicateItem
-from rankwell.io import trec_qrels
-from rankwell.io.trec_qrels import read, read_preferences, write
+from rankwell.io import files as io
+from rankwell.io.files import Request
+from rankwell.io.trec import read_judgments, read_preferences, write_judgments
 from rankwell.store import Source
 
 
@@ -38,16 +38,16 @@ def rows_of(judgments: Judgments) -> list[tuple]:
 def test_any_white_space_line_end_and_order_is_read(tmp_path: Path) -> None:
     content = b"2 0 b 1\r\n 1\t0  z\t-1 \r\n\n1 Q0 a 2.5\r\n   \n2 0 a +3e0"
 
-    found = read(source_of(tmp_path, content))
+    found = read_judgments(source_of(tmp_path, content))
 
     assert rows_of(found) == [("1", "a", 2.5), ("1", "z", -1.0), ("2", "a", 3.0), ("2", "b", 1.0)]
 
 
 def test_ids_keep_their_bytes(tmp_path: Path) -> None:
     content = "q\xa01 0 文書 1\n".encode() + b"\xff 0 \xe6 1\n\xff 0 #x 0\n"
-    judgments = read(source_of(tmp_path, content))
+    judgments = read_judgments(source_of(tmp_path, content))
 
-    write(judgments, tmp_path / "again")
+    write_judgments(judgments, tmp_path / "again")
 
     assert judgments.queries == ("q\xa01", "\udcff")
     assert judgments.items == ["文書", "#x", "\udce6"]
@@ -57,32 +57,22 @@ def test_ids_keep_their_bytes(tmp_path: Path) -> None:
 def test_compressed_files_and_a_byte_order_mark_are_read(tmp_path: Path) -> None:
     marked = source_of(tmp_path, gzip.compress(b"\xef\xbb\xbf1 0 a 1\n"), "qrels.gz")
 
-    assert rows_of(read(marked)) == [("1", "a", 1.0)]
+    assert rows_of(read_judgments(marked)) == [("1", "a", 1.0)]
 
 
 def test_the_second_field_is_an_aspect_only_when_asked_for(tmp_path: Path) -> None:
     source = source_of(tmp_path, b"1 g2 a 1\n1 g1 b 0\n")
 
-    assert read(source).aspects is None
-    assert rows_of(read(source, aspects=True)) == [("1", "g1", "b", 0.0), ("1", "g2", "a", 1.0)]
+    assert read_judgments(source).aspects is None
+    assert rows_of(read_judgments(source, Request(aspects="groups"))) == [("1", "g1", "b", 0.0), ("1", "g2", "a", 1.0)]
 
 
 def test_comment_lines_are_passed_over_only_when_asked_for(tmp_path: Path) -> None:
     source = source_of(tmp_path, b"# a comment\n1 0 a 1\n#another\n1 0 #b 1\n")
 
-    assert rows_of(read(source, comments=True)) == [("1", "#b", 1.0), ("1", "a", 1.0)]
+    assert rows_of(read_judgments(source, Request(comments=True))) == [("1", "#b", 1.0), ("1", "a", 1.0)]
     with pytest.raises(BadLine, match=r"qrels:1: '# a comment' has 3 fields, a qrels line has 4 \(query 0 item grade\)"):
-        read(source)
-
-
-def test_a_file_is_the_same_in_one_piece_and_in_many(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    source = source_of(tmp_path, b"".join(b"q%d 0 d%03d %d\n" % (row % 7, row, row % 3) for row in range(300)))
-    whole = rows_of(read(source))
-
-    monkeypatch.setattr(trec_qrels, "_CHUNK", 50)
-
-    assert len(whole) == 300
-    assert rows_of(read(source)) == whole
+        read_judgments(source)
 
 
 WRONG = {
@@ -106,22 +96,18 @@ WRONG = {
 
 
 @pytest.mark.parametrize("what", WRONG)
-@pytest.mark.parametrize("chunk", [1, 1 << 20])
-def test_a_wrong_file_is_refused_with_line_and_text(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what: str, chunk: int
-) -> None:
+def test_a_wrong_file_is_refused_with_line_and_text(tmp_path: Path, what: str) -> None:
     content, error, says = WRONG[what]
-    monkeypatch.setattr(trec_qrels, "_CHUNK", chunk)
 
     with pytest.raises(error, match=says):
-        read(source_of(tmp_path, content))
+        read_judgments(source_of(tmp_path, content))
 
 
 def test_an_item_may_stand_twice_under_two_aspects(tmp_path: Path) -> None:
     source = source_of(tmp_path, b"1 g b 1\n1 h b 0\n1 h b 1\n")
 
     with pytest.raises(DuplicateItem, match="in lines 2 and 3"):
-        read(source, aspects=True)
+        read_judgments(source, Request(aspects="groups"))
 
 
 def test_of_two_judgments_the_one_that_was_asked_for_is_kept(tmp_path: Path) -> None:
@@ -150,16 +136,16 @@ def test_what_is_written_is_read_back(tmp_path: Path) -> None:
     io.write_judgments(judgments, tmp_path / "out.qrels")
 
     assert (tmp_path / "out.qrels").read_bytes() == b"p 1 a -2\nq 10 b 0.30000000000000004\nq 2 a 1\n"
-    assert rows_of(read(Source(tmp_path / "out.qrels"), aspects=True)) == rows_of(judgments)
+    assert rows_of(read_judgments(Source(tmp_path / "out.qrels"), Request(aspects="groups"))) == rows_of(judgments)
 
 
 def test_an_id_with_white_space_is_not_written(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="'a b' has white space"):
-        write(Judgments.from_dict({"q": {"a b": 1.0}}), tmp_path / "out")
+        write_judgments(Judgments.from_dict({"q": {"a b": 1.0}}), tmp_path / "out")
 
 
 def test_preferences_are_read_with_all_their_fields(tmp_path: Path) -> None:
-    found = read_preferences(source_of(tmp_path, b"# who\nq u s b 2\nq u s a 0.5\n\nq t 0 a 0\n"), comments=True)
+    found = read_preferences(source_of(tmp_path, b"# who\nq u s b 2\nq u s a 0.5\n\nq t 0 a 0\n"), Request(comments=True))
 
     assert (found.queries, found.groups, found.subgroups) == (("q",), ["t", "u", "u"], ["0", "s", "s"])
     assert (found.items, found.levels.tolist()) == (["a", "a", "b"], [0.0, 0.5, 2.0])

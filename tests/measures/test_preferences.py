@@ -10,8 +10,8 @@ from oracles import preferences as oracles
 from rankwell import parse_measure, preference_rankings
 from rankwell.core.views.preferences import PreferenceRankings, Preferences
 from rankwell.errors import BadInput, DuplicateItem
-from rankwell.io.trec_qrels import read, read_preferences
-from rankwell.io.trec_run import find_hits
+from rankwell.io.files import Request, find_hits
+from rankwell.io.trec import read_judgments, read_preferences
 from rankwell.measures import preferences as measures
 from rankwell.store import Source
 
@@ -138,8 +138,12 @@ def test_the_measures_print_what_trec_eval_prints(shared: Path, truth: str, run:
     folder = shared / "trec" / "trec_eval_v10"
     source = Source(folder / truth)
     as_preferences = truth.startswith("prefs")
-    table = read_preferences(source, comments=True) if as_preferences else Preferences.from_judgments(read(source, aspects=True))
-    hits = find_hits(Source(folder / run), table.judgments, ties="id-asc", comments=True)
+    table = (
+        read_preferences(source, Request(comments=True))
+        if as_preferences
+        else Preferences.from_judgments(read_judgments(source, Request(aspects="groups")))
+    )
+    hits = find_hits(Source(folder / run), table.judgments, format="trec", ties="id-asc", comments=True).hits
     view = PreferenceRankings.join(table, hits)
     values: dict[str, dict[str, float]] = {}
     checked = 0

@@ -9,8 +9,7 @@ import pytest
 from rankwell import judged_rankings, parse_measure
 from rankwell.core.views.judged import JudgedRankings
 from rankwell.errors import BadInput, BadUsage
-from rankwell.io.trec_qrels import read
-from rankwell.io.trec_run import find_hits
+from rankwell.io.files import find_hits, read_judgments
 from rankwell.measures import cwl
 from rankwell.store import Source
 
@@ -39,8 +38,8 @@ def test_every_user_model_of_ir_measures_is_compared() -> None:
 
 def test_rbp_and_its_residual_print_what_trec_eval_prints(shared: Path) -> None:
     folder = shared / "trec" / "trec_eval_v10"
-    judgments = read(Source(folder / "qrels.test"))
-    view = JudgedRankings.join(judgments, find_hits(Source(folder / "results.test"), judgments))
+    judgments = read_judgments(Source(folder / "qrels.test"))
+    view = JudgedRankings.join(judgments, find_hits(Source(folder / "results.test"), judgments).hits)
     words = {"rbp": "RBP(p=0.9,scale='topic')", "rbp_resid": "RBPResid(p=0.9,quirk=True)"}
     values = {word: dict(zip(view.queries, parse_measure(text)(view), strict=True)) for word, text in words.items()}
     rows = [line.split() for line in (folder / "out.test.aq").read_text().splitlines()]

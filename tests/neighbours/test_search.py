@@ -13,7 +13,7 @@ from rankwell.cli import main
 from rankwell.core.kernels.similarity import Space, score_pairs
 from rankwell.core.tables.embeddings import Embeddings
 from rankwell.errors import BadInput, BadUsage, DuplicateItem, MissingExtra, UnknownName
-from rankwell.io import read_ranking
+from rankwell.io.files import read_ranking
 from rankwell.neighbours import BACKENDS, Groups, TopK, ranks_of, search
 
 METRICS = ("cosine", "dot", "l2")

@@ -8,13 +8,14 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 
-from rankwell import io, report
+from rankwell import report
 from rankwell.core.options import Option
 from rankwell.core.tables import Ints
 from rankwell.core.tables.judgments import Judgments
 from rankwell.core.tables.names import name_runs
 from rankwell.core.tables.ranking import Ranking
 from rankwell.errors import BadUsage
+from rankwell.io import files as io
 from rankwell.report.present import Output
 
 CUTS = (1, 5, 10, 20, 100, 1000)

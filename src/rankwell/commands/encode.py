@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 import rankwell
-from rankwell import io
 from rankwell.encoders import Settings, load_encoder
 from rankwell.encoders.part_file import write_vectors
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate
-from rankwell.io.embeddings import read_column, write_ids
+from rankwell.io import files as io
+from rankwell.io.files import read_column
+from rankwell.io.matrices import write_ids
 from rankwell.report.present import Output, OutputPath, Progress
 from rankwell.store import write_text
 

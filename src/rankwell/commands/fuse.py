@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import numpy as np
 
 import rankwell
-from rankwell import io, report
+from rankwell import report
 from rankwell.core.options import MeasureNames, Option, arguments_of
 from rankwell.core.registry import measure_names
 from rankwell.core.tables.names import name_runs
@@ -18,6 +18,7 @@ from rankwell.errors import BadUsage
 from rankwell.evaluation.results import Results
 from rankwell.experiments.fusion import FusionOptions, FusionTuningOptions, TunedFusion, fusion_notes, read_runs, tune_fusion
 from rankwell.experiments.fusion import fuse as fuse_runs
+from rankwell.io import files as io
 from rankwell.report.present import Output, OutputPath, Progress, listed
 from rankwell.store import STDIN
 from rankwell.transforms.fusion import parse_fusion

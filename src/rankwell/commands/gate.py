@@ -21,8 +21,7 @@ from rankwell.experiments.requirements import (
     parse_requirement,
     read_gate,
 )
-from rankwell.io.result_folder import ResultFolder, is_result_folder, read_results
-from rankwell.io.result_summary import read_summary
+from rankwell.io.result_folder import ResultFolder, is_result_folder, read_results, read_summary
 from rankwell.report.charts import difference_label
 from rankwell.report.junit import Case, junit_text
 from rankwell.report.present import FormatOption, Output

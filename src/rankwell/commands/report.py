@@ -13,9 +13,8 @@ from rankwell.errors import BadUsage, NothingToEvaluate
 from rankwell.evaluation.results import Results
 from rankwell.experiments.comparison import compare_values
 from rankwell.experiments.comparison.folders import Gathered, Named, from_folders, run_names, split_name
-from rankwell.io import read_texts
-from rankwell.io.result_folder import ResultFolder, read_results
-from rankwell.io.result_summary import read_further, read_summary
+from rankwell.io.files import read_texts
+from rankwell.io.result_folder import ResultFolder, read_further, read_results, read_summary
 from rankwell.media.images import Thumbnails, data_uri, locate
 from rankwell.report import Row
 from rankwell.report.charts import difference_label

@@ -8,12 +8,13 @@ from typing import Literal
 
 import numpy as np
 
-from rankwell import io
 from rankwell.core.kernels.products import Exclude, Groups
 from rankwell.core.kernels.similarity import Metric
 from rankwell.errors import BadUsage
-from rankwell.io.embeddings import read_column, read_embeddings
-from rankwell.io.ground_truth import write_ground_truth
+from rankwell.io import files as io
+from rankwell.io.files import read_column
+from rankwell.io.matrices import read_embeddings
+from rankwell.io.vectors import write_ground_truth
 from rankwell.neighbours import search as find
 from rankwell.report.present import Output, OutputPath, Progress
 

@@ -17,7 +17,7 @@ from rankwell.core.kernels.similarity import SIMILARITIES, Similarity, pair_simi
 from rankwell.core.tables import Floats
 from rankwell.core.tables.pairs import Pairs, ScoredPairs
 from rankwell.errors import BadInput, BadUsage
-from rankwell.io.embeddings import read_embeddings
+from rankwell.io.matrices import read_embeddings
 from rankwell.stats.correlation import pearson, spearman
 from rankwell.store import write_text
 

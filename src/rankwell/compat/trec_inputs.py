@@ -7,16 +7,15 @@ from math import isfinite
 from typing import TYPE_CHECKING, NamedTuple
 
 from rankwell.errors import BadLine, BadUsage
-from rankwell.io.reader import judged_rows
-from rankwell.io.reader.native_bytes import Scan
-from rankwell.io.reader.reading import TREC_RUN, ReadOptions
+from rankwell.io.reader import TREC_RUN, ReadOptions, read_judged_rows
+from rankwell.io.reader.compiled import Scan
 from rankwell.store import Source, decode_id
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from rankwell.core.tables import TieRule
-    from rankwell.io.reader.judged_rows import JudgedRows
+    from rankwell.io.reader import JudgedRows
 
 # A run of this size takes longer to read than a thread to start.
 LARGE = 1 << 22
@@ -254,7 +253,7 @@ def read_ahead(options: Options) -> Ahead | None:
     if options.truth_format != "qrels":
         return None
     truth, run = Source(options.qrels), Source(options.run)
-    rows = judged_rows.read(truth, comments=not options.old)
+    rows = read_judged_rows(truth, comments=not options.old)
     if rows is None:
         return None
     large = run.path is not None and run.path.stat().st_size >= LARGE

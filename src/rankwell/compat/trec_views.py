@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from rankwell.compat.trec_inputs import Ahead, reading_of
 from rankwell.compat.trec_measures import LEAST_FOR_GEOMETRIC, Evaluated, Line
 from rankwell.core.registry import Measure
 from rankwell.core.views.judged import JudgedRankings
-from rankwell.io.reader import reading
+from rankwell.io.reader import TREC_RUN, scan
 from rankwell.store import Source
 
 if TYPE_CHECKING:
@@ -55,18 +55,18 @@ def _join_judged(options: Options, truth: Source, run: Source, ahead: Ahead | No
     return _Joined(view, hits.present, positives=int(np.count_nonzero(judgments.grades > 0)))
 
 
-def _other_judgments(options: Options, truth: Source) -> Judgments:
+def _other_judgments(options: Options, truth: Source, aspects: Literal["none", "groups"] = "none") -> Judgments:
     """Judgments that the compiled reader does not read. Importing all formats takes longer than reading a small file."""
-    from rankwell.io.trec_qrels import read
+    from rankwell.io.files import Request
+    from rankwell.io.trec import read_judgments
 
-    return read(truth, comments=not options.old)
+    return read_judgments(truth, Request(comments=not options.old, aspects=aspects))
 
 
 def _join_groups(options: Options, truth: Source, run: Source) -> _Joined:
     from rankwell.core.views.aspects import GroupRankings
-    from rankwell.io.trec_qrels import read
 
-    judgments = _whole_grades(read(truth, aspects=True, comments=not options.old))
+    judgments = _whole_grades(_other_judgments(options, truth, "groups"))
     hits = _hits(options, run, judgments.flat)
     view = GroupRankings.join(judgments, hits)
     view = view if options.depth is None else view.cut(options.depth)
@@ -75,12 +75,14 @@ def _join_groups(options: Options, truth: Source, run: Source) -> _Joined:
 
 def _join_preferences(options: Options, truth: Source, run: Source) -> _Joined:
     from rankwell.core.views.preferences import PreferenceRankings, Preferences
-    from rankwell.io.trec_qrels import read, read_preferences
 
     if options.truth_format == "prefs":
-        preferences = read_preferences(truth, comments=not options.old)
+        from rankwell.io.files import Request
+        from rankwell.io.trec import read_preferences
+
+        preferences = read_preferences(truth, Request(comments=not options.old))
     else:
-        preferences = Preferences.from_judgments(read(truth, aspects=True, comments=not options.old))
+        preferences = Preferences.from_judgments(_other_judgments(options, truth, "groups"))
     # With preferences trec_eval reverses the order of tied items; -J removes items that were not compared, which has no effect.
     hits = _hits(options, run, preferences.judgments, ties="id-asc")
     view = PreferenceRankings.join(preferences, hits)
@@ -96,7 +98,7 @@ def _hits(options: Options, run: Source, judgments: Judgments, *, ties: TieRule 
     """The hits of the run. Under -c a query without results gets an unjudged item, as in version 10."""
     hits = None if ahead is None or ahead.scan is None else ahead.scan.hits(judgments)
     if hits is None:
-        hits = reading.scan(run, judgments, reading.TREC_RUN, reading_of(options, ties))
+        hits = scan(run, judgments, TREC_RUN, reading_of(options, ties))
     if options.old or not options.complete:
         return hits
     return replace(hits, retrieved=np.where(hits.present, hits.retrieved, 1))

@@ -3,8 +3,8 @@
 import re
 
 from rankwell.core.tables.judgments import Judgments
-from rankwell.io import FORMATS, Request, Texts, file_format
-from rankwell.io.reader import judged_rows
+from rankwell.io.files import FORMATS, Request, Texts, file_format
+from rankwell.io.reader import read_judged_rows
 from rankwell.store import Head, Source
 
 _HEADER = b"query-id\tcorpus-id\tscore\n"
@@ -26,7 +26,7 @@ def _sniff_texts(head: Head) -> float:
 @file_format("beir", "judgments", sniff=_sniff_judgments)
 def read_judgments(source: Source, request: Request) -> Judgments:
     """The judgments in `qrels/test.tsv`. Source: Thakur et al. 2021, BEIR."""
-    if request.duplicates == "error" and request.aspects == "none" and (found := judged_rows.read(source, header=_HEADER)):
+    if request.duplicates == "error" and request.aspects == "none" and (found := read_judged_rows(source, header=_HEADER)):
         return found.table()
     return FORMATS["tsv judgments"].read(source, request)
 

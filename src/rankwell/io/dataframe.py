@@ -9,7 +9,7 @@ from rankwell.core.tables.judgments import Judgments
 from rankwell.core.tables.names import Columns, Holds, choose_columns, unique_rows
 from rankwell.core.tables.ranking import Ranking
 from rankwell.errors import BadInput, BadScore
-from rankwell.io import Request, Texts, file_format
+from rankwell.io.files import Request, Texts, file_format
 
 
 def _is_frame(thing: Any) -> bool:

@@ -7,8 +7,8 @@ from rankwell.core.tables.judgments import Judgments
 from rankwell.core.tables.names import unique_rows
 from rankwell.core.tables.ranking import Hits, Ranking
 from rankwell.errors import BadInput, BadLine, DuplicateItem
-from rankwell.io import Request, Texts, file_format
-from rankwell.io.reader.reading import MSMARCO_RUN, ReadOptions, scan
+from rankwell.io.files import Request, Texts, file_format
+from rankwell.io.reader import MSMARCO_RUN, scan
 from rankwell.store import Head, Source, decode_id
 
 
@@ -38,8 +38,8 @@ def _refuse_scores(source: Source) -> None:
 
 def _find_hits(source: Source, judgments: Judgments, request: Request) -> Hits:
     _refuse_scores(source)
-    reading = ReadOptions(ties=request.ties, single_precision=request.single_precision, keep=request.keep)
-    return scan(source, judgments, MSMARCO_RUN, reading, progress=request.progress)
+    options = request.options._replace(comments=False)
+    return scan(source, judgments, MSMARCO_RUN, options, progress=request.progress)
 
 
 @file_format("msmarco", "run", sniff=_sniff_run, find_hits=_find_hits)

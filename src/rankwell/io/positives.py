@@ -15,8 +15,8 @@ from rankwell.core.tables import Ints
 from rankwell.core.tables.judgments import Judgments
 from rankwell.core.tables.names import Positions
 from rankwell.core.tables.scores import Positives
-from rankwell.errors import BadInput, BadUsage, DuplicateItem
-from rankwell.io import find_judgments
+from rankwell.errors import BadInput, BadUsage, DuplicateItem, naming
+from rankwell.io.files import find_judgments
 from rankwell.store import Source, decode_id
 
 _QUERY_WORDS = ("query", "q", "topic", "caption", "sentence", "text")
@@ -51,16 +51,12 @@ def read_positives(place: Any, sides: Sides) -> Positives:
         raise BadUsage("positives are named by an empty text; name a file, or leave the option out for the diagonal.")
     if isinstance(place, (str, Path)) and str(place) != "diagonal":
         source = Source(place)
-        try:
+        with naming(source.name):
             pairs = _pairs(source, sides)
             if pairs is not None:
                 return pairs
             thing = _loaded(source)
             return _of_judgments(find_judgments(place).table, sides) if thing is None else _of(thing, sides)
-        except BadInput as error:
-            if source.name in str(error):
-                raise
-            raise type(error)(f"{source.name}: {error}") from error
     return _of(place, sides)
 
 
@@ -106,7 +102,7 @@ def _pairs(source: Source, sides: Sides) -> Positives | None:
     wrong = next((number for number, row in enumerate(rows, 1) if len(row) != 2), None)
     if wrong is not None:
         raise BadInput(f"row {wrong} has {len(rows[wrong - 1])} fields, row 1 has 2 (query and item). Correct the row.")
-    queries, items = _Names(sides.queries, "row", "query"), _Names(sides.items, "column", "item")
+    queries, items = _SideNames(sides.queries, "row", "query"), _SideNames(sides.items, "column", "item")
     named = not (queries.knows(rows[0][0]) and items.knows(rows[0][1]))
     turned = named and _order(rows[0])
     pairs = [(row[1], row[0]) if turned else (row[0], row[1]) for row in rows[named:]]
@@ -163,7 +159,7 @@ def _of(thing: Any, sides: Sides) -> Positives:
         mapping: Mapping[Any, Any] = thing
         if any(isinstance(each, Mapping) for each in mapping.values()):
             return _of_judgments(find_judgments(mapping).table, sides)
-        rows = _Names(sides.queries, "row", "query")
+        rows = _SideNames(sides.queries, "row", "query")
         return _of_lists([(rows.find(key, "the positives"), values) for key, values in mapping.items()], sides)
     if isinstance(thing, (int, np.integer)):
         thing = [int(thing)] * len(sides.items)
@@ -215,7 +211,7 @@ def _of_groups(groups: Groups, sides: Sides) -> Positives:
 
 def _of_judgments(table: Judgments, sides: Sides) -> Positives:
     flat = table.flat
-    rows, columns = _Names(sides.queries, "row", "query"), _Names(sides.items, "column", "item")
+    rows, columns = _SideNames(sides.queries, "row", "query"), _SideNames(sides.items, "column", "item")
     right = np.flatnonzero(flat.grades > 0)
     known = [rows.find(query, "the judgments") for query in flat.queries]
     owners = np.array(known, dtype=np.int64)[flat.query_of_row[right]]
@@ -227,7 +223,7 @@ def _of_judgments(table: Judgments, sides: Sides) -> Positives:
 
 
 def _of_lists(lists: list[tuple[int, Any]], sides: Sides) -> Positives:
-    columns = _Names(sides.items, "column", "item")
+    columns = _SideNames(sides.items, "column", "item")
     owners, found = list[int](), list[int]()
     for row, values in lists:
         listed: Any = values.tolist() if hasattr(values, "tolist") else values
@@ -242,7 +238,7 @@ def _id_of(names: Sequence[str], row: int) -> str:
     return "" if isinstance(names, Positions) else f" ({names[row]!r})"
 
 
-class _Names:
+class _SideNames:
     """The names of rows or columns."""
 
     def __init__(self, names: Sequence[str], what: str, role: str) -> None:

@@ -1,4 +1,4 @@
-"""Folders that `-o` wrote, by any protocol: values of single queries, the rules behind them, what is known of the queries."""
+"""Folders that `-o` wrote, by any protocol: values of single queries, rules, columns of the queries, the summary."""
 
 import json
 from collections.abc import Generator, Mapping, Sequence
@@ -24,7 +24,7 @@ _COLUMNS = ("run", "query", "measure", "label", "value", "unit")
 class ResultFolder:
     """The content of a folder of results; differences that a comparison added to it are left out.
 
-    row_attributes: for each element of `values` its further columns (`direction`), which distinguish it within its measure.
+    row_attributes: of each element of `values`, which distinguish it from others of its measure (`direction`).
     better: measure -> the direction of better values, where the rules state it. inputs: name -> content hash of what was read.
     attributes: name -> query -> text: other columns of the queries. protocol: the kind of result.
     """
@@ -68,11 +68,11 @@ class ResultFolder:
 def values_behind(row: Mapping[str, Any], values: Sequence[Values], row_attributes: Sequence[Mapping[str, Any]]) -> Values | None:
     """The values of single queries that a row of the summary sums up; None for the figure of a whole collection.
 
-    row_attributes: as in `ResultFolder`.
+    row_attributes: of each element of `values`, as in `ResultFolder`.
     """
-    for each, own in zip(values, row_attributes, strict=True):
+    for each, fact in zip(values, row_attributes, strict=True):
         if (each.run, each.measure) == (row["run"], row["measure"]) and all(
-            row.get(name) == value for name, value in own.items()
+            row.get(name) == value for name, value in fact.items()
         ):
             return each
     return None
@@ -93,11 +93,11 @@ def read_results(place: str | Path) -> ResultFolder:
     described: Mapping[str, Any] = rules.get("measures") or {}
     measures = {name: fact for name, fact in described.items() if isinstance(fact, Mapping)}
     summaries = {name: fact["summary"] for name, fact in measures.items() if fact.get("summary") in get_args(Summary)}
-    values, attributes = _values(folder / PER_QUERY, summaries)
+    values, row_attributes = _values(folder / PER_QUERY, summaries)
     return ResultFolder(
         place=folder,
         values=values,
-        row_attributes=attributes,
+        row_attributes=row_attributes,
         rules=rules,
         better={name: fact["better"] for name, fact in measures.items() if fact.get("better") in get_args(Better)},
         inputs=inputs,
@@ -159,14 +159,14 @@ def _values(path: Path, summaries: Mapping[str, Summary]) -> tuple[tuple[Values,
     lists = f"list(query ORDER BY file_row_number), list(value ORDER BY file_row_number){weight}"
     sql = f"SELECT {keys}, {lists} FROM {parquet(path, numbered=True)} {own} GROUP BY {keys} ORDER BY min(file_row_number)"  # noqa: S608
     values: list[Values] = []
-    attributes: list[dict[str, Any]] = []
+    row_attributes: list[dict[str, Any]] = []
     width = 4 + len(others)
     for row in _select(path, sql):
         run, measure, label, unit = row[:4]
         queries, numbers, *weights = row[width:]
         values.append(_element(path, (run, measure, label, unit), summaries, queries, numbers, weights[0] if weights else None))
-        attributes.append({name: each for name, each in zip(others, row[4:width], strict=True) if each is not None})
-    return tuple(values), tuple(attributes)
+        row_attributes.append({name: each for name, each in zip(others, row[4:width], strict=True) if each is not None})
+    return tuple(values), tuple(row_attributes)
 
 
 def _element(
@@ -256,3 +256,42 @@ def reading(what: str) -> Generator[None]:
     except duckdb.Error as error:
         message = str(error).split("\n")[0]
         raise BadInput(f"{what}: the Parquet data is damaged or ends early ({message}); run the command again.") from error
+
+
+_SUMMARY_COLUMNS = ("run", "measure", "label", "mean", "sd", "ci_low", "ci_high", "n", "unit")
+
+
+def read_summary(folder: str | Path) -> list[dict[str, Any]]:
+    """The rows of summary.json, as they were written. Raises BadInput where it is missing or holds something else."""
+    path = Path(folder) / "summary.json"
+    rows: list[Any] = _json_object(path, "rows", list)["rows"]
+    for place, row in enumerate(rows, 1):
+        missing = next((name for name in _SUMMARY_COLUMNS if not isinstance(row, dict) or name not in row), None)
+        if missing is not None:
+            raise BadInput(f"{path}: row {place} has no {missing!r}; expected a folder that a command wrote with -o.")
+    return rows
+
+
+def read_further(folder: str | Path) -> dict[str, list[Any]]:
+    """The further lists of summary.json, by name: `notes`, and the tables that a command had besides (`verdicts`, `groups`)."""
+    found = _json_object(Path(folder) / "summary.json", "rows", list)
+    return {name: each for name, each in found.items() if name != "rows" and isinstance(each, list)}
+
+
+def read_performance(folder: str | Path) -> Mapping[str, Any]:
+    """The content of performance.json on runs and machine; empty where the file is missing. Raises BadInput for other content."""
+    path = Path(folder) / "performance.json"
+    return _json_object(path, "runs", dict) if path.is_file() else {}
+
+
+def _json_object(path: Path, key: str, kind: type) -> dict[str, Any]:
+    """The JSON object of a file. Raises BadInput where it has not this kind of value under the key."""
+    if not path.is_file():
+        raise BadInput(f"{path.parent}: no {path.name}; expected a folder that a command wrote with -o.")
+    try:
+        found = json.loads(Source(path).read())
+    except ValueError as error:
+        raise BadInput(f"{path} is not JSON: {error}.") from error
+    if not isinstance(found, dict) or not isinstance(found.get(key), kind):
+        raise BadInput(f"{path}: no {key!r}; expected a folder that a command wrote with -o.")
+    return found

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from threading import Lock
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from rankwell.core.kernels.products import Best, Counted, Exclude, ExcludedPairs
 from rankwell.core.kernels.similarity import Block, Metric, Reals, Space, metric_name, score_pairs
 from rankwell.core.kernels.workers import in_threads, processors
 from rankwell.core.registry import Catalogue
-from rankwell.core.tables import Floats, Ints
+from rankwell.core.tables import Floats, Ints, RankCounts
 from rankwell.core.tables.embeddings import Embeddings, Vectors, as_embeddings
 from rankwell.core.tables.ranking import Ranking
 from rankwell.errors import BadInput, BadUsage, MissingExtra
@@ -95,19 +95,6 @@ class TopK:
             self.scores[found],
             all_queries=names,
         )
-
-
-class RankCounts(NamedTuple):
-    """Numbers of items that score higher than an item, and the same, itself included; -1 where none was requested.
-
-    before: number of those with the same score that come earlier in the table, so that a list of `search` has the item at
-    rank `above + before + 1`.
-    """
-
-    above: Ints
-    tied: Ints
-    scores: Floats
-    before: Ints
 
 
 def search(

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from rankwell.errors import BadUsage
-from rankwell.io.embeddings import read_embeddings
+from rankwell.io.matrices import read_embeddings
 from rankwell.media.python_docs import Entry
 
 TOOL = Path(__file__).parents[3] / "tools" / "agreement_pipeline.py"

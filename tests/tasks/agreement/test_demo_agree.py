@@ -10,7 +10,7 @@ import pytest
 from rankwell import cli
 from rankwell.core import commands
 from rankwell.core.options import bind
-from rankwell.io.embeddings import read_embeddings
+from rankwell.io.matrices import read_embeddings
 from rankwell.media.python_docs import Entry
 from rankwell.tasks.agreement.commands import demo_agree
 

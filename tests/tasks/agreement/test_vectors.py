@@ -8,7 +8,7 @@ import pytest
 
 from rankwell import report
 from rankwell.core.tables.embeddings import Embeddings
-from rankwell.io.embeddings import read_embeddings
+from rankwell.io.matrices import read_embeddings
 from rankwell.tasks.agreement.vectors import vector_panel
 
 

@@ -11,10 +11,9 @@ import pytest
 from answer_forms import PIAF_SAMPLE
 from rankwell.core.registry import parse_measure
 from rankwell.core.tables.judgments import Judgments
-from rankwell.core.tables.ranking import Ranking
+from rankwell.core.tables.ranking import Ranking, hits_of_ranking
 from rankwell.core.views.judged import JudgedRankings
 from rankwell.errors import BadInput, BadUsage, UnknownName
-from rankwell.io.reader.rows import hits_of_ranking
 from rankwell.tasks.answers.answer_pairs import Questions
 from rankwell.tasks.answers.formats import read_questions
 from rankwell.tasks.answers.truth import by_answer, by_context, by_document

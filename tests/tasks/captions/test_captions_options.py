@@ -272,7 +272,7 @@ def test_runs_are_named_where_their_files_have_one_name(tmp_path: Path):
         captions([tmp_path / "S.npy", tmp_path / "S.npz"])
     named = captions([f"a={tmp_path}/S.npy", f"b={tmp_path}/S.npz"], intervals="none")
     assert list(dict.fromkeys(row["run"] for row in named.summary)) == ["a", "b"]
-    with pytest.raises(BadInput, match="2 arrays may be the scores"):
+    with pytest.raises(BadInput, match="2 arrays with two dimensions"):
         captions(tmp_path / "two.npz")
 
 

@@ -18,7 +18,7 @@ from rankwell.core.kernels.similarity import SIMILARITIES, pair_similarities
 from rankwell.core.tables.embeddings import Embeddings
 from rankwell.core.tables.pairs import Pairs, ScoredPairs, sample_pairs
 from rankwell.errors import BadInput, BadScore, BadUsage
-from rankwell.io.numbers import read_numbers
+from rankwell.io.columns import read_numbers
 from rankwell.tasks.pairs.evaluation import ModelPairs, PairOptions, measure_pairs, resamples_of
 
 ST = pytest.mark.filterwarnings("ignore")
@@ -338,7 +338,7 @@ def test_the_table_shows_small_p_values_in_four_digits(folder, run):
         (["gold.txt", "teacher.npy"], "expected a single column of numbers"),
         (["gold.txt", "pairs.csv"], "3 columns; name one, as in pairs.csv:genre"),
         (["gold.txt", "pairs.csv:nope"], "no column 'nope'; found are 'gold', 'sim', 'genre'"),
-        (["gold.txt", "pairs.csv:genre"], "row 1, column 'genre': no finite number"),
+        (["gold.txt", "pairs.csv:genre"], "row 1, column 'genre': not a finite number"),
         (["gold.txt", "sim.npy", "--strata", "1"], "--strata 1; 2 to 100 parts"),
         (["gold.txt", "sim.npy", "--strata", "short.txt"], "3 strata for 80 pairs"),
         (["gold.txt", "sim.npy", "sim.npy"], "two files are called"),

@@ -56,7 +56,7 @@ def choose_array(shapes: Mapping[str, tuple[int, ...]], name: str, file: str) ->
     usual = [key for key in flat if key.lower() in USUAL]
     chosen = flat if len(flat) == 1 else usual
     if len(chosen) != 1:
-        what = "no array with two dimensions" if not flat else f"{len(flat)} arrays may be the vectors"
+        what = "no array with two dimensions" if not flat else f"{len(flat)} arrays with two dimensions"
         example = f"; name one, as in {Path(file).name}:{flat[0]}" if flat else ""
         raise BadInput(f"{what}; the file has {listed}{example}.")
     return chosen[0]

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from rankwell.core.kernels import native
 from rankwell.core.kernels.products import greater_counts
 from rankwell.core.kernels.workers import in_threads, processors
-from rankwell.core.tables import Bools, Floats, Ints, offsets_of
+from rankwell.core.tables import Bools, Floats, Ints, RankCounts, offsets_of
 from rankwell.core.tables.scores import Positives, Scores
 from rankwell.errors import BadScore
 
@@ -35,6 +35,11 @@ class PositiveCounts(NamedTuple):
     above: Ints
     tied: Ints
     before: Ints
+
+    @property
+    def ranks(self) -> RankCounts:
+        """The rank counts alone."""
+        return RankCounts(self.above, self.tied, self.scores, self.before)
 
 
 class Side(NamedTuple):

@@ -119,10 +119,14 @@ def _unit_keys(units: Ints, offsets: Ints, segments: Ints, span: int) -> Ints:
 
 
 class RankCounts(NamedTuple):
-    """For each target item the numbers of items that score higher, that score the same (itself too), and of those before it."""
+    """Numbers of items that score higher than an item, that score the same (itself too), and of those before it in the order.
+
+    Of any one shape; -1, and a score of NaN, for no item.
+    """
 
     above: Ints
     tied: Ints
+    scores: Floats
     before: Ints
 
 
@@ -167,7 +171,7 @@ def rank_counts(scores: Floats, offsets: Ints, targets: Ints, item_bytes: Callab
         first = int(group[0])
         rivals = start[first] + np.flatnonzero(scores[start[first] : stop[first]] == scores[targets[first]])
         before[group] = _places(targets[group], rivals, item_bytes, ties)
-    return RankCounts(above, tied, before)
+    return RankCounts(above, tied, scores[targets], before)
 
 
 def _counts_in_sorted(scores: Floats, offsets: Ints, targets: Ints, start: Ints) -> tuple[Ints, Ints]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rankwell.core.tables import Bools, Floats, Ints, offsets_of, position_in_segment
+from rankwell.core.tables import Bools, Floats, Ints, RankCounts, offsets_of, position_in_segment
 from rankwell.core.tables.judgments import Judgments
 from rankwell.core.tables.ranking import Hits
 from rankwell.core.views.judged import JudgedRankings
@@ -137,18 +137,10 @@ def _view(
     judgments: Judgments, rows: Ints, above: Ints, retrieved: Ints, *, tied: Ints | None = None, before: Ints | None = None
 ) -> JudgedRankings:
     order = np.argsort(judgments.query_of_row[rows], kind="stable")
-    score: Floats = -above.astype(np.float64)
-    hits = Hits(
-        query=judgments.query_of_row[rows][order],
-        row=rows[order],
-        score=score[order],
-        above=above[order],
-        tied=(np.ones(len(rows), dtype=np.int64) if tied is None else tied)[order],
-        before=(np.zeros(len(rows), dtype=np.int64) if before is None else before)[order],
-        retrieved=np.asarray(retrieved, dtype=np.int64),
-        present=np.ones(len(judgments.queries), dtype=np.bool_),
-        unknown={},
-    )
+    tied = np.ones(len(rows), dtype=np.int64) if tied is None else tied
+    before = np.zeros(len(rows), dtype=np.int64) if before is None else before
+    counts = RankCounts(above[order], tied[order], -above[order].astype(np.float64), before[order])
+    hits = Hits.of_counts(judgments.query_of_row[rows][order], rows[order], counts, np.asarray(retrieved, dtype=np.int64))
     return JudgedRankings.join(judgments, hits)
 
 

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from rankwell import __version__, io
+from rankwell import __version__
 from rankwell.conventions import CONVENTIONS, LabelledMeasure, choose_measures
 from rankwell.core.options import Option, takes_options
 from rankwell.core.tables import Floats, offsets_of, sort_ids
@@ -26,6 +26,7 @@ from rankwell.experiments.fusion.trials import (
     measure_all,
     only_queries,
 )
+from rankwell.io import files as io
 from rankwell.transforms.fusion import Fusion, RunLists, parse_fusion
 
 __all__ = ["Choice", "FusionOptions", "FusionTuningOptions", "TunedFusion", "fuse", "fusion_notes", "read_runs", "tune_fusion"]

@@ -16,7 +16,7 @@ from rankwell.experiments.runner import run
 from rankwell.experiments.runner.commands import Command, command_of, input_mark, load_command, reject_unknown
 from rankwell.experiments.runner.recipes import Recipe, changes, content_of, read_record, recipe
 from rankwell.experiments.toml_tables import check_folder_name
-from rankwell.io.embeddings import IDS_BESIDE
+from rankwell.io.matrices import IDS_BESIDE
 from rankwell.report.folder import digest_of, remove_stale
 from rankwell.report.present import Progress
 from rankwell.store import STDIN, split_part, write_text

@@ -13,8 +13,7 @@ from rankwell.experiments.comparison import ComparisonOptions, Correction, Origi
 from rankwell.experiments.comparison.folders import differing
 from rankwell.experiments.files import Experiment
 from rankwell.experiments.runner.planning import CellResult
-from rankwell.io.result_folder import ResultFolder, read_results, values_behind
-from rankwell.io.result_summary import read_summary
+from rankwell.io.result_folder import ResultFolder, read_results, read_summary, values_behind
 from rankwell.report import SUMMARY_COLUMNS, Row
 from rankwell.report.system_table import SystemFigure, SystemTable
 

@@ -1,4 +1,7 @@
-"""Tables with named columns: CSV, TSV, Parquet and JSON lines, through DuckDB; a folder that loads its parts."""
+"""Tables with named columns: CSV, TSV, Parquet and JSON lines, through DuckDB; a folder that loads its parts.
+
+DuckDB joins and counts the rows of a run; the tie rule is that of every other reader.
+"""
 
 from functools import partial
 from pathlib import Path
@@ -6,30 +9,150 @@ from typing import Any
 
 import numpy as np
 
+from rankwell.core.kernels import native
+from rankwell.core.tables import Ints, offsets_of
 from rankwell.core.tables.judgments import Judgments
-from rankwell.core.tables.names import quoted, sql_text
-from rankwell.core.tables.ranking import Hits, Ranking
-from rankwell.errors import BadInput
-from rankwell.io import Request, Texts, file_format
-from rankwell.io.column_tables.dialects import CSV, JSONL, PARQUET, TSV, Dialect
-from rankwell.io.column_tables.hits import drop_duplicates, hits_of_stream, hits_of_table
-from rankwell.io.column_tables.numbers import read_numbers, sniff_numbers
-from rankwell.io.column_tables.records import read_records
-from rankwell.io.column_tables.scores import read_scores, sniff_scores
-from rankwell.io.column_tables.session import connected
-from rankwell.io.column_tables.table import opened
-from rankwell.io.column_tables.vectors import read_column, read_vectors, sniff_column, sniff_vectors
+from rankwell.core.tables.names import Columns, Repeats, quoted, sql_text
+from rankwell.core.tables.ranking import Hits, Ranking, Rows, hits_of_rows
+from rankwell.errors import BadInput, DuplicateItem
+from rankwell.io.column_tables.numeric import (
+    read_column,
+    read_numbers,
+    read_records,
+    read_scores,
+    read_vectors,
+    sniff_column,
+    sniff_numbers,
+    sniff_scores,
+    sniff_vectors,
+)
+from rankwell.io.column_tables.table import CSV, JSONL, PAR1, PARQUET, TSV, ColumnTable, Dialect, connected, opened
+from rankwell.io.files import Request, Texts, file_format
 from rankwell.store import Head, Source
 
 
 def find_hits(source: Source, judgments: Judgments, request: Request, *, dialect: Dialect) -> Hits:
     """The hits of a run in a table: counted row by row, or in DuckDB, which only the judged rows leave with their ids then."""
     with opened(source, dialect, "run") as (table, columns):
-        found = hits_of_stream(table, columns, judgments, request)
+        found = _hits_of_stream(table, columns, judgments, request)
         if found is not None:
             return found
         table.load(columns)
-        return hits_of_table(table, judgments, request)
+        return _hits_of_table(table, judgments, request)
+
+
+def _hits_of_stream(table: ColumnTable, columns: Columns, judgments: Judgments, request: Request) -> Hits | None:
+    """The hits of a table that is counted as it comes by; None where it cannot be, and the other way reports the reason."""
+    if native.library is None or request.duplicates != "error" or (stream := table.stream(columns)) is None:
+        return None
+    from rankwell.io.reader.compiled import scan_columns
+
+    return scan_columns(stream, judgments, request.options)
+
+
+def _hits_of_table(table: ColumnTable, judgments: Judgments, request: Request) -> Hits:
+    """The hits of the loaded table `r`. Raises DuplicateItem."""
+    sizes: dict[str, int] = dict(table.run("SELECT owner, count(*) FROM r GROUP BY owner ORDER BY owner").fetchall())
+    _register_truth(table, judgments, sizes)
+    found = table.run(
+        "SELECT r.rowid AS row, code, value, hash(item) AS print FROM r JOIN known ON r.owner = known.owner"
+    ).fetchnumpy()
+    # Joins return rows in any order: every column goes back to the order of the file, then together with its query.
+    total = int(found["row"].max()) + 1 if len(found["row"]) else 0
+    code = _scatter(found["row"], found["code"], total, -1)
+    known = np.flatnonzero(code >= 0)
+    if (np.diff(code[known]) < 0).any():
+        known = known[np.argsort(code[known], kind="stable")]
+    scores = _scatter(found["row"], found["value"], total, 0.0)[known]
+    _refuse_duplicates(table, _scatter(found["row"], found["print"], total, 0)[known], code[known])
+    place = np.zeros(total, dtype=np.int64)
+    place[known] = np.arange(len(known))
+    judged = table.run(
+        "SELECT r.rowid AS row, truth.row AS judged FROM r JOIN known ON r.owner = known.owner "
+        "JOIN truth ON truth.code = known.code AND truth.item = r.item"
+    ).fetchnumpy()
+    targets = place[judged["row"]]
+    order = np.argsort(targets)
+
+    def _ids(rows: Ints) -> list[str]:
+        wanted = known[rows]
+        table.session.register("wanted", {"row": wanted, "spot": np.arange(len(wanted))})
+        names = table.run("SELECT spot, item FROM wanted JOIN r ON r.rowid = wanted.row").fetchnumpy()
+        return _scatter(names["spot"], names["item"], len(wanted), None).tolist()
+
+    rows = Rows(
+        offsets=offsets_of(np.bincount(code[known], minlength=len(judgments.queries)).astype(np.int64)),
+        scores=scores,
+        targets=targets[order],
+        judged=judged["judged"][order].astype(np.int64),
+        ids=_ids,
+        unknown={query: size for query, size in sizes.items() if query not in judgments.index},
+    )
+    return hits_of_rows(rows, judgments, ties=request.ties, single_precision=request.single_precision, keep=request.keep)
+
+
+def _scatter(rows: np.ndarray, values: np.ndarray, total: int, missing: object) -> np.ndarray:
+    """(total,) each value at its row."""
+    result = np.full(total, missing, dtype=values.dtype)
+    result[rows] = values
+    return result
+
+
+def _register_truth(table: ColumnTable, judgments: Judgments, present: dict[str, int]) -> None:
+    """Makes the tables `known` of queries that both sides have and `truth` of their judged items."""
+    codes = [code for code, query in enumerate(judgments.queries) if query in present]
+    bounds = judgments.offsets.tolist()
+    # An id with bytes that are not UTF-8 is in no such table, and DuckDB would not take it.
+    rows = [row for code in codes for row in range(bounds[code], bounds[code + 1]) if _is_utf8(judgments.items[row])]
+    owners = np.array([judgments.queries[code] for code in codes], dtype=object)
+    table.session.register("known_rows", {"owner": owners, "code": np.array(codes, dtype=np.int64)})
+    truth = {
+        "code": judgments.query_of_row[rows],
+        "item": np.array([judgments.items[row] for row in rows], dtype=object),
+        "row": np.array(rows, dtype=np.int64),
+    }
+    table.session.register("truth_rows", truth)
+    for name in ("known", "truth"):
+        table.run(f"CREATE TEMP TABLE {name} AS SELECT * FROM {name}_rows")
+
+
+def _is_utf8(text: str) -> bool:
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _refuse_duplicates(table: ColumnTable, prints: np.ndarray, code: Ints) -> None:
+    """Raises DuplicateItem; equal hash values only call for a comparison of the items."""
+    mixed = prints * np.uint64(0x9E3779B97F4A7C15) + code.astype(np.uint64) * np.uint64(0xC2B2AE3D27D4EB4F)
+    mixed.sort()
+    if (mixed[1:] == mixed[:-1]).any():
+        refuse_duplicates(table, " JOIN known ON r.owner = known.owner")
+
+
+def refuse_duplicates(table: ColumnTable, only: str = "") -> None:
+    """Raises DuplicateItem for the first item that repeats an earlier one of its query."""
+    found = table.run(
+        "SELECT owner, item, rows[1], rows[2] FROM (SELECT r.owner AS owner, item, list_sort(list(r.rowid)) AS rows "
+        f"FROM r{only} GROUP BY r.owner, item HAVING count(*) > 1) ORDER BY rows[2] LIMIT 1"
+    ).fetchone()
+    if found is not None:
+        query, item, first, second = found
+        what = f"{table.name}: query {query!r} lists item {item!r} twice, in rows {first + 1} and {second + 1}"
+        raise DuplicateItem(f"{what}; keep one of them, or say which to keep (first, best).")
+
+
+def drop_duplicates(table: ColumnTable, duplicates: Repeats) -> None:
+    """Leaves the first or the best of each item of a query in the table `r`, in its place."""
+    if duplicates in ("first", "best"):
+        better = "value DESC, " if duplicates == "best" else ""
+        chosen = f"row_number() OVER (PARTITION BY owner, item ORDER BY {better}spot) = 1"
+        # DuckDB 2.0 fails on windows ordered by rowid itself, so the place becomes a column first.
+        table.run("CREATE TEMP TABLE placed AS SELECT rowid AS spot, * FROM r")
+        table.run("DROP TABLE r")
+        table.run(f"CREATE TEMP TABLE r AS SELECT * EXCLUDE spot FROM placed QUALIFY {chosen} ORDER BY spot")
 
 
 def read_run(source: Source, request: Request, *, dialect: Dialect) -> Ranking:
@@ -50,7 +173,7 @@ def read_run(source: Source, request: Request, *, dialect: Dialect) -> Ranking:
 
 
 def read_judgments(source: Source, request: Request, *, dialect: Dialect) -> Judgments:
-    """The judgments in a table with columns for query, item and grade, and aspect where groups or intents are asked for."""
+    """The judgments in a table with columns for query, item and grade, and aspect where groups or intents are requested."""
     with opened(source, dialect, "judgments", aspects=request.aspects != "none") as (table, columns):
         table.load(columns)
         if request.duplicates != "error" and columns.aspect:
@@ -63,14 +186,14 @@ def read_judgments(source: Source, request: Request, *, dialect: Dialect) -> Jud
 
 
 def read_texts(source: Source, request: Request, *, dialect: Dialect) -> Texts:
-    """Texts by id; every other column becomes an attribute where it has a value. Raises BadInput for an id that comes twice."""
+    """Texts by id; every other column becomes an attribute where it has a value. Raises BadInput for a repeated id."""
     with opened(source, dialect, "texts") as (table, columns):
         others = [] if request.ids_only else [name for name in table.types if name not in (columns.owner, columns.value)]
         shown = [f"{quoted(name)}->>'$'" if table.types[name] == "JSON" else quoted(name) + "::VARCHAR" for name in others]
-        told = (
+        content = (
             "''" if request.ids_only else f"{quoted(columns.value)}" + ("->>'$'" if table.types[columns.value] == "JSON" else "")
         )
-        rows = table.run(f"SELECT {table.id(columns.owner)}, {', '.join([told, *shown])} FROM {table.source}").fetchall()
+        rows = table.run(f"SELECT {table.id(columns.owner)}, {', '.join([content, *shown])} FROM {table.source}").fetchall()
     texts, attributes = dict[str, str](), dict[str, dict[str, str]]()
     for number, (name, value, *rest) in enumerate(rows, 1):
         if name is None or name in texts:
@@ -87,7 +210,7 @@ def write_run(ranking: Ranking, path: Path, *, dialect: Dialect) -> None:
 
 
 def write_judgments(judgments: Judgments, path: Path, *, dialect: Dialect) -> None:
-    """Writes columns query, item and grade, whole numbers without a point, and aspect where there are any."""
+    """Writes columns query, item and grade, integers without a point, and aspect where there are any."""
     grades = judgments.grades
     whole = bool((grades == np.floor(grades)).all() and (np.abs(grades) < 1 << 53).all())
     columns: dict[str, Any] = {"item": judgments.items, "grade": grades.astype(np.int64) if whole else grades}
@@ -148,5 +271,5 @@ for _dialect in (CSV, TSV, PARQUET):
     file_format(_dialect.name, "scores", sniff=partial(sniff_scores, dialect=_dialect), parts=_dialect is PARQUET)(
         partial(read_scores, dialect=_dialect)
     )
-file_format("parquet", "embeddings", sniff=sniff_vectors, parts=True)(read_vectors)
+file_format("parquet", "embeddings", magic=PAR1, sniff=sniff_vectors, parts=True)(read_vectors)
 file_format("parquet", "records")(read_records)

@@ -1,27 +1,189 @@
-"""One table in a session: its columns as SQL, and its rows loaded and checked."""
+"""Tables in DuckDB: sessions and what is safe to hand them, kinds of tables, and one table as SQL, loaded and checked."""
 
+import csv
 import json
 import re
+import shutil
+import tempfile
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from rankwell.core.tables.names import Columns, Holds, choose_columns, parquet, quoted, sql_text
+from rankwell.core.tables.names import Columns, Holds, choose_columns, known_columns, likelihood, parquet, quoted, sql_text
 from rankwell.errors import BadInput, BadLine, BadScore
-from rankwell.io.column_tables.dialects import Dialect
-from rankwell.io.column_tables.session import connected, first_line, glimpse, on_disk
 from rankwell.store import Head, Source
 
+PAR1 = b"PAR1"
+_WHOLE = re.compile(r"[+-]?\d+(\.0*)?")
 _INTEGERS = re.compile(r"U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|UHUGEINT|UINTEGER")
 _NUMBERS = re.compile(rf"{_INTEGERS.pattern}|FLOAT|DOUBLE|DECIMAL.*")
 _TEXTS = re.compile(r"VARCHAR|ENUM.*|UUID")
 
 
-class Table:
+@contextmanager
+def connected() -> Generator[Any]:
+    """A session in memory that keeps the order of rows, reaches no network and spills into the system's folder."""
+    import duckdb
+
+    settings = {"preserve_insertion_order": True, "autoinstall_known_extensions": False, "autoload_known_extensions": False}
+    with tempfile.TemporaryDirectory(prefix="rankwell-") as folder:
+        options: dict[str, Any] = {**settings, "python_enable_replacements": False, "temp_directory": folder}
+        with duckdb.connect(":memory:", config=options) as session:
+            yield session
+
+
+class Glimpse(NamedTuple):
+    """Names and types of the columns of a Parquet file, and the first values of the column `score`."""
+
+    types: dict[str, str]
+    scores: tuple[Any, ...]
+
+
+def glimpse(path: Path) -> Glimpse:
+    """Names and types of the columns, and a few scores. Raises BadInput for a damaged file."""
+    state = path.stat()
+    return _glimpse(path, state.st_mtime_ns, state.st_size)
+
+
+@lru_cache(maxsize=8)
+def _glimpse(path: Path, *_: int) -> Glimpse:
+    """The same, once for a state of the file: every kind of table looks while the format is recognised."""
+    import duckdb
+
+    try:
+        with plain_path(path) as plain, connected() as session:
+            types = {row[0]: row[1] for row in session.execute(f"DESCRIBE SELECT * FROM {parquet(plain)}").fetchall()}
+            score = next((name for name in types if name.lower() == "score"), None)
+            sample = "" if score is None else f"SELECT {quoted(score)} FROM {parquet(plain)} LIMIT 1000"
+            return Glimpse(types, tuple(row[0] for row in session.execute(sample).fetchall()) if sample else ())
+    except duckdb.Error as error:
+        raise BadInput(f"{path}: the Parquet data is damaged or ends early ({first_line(error)}); fetch it again.") from error
+
+
+@contextmanager
+def plain_path(path: Path) -> Generator[Path]:
+    """The path, or a link to it where its name has characters that DuckDB takes for a pattern."""
+    if not re.search(r"[*?\[\]{}]", str(path)):
+        yield path
+        return
+    with tempfile.TemporaryDirectory(prefix="rankwell-") as folder:
+        link = Path(folder, "table")
+        link.symlink_to(path.resolve())
+        yield link
+
+
+@contextmanager
+def on_disk(source: Source, *, lines: bool) -> Generator[Path]:
+    """The content as a plain file: the file itself, or a copy of what is compressed, piped or behind a byte order mark.
+
+    lines: whether line ends must be of one kind; DuckDB stops at a file with two, or takes one of them into the last field.
+    """
+    mixed = lines and _has_mixed_line_ends(source)
+    if source.path is not None and not mixed:
+        with plain_path(source.path) as path:
+            yield path
+        return
+    with tempfile.TemporaryDirectory(prefix="rankwell-") as folder:
+        copy = Path(folder, "table")
+        with source.open() as stream, copy.open("wb") as target:
+            if mixed:
+                target.writelines(line.removesuffix(b"\r\n") + b"\n" if line.endswith(b"\r\n") else line for line in stream)
+            else:
+                shutil.copyfileobj(stream, target, 1 << 20)
+        yield copy
+
+
+def _has_mixed_line_ends(source: Source) -> bool:
+    ends = pairs = 0
+    last = b""
+    with source.open() as stream:
+        while chunk := stream.read(1 << 20):
+            ends += chunk.count(b"\n")
+            pairs += chunk.count(b"\r\n") + (last == b"\r" and chunk.startswith(b"\n"))
+            last = chunk[-1:]
+    return 0 < pairs < ends
+
+
+def first_line(error: Exception) -> str:
+    """The first line of a message, without its explanations."""
+    return str(error).split("\n")[0]
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """One kind of table. delimiters: those that a text table may have. copy: DuckDB's options for writing it."""
+
+    name: str
+    suffixes: tuple[str, ...]
+    copy: str
+    delimiters: str = ""
+
+    def names(self, head: Head) -> list[str]:
+        """The names of the columns as far as the head shows them; none where the content is of another kind."""
+        if self.name == "parquet":
+            return list(glimpse(head.path).types) if head.path and head.raw.startswith(b"PAR1") else []
+        if self.name == "jsonl":
+            return list(dict.fromkeys(key for record in records(head) for key in record))
+        return _split(head, self.delimiter(head))[0] if head.lines else []
+
+    def delimiter(self, head: Head) -> str:
+        """The delimiter that makes most known names of the first line."""
+        return max(self.delimiters, key=lambda each: known_columns(_split(head, each)[0])) if head.lines else ""
+
+    def sniff(self, head: Head, holds: Holds) -> float:
+        """Confidence that a file is a table of this kind that holds the expected data."""
+        if self.name == "parquet" and head.raw.startswith(b"PAR1") and head.path is None:
+            return 0.5 if holds != "preferences" else 0.0
+        names = self.names(head)
+        return likelihood(names, holds, whole=self._whole(head, names)) if len(names) > 1 else 0.0
+
+    def _whole(self, head: Head, names: Sequence[str]) -> bool:
+        """Whether the first values of the column `score` are integers."""
+        score = next((name for name in names if name.lower() == "score"), None)
+        if score is None:
+            return False
+        if self.name == "parquet":
+            return head.path is not None and all(_WHOLE.fullmatch(str(value)) for value in glimpse(head.path).scores)
+        if self.name == "jsonl":
+            return all(_WHOLE.fullmatch(str(record.get(score))) for record in records(head))
+        rows = _split(head, self.delimiter(head))[1:]
+        return all(_WHOLE.fullmatch(row[names.index(score)]) for row in rows if len(row) == len(names))
+
+
+CSV = Dialect("csv", (".csv",), "FORMAT csv, HEADER, DELIMITER ','", ",;|")
+TSV = Dialect("tsv", (".tsv",), "FORMAT csv, HEADER, DELIMITER '\t'", "\t")
+PARQUET = Dialect("parquet", (".parquet", ".parq"), "FORMAT parquet, COMPRESSION zstd")
+JSONL = Dialect("jsonl", (".jsonl", ".ndjson"), "FORMAT json")
+
+
+def _split(head: Head, delimiter: str) -> list[list[str]]:
+    """The fields of the first lines. Lines that begin with `#` are comments, not headers."""
+    lines = [line.decode("utf-8", "replace") for line in head.lines[:200]]
+    return list(csv.reader(lines, delimiter=delimiter)) or [[]]
+
+
+def records(head: Head) -> list[dict[str, Any]]:
+    """The first objects of JSON lines or of a list of objects."""
+    text, place, found = head.text, 1 if head.text.startswith("[") else 0, list[dict[str, Any]]()
+    try:
+        while len(found) < 50:
+            place = re.compile(r"[\s,]*").match(text, place).end()  # pyright: ignore[reportOptionalMemberAccess]
+            record, place = json.JSONDecoder().raw_decode(text, place)
+            if not isinstance(record, dict) or (record and all(isinstance(value, (dict, list)) for value in record.values())):
+                return found
+            found.append(record)
+    except ValueError:
+        return found
+    return found
+
+
+class ColumnTable:
     """A table in a DuckDB session: `source` is what to select from, `types` its columns.
 
-    names: what the columns of a text table without a header are called; None where its first row tells.
+    names: the columns of a text table without a header; None where its first row names them.
     """
 
     def __init__(self, session: Any, source: Source, path: Path, dialect: Dialect, *, names: Sequence[str] | None = None) -> None:
@@ -33,7 +195,7 @@ class Table:
             self.source = parquet(path)
             return
         header = "true" if names is None else "false"
-        # pandas writes its index under the empty name, which SQL cannot say.
+        # pandas writes its index under the empty name, which SQL does not allow.
         names = names or [name or f"column {place}" for place, name in enumerate(dialect.names(head))]
         double = next((name for place, name in enumerate(names) if name in names[:place]), None)
         if double is not None:
@@ -50,13 +212,13 @@ class Table:
             self.source = f"read_csv({sql_text(path)}, {options}, columns={columns}, compression='none', max_line_size=268435456)"
 
     def id(self, name: str) -> str:
-        """SQL for a column of ids: text as it stands, whole numbers as text, NULL where there is none."""
+        """SQL for a column of ids: strings unchanged, integers as strings, NULL for an empty cell."""
         column, kind = quoted(name), self.types[name]
         if kind == "JSON":
-            # `->>` gives the text of a string and of a whole number alike.
+            # `->>` gives the text of a string and of an integer alike.
             return f"nullif(CASE WHEN json_type({column}) IN ('VARCHAR', 'UBIGINT', 'BIGINT') THEN {column}->>'$' END, '')"
         if not _TEXTS.fullmatch(kind) and not _INTEGERS.fullmatch(kind):
-            raise BadInput(f"column {name!r} holds {kind}; ids are text or whole numbers; convert the column.")
+            raise BadInput(f"column {name!r} holds {kind}; ids are strings or integers; convert the column.")
         return f"nullif({column}::VARCHAR, '')"
 
     def number(self, name: str) -> str:
@@ -68,7 +230,7 @@ class Table:
             )
         if self.dialect.name == "parquet":
             if not _NUMBERS.fullmatch(kind):
-                raise BadInput(f"column {name!r} holds {kind}; numbers are wanted; convert the column.")
+                raise BadInput(f"column {name!r} holds {kind}; expected numbers; convert the column.")
             return f"{column}::DOUBLE"
         # DuckDB reads 1_000 as a thousand; no other reader of runs does.
         return f"CASE WHEN NOT contains({column}, '_') THEN TRY_CAST({column} AS DOUBLE) END"
@@ -80,27 +242,27 @@ class Table:
         with suppress(duckdb.Error):
             return self.session.execute(sql)
         try:
-            # Of several mistakes the first one is told, not the one that some thread came upon first.
+            # The first of several mistakes is reported, not the one that some thread finds first.
             self.session.execute("SET threads = 1")
             return self.session.execute(sql)
         except duckdb.Error as error:
             match = re.search(r"CSV Error on Line: (\d+)\n(?:Original Line: ?(.*)\n)?\n*(.*)", str(error))
             if match:
-                raise BadLine(f"{self.name}:{match[1]}: {(match[2] or '')[:60]!r}: {match[3]}; mend the line.") from error
+                raise BadLine(f"{self.name}:{match[1]}: {(match[2] or '')[:60]!r}: {match[3]}; correct the line.") from error
             if self.dialect.name == "jsonl" and not Head.of(self.content).text.startswith("["):
                 self._refuse_bad_record()
             raise BadInput(f"{self.name}: {first_line(error)}") from error
 
     def _refuse_bad_record(self) -> None:
-        """Raises BadLine for the first line that is no JSON object; DuckDB counts lines in another way."""
+        """Raises BadLine for the first line that is not a JSON object; DuckDB counts lines in another way."""
         with self.content.open() as stream:
             for number, line in enumerate(stream, 1):
                 try:
                     whole = not line.strip() or isinstance(json.loads(line, object_pairs_hook=_once), dict)
                 except ValueError as error:
-                    raise BadLine(f"{self.name}:{number}: {line[:60]!r}: {error}; a JSON object is wanted.") from error
+                    raise BadLine(f"{self.name}:{number}: {line[:60]!r}: {error}; expected a JSON object.") from error
                 if not whole:
-                    raise BadLine(f"{self.name}:{number}: {line[:60]!r}; a JSON object per line is wanted.")
+                    raise BadLine(f"{self.name}:{number}: {line[:60]!r}; expected a JSON object per line.")
 
     def _rows(self, columns: Columns) -> str:
         """SQL for owner, item and value."""
@@ -117,9 +279,9 @@ class Table:
             return None
 
     def load(self, columns: Columns) -> None:
-        """Makes the table `r` of owner, item, value (higher is better), and aspect or place where they are wanted.
+        """Makes the table `r` of owner, item, value (higher is better), and on request aspect and place.
 
-        Raises BadInput or BadScore naming row and column of the first value that is missing or no finite number.
+        Raises BadInput or BadScore naming row and column of the first value that is missing or not a finite number.
         """
         others = {
             **({"aspect": self.id(columns.aspect)} if columns.aspect else {}),
@@ -140,8 +302,8 @@ class Table:
         found = self.run(f"SELECT {quoted(column)} FROM {self.source} LIMIT 1 OFFSET {row}").fetchone()[0]
         where = f"{self.name}: row {row + 1}, column {column!r}"
         if name == "value":
-            raise BadScore(f"{where}: {_shown(found)} where a finite number belongs; mend or drop the row.")
-        raise BadInput(f"{where}: {_shown(found)} where an id belongs, text or a whole number; mend or drop the row.")
+            raise BadScore(f"{where}: {_shown(found)}; expected a finite number. Correct or drop the row.")
+        raise BadInput(f"{where}: {_shown(found)}; expected an id, a string or an integer. Correct or drop the row.")
 
 
 def _shown(value: Any) -> str:
@@ -151,13 +313,13 @@ def _shown(value: Any) -> str:
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     whole = dict(pairs)
     if len(whole) < len(pairs):
-        raise ValueError("a key stands twice in one object")
+        raise ValueError("a key appears twice in one object")
     return whole
 
 
 @contextmanager
-def opened(source: Source, dialect: Dialect, holds: Holds, *, aspects: bool = False) -> Generator[tuple[Table, Columns]]:
+def opened(source: Source, dialect: Dialect, holds: Holds, *, aspects: bool = False) -> Generator[tuple[ColumnTable, Columns]]:
     """The table in a file and the columns that matter."""
     with on_disk(source, lines=bool(dialect.delimiters)) as path, connected() as session:
-        table = Table(session, source, path, dialect)
+        table = ColumnTable(session, source, path, dialect)
         yield table, choose_columns(list(table.types), holds, aspects=aspects)

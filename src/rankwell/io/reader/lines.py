@@ -1,4 +1,4 @@
-"""Lines of a run to fields, and the error for the first line of a file that is none."""
+"""Lines of a run to fields, and the error for the first line of a file that cannot be read."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rankwell.store import decode_id
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterator, Sequence
 
-    from rankwell.io.reader.reading import Layout, Progress, ReadOptions
+    from rankwell.io.reader import Layout, Progress, ReadOptions
     from rankwell.store import Source
 
 # The fields of so many bytes stay in the processor's cache: larger blocks take half as long again.
@@ -26,7 +26,7 @@ class Unreadable(Exception):
 
 
 class Fields(NamedTuple):
-    """The rows of a block: lines that say something. pieces: the fields of one row after the other, a newline behind each row.
+    """The rows of a block: lines with content. pieces: the fields of one row after the other, a newline behind each row.
 
     scores: (rows,). lines: (rows,) the numbers of the lines from 1 in the block.
     """
@@ -42,24 +42,24 @@ class Fields(NamedTuple):
 
 
 def read_fields(
-    source: Source, layout: Layout, reading: ReadOptions, *, size: int = BLOCK, progress: Progress | None = None
+    source: Source, layout: Layout, options: ReadOptions, *, size: int = BLOCK, progress: Progress | None = None
 ) -> Iterator[tuple[int, Fields]]:
     """The fields of one block after the other, and the number of lines before each. Raises BadLine or BadScore."""
-    return read_blocks(source, layout, reading, lambda block: fields_of(block, layout, reading), size=size, progress=progress)
+    return read_blocks(source, layout, options, lambda block: fields_of(block, layout, options), size=size, progress=progress)
 
 
 def read_blocks(
     source: Source,
     layout: Layout,
-    reading: ReadOptions,
+    options: ReadOptions,
     read: Callable[[bytes], Result],
     *,
     size: int = BLOCK,
     progress: Progress | None = None,
 ) -> Iterator[tuple[int, Result]]:
-    """What is read of one block of whole lines after the other, and the number of lines before each.
+    """The result of `read` for one block of whole lines after the other, and the number of lines before each.
 
-    read: raises Unreadable for a block with a line that is none. Raises BadLine or BadScore for the first such line.
+    read: raises Unreadable for a block with a line of another form. Raises BadLine or BadScore for the first such line.
     """
     total = 0 if source.path is None else source.path.stat().st_size
     done = lines = 0
@@ -69,20 +69,20 @@ def read_blocks(
             try:
                 yield lines, read(block)
             except Unreadable:
-                raise bad_line(source, layout, reading, done + 1) from None
+                raise bad_line(source, layout, options, done + 1) from None
             lines += block.count(b"\n")
             done += len(block)
             if progress is not None:
                 progress(done, total)
 
 
-def fields_of(block: bytes, layout: Layout, reading: ReadOptions) -> Fields:
+def fields_of(block: bytes, layout: Layout, options: ReadOptions) -> Fields:
     """The rows of a block of whole lines. Raises Unreadable."""
     text = block if block.endswith(b"\n") else block + b"\n"
-    pieces = None if reading.comments and b"#" in text else _split(text, layout.fields)
+    pieces = None if options.comments and b"#" in text else _split(text, layout.fields)
     lines: Sequence[int] = range(1, text.count(b"\n") + 1)
     if pieces is None:
-        text, lines = _tidied(text, layout, reading)
+        text, lines = _tidied(text, layout, options)
         pieces = _split(text, layout.fields) or [b""]
     return Fields(pieces, layout.fields, _numbers(pieces[layout.value : -1 : layout.fields + 1], text, layout), lines)
 
@@ -97,12 +97,12 @@ def _split(text: bytes, width: int) -> list[bytes] | None:
     return pieces if regular and pieces[0] and not any(each in spaced for each in (b"  ", b"\r", b"\v", b"\f")) else None
 
 
-def _tidied(text: bytes, layout: Layout, reading: ReadOptions) -> tuple[bytes, list[int]]:
+def _tidied(text: bytes, layout: Layout, options: ReadOptions) -> tuple[bytes, list[int]]:
     """The rows with one blank between their fields, and the numbers of their lines. Raises Unreadable."""
     rows, lines = list[bytes](), list[int]()
     for line, fields in enumerate(map(bytes.split, text.split(b"\n")), 1):
-        if fields and not (reading.comments and fields[0].startswith(b"#")):
-            if len(fields) < layout.fields or (len(fields) > layout.fields and not reading.trailing):
+        if fields and not (options.comments and fields[0].startswith(b"#")):
+            if len(fields) < layout.fields or (len(fields) > layout.fields and not options.trailing):
                 raise Unreadable
             rows.append(b" ".join(fields[: layout.fields]) + b"\n")
             lines.append(line)
@@ -124,24 +124,24 @@ def _numbers(texts: list[bytes], text: bytes, layout: Layout) -> list[float]:
     return [-number for number in numbers]
 
 
-def bad_line(source: Source, layout: Layout, reading: ReadOptions, place: int = 0) -> BadInput:
+def bad_line(source: Source, layout: Layout, options: ReadOptions, place: int = 0) -> BadInput:
     """The error for the first line that ends at this place of the content or behind it and cannot be read."""
     for number, line in _lines_from(source, place):
         try:
-            fields_of(line, layout, reading)
+            fields_of(line, layout, options)
         except Unreadable:
-            return _explained(f"{source.name}:{number}", line, layout, reading)
+            return _explained(f"{source.name}:{number}", line, layout, options)
     raise AssertionError(f"{source.name}: every line can be read")
 
 
-def _explained(where: str, line: bytes, layout: Layout, reading: ReadOptions) -> BadInput:
+def _explained(where: str, line: bytes, layout: Layout, options: ReadOptions) -> BadInput:
     row, shown = line.split(), _shorten(line)
     width = len(row)
-    if width < layout.fields if reading.trailing else width != layout.fields:
+    if width < layout.fields if options.trailing else width != layout.fields:
         advice = "is this a qrels file?" if layout.score is not None and width == 4 else "correct or remove the line."
         found = f"{width} field{'' if width == 1 else 's'} in {shown}"
         return BadLine(f"{where}: {found}, a {layout.name} line has {layout.fields} ({layout.form}); {advice}")
-    wanted = "score is a finite number such as 12.5" if layout.score is not None else "rank is a whole number such as 7"
+    wanted = "score is a finite number such as 12.5" if layout.score is not None else "rank is an integer such as 7"
     what = f"the {wanted.partition(' ')[0]} is {_shorten(row[layout.value])} in {shown}"
     return BadScore(f"{where}: {what}; a {wanted}: correct the line ({layout.form}).")
 
@@ -152,12 +152,12 @@ def _shorten(text: bytes) -> str:
     return repr(shown if len(shown) <= _SHOWN else shown[: _SHOWN - 1] + "…")
 
 
-def duplicate(source: Source, layout: Layout, reading: ReadOptions, place: int) -> DuplicateItem | None:
+def duplicate(source: Source, layout: Layout, options: ReadOptions, place: int) -> DuplicateItem | None:
     """The error for the line that ends at this place of the content, if an earlier one has its query and item."""
     _, line = next(_lines_from(source, place))
-    fields = fields_of(line, layout, reading)
+    fields = fields_of(line, layout, options)
     return first_duplicate(
-        source, layout, reading, set(zip(fields.column(layout.query), fields.column(layout.item), strict=True))
+        source, layout, options, set(zip(fields.column(layout.query), fields.column(layout.item), strict=True))
     )
 
 
@@ -167,17 +167,17 @@ def _lines_from(source: Source, place: int) -> Iterator[tuple[int, bytes]]:
     with source.open() as stream:
         for number, line in enumerate(stream, 1):
             end += len(line)
-            # Every line ends with a newline for whoever names the place, also the last one of a file without.
+            # Places count a newline behind every line, also behind the last one of a file without.
             if end >= place or not line.endswith(b"\n"):
                 yield number, line
 
 
 def first_duplicate(
-    source: Source, layout: Layout, reading: ReadOptions, pairs: Container[tuple[bytes, bytes]]
+    source: Source, layout: Layout, options: ReadOptions, pairs: Container[tuple[bytes, bytes]]
 ) -> DuplicateItem | None:
     """The error for the first line that repeats one of these pairs of query and item; None where none does."""
     seen: dict[tuple[bytes, bytes], int] = {}
-    for before, fields in read_fields(source, layout, reading):
+    for before, fields in read_fields(source, layout, options):
         named = zip(fields.column(layout.query), fields.column(layout.item), strict=True)
         for pair, line in zip(named, fields.lines, strict=True):
             if pair in pairs and (first := seen.setdefault(pair, before + line)) < before + line:
@@ -189,6 +189,6 @@ def first_duplicate(
     return None
 
 
-def nothing(source: Source, layout: Layout) -> BadInput:
-    """The error for a file without a line."""
+def empty_file(source: Source, layout: Layout) -> BadInput:
+    """The error for a file without lines."""
     return BadInput(f"{source.name}: there is no line in it; a {layout.name} has lines of {layout.form}.")

@@ -1,7 +1,7 @@
 """The plain reader of runs: lists, sets and loops, with the results of the compiled reader to the last bit and word.
 
-It reads where there is no compiled kernel, and is what the tests hold the compiled reader to. A file is read query by query;
-where the lines of a query do not stand together they are first put into a temporary file, beside others of few queries.
+It reads where there is no compiled kernel, and is the oracle of the tests of the compiled reader. A file is read query by query;
+where the lines of a query are not contiguous, they are first sorted into parts of few queries in a temporary file.
 """
 
 from __future__ import annotations
@@ -13,9 +13,8 @@ from itertools import groupby
 from operator import gt, itemgetter
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
-from rankwell.io.reader.hit_rows import HitRows, TopRows
-from rankwell.io.reader.lines import BLOCK, Fields, fields_of, first_duplicate, nothing, read_fields
-from rankwell.io.reader.reading import ReadOptions
+from rankwell.io.reader import HitRows, ReadOptions, TopRows
+from rankwell.io.reader.lines import BLOCK, Fields, empty_file, fields_of, first_duplicate, read_fields
 from rankwell.store import encode_id
 
 if TYPE_CHECKING:
@@ -24,8 +23,7 @@ if TYPE_CHECKING:
     from rankwell.core.tables import TieRule
     from rankwell.core.tables.judgments import Judgments
     from rankwell.core.tables.ranking import Hits
-    from rankwell.io.reader.judged_rows import JudgedRows
-    from rankwell.io.reader.reading import Layout, Progress
+    from rankwell.io.reader import Layout, Progress
     from rankwell.store import Source
 
 # Into so many parts scattered lines are put; of a run of seven million lines each is a few MiB.
@@ -34,8 +32,8 @@ _PARTS = 64
 _AT_ONCE = 1 << 16
 
 
-class _Scattered(Exception):
-    """A query returns after another one."""
+class _QueryReturns(Exception):
+    """A query continues after another one."""
 
 
 class _Judged(NamedTuple):
@@ -49,41 +47,28 @@ def scan(
     source: Source,
     judgments: Judgments,
     layout: Layout,
-    reading: ReadOptions,
+    options: ReadOptions,
     *,
     progress: Progress | None = None,
     block_size: int = BLOCK,
 ) -> Hits:
-    """The hits of a run file; see `rankwell.io.reader.reading.scan` for what it raises."""
+    """The hits of a run file. Raises as `rankwell.io.reader.scan` does."""
     judgments = judgments.flat
-    found = rows(source, judgments, layout, reading, progress=progress, block_size=block_size)
-    return found.hits(judgments, keep=reading.keep)
-
-
-def rows(
-    source: Source,
-    judged: Judgments | JudgedRows,
-    layout: Layout,
-    reading: ReadOptions,
-    *,
-    progress: Progress | None = None,
-    block_size: int = BLOCK,
-) -> HitRows:
-    """What a run says of judged items; see `rankwell.io.reader.reading.scan` for what it raises."""
-    return _Reader(source, judged, layout, reading, progress, block_size).read()
+    rows = _Reader(source, judgments, layout, options, progress, block_size).read()
+    return rows.hits(judgments, keep=options.keep)
 
 
 class _Reader:
     def __init__(
         self,
         source: Source,
-        judged: Judgments | JudgedRows,
+        judged: Judgments,
         layout: Layout,
-        reading: ReadOptions,
+        options: ReadOptions,
         progress: Progress | None,
         block_size: int,
     ) -> None:
-        self._source, self._layout, self._reading = source, layout, reading
+        self._source, self._layout, self._options = source, layout, options
         self._progress, self._block_size = progress, block_size
         bounds = array("q", bytes(judged.offsets))
         items = list(map(encode_id, judged.items))
@@ -105,23 +90,23 @@ class _Reader:
         """The rows of the whole file."""
         try:
             self._read_queries()
-        except _Scattered:
+        except _QueryReturns:
             self._clear()
             self._read_scattered()
-        if self._twice and (error := first_duplicate(self._source, self._layout, self._reading, self._twice)) is not None:
+        if self._twice and (error := first_duplicate(self._source, self._layout, self._options, self._twice)) is not None:
             raise error
         if not self._unknown and not any(self._retrieved):
-            raise nothing(self._source, self._layout)
+            raise empty_file(self._source, self._layout)
         columns = (self._retrieved.tobytes(), self._unknown, self._row.tobytes(), self._score.tobytes())
         return HitRows(*columns, self._above.tobytes(), self._tied.tobytes(), self._before.tobytes(), self._packed_top())
 
     def _fields(self) -> Iterator[Fields]:
         """The fields of one block after the other. Raises BadLine or BadScore."""
-        arguments = self._source, self._layout, self._reading
+        arguments = self._source, self._layout, self._options
         return (fields for _, fields in read_fields(*arguments, size=self._block_size, progress=self._progress))
 
     def _read_queries(self) -> None:
-        """A file in which the lines of each query stand together. Raises _Scattered for another."""
+        """Reads a file in which the lines of each query are contiguous. Raises _QueryReturns for another."""
         name, items, scores = b"", list[bytes](), list[float]()
         for fields in self._fields():
             listed, start = fields.column(self._layout.item), 0
@@ -136,7 +121,7 @@ class _Reader:
         self._finish(name, items, scores)
 
     def _read_scattered(self) -> None:
-        """A file whose lines stand anywhere: those of a query keep their order within the part they are put into."""
+        """Reads a file with lines in any order: those of a query keep their order within their part."""
         layout = self._layout
         with tempfile.TemporaryFile() as room:
             places: list[list[tuple[int, int]]] = [[] for _ in range(_PARTS)]
@@ -174,13 +159,13 @@ class _Reader:
             self._unknown[query] = self._unknown.get(query, 0) + len(items)
             return
         if self._retrieved[judged.position]:
-            raise _Scattered
+            raise _QueryReturns
         self._retrieved[judged.position] = len(items)
         every = set(items)
         if len(every) < len(items):
             seen = set[bytes]()
             self._twice |= {(query, item) for item in items if item in seen or seen.add(item)}
-        if self._reading.single_precision:
+        if self._options.single_precision:
             scores = array("f", scores).tolist()
         found = [(items.index(item), item) for item in every & judged.rows.keys()]
         self._row.extend(judged.rows[item] for _, item in found)
@@ -197,18 +182,18 @@ class _Reader:
             self._above.extend(len(ordered) - stop for stop in upto)
             self._tied.extend(tied)
             rivals = {score for score, size in zip(own, tied, strict=True) if size > 1}
-            places = places_in_ties(items, scores, rivals, self._reading.ties) if rivals else {}
+            places = places_in_ties(items, scores, rivals, self._options.ties) if rivals else {}
             self._before.extend(places.get(item, 0) for _, item in found)
-        if self._reading.keep:
+        if self._options.keep:
             self._keep(judged.position, items, scores)
 
     def _keep(self, position: int, items: list[bytes], scores: Sequence[float]) -> None:
         """Keeps the first items of a query in final order."""
         ranked = list(zip(scores, items, strict=True))
-        if self._reading.ties in ("id-desc", "id-asc"):
-            ranked.sort(key=itemgetter(1), reverse=self._reading.ties == "id-desc")
+        if self._options.ties in ("id-desc", "id-asc"):
+            ranked.sort(key=itemgetter(1), reverse=self._options.ties == "id-desc")
         ranked.sort(key=itemgetter(0), reverse=True)
-        kept = ranked[: self._reading.keep]
+        kept = ranked[: self._options.keep]
         self._top.append((position, [item for _, item in kept], [score for score, _ in kept]))
 
     def _packed_top(self) -> TopRows:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from rankwell import __version__, io
+from rankwell import __version__
 from rankwell.conventions import CONVENTIONS, Convention, LabelledMeasure
 from rankwell.core.kernels.similarity import metric_name
 from rankwell.core.options import takes_options
@@ -20,6 +20,7 @@ from rankwell.core.views.ranking_pairs import Gains, RankingPairs, chance_level
 from rankwell.errors import BadUsage, NothingToEvaluate
 from rankwell.evaluation.details import Details, detail_columns
 from rankwell.evaluation.results import Progress, Results, ResultsBuilder
+from rankwell.io import files as io
 from rankwell.io.mapping import ranking_pairs
 from rankwell.neighbours import TopK
 from rankwell.stats import Intervals

@@ -15,9 +15,10 @@ from rankwell.core.tables.embeddings import Embeddings, align
 from rankwell.core.tables.names import Place, name_places
 from rankwell.core.views.ranking_pairs import Listed, RankingPairs
 from rankwell.errors import BadInput, BadUsage
-from rankwell.io.embeddings import read_column, read_embeddings, split_part
+from rankwell.io.files import read_column
+from rankwell.io.matrices import read_embeddings
 from rankwell.neighbours import Groups, TopK, ranks_of, search
-from rankwell.store import Source
+from rankwell.store import Source, split_part
 from rankwell.tasks.agreement.vectors import VectorPanel, vector_panel
 
 Progress = Callable[[int, int], None]

@@ -14,7 +14,7 @@ from rankwell.core.tables.names import Repeats
 from rankwell.errors import BadUsage, NothingToEvaluate
 from rankwell.evaluation.judged import JudgedRun
 from rankwell.evaluation.results import QUERIES_COUNTED, QUERIES_MISSING, QUERIES_UNKNOWN, Results, ResultsBuilder
-from rankwell.io import read_texts
+from rankwell.io.files import read_texts
 from rankwell.stats import check_intervals
 from rankwell.stats.summaries import summarise
 from rankwell.store import STDIN, Source

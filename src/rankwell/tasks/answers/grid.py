@@ -22,7 +22,7 @@ from rankwell.errors import BadInput, BadUsage, RankwellError
 from rankwell.experiments.files import Cell, Experiment
 from rankwell.experiments.runner import run
 from rankwell.experiments.runner.recipes import content_of, key_of, read_record, recipe, source_of, value_content
-from rankwell.io import read_ranking
+from rankwell.io.files import read_ranking
 from rankwell.report.present import Progress
 from rankwell.store import write_text
 from rankwell.tasks.answers.answer_pairs import Predictions, Questions

@@ -18,7 +18,7 @@ from rankwell.errors import BadInput
 from rankwell.evaluation.details import Details, details_of
 from rankwell.evaluation.judged import JudgedRun, MeasuredQueries
 from rankwell.evaluation.results import DETAIL_DEPTH
-from rankwell.io import find_hits
+from rankwell.io.files import find_hits
 from rankwell.tasks.answers.answer_pairs import Questions
 from rankwell.tasks.answers.formats import FoundRetrieved
 from rankwell.tasks.answers.truth import Vanished, by_answer, by_context, by_document

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rankwell.core.registry import Measure
-from rankwell.core.tables import Floats, Ints, MatrixTies, offsets_of, position_in_segment
+from rankwell.core.tables import Floats, Ints, MatrixTies, RankCounts, offsets_of, position_in_segment
 from rankwell.core.tables.judgments import Judgments
 from rankwell.core.tables.ranking import Hits
 from rankwell.core.tables.scores import Positives
@@ -123,17 +123,8 @@ class Ceilings:
         many = rows[chosen]
         owner = np.repeat(owners, many)
         within = position_in_segment(offsets_of(many))
-        hits = Hits(
-            query=owner,
-            row=self.judgments.offsets[owner] + within,
-            score=np.zeros(len(owner)),
-            above=np.repeat(above[chosen], many),
-            tied=np.repeat(tied[chosen], many),
-            before=within,
-            retrieved=self.retrieved,
-            present=np.ones(len(self.judgments.queries), dtype=np.bool_),
-            unknown={},
-        )
+        counts = RankCounts(np.repeat(above[chosen], many), np.repeat(tied[chosen], many), np.zeros(len(owner)), within)
+        hits = Hits.of_counts(owner, self.judgments.offsets[owner] + within, counts, self.retrieved)
         return JudgedRankings.join(self.judgments, hits)
 
 

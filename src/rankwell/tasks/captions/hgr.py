@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from rankwell.core.kernels.matrix_counts import Side, count
+from rankwell.io.matrices import read_scores
 from rankwell.io.positives import Sides, read_positives
-from rankwell.io.scores import read_scores
 
 
 def eval_q2m(scores: Any, q2m_gts: Any) -> tuple[float, float, float, float, float]:

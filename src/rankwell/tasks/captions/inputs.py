@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from rankwell import io
 from rankwell.core.kernels.products import Groups
 from rankwell.core.kernels.similarity import Metric, metric_name
 from rankwell.core.tables import Ints
@@ -16,10 +15,11 @@ from rankwell.core.tables.embeddings import Embeddings
 from rankwell.core.tables.names import Place, Positions, name_places
 from rankwell.core.tables.scores import Matrix, Positives, Scores
 from rankwell.errors import BadInput, BadUsage
-from rankwell.io.embeddings import read_column, read_embeddings
-from rankwell.io.numbers import read_numbers
+from rankwell.io import files as io
+from rankwell.io.columns import read_numbers
+from rankwell.io.files import read_column
+from rankwell.io.matrices import read_embeddings, read_scores
 from rankwell.io.positives import Sides, read_mask, read_positives
-from rankwell.io.scores import read_scores
 from rankwell.neighbours.positive_counts import Compared, by_scores, by_vectors
 from rankwell.store import Source, split_part
 from rankwell.tasks.captions.directions import Direction

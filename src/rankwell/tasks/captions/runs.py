@@ -205,14 +205,5 @@ def has_copies(first: Ints) -> bool:
 
 
 def _hits(counts: PositiveCounts, right: Positives, n_items: int) -> Hits:
-    return Hits(
-        query=right.owner[counts.pairs],
-        row=counts.pairs,
-        score=counts.scores,
-        above=counts.above,
-        tied=counts.tied,
-        before=counts.before,
-        retrieved=np.full(right.n_queries, n_items, dtype=np.int64),
-        present=np.ones(right.n_queries, dtype=np.bool_),
-        unknown={},
-    )
+    retrieved = np.full(right.n_queries, n_items, dtype=np.int64)
+    return Hits.of_counts(right.owner[counts.pairs], counts.pairs, counts.ranks, retrieved)

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from rankwell.errors import BadInput, BadLine, BadUsage, DuplicateItem
-from rankwell.io import FORMATS, Place, Request
+from rankwell.io.files import FORMATS, Place, Request
 from rankwell.store import Head, Source, decode_id
 from rankwell.tasks.clips.annotations import Annotations, Row, Schema
 from rankwell.tasks.clips.vocabulary import Keyword, Vocabulary, fold, group_key

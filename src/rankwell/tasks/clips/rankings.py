@@ -8,13 +8,12 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from rankwell.core.kernels.products import Exclude, Groups
-from rankwell.core.tables import Floats, Ints, TieRule, offsets_of, order_ids
+from rankwell.core.tables import Floats, Ints, RankCounts, TieRule, offsets_of, order_ids
 from rankwell.core.tables.embeddings import Embeddings
 from rankwell.core.tables.judgments import Judgments
-from rankwell.core.tables.ranking import Hits, Ranking
+from rankwell.core.tables.ranking import Hits, Ranking, hits_of_ranking
 from rankwell.errors import BadInput
-from rankwell.io.reader.rows import hits_of_ranking
-from rankwell.neighbours import RankCounts, ranks_of, search
+from rankwell.neighbours import ranks_of, search
 
 Progress = Callable[[int, int], None]
 _PAIRS_AT_ONCE = 1 << 22
@@ -181,17 +180,7 @@ class ClipVectors:
         rows = np.flatnonzero((listed >= 0) & (row_of_query[judgments.query_of_row] >= 0))
         counts = self._rank_counts(row_of_query, judgments.query_of_row[rows], listed[rows])
         retrieved = np.where(row_of_query >= 0, self.items.n - self._excluded(judgments.queries), 0)
-        found = Hits(
-            query=judgments.query_of_row[rows],
-            row=rows,
-            score=counts.scores,
-            above=counts.above,
-            tied=counts.tied,
-            before=counts.before,
-            retrieved=retrieved,
-            present=row_of_query >= 0,
-            unknown={},
-        )
+        found = Hits.of_counts(judgments.query_of_row[rows], rows, counts, retrieved, row_of_query >= 0)
         return found if least is None else _at_least(found, least, self._count_at_least(row_of_query, least))
 
     def first(self, depth: int) -> Mapping[str, ClipList]:

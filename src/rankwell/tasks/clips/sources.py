@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rankwell import io
 from rankwell.core.kernels.arrays import as_real
 from rankwell.core.kernels.similarity import metric_name
 from rankwell.core.tables import TieRule, arrange, tie_rule
@@ -15,8 +14,9 @@ from rankwell.core.tables.embeddings import Embeddings
 from rankwell.encoders import load_encoder
 from rankwell.engines.live_engine import LiveEngine
 from rankwell.errors import BadInput, BadUsage
-from rankwell.io.embeddings import read_embeddings, split_part
-from rankwell.store import STDIN, Source
+from rankwell.io import files as io
+from rankwell.io.matrices import read_embeddings
+from rankwell.store import STDIN, Source, split_part
 from rankwell.tasks.clips.annotations import Annotations
 from rankwell.tasks.clips.formats import TextQuery
 from rankwell.tasks.clips.rankings import ClipList, ClipLists, ClipRankings, ClipVectors, Progress

@@ -14,7 +14,7 @@ import numpy as np
 
 from rankwell.core.registry import suggest
 from rankwell.errors import BadInput, BadLine, BadUsage
-from rankwell.io import FORMATS, Request
+from rankwell.io.files import FORMATS, Request
 from rankwell.media.images import PICTURE_SUFFIXES, list_media
 from rankwell.store import Head, Source, decode_id
 from rankwell.tasks.instances.images import SPLITS, ImageEntry, Images, ListedIds, Marks, Split

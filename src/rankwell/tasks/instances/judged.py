@@ -64,17 +64,8 @@ class InstanceRun(JudgedRun):
         pairs = Positives.of(rows[order], columns[order], len(aligned.queries), len(aligned.references))
         counts = aligned.compared.count(pairs, transposed=False, best=False, order=place, progress=progress)
         present = row_of >= 0
-        hits = Hits(
-            query=truth.owner[order],
-            row=order,
-            score=counts.scores,
-            above=counts.above,
-            tied=counts.tied,
-            before=counts.before,
-            retrieved=np.where(present, len(aligned.references), 0).astype(np.int64),
-            present=present,
-            unknown={},
-        )
+        retrieved = np.where(present, len(aligned.references), 0).astype(np.int64)
+        hits = Hits.of_counts(truth.owner[order], order, counts.ranks, retrieved, present)
         junk = np.bincount(truth.owner[truth.junk], minlength=len(truth.queries))
         # All references that are not junk could be found, whether the run has them or not.
         candidates = (len(truth.references) - junk).astype(np.int64)

@@ -13,8 +13,8 @@ from rankwell.core.tables.embeddings import Embeddings
 from rankwell.core.tables.names import Place, Positions, name_places
 from rankwell.core.tables.scores import Scores
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate
-from rankwell.io.embeddings import read_column, read_embeddings
-from rankwell.io.scores import read_scores
+from rankwell.io.files import read_column
+from rankwell.io.matrices import read_embeddings, read_scores
 from rankwell.neighbours import search
 from rankwell.neighbours.positive_counts import Compared, by_scores, by_vectors
 from rankwell.store import Source, split_part

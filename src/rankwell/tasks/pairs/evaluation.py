@@ -15,7 +15,7 @@ from rankwell.core.tables.values import Values
 from rankwell.errors import BadInput, BadUsage
 from rankwell.evaluation.details import DETAIL_COLUMNS
 from rankwell.evaluation.results import Results
-from rankwell.io.embeddings import read_column
+from rankwell.io.files import read_column
 from rankwell.stats import MIN_QUERIES, Intervals, correlation
 from rankwell.stats.correlation import PairIntervals, bootstrap_pairs, fit_line
 from rankwell.stats.summaries import SummaryRow, summarise

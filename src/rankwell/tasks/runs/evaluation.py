@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from rankwell import io
 from rankwell.conventions import LabelledMeasure, Rules, choose_measures
 from rankwell.core.options import takes_options
 from rankwell.core.registry import measure_names
@@ -27,6 +26,7 @@ from rankwell.evaluation.results import (
     counted_queries,
     summary_of,
 )
+from rankwell.io import files as io
 from rankwell.stats import check_intervals
 from rankwell.tasks.runs.inputs import RunJudgments, read_run_judgments, sources_of
 from rankwell.tasks.runs.options import RunOptions

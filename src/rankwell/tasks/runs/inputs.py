@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from rankwell import io
 from rankwell.conventions import LabelledMeasure
 from rankwell.core.tables.judgments import Judgments
 from rankwell.errors import BadUsage, NothingToEvaluate
+from rankwell.io import files as io
 from rankwell.store import STDIN, Source
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from rankwell.commands.report import page_lines, write_report
 from rankwell.encoders.tfidf_svd import TfidfSvd
-from rankwell.io.embeddings import write_ids
+from rankwell.io.matrices import write_ids
 from rankwell.media import python_docs
 from rankwell.report.page import NAME
 from rankwell.report.present import Output, OutputPath, Progress

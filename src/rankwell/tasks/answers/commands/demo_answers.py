@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from rankwell.commands.report import page_lines, write_report
 from rankwell.engines.sqlite_fts import SqliteFts
-from rankwell.io import write_run
+from rankwell.io.files import write_run
 from rankwell.report.page import NAME
 from rankwell.report.present import Output, OutputPath, Progress
 from rankwell.store import refuse_blocked, write_bytes

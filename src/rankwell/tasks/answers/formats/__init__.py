@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeVar, get_args
 
-from rankwell import io
 from rankwell.core.registry import Catalogue, suggest
 from rankwell.core.tables.names import Repeats
 from rankwell.core.tables.ranking import Ranking
 from rankwell.errors import BadInput, NothingToEvaluate, UnknownName
-from rankwell.io import FORMATS
+from rankwell.io import files as io
+from rankwell.io.files import FORMATS
 from rankwell.store import Head, Source, packing
 from rankwell.tasks.answers.answer_pairs import Predictions, Questions
 from rankwell.tasks.answers.formats.content import Content, load, shown
@@ -278,7 +278,7 @@ def _unknown(place: Any, content: Content, holds: AnswerHolds) -> BadInput:
     if isinstance(place, (str, Path)):
         head = Head.of(Source(place))
         for entry in map(FORMATS.__getitem__, FORMATS):
-            if entry.holds in ("run", "judgments") and entry.sniff(head) >= 0.5:
+            if entry.holds in ("run", "judgments") and entry.confidence(head) >= 0.5:
                 kind = "a run" if entry.holds == "run" else "judgments"
                 return BadInput(f"{content.name}: this has the form of {kind} ({entry.name}); {_MEANT[holds]} are wanted.")
     names = ", ".join(entry.name for entry in answer_formats(holds))

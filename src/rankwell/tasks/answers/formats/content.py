@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from rankwell.errors import BadInput, BadLine, DuplicateItem
-from rankwell.io import FORMATS, Request
+from rankwell.io.files import FORMATS, Request
 from rankwell.store import Head, Source, decode_id
 
 Where = tuple[int | str, ...]

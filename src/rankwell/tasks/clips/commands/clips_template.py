@@ -9,10 +9,10 @@ from typing import NamedTuple
 
 from rankwell.core.kernels.arrays import item_ids
 from rankwell.errors import BadInput, BadUsage, DuplicateItem, NothingToEvaluate
-from rankwell.io.embeddings import read_column, split_part
+from rankwell.io.files import read_column
 from rankwell.media.images import VIDEO_SUFFIXES, is_media, list_media
 from rankwell.report.present import Output, OutputOption
-from rankwell.store import write_text
+from rankwell.store import split_part, write_text
 from rankwell.tasks.clips.formats import read_schema
 
 ID = "slice_id"

@@ -17,8 +17,8 @@ from rankwell.commands.report import page_lines, write_report
 from rankwell.encoders.simple_pictures import colours_and_shapes, edges
 from rankwell.engines.sqlite_fts import SqliteFts
 from rankwell.evaluation.results import Results
-from rankwell.io import read_texts
-from rankwell.io.embeddings import write_ids
+from rankwell.io.files import read_texts
+from rankwell.io.matrices import write_ids
 from rankwell.media.contact_sheet import sheets_of, write_sheets
 from rankwell.media.images import Thumbnails, locate, read_picture
 from rankwell.report.page import NAME

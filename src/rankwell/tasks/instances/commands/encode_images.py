@@ -15,7 +15,7 @@ from rankwell import report
 from rankwell.encoders import Channels, ImageEncoder, ImageSettings, load_image_encoder, parse_size
 from rankwell.encoders.image_run import EncodedImages, digests, encode_images
 from rankwell.errors import BadInput, BadUsage
-from rankwell.io.embeddings import write_ids
+from rankwell.io.matrices import write_ids
 from rankwell.media.images import list_media
 from rankwell.report.present import Output, OutputPath, Progress
 from rankwell.store import refuse_blocked, replacing, write_text

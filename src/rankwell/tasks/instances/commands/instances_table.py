@@ -17,8 +17,7 @@ from rankwell.core.tables import Floats, sort_ids
 from rankwell.errors import BadInput, BadUsage, RankwellError
 from rankwell.experiments.comparison.folders import split_name
 from rankwell.experiments.files import SystemStatement, read_statements
-from rankwell.io.result_folder import ResultFolder, read_results
-from rankwell.io.result_summary import read_performance, read_summary
+from rankwell.io.result_folder import ResultFolder, read_performance, read_results, read_summary
 from rankwell.report.present import Output, OutputOption
 from rankwell.report.system_table import SystemCost, SystemFigure, SystemTable, TableFormat, render_system_tables
 from rankwell.stats.granularity import granularity_of

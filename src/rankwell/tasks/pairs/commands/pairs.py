@@ -14,10 +14,10 @@ from rankwell.core.tables.embeddings import matching_rows
 from rankwell.core.tables.names import Positions
 from rankwell.core.tables.pairs import Pairs, ScoredPairs, sample_pairs
 from rankwell.errors import BadInput, BadUsage
-from rankwell.io.embeddings import read_embeddings, split_part
-from rankwell.io.numbers import read_numbers
+from rankwell.io.columns import read_numbers
+from rankwell.io.matrices import read_embeddings
 from rankwell.report.present import FormatOption, InputOption, InputPlace, Output, OutputOption, Progress, present
-from rankwell.store import Source
+from rankwell.store import Source, split_part
 from rankwell.tasks.pairs.evaluation import ModelPairs, PairInputs, PairOptions, evaluate_pairs
 
 SAMPLED = 10_000

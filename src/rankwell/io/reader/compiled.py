@@ -1,7 +1,7 @@
-"""The compiled reader of runs: one pass over the file, or two where the lines of a query do not stand together.
+"""The compiled reader of runs: one pass over the file, or two where the lines of a query are not contiguous.
 
-Its workers read parts of the file at the same time, each in blocks of its own. Of a file with a mistake they only know that
-there is one; it is read once more, line by line, for the place of the first.
+Its workers read parts of the file at the same time, each in blocks of its own. They report that a file has a mistake, not where:
+it is read once more, line by line, for the place of the first.
 """
 
 from __future__ import annotations
@@ -12,26 +12,24 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 from rankwell.core.kernels import native
-from rankwell.io.reader.hit_rows import HitRows, TopRows
+from rankwell.io.reader import SLACK, HitRows, TopRows
 
 if TYPE_CHECKING:
     from rankwell.core.tables import TieRule
     from rankwell.core.tables.judgments import Judgments
     from rankwell.core.tables.ranking import Hits
     from rankwell.errors import BadInput
-    from rankwell.io.reader.judged_rows import JudgedRows
-    from rankwell.io.reader.reading import Layout, Progress, ReadOptions
+    from rankwell.io.reader import JudgedRows, Layout, Progress, ReadOptions
     from rankwell.store import Source
 
 BLOCK = 256 << 10
-# A query whose lines take more than this is read as if they stood all over the file.
+# A query whose lines take more than this is read as if they were scattered over the file.
 LARGEST = 4 << 20
-# A part of a file is worth a thread from this size on; several parts a thread, for no two run equally fast.
+# A part of a file is worth a thread from this size on; several parts a thread, because threads differ in speed.
 _PART = 1 << 20
 _EACH = 6
-# So many blocks are read in one go, until others get their turn: whoever draws the progress, and whoever wants to interrupt.
+# Blocks that are read in one go before others get their turn: the progress bar, and an interruption.
 _TURN = 64
-_SLACK = 80
 _SCATTERED = -2
 # The passes of a worker, as in _scan.h.
 _WHOLE_QUERIES, _COLLECT, _TWICE = 0, 1, 3
@@ -41,14 +39,14 @@ Worker = Any
 
 
 class _Odd(Exception):
-    """A line that is none of this layout, or repeats an item of its query."""
+    """A line of another layout, or one that repeats an item of its query."""
 
 
 class _Scattered(Exception):
-    """A query whose lines do not stand together."""
+    """A query whose lines are not contiguous."""
 
 
-class _Found(NamedTuple):
+class _Workers(NamedTuple):
     """first: the worker that saw all rows. counted: the one that placed them."""
 
     first: Worker
@@ -66,14 +64,14 @@ def scan(
     source: Source,
     judgments: Judgments,
     layout: Layout,
-    reading: ReadOptions,
+    options: ReadOptions,
     *,
     threads: int = 2,
     progress: Progress | None = None,
     block_size: int = BLOCK,
 ) -> Hits | None:
-    """The hits of a run file; None where two ids have one hash. See `rankwell.io.reader.reading.scan` for what it raises."""
-    return Scan(source, judgments, layout, reading, threads, progress, block_size).hits(judgments)
+    """The hits of a run file; None where two ids have one hash. Raises as `rankwell.io.reader.scan` does."""
+    return Scan(source, judgments, layout, options, threads, progress, block_size).hits(judgments)
 
 
 class Scan:
@@ -87,21 +85,21 @@ class Scan:
         source: Source,
         judged: Judgments | JudgedRows,
         layout: Layout,
-        reading: ReadOptions,
+        options: ReadOptions,
         threads: int = 2,
         progress: Progress | None = None,
         block_size: int = BLOCK,
     ) -> None:
-        self._source, self._layout, self._reading = source, layout, reading
+        self._source, self._layout, self._options = source, layout, options
         self._threads, self._block = threads, block_size
         self._size = 0 if source.path is None else source.path.stat().st_size
         self._progress, self._thread = progress, get_ident()
         self._done = list[int]()
-        self._told, self._passes = 0, (0, 1)
+        self._reported, self._passes = 0, (0, 1)
         self._stopped = False
         self._form = (layout.fields, layout.query, layout.item, layout.value, layout.score is None)
         self._table = native.library.reader_table(judged.queries, judged.items, judged.offsets)
-        self._begun: Callable[[], _Found] | None = None
+        self._begun: Callable[[], _Workers] | None = None
 
     def begin(self) -> None:
         """Lets other threads read the file; `rows` and `hits` wait for them."""
@@ -110,7 +108,7 @@ class Scan:
     def hits(self, judgments: Judgments) -> Hits | None:
         """The hits under the judgments whose rows these are; None as for `rows`."""
         rows = self.rows()
-        return None if rows is None else rows.hits(judgments, keep=self._reading.keep)
+        return None if rows is None else rows.hits(judgments, keep=self._options.keep)
 
     def rows(self) -> HitRows | None:
         """The same before there is NumPy; None where two ids have one hash, so that another reader has to look.
@@ -118,7 +116,7 @@ class Scan:
         Raises BadLine, BadScore and DuplicateItem for the first such line, BadInput for a file without a line.
         """
         try:
-            rows = rows_of(*(self._begun or self._read_all)())
+            rows = _rows_of(*(self._begun or self._read_all)())
         except _Odd:
             error = self._mistake()
             if error is None:
@@ -127,30 +125,30 @@ class Scan:
         if rows.empty:
             from rankwell.io.reader import lines
 
-            raise lines.nothing(self._source, self._layout)
+            raise lines.empty_file(self._source, self._layout)
         return rows
 
-    def _read_all(self) -> _Found:
+    def _read_all(self) -> _Workers:
         try:
             return self._whole_queries()
         except _Scattered:
             return self._scattered()
 
     def _mistake(self) -> BadInput | None:
-        """The error for the first line of the file that is none, or else for the first that repeats an item of its query."""
+        """The error for the first line of another layout, or else for the first that repeats an item of its query."""
         from rankwell.io.reader import lines
 
-        arguments = self._source, self._layout, self._reading
-        # Under judgments without a query nothing but the form of the lines is looked at.
-        nobody = native.library.reader_table((), [], bytes(8))
-        if (end := self._first_odd(nobody, _WHOLE_QUERIES)) is not None:
+        arguments = self._source, self._layout, self._options
+        # Under judgments without a query only the form of the lines is checked.
+        no_judgments = native.library.reader_table((), [], bytes(8))
+        if (end := self._first_odd(no_judgments, _WHOLE_QUERIES)) is not None:
             return lines.bad_line(*arguments, end)
         if (end := self._first_odd(self._table, _TWICE)) is not None:
             return lines.duplicate(*arguments, end)
         return None
 
     def _first_odd(self, table: Any, scan: int) -> int | None:
-        """Where the first odd line ends; None where all are as they should be."""
+        """The end of the first odd line; None where there is none."""
         worker = self._worker(scan, table)
         try:
             self._read([_Part(0, None)], lambda: worker, whole_queries=False)
@@ -158,14 +156,14 @@ class Scan:
             return native.library.reader_odd(worker)
         return None
 
-    def _whole_queries(self) -> _Found:
-        """What there is where every query's lines stand together."""
+    def _whole_queries(self) -> _Workers:
+        """The result where every query's lines are contiguous."""
         parts = list(self._parts(whole_queries=True))
         workers = self._read(parts, lambda: self._worker(_WHOLE_QUERIES), whole_queries=True)
-        return _Found(workers[0], workers[0])
+        return _Workers(workers[0], workers[0])
 
-    def _scattered(self) -> _Found:
-        """The same whatever the order of lines: the judged items first, then how the rows stand to them."""
+    def _scattered(self) -> _Workers:
+        """The same for any order of lines: first the judged items, then the rows counted beside them."""
         parts = list(self._parts(whole_queries=False))
         self._passes = 0, 2
         workers = self._read(parts, lambda: self._worker(_COLLECT), whole_queries=False, absorb=False)
@@ -175,18 +173,18 @@ class Scan:
         first, *others = workers
         for other in others:
             _check(native.library.reader_absorb(first, other))
-        # What the others found is in the first one now; their memory is not needed any more.
+        # The first one has the results of the others now; their memory is free.
         del workers[1:], others
         _check(native.library.reader_gather(first))
         self._passes = 1, 2
         found = self._read(parts, lambda: self._second(first), whole_queries=False)
         _check(native.library.reader_settle(found[0]))
-        return _Found(first, found[0])
+        return _Workers(first, found[0])
 
     def _worker(self, scan: int, table: Any = None) -> Worker:
-        reading = self._reading
-        how = (rule_of(reading.ties), reading.single_precision, reading.comments, reading.trailing)
-        return native.library.reader_worker(table or self._table, self._form, how, reading.keep, scan)
+        options = self._options
+        how = (_rule_of(options.ties), options.single_precision, options.comments, options.trailing)
+        return native.library.reader_worker(table or self._table, self._form, how, options.keep, scan)
 
     def _second(self, first: Worker) -> Worker:
         worker = self._worker(_COLLECT)
@@ -197,13 +195,13 @@ class Scan:
         return native.library.reader_twice(tuple(workers), part, parts) != 0
 
     def _parts(self, *, whole_queries: bool) -> Iterator[_Part]:
-        """The parts of the file that are read by themselves; between two of them a line begins, and a query if wanted."""
-        wanted = min(self._threads * _EACH, self._size // _PART) if self._threads > 1 else 1
+        """The parts of the file that are read by themselves; each begins with a line, and with a query on request."""
+        parts = min(self._threads * _EACH, self._size // _PART) if self._threads > 1 else 1
         path, start = self._source.path, 0
-        if path is not None and wanted > 1:
+        if path is not None and parts > 1:
             with path.open("rb", buffering=0) as file:
-                for part in range(1, wanted):
-                    place = self._size * part // wanted
+                for part in range(1, parts):
+                    place = self._size * part // parts
                     cut = self._cut(file, place, whole_queries=whole_queries) if place > start else -1
                     if cut > start:
                         yield _Part(start, cut)
@@ -211,31 +209,31 @@ class Scan:
         yield _Part(start, None)
 
     def _cut(self, file: BinaryIO, place: int, *, whole_queries: bool) -> int:
-        """Where the first line behind a place begins, or the first query; -1 where that is far away."""
+        """The beginning of the first line behind a place, or of the first query; -1 where that is far away."""
         size = self._block // 2
         while size < LARGEST:
             file.seek(place)
             text = file.read(size)
-            cut = native.library.reader_cut(text, self._reading.comments) if whole_queries else text.find(b"\n") + 1 or -1
+            cut = native.library.reader_cut(text, self._options.comments) if whole_queries else text.find(b"\n") + 1 or -1
             if cut >= 0:
                 return place + cut
             size *= 4
         return -1
 
     def _read(self, parts: list[_Part], make: Callable[[], Worker], *, whole_queries: bool, absorb: bool = True) -> list[Worker]:
-        """The workers that read all parts between them; what the others found is in the first one, if wanted."""
+        """The workers that read all parts between them. absorb: whether the first one takes over the results of the others."""
         waiting = iter(parts)
         workers = [make() for _ in range(min(self._threads, len(parts)))]
         self._done, self._stopped = [0] * len(workers), False
 
         def _work(place: int) -> None:
-            room = bytearray(self._block + _SLACK)
+            room = bytearray(self._block + len(SLACK))
             # Taking the next one is one step for the interpreter, so that no two threads get the same.
             for part in waiting:
                 room = self._feed(workers[place], place, part, room, whole_queries=whole_queries)
 
         self._in_threads([lambda place=place: _work(place) for place in range(len(workers))])
-        self._tell()
+        self._report()
         if absorb:
             for other in workers[1:]:
                 _check(native.library.reader_absorb(workers[0], other))
@@ -255,11 +253,11 @@ class Scan:
                     rest, place, last = read(worker, stream.fileno(), room, rest, place, stop, _TURN * self._block)
                 _check(rest)
                 self._done[index] += place + rest - seen
-                if rest >= len(room) - _SLACK:
+                if rest >= len(room) - len(SLACK):
                     if whole_queries and rest >= max(LARGEST, self._block):
                         raise _Scattered
                     room = room + bytearray(rest)
-                self._tell()
+                self._report()
         return room
 
     def _open(self, start: int) -> Any:
@@ -270,18 +268,18 @@ class Scan:
         file.seek(start)
         return file
 
-    def _tell(self) -> None:
-        """Tells how far the reading is, from the thread that asked for it."""
+    def _report(self) -> None:
+        """Reports the progress, from the thread that began the reading."""
         if self._progress is None or get_ident() != self._thread:
             return
         done, (number, passes) = sum(self._done), self._passes
         done = (number * self._size + done) // passes if self._size else done
-        if done > self._told:
-            self._told = done
+        if done > self._reported:
+            self._reported = done
             self._progress(done, self._size)
 
     def _in_threads(self, works: list[Callable[[], Any]]) -> list[Any]:
-        """What each piece of work came to; the first is done in this thread."""
+        """The result of each piece of work; the first is done in this thread."""
         if len(works) == 1:
             return [works[0]()]
 
@@ -298,7 +296,7 @@ class Scan:
             try:
                 results.append(each())
             except BaseException as failure:
-                # Whoever interrupts the waiting stops the others as well.
+                # An interruption of the waiting stops the others as well.
                 self._stopped = True
                 failures.append(failure)
         if failures:
@@ -306,15 +304,15 @@ class Scan:
         return results
 
 
-def rows_of(first: Worker, counted: Worker) -> HitRows:
-    """What workers found. first: the worker that saw all rows. counted: the one that placed them."""
+def _rows_of(first: Worker, counted: Worker) -> HitRows:
+    """The results of workers. first: the worker that saw all rows. counted: the one that placed them."""
     retrieved, unknown, *_, top = native.library.reader_results(first)
     _, _, *placed, _ = native.library.reader_results(counted)
     return HitRows(retrieved, unknown, *placed, top=TopRows(*top))
 
 
 def _in_background(work: Callable[[], Any]) -> Callable[[], Any]:
-    """Begins some work in another thread; what is returned waits for it and gives its result, or raises what it raised."""
+    """Begins some work in another thread; the function returned waits for it and returns its result, or raises its exception."""
     import threading
 
     results, failures = list[Any](), list[BaseException]()
@@ -337,8 +335,8 @@ def _in_background(work: Callable[[], Any]) -> Callable[[], Any]:
     return _wait
 
 
-def rule_of(ties: TieRule) -> int:
-    """What the kernel calls a tie rule; all that name no order by ids keep that of the input."""
+def _rule_of(ties: TieRule) -> int:
+    """The kernel's number of a tie rule; all that name no order by ids keep that of the input."""
     return _RULES.get(ties, 0)
 
 
@@ -350,10 +348,27 @@ def _check(status: int) -> None:
 
 
 def _from_stream(worker: Worker, stream: Any, room: bytearray, rest: int, place: int) -> tuple[int, int, bool]:
-    """Feeds one block of a stream as `reader_read` does those of a file; gives what that gives."""
-    filled, size = rest, len(room) - _SLACK
+    """Feeds one block of a stream as `reader_read` feeds those of a file, with the same results."""
+    filled, size = rest, len(room) - len(SLACK)
     with memoryview(room) as view:
         while filled < size and (got := stream.readinto(view[filled:size])):
             filled += got
     left = native.library.reader_feed(worker, room, filled, place, filled < size)
     return left, place + filled - max(left, 0), filled < size
+
+
+def scan_columns(stream: Any, judgments: Judgments, options: ReadOptions) -> Hits | None:
+    """The hits of a run in columns of query and item, strings, and score, float64; no batch is kept.
+
+    stream: a capsule of Arrow's C stream interface. None where the columns are others, where the stream breaks off or has no row,
+    where a value is missing or not finite, and where a judged query's rows are not contiguous or may have an item twice: the
+    caller must look then.
+    """
+    judgments = judgments.flat
+    table = native.library.reader_table(judgments.queries, judgments.items, judgments.offsets)
+    how = (_rule_of(options.ties), options.single_precision, False, False)
+    worker = native.library.reader_worker(table, (1, 0, 0, 0, False), how, options.keep, 0)
+    if native.library.reader_take(worker, stream) < 0:
+        return None
+    rows = _rows_of(worker, worker)
+    return None if rows.empty else rows.hits(judgments, keep=options.keep)

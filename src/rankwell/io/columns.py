@@ -1,4 +1,4 @@
-"""A column of numbers: a file with one a line, a JSON list, an array of one dimension, or a table's column."""
+"""One column: numbers or strings, one a line, in a JSON list, or an array of one dimension. Tables have formats of their own."""
 
 import io
 import json
@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 
 from rankwell.core.tables import Floats
-from rankwell.errors import BadInput, BadLine, BadScore
-from rankwell.io import FORMATS, Format, Place, Request, file_format, formats
-from rankwell.store import Head, Source
+from rankwell.errors import BadInput, BadLine, BadScore, naming
+from rankwell.io.files import Place, Request, Texts, file_format, scored
+from rankwell.store import Head, Source, decode_id
 
 _MAGIC = b"\x93NUMPY"
+_WITHOUT_COLUMNS = ("npy", "lines", "json")
 
 
 def read_numbers(place: Place, *, column: str = "") -> Floats:
@@ -25,25 +26,14 @@ def read_numbers(place: Place, *, column: str = "") -> Floats:
     head = Head.of(source)
     if not head.raw.startswith(_MAGIC):
         head.refuse_foreign()
-    entry = _chosen(head, tables_only=bool(column))
-    try:
-        found = entry.read(source, Request(part=column))
+    likely = [entry for _, entry in scored(head, "numbers") if not (column and entry.name in _WITHOUT_COLUMNS)]
+    if not likely:
+        expected = "a table with that column" if column else "one number a line, or a table,"
+        raise BadInput(f"{head.name}:1: {head.seen}; expected {expected}.")
+    with naming(source.name):
+        found = likely[0].read(source, Request(part=column))
         _refuse_non_finite(found)
-    except BadInput as error:
-        if source.name in str(error):
-            raise
-        raise type(error)(f"{source.name}: {error}") from error
     return found
-
-
-def _chosen(head: Head, *, tables_only: bool) -> Format:
-    """The format that the content has most surely; with a column's name it is a table."""
-    entries = [entry for entry in formats("numbers") if not (tables_only and entry.name in _WITHOUT_COLUMNS)]
-    sure, chosen = max(((entry.sniff(head), entry.name) for entry in entries), key=lambda each: each[0])
-    if sure == 0:
-        wanted = "a table with that column" if tables_only else "one number a line, or a table,"
-        raise BadInput(f"{head.name}:1: {head.seen}; expected {wanted}.")
-    return FORMATS[f"{chosen} numbers"]
 
 
 def _refuse_non_finite(found: Floats) -> None:
@@ -60,7 +50,7 @@ def _sniff_array(head: Head) -> float:
 
 
 @file_format("npy", "numbers", sniff=_sniff_array)
-def read_array(source: Source, request: Request) -> Floats:  # noqa: ARG001 - an array leaves nothing to ask for
+def read_array(source: Source, request: Request) -> Floats:  # noqa: ARG001 - an array has no options
     """The numbers of an `.npy` array with one dimension, or with one column; nothing pickled is opened."""
     try:
         array: Any = np.lib.format.read_array(io.BytesIO(source.read()), allow_pickle=False)
@@ -80,13 +70,13 @@ def _number(text: str) -> float | None:
         return None
 
 
-def _sniff_lines(head: Head) -> float:
+def _sniff_number_lines(head: Head) -> float:
     first = head.lines[0].decode("utf-8", "replace") if head.lines else ""
     return 0.45 if _number(first) is not None else 0.1
 
 
-@file_format("lines", "numbers", sniff=_sniff_lines)
-def read_lines(source: Source, request: Request) -> Floats:  # noqa: ARG001 - lines leave nothing to ask for
+@file_format("lines", "numbers", sniff=_sniff_number_lines)
+def read_number_lines(source: Source, request: Request) -> Floats:  # noqa: ARG001 - lines have no options
     """One number a line; empty lines may stand at the end only, where they cannot shift a row against the other side."""
     with source.open() as stream:
         lines = stream.read().decode("utf-8", "replace").splitlines()
@@ -101,12 +91,12 @@ def read_lines(source: Source, request: Request) -> Floats:  # noqa: ARG001 - li
     return np.array(numbers, dtype=np.float64)
 
 
-def _sniff_list(head: Head) -> float:
+def _sniff_number_list(head: Head) -> float:
     return 0.4 if head.text.startswith("[") else 0.0
 
 
-@file_format("json", "numbers", sniff=_sniff_list)
-def read_list(source: Source, request: Request) -> Floats:  # noqa: ARG001 - a list leaves nothing to ask for
+@file_format("json", "numbers", sniff=_sniff_number_list)
+def read_number_list(source: Source, request: Request) -> Floats:  # noqa: ARG001 - a list has no options
     """The numbers of a JSON list."""
     try:
         found: Any = json.loads(source.read())
@@ -119,4 +109,41 @@ def read_list(source: Source, request: Request) -> Floats:  # noqa: ARG001 - a l
     return np.array(values, dtype=np.float64)
 
 
-_WITHOUT_COLUMNS = ("npy", "lines", "json")
+def _sniff_lines(head: Head) -> float:
+    return 0.3 if head.lines else 0.0
+
+
+@file_format("lines", "column", sniff=_sniff_lines, suffixes=(".txt",))
+def read_lines(source: Source, request: Request) -> list[str | None]:  # noqa: ARG001 - lines have no options
+    """The lines of a text file without their ends; an empty line is an empty text."""
+    with source.open() as stream:
+        return [decode_id(line.rstrip(b"\r\n")) for line in stream]
+
+
+def _sniff_list(head: Head) -> float:
+    return 0.6 if head.text.startswith("[") else 0.0
+
+
+@file_format("json", "column", sniff=_sniff_list, suffixes=(".json",))
+def read_list(source: Source, request: Request) -> list[str | None]:  # noqa: ARG001 - a list has no options
+    """The strings and integers of a JSON list."""
+    try:
+        found: Any = json.loads(source.read())
+    except ValueError as error:
+        raise BadInput(f"{source.name}: {error}; expected a JSON list of strings or integers.") from error
+    if not isinstance(found, list):
+        raise BadInput(f"{source.name}: a JSON {type(found).__name__}; expected a list of strings or integers.")
+    values: list[Any] = found
+    return [value if isinstance(value, str) else str(value) if type(value) is int else None for value in values]
+
+
+def _sniff_texts(head: Head) -> float:
+    """Less certain than any table: a file of lines is recognised by its name alone."""
+    return 0.4 if head.name.lower().removesuffix(".gz").removesuffix(".zst").endswith(".txt") else 0.0
+
+
+@file_format("lines", "texts", sniff=_sniff_texts)
+def read_texts(source: Source, request: Request) -> Texts:
+    """A text per line, its id the position of the line, from 0."""
+    lines = read_lines(source, request)
+    return Texts({str(row): line or "" for row, line in enumerate(lines)}, {str(row): {} for row in range(len(lines))})

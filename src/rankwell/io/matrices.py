@@ -1,4 +1,4 @@
-"""Embeddings from any file or array: the format from the content, the ids from within, from beside, or from another file."""
+"""Embeddings and matrices of scores from any file or array, mapped into memory where the layout allows it."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -8,18 +8,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rankwell.core.kernels.arrays import as_real, item_ids, refuse_non_finite
-from rankwell.core.registry import suggest
+from rankwell.core.kernels.arrays import as_real, refuse_non_finite
+from rankwell.core.kernels.arrays import item_ids as as_ids
 from rankwell.core.tables.embeddings import Embeddings
 from rankwell.core.tables.names import Holds
-from rankwell.errors import BadInput, UnknownName
-from rankwell.io import FORMATS, Format, Place, Request, file_format, formats
+from rankwell.core.tables.scores import Scores
+from rankwell.errors import BadInput, naming
+from rankwell.io.files import Request, choose_format, file_format, read_column
 from rankwell.store import Head, Source, split_part, write_text
 
 IDS_BESIDE = (".ids.txt", ".ids.json")
-"""What a file of ids is called that is taken without asking: `base.npy` has its ids in `base.ids.txt`."""
-
-_PACKED = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd", b"BZh": "bzip2", b"\xfd7zXZ": "xz"}
+"""Suffixes of files of ids that are read without being named: `base.npy` has its ids in `base.ids.txt`."""
 
 
 def read_embeddings(
@@ -40,8 +39,8 @@ def read_embeddings(
     Raises BadInput that names file and row; BadScore for a number that is not finite; DuplicateItem for an id that appears twice.
     """
     name = str(place) if isinstance(place, (str, Path)) else ""
-    try:
-        table = _read(place, format)
+    with naming(name):
+        table = place if isinstance(place, Embeddings) else _embeddings_in(name, format) if name else read_array(place)
         if ids is False:
             table = Embeddings(None, table.vectors)
         elif ids is not None:
@@ -52,29 +51,57 @@ def read_embeddings(
             raise BadInput("there is no vector in it; expected at least one.")
         if check:
             refuse_non_finite(table)
-    except BadInput as error:
-        if not name or name in str(error):
-            raise
-        raise type(error)(f"{name}: {error}") from error
     return table
 
 
-def read_column(place: Place, *, format: str | None = None) -> list[str | None]:  # noqa: A002
-    """One column of text, in order: a file of lines, a JSON list, or a table's column (`items.csv:id`; without a name its ids).
+def _embeddings_in(name: str, form: str | None) -> Embeddings:
+    text, part = split_part(name)
+    path = Path(text)
+    if path.is_dir() and (path / "vectors.npy").is_file():
+        path = path / "vectors.npy"
+    return _read(path, part or (form or "").partition(":")[2], "embeddings", form)
 
-    None for an empty cell, and for one that is neither a string nor an integer. Raises BadInput for a column that is not there.
+
+def read_scores(
+    place: Any,
+    *,
+    query_ids: Sequence[Any] | None = None,
+    item_ids: Sequence[Any] | None = None,
+    format: str | None = None,  # noqa: A002 - the word that users know
+) -> Scores:
+    """A score for every query (row) and item (column).
+
+    place: a path to `.npy` (mapped into memory), `.npz`, HDF5 or safetensors (`data.npz:t2v` names one of several arrays), to
+    CSV, TSV or Parquet with a column per item, whose name is the item's id, after one for the queries' ids, to CSV or TSV of
+    plain numbers, or to Parquet with a column of lists; any array (NumPy, PyTorch), lists of numbers, Scores. query_ids,
+    item_ids: names of rows and columns, in place of those in the file. format: a name from `formats('scores')`; None reads it
+    from the content.
+    Raises BadInput that names file, row and column; NaN and infinity are looked for when the scores are counted.
     """
-    path, part = split_part(place)
+    name = str(place) if isinstance(place, (str, Path)) else ""
+    with naming(split_part(name)[0] if name else ""):
+        found = place if isinstance(place, Scores) else _read(*split_part(name), "scores", format) if name else _of_array(place)
+        rows = found.query_ids if query_ids is None else as_ids(_listed(query_ids))
+        columns = found.item_ids if item_ids is None else as_ids(_listed(item_ids))
+        return Scores(found.matrix, rows, columns)
+
+
+def _listed(values: Any) -> Iterable[Any]:
+    return values.tolist() if hasattr(values, "tolist") else values
+
+
+def _read(path: str | Path, part: str, holds: Holds, name: str | None) -> Any:
+    """The table in a file, or in the named part of it."""
     source = Source(path)
-    head = Head.of(source)
-    head.refuse_foreign()
-    entry = _chosen(head, "column", format, part)
-    try:
-        return entry.read(source, Request(part=part))
-    except BadInput as error:
-        if source.name in str(error):
-            raise
-        raise type(error)(f"{source.name}: {error}") from error
+    if source.file is None:
+        raise BadInput("vectors and scores are read in place; save them to a file and name it.")
+    # Not decompressed: the first bytes of a file without magic are counts of rows, which may be those of a compressed file.
+    with source.file.open("rb") as stream:
+        raw = stream.read(65537)
+    if not raw:
+        raise BadInput("the file is empty; expected vectors or scores.")
+    head = Head(source.name, raw[:65536], whole=len(raw) <= 65536, path=source.path if holds == "scores" else source.file)
+    return choose_format(head, holds, name, part).read(source, Request(part=part))
 
 
 def write_ids(path: Path, ids: Sequence[str] | None) -> Path | None:
@@ -92,65 +119,11 @@ def write_ids(path: Path, ids: Sequence[str] | None) -> Path | None:
     return chosen
 
 
-def _read(place: Any, name: str | None) -> Embeddings:
-    if isinstance(place, Embeddings):
-        return place
-    if not isinstance(place, (str, Path)):
-        return read_array(place, Request())
-    text, part = split_part(place)
-    path = Path(text)
-    if path.is_dir() and (path / "vectors.npy").is_file():
-        path = path / "vectors.npy"
-    source = Source(path)
-    if source.file is None:
-        raise BadInput("embeddings are read in place; save them to a file and name it.")
-    with source.file.open("rb") as stream:
-        raw = stream.read(65537)
-    if not raw:
-        raise BadInput("the file is empty; expected a file of vectors.")
-    # The first bytes of a file without magic are counts of rows; they may look like those of a compressed file.
-    part = part or (name or "").partition(":")[2]
-    entry = _chosen(Head(str(path), raw[:65536], whole=len(raw) <= 65536, path=source.file), "embeddings", name, part)
-    return entry.read(source, Request(part=part))
-
-
-def _chosen(head: Head, holds: Holds, name: str | None, part: str) -> Format:
-    """The named format, or the one that the content has. Raises UnknownName or BadInput, also for a part of what has none."""
-    entry = _recognised(head, holds, name)
-    if part and not entry.parts:
-        raise BadInput(f"a file of the format {entry.name} holds one thing, {part!r} names nothing in it; leave :{part} out.")
-    return entry
-
-
-def _recognised(head: Head, holds: Holds, name: str | None) -> Format:
-    known = [entry.name for entry in formats(holds) if not entry.name.startswith("python")]
-    if name is not None:
-        bare = name.partition(":")[0]
-        if bare not in known:
-            raise UnknownName(f"unknown format of {holds} {bare!r}; {suggest(bare, known)}")
-        return FORMATS[f"{bare} {holds}"]
-    scored = sorted(((entry.sniff(head), entry) for entry in formats(holds)), key=lambda each: (-each[0], each[1].name))
-    if scored[0][0] > 0:
-        return scored[0][1]
-    for mark, packed in _PACKED.items():
-        if head.raw.startswith(mark):
-            raise BadInput(f"the file is compressed ({packed}); unpack it first, vectors are read in place.")
-    if head.raw[:1] == b"\x80" and head.raw[1:2] in b"\x02\x03\x04\x05":
-        raise BadInput("a Python pickle, which is never opened; save the array with numpy.save or as safetensors.")
-    begin = head.raw[:16]
-    raise BadInput(f"{begin!r}: no known form of {holds}; known are {', '.join(known)}; convert it, or name the format.")
-
-
 def _ids(ids: Any) -> list[str]:
     if not isinstance(ids, (str, Path)):
-        values: Iterable[Any] = ids.tolist() if hasattr(ids, "tolist") else ids
-        return item_ids(values)
-    try:
-        return item_ids(read_column(ids))
-    except BadInput as error:
-        if str(split_part(ids)[0]) in str(error):
-            raise
-        raise type(error)(f"{ids}: {error}") from error
+        return as_ids(_listed(ids))
+    with naming(split_part(ids)[0]):
+        return as_ids(read_column(ids))
 
 
 def _ids_beside(path: str) -> list[str] | None:
@@ -166,11 +139,11 @@ def _is_array(thing: Any) -> bool:
 
 
 @file_format("python array", "embeddings", accepts=_is_array)
-def read_array(thing: Any, request: Request) -> Embeddings:  # noqa: ARG001 - an array leaves nothing to ask for
+def read_array(thing: Any, request: Request | None = None) -> Embeddings:  # noqa: ARG001 - an array has no options
     """The vectors in an array of any library, a tensor on any device, lists of numbers, or a mapping id -> vector."""
     if isinstance(thing, Mapping):
         mapping: Mapping[Any, Any] = thing
-        return Embeddings(item_ids(mapping), as_real(_array(list(mapping.values()))))
+        return Embeddings(as_ids(mapping), as_real(_array(list(mapping.values()))))
     if not _is_array(thing):
         what = f"embeddings cannot be read from a {type(thing).__module__}.{type(thing).__qualname__}"
         raise BadInput(f"{what}; give a path, an array of shape (rows, dimension) or lists of numbers.")
@@ -200,3 +173,30 @@ def _refuse_ragged(rows: Sequence[Any]) -> None:
     for row, length in enumerate(lengths):
         if length != lengths[0]:
             raise BadInput(f"row {row} has {length} numbers, row 0 has {lengths[0]}; vectors have one length.")
+
+
+def _of_array(thing: Any) -> Scores:
+    """Scores in an array of any library, or in lists of numbers; a pandas frame's labels are ids unless they are positions.
+
+    Raises BadInput for rows of different length.
+    """
+    if all(hasattr(thing, name) for name in ("index", "columns", "to_numpy")):
+        return Scores(thing.to_numpy(), _labels(thing.index), _labels(thing.columns))
+    if isinstance(thing, np.ndarray):
+        return Scores(thing)
+    if isinstance(thing, (list, tuple)):
+        rows: list[Any] = list(thing)
+        for row, each in enumerate(rows):
+            if not isinstance(each, (list, tuple, np.ndarray)) or len(each) != len(rows[0]):
+                what = f"{len(each)} scores" if hasattr(each, "__len__") else "no list"
+                raise BadInput(f"row {row} has {what}, row 0 has {len(rows[0])}; every query has a score for every item.")
+        try:
+            return Scores(np.asarray(rows))
+        except (TypeError, ValueError) as error:
+            raise BadInput(f"the lists are not a table of numbers ({str(error).splitlines()[0]}).") from error
+    return Scores(read_array(thing).vectors)
+
+
+def _labels(labels: Any) -> list[str] | None:
+    listed: list[Any] = labels.tolist()
+    return None if listed == list(range(len(listed))) else as_ids(listed)

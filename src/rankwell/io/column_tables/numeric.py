@@ -1,0 +1,245 @@
+"""Tables as numbers and ids: one column, a column of vectors, a matrix of scores with a column per item; and rows as they are."""
+
+import re
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rankwell.core.kernels.arrays import USUAL, as_real, item_ids
+from rankwell.core.tables import Floats
+from rankwell.core.tables.embeddings import Embeddings
+from rankwell.core.tables.names import choose_column, known_columns, parquet, quoted
+from rankwell.core.tables.scores import Scores
+from rankwell.errors import BadInput, BadScore
+from rankwell.io.column_tables.table import PAR1, ColumnTable, Dialect, connected, first_line, glimpse, on_disk
+from rankwell.io.files import Request
+from rankwell.store import Head, Source
+
+_LISTS = re.compile(r"(FLOAT|DOUBLE|U?(?:TINY|SMALL|BIG)?INT(?:EGER)?|UINTEGER)\[\d*\]")
+_NUMBERS_AT_ONCE = 1 << 24
+_LIST = re.compile(r".*\[\d*\]")
+_REAL = re.compile(r"FLOAT|U?(TINY|SMALL)INT")
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?(nan|inf|infinity)", re.IGNORECASE)
+
+
+def sniff_vectors(head: Head) -> float:
+    """Confidence that a Parquet file has a column of vectors."""
+    if head.path is None:
+        return 0.0
+    return 0.9 if any(map(_LISTS.fullmatch, glimpse(head.path).types.values())) else 0.3
+
+
+def read_vectors(source: Source, request: Request) -> Embeddings:
+    """The named column of lists, or the only one, or the one with a usual name; ids from a column `id`, `_id`, `doc_id`, …
+
+    Read whole into memory, a piece of the rows at a time. Raises BadInput naming the first row without a vector of that length.
+    """
+    import duckdb
+
+    with on_disk(source, lines=False) as path, connected() as session:
+        types = glimpse(path).types
+        chosen = _vector_column(types, request.part, source)
+        others = [
+            name for name, kind in types.items() if kind == "VARCHAR" or re.fullmatch(r"U?(TINY|SMALL|BIG)?INT(EGER)?", kind)
+        ]
+        try:
+            vectors = _fill(session, parquet(path), chosen)
+            if not others:
+                return Embeddings(None, as_real(vectors))
+            column = quoted(choose_column(others))
+            rows = session.execute(f"SELECT {column} FROM {parquet(path)}").fetchall()
+        except duckdb.Error as error:
+            raise BadInput(f"the Parquet data is damaged or ends early ({first_line(error)}); fetch it again.") from error
+    return Embeddings(item_ids(value for (value,) in rows), as_real(vectors))
+
+
+def _vector_column(types: dict[str, str], part: str, source: Source) -> str:
+    lists = [name for name, kind in types.items() if _LISTS.fullmatch(kind)]
+    listed = ", ".join(f"{name!r} ({kind})" for name, kind in types.items())
+    if part:
+        if part not in lists:
+            raise BadInput(f"no column {part!r} of lists of numbers; found are {listed}.")
+        return part
+    chosen = lists if len(lists) == 1 else [name for name in lists if name.lower() in USUAL]
+    if len(chosen) != 1:
+        what = f"{len(lists)} columns of lists of numbers" if lists else "no column of lists of numbers"
+        example = f"; name one, as in {source.stem}.parquet:{lists[0]}" if lists else ""
+        raise BadInput(f"{what}; found are {listed}{example}.")
+    return chosen[0]
+
+
+def _fill(session: Any, table: str, name: str) -> NDArray[Any]:
+    """(rows, dimension) the lists of a column, taken out a piece at a time."""
+    column = quoted(name)
+    rows, dimension = session.execute(f"SELECT count(*), max(len({column})) FROM {table}").fetchone()
+    odd = f"{column} IS NULL OR len({column}) <> {dimension or 0} OR list_count({column}::DOUBLE[]) < {dimension or 0}"
+    numbered = table.replace("binary_as_string=true", "binary_as_string=true, file_row_number=true")
+    first = session.execute(f"SELECT file_row_number, {column} FROM {numbered} WHERE {odd} ORDER BY 1 LIMIT 1").fetchone()
+    if first is not None:
+        row, value = first
+        what = "nothing" if value is None else f"{len(value)} numbers" if len(value) != dimension else "a missing number"
+        raise BadInput(f"row {row}, column {name!r}: {what}; expected a vector of {dimension} numbers. Correct or drop it.")
+    step = max(1, _NUMBERS_AT_ONCE // max(dimension or 1, 1))
+    filled: NDArray[Any] | None = None
+    for start in range(0, rows, step):
+        piece = f"SELECT {column} FROM {numbered} WHERE file_row_number >= {start} AND file_row_number < {start + step}"
+        found = session.execute(f"SELECT unnest({column}) AS number FROM ({piece})").fetchnumpy()["number"]
+        if filled is None:
+            filled = np.empty((rows, dimension), dtype=found.dtype)
+        filled[start : start + step] = np.asarray(found).reshape(-1, dimension)
+    return np.empty((0, 0), dtype=np.float32) if filled is None else filled
+
+
+def sniff_column(head: Head, dialect: Dialect) -> float:
+    """Confidence that a file is a table of this kind, one of whose columns is read."""
+    names = dialect.names(head)
+    if not names:
+        return 0.0
+    if dialect.name in ("parquet", "jsonl"):
+        return 0.9
+    return 0.8 if head.name.lower().endswith(dialect.suffixes) else 0.5 * (len(names) > 1 and known_columns(names) > 0)
+
+
+def read_column(source: Source, request: Request, *, dialect: Dialect) -> list[str | None]:
+    """A column's strings and integers as strings, in the order of the rows; None where there is neither."""
+    with on_disk(source, lines=bool(dialect.delimiters)) as path, connected() as session:
+        table = ColumnTable(session, source, path, dialect)
+        chosen = choose_column(list(table.types), request.part)
+        return [value for (value,) in table.run(f"SELECT {table.id(chosen)} FROM {table.source}").fetchall()]
+
+
+def sniff_numbers(head: Head, dialect: Dialect) -> float:
+    """Confidence that a file is a table of this kind; low for text tables, so that a list of numbers goes first."""
+    names = dialect.names(head)
+    if not names:
+        return 0.0
+    if dialect.name in ("parquet", "jsonl"):
+        return 0.49
+    return 0.2 + 0.1 * (len(names) > 1) + 0.05 * head.name.lower().endswith(dialect.suffixes)
+
+
+def read_numbers(source: Source, request: Request, *, dialect: Dialect) -> Floats:
+    """The named column, or the only one, in the order of the rows.
+
+    Raises BadInput where it is not there, or is not named though there are several; BadScore for the first row without a number.
+    """
+    with on_disk(source, lines=bool(dialect.delimiters)) as path, connected() as session:
+        table = ColumnTable(session, source, path, dialect)
+        names = list(table.types)
+        listed = ", ".join(map(repr, names))
+        if request.part and request.part not in names:
+            raise BadInput(f"no column {request.part!r}; found are {listed}.")
+        if not request.part and len(names) != 1:
+            raise BadInput(f"{len(names)} columns; name one, as in {source.name}:{names[-1]}; found are {listed}.")
+        chosen = request.part or names[0]
+        found = table.run(f"SELECT {table.number(chosen)} AS number FROM {table.source}").fetchnumpy()["number"]
+    # DuckDB masks what is NULL; a column that is all NULL has a type of its own.
+    numbers = np.ma.filled(np.ma.asarray(found).astype(np.float64), np.nan)
+    wrong = np.flatnonzero(~np.isfinite(numbers))
+    if len(wrong):
+        raise BadScore(
+            f"{source.name}: row {int(wrong[0]) + 1}, column {chosen!r}: not a finite number. Correct or drop the row."
+        )
+    return numbers
+
+
+def sniff_scores(head: Head, dialect: Dialect) -> float:
+    """Confidence that a file is a table of this kind: never high, because the meaning of its columns is not examined."""
+    if dialect.name == "parquet":
+        return 0.45 if head.raw.startswith(PAR1) else 0.0
+    names = dialect.names(head)
+    return 0.3 + 0.1 * head.name.lower().endswith(dialect.suffixes) if len(names) > 1 and len(head.lines) > 1 else 0.0
+
+
+def read_scores(source: Source, request: Request, *, dialect: Dialect) -> Scores:
+    """The first column as ids where it is called query, id or the like, or holds text; every other one as an item's scores.
+
+    A first row of plain numbers is scores, and columns have no names then. Raises BadInput where it may be either: distinct
+    integers, as names are.
+
+    Read whole into memory, a piece of the columns at a time, as float32 where all columns are that or small integers, else
+    as float64. Raises BadScore naming row and column of the first cell without a number.
+    """
+    if dialect.name == "parquet" and source.path and any(map(_LIST.fullmatch, glimpse(source.path).types.values())):
+        table = read_vectors(source, request)
+        return Scores(table.vectors, table.ids)
+    with on_disk(source, lines=bool(dialect.delimiters)) as path, connected() as session:
+        bare = _without_header(Head.of(source), dialect)
+        table = ColumnTable(session, source, path, dialect, names=[f"column {place}" for place in range(bare)] or None)
+        names = list(table.types)
+        has_ids = not bare and _names_rows(names[0], table.types[names[0]], dialect)
+        items = names[1:] if has_ids else names
+        if not items:
+            raise BadInput(f"{source.name}: the only column is {names[0]!r}, of ids; expected a column of scores per item.")
+        ids = table.run(f"SELECT {table.id(names[0])} FROM {table.source}").fetchall() if has_ids else None
+        rows: int = table.run(f"SELECT count(*) FROM {table.source}").fetchone()[0]
+        small = dialect.name == "parquet" and all(_REAL.fullmatch(table.types[name]) for name in items)
+        matrix = np.empty((rows, len(items)), dtype=np.float32 if small else np.float64)
+        step = max(1, min(256, _NUMBERS_AT_ONCE // max(rows, 1)))
+        for start in range(0, len(items), step):
+            some = items[start : start + step]
+            listed = ", ".join(f"{table.number(name)} AS c{place}" for place, name in enumerate(some))
+            found = table.run(f"SELECT {listed} FROM {table.source}").fetchnumpy()
+            for place, name in enumerate(some):
+                # DuckDB masks what is NULL; a column that is all NULL has a type of its own.
+                column = np.ma.asarray(found[f"c{place}"])
+                numbers = np.ma.filled(column.astype(np.float64), np.nan)
+                _refuse_non_finite(numbers, source, name)
+                matrix[:, start + place] = numbers
+    if bare:
+        _refuse_counted_rows(matrix, source)
+        return Scores(matrix)
+    return Scores(matrix, None if ids is None else item_ids(name for (name,) in ids), items)
+
+
+def _without_header(head: Head, dialect: Dialect) -> int:
+    """Number of columns of a text table whose first row is scores already; 0 where that row holds names."""
+    row = [name.strip() for name in dialect.names(head)] if dialect.delimiters else []
+    if not row or not all(map(_NUMBER.fullmatch, row)):
+        return 0
+    if len(set(row)) == len(row) and all(map(str.isdecimal, row)):
+        listed = ", ".join(row[:3]) + (", …" if len(row) > 3 else "")
+        raise BadInput(
+            f"{head.name}: the first row is {listed}: names of columns, or scores? With names, begin it with a column for the "
+            "rows' ids (query,…); integer scores need such a header too, or a decimal point (1.0)."
+        )
+    return len(row)
+
+
+def _refuse_counted_rows(matrix: np.ndarray, source: Source) -> None:
+    """Refuses, without a header, a first column that counts the rows beside fractions: it is not a column of scores."""
+    if len(matrix) > 2 and np.array_equal(matrix[:, 0], np.arange(len(matrix))) and (matrix != np.floor(matrix)).any():
+        raise BadInput(
+            f"{source.name}: the first column counts the rows (0, 1, 2, …) and no header says what it is; write one, as in "
+            "query,v0,v1, or drop the column."
+        )
+
+
+def _names_rows(name: str, kind: str, dialect: Dialect) -> bool:
+    """Whether a table's first column holds the ids of its rows."""
+    called = re.sub(r"[\s_-]", "", name.lower()) in ("column0", "query", "queryid", "qid", "id", "caption", "captionid", "index")
+    return called or (dialect.name == "parquet" and kind == "VARCHAR")
+
+
+def _refuse_non_finite(numbers: np.ndarray, source: Source, name: str) -> None:
+    wrong = np.flatnonzero(~np.isfinite(numbers))
+    if len(wrong):
+        raise BadScore(
+            f"{source.name}: row {int(wrong[0])} (from 0), column {name!r}: not a finite score. Correct it or drop the row."
+        )
+
+
+def read_records(source: Source, request: Request) -> list[dict[str, Any]]:  # noqa: ARG001 - rows have no options
+    """Every row as an object column -> value, in order. Raises BadInput for a damaged file."""
+    import duckdb
+
+    try:
+        with on_disk(source, lines=False) as path, connected() as session:
+            found = session.execute(f"SELECT * FROM {parquet(path)}")
+            names = [column[0] for column in found.description]
+            return [dict(zip(names, row, strict=True)) for row in found.fetchall()]
+    except duckdb.Error as error:
+        raise BadInput(
+            f"{source.name}: the Parquet data is damaged or ends early ({first_line(error)}); fetch it again."
+        ) from error

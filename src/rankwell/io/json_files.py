@@ -1,0 +1,248 @@
+"""Runs and judgments in JSON: `{query: {item: number}}`, MTEB's predictions, and those of sentence-transformers."""
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from rankwell.core.tables.judgments import Judgments
+from rankwell.core.tables.names import Repeats, unique_rows
+from rankwell.core.tables.ranking import Hits, Ranking
+from rankwell.errors import BadInput, BadLine, BadScore, DuplicateItem, UnknownName
+from rankwell.io.files import FORMATS, Request, file_format
+from rankwell.store import Head, Source, decode_id, encode_id
+
+_STRING = r'"(?:[^"\\]|\\.)*"'
+_SHAPE = re.compile(rf"\{{\s*(?:{_STRING}\s*:\s*\{{\s*(?:{_STRING}\s*:\s*[-+\dNI]|\}})|\}})", re.DOTALL)
+Mapped = dict[str, dict[str, float]]
+
+
+def _sniff(head: Head) -> float:
+    if _SHAPE.match(head.text):
+        return 0.8
+    return 0.4 if head.text.startswith(("{", "[")) else 0.0
+
+
+def _find_hits(mapping: Any, judgments: Judgments, request: Request) -> Hits:
+    found = FORMATS["python mapping run"].find_hits
+    if found is None:
+        raise TypeError("mappings must find their hits themselves")
+    return found(mapping, judgments, request)
+
+
+def _find_mapping_hits(source: Source, judgments: Judgments, request: Request) -> Hits:
+    return _find_hits(load(source, request), judgments, request)
+
+
+def _write_run(ranking: Ranking, path: Path) -> None:
+    _write(ranking, ranking.scores.tolist(), path)
+
+
+def _write_judgments(judgments: Judgments, path: Path) -> None:
+    if judgments.aspects is not None:
+        raise BadInput("JSON {query: {item: number}} cannot hold groups or intents; write TREC, CSV or Parquet.")
+    _write(judgments, [int(grade) if grade.is_integer() else grade for grade in judgments.grades.tolist()], path)
+
+
+def _write(table: Ranking | Judgments, numbers: list[Any], path: Path) -> None:
+    bounds = table.offsets.tolist()
+    with path.open("w", encoding="ascii", newline="\n") as stream:
+        separator = "{\n"
+        for query, start, stop in zip(table.queries, bounds, bounds[1:], strict=False):
+            row = dict(zip(table.items[start:stop], numbers[start:stop], strict=True))
+            stream.write(f"{separator}{json.dumps(query)}: {json.dumps(row)}")
+            separator = ",\n"
+        stream.write("\n}\n" if table.queries else "{}\n")
+
+
+@file_format("json", "run", sniff=_sniff, find_hits=_find_mapping_hits, write=_write_run, suffixes=(".json",))
+def read_run(source: Source, request: Request) -> Ranking:
+    """The ranking in `{query: {item: score}}`; an item twice in one query is an error unless the request says which to keep."""
+    return FORMATS["python mapping run"].read(load(source, request), request)
+
+
+@file_format("json", "judgments", sniff=_sniff, write=_write_judgments, suffixes=(".json",))
+def read_judgments(source: Source, request: Request) -> Judgments:
+    """The judgments in `{query: {item: grade}}`; grades may be fractions."""
+    return FORMATS["python mapping judgments"].read(load(source, request), request)
+
+
+def load(source: Source, request: Request) -> Mapped:
+    """The mapping in a JSON file, checked. Raises BadInput that names the place by a JSON path."""
+    found = _parse(source, request.duplicates)
+    wanted = "expected {query: {item: number}}"
+    if not isinstance(found, dict):
+        raise BadInput(f"{source.name}: $ is {_seen(found)}; {wanted}.")
+    if not found:
+        raise BadInput(f"{source.name}: the JSON object is empty; {wanted}.")
+    _refuse_repeated(source.name, "$", found)
+    for query, scored in found.items():
+        if not isinstance(scored, dict):
+            raise BadInput(f"{source.name}: $[{query!r}] is {_seen(scored)}; {wanted}.")
+        _refuse_repeated(source.name, f"$[{query!r}]", scored)
+        if not set(map(type, scored.values())) <= {int, float}:
+            item = next(item for item, number in scored.items() if type(number) not in (int, float))
+            what = f"{source.name}: $[{query!r}][{item!r}] is {_seen(scored[item])}"
+            raise BadInput(f"{what}; {wanted}.") if isinstance(scored[item], (dict, list)) else BadScore(f"{what}; {wanted}.")
+    return found
+
+
+class _Repeated(dict[str, Any]):
+    """An object that has a key twice: which, and the places of both, from 1."""
+
+    key: str
+    places: tuple[int, int]
+
+
+def _parse(source: Source, duplicates: Repeats) -> Any:
+    def _build(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        whole = dict(pairs)
+        if len(whole) == len(pairs):
+            return whole
+        known: dict[str, int] = {}
+        for place, (key, value) in enumerate(pairs):
+            first = known.setdefault(key, place)
+            if first != place and (duplicates in ("error", "keep") or not isinstance(value, (int, float))):
+                repeated = _Repeated(whole)
+                repeated.key, repeated.places = key, (first + 1, place + 1)
+                return repeated
+            if duplicates == "best" and value > pairs[first][1]:
+                known[key] = place
+        return {pairs[place][0]: pairs[place][1] for place in sorted(known.values())}
+
+    try:
+        return json.loads(decode_id(source.read()), object_pairs_hook=_build)
+    except json.JSONDecodeError as error:
+        near = error.doc[max(error.pos - 20, 0) : error.pos + 20]
+        what = f"{source.name}:{error.lineno}: {near!r}: {error.msg}"
+        raise BadInput(f"{what} at column {error.colno}; is the file whole?") from error
+    except RecursionError as error:
+        raise BadInput(f"{source.name}: brackets are nested too deep; expected {{query: {{item: number}}}}.") from error
+
+
+def _refuse_repeated(name: str, path: str, thing: dict[str, Any]) -> None:
+    if isinstance(thing, _Repeated):
+        first, second = thing.places
+        what = f"{name}: {path} has the key {thing.key!r} twice, as entries {first} and {second}"
+        raise DuplicateItem(f"{what}; keep one of them, or say which to keep (first, best).")
+
+
+def _seen(thing: Any) -> str:
+    text = ascii(encode_id(thing)) if isinstance(thing, str) and not thing.isprintable() else repr(thing)
+    return f"{text[:40]}{'…' if len(text) > 40 else ''} ({type(thing).__name__})"
+
+
+_META = "mteb_model_meta"
+
+
+def _sniff_mteb(head: Head) -> float:
+    return 0.95 if re.search(rf'\{{\s*"{_META}"\s*:', head.text) else 0.0
+
+
+def _find_mteb_hits(source: Source, judgments: Judgments, request: Request) -> Hits:
+    return _find_hits(_load_mteb(source, request), judgments, request)
+
+
+@file_format("mteb", "run", sniff=_sniff_mteb, find_hits=_find_mteb_hits, parts=True)
+def read_mteb(source: Source, request: Request) -> Ranking:
+    """The ranking of one subset and split; the format's name carries them, `mteb:en/test`, where the file has several.
+
+    Source: MTEB 2.20, `save_retrieval_predictions`.
+    """
+    return FORMATS["python mapping run"].read(_load_mteb(source, request), request)
+
+
+def _load_mteb(source: Source, request: Request) -> Any:
+    try:
+        found = json.loads(decode_id(source.read()), object_pairs_hook=_once)
+    except json.JSONDecodeError as error:
+        raise BadInput(f"{source.name}:{error.lineno}: {error.msg} at column {error.colno}; is the file whole?") from error
+    parts: dict[str, Any] = {}
+    for subset, splits in found.items():
+        if subset == _META:
+            continue
+        if not isinstance(splits, dict):
+            raise BadInput(f"{source.name}: $[{subset!r}] is a {type(splits).__name__}; expected {{split: {{query: …}}}}.")
+        parts.update({f"{subset}/{split}": scored for split, scored in splits.items()})
+    if not parts:
+        raise BadInput(f"{source.name} holds no predictions beside {_META!r}; was the run saved whole?")
+    names = ", ".join(parts)
+    if not request.part and len(parts) > 1:
+        raise BadInput(f"{source.name} holds several rankings: {names}; name one, as in format 'mteb:{next(iter(parts))}'.")
+    if request.part and request.part not in parts:
+        raise UnknownName(f"{source.name} holds no part {request.part!r}; it has {names}.")
+    chosen = request.part or names
+    request.notes.append(f"{source.name}: MTEB predictions of {chosen}.")
+    if not isinstance(parts[chosen], dict):
+        raise BadInput(f"{source.name}: {chosen} is a {type(parts[chosen]).__name__}; expected {{query: {{item: score}}}}.")
+    return parts[chosen]
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    whole = dict(pairs)
+    if len(whole) < len(pairs):
+        keys = [key for key, _ in pairs]
+        key = next(key for place, key in enumerate(keys) if key in keys[:place])
+        raise BadInput(f"an object has the key {key!r} twice; keep one of them.")
+    return whole
+
+
+def _sniff_predictions(head: Head) -> float:
+    start = re.match(r'\{\s*"(?:query_id|query|results)"\s*:', head.text)
+    keys = all(re.search(rf'"{key}"\s*:', head.text) for key in ("query_id", "results"))
+    return 0.95 if start and keys else 0.0
+
+
+@file_format("sentence-transformers", "run", sniff=_sniff_predictions)
+def read_predictions(source: Source, request: Request) -> Ranking:
+    """The ranking in the predictions of an `InformationRetrievalEvaluator` with `write_predictions`.
+
+    A query without results is kept. Raises BadLine for a line of another form, BadScore and DuplicateItem as for any run.
+    Source: sentence-transformers 5 and 6, InformationRetrievalEvaluator.
+    """
+    queries, rows = dict[str, int](), list[tuple[str, str, Any]]()
+    for number, entry in _entries(source):
+        query = _id(source, number, entry.get("query_id"), "query_id")
+        if query in queries:
+            raise BadLine(f"{source.name}:{number}: query {query!r} already appears in line {queries[query]}; keep one of them.")
+        queries[query] = number
+        results = entry.get("results")
+        if not isinstance(results, list):
+            raise BadLine(f"{source.name}:{number}: 'results' is {str(results)[:40]!r}; expected a list of corpus_id and score.")
+        rows.extend((query, *_result(source, number, each)) for each in results)
+    owners, items, scores = [row[0] for row in rows], [row[1] for row in rows], [row[2] for row in rows]
+    owners, items, scores = unique_rows(
+        owners, items, scores, request.duplicates, request.warnings and request.warnings.duplicated
+    )
+    return Ranking.from_rows(owners, items, scores, all_queries=queries, repeated=request.duplicates == "keep")
+
+
+def _entries(source: Source) -> Iterator[tuple[int, dict[str, Any]]]:
+    with source.open() as stream:
+        for number, line in enumerate(stream, 1):
+            if not line.strip():
+                continue
+            try:
+                entry = json.loads(decode_id(line))
+            except json.JSONDecodeError as error:
+                raise BadLine(f"{source.name}:{number}: {line[:60]!r}: {error.msg}; expected a JSON object per line.") from error
+            if not isinstance(entry, dict):
+                raise BadLine(f"{source.name}:{number}: {line[:60]!r}; expected an object with query_id and results.")
+            yield number, entry
+
+
+def _result(source: Source, number: int, result: Any) -> tuple[str, float]:
+    if not isinstance(result, dict) or type(result.get("score")) not in (int, float):
+        raise BadLine(
+            f"{source.name}:{number}: {str(result)[:60]!r}; a result is {{corpus_id, score}} with a number for a score."
+        )
+    return _id(source, number, result.get("corpus_id"), "corpus_id"), result["score"]
+
+
+def _id(source: Source, number: int, value: Any, what: str) -> str:
+    if isinstance(value, str):
+        return value
+    if type(value) is int:
+        return str(value)
+    raise BadInput(f"{source.name}:{number}: {what} is {value!r}; expected a string or an integer.")

@@ -1,0 +1,375 @@
+"""Binary files of vectors and scores: NumPy's, HDF5, safetensors, the flat files of nearest-neighbour benchmarks, MTEB's cache.
+
+Contiguous numbers are mapped into memory. Nothing pickled is ever opened.
+"""
+
+import json
+import struct
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import IO, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rankwell.core.kernels.arrays import as_real, choose_array, item_ids, map_array, row_blocks
+from rankwell.core.tables import Floats, Ints
+from rankwell.core.tables.embeddings import Embeddings
+from rankwell.core.tables.scores import Matrix, Scores
+from rankwell.errors import BadInput, MissingExtra
+from rankwell.io.files import Request, file_format
+from rankwell.store import Head, Source, replacing
+
+_IDS = ("ids", "id")
+_Reader = Callable[[Source, Request], Embeddings]
+
+
+def _tables(name: str, suffixes: tuple[str, ...], **recognised: Any) -> Callable[[_Reader], _Reader]:
+    """Registers a reader of named arrays for embeddings and for scores: tables of numbers, whatever they mean."""
+
+    def _register(read: _Reader) -> _Reader:
+        def _read_scores(source: Source, request: Request) -> Scores:
+            table = read(source, request)
+            return Scores(table.vectors, table.ids)
+
+        file_format(name, "scores", parts=True, **recognised)(_read_scores)
+        return file_format(name, "embeddings", suffixes=suffixes, parts=True, **recognised)(read)
+
+    return _register
+
+
+def _ids_of(shapes: Mapping[str, tuple[int, ...]], chosen: str, names: Sequence[str] = _IDS) -> str | None:
+    """The array with the ids of the chosen one: of a usual name, one dimension and the same length."""
+    length = shapes[chosen][:1]
+    return next((name for name in names if name != chosen and length and shapes.get(name) == length), None)
+
+
+class _Header(NamedTuple):
+    """The fields of an `.npy` header; offset: the beginning of the numbers."""
+
+    shape: tuple[int, ...]
+    fortran: bool
+    kind: np.dtype[Any]
+    offset: int
+
+
+@file_format("npy", "embeddings", magic=b"\x93NUMPY", suffixes=(".npy",))
+def read_npy_vectors(source: Source, request: Request) -> Embeddings:  # noqa: ARG001 - one array has no options
+    """The array in an `.npy` file as a memory map, in C or Fortran order."""
+    path = source.file or Path()
+    with path.open("rb") as stream:
+        header = _header(stream)
+    order = "F" if header.fortran else "C"
+    return Embeddings(None, as_real(map_array(path, header.kind, header.shape, offset=header.offset, order=order)))
+
+
+def _header(stream: IO[bytes]) -> _Header:
+    """The header at the beginning of a stream. Raises BadInput for a damaged one and for pickled or structured arrays."""
+    try:
+        version = np.lib.format.read_magic(stream)
+        # Version 3 differs only in how it writes names of fields, which no array of numbers has.
+        read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+        shape, fortran, kind = read(stream)
+    except ValueError as error:
+        raise BadInput(f"the .npy header is damaged or ends early ({str(error).splitlines()[0]}); write it again.") from error
+    if kind.hasobject:
+        raise BadInput("an array of Python objects, which is pickled and never opened; save numbers: array.astype('float32').")
+    return _Header(shape, fortran, kind, stream.tell())
+
+
+@file_format("npy", "scores", magic=b"\x93NUMPY", suffixes=(".npy",))
+def read_npy_scores(source: Source, request: Request) -> Scores:  # noqa: ARG001 - one array has no options
+    """The array in an `.npy` file as a memory map; nothing pickled is opened."""
+    try:
+        matrix: Matrix = np.load(source.file or Path(), mmap_mode="r", allow_pickle=False)
+    except (ValueError, EOFError, OSError) as error:
+        what = str(error).splitlines()[0]
+        raise BadInput(f"the .npy file is damaged, ends early, or is pickled ({what}); save numbers with numpy.save.") from error
+    return Scores(matrix)
+
+
+@_tables("npz", (".npz",), magic=b"PK\x03\x04")
+def read_npz(source: Source, request: Request) -> Embeddings:
+    """The array in an `.npz` archive that is named, alone in having two dimensions, or the one with a usual name; read whole.
+
+    A second array `ids` of one dimension and the same length gives the ids.
+    """
+    import zipfile
+    import zlib
+
+    path = source.file or Path()
+    try:
+        with zipfile.ZipFile(path) as archive:
+            members = {name.removesuffix(".npy"): name for name in archive.namelist() if name.endswith(".npy")}
+            if not members:
+                what = "a PyTorch checkpoint, which is pickled and never opened" if _is_checkpoint(archive) else "a zip archive"
+                raise BadInput(f"{what}; save the vectors with numpy.save or as safetensors.")
+            shapes = {name: _peek(archive, member) for name, member in members.items()}
+            chosen = choose_array(shapes, request.part, source.name)
+            vectors = _load(archive, members[chosen])
+            ids = _ids_of(shapes, chosen, (*_IDS, "keys", "names"))
+            return Embeddings(None if ids is None else item_ids(_load(archive, members[ids]).tolist()), as_real(vectors))
+    except (zipfile.BadZipFile, zlib.error, EOFError, OSError) as error:
+        raise BadInput(f"the .npz archive is damaged or ends early ({error}); write it again.") from error
+
+
+def _is_checkpoint(archive: Any) -> bool:
+    return any(name.endswith("data.pkl") for name in archive.namelist())
+
+
+def _peek(archive: Any, member: str) -> tuple[int, ...]:
+    with archive.open(member) as stream:
+        try:
+            return _header(stream).shape
+        except BadInput as error:
+            raise BadInput(f"array {member.removesuffix('.npy')!r}: {error}") from error
+
+
+def _load(archive: Any, member: str) -> NDArray[Any]:
+    with archive.open(member) as stream:
+        try:
+            return np.lib.format.read_array(stream, allow_pickle=False)
+        except ValueError as error:
+            raise BadInput(f"array {member.removesuffix('.npy')!r}: {str(error).splitlines()[0]}.") from error
+
+
+_TRUTH = ("neighbors", "distances")
+_DISTANCES = {"cosine": "angular", "l2": "euclidean", "dot": "dot"}
+
+
+def _h5py() -> Any:
+    try:
+        import h5py
+    except ImportError as error:
+        raise MissingExtra("HDF5 needs h5py: pip install 'rankwell[formats]'.") from error
+    return h5py
+
+
+@_tables("hdf5", (".hdf5", ".h5"), magic=b"\x89HDF\r\n\x1a\n")
+def read_hdf5(source: Source, request: Request) -> Embeddings:
+    """The named data set, or the only one of two dimensions; ann-benchmarks' `neighbors` and `distances` do not count.
+
+    A second data set `ids` of one dimension and the same length gives the ids. Raises MissingExtra without h5py.
+    """
+    h5py = _h5py()
+    path = source.file or Path()
+    try:
+        with h5py.File(path, "r") as file:
+            found: dict[str, Any] = {}
+            file.visititems(lambda name, entry: found.update({name: entry}) if isinstance(entry, h5py.Dataset) else None)
+            shapes = {name: tuple(entry.shape or ()) for name, entry in found.items()}
+            vectors = {
+                name: shape for name, shape in shapes.items() if name.rpartition("/")[2] not in _TRUTH or name == request.part
+            }
+            chosen = choose_array(vectors, request.part, source.name)
+            ids = _ids_of(shapes, chosen)
+            names = None if ids is None else item_ids(found[ids][:].tolist())
+            return Embeddings(names, as_real(_hdf5_array(path, found[chosen])))
+    except OSError as error:
+        raise BadInput(f"the HDF5 file is damaged or ends early ({str(error).splitlines()[0]}); fetch it again.") from error
+
+
+def _hdf5_array(path: Path, data: Any) -> NDArray[Any]:
+    """The numbers in place, or a copy of what is kept in chunks or compressed."""
+    kind: np.dtype[Any] = data.dtype
+    offset = data.id.get_offset()
+    if offset is None or kind.hasobject:
+        return np.asarray(data[:])
+    return map_array(path, kind, data.shape, offset=int(offset), last=False)
+
+
+def write_ground_truth(path: Path, positions: Ints, scores: Floats, metric: str) -> None:
+    """Writes lists of nearest neighbours in the HDF5 form of ann-benchmarks (`neighbors`, `distances`), whole or not at all.
+
+    positions: (queries, k) rows of the base, -1 where fewer than k remain. scores: (queries, k) higher is nearer, NaN there.
+    metric: `cosine`, `l2` (scores are negative distances) or `dot`. `distances` are 1 - cosine, the distance, or the negative
+    product, in single precision as in ann-benchmarks; `scores` are unchanged.
+    Raises MissingExtra without h5py.
+    """
+    h5py = _h5py()
+    distances = 1 - scores if metric == "cosine" else 0.0 - scores
+    with replacing(path) as draft, h5py.File(draft, "w", track_order=True) as file:
+        file.attrs["distance"] = _DISTANCES[metric]
+        file.create_dataset("neighbors", data=positions.astype(np.int32 if positions.max(initial=0) < 2**31 else np.int64))
+        file.create_dataset("distances", data=distances.astype(np.float32))
+        file.create_dataset("scores", data=scores)
+
+
+_KINDS = {
+    "F64": "<f8", "F32": "<f4", "F16": "<f2", "BF16": "<u2", "I64": "<i8", "I32": "<i4", "I16": "<i2", "I8": "|i1",
+    "U64": "<u8", "U32": "<u4", "U16": "<u2", "U8": "|u1", "BOOL": "|b1",
+}  # fmt: skip
+
+
+def _sniff_safetensors(head: Head) -> float:
+    if len(head.raw) < 9 or head.raw[8:9] != b"{" or head.path is None:
+        return 0.0
+    return 0.9 if 8 + struct.unpack("<Q", head.raw[:8])[0] <= head.path.stat().st_size else 0.0
+
+
+@_tables("safetensors", (".safetensors",), sniff=_sniff_safetensors)
+def read_safetensors(source: Source, request: Request) -> Embeddings:
+    """The tensor that is named, alone in having two dimensions, or the one with a usual name; bfloat16 is read as float32.
+
+    A second tensor `ids` of one dimension and the same length gives integer ids; the metadata may hold them as JSON list.
+    """
+    path = source.file or Path()
+    header, begin = _safetensors_header(path)
+    metadata = header.pop("__metadata__", {})
+    try:
+        shapes = {name: tuple(map(int, entry["shape"])) for name, entry in header.items()}
+        chosen = choose_array(shapes, request.part, source.name)
+        vectors = _tensor(path, header[chosen], begin)
+        ids = _ids_of(shapes, chosen)
+        found = None if ids is None else item_ids(_tensor(path, header[ids], begin).tolist())
+        if found is None and isinstance(metadata, dict) and "ids" in metadata:
+            found = item_ids(json.loads(metadata["ids"]))
+    except (KeyError, TypeError, ValueError) as error:
+        raise BadInput(f"the safetensors header is not as it should be ({error!r}); write the file again.") from error
+    return Embeddings(found, as_real(vectors))
+
+
+def _safetensors_header(path: Path) -> tuple[dict[str, Any], int]:
+    """The header, and the beginning of the numbers."""
+    with path.open("rb") as stream:
+        raw = stream.read(8)
+        length = struct.unpack("<Q", raw)[0] if len(raw) == 8 else 0
+        if not 2 <= length <= path.stat().st_size - 8:
+            raise BadInput("the safetensors header ends early; fetch or write the file again.")
+        try:
+            header: Any = json.loads(stream.read(length))
+        except ValueError as error:
+            raise BadInput(f"the safetensors header is not JSON ({error}); fetch or write the file again.") from error
+    if not isinstance(header, dict):
+        raise BadInput("the safetensors header is not a JSON object; fetch or write the file again.")
+    return header, 8 + length
+
+
+def _tensor(path: Path, entry: Any, begin: int) -> NDArray[Any]:
+    code, shape = entry["dtype"], tuple(map(int, entry["shape"]))
+    start, stop = map(int, entry["data_offsets"])
+    if code not in _KINDS:
+        raise BadInput(f"numbers of kind {code} cannot be read; convert the tensor to float32.")
+    kind = np.dtype(_KINDS[code])
+    if stop - start != int(np.prod(shape, dtype=np.int64)) * kind.itemsize or start < 0:
+        raise BadInput(f"the safetensors header gives {stop - start} bytes to {shape} {code}; write the file again.")
+    mapped = map_array(path, kind, shape, offset=begin + start, last=False)
+    return _from_bfloat16(mapped) if code == "BF16" else mapped
+
+
+def _from_bfloat16(halves: NDArray[Any]) -> NDArray[Any]:
+    """A bfloat16 number is the upper half of a float32."""
+    whole = np.zeros(halves.shape, dtype=np.float32)
+    for rows in row_blocks(len(halves), int(np.prod(halves.shape[1:], dtype=np.int64))):
+        whole[rows] = (halves[rows].astype(np.uint32) << np.uint32(16)).view(np.float32)
+    return whole
+
+
+_ONE_HEADER = {
+    "fbin": ("<f4", (".fbin",)),
+    "hbin": ("<f2", (".hbin", ".f16bin")),
+    "u8bin": ("|u1", (".u8bin",)),
+    "i8bin": ("|i1", (".i8bin",)),
+    "ibin": ("<i4", (".ibin",)),
+}
+_HEADER_EACH = {"fvecs": ("<f4", (".fvecs",)), "bvecs": ("|u1", (".bvecs",)), "ivecs": ("<i4", (".ivecs",))}
+
+
+def read_bin(source: Source, request: Request, *, kind: np.dtype[Any]) -> Embeddings:  # noqa: ARG001
+    """The vectors behind one header: rows and dimension as two uint32, or as two uint64 (cuVS); the file's size decides which."""
+    path = source.file or Path()
+    size = path.stat().st_size
+    with path.open("rb") as stream:
+        raw = stream.read(16)
+    headers = [struct.unpack_from(form, raw) for form in ("<II", "<QQ") if len(raw) >= struct.calcsize(form)]
+    for offset, (rows, dimension) in zip((8, 16), headers, strict=False):
+        if size == offset + rows * dimension * kind.itemsize:
+            return Embeddings(None, as_real(map_array(path, kind, (rows, dimension), offset=offset)))
+    if not headers:
+        raise BadInput(f"{size} bytes are too few for a header; expected two counts, rows and dimension, then the numbers.")
+    rows, dimension = headers[0]
+    what = f"its header says {rows} vectors of {dimension} {kind.name}, {8 + rows * dimension * kind.itemsize} bytes"
+    long = "" if len(headers) == 1 else f" (read as 64-bit counts: {headers[1][0]} of {headers[1][1]})"
+    raise BadInput(f"{what}{long}; the file has {size}. Does it end early, or does its suffix name the wrong kind of number?")
+
+
+def read_vecs(source: Source, request: Request, *, kind: np.dtype[Any]) -> Embeddings:  # noqa: ARG001
+    """The vectors of a file that repeats the dimension, an int32, before each of them."""
+    path = source.file or Path()
+    size = path.stat().st_size
+    with path.open("rb") as stream:
+        raw = stream.read(4)
+    dimension: int = struct.unpack("<i", raw)[0] if len(raw) == 4 else 0
+    if dimension < 1:
+        raise BadInput(f"it begins with {raw!r}; expected the dimension of the first vector, an int32 from 1.")
+    width = 4 + dimension * kind.itemsize
+    if size % width:
+        raise BadInput(
+            f"vectors of {dimension} {kind.name} need {width} bytes each, the file has {size}, which is not a multiple; "
+            "does it end early, or does its suffix name the wrong kind of number?"
+        )
+    record = np.dtype([("dimension", "<i4"), ("vector", kind, (dimension,))])
+    records = map_array(path, record, (size // width,))
+    wrong = np.flatnonzero(records["dimension"] != dimension)
+    if len(wrong):
+        row = int(wrong[0])
+        found = int(records["dimension"][row])
+        raise BadInput(f"row {row} has the dimension {found}, row 0 has {dimension}; vectors have one length.")
+    return Embeddings(None, as_real(records["vector"]))
+
+
+def _sniff_suffix(head: Head, suffixes: tuple[str, ...]) -> float:
+    """Flat files have no magic number: the suffix determines the kind of number, and the size confirms the header."""
+    return 0.95 if head.name.lower().endswith(suffixes) else 0.0
+
+
+for _forms, _read in ((_ONE_HEADER, read_bin), (_HEADER_EACH, read_vecs)):
+    for _name, (_kind, _suffixes) in _forms.items():
+        file_format(_name, "embeddings", sniff=partial(_sniff_suffix, suffixes=_suffixes), suffixes=_suffixes)(
+            partial(_read, kind=np.dtype(_kind))
+        )
+
+
+_INDEX, _DIMENSION = "index.json", "dimension"
+
+
+def _sniff_cache(head: Head) -> float:
+    if head.path is None or head.raw.startswith(b"\x93NUMPY"):
+        return 0.0
+    return 0.9 if all((head.path.parent / name).is_file() for name in (_INDEX, _DIMENSION)) else 0.0
+
+
+@file_format("mteb-cache", "embeddings", sniff=_sniff_cache)
+def read_cache(source: Source, request: Request) -> Embeddings:  # noqa: ARG001 - one array has no options
+    """The vectors of the texts in the index of MTEB's cache, by their hashes: float32 numbers without any header.
+
+    The file grows by doubling, so that rows without an id may follow the last one. Source: mteb 2.20, `NumpyCache`.
+    """
+    path = source.file or Path()
+    dimension, rows = _dimension(path.parent / _DIMENSION), _rows(path.parent / _INDEX)
+    size = path.stat().st_size
+    if size % (4 * dimension):
+        raise BadInput(f"vectors of {dimension} float32 need {4 * dimension} bytes each, the file has {size}; does it end early?")
+    names = sorted(rows, key=rows.__getitem__)
+    if [rows[name] for name in names] != list(range(len(names))):
+        raise BadInput(f"{_INDEX} does not number its {len(names)} texts from 0 without gaps; make the cache again.")
+    vectors = map_array(path, np.dtype("<f4"), (len(names), dimension), last=False)
+    return Embeddings(names, vectors)
+
+
+def _dimension(path: Path) -> int:
+    text = path.read_text(errors="replace").strip()
+    if not text.isascii() or not text.isdigit() or int(text) < 1:
+        raise BadInput(f"{path}: {text[:40]!r}; expected the dimension, a positive integer.")
+    return int(text)
+
+
+def _rows(path: Path) -> dict[str, int]:
+    try:
+        found: Any = json.loads(path.read_bytes())
+    except ValueError as error:
+        raise BadInput(f"{path}: {error}; expected a JSON object hash -> row.") from error
+    if not isinstance(found, dict) or not all(type(row) is int for row in found.values()):
+        raise BadInput(f"{path}: expected a JSON object hash -> row.")
+    return found
