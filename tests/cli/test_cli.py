@@ -109,7 +109,7 @@ BAD = {
     "text for a number": ("bad.run", b"q1 Q0 a 1 2.5 t\nq1 Q0 b 2 high t\n", ["bad.run:2", "'high'"]),
     "not a number": ("bad.run", b"q1 Q0 a 1 2.5 t\nq1 Q0 b 2 nan t\n", ["bad.run:2", "nan"]),
     "an item twice": ("bad.run", b"q1 Q0 a 1 2.5 t\nq1 Q0 b 2 2 t\nq1 Q0 a 3 1 t\n", ["bad.run", "'q1'", "'a'", "1", "3"]),
-    "judgments as a run": ("bad.run", QRELS.encode(), ["bad.run:1", "judgments", "a run is wanted"]),
+    "judgments as a run": ("bad.run", QRELS.encode(), ["bad.run:1", "judgments", "expected a run"]),
     "an empty file": ("bad.run", b"", ["bad.run", "empty"]),
     "a truncated gzip": ("bad.run", gzip.compress(RUN.encode() * 50)[:-12], ["bad.run", "gzip"]),
     "a missing file": ("bad.run", None, ["bad.run", "no such file"]),

@@ -64,7 +64,7 @@ def package(tmp_path):
     (home / "halves_measure.py").write_text(NEW_MEASURE)
     (home / "halves_format.py").write_text(
         "from rankwell.core.tables.ranking import Ranking\n"
-        "from rankwell.io import file_format\n\n\n"
+        "from rankwell.io.files import file_format\n\n\n"
         '@file_format("bang", holds="run", sniff=lambda head: float(head.text.startswith("!")))\n'
         "def read(source, request):\n"
         '    """Lines of !query|item|score."""\n'
@@ -144,7 +144,7 @@ def test_a_format_of_another_package_is_recognised_and_can_be_named(package, fol
 
     assert found.stdout.splitlines()[1].split(",")[1:4:2] == ["RR", "0.5"], found.stderr
     assert named.stdout == found.stdout
-    assert (without.returncode, "no format of runs is called 'bang'" in without.stderr) == (2, True)
+    assert (without.returncode, "unknown format of runs 'bang'" in without.stderr) == (2, True)
 
 
 def test_an_engine_of_another_package_is_found_by_its_name(package, folder):
