@@ -29,7 +29,7 @@ from rankwell.core.tables.judgments import Judgments
 from rankwell.core.tables.ranking import Hits, Ranking, hits_of_ranking
 from rankwell.errors import RankwellError
 from rankwell.io.files import find_hits
-from rankwell.io.reader import native_columns
+from rankwell.io.reader.compiled import scan_columns
 from rankwell.store import decode_id
 
 TEXTS = {False: pa.string(), True: pa.large_string()}
@@ -236,7 +236,7 @@ def compare(seed: int) -> tuple[str, bool]:
     rng = random.Random(seed)  # noqa: S311
     case = made(rng)
     stream = stream_of(rng, case)
-    found = native_columns.scan(stream.capsule, Judgments.from_dict(case.truth), case.reading)
+    found = scan_columns(stream.capsule, Judgments.from_dict(case.truth), case.reading)
     why = stream.odd or reason(case)
     if why or found is None:
         return f"left: {why}", bool(why) and found is None
