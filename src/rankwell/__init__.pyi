@@ -18,11 +18,11 @@ from rankwell.experiments.fusion import FusionTuningOptions as FusionTuningOptio
 from rankwell.experiments.fusion import TunedFusion as TunedFusion
 from rankwell.experiments.runner.results import BenchOptions as BenchOptions
 from rankwell.experiments.runner.results import BenchResults as BenchResults
-from rankwell.io import find_hits as find_hits
-from rankwell.io import read_judgments as read_judgments
-from rankwell.io import read_ranking as read_ranking
-from rankwell.io import write_judgments as write_judgments
-from rankwell.io import write_run as write_run
+from rankwell.io.files import find_hits as find_hits
+from rankwell.io.files import read_judgments as read_judgments
+from rankwell.io.files import read_ranking as read_ranking
+from rankwell.io.files import write_judgments as write_judgments
+from rankwell.io.files import write_run as write_run
 from rankwell.io.mapping import group_rankings as group_rankings
 from rankwell.io.mapping import intent_rankings as intent_rankings
 from rankwell.io.mapping import judged_rankings as judged_rankings
