@@ -10,7 +10,6 @@ from pathlib import Path
 
 import rankwell
 from rankwell import report
-from rankwell.commands.report import write_report
 from rankwell.core.options import ConventionName
 from rankwell.core.registry import measure_names, suggest
 from rankwell.errors import BadInput, BadUsage, UnknownName
@@ -92,6 +91,8 @@ def compare(
     others = [] if output is None else write_tables(result, output)
     done = present(result, format=format, per_query=per_query, output=output, tables=result.tables, others=others)
     if output is not None:
+        from rankwell.commands.report import write_report  # Its page has a third of a comparison's modules.
+
         write_report([output], output / NAME, seed=options.seed)
         done = done._replace(notes=(*done.notes, f"its page: {output / NAME}"))
     if format not in ("table", "md", "latex"):
