@@ -12,7 +12,7 @@ from statistics import median
 
 import numpy as np
 
-from rankwell.core.tables.values import Values
+from rankwell.core.tables import Values
 from rankwell.stats.paired_randomisation import paired_randomisation
 from rankwell.stats.summaries import summarise
 

@@ -9,7 +9,7 @@ from rich.console import Console
 from rankwell.cli.help import page
 from rankwell.commands.measures import measures
 from rankwell.compat.trec_inputs import HELP
-from rankwell.core.commands import DROP_IN, summaries
+from rankwell.core.catalogue import DROP_IN, command_summaries
 from registries import registry_page
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
@@ -18,7 +18,7 @@ DOCS = Path(__file__).resolve().parent.parent / "docs"
 def command_page() -> str:
     """Every command with its help, as a terminal of 100 columns shows it."""
     parts = ["# Commands\n\nWritten by `make docs` from the code; do not edit.\n"]
-    for words in summaries():
+    for words in command_summaries():
         stream = io.StringIO()
         Console(file=stream, width=100, force_terminal=False, color_system=None).print(page(words, 100))
         text = "\n".join(line.rstrip() for line in stream.getvalue().strip().splitlines())

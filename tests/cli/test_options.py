@@ -13,7 +13,7 @@ import pytest
 from rich.console import Console
 
 from rankwell.cli import help as help_pages
-from rankwell.core import commands
+from rankwell.core.catalogue import Words, command_function, command_summaries, find_command
 from rankwell.core.options import (
     REQUIRED,
     InputData,
@@ -27,7 +27,7 @@ from rankwell.core.options import (
 )
 from rankwell.errors import BadUsage, UnknownName
 
-COMMANDS = list(commands.summaries())
+COMMANDS = list(command_summaries())
 
 
 def command(
@@ -222,12 +222,12 @@ def test_a_docstring_is_taken_apart_into_what_it_says_of_each_parameter():
 
 
 @pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
-def test_every_command_says_of_each_of_its_options_what_it_does(words: commands.Words):
-    function = commands.load(words)
+def test_every_command_says_of_each_of_its_options_what_it_does(words: Words):
+    function = command_function(words)
     about, texts = texts_of(function)
     known = arguments_of(function)
 
-    assert about.splitlines()[0] == commands.summaries()[words]
+    assert about.splitlines()[0] == command_summaries()[words]
     assert list(texts) == [each.name for each in known]
     assert all(texts.values())
     assert {each.kind for each in known} <= {str, int, float, bool, Path}
@@ -236,8 +236,8 @@ def test_every_command_says_of_each_of_its_options_what_it_does(words: commands.
 
 
 @pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
-def test_what_is_not_said_is_left_to_the_function(words: commands.Words):
-    function = commands.load(words)
+def test_what_is_not_said_is_left_to_the_function(words: Words):
+    function = command_function(words)
     needed = [each for each in arguments_of(function) if each.default is REQUIRED and each.form != "rest"]
     line = [text for each in needed for text in ([*each.flags[:1], each.choices[0] if each.choices else "1"])]
 
@@ -250,7 +250,7 @@ def test_what_is_not_said_is_left_to_the_function(words: commands.Words):
 
 @pytest.mark.parametrize("width", [40, 80, 200])
 @pytest.mark.parametrize("words", [(), ("clips",), *COMMANDS], ids=" ".join)
-def test_every_page_of_help_fits_its_terminal_and_loses_no_word(words: commands.Words, width: int):
+def test_every_page_of_help_fits_its_terminal_and_loses_no_word(words: Words, width: int):
     stream = io.StringIO()
     Console(file=stream, width=width, color_system=None).print(help_pages.page(words, width))
     text = stream.getvalue()
@@ -259,9 +259,9 @@ def test_every_page_of_help_fits_its_terminal_and_loses_no_word(words: commands.
     if words in COMMANDS:
         # Long words are broken between lines, and names stand beside what is said of them.
         shown = [letter for letter in text if letter.isalnum()]
-        wanted = [*(flag for each in arguments_of(commands.load(words)) for flag in each.flags)]
-        wanted += [choice for each in arguments_of(commands.load(words)) for choice in each.choices]
-        about, texts = texts_of(commands.load(words))
+        wanted = [*(flag for each in arguments_of(command_function(words)) for flag in each.flags)]
+        wanted += [choice for each in arguments_of(command_function(words)) for choice in each.choices]
+        about, texts = texts_of(command_function(words))
         wanted += [about, *texts.values()]
         assert not Counter(letter for letter in "".join(wanted) if letter.isalnum()) - Counter(shown)
         assert text.count("…") == "".join((about, *texts.values())).count("…")
@@ -287,18 +287,18 @@ NOT_FOUND = {
     "clips lnt": "there is no command 'clips lnt'; did you mean 'lint'?",
     "clips lnt --help": "there is no command 'clips lnt'; did you mean 'lint'?",
     "clips --strict": "there is no command 'clips --strict'; known are",
-    "--format json evaluate": "there is no option --format before a command; a command's options stand after it.",
+    "--format json evaluate": "there is no option --format before a command; a command's options follow it.",
     "-- evaluate a b": "there is no option -- before a command",
 }
 
 
 @pytest.mark.parametrize("line", FOUND)
 def test_the_longest_words_that_are_known_are_the_command(line: str):
-    assert commands.find(line.split()) == FOUND[line]
+    assert find_command(line.split()) == FOUND[line]
 
 
 @pytest.mark.parametrize("line", NOT_FOUND)
 def test_an_unknown_command_is_an_error_with_the_nearest_names(line: str):
     with pytest.raises(BadUsage) as caught:
-        commands.find(line.split())
+        find_command(line.split())
     assert NOT_FOUND[line] in str(caught.value)

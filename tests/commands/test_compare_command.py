@@ -12,7 +12,7 @@ import pytest
 from commanding import with_fields
 from rankwell import report
 from rankwell.commands.compare import compare as compare_command
-from rankwell.core.tables.values import Values
+from rankwell.core.tables import Values
 from rankwell.errors import BadInput, BadUsage, UnknownName
 from rankwell.io.result_folder import read_results
 from rankwell.report.folder import FolderContent, write_folder

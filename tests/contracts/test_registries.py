@@ -14,13 +14,12 @@ import pytest
 
 import rankwell
 from rankwell import engines
-from rankwell.core import commands
-from rankwell.core.catalogue import Catalogue
+from rankwell.core.catalogue import Catalogue, command_summaries
 from registries import REGISTRIES, description
 
 ROOT = Path(__file__).parents[2]
 ENTRIES = [(kind, name) for kind, registry in REGISTRIES.items() for name in registry]
-COMMANDS = list(commands.summaries())
+COMMANDS = list(command_summaries())
 ENGINES = [each.name for each in pkgutil.iter_modules(engines.__path__)]
 NOT_FOR_USERS = {"notebook displays"}
 """Registries that only the package looks into; tests/report/test_notebooks.py shows every result by all of their entries."""

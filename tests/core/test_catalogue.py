@@ -117,7 +117,7 @@ def test_folders_without_an_index_are_imported(copied, folder):
 
 def test_the_page_of_commands_reads_no_command():
     code = (
-        "import sys; from rankwell.core.commands import summaries; print(len(summaries()));"
+        "import sys; from rankwell.core.catalogue import command_summaries; print(len(command_summaries()));"
         "print([name for name in sys.modules if '.commands.' in name])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

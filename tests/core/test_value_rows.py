@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from rankwell.core.tables.values import ValueRows, Values
+from rankwell.core.tables import ValueRows, Values
 from rankwell.report import Document, render
 from rankwell.report.formats.rows import render_csv, render_tsv
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from answer_forms import CONTEXT, lines, qa, squad, written
-from rankwell.core.tables.values import Values
+from rankwell.core.tables import Values
 from rankwell.experiments.comparison.folders import from_folders
 from rankwell.io.result_folder import read_results
 from rankwell.media.texts import NORMALIZERS, normalizer

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from rankwell.core.tables.values import Values
+from rankwell.core.tables import Values
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate, UnknownName
 from rankwell.experiments.comparison import Attribute, Origin, compare_values
 from rankwell.stats import on_exact_grid

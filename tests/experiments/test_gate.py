@@ -11,7 +11,7 @@ from commanding import with_fields
 from rankwell import cli
 from rankwell.commands.compare import compare as compare_command
 from rankwell.commands.gate import gate as gate_command
-from rankwell.core.tables.values import Values
+from rankwell.core.tables import Values
 from rankwell.errors import BadInput, BadUsage, UnknownName
 from rankwell.experiments.requirements import SummaryFigures, check_requirement, parse_requirement
 from rankwell.report.folder import FolderContent, write_folder

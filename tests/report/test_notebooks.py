@@ -15,7 +15,7 @@ import vl_convert
 
 import rankwell
 from rankwell.core.display import Chart, Displayable
-from rankwell.core.tables.values import Values
+from rankwell.core.tables import Values
 from rankwell.errors import BadUsage, MissingExtra, UnknownName
 from rankwell.evaluation.results import Results
 from rankwell.report import CHARTS

@@ -10,7 +10,7 @@ import duckdb
 import numpy as np
 import pytest
 
-from rankwell.core.tables.values import Values
+from rankwell.core.tables import Values
 from rankwell.errors import BadInput
 from rankwell.io.result_folder import read_results
 from rankwell.report import folder

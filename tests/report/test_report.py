@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from rankwell import report
-from rankwell.core.tables.values import Values
+from rankwell.core.tables import Values
 from rankwell.errors import UnknownName
 from rankwell.report import CHARTS, OUTPUTS, ChartData, Document, Terminal, draw, render, render_rows, rules_line
 from rankwell.stats.summaries import SummaryRow, summarise

@@ -10,7 +10,7 @@ from scipy import stats
 
 from oracles import distributions
 from rankwell.core.kernels.resamples import over_resamples
-from rankwell.core.tables.values import Values
+from rankwell.core.tables import Values
 from rankwell.errors import BadInput, BadUsage
 from rankwell.stats import on_exact_grid, percentile_interval, student_quantile
 from rankwell.stats.summaries import summarise, summary_notes

@@ -115,23 +115,23 @@ def _spare_threads(arguments: list[str]) -> None:
 
 
 def _run(arguments: list[str]) -> int:
-    from rankwell.core import commands
+    from rankwell.core.catalogue import HELP, Words, command_function, command_summaries, find_command, subcommands
     from rankwell.core.options import bind
     from rankwell.errors import BadUsage
 
     # All that read standard input know it by this name.
     arguments = ["/dev/stdin" if argument == "-" else argument for argument in arguments]
-    words: commands.Words = ()
+    words: Words = ()
     try:
-        words = commands.find(arguments)
+        words = find_command(arguments)
         rest = arguments[len(words) :]
         asked = rest[: rest.index("--")] if "--" in rest else rest
-        if words not in commands.summaries() or not commands.HELP.isdisjoint(asked):
+        if words not in command_summaries() or not HELP.isdisjoint(asked):
             return _print_page(words)
-        command = commands.load(words)
+        command = command_function(words)
         places, named = bind(command, rest)
     except BadUsage as error:
-        known = words or (arguments[:1] if commands.below(arguments[0]) else ())
+        known = words or (arguments[:1] if subcommands(arguments[0]) else ())
         _say(f"rankwell: {error}\nTry `{' '.join(['rankwell', *known, '--help'])}`.")
         return 2
     with _Bars() as bars:

@@ -10,7 +10,7 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from rankwell.core.commands import DROP_IN, Words, below, load, summaries
+from rankwell.core.catalogue import DROP_IN, Words, command_function, command_summaries, subcommands
 from rankwell.core.options import REQUIRED, Argument, arguments_of, texts_of
 
 ABOUT = "Measures how well anything retrieves: exact, explained, with uncertainty."
@@ -24,12 +24,12 @@ def page(words: Words, width: int) -> Group:
 
     width: of the terminal, in characters; below 60 what is said stands under what it is said of.
     """
-    if words in summaries():
+    if words in command_summaries():
         return _command_page(words, width)
     usage = Text(" ".join(["Usage: rankwell", *words, "COMMAND\n"]))
     if words:
-        return Group(usage, _commands(below(words[0]), width))
-    return Group(usage, Text(f"{ABOUT}\n"), _commands({**summaries(), **_DROP_IN}, width))
+        return Group(usage, _commands(subcommands(words[0]), width))
+    return Group(usage, Text(f"{ABOUT}\n"), _commands({**command_summaries(), **_DROP_IN}, width))
 
 
 def _commands(lines: Mapping[Words, str], width: int) -> Panel:
@@ -38,13 +38,13 @@ def _commands(lines: Mapping[Words, str], width: int) -> Panel:
 
 
 def _command_page(words: Words, width: int) -> Group:
-    function = load(words)
+    function = command_function(words)
     about, texts = texts_of(function)
     known = arguments_of(function)
     bare, named = ([each for each in known if bool(each.flags) is flagged] for flagged in (False, True))
     needed = [f"{each.flags[0]} {_word(each)}" for each in named if each.default is REQUIRED]
     usage = " ".join(["Usage: rankwell", *words, *needed, "[OPTIONS]", *map(_place, bare)])
-    further = below(words[0]) if len(words) == 1 else {}
+    further = subcommands(words[0]) if len(words) == 1 else {}
     if further:
         usage += f"\n       rankwell {words[0]} COMMAND"
     paragraphs = "\n\n".join(part if part.startswith(" ") else " ".join(part.split()) for part in about.split("\n\n"))

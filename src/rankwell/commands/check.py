@@ -12,9 +12,9 @@ from rankwell import report
 from rankwell.core.options import Option
 from rankwell.core.tables import Ints
 from rankwell.core.tables.judgments import Judgments
-from rankwell.core.tables.names import name_runs
 from rankwell.core.tables.ranking import Ranking
 from rankwell.errors import BadUsage
+from rankwell.evaluation.judged import name_runs
 from rankwell.io import files as io
 from rankwell.report.present import Output
 

@@ -4,7 +4,7 @@ from argparse import ArgumentParser
 from typing import Any, Literal, get_args
 
 from rankwell.conventions import CONVENTIONS
-from rankwell.core.commands import DROP_IN, Words, below, load, summaries
+from rankwell.core.catalogue import DROP_IN, Words, command_function, command_summaries, subcommands
 from rankwell.core.options import Argument, arguments_of, texts_of
 from rankwell.core.registry import MEASURES
 from rankwell.core.tables import TieRule
@@ -46,20 +46,20 @@ _ZSH = """
 
 def _with_files(script: str, shell: str) -> str:
     """The script with file names besides the second words of commands such as `answers`, which take arguments of their own."""
-    for word in sorted({words[0] for words in summaries() if len(words) == 2 and words[:1] in summaries()}):
+    for word in sorted({words[0] for words in command_summaries() if len(words) == 2 and words[:1] in command_summaries()}):
         name = f"_shtab_rankwell_{word}"
         if shell == "fish":
             where = f"_shtab_rankwell_using {word}; and test $_shtab_rankwell_npos -ge 0"
             script += f"complete -c rankwell -n '{where}' -ka '(__fish_complete_path (commandline -ct))'\n"
         elif shell == "zsh":
-            seconds = "|".join(second for (second,) in below(word))
+            seconds = "|".join(second for (second,) in subcommands(word))
             script = script.replace(f"\n{name}() {{\n", _ZSH.format(name=name, seconds=seconds))
     return script.replace("complete -o bashdefault -F", "complete -o bashdefault -o default -F")
 
 
 def _program() -> ArgumentParser:
     """The parser of the whole program, made for completion alone: commands parse their own words, see `core.options.bind`."""
-    lines = {**summaries(), (DROP_IN,): "Print what trec_eval prints."}
+    lines = {**command_summaries(), (DROP_IN,): "Print what trec_eval prints."}
     parsers: dict[Words, ArgumentParser] = {(): ArgumentParser("rankwell", add_help=False)}
     parsers[()].add_argument("--version", "-V", action="store_true", help="Print the version.")
     nested: dict[Words, Any] = {}
@@ -71,9 +71,9 @@ def _program() -> ArgumentParser:
                 parsers[here] = nested[above].add_parser(word, help=_plain(lines.get(here, word)), add_help=False)
     for words, parser in parsers.items():
         parser.add_argument("--help", "-h", action="store_true", help="Print the help page.")
-        if words in summaries():
-            _, texts = texts_of(load(words))
-            for argument in arguments_of(load(words)):
+        if words in command_summaries():
+            _, texts = texts_of(command_function(words))
+            for argument in arguments_of(command_function(words)):
                 _declare(parser, argument, texts.get(argument.name, ""))
         elif words == (DROP_IN,):
             _complete_files(parser.add_argument("files", nargs="*"))

@@ -12,9 +12,9 @@ import rankwell
 from rankwell import report
 from rankwell.core.options import MeasureNames, Option, arguments_of
 from rankwell.core.registry import measure_names
-from rankwell.core.tables.names import name_runs
 from rankwell.core.tables.ranking import Ranking
 from rankwell.errors import BadUsage
+from rankwell.evaluation.judged import name_runs
 from rankwell.evaluation.results import Results
 from rankwell.experiments.fusion import FusionOptions, FusionTuningOptions, TunedFusion, fusion_notes, read_runs, tune_fusion
 from rankwell.experiments.fusion import fuse as fuse_runs

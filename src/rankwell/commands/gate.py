@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 from rankwell import report
 from rankwell.core.options import MeasureNames, Option
 from rankwell.core.registry import measure_names, suggest
-from rankwell.core.tables.values import Values
+from rankwell.core.tables import Values
 from rankwell.errors import BadInput, BadUsage, GateFailed, RankwellError, UnknownName
 from rankwell.experiments.comparison import ComparisonOptions, Origin, compare_values
 from rankwell.experiments.comparison.folders import from_folders, run_names

@@ -7,8 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 from rankwell.core.registry import Catalogue, Measure, parse_measure
-from rankwell.core.tables import TieRule, tie_rule
-from rankwell.core.tables.values import Unit
+from rankwell.core.tables import TieRule, Unit, tie_rule
 from rankwell.errors import BadUsage, UnknownName
 
 QueryRule = Literal["truth", "run", "both"]

@@ -1,13 +1,13 @@
-"""Entries by name: files of a folder register them, its index says which file has which, and that file alone is imported;
-and objects that users name as `module:object`.
+"""Entries by name: files of a folder register them, its index says which file has which, and that file alone is imported.
+Commands by their words, one per file of `commands/` and of the tasks' `commands/`; objects that users name as `module:object`.
 """
 
 import importlib
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache, cached_property
 from pathlib import Path
-from types import ModuleType
+from types import MappingProxyType, ModuleType
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from rankwell.errors import BadUsage, UnknownName
@@ -207,3 +207,60 @@ def _imported(name: str, text: str) -> ModuleType:
     except Exception as error:
         what = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
         raise BadUsage(f"{text!r}: the module {name!r} cannot be imported ({what}); correct it.") from error
+
+
+Words = tuple[str, ...]
+
+DROP_IN = "trec-eval"
+"""The command of `compat/`, which reads its own words."""
+HELP = frozenset({"--help", "-h"})
+
+
+@cache
+def _commands() -> Mapping[Words, IndexRow]:
+    rows: list[IndexRow] = []
+    for package in folders_of("commands"):
+        found = index_of(package)
+        rows += [_command_row(module) for module in modules_of(package)] if found is None else found
+    return {tuple(row.name.split()): row for row in sorted(rows, key=lambda row: row.module.rpartition(".")[2])}
+
+
+def _command_row(module: str) -> IndexRow:
+    line = (importlib.import_module(module).__doc__ or "").partition("\n")[0]
+    return IndexRow("command", module.rpartition(".")[2].replace("_", " ", 1), module, line)
+
+
+@cache
+def command_summaries() -> Mapping[Words, str]:
+    """The line that says what each command does, by the command's words, in alphabetical order; no command is imported."""
+    return MappingProxyType({words: row.text for words, row in _commands().items()})
+
+
+def subcommands(word: str) -> dict[Words, str]:
+    """The second words of the commands of two words that begin with this one, each with its line."""
+    return {words[1:]: line for words, line in command_summaries().items() if len(words) == 2 and words[0] == word}
+
+
+def find_command(arguments: Sequence[str]) -> Words:
+    """The words of a command line that name a command, the longer one of two, or what several begin with; none for the program.
+
+    The latter two only where nothing follows but a wish for help. Raises BadUsage, with what comes near, where there is no such
+    command.
+    """
+    known = command_summaries()
+    for length in (2, 1):
+        if tuple(arguments[:length]) in known:
+            return tuple(arguments[:length])
+    words = tuple(word for word in arguments[:1] if subcommands(word))
+    if HELP.issuperset(arguments[len(words) :]):
+        return words
+    wrong = arguments[len(words)]
+    if not words and wrong.startswith("-"):
+        raise BadUsage(f"there is no option {wrong} before a command; a command's options follow it.")
+    near = {each[0] for each in (subcommands(words[0]) if words else {**known, (DROP_IN,): ""})}
+    raise BadUsage(f"there is no command {' '.join([*words, wrong])!r}; {suggest(wrong, near)}")
+
+
+def command_function(words: Words) -> Callable[..., Any]:
+    """The function of a command."""
+    return getattr(importlib.import_module(_commands()[words].module), words[-1])

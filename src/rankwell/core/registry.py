@@ -15,7 +15,7 @@ from rankwell.core.catalogue import suggest as suggest
 from rankwell.errors import BadUsage, UnknownName
 
 if TYPE_CHECKING:
-    from rankwell.core.tables.values import Summary, Unit
+    from rankwell.core.tables import Summary, Unit
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Better = Literal["higher", "lower", "neither"]

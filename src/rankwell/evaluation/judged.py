@@ -1,8 +1,10 @@
 """A run joined with its judgments, and the value, ceiling and chance level of a measure on it, under its tie rule."""
 
+import itertools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,6 +14,7 @@ from rankwell.core.tables import TIE_RULES, Bools, Floats, Ints, TieRule
 from rankwell.core.tables.judgments import Judgments
 from rankwell.core.views.judged import JudgedRankings
 from rankwell.errors import BadUsage
+from rankwell.store import Source
 
 OrderTies = ("optimistic", "pessimistic")
 
@@ -182,3 +185,26 @@ class JudgedRun:
         size = np.bincount(view.tie_of_row, minlength=1)[view.tie_of_row] if len(view.ranks) else view.tied
         queries, first = np.unique(view.query_of_row, return_index=True)
         return int((view.tied[first] > size[first]).sum()) if len(queries) else 0
+
+
+def name_runs(runs: Any) -> dict[str, Any]:
+    """Runs by name: a mapping name -> run as it is; files by their stem, with the parent folder where two stems are equal."""
+    if isinstance(runs, Mapping) and runs and not _is_run(runs):
+        return dict(runs)
+    listed: list[Any] = list(runs) if isinstance(runs, (list, tuple)) else [runs]
+    names = [Source(each).stem if isinstance(each, (str, Path)) else "run" for each in listed]
+    for longer in (lambda path: f"{path.parent.name}/{Source(path).stem}", lambda path: path.name, str):
+        clash = [names.count(name) > 1 and isinstance(each, (str, Path)) for each, name in zip(listed, names, strict=True)]
+        names = [longer(Path(each)) if twice else name for each, name, twice in zip(listed, names, clash, strict=True)]
+    if len(set(names)) < len(names):
+        double = next(name for name in names if names.count(name) > 1)
+        raise BadUsage(f"two runs are called {double!r}; name each run once, and rename one of two that are called the same.")
+    return dict(zip(names, listed, strict=True))
+
+
+def _is_run(runs: Mapping[str, Any]) -> bool:
+    """Whether a mapping is one run (query -> item -> score) rather than runs by name."""
+    if not all(isinstance(inner, Mapping) for inner in runs.values()):
+        return False
+    values = [value for inner in runs.values() for value in itertools.islice(inner.values(), 1)]
+    return all(isinstance(value, (int, float, np.number)) for value in values)

@@ -13,8 +13,7 @@ from rankwell import __version__
 from rankwell.conventions import Convention, LabelledMeasure
 from rankwell.core.display import Displayable
 from rankwell.core.registry import Measure
-from rankwell.core.tables import Bools, Floats
-from rankwell.core.tables.values import Summary, ValueRows, Values
+from rankwell.core.tables import Bools, Floats, Summary, ValueRows, Values
 from rankwell.errors import BadInput
 from rankwell.evaluation.judged import JudgedRun
 from rankwell.stats import Intervals

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, TypedDict
 import numpy as np
 
 from rankwell.core.registry import suggest
-from rankwell.core.tables.values import Values
+from rankwell.core.tables import Values
 from rankwell.errors import BadInput, BadUsage, UnknownName
 from rankwell.experiments.comparison.matrices import exact_name
 from rankwell.experiments.toml_tables import TomlTable

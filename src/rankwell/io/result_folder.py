@@ -11,8 +11,8 @@ from typing import Any, get_args
 import numpy as np
 
 from rankwell.core.registry import Better
+from rankwell.core.tables import Summary, Unit, Values
 from rankwell.core.tables.names import parquet, quoted
-from rankwell.core.tables.values import Summary, Unit, Values
 from rankwell.errors import BadInput
 from rankwell.store import Source
 

@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple, TextIO, TypeVar
 import numpy as np
 
 from rankwell.core.registry import Catalogue
-from rankwell.core.tables.values import ValueRows, Values
+from rankwell.core.tables import ValueRows, Values
 from rankwell.stats.summaries import SUMMARY_COLUMNS as SUMMARY_COLUMNS
 
 Row = Mapping[str, Any]

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rankwell.core.tables import Values
 from rankwell.core.tables.names import quoted, sql_text
-from rankwell.core.tables.values import Values
 from rankwell.errors import BadInput
 from rankwell.report import CHARTS, PER_QUERY_COLUMNS, ChartData, Row, draw, plain, render
 from rankwell.store import replacing, write_bytes, write_text

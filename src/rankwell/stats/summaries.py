@@ -7,8 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rankwell.core.kernels.resamples import over_resamples
-from rankwell.core.tables import Floats
-from rankwell.core.tables.values import Summary, Values
+from rankwell.core.tables import Floats, Summary, Values
 from rankwell.errors import BadUsage
 from rankwell.stats import MIN_QUERIES, Intervals, check_level, on_exact_grid, percentile_interval, student_quantile
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from rankwell import cli
-from rankwell.core import commands
+from rankwell.core.catalogue import command_function, find_command
 from rankwell.core.options import bind
 from rankwell.io.matrices import read_embeddings
 from rankwell.media.python_docs import Entry
@@ -85,10 +85,10 @@ def test_the_demo_needs_no_torch():
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
 def test_a_word_is_a_command_and_has_commands_below_it(arguments: list[str], words: tuple[str, ...], named: dict[str, Path]):
-    found = commands.find(arguments)
+    found = find_command(arguments)
 
     assert found == words
-    assert bind(commands.load(found), arguments[len(found) :]) == ([], named)
+    assert bind(command_function(found), arguments[len(found) :]) == ([], named)
 
 
 def test_help_lists_commands_of_two_words_and_imports_none_of_them():

@@ -15,7 +15,7 @@ import pytest
 
 from oracles.paired_randomisation import randomisation_p
 from rankwell import cli, report
-from rankwell.core.tables.values import Values
+from rankwell.core.tables import Values
 from rankwell.errors import BadInput
 from rankwell.experiments.files import SystemStatement, read_statements
 from rankwell.report.folder import FolderContent, write_folder

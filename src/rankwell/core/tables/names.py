@@ -1,15 +1,11 @@
 """Names: of items without ids, of tables without names, of columns in other tools' tables, and as SQL literals."""
 
-import itertools
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, overload
-
-import numpy as np
+from typing import Literal, NamedTuple, overload
 
 from rankwell.errors import BadInput, BadUsage
-from rankwell.store import Source
 
 
 class Positions(Sequence[str]):
@@ -68,29 +64,6 @@ def _stem(place: Place) -> str:
         return ""
     name = place.path.resolve().name
     return ":".join(filter(None, (name.rpartition(".")[0] or name, place.part)))
-
-
-def name_runs(runs: Any) -> dict[str, Any]:
-    """Runs by name: a mapping name -> run as it is; files by their stem, with the parent folder where two stems are equal."""
-    if isinstance(runs, Mapping) and runs and not _is_run(runs):
-        return dict(runs)
-    listed: list[Any] = list(runs) if isinstance(runs, (list, tuple)) else [runs]
-    names = [Source(each).stem if isinstance(each, (str, Path)) else "run" for each in listed]
-    for longer in (lambda path: f"{path.parent.name}/{Source(path).stem}", lambda path: path.name, str):
-        clash = [names.count(name) > 1 and isinstance(each, (str, Path)) for each, name in zip(listed, names, strict=True)]
-        names = [longer(Path(each)) if twice else name for each, name, twice in zip(listed, names, clash, strict=True)]
-    if len(set(names)) < len(names):
-        double = next(name for name in names if names.count(name) > 1)
-        raise BadUsage(f"two runs are called {double!r}; name each run once, and rename one of two that are called the same.")
-    return dict(zip(names, listed, strict=True))
-
-
-def _is_run(runs: Mapping[str, Any]) -> bool:
-    """Whether a mapping is one run (query -> item -> score) rather than runs by name."""
-    if not all(isinstance(inner, Mapping) for inner in runs.values()):
-        return False
-    values = [value for inner in runs.values() for value in itertools.islice(inner.values(), 1)]
-    return all(isinstance(value, (int, float, np.number)) for value in values)
 
 
 Holds = Literal["run", "judgments", "texts", "preferences", "embeddings", "scores", "column", "numbers", "records"]

@@ -8,8 +8,7 @@ import numpy as np
 
 from rankwell.core.options import takes_options
 from rankwell.core.registry import Better, measure_names
-from rankwell.core.tables import Bools, Ints, sort_ids
-from rankwell.core.tables.values import Values
+from rankwell.core.tables import Bools, Ints, Values, sort_ids
 from rankwell.errors import BadInput, NothingToEvaluate
 from rankwell.evaluation.results import Results
 from rankwell.experiments.comparison.judging import Column, ComparisonOptions, Correction, PairedDifference, Test, judge

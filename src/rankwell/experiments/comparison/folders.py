@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from rankwell.core.tables.values import Values
+from rankwell.core.tables import Values
 from rankwell.errors import BadUsage
 from rankwell.experiments.comparison import Origin
 from rankwell.io.result_folder import ResultFolder

@@ -8,8 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rankwell.core.registry import Better, parse_measure, suggest
-from rankwell.core.tables import Floats, order_ids, sort_ids
-from rankwell.core.tables.values import Unit, Values
+from rankwell.core.tables import Floats, Unit, Values, order_ids, sort_ids
 from rankwell.errors import BadInput, BadUsage, UnknownName
 
 _DECIMALS = 12

@@ -6,8 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rankwell.core.tables import Bools, Floats
-from rankwell.core.tables.values import Values
+from rankwell.core.tables import Bools, Floats, Values
 from rankwell.experiments.comparison.judging import Column, ComparisonOptions, PairedDifference
 from rankwell.experiments.comparison.matrices import Comparison, Pair, QuerySystemMatrix
 from rankwell.stats import MIN_QUERIES

@@ -8,7 +8,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from rankwell.core import commands
+from rankwell.core.catalogue import command_function, command_summaries
 from rankwell.core.options import Argument, arguments_of, bind
 from rankwell.core.registry import suggest
 from rankwell.errors import BadInput, BadUsage
@@ -101,7 +101,7 @@ def command_of(cell: Cell) -> Command:
 
 
 def _stems() -> list[str]:
-    return ["_".join(words) for words in commands.summaries() if words != ("bench",)]
+    return ["_".join(words) for words in command_summaries() if words != ("bench",)]
 
 
 def _stem(text: str) -> str | None:
@@ -114,7 +114,7 @@ def _stem(text: str) -> str | None:
 def load_command(stem: str) -> Command | None:
     """The command of a file; None where it writes no results of its own, or names no files that it goes by."""
     first, _, last = stem.partition("_")
-    function = commands.load((first, last) if last else (first,))
+    function = command_function((first, last) if last else (first,))
     known = arguments_of(function)
     if "output" not in {each.name for each in known} or not any(map(input_mark, known)):
         return None

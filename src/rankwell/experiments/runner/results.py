@@ -12,7 +12,7 @@ from rankwell import __version__
 from rankwell.core.display import DISPLAYS, Displayable
 from rankwell.core.options import MeasureNames, Option, takes_options, with_options
 from rankwell.core.registry import suggest
-from rankwell.core.tables.values import Values
+from rankwell.core.tables import Values
 from rankwell.errors import BadInput, RankwellError, UnknownName
 from rankwell.experiments.comparison import ComparisonOptions
 from rankwell.experiments.files import Experiment, read_experiment

@@ -7,7 +7,7 @@ from math import fsum
 from typing import Any, NamedTuple
 
 from rankwell.core.registry import Better, parse_measure, split_names, suggest
-from rankwell.core.tables.values import Values
+from rankwell.core.tables import Values
 from rankwell.errors import RankwellError, UnknownName
 from rankwell.experiments.comparison import ComparisonOptions, Correction, Origin, Test, compare_values
 from rankwell.experiments.comparison.folders import differing

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from rankwell.core.tables.values import Values
+from rankwell.core.tables import Values
 from rankwell.report import ChartData, Row, chart, figure, visible
 from rankwell.report.charts import (
     ACCENT,

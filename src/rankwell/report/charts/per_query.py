@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from rankwell.core.tables import Floats
-from rankwell.core.tables.values import Values
+from rankwell.core.tables import Floats, Values
 from rankwell.report import ChartData, chart, figure, visible
 from rankwell.report.charts import (
     ACCENT,

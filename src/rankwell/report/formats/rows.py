@@ -8,7 +8,7 @@ from itertools import chain, repeat
 from math import isfinite, isnan
 from typing import Any
 
-from rankwell.core.tables.values import ValueRows, Values
+from rankwell.core.tables import ValueRows, Values
 from rankwell.evaluation.results import SCHEMA_VERSION
 from rankwell.report import PER_QUERY_COLUMNS, SUMMARY_COLUMNS, Document, Row, columns_of, output, plain
 

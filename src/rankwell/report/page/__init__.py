@@ -12,8 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rankwell.core.registry import Better
-from rankwell.core.tables import Floats
-from rankwell.core.tables.values import Values
+from rankwell.core.tables import Floats, Values
 from rankwell.report import Row
 
 NAME = "report.html"

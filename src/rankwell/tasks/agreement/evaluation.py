@@ -13,8 +13,7 @@ from rankwell.conventions import CONVENTIONS, Convention, LabelledMeasure
 from rankwell.core.kernels.similarity import metric_name
 from rankwell.core.options import takes_options
 from rankwell.core.registry import parse_measure
-from rankwell.core.tables import Floats, Ints, sort_ids
-from rankwell.core.tables.values import Unit
+from rankwell.core.tables import Floats, Ints, Unit, sort_ids
 from rankwell.core.views.judged import JudgedRankings
 from rankwell.core.views.ranking_pairs import Gains, RankingPairs, chance_level
 from rankwell.errors import BadUsage, NothingToEvaluate

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from rankwell.conventions import Convention
-from rankwell.core.tables.values import Values
+from rankwell.core.tables import Values
 from rankwell.errors import BadUsage
 from rankwell.stats import Intervals
 from rankwell.stats.summaries import SummaryRow

@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from rankwell.core.tables import Bools, Floats, Ints
-from rankwell.core.tables.values import Values
+from rankwell.core.tables import Bools, Floats, Ints, Values
 from rankwell.stats.summaries import summarise
 from rankwell.tasks.clips.annotations import Annotations
 from rankwell.tasks.clips.explained import Explainer, share_of_missing

@@ -11,7 +11,7 @@ from typing import Any
 
 from rankwell.conventions import CONVENTIONS
 from rankwell.core.registry import split_names
-from rankwell.core.tables.values import Values
+from rankwell.core.tables import Values
 from rankwell.errors import BadInput, BadUsage
 from rankwell.evaluation.details import Details, detail_columns
 from rankwell.evaluation.results import Results, ResultsBuilder

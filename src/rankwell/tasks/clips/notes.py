@@ -5,8 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from rankwell.core.tables import Bools
-from rankwell.core.tables.values import Values
+from rankwell.core.tables import Bools, Values
 from rankwell.errors import NothingToEvaluate
 from rankwell.stats.summaries import summarise
 from rankwell.tasks.clips.sources import named, plural

@@ -8,9 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rankwell.conventions import Convention, LabelledMeasure
-from rankwell.core.tables import Bools, Ints
+from rankwell.core.tables import Bools, Ints, Values
 from rankwell.core.tables.judgments import Judgments
-from rankwell.core.tables.values import Values
 from rankwell.core.views.judged import JudgedRankings
 from rankwell.errors import BadInput
 from rankwell.evaluation.judged import ReferenceLevels

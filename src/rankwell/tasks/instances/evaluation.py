@@ -12,8 +12,7 @@ import numpy as np
 
 from rankwell.conventions import Convention, LabelledMeasure
 from rankwell.core.registry import Measure, parse_measure
-from rankwell.core.tables import Bools
-from rankwell.core.tables.values import Values
+from rankwell.core.tables import Bools, Values
 from rankwell.core.views.judged import JudgedRankings
 from rankwell.errors import BadUsage, NothingToEvaluate
 from rankwell.evaluation.details import COMPLETE, Details, detail_columns

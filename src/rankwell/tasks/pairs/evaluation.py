@@ -9,9 +9,8 @@ import numpy as np
 from rankwell import __version__
 from rankwell.core.kernels.similarity import Similarity
 from rankwell.core.options import Input, InputData, Option
-from rankwell.core.tables import Bools, Floats
+from rankwell.core.tables import Bools, Floats, Values
 from rankwell.core.tables.pairs import ScoredPairs
-from rankwell.core.tables.values import Values
 from rankwell.errors import BadInput, BadUsage
 from rankwell.evaluation.details import DETAIL_COLUMNS
 from rankwell.evaluation.results import Results

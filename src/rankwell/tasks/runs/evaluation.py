@@ -7,12 +7,11 @@ from rankwell.conventions import LabelledMeasure, Rules, choose_measures
 from rankwell.core.options import takes_options
 from rankwell.core.registry import measure_names
 from rankwell.core.tables import Bools
-from rankwell.core.tables.names import name_runs
 from rankwell.core.tables.ranking import Hits
 from rankwell.core.views.judged import JudgedRankings
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate
 from rankwell.evaluation.details import Details, detail_columns, details_of
-from rankwell.evaluation.judged import JudgedRun
+from rankwell.evaluation.judged import JudgedRun, name_runs
 from rankwell.evaluation.results import (
     DETAIL_DEPTH,
     QUERIES_COUNTED,
