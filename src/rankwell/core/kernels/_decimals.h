@@ -12,20 +12,21 @@ static const double TENS[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e
                               1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
 static const uint64_t WHOLE_TENS[] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000};
 
-/* 5**n; ten to the power of n is this times 2**n. */
+/* 5**n; ten to the power of n is this times 2**n. clang-format would give every number a line of its own. */
+/* clang-format off */
 static const uint64_t FIVES[] = {
     1u, 5u, 25u, 125u, 625u, 3125u, 15625u, 78125u, 390625u, 1953125u, 9765625u, 48828125u, 244140625u, 1220703125u,
     6103515625u, 30517578125u, 152587890625u, 762939453125u, 3814697265625u, 19073486328125u, 95367431640625u,
     476837158203125u, 2384185791015625u, 11920928955078125u, 59604644775390625u, 298023223876953125u,
-    1490116119384765625u, 7450580596923828125u,
+    1490116119384765625u, 7450580596923828125u
 };
+/* clang-format on */
 
 /* The number that eight bytes from 0 to 9 spell, the first of them lowest. */
 INLINE uint64_t number_of(uint64_t digits)
 {
     digits = digits * 10 + (digits >> 8);
-    return ((digits & 0x000000FF000000FFu) * 0x000F424000000064u
-            + (digits >> 16 & 0x000000FF000000FFu) * 0x0000271000000001u)
+    return ((digits & 0x000000FF000000FFu) * 0x000F424000000064u + (digits >> 16 & 0x000000FF000000FFu) * 0x0000271000000001u)
            >> 32;
 }
 

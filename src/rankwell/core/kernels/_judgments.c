@@ -116,7 +116,8 @@ static int order_queries(Judging *judging, size_t *starts)
         return NO_MEMORY;
     }
     for (size_t entry = 0; entry < queries->size; entry++)
-        named[entry] = (Named){queries->text + queries->places[entry], queries->places[entry + 1] - queries->places[entry], entry};
+        named[entry] =
+            (Named){queries->text + queries->places[entry], queries->places[entry + 1] - queries->places[entry], entry};
     if (queries->size > 1)
         qsort(named, queries->size, sizeof *named, compare_named);
     judging->offsets[0] = 0;
@@ -175,8 +176,8 @@ int rankwell_read_judgments(Judging *judging, const uint8_t *text, size_t size, 
             line.next = (size_t)((const uint8_t *)memchr(text + at, '\n', size - at) - text) + 1;
             continue;
         }
-        const int found = qrels->tabs ? split_tabs(text, at, size, &line)
-                                      : next_line(&reading, reading.form, text, at, size, &line);
+        const int found =
+            qrels->tabs ? split_tabs(text, at, size, &line) : next_line(&reading, reading.form, text, at, size, &line);
         status = found < 0 ? found : found ? add_judged(judging, &line, qrels) : DONE;
     }
     if (status || judging->size == 0)

@@ -48,8 +48,7 @@ static Py_ssize_t sift_rows(const float *products, Py_ssize_t height, Py_ssize_t
    column; -1 where there is no room for them. */
 FOR_EVERY_PROCESSOR
 static Py_ssize_t tally_rows(const float *products, Py_ssize_t height, Py_ssize_t width, Py_ssize_t wanted, const float *low,
-                             const float *high, int64_t *above, Py_ssize_t room, int64_t *rows, int64_t *columns,
-                             int64_t *which)
+                             const float *high, int64_t *above, Py_ssize_t room, int64_t *rows, int64_t *columns, int64_t *which)
 {
     Py_ssize_t found = 0;
     for (Py_ssize_t w = 0; w < wanted; w++)
@@ -162,8 +161,8 @@ static PyObject *tally(PyObject *self, PyObject *arguments)
         refuse("the arrays of tally do not fit together");
     else {
         Py_BEGIN_ALLOW_THREADS
-        found = tally_rows(products.buf, height, width, wanted, low.buf, high.buf, above.buf, room, rows.buf, columns.buf,
-                           which.buf);
+        found =
+            tally_rows(products.buf, height, width, wanted, low.buf, high.buf, above.buf, room, rows.buf, columns.buf, which.buf);
         Py_END_ALLOW_THREADS
     }
     PyBuffer_Release(&products);
@@ -226,8 +225,8 @@ static int add_parts(PyObject *module)
 {
     if (PyModule_AddIntConstant(module, "interface", INTERFACE))
         return -1;
-    return rankwell_add_tables(module) || rankwell_add_reader(module) || rankwell_add_results(module)
-                   || rankwell_add_rows(module) || rankwell_add_mappings(module)
+    return rankwell_add_tables(module) || rankwell_add_reader(module) || rankwell_add_results(module) || rankwell_add_rows(module)
+                   || rankwell_add_mappings(module)
                ? -1
                : 0;
 }

@@ -348,7 +348,8 @@ static PyMethodDef functions[] = {
      "reader_worker(table, (fields, query, item, value, ranked), (rule, single, comments, trailing), keep, pass) -> worker"},
     {"reader_feed", reader_feed, METH_VARARGS, "reader_feed(worker, buffer, filled, place, last) -> rest, or what is the matter"},
     {"reader_read", reader_read, METH_VARARGS,
-     "reader_read(worker, file, buffer, rest, place, stop, turn) -> (rest, or what is the matter; place; whether that was the last)"},
+     "reader_read(worker, file, buffer, rest, place, stop, turn) -> (rest, or what is the matter; place; whether that was the "
+     "last)"},
     {"reader_take", reader_take, METH_VARARGS, "reader_take(worker, stream of query, item, score) -> 0, or what is the matter"},
     {"reader_cut", reader_cut, METH_VARARGS, "reader_cut(text, comments) -> where the query changes, or -1"},
     {"reader_absorb", reader_absorb, METH_VARARGS, "reader_absorb(worker, other) -> 0, or what is the matter"},

@@ -18,10 +18,11 @@ int rankwell_start(Worker *worker, const Table *table, const Reading *reading)
 void rankwell_free(Worker *worker)
 {
     void *const all[] = {
-        worker->retrieved,  worker->hits.row,   worker->hits.above, worker->hits.tied,  worker->hits.before,     worker->hits.score,
-        worker->query,      worker->scores,     worker->offsets,    worker->sizes,      worker->seen,            worker->names,
-        worker->found,      worker->tally.over, worker->tally.tied, worker->tally.below, worker->top_text,       worker->top_query,
-        worker->top_size,   worker->top_length, worker->top_score,  worker->own_first_found,
+        worker->retrieved,   worker->hits.row,        worker->hits.above, worker->hits.tied,  worker->hits.before,
+        worker->hits.score,  worker->query,           worker->scores,     worker->offsets,    worker->sizes,
+        worker->seen,        worker->names,           worker->found,      worker->tally.over, worker->tally.tied,
+        worker->tally.below, worker->top_text,        worker->top_query,  worker->top_size,   worker->top_length,
+        worker->top_score,   worker->own_first_found,
     };
     rankwell_free_names(&worker->unknown);
     rankwell_free_kept(worker);
@@ -330,8 +331,8 @@ INLINE int read_scattered(Worker *worker, const uint8_t *text, size_t end, Form 
     while ((status = take_line(worker, form, text, &at, end, &line)) > 0) {
         if (is_new_query(worker, &line) && (status = enter_query(worker, &line)))
             return status;
-        if (pass == PLACE && (worker->position < 0
-                              || worker->first_found[worker->position] == worker->first_found[worker->position + 1]))
+        if (pass == PLACE
+            && (worker->position < 0 || worker->first_found[worker->position] == worker->first_found[worker->position + 1]))
             continue;
         if ((status = read_score(worker, &line, form.ranked, worker->reading.single_precision, &score)))
             return note_odd(worker, &line, status);
