@@ -9,7 +9,7 @@ from rankwell.core.catalogue import Catalogue
 from rankwell.core.display import DISPLAYS
 from rankwell.core.registry import MEASURES
 from rankwell.encoders import ENCODERS, IMAGE_ENCODERS
-from rankwell.experiments.former_files import FORMER_FILES
+from rankwell.experiments.files import FORMER_FILES
 from rankwell.io.files import FORMATS
 from rankwell.neighbours import BACKENDS
 from rankwell.report import CHARTS, OUTPUTS

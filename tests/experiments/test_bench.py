@@ -24,9 +24,9 @@ from commanding import with_fields
 from rankwell import cli, report
 from rankwell.commands.compare import compare as compare_command
 from rankwell.errors import BadInput, BadUsage, UnknownName
+from rankwell.experiments import runner
 from rankwell.experiments.files import read_experiment
-from rankwell.experiments.runner import recipes
-from rankwell.experiments.runner.commands import input_mark, load_command
+from rankwell.experiments.runner.planning import input_mark, load_command
 from rankwell.experiments.runner.results import to_do
 from rankwell.io.result_folder import read_results
 from rankwell.report.system_table import SystemFigure, SystemTable, render_system_tables
@@ -110,11 +110,11 @@ def typed(*arguments: Any) -> tuple[int, str, str]:
 def test_a_cell_holds_what_its_command_line_gives(finished: Path, tmp_path: Path):
     tasks = to_do(finished / "bench.toml", tmp_path / "elsewhere")
     assert [task.cell.name for task in tasks] == CELLS
-    assert len({task.command.words for task in tasks}) == 6
+    assert len({task.work.command.words for task in tasks}) == 6
 
     with contextlib.chdir(finished):
         for task in tasks[::2]:
-            line = shlex.split(task.command.line(task.arguments))
+            line = shlex.split(task.work.line)
             words, bare = (line[1 : line.index("--")], line[line.index("--") :]) if "--" in line else (line[1:], [])
             assert typed(*words, "-o", tmp_path / task.cell.name, *bare)[0] == 0
             for name in ("summary.json", "summary.csv", "per_query.parquet", "details.parquet"):
@@ -145,7 +145,9 @@ def test_figures_change_only_with_the_version_of_results(finished: Path):
     rows = golden_rows(rankwell.bench(finished / "bench.toml").summary)
 
     changed = [row for row in rows if row not in json.loads(GOLDEN.read_bytes())]
-    assert not changed, "figures changed: raise RESULTS_VERSION in experiments/runner/recipes.py, then `python tests/benches.py`."
+    assert not changed, (
+        "figures changed: raise RESULTS_VERSION in experiments/runner/__init__.py, then `python tests/benches.py`."
+    )
     assert len(rows) == len(json.loads(GOLDEN.read_bytes()))
 
 
@@ -269,8 +271,8 @@ def test_an_option_changes_the_cells_that_have_it(folder: Path):
 
 
 def test_another_version_of_the_results_changes_everything(folder: Path, monkeypatch: pytest.MonkeyPatch):
-    before = recipes.RESULTS_VERSION
-    monkeypatch.setattr(recipes, "RESULTS_VERSION", 99)
+    before = runner.RESULTS_VERSION
+    monkeypatch.setattr(runner, "RESULTS_VERSION", 99)
 
     assert waiting(folder) == dict.fromkeys(CELLS, (f"results version changed: {before} to 99",))
 

@@ -7,7 +7,7 @@ from typing import Annotated
 from rankwell import report
 from rankwell.core.options import Option
 from rankwell.errors import BadUsage
-from rankwell.experiments.runner.planning import PlannedCell
+from rankwell.experiments.runner import PlannedCell
 from rankwell.experiments.runner.results import BenchOptions, to_do
 from rankwell.experiments.runner.results import bench as run_bench
 from rankwell.report.present import Output, OutputOption, Progress
@@ -77,7 +77,7 @@ def _planned(plans: list[PlannedCell], format: TableFormat) -> Output:  # noqa: 
             "cell": each.cell.name,
             "to_do": "yes" if each.why and each.chosen else "no",
             "why": "; ".join(each.why) if each.why else "nothing changed",
-            "command": each.command.line(each.arguments),
+            "command": each.work.line,
         }
         for each in plans
     ]

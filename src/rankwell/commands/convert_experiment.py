@@ -3,8 +3,7 @@
 from pathlib import Path
 
 from rankwell.errors import BadUsage
-from rankwell.experiments.files import read_experiment, read_statements
-from rankwell.experiments.former_files import convert_former
+from rankwell.experiments.files import convert_former, read_experiment, read_statements
 from rankwell.report.present import Output
 from rankwell.store import Source, write_text
 

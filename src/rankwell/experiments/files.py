@@ -1,17 +1,18 @@
-"""Experiment files: data sets × systems × parameters in TOML; every combination is a cell, evaluated by a command."""
+"""Experiment files: data sets × systems × parameters in TOML, every combination a cell; and the conversion of earlier files."""
 
+import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypedDict
 
+from rankwell.core.catalogue import Catalogue
 from rankwell.core.registry import suggest
 from rankwell.errors import BadInput
-from rankwell.experiments.former_files import is_former
 from rankwell.experiments.toml_tables import TomlTable
-from rankwell.store import Source
+from rankwell.store import Source, read_toml
 
 Value = str | int | float | bool
 Scope = Literal["options", "dataset", "system", "cell"]
@@ -282,3 +283,58 @@ def _reject_duplicate_cells(cells: Sequence[Cell], file: str) -> None:
         if each.name in seen:
             raise BadInput(f"{file}: two cells are named {each.name!r}: values of their parameters are written alike.")
         seen.add(each.name)
+
+
+class FormerFile(NamedTuple):
+    """A kind of file of earlier versions. recognises: its content, by the keys. convert: stem and content -> tables of now."""
+
+    recognises: Callable[[Mapping[str, Any]], bool]
+    convert: Callable[[str, Mapping[str, Any]], dict[str, Any]]
+
+
+FORMER_FILES: Catalogue[FormerFile] = Catalogue("former_files", "kind of earlier files")
+
+
+def is_former(content: Mapping[str, Any]) -> bool:
+    """Whether the content of a TOML file is of an earlier version."""
+    return any(FORMER_FILES[name].recognises(content) for name in FORMER_FILES)
+
+
+def convert_former(source: Source) -> str:
+    """The text of the experiment file that stands for a file of an earlier version; its comments are lost.
+
+    Raises BadInput where no earlier version wrote such files.
+    """
+    _, content = read_toml(source)
+    for name in FORMER_FILES:
+        if FORMER_FILES[name].recognises(content):
+            return "\n".join(_lines("", FORMER_FILES[name].convert(source.stem, content))).strip() + "\n"
+    raise BadInput(f"{source.name} is not a file of an earlier version; an experiment file needs no conversion.")
+
+
+def _lines(path: str, content: Mapping[str, Any]) -> list[str]:
+    """A table with those below it; values come first, as TOML demands."""
+    lines = [f"{_key(name)} = {_value(value)}" for name, value in content.items() if not _is_table(value)]
+    for name, value in content.items():
+        if _is_table(value):
+            inner = f"{path}.{_key(name)}" if path else _key(name)
+            for table in value if isinstance(value, list) else [value]:
+                lines += ["", f"[[{inner}]]" if isinstance(value, list) else f"[{inner}]", *_lines(inner, table)]
+    return lines
+
+
+def _is_table(value: Any) -> bool:
+    return isinstance(value, dict) or (isinstance(value, list) and bool(value) and all(isinstance(each, dict) for each in value))
+
+
+def _key(name: str) -> str:
+    return name if name.isascii() and name.replace("-", "").replace("_", "").isalnum() else json.dumps(name)
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, list):
+        return f"[{', '.join(map(_value, value))}]"
+    if isinstance(value, str):
+        # JSON leaves one control character as it is, which TOML does not allow.
+        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+    return str(value).lower() if isinstance(value, bool) else str(value)

@@ -13,7 +13,7 @@ import pytest
 
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate
 from rankwell.experiments.files import read_experiment
-from rankwell.experiments.runner.recipes import source_of
+from rankwell.experiments.runner import source_of
 from rankwell.report import draw
 from rankwell.report.line_charts import MOST_LINES, parameter_chart
 from rankwell.tasks.answers.answer_pairs import Predictions

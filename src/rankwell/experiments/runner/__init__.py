@@ -1,41 +1,116 @@
-"""The one runner of experiment files: cells are evaluated by one process or several, with the same bytes by any number."""
+"""The one runner of experiment files: cells with their recipes, evaluated where those changed, by one process or several.
 
+A task brings its own kind of cells; which of them are stale, their order, processes and progress are decided here.
+"""
+
+import ast
+import hashlib
+import json
 import os
-from collections.abc import Callable, Iterator, Sequence
+import sys
+import sysconfig
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
-from itertools import chain
-from typing import TypeVar
+from itertools import chain, groupby
+from pathlib import Path
+from typing import Any, Literal, NamedTuple, Protocol
 
 from rankwell.core.kernels.workers import crew, limit_threads, processors
+from rankwell.encoders.sentence_transformers import hash_folder
 from rankwell.errors import BadUsage
+from rankwell.experiments.files import Cell
+from rankwell.report.folder import digest_of
 from rankwell.report.present import Progress
+from rankwell.store import Source
 
-Part = TypeVar("Part")
-Result = TypeVar("Result")
-Work = Callable[[Sequence[Part], Progress], Iterator[Result]]
-"""Evaluates the parts of a group one after the other. With several jobs it is sent to processes, so it is plain."""
+RESULTS_VERSION = 1
+"""Part of every recipe. Raise it when a figure changes for the same inputs and options; a golden fails until it is raised."""
+
+RESULTS = ("summary.json", "per_query.parquet")
+"""The files of a result that tables and comparisons are made of."""
+
+Recipe = dict[str, Any]
 
 
-def run(
-    work: Work[Part, Result], groups: Sequence[Sequence[Part]], *, jobs: int = 1, progress: Progress = None
-) -> Iterator[Result]:
-    """The result of every part, in order, as they are made.
+@dataclass(frozen=True)
+class PlannedCell:
+    """A cell with everything that decides its result.
 
-    groups: parts that one process evaluates together. jobs: how many processes; the processors' threads are divided among them.
+    record: the file that its evaluation writes last, so that a killed run has evaluated the cells that have one. work: what its
+    kind needs to evaluate it. group: cells of one group that follow each other are evaluated together, by one process.
+    why: the reasons to evaluate it, none where it is done. chosen: whether it may be evaluated now; others are left as they are.
+    """
+
+    cell: Cell
+    recipe: Any
+    record: Path
+    work: Any
+    group: str
+    why: tuple[str, ...]
+    chosen: bool = True
+
+    @property
+    def folder(self) -> Path:
+        """The folder of its record."""
+        return self.record.parent
+
+
+class CellResult(NamedTuple):
+    """The outcome of a cell: evaluated now (`done`), before (`kept`), neither (`to do`), or `failed`, and then by which error."""
+
+    plan: PlannedCell
+    status: Literal["done", "kept", "to do", "failed"]
+    error: str = ""
+
+    @property
+    def has_results(self) -> bool:
+        """Whether its folder holds results of its recipe."""
+        return self.status in ("done", "kept")
+
+
+class CellKind(Protocol):
+    """A kind of cells; plain, since it is sent to processes."""
+
+    def evaluate(self, cells: Sequence[PlannedCell], progress: Progress, /) -> Iterator[str]:
+        """Evaluates cells of a group and writes their records; yields the error of each, "" where there is none.
+
+        An exception ends the whole run.
+        """
+        ...
+
+
+def evaluate_cells(
+    kind: CellKind, plans: Sequence[PlannedCell], *, jobs: int = 1, progress: Progress = None
+) -> Iterator[CellResult]:
+    """The outcome of every cell, in order. jobs: how many processes; the processors' threads are divided among them.
+
     Raises BadUsage for less than one job.
     """
+    waiting = [each for each in plans if each.why and each.chosen]
+    groups = [list(group) for _, group in groupby(waiting, lambda each: each.group)]
+    errors = _run(kind, groups, jobs, progress)
+    for each in plans:
+        if each.why and each.chosen:
+            error = next(errors)
+            yield CellResult(each, "failed" if error else "done", error)
+        else:
+            yield CellResult(each, "to do" if each.why else "kept")
+
+
+def _run(kind: CellKind, groups: Sequence[Sequence[PlannedCell]], jobs: int, progress: Progress) -> Iterator[str]:
     if jobs < 1:
         raise BadUsage(f"--jobs {jobs}: expected a positive integer.")
     total = sum(map(len, groups))
     if jobs == 1 or len(groups) < 2:
-        yield from _counted(chain.from_iterable(work(group, progress) for group in groups), total, progress)
+        yield from _counted(chain.from_iterable(kind.evaluate(group, progress) for group in groups), total, progress)
         return
     jobs = min(jobs, len(groups))
     with crew(jobs, threads=None, prepare=partial(_share_processors, max(1, processors() // jobs))) as each:
-        yield from _counted(chain.from_iterable(each(partial(_evaluate, work), groups)), total, progress)
+        yield from _counted(chain.from_iterable(each(partial(_evaluate, kind), groups)), total, progress)
 
 
-def _counted(results: Iterator[Result], total: int, progress: Progress) -> Iterator[Result]:
+def _counted(results: Iterator[str], total: int, progress: Progress) -> Iterator[str]:
     if progress is not None and total:
         progress("cells", 0, total)
     for count, result in enumerate(results, 1):
@@ -44,8 +119,8 @@ def _counted(results: Iterator[Result], total: int, progress: Progress) -> Itera
         yield result
 
 
-def _evaluate(work: Work[Part, Result], group: Sequence[Part]) -> list[Result]:
-    return list(work(group, None))
+def _evaluate(kind: CellKind, group: Sequence[PlannedCell]) -> list[str]:
+    return list(kind.evaluate(group, None))
 
 
 def _share_processors(threads: int) -> None:
@@ -56,3 +131,125 @@ def _share_processors(threads: int) -> None:
     from threadpoolctl import threadpool_limits
 
     threadpool_limits(threads)
+
+
+def reasons(made: Any, record: Path) -> tuple[str, ...]:
+    """Why a record is not that of a recipe, empty where it is: the one rule for stale results.
+
+    A record is named by the key of its recipe, or holds the recipe and the digests of the results beside it.
+    """
+    known = read_record(record)
+    if record.name == record_name(made):
+        return () if known is not None else ("new",)
+    try:
+        found = tuple(changes(known["made_of"], made))
+        return found if known["results"] == results_of(record.parent) else (*found, "its results are not what was written")
+    except (KeyError, TypeError, AttributeError):
+        return ("new",)
+
+
+def record_name(made: Any) -> str:
+    """The file name of a record that is found by its recipe."""
+    return f"{key_of(made)[:32]}.json"
+
+
+def results_of(folder: Path) -> dict[str, str]:
+    """The digests of the files that tables are made of, as far as they exist."""
+    return {name: digest_of(folder / name) for name in RESULTS if (folder / name).is_file()}
+
+
+def recipe(command: str, options: Mapping[str, Any], inputs: Mapping[str, Any]) -> Recipe:
+    """The recipe of a result. command: what evaluates. inputs: the digests of what it reads, by name."""
+    return {"results_version": RESULTS_VERSION, "command": command, "options": dict(options), "inputs": dict(inputs)}
+
+
+def key_of(content: Any) -> str:
+    """The SHA-256 of anything that JSON can hold."""
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+
+
+def read_record(path: Path) -> Any:
+    """The content of a JSON file that an earlier run wrote; None where there is none, or it cannot be read."""
+    try:
+        return json.loads(path.read_bytes())
+    except (OSError, ValueError):
+        return None
+
+
+def changes(before: Recipe, after: Recipe) -> Iterator[str]:
+    """The differences of two recipes, in words. Raises KeyError and TypeError where the first is not a recipe."""
+    version, options, inputs = before["results_version"], before["options"], before["inputs"]
+    if version != after["results_version"]:
+        yield f"results version changed: {version} to {after['results_version']}"
+    if before["command"] != after["command"]:
+        yield f"command changed: {before['command']} to {after['command']}"
+    # 1 and true are equal, but not the same value.
+    changed = [name for name in {**options, **after["options"]} if repr(options.get(name)) != repr(after["options"].get(name))]
+    if changed:
+        yield f"options changed: {', '.join(sorted(changed))}"
+    moved = [name for name, digest in after["inputs"].items() if inputs.get(name, digest) != digest]
+    if moved:
+        yield f"input changed: {', '.join(moved)}"
+    if not changed and set(inputs) != set(after["inputs"]):
+        yield f"inputs came or went: {', '.join(sorted(set(inputs) ^ set(after['inputs'])))}"
+
+
+def content_of(path: Path) -> str:
+    """The digest of a file, or of all files of a folder."""
+    return hash_folder(path) if path.is_dir() else Source(path).digest()
+
+
+def value_content(value: Any) -> Any:
+    """A value as part of a recipe: one that names a file or a folder counts by its content as well."""
+    try:
+        if isinstance(value, str) and value and (Path(value).is_dir() or Path(value).is_file()):
+            return [value, content_of(Path(value))]
+    except (OSError, ValueError):  # a string that cannot be a path
+        pass
+    return value
+
+
+def source_of(module: str) -> str:
+    """The SHA-256 over the Python files of a module's outermost package, or its one file, and of what they import from beside it.
+
+    Modules beside it are those in the same folder, and in turn what they import; not where installed packages lie, and not
+    rankwell itself, for which `RESULTS_VERSION` stands. The digest of its name where it has no file.
+    """
+    first = module.partition(".")[0]
+    place = getattr(sys.modules.get(first), "__file__", None)
+    if place is None or first == __name__.partition(".")[0]:
+        return key_of(module)
+    path = Path(place).resolve()
+    root = path.parent.parent if path.name.startswith("__init__.") else path.parent
+    installed = {Path(sysconfig.get_path(name)).resolve() for name in ("stdlib", "platstdlib", "purelib", "platlib")}
+    total = hashlib.sha256()
+    for each in sorted(_sources(first, root, beside=root not in installed)):
+        total.update(f"{each.relative_to(root).as_posix()}\0".encode())
+        total.update(hashlib.sha256(each.read_bytes()).digest())
+    return total.hexdigest()
+
+
+def _sources(name: str, root: Path, *, beside: bool) -> set[Path]:
+    """The Python files of a module or package in a folder, and of those beside it that they import, wherever they do."""
+    found: set[Path] = set()
+    waiting, known = [name], {name, __name__.partition(".")[0]}
+    while waiting:
+        first = waiting.pop()
+        file = root / f"{first}.py"
+        own = {file} if file.is_file() else set((root / first).rglob("*.py"))
+        found |= own
+        names = {each for path in own for each in _imported(path)} - known if beside else set[str]()
+        known |= names
+        waiting += names
+    return found
+
+
+def _imported(path: Path) -> set[str]:
+    """The outermost modules that a Python file imports, anywhere in it, by absolute names; none of one that is not Python."""
+    try:
+        tree = ast.parse(path.read_bytes())
+    except (SyntaxError, ValueError):
+        return set()
+    names = [each.name for node in ast.walk(tree) if isinstance(node, ast.Import) for each in node.names]
+    names += [node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.module and not node.level]
+    return {name.partition(".")[0] for name in names}

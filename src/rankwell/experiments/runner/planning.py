@@ -1,67 +1,183 @@
-"""The plan of an experiment: every cell with its recipe and the reasons to evaluate it again; and its evaluation."""
+"""Cells that commands evaluate: the command and arguments of each, the plan of an experiment, and its evaluation."""
 
 import difflib
 import json
-from collections.abc import Iterator, Sequence
+import shlex
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
+from rankwell.core.catalogue import command_function, command_summaries
+from rankwell.core.options import Argument, arguments_of, bind
 from rankwell.core.registry import suggest
-from rankwell.errors import BadInput, RankwellError, UnknownName
+from rankwell.errors import BadInput, BadUsage, RankwellError, UnknownName
 from rankwell.experiments.files import Cell, Experiment, OptionValue
-from rankwell.experiments.runner import run
-from rankwell.experiments.runner.commands import Command, command_of, input_mark, load_command, reject_unknown
-from rankwell.experiments.runner.recipes import Recipe, changes, content_of, read_record, recipe
+from rankwell.experiments.runner import PlannedCell, content_of, reasons, recipe, results_of
 from rankwell.experiments.toml_tables import check_folder_name
 from rankwell.io.matrices import IDS_BESIDE
-from rankwell.report.folder import digest_of, remove_stale
-from rankwell.report.present import Progress
+from rankwell.report.folder import remove_stale
+from rankwell.report.present import Input, Progress
 from rankwell.store import STDIN, split_part, write_text
 
-_RECORD = "cell.json"
-_RESULTS = ("summary.json", "per_query.parquet")
-"""The files of a result that tables and comparisons are made of."""
+Work = Callable[[Path, Progress], Any]
+"""A command with its arguments; it writes its results into a folder."""
+
+_OWN = ("output", "format", "per_query")
+"""Options that the runner sets itself."""
 
 
 @dataclass(frozen=True)
-class PlannedCell:
-    """A cell with the command that evaluates it. folder: of its results. why: the reasons to evaluate it, none where it is done.
+class Command:
+    """A command by the stem of its file and its words, with its options by the keys of an experiment file."""
 
-    chosen: whether it may be evaluated now; others are left as they are.
-    """
+    stem: str
+    words: str
+    function: Callable[..., Any]
+    options: Mapping[str, Argument]
 
-    cell: Cell
-    command: Command
-    arguments: tuple[str, ...]
-    folder: Path
-    recipe: Recipe
-    why: tuple[str, ...]
-    chosen: bool
+    def arguments(self, options: Mapping[str, OptionValue]) -> list[str]:
+        """The command line of these options, without the command's words. Raises BadInput for a value of another type."""
+        said = {key: _texts(option, options[key]) for key, option in self.options.items() if key in options}
+        places = [key for key, option in self.options.items() if not option.flags]
+        for before, key in pairwise(places):
+            if key in options and before not in options:
+                raise BadInput(f"{options[key].where}: requires `{before}`, which is missing; give it as well.")
+        bare = [text for key in places for text in said.get(key, [])]
+        return [text for key, texts in said.items() if key not in places for text in texts] + (["--", *bare] if bare else [])
+
+    def read(self, arguments: Sequence[str], where: str) -> Work:
+        """The command with its arguments, ready to run. Raises BadInput for what it does not understand."""
+        try:
+            places, named = bind(self.function, arguments)
+        except BadUsage as error:
+            raise BadInput(f"{where}: {error}") from error
+
+        def _work(output: Path, progress: Progress) -> Any:
+            own = {"progress": progress} if "progress" in self.function.__annotations__ else {}
+            return self.function(*places, **{**named, **own, "output": output})
+
+        return _work
 
 
-class CellResult(NamedTuple):
-    """The outcome of a cell: evaluated now (`done`), before (`kept`), neither (`to do`), or `failed`, and then by which error."""
+def _texts(option: Argument, given: OptionValue) -> list[str]:
+    """An option with its value as words of a command line. Raises BadInput for a value of another type."""
+    value = given.value
+    if option.kind is bool:
+        if not isinstance(value, bool):
+            raise BadInput(f"{given.where} is {value!r}; expected true or false.")
+        denial = [option.denial] if option.form == "pair" else []
+        return [_flag(option)] if value else denial
+    parts: list[Any] = value if isinstance(value, list) else [value]
+    if isinstance(value, list) and option.form == "one":
+        # Cut-offs are a list to whoever writes them, and one text to the command.
+        if option.kind is not str or not all(_fits(each, int) for each in parts):
+            raise BadInput(f"{given.where} is {value!r}; expected one value.")
+        parts = [",".join(map(str, parts))]
+    wrong = next((each for each in parts if not _fits(each, option.kind)), None)
+    if wrong is not None:
+        expected = "an integer" if option.kind is int else "a number" if option.kind is float else "a string"
+        raise BadInput(f"{given.where} is {wrong!r}; expected {expected}.")
+    return [f"{_flag(option)}={part}" if option.flags else str(part) for part in parts]
 
-    plan: PlannedCell
-    status: Literal["done", "kept", "to do", "failed"]
-    error: str = ""
 
-    @property
-    def has_results(self) -> bool:
-        """Whether its folder holds results of its recipe."""
-        return self.status in ("done", "kept")
+def _flag(option: Argument) -> str:
+    return next((flag for flag in option.flags if flag.startswith("--")), option.flags[0])
 
 
-class _Job(NamedTuple):
-    """A cell as it is sent to a process."""
+def _fits(value: Any, kind: Any) -> bool:
+    wanted = {int: int, float: (int, float)}.get(kind, (str, int, float))
+    return isinstance(value, wanted) and not isinstance(value, bool)
+
+
+def command_of(cell: Cell) -> Command:
+    """The command that a cell names. Raises BadInput for an unknown one, or one without files to evaluate."""
+    text = str(cell.command.value)
+    stem = _stem(text)
+    found = None if stem is None else load_command(stem)
+    if found is None:
+        known = [each.words for each in map(load_command, _stems()) if each is not None]
+        raise BadInput(f"{cell.command.where}: unknown command {text!r}; {suggest(text, known)}")
+    return found
+
+
+def _stems() -> list[str]:
+    return ["_".join(words) for words in command_summaries() if words != ("bench",)]
+
+
+def _stem(text: str) -> str | None:
+    """The stem of a command's file; a first word alone is that with `evaluate`."""
+    name = "_".join(text.replace("-", "_").split())
+    return next((each for each in (name, f"{name}_evaluate") if each in _stems()), None)
+
+
+@cache
+def load_command(stem: str) -> Command | None:
+    """The command of a file; None where it writes no results of its own, or names no files that it goes by."""
+    first, _, last = stem.partition("_")
+    function = command_function((first, last) if last else (first,))
+    known = arguments_of(function)
+    if "output" not in {each.name for each in known} or not any(map(input_mark, known)):
+        return None
+    options = {key: each for each in known if each.name not in _OWN for key in _keys(each)}
+    return Command(stem, " ".join(filter(None, (first, last))).replace("_", "-"), function, options)
+
+
+def input_mark(option: Argument) -> Input | None:
+    """The mark of an option that names files, None of others."""
+    return next((mark for mark in option.marks if isinstance(mark, Input)), None)
+
+
+def _keys(option: Argument) -> list[str]:
+    """The names of an option in an experiment file: its long names, or that of its parameter."""
+    return [flag[2:].replace("-", "_") for flag in option.flags if flag.startswith("--")] or [option.name]
+
+
+def reject_unknown(cells: Sequence[tuple[Cell, Command]]) -> None:
+    """Raises BadInput for an option that its command does not have; options of all need one command that has them."""
+    known: dict[str, set[str]] = {}
+    for cell, command in cells:
+        for name, given in cell.options.items():
+            wide = given.scope in ("options", "system")
+            if name not in command.options and not wide:
+                raise BadInput(_unknown(name, given, command.words, command.options))
+            if wide:
+                known.setdefault(given.where, set()).update(command.options)
+    for cell, command in cells:
+        for name, given in cell.options.items():
+            if given.where in known and name not in known[given.where]:
+                raise BadInput(_unknown(name, given, command.words, known[given.where]))
+
+
+def _unknown(name: str, given: OptionValue, words: str, options: Iterable[str]) -> str:
+    if name in _OWN:
+        return f"{given.where}: `rankwell bench` decides how results are written and printed; leave it out."
+    return f"{given.where}: `rankwell {words}` has no such option; {suggest(name, options)}"
+
+
+_RECORD = "cell.json"
+
+
+class CommandWork(NamedTuple):
+    """The command that evaluates a cell, by the stem of its file, with its arguments."""
 
     stem: str
     arguments: tuple[str, ...]
-    folder: Path
-    recipe: Recipe
+
+    @property
+    def command(self) -> Command:
+        """The command itself."""
+        command = load_command(self.stem)
+        assert command is not None  # noqa: S101
+        return command
+
+    @property
+    def line(self) -> str:
+        """The line that a user would type."""
+        return f"rankwell {self.command.words} {shlex.join(self.arguments)}"
 
 
 def plan_cells(
@@ -92,64 +208,47 @@ def plan_cells(
         inputs = {str(path): digest(path) for path in sorted(set(paths))}
         made = recipe(command.words, {name: each.value for name, each in sorted(options.items())}, inputs)
         chosen = not only or any(fnmatchcase(cell.name, each) for each in only)
-        own = folder / cell.dataset / cell.system
-        why = ("requested",) if force and chosen else tuple(_changes(made, own))
+        record = folder / cell.dataset / cell.system / _RECORD
+        why = ("requested",) if force and chosen else reasons(made, record)
         if why:
             command.read(arguments, f"{experiment.file}: {cell.name}")
-        plans.append(PlannedCell(cell, command, arguments, own, made, why, chosen))
+        plans.append(PlannedCell(cell, made, record, CommandWork(command.stem, arguments), cell.name, why, chosen))
     if progress is not None:
         progress("looking for changes", len(pairs), len(pairs))
     _reject_twins(plans, experiment)
     return plans
 
 
-def evaluate_cells(plans: Sequence[PlannedCell], *, jobs: int = 1, progress: Progress = None) -> Iterator[CellResult]:
-    """The outcome of every cell. The working directory is the file's own.
+class CommandCells:
+    """Cells that commands evaluate, each into its own folder.
 
-    An evaluated cell leaves its record behind its results: a killed run has evaluated the cells that have one. What an earlier
-    run left in the folder of a cell that fails is removed, for it is the result of something else.
+    Files of an earlier run in the folder of a cell that fails are removed: they are results of something else.
     """
-    waiting = [each for each in plans if each.why and each.chosen]
-    groups = [[_Job(each.command.stem, each.arguments, each.folder, each.recipe)] for each in waiting]
-    errors = run(_evaluated, groups, jobs=jobs, progress=progress)
-    for each in plans:
-        if each.why and each.chosen:
-            error = next(errors)
-            yield CellResult(each, "failed" if error else "done", error)
-        else:
-            yield CellResult(each, "to do" if each.why else "kept")
+
+    def evaluate(self, cells: Sequence[PlannedCell], progress: Progress, /) -> Iterator[str]:
+        """Evaluates the cells; yields the error of each, "" where there is none."""
+        for each in cells:
+            error = _evaluate(each, progress)
+            if error:
+                remove_stale(each.folder, {})
+                (each.folder / "manifest.json").unlink(missing_ok=True)
+            yield error
 
 
-def results_of(folder: Path) -> dict[str, str]:
-    """The digests of the files that tables are made of, as far as they exist."""
-    return {name: digest_of(folder / name) for name in _RESULTS if (folder / name).is_file()}
-
-
-def _evaluated(jobs: Sequence[_Job], progress: Progress) -> Iterator[str]:
-    """Evaluates cells; yields what went wrong with each, "" where nothing did."""
-    for job in jobs:
-        error = _evaluate(job, progress)
-        if error:
-            remove_stale(job.folder, {})
-            (job.folder / "manifest.json").unlink(missing_ok=True)
-        yield error
-
-
-def _evaluate(job: _Job, progress: Progress) -> str:
-    (job.folder / _RECORD).unlink(missing_ok=True)
-    command = load_command(job.stem)
-    assert command is not None  # noqa: S101
+def _evaluate(planned: PlannedCell, progress: Progress) -> str:
+    planned.record.unlink(missing_ok=True)
+    work: CommandWork = planned.work
     try:
-        command.read(job.arguments, "")(job.folder, progress)
+        work.command.read(work.arguments, "")(planned.folder, progress)
     except RankwellError as error:
         return str(error)
     except OSError as error:
         return f"{error.filename or 'its files'}: {error.strerror or error}"
     except Exception as error:
         # One cell of many: the results of the others are useful, and this one can be evaluated alone.
-        return f"internal error, {type(error).__name__}: {error}; `{command.line(job.arguments)}` shows more"
-    record: dict[str, Any] = {"schema_version": 1, "made_of": job.recipe, "results": results_of(job.folder)}
-    write_text(job.folder / _RECORD, json.dumps(record, indent=2, ensure_ascii=False) + "\n")
+        return f"internal error, {type(error).__name__}: {error}; `{work.line}` shows more"
+    record: dict[str, Any] = {"schema_version": 1, "made_of": planned.recipe, "results": results_of(planned.folder)}
+    write_text(planned.record, json.dumps(record, indent=2, ensure_ascii=False) + "\n")
     return ""
 
 
@@ -202,13 +301,3 @@ def _near(text: str) -> str:
     names = [str(each) for each in sorted(folder.iterdir())] if folder.is_dir() else []
     near = difflib.get_close_matches(text, names, n=1, cutoff=0.6)
     return f"did you mean {near[0]!r}?" if near else "make it first, or correct the path."
-
-
-def _changes(made: Recipe, folder: Path) -> list[str]:
-    """Why the content of a folder is not the result of this recipe."""
-    try:
-        known = read_record(folder / _RECORD)
-        found = list(changes(known["made_of"], made))
-        return found if known["results"] == results_of(folder) else [*found, "its results are not what was written"]
-    except (KeyError, TypeError, AttributeError):
-        return ["new"]

@@ -3,10 +3,10 @@
 import json
 from collections.abc import Mapping, Sequence
 from contextlib import chdir
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 from rankwell import __version__
 from rankwell.core.display import DISPLAYS, Displayable
@@ -16,13 +16,21 @@ from rankwell.core.tables import Values
 from rankwell.errors import BadInput, RankwellError, UnknownName
 from rankwell.experiments.comparison import ComparisonOptions
 from rankwell.experiments.files import Experiment, read_experiment
-from rankwell.experiments.runner.planning import CellResult, PlannedCell, evaluate_cells, plan_cells
-from rankwell.experiments.runner.table_cache import CachedTables, cached, packed, tables_key
+from rankwell.experiments.runner import (
+    RESULTS_VERSION,
+    CellResult,
+    PlannedCell,
+    evaluate_cells,
+    key_of,
+    read_record,
+    results_of,
+)
+from rankwell.experiments.runner.planning import CommandCells, plan_cells
 from rankwell.experiments.runner.tables import TableChoices, make_tables, requested_measures, side_by_side, values_shown
 from rankwell.report import PLAIN, Row, Terminal
 from rankwell.report.folder import digest_of
 from rankwell.report.present import JobsOption, Progress
-from rankwell.report.system_table import SystemTable, TableFormat, long_rows, render_system_tables, shared_rules
+from rankwell.report.system_table import SystemFigure, SystemTable, TableFormat, long_rows, render_system_tables, shared_rules
 from rankwell.store import refuse_blocked, write_text
 
 _SUFFIXES: dict[TableFormat, str] = {"table": "txt", "md": "md", "latex": "tex", "html": "html", "csv": "csv", "json": "json"}
@@ -161,7 +169,7 @@ def bench(
     shown = _shown(found, options)
     with chdir(found.folder):
         plans = plan_cells(found, folder, only=options.only, force=options.force, progress=progress)
-        done = tuple(evaluate_cells(plans, jobs=options.jobs, progress=progress))
+        done = tuple(evaluate_cells(CommandCells(), plans, jobs=options.jobs, progress=progress))
     folder.mkdir(parents=True, exist_ok=True)
     key = tables_key(found, done, shown)
     made = cached(folder / "bench.json", key)
@@ -226,3 +234,51 @@ def _write(result: BenchResults, shown: Mapping[str, Any]) -> None:
         "shown": shown,
     }
     write_text(result.folder / "bench.json", json.dumps(content, indent=2, ensure_ascii=False) + "\n")
+
+
+_PLAIN = ("measure", "label", "rules", "better", "systems", "name")
+
+
+class CachedTables(NamedTuple):
+    """The tables of an experiment, and the notes on them."""
+
+    tables: tuple[SystemTable, ...]
+    notes: tuple[str, ...]
+
+
+def tables_key(experiment: Experiment, cells: Sequence[CellResult], shown: TableChoices) -> str:
+    """The same for the same results, names and choices of what is shown."""
+    results = [
+        [each.plan.cell.name, results_of(each.plan.folder) if each.has_results else [each.status, each.error]] for each in cells
+    ]
+    named = ["measure" in each.plan.recipe["options"] for each in cells]
+    titles = [[*key, title] for key, title in experiment.titles.items()]
+    return "sha256:" + key_of([RESULTS_VERSION, results, named, titles, asdict(shown)])
+
+
+def packed(key: str, tables: CachedTables) -> dict[str, Any]:
+    """The tables as JSON."""
+    return {
+        "made_of": key,
+        "notes": list(tables.notes),
+        "tables": [
+            {**{name: getattr(each, name) for name in _PLAIN}, "figures": [cell._asdict() for cell in each.cells]}
+            for each in tables.tables
+        ],
+    }
+
+
+def cached(path: Path, key: str) -> CachedTables | None:
+    """The tables that a file holds under its key `shown`, None where it holds others."""
+    try:
+        found: Mapping[str, Any] = read_record(path)["shown"]
+        if found["made_of"] != key:
+            return None
+        return CachedTables(tuple(_table(each) for each in found["tables"]), tuple(found["notes"]))
+    except (ValueError, KeyError, TypeError):
+        return None
+
+
+def _table(found: Mapping[str, Any]) -> SystemTable:
+    entries = [SystemFigure(**cell)._replace(better_than=tuple(cell["better_than"])) for cell in found["figures"]]
+    return SystemTable(**{name: found[name] for name in _PLAIN}, cells=entries, costs=None)

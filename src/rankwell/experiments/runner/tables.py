@@ -12,7 +12,7 @@ from rankwell.errors import RankwellError, UnknownName
 from rankwell.experiments.comparison import ComparisonOptions, Correction, Origin, Test, compare_values
 from rankwell.experiments.comparison.folders import differing
 from rankwell.experiments.files import Experiment
-from rankwell.experiments.runner.planning import CellResult
+from rankwell.experiments.runner import CellResult
 from rankwell.io.result_folder import ResultFolder, read_results, read_summary, values_behind
 from rankwell.report import SUMMARY_COLUMNS, Row
 from rankwell.report.system_table import SystemFigure, SystemTable

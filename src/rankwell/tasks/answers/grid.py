@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from functools import cached_property, lru_cache
-from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,8 +19,18 @@ from rankwell.core.tables.ranking import Ranking
 from rankwell.engines import load_object
 from rankwell.errors import BadInput, BadUsage, RankwellError
 from rankwell.experiments.files import Cell, Experiment
-from rankwell.experiments.runner import run
-from rankwell.experiments.runner.recipes import content_of, key_of, read_record, recipe, source_of, value_content
+from rankwell.experiments.runner import (
+    PlannedCell,
+    content_of,
+    evaluate_cells,
+    key_of,
+    read_record,
+    reasons,
+    recipe,
+    record_name,
+    source_of,
+    value_content,
+)
 from rankwell.io.files import read_ranking
 from rankwell.report.present import Progress
 from rankwell.store import write_text
@@ -48,7 +57,8 @@ class SystemAnswers(NamedTuple):
 class GridPoint(NamedTuple):
     """A cell of a grid. files: gold, predictions and retrieved, "" where there is none. settings: options of the evaluation.
 
-    answers_key, rows_key: of what the system answered and of its evaluation, by everything that decides them.
+    answers_key: of the system's answers, by everything that decides them. recipe: of their evaluation: that of the answers, and
+    the settings.
     """
 
     run: str
@@ -56,7 +66,7 @@ class GridPoint(NamedTuple):
     files: tuple[str, str, str]
     settings: Mapping[str, Any]
     answers_key: str = ""
-    rows_key: str = ""
+    recipe: Any = None
 
     @property
     def values(self) -> Row:
@@ -98,8 +108,17 @@ def run_grid(
     returns something else, with the name of the point.
     """
     points = plan_grid(experiment, evaluate)
-    groups = [list(group) for _, group in groupby(points, lambda each: each.answers_key)]
-    yield from run(_PointEvaluation(experiment.file, folder, evaluate, fresh), groups, jobs=jobs, progress=progress)
+    plans = [_planned(each, folder, fresh=fresh) for each in points]
+    results = evaluate_cells(_GridCells(experiment.file, folder, evaluate, fresh), plans, jobs=jobs, progress=progress)
+    for point, plan, result in zip(points, plans, results, strict=True):
+        record = read_record(plan.record)
+        yield PointResult(point, **{name: record[name] for name in _RECORDED}, reused=result.status == "kept")
+
+
+def _planned(point: GridPoint, folder: Path, *, fresh: bool) -> PlannedCell:
+    record = folder / "rows" / record_name(point.recipe)
+    why = ("requested",) if fresh else reasons(point.recipe, record)
+    return PlannedCell(point.cell, point.recipe, record, point, point.answers_key, why)
 
 
 def plan_grid(experiment: Experiment, evaluate: Evaluate) -> list[GridPoint]:
@@ -159,41 +178,42 @@ def _with_keys(point: GridPoint, digest: Callable[[str], str], content: Callable
         inputs |= {f"source of {name}": source_of(name) for name in modules}
     answers = recipe(cell.call, {name: content(value) for name, value in cell.parameters.items()}, inputs)
     settings = {name: value if isinstance(value, list) else content(value) for name, value in point.settings.items()}
-    return point._replace(answers_key=key_of(answers), rows_key=key_of([answers, settings]))
+    return point._replace(answers_key=key_of(answers), recipe=[answers, settings])
 
 
 @dataclass(frozen=True)
-class _PointEvaluation:
-    """The evaluation of points that share their answers. It is sent to processes."""
+class _GridCells:
+    """The cells of a grid; those of one group share their answers."""
 
     file: str
     folder: Path
-    evaluate: Evaluate
+    judge: Evaluate
     fresh: bool
 
-    def __call__(self, points: Sequence[GridPoint], _: Progress) -> Iterator[PointResult]:
+    def evaluate(self, cells: Sequence[PlannedCell], _: Progress, /) -> Iterator[str]:
+        """Evaluates the points and writes their rows. Raises BadInput and others with the name of the point."""
         answers: Row | None = None
-        for point in points:
-            path = self.folder / "rows" / f"{point.rows_key[:32]}.json"
-            record = None if self.fresh else read_record(path)
-            if record is not None:
-                yield PointResult(point, **{name: record[name] for name in _RECORDED}, reused=True)
-                continue
+        for each in cells:
+            point: GridPoint = each.work
             try:
                 if point.cell.call:
                     answers = answers or self._answers(point)
                     gold, retrieved, predictions = self._questions(point), *_unpacked(answers)
                 else:
                     gold, predictions, retrieved = (place or None for place in point.files)
-                judged = self.evaluate(gold, predictions, retrieved=retrieved, **point.settings)
+                judged = self.judge(gold, predictions, retrieved=retrieved, **point.settings)
             except RankwellError as error:
                 raise type(error)(f"{self.file}: {point.run}: {error}") from error
-            rows = [{name: _plain(cell) for name, cell in row.items()} for row in judged.summary]
-            date, seconds = datetime.now(UTC).isoformat(timespec="seconds"), answers["seconds"] if answers else None
-            done = PointResult(point, rows, list(judged.notes), seconds, date, platform.node(), reused=False)
-            content = {"run": point.run, **{name: getattr(done, name) for name in _RECORDED}}
-            write_text(path, json.dumps(content, indent=1) + "\n")
-            yield done
+            record = {
+                "run": point.run,
+                "rows": [{name: _plain(cell) for name, cell in row.items()} for row in judged.summary],
+                "notes": list(judged.notes),
+                "seconds": answers["seconds"] if answers else None,
+                "date": datetime.now(UTC).isoformat(timespec="seconds"),
+                "hostname": platform.node(),
+            }
+            write_text(each.record, json.dumps(record, indent=1) + "\n")
+            yield ""
 
     def _answers(self, point: GridPoint) -> Row:
         """The answers of a callable, as they are kept: seconds, and the columns of both tables."""

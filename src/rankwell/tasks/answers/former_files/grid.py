@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from rankwell.experiments.former_files import FORMER_FILES, FormerFile
+from rankwell.experiments.files import FORMER_FILES, FormerFile
 
 
 def _recognises(content: Mapping[str, Any]) -> bool:
