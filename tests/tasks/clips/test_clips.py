@@ -1,7 +1,7 @@
 """Search over annotated clips: the source's worked examples, every rule against plain loops, and what is said of bad input."""
 
 from collections.abc import Mapping, Sequence
-from itertools import permutations
+from itertools import permutations, product
 from pathlib import Path
 from random import Random
 from statistics import mean
@@ -267,6 +267,96 @@ def test_a_measure_without_a_closed_form_takes_tied_clips_in_input_order_and_say
     assert not any("closed form" in each for each in plain_rules.notes)
 
 
+def tied_lists(seed: int, clips: int, scores: int) -> tuple[dict[str, dict[str, list[str]]], dict[str, list[float]]]:
+    """Clips with few different vectors, so that clips tie with each other and with the query."""
+    random = Random(seed)
+    table = {f"c{number}": {"g": random.sample(["x", "y"], random.randint(1, 2))} for number in range(clips)}
+    return table, {name: [1.0, float(random.randrange(scores))] for name in table}
+
+
+def orders_of_ties(vectors: Mapping[str, list[float]], query: str) -> list[list[str]]:
+    """Every order of the clips by similarity to a query, equal ones in any order."""
+    score = dict(oracle.cosine_order(vectors, query))
+    groups = [[clip for clip in vectors if score[clip] == each] for each in sorted(set(score.values()), reverse=True)]
+    return [[clip for part in order for clip in part] for order in product(*(map(list, permutations(group)) for group in groups))]
+
+
+@pytest.mark.parametrize(("rule", "best"), [("optimistic", max), ("pessimistic", min)])
+def test_removed_after_the_cut_the_best_and_the_worst_order_of_ties_are_those_of_all_orders(rule: str, best: Any):
+    for seed in range(3):
+        table, vectors = tied_lists(seed, 5, 2)
+        names = ["P@1", "P@2", "P@3", "R@2", "AP@3", "nDCG@3"]
+        result = evaluate_clips(
+            table, vectors, self_rule="after", ties=rule, measures=names, no_relevant="empty", intervals="none"
+        )
+
+        sets = plain(table)
+        for values in result.values:
+            name, _, cut = values.measure.partition("@")
+            function: Any = {"P": P, "R": R, "AP": AP, "nDCG": nDCG}[name]
+            for query, value in zip(values.queries, values.values.tolist(), strict=True):
+                grades = oracle.truth(sets, query, sets[query], "all")
+                listed = (oracle.without_self(each, query, int(cut), after=True) for each in orders_of_ties(vectors, query))
+                expected = best(function(each, grades, k=int(cut)) for each in listed)
+                assert value == pytest.approx(expected), (seed, values.measure, query)
+
+
+def test_removed_after_the_cut_expected_values_take_tied_clips_in_input_order_and_say_so():
+    table, vectors = tied_lists(2, 6, 3)
+    names = ["P@2", "AP"]
+    after = evaluate_clips(table, vectors, self_rule="after", ties="expected", measures=names, intervals="none")
+    in_order = evaluate_clips(table, vectors, self_rule="after", ties="input", measures=names, intervals="none")
+    before = evaluate_clips(table, vectors, ties="expected", measures=names, intervals="none")
+
+    assert (after.rules["ties"], after.rules["ties_in_input_order"]) == ("expected", "P@2")
+    assert (
+        after.notes.count("P@2 has no closed form under random order of ties; tied clips keep the order of the embeddings") == 1
+    )
+    assert after.values[0].values.tolist() == in_order.values[0].values.tolist()
+    # Without a cut nothing is lost, and the expected value has a closed form.
+    assert after.values[1].values.tolist() == before.values[1].values.tolist() != in_order.values[1].values.tolist()
+
+
+def test_a_tie_with_the_query_alone_leaves_no_closed_form_after_the_cut():
+    table = {"a": {"g": ["x"]}, "b": {"g": ["x"]}, "c": {"g": ["x"]}}
+    vectors = {"c": [1.0, 2.0], "b": [0.0, 1.0], "a": [1.0, 2.0]}
+    result = evaluate_clips(table, vectors, self_rule="after", ties="expected", measures=["P@1"], intervals="none")
+
+    # c comes before a in the input, so that a finds c first and loses nothing; c finds itself.
+    assert of(result, "a") == {"P@1": 1.0}
+    assert of(result, "c") == {"P@1": 0.0}
+    assert result.rules["ties_in_input_order"] == "P@1"
+
+
+def test_ceiling_and_chance_of_keywords_and_queries_have_the_unit_and_the_weights_of_the_values():
+    table, vectors = random_world(5, 20)
+    share, percent = (
+        evaluate_clips(table, vectors, convention=name, measures=["P@2"], k=2, weights="relevant", intervals="none")
+        for name in ("rankwell", "clip4clip")
+    )
+
+    for one, two in zip(share.by_keyword, percent.by_keyword, strict=True):
+        for column in ("mean", "ceiling", "chance"):
+            assert two[column] == pytest.approx(100 * one[column]), column
+        assert one["mean"] <= one["ceiling"] + 1e-12
+    for one, two in zip(share.per_query(), percent.per_query(), strict=True):
+        assert (two["ceiling"], two["chance"]) == pytest.approx((100 * one["ceiling"], 100 * one["chance"]))
+    # A keyword that every counted query requires has the levels of the summary.
+    alone = evaluate_clips(
+        {"a": {"g": ["x"]}, "b": {"g": ["x"]}, "c": {"g": ["y"]}},
+        {"a": [1, 0], "b": [1, 1], "c": [0, 1]},
+        measures=["P@1"],
+        k=1,
+        convention="clip4clip",
+        weights="relevant",
+        intervals="none",
+    )
+    (row,) = alone.by_keyword
+    assert [row[name] for name in ("mean", "ceiling", "chance")] == [
+        alone.summary[0][name] for name in ("mean", "ceiling", "chance")
+    ]
+
+
 def test_clips_of_the_same_drive_are_left_out():
     table = {f"{drive}_clip{number}": {"g": ["x"]} for drive in "AB" for number in (1, 2)}
     engine = {clip: [clip, *(other for other in table if other[0] == clip[0] and other != clip), *table] for clip in table}
@@ -386,7 +476,7 @@ def test_an_engine_that_fails_counts_as_empty_and_unknown_ids_keep_their_places(
     assert of(result, "bicyclist") == {"P@2": 0.0}
     assert of(result, "urban") == {"P@2": 0.5}
     assert result.rules["counts"]["Lists"]["failed"] == 1
-    for words in (("'bicyclist'", "RuntimeError: down"), ("'alien'", "nobody annotated"), ("1 result repeats",)):
+    for words in (("'bicyclist'", "RuntimeError: down"), ("'alien'", "without annotation"), ("1 result repeats",)):
         assert any(all(word in note for word in words) for note in result.notes), words
     with pytest.raises(BadInput, match="failed for every query"):
         evaluate_clips(TEXTS, mode="text", engine=Lists({}))
@@ -397,7 +487,7 @@ def test_an_engine_that_fails_counts_as_empty_and_unknown_ids_keep_their_places(
     [
         ({"groups": ["colour"]}, UnknownName, "unknown group 'colour'"),
         ({"groups": ["object type"], "keywords": ["urban"]}, BadUsage, "'urban' is one of scene_type, which the chosen groups"),
-        ({"k": (0,)}, BadUsage, "cut-offs"),
+        ({"k": (0,)}, BadUsage, "positive integers"),
         ({"self_rule": "after", "exclude_group": "id:_"}, BadUsage, "Algorithm 2"),
         ({"embeddings": {"z": [1.0]}}, BadInput, "no id is that of an annotated clip.*'z'"),
         ({"embeddings": np.eye(3)}, BadInput, "have no ids"),
@@ -590,8 +680,8 @@ def test_single_names_and_numbers_do_for_lists():
     )
 
     assert one.summary == two.summary
-    for wrong in (0, "5", 2.5, True, ()):
-        with pytest.raises(BadUsage, match="whole numbers from 1"):
+    for wrong in (0, "five", 2.5, True, ()):
+        with pytest.raises(BadUsage, match="expected positive integers"):
             evaluate_clips(TEXTS, vectors, k=wrong)
 
 

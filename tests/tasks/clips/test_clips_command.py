@@ -84,7 +84,7 @@ def test_the_command_writes_everything_and_json_holds_each_result(files: dict[st
         (["--run", "r.run", "--metric", "dot"], 2, "--embeddings, --metric: nothing reads them"),
         (["--mode", "text", "--text-embeddings", "t.npy", "--strategy", "cover"], 2, "--strategy: without --queries"),
         (["--mode", "text", "--text-embeddings", "t.npy", "--encoder", "m"], 2, "--encoder: without --queries"),
-        (["--mode", "text", "--queries", "q.txt", "--keyword-threshold", "0.5"], 2, "name one with --encoder"),
+        (["--mode", "text", "--queries", "q.txt", "--keyword-threshold", "0.5"], 2, "requires --encoder"),
         (["--exclude-group", "id:ZZZ"], 2, "no clip's id holds 'ZZZ'"),
         (["--groups", ","], 2, "--groups ',' has an empty name"),
         (["--sheets", "-1", "-o", "nowhere"], 2, "--sheets -1"),

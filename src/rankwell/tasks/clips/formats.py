@@ -44,7 +44,7 @@ def read_annotations(place: Any, *, schema: Schema | None = None, groups: Sequen
     place: CSV (also with `;`, `|` or tabs), JSON lines, a JSON list or Parquet, `.gz` and `.zst` too, `-`; any data frame; or a
     mapping clip -> group -> labels. The clip's id is in `slice_id` (or clip_id, video_id, clip, id, video). Keywords are in
     columns of the schema's groups or of ALFA's (with `pv_` or without it), with commas inside a cell or as lists, or all in one
-    column `keywords`, where a label belongs to the one group that declares it, or is written `group: label`. groups: further
+    column `keywords`, with a label in the one group that declares it, or as `group: label`. groups: further
     columns of keywords. Other columns become attributes, which a note names.
     Spaces, quotes and case do not matter; an empty cell, `nan`, `none` and `null` are not keywords.
     Raises BadInput for a table without clips, without an id or without a column of keywords; DuplicateItem for a clip that is
@@ -95,7 +95,7 @@ def read_text_queries(place: Any) -> list[TextQuery]:
         value = None if labelled is None else record.cells[labelled]
         found[key] = TextQuery(key, text.strip(), None if value is None else tuple(_labels_of_query(value)))
     if not found:
-        raise BadInput(f"{name} has no query; expected a text per query.")
+        raise BadInput(f"{name} has no query; expected one text per query.")
     return list(found.values())
 
 

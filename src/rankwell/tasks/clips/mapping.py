@@ -13,10 +13,10 @@ import numpy as np
 
 from rankwell.core.tables import Floats
 from rankwell.errors import BadInput, BadUsage, UnknownName
+from rankwell.tasks.clips.options import Strategy
 from rankwell.tasks.clips.phrases import ALIGNED, ClauseWords, Encode, LabelVectors, content_words
 from rankwell.tasks.clips.vocabulary import Keyword, Vocabulary
 
-Strategy = Literal["cover", "algorithm1"]
 Stage = Literal["exact", "alias", "semantic"]
 COVER_THRESHOLD = 0.58
 """Calibrated with all-MiniLM-L6-v2 on two thirds of the labelled queries of `benchmarks/keyword_mapping.py`."""
@@ -152,7 +152,7 @@ class KeywordMapper:
     def _match(self, text: str) -> _TextMatch:
         words = ClauseWords.of(text)
         if not words.tokens:
-            raise BadInput(f"the text {text!r} has no word; expected a text to map to keywords.")
+            raise BadInput(f"the text {text!r} has no word; expected words to map to keywords.")
         if self.strategy == "algorithm1" and self._labels is not None:
             return _TextMatch(words, (), _grams(words, self._labels), (), ())
         match = _find_names(words, self.vocabulary)

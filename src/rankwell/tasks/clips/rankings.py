@@ -28,7 +28,7 @@ class ClipList(NamedTuple):
 
 
 class ClipRankings(Protocol):
-    """The rankings of a system. ties: the rule that its judged items follow, which `expected` measures need to know."""
+    """The rankings of a system."""
 
     @property
     def ties(self) -> TieRule:
@@ -51,10 +51,10 @@ class ClipRankings(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class ClipLists:
-    """Definite lists, as an engine or a run gives them: query -> items from first to last.
+    """Definite lists of an engine or a run: query -> items from first to last.
 
-    failed: query -> what went wrong. doubled: how many results repeat an item of their list, of which the first stays.
-    unknown: items without annotation, each once, in the order of the lists.
+    failed: query -> error. doubled: number of results that repeat an item of their list; the first stays. unknown: items without
+    annotation, each once, in the order of the lists.
     """
 
     lists: Mapping[str, ClipList]
@@ -69,7 +69,7 @@ class ClipLists:
         return self
 
     def cleaned(self, known: Collection[str], excluded: Mapping[str, Collection[str]], *, skip_unknown: bool) -> "ClipLists":
-        """The lists without repeated items and without those that are excluded for their query; places close up."""
+        """The lists without repeated and excluded items; later items move up."""
         kept: dict[str, ClipList] = {}
         unknown: dict[str, None] = {}
         doubled = 0
@@ -101,7 +101,7 @@ class ClipLists:
         """Rank counts of the judged items."""
         owners = [query for query, listed in self.lists.items() for _ in listed.items]
         items = [item for listed in self.lists.values() for item in listed.items]
-        # The order is the ranking, whatever the similarities say; they may be unknown.
+        # The order is the ranking: similarities may be unknown, and need not descend.
         places = [-float(place) for listed in self.lists.values() for place in range(len(listed.items))]
         found = hits_of_ranking(Ranking.from_rows(owners, items, places, all_queries=self.lists), judgments, ties="input")
         similarities = [
@@ -118,7 +118,9 @@ class ClipLists:
     def _refuse_unknown(self) -> None:
         for query, listed in self.lists.items():
             if any(map(math.isnan, listed.similarities)):
-                raise BadInput(f"query {query!r}: its results have no similarity, so that no threshold applies; leave it out.")
+                raise BadInput(
+                    f"query {query!r}: its results have no similarity, so that --min-similarity does not apply; leave it out."
+                )
 
     def first(self, depth: int) -> Mapping[str, ClipList]:
         """The first items of each query."""
@@ -126,7 +128,7 @@ class ClipLists:
 
 
 def _at_least(hits: Hits, least: float, retrieved: Ints) -> Hits:
-    """The hits of that similarity or more; the others keep their places, at which nothing is found then."""
+    """The hits of that similarity or more. retrieved: (queries,) number of such items."""
     kept = hits.score >= least
     columns = {name: getattr(hits, name)[kept] for name in ("query", "row", "score", "above", "tied", "before")}
     return replace(hits, **columns, retrieved=retrieved)
@@ -134,42 +136,35 @@ def _at_least(hits: Hits, least: float, retrieved: Ints) -> Hits:
 
 @dataclass(frozen=True, eq=False)
 class ClipVectors:
-    """Queries and items as vectors, exactly searched.
+    """An exact search over vectors of queries and items.
 
-    queries, items: both with ids; the items in the order that breaks their ties. order: (items,) their rows in the input. labels:
-    an item with the query's label is not found. exclude_self: nor is the item with the query's id.
+    queries, items: both with ids. ties: the rule, whose order the items have; without an order in the rule, that of their ids.
+    labels: an item with the query's label is excluded. exclude_self: so is the item with the query's id. order: (items,) their
+    rows in the input, None where they are in that order.
     """
 
     queries: Embeddings
     items: Embeddings
-    order: Ints
     metric: str
     ties: TieRule
     exclude_self: bool
     labels: Mapping[str, str] | None = None
     progress: Progress | None = None
+    order: Ints | None = None
 
-    @classmethod
-    def ordered(
-        cls,
-        queries: Embeddings,
-        items: Embeddings,
-        *,
-        metric: str,
-        ties: TieRule,
-        exclude_self: bool,
-        labels: Mapping[str, str] | None = None,
-        progress: Progress | None = None,
-    ) -> "ClipVectors":
-        """The same with the items in the order of the tie rule: as given under `input`, else by their ids."""
-        rows = np.arange(items.n) if ties == "input" else order_ids(items.names())
-        order = rows[::-1] if ties == "id-desc" else rows
-        return cls(queries, _take(items, order), order, metric, ties, exclude_self, labels, progress)
+    def ordered(self) -> "ClipVectors":
+        """The same vectors with the items in the order of the tie rule."""
+        if self.ties == "input":
+            return self
+        rows = order_ids(self.items.names())
+        order = rows[::-1] if self.ties == "id-desc" else rows
+        return replace(self, items=take_rows(self.items, order), order=order)
 
     @property
     def in_input_order(self) -> "ClipVectors":
         """The same with the items, and so tied ones, in the order of the input."""
-        return replace(self, items=_take(self.items, np.argsort(self.order)), order=np.arange(self.items.n))
+        items = self.items if self.order is None else take_rows(self.items, np.argsort(self.order))
+        return replace(self, items=items, ties="input", order=None)
 
     def hits(self, judgments: Judgments, least: float | None = None) -> Hits:
         """Rank counts of the judged items, by counting and not by sorting."""
@@ -208,11 +203,11 @@ class ClipVectors:
     def _groups(self, rows: Ints) -> Groups | None:
         if self.labels is None:
             return None
-        names = _take(self.queries, rows).names()
+        names = take_rows(self.queries, rows).names()
         return Groups([self.labels.get(name) for name in names], [self.labels.get(name) for name in self.items.names()])
 
     def _excluded(self, queries: Sequence[str]) -> Ints:
-        """(queries,) how many items cannot be found for each."""
+        """(queries,) number of items that are excluded for each."""
         inside = set(self.items.names())
         alone = np.array([self.exclude_self and query in inside for query in queries], dtype=np.int64)
         if self.labels is None:
@@ -229,7 +224,7 @@ class ClipVectors:
         )
 
     def _rank_counts(self, row_of_query: Ints, query: Ints, item: Ints) -> RankCounts:
-        """Rank counts of each pair, some queries at a time, so that the table of items stays small."""
+        """Rank counts of each pair of query and item, in blocks of queries of limited memory."""
         total = len(query)
         above, tied, before = (np.zeros(total, dtype=np.int64) for _ in range(3))
         scores = np.zeros(total)
@@ -242,12 +237,12 @@ class ClipVectors:
             width = int(counts[part].max())
             inside = np.arange(width)[None, :] < counts[part][:, None]
             rows = (offsets[part][:, None] + np.arange(width)[None, :])[inside]
-            wanted = np.full((len(part), width), -1, dtype=np.int64)
-            wanted[inside] = item[rows]
+            targets = np.full((len(part), width), -1, dtype=np.int64)
+            targets[inside] = item[rows]
             found = ranks_of(
-                _take(self.queries, row_of_query[part]),
+                take_rows(self.queries, row_of_query[part]),
                 self.items,
-                wanted,
+                targets,
                 metric=self.metric,
                 exclude=self._exclude,
                 groups=self._groups(row_of_query[part]),
@@ -258,13 +253,13 @@ class ClipVectors:
         return RankCounts(above, tied, scores, before)
 
     def _count_at_least(self, row_of_query: Ints, least: float) -> Ints:
-        """(queries,) how many items have that similarity or more; only unfinished lists are searched deeper."""
+        """(queries,) number of items of that similarity or more; only unfinished lists are searched deeper."""
         counts = np.zeros(len(row_of_query), dtype=np.int64)
         waiting, depth = np.flatnonzero(row_of_query >= 0), _FIRST
         while len(waiting):
             rows = row_of_query[waiting]
             found = search(
-                _take(self.queries, rows),
+                take_rows(self.queries, rows),
                 self.items,
                 k=min(depth, self.items.n),
                 metric=self.metric,
@@ -277,6 +272,7 @@ class ClipVectors:
         return counts
 
 
-def _take(table: Embeddings, rows: Ints) -> Embeddings:
-    names, places = list(table.names()), list[int](rows.tolist())
-    return Embeddings([names[row] for row in places], table.vectors[rows])
+def take_rows(table: Embeddings, rows: Ints | Sequence[int]) -> Embeddings:
+    """Some rows of a table."""
+    names, places = table.names(), np.asarray(rows, dtype=np.int64)
+    return Embeddings([names[row] for row in map(int, places)], table.vectors[places])

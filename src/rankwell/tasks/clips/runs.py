@@ -1,17 +1,33 @@
-"""Rankings of clips held to one set of judgments, also where the query clip is removed after the cut (Algorithm 2 of ALFA)."""
+"""Judged rankings of clips, also where the query clip is removed after the cut (Algorithm 2 of ALFA)."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from rankwell.core.registry import Measure
-from rankwell.core.tables import Bools, Floats, Ints, ratio
+from rankwell.core.tables import Bools, Floats, Ints, TieRule, Values, ratio
+from rankwell.core.tables.judgments import Judgments
+from rankwell.core.tables.ranking import Hits
 from rankwell.core.views.ideal import expected_values
 from rankwell.core.views.judged import JudgedRankings
+from rankwell.errors import BadInput
 from rankwell.evaluation.judged import Ceiling, JudgedRun, MeasuredQueries, ReferenceLevels
+from rankwell.evaluation.results import (
+    QUERIES_COUNTED,
+    QUERIES_MISSING,
+    QUERIES_TIED,
+    QUERIES_WITHOUT_RELEVANT,
+    ResultsBuilder,
+    counted_queries,
+)
+from rankwell.tasks.clips.inputs import ClipInputs
+from rankwell.tasks.clips.options import NoRelevant
+from rankwell.tasks.clips.rankings import ClipList, ClipRankings
+from rankwell.tasks.clips.sources import RankedClips
+from rankwell.tasks.clips.truth import Explainer, Required, judge
 
 
 class ClipLevels(NamedTuple):
@@ -20,29 +36,49 @@ class ClipLevels(NamedTuple):
     ceiling: Floats
     chance: Floats
 
+    def scaled(self, scale: float) -> "ClipLevels":
+        """The levels in the unit of a convention."""
+        return ClipLevels(self.ceiling * scale, self.chance * scale)
+
+
+class OwnRanks(NamedTuple):
+    """(queries,) the rank of each query clip in its own list, from 1; 0 if not listed. is_tied: whether any of them is tied."""
+
+    ranks: Ints
+    is_tied: bool
+
+    @classmethod
+    def of(cls, judgments: Judgments, hits: Hits, ties: TieRule) -> "OwnRanks":
+        """The ranks of the query clips, which are junk: last of tied clips under the best order, first under the worst."""
+        own = np.zeros(len(hits.row), dtype=np.bool_) if judgments.junk is None else judgments.junk[hits.row]
+        before = {"optimistic": hits.tied - 1, "pessimistic": np.zeros_like(hits.tied)}.get(ties, hits.before)
+        ranks = np.zeros(len(judgments.queries), dtype=np.int64)
+        ranks[hits.query[own]] = (hits.above + before + 1)[own]
+        return cls(ranks, bool((hits.tied[own] > 1).any()))
+
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ClipRun(JudgedRun):
-    """The rankings of clips under one set of judgments; the view never holds the query clip itself.
+    """The rankings of clips under one set of judgments; the view never has the query clip itself.
 
-    counted: (queries,) whether each counts. own_rank: (queries,) rank of the query clip in its own list, from 1; 0 if not
-    listed; None where it is removed before any cut. Otherwise each list is cut to the k of a measure, then the query clip is
-    removed, and no other clip moves up. no_relevant: the rule for counted queries in which a measure finds nothing relevant,
-    although some clips have part of the keywords. weighted: whether a mean weighs each query by its number of relevant clips.
-    reordered: gives the same run with tied clips in the order of the input.
+    counted: (queries,) whether each counts. own: the ranks of the query clips; None where they are removed before any cut.
+    Otherwise each list is cut to the k of a measure, then the query clip is removed, and no other clip moves up. no_relevant: the
+    rule for counted queries without a relevant clip by a measure, although some clips have part of the keywords. is_weighted:
+    whether means weight each query by its number of relevant clips. reordered: the same run with tied clips in the order of the
+    input.
     """
 
     # Clips always have a known number of candidates.
     levels: ReferenceLevels  # pyright: ignore[reportGeneralTypeIssues]
     counted: Bools
-    own_rank: Ints | None = None
-    no_relevant: Literal["skip", "empty", "error"] = "skip"
-    weighted: bool = False
+    own: OwnRanks | None = None
+    no_relevant: NoRelevant = "skip"
+    is_weighted: bool = False
     reordered: Callable[[], "ClipRun"] | None = None
 
     @property
     def in_input_order(self) -> "ClipRun":
-        """The same run with tied clips in the order of the embeddings; their rank counts otherwise follow the clips' ids."""
+        """The same run with tied clips in the order of the embeddings; otherwise their rank counts follow the clips' ids."""
         return self if self.reordered is None else self.reordered()
 
     @cached_property
@@ -53,43 +89,47 @@ class ClipRun(JudgedRun):
     @cached_property
     def without_match(self) -> Bools:
         """(queries,) counted queries for which some clip has part of the keywords, and no clip has all of them."""
-        return self.counted & (self.n_relevant == 0) & (self.view.sum_judged(self.view.judged_grades > 0) > 0)
+        return self.counted & (self.n_relevant == 0) & (n_graded(self.view) > 0)
 
     @cached_property
     def without_query(self) -> Bools:
         """(queries,) whether the query should be removed after the cut, and its list does not hold it."""
-        if self.own_rank is None:
+        if self.own is None:
             return np.zeros(len(self.view.queries), dtype=np.bool_)
-        return self.view.present & (self.own_rank == 0)
+        return self.view.present & (self.own.ranks == 0)
 
     def unmatched(self, measure: Measure) -> Bools:
-        """(queries,) counted queries that a measure leaves out, as no clip has all keywords and it reads no partial grades."""
+        """(queries,) counted queries without a clip that has all keywords, for measures without partial grades."""
         if self.no_relevant == "empty" or measure.entry.unit != "share" or not self.without_match.any():
             return np.zeros(len(self.counted), dtype=np.bool_)
         return self.without_match & (measure(self.levels.perfect) == 0)
 
     def counted_by(self, measure: Measure, counted: Bools) -> Bools:
-        """(queries,) the counted queries without those for which the measure calls no clip relevant."""
+        """(queries,) the counted queries except for those without a relevant clip by the measure."""
         return counted & ~self.unmatched(measure)
 
     def weights(self, measure: Measure) -> Floats | None:
         """(queries,) number of relevant clips where it is the weight of a query, for means only."""
-        return self.n_relevant.astype(np.float64) if self.weighted and measure.entry.summary == "mean" else None
+        return self.n_relevant.astype(np.float64) if self.is_weighted and measure.entry.summary == "mean" else None
 
     def measured(self, measure: Measure) -> MeasuredQueries:
-        """The values of a measure; a list that loses its query within the first k has k - 1 clips left."""
-        found, k = super().measured(measure), measure.cutoff
-        run = self.in_input_order if found.in_input_order else self
-        if run.own_rank is None or k is None:
-            return found
-        lost = (run.own_rank > 0) & (run.own_rank <= k)
-        return found._replace(values=np.where(lost, measure(run.view.cut(k - 1)), found.values))
+        """The values of a measure; a list that loses its query within the first k has k - 1 clips left.
+
+        This has no closed form under random order of ties.
+        """
+        k = measure.cutoff
+        if self.own is None or k is None:
+            return super().measured(measure)
+        if self.ties == "expected" and (self.has_ties or self.own.is_tied):
+            return self.in_input_order.measured(measure)._replace(in_input_order=True)
+        found, lost = super().measured(measure), (self.own.ranks > 0) & (self.own.ranks <= k)
+        return found._replace(values=np.where(lost, measure(self.resolved.cut(k - 1)), found.values))
 
     def reference(self, measure: Measure) -> ClipLevels:
         """The ceiling and the chance level of each query.
 
-        With `own_rank` a perfect ranker finds the query clip first, a random one anywhere. Nothing is removed from a list
-        without its query, so its levels are those without removal.
+        With removal after the cut a perfect ranker ranks the query clip first, a random one anywhere. Nothing is removed from a
+        list without its query, so its levels are those without removal.
         """
         if str(measure) not in self._references:
             self._references[str(measure)] = self._reference(measure)
@@ -112,7 +152,7 @@ class ClipRun(JudgedRun):
     def _reference(self, measure: Measure) -> ClipLevels:
         k, levels = measure.cutoff, self.levels
         ceiling, chance = measure(levels.perfect), expected_values(measure, levels.random)
-        if self.own_rank is None or k is None:
+        if self.own is None or k is None:
             return ClipLevels(ceiling, chance)
         perfect = levels.perfect.cut(k - 1)
         share = np.minimum(k / (levels.candidates + 1), 1.0)
@@ -130,3 +170,160 @@ class ClipRun(JudgedRun):
             return measure(perfect)
         shorter = measure.with_parameters(k=k - 1)
         return expected_values(shorter, self.levels.random) * ratio(measure(perfect), shorter(perfect))
+
+
+class MeasuredVariant(NamedTuple):
+    """A variant with its values by every measure, and their ceilings and chance levels in the same unit."""
+
+    variant: "ClipVariant"
+    values: Sequence[Values]
+    levels: Sequence[ClipLevels]
+
+
+@dataclass(frozen=True, eq=False)
+class ClipVariant:
+    """The rankings of a system with one source of the queries' keywords.
+
+    first: query -> its first clips, as many as any table shows. origin: `given` or `mapped`; empty where clips are the queries.
+    """
+
+    inputs: ClipInputs
+    ranked: RankedClips
+    first: Mapping[str, ClipList]
+    name: str
+    required: Required
+    origin: str = ""
+
+    @cached_property
+    def excluded(self) -> dict[str, set[str]]:
+        """query -> clips that it cannot find, itself among them."""
+        own = self.inputs.by_clips
+        return {query: {*self.inputs.excluded.get(query, ()), *([query] if own else ())} for query in self.required.queries}
+
+    @cached_property
+    def judgments(self) -> Judgments:
+        """The relevant clips of each query; where it is removed after the cut, the query itself is junk."""
+        inputs, vacuous = self.inputs, self.inputs.options.no_keywords == "vacuous"
+        found = judge(self.required, inputs.annotations, relevance=inputs.relevance, excluded=self.excluded, vacuous=vacuous)
+        return found.with_junk({query: [query] for query in self.required.queries}) if inputs.is_cut_first else found
+
+    @cached_property
+    def candidates(self) -> Ints:
+        """(queries,) number of clips that each query could find."""
+        gallery = set(self.inputs.annotations.clips) | self.ranked.others
+        found = [len(gallery) - len(self.excluded[query] & gallery) for query in self.judgments.queries]
+        return np.array(found, dtype=np.int64)
+
+    @cached_property
+    def run(self) -> ClipRun:
+        """The rankings under these judgments, ready to be measured."""
+        return self._run(self.ranked.rankings)
+
+    def _run(self, rankings: ClipRankings) -> ClipRun:
+        options, hits = self.inputs.options, rankings.hits(self.judgments, self.inputs.options.min_similarity)
+        view = JudgedRankings.join(self.judgments, hits)
+        return ClipRun(
+            name=self.name,
+            view=view,
+            ties=rankings.ties,
+            levels=ReferenceLevels(self.judgments, self.candidates),
+            counted=self._counted(view),
+            own=OwnRanks.of(self.judgments, hits, rankings.ties) if self.inputs.is_cut_first else None,
+            no_relevant=options.no_relevant,
+            is_weighted=options.weights == "relevant",
+            reordered=lambda: self._run(rankings.in_input_order),
+            tied_items="tied clips keep the order of the embeddings",
+        )
+
+    @property
+    def counted(self) -> Bools:
+        """(queries,) whether each counts."""
+        return self.run.counted
+
+    def _without(self, view: JudgedRankings) -> tuple[Bools, Bools]:
+        """(queries,) whether each has no keyword of the selection, and whether it has keywords and no relevant clip."""
+        options, without_keywords = self.inputs.options, self.required.counts == 0
+        vacuous = options.no_keywords == "vacuous" and options.no_relevant == "skip"
+        return without_keywords, (n_graded(view) == 0) & (~without_keywords | vacuous)
+
+    def _counted(self, view: JudgedRankings) -> Bools:
+        """(queries,) whether each counts. Raises BadInput for a query whose lack of keywords or relevant clips is an error."""
+        options, (without_keywords, without_relevant) = self.inputs.options, self._without(view)
+        queries = list(map(self.inputs.title, self.required.queries))
+        counted = counted_queries(
+            queries,
+            without_keywords,
+            "empty" if options.no_keywords == "vacuous" else options.no_keywords,
+            refuse=lambda query, _: (
+                f"query {query!r} has no keyword of the selection; leave it out, or choose --no-keywords skip."
+            ),
+        )
+        return counted_queries(
+            queries,
+            without_relevant,
+            options.no_relevant,
+            considered=counted,
+            refuse=lambda query, _: f"query {query!r} has no relevant clip; leave it out, or choose --no-relevant skip or empty.",
+        )
+
+    @cached_property
+    def status(self) -> list[str]:
+        """(queries,) whether each counts, or why it does not."""
+        without_keywords, _ = self._without(self.run.view)
+        bare = without_keywords & (self.inputs.options.no_keywords == "skip")
+        return [
+            "counted" if counted else "no keywords" if empty else "no relevant clip"
+            for counted, empty in zip(self.counted.tolist(), bare.tolist(), strict=True)
+        ]
+
+    @cached_property
+    def explainer(self) -> Explainer:
+        """States of each clip which keywords of a query it has and lacks."""
+        inputs = self.inputs
+        return Explainer(self.required, inputs.annotations, self.judgments, inputs.options.min_similarity, inputs.by_clips)
+
+    def measure(self, builder: ResultsBuilder) -> MeasuredVariant:
+        """Adds the values of every measure to the results.
+
+        Raises BadInput for the first query that a measure would leave out where that is an error.
+        """
+        inputs, run = self.inputs, self.run
+        for each in inputs.measures if inputs.options.no_relevant == "error" else ():
+            out = run.unmatched(each.measure)
+            if out.any():
+                query = inputs.title(self.required.queries[int(np.flatnonzero(out)[0])])
+                what = f"query {query!r} has no clip with all its keywords, which {each.label} requires"
+                raise BadInput(f"{what}; leave it out, or choose --no-relevant skip or empty.")
+        start = len(builder.values)
+        builder.add(run, inputs.measures, self.counted)
+        values, origin = builder.values[start:], {"keywords": self.origin} if self.origin else {}
+        builder.row_attributes[start:] = [
+            {**own, "coverage": int(each.counted.sum()) / total if (total := len(each.queries)) else 0.0, **origin}
+            for own, each in zip(builder.row_attributes[start:], values, strict=True)
+        ]
+        scales = [inputs.convention.shows(each.measure.entry.unit)[0] for each in inputs.measures]
+        levels = [run.reference(each.measure).scaled(scale) for each, scale in zip(inputs.measures, scales, strict=True)]
+        return MeasuredVariant(self, values, levels)
+
+    def counts(self) -> dict[str, Any]:
+        """The number of queries with each outcome."""
+        inputs, run, view, without_keywords = self.inputs, self.run, self.run.view, self.required.counts == 0
+        short = {str(k): int(((view.retrieved < k) & self.counted).sum()) for k in inputs.ks}
+        has_threshold = inputs.options.min_similarity is not None
+        return {
+            "queries": len(self.counted),
+            QUERIES_COUNTED: int(self.counted.sum()),
+            "no_keywords": int(without_keywords.sum()),
+            QUERIES_WITHOUT_RELEVANT: int(((n_graded(view) == 0) & ~without_keywords).sum()),
+            **({"without_full_match": int(run.without_match.sum())} if inputs.relevance.kind == "graded" else {}),
+            QUERIES_MISSING: int((~view.present).sum()),
+            **({"failed": len(self.ranked.failed)} if self.ranked.failed else {}),
+            **({"abstained": int((view.present & (view.retrieved == 0)).sum())} if has_threshold else {}),
+            "fewer_results_than_k": short,
+            QUERIES_TIED: {str(each.measure): int((run.tied(each.measure) & self.counted).sum()) for each in inputs.measures},
+        }
+
+
+def n_graded(view: JudgedRankings) -> Ints:
+    """(queries,) number of clips with a grade above 0; under graded relevance they need not have all keywords."""
+    return view.sum_judged(view.judged_grades > 0).astype(np.int64)

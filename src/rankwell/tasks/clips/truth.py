@@ -1,9 +1,12 @@
-"""Relevance by keywords: relevant to a query are the clips that carry the keywords it requires."""
+"""Relevance by keywords: relevant clips carry the keywords that the query requires; each result has and lacks some of them."""
 
+import json
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from functools import cached_property
+from math import isnan
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -11,16 +14,18 @@ from rankwell.core.tables import Bools, Floats, Ints, offsets_of, sort_ids
 from rankwell.core.tables.judgments import Judgments
 from rankwell.errors import BadInput, BadUsage
 from rankwell.tasks.clips.annotations import Annotations
+from rankwell.tasks.clips.rankings import ClipList
 from rankwell.tasks.clips.vocabulary import Keyword
 
 Kind = Literal["all", "any", "jaccard", "graded"]
 
 _JACCARD = re.compile(r"jaccard\s*(?:>=|≥|=|:)\s*(\d*\.?\d+)")
 _BLOCK = 1 << 22
+_BELOW = ("below_threshold",)
 
 
 class Relevance(NamedTuple):
-    """When a clip is relevant. least: the smallest Jaccard index, for `jaccard` only."""
+    """A rule of relevance. least: the smallest Jaccard index, for `jaccard` only."""
 
     kind: Kind
     least: float = 0.0
@@ -56,15 +61,15 @@ class Required:
     @classmethod
     def of_clips(cls, annotations: Annotations, selection: Bools | None = None) -> "Required":
         """Every clip is a query that requires its own keywords."""
-        chosen = _everything(annotations) if selection is None else selection
+        chosen = np.ones(len(annotations.keywords), dtype=np.bool_) if selection is None else selection
         return cls(annotations.clips, annotations.given & chosen, chosen)
 
     @classmethod
     def of_texts(
         cls, annotations: Annotations, keywords: Mapping[str, Sequence[Keyword]], selection: Bools | None = None
     ) -> "Required":
-        """Queries with the keywords that their texts mean. Raises BadInput for one that the annotations do not know."""
-        chosen = _everything(annotations) if selection is None else selection
+        """Queries with the keywords that their texts mean. Raises BadInput for an unknown keyword."""
+        chosen = np.ones(len(annotations.keywords), dtype=np.bool_) if selection is None else selection
         queries = tuple(sort_ids(keywords))
         wanted = np.zeros((len(queries), len(annotations.keywords)), dtype=np.bool_)
         for row, query in enumerate(queries):
@@ -80,7 +85,7 @@ class Required:
 
     @property
     def counts(self) -> Ints:
-        """(queries,) number of keywords that each requires."""
+        """(queries,) number of required keywords."""
         return self.wanted.sum(axis=1, dtype=np.int64)
 
 
@@ -143,5 +148,139 @@ def _grades(wanted: np.ndarray, carried: np.ndarray, given: np.ndarray, relevanc
     return np.where(required == 0, 1.0, grades) if vacuous else grades
 
 
-def _everything(annotations: Annotations) -> Bools:
-    return np.ones(len(annotations.keywords), dtype=np.bool_)
+@dataclass(frozen=True, eq=False)
+class KeywordMatch:
+    """The required keywords that clips have and lack, shared by all clips that have the same of them.
+
+    found, missing: group -> required labels. reasons: why such a clip does not count: `missing:LABEL`, `below_threshold`,
+    `unannotated`, `query_itself`.
+    """
+
+    found: Mapping[str, list[str]]
+    missing: Mapping[str, list[str]]
+    reasons: tuple[str, ...]
+
+    @cached_property
+    def detail(self) -> dict[str, Any]:
+        """Match, groups and reasons, for the column `detail` and for the rows of single queries."""
+        found, missing = (sum(map(len, each.values())) for each in (self.found, self.missing))
+        word = "Full" if not missing else "Partial" if found else "No"
+        match = f"{word} match ({found}/{found + missing} keywords)" if found + missing else "no keywords"
+        groups = {
+            group: {"found": self.found.get(group, []), "missing": self.missing.get(group, [])}
+            for group in dict.fromkeys((*self.found, *self.missing))
+        }
+        return {"match": match, "groups": groups, "reasons": list(self.reasons)}
+
+    @cached_property
+    def json(self) -> str:
+        """The detail as JSON."""
+        return json.dumps(self.detail)
+
+
+class ClipResult(NamedTuple):
+    """One clip in the list of one query.
+
+    rank: from 1; None where it was not retrieved. similarity: None where unknown. state: `relevant`, `nonrelevant`, `unjudged`
+    (without annotation) or `junk` (the query itself).
+    """
+
+    item: str
+    rank: int | None
+    similarity: float | None
+    grade: float | None
+    state: str
+    keywords: KeywordMatch
+
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        """Why it does not count; see `KeywordMatch`."""
+        return self.keywords.reasons
+
+    @property
+    def is_right(self) -> bool:
+        """Whether it counts: a relevant clip at or above the threshold."""
+        return self.state == "relevant" and "below_threshold" not in self.reasons
+
+    @property
+    def match(self) -> str:
+        """The number of required keywords that it has, as a message."""
+        return self.keywords.detail["match"]
+
+    @property
+    def groups(self) -> dict[str, dict[str, list[str]]]:
+        """group -> the labels found and the labels missing, for every required group."""
+        return self.keywords.detail["groups"]
+
+    def row(self) -> dict[str, Any]:
+        """All columns of the result, for the rows of single queries."""
+        place = {"item": self.item, "rank": self.rank, "similarity": self.similarity, "state": self.state}
+        return place | {"grade": self.grade} | self.keywords.detail
+
+
+@dataclass(frozen=True, eq=False)
+class Explainer:
+    """Compares the keywords of clips with those of queries. least: results of a lower similarity do not count."""
+
+    required: Required
+    annotations: Annotations
+    judgments: Judgments
+    least: float | None = None
+    clips_search: bool = False
+
+    @cached_property
+    def _row(self) -> dict[str, int]:
+        return {query: row for row, query in enumerate(self.required.queries)}
+
+    @cached_property
+    def _patterns(self) -> tuple[list[int], list[int]]:
+        """The keywords of each query and of each clip, a bit per keyword: few sets, even of thousands of clips."""
+        one, two = (np.packbits(each, axis=1) for each in (self.required.wanted, self.annotations.carried))
+        return [int.from_bytes(row.tobytes()) for row in one], [int.from_bytes(row.tobytes()) for row in two]
+
+    @cached_property
+    def _matches(self) -> dict[tuple[int, int, float, bool], KeywordMatch]:
+        return {}
+
+    def grades(self, query: str) -> dict[str, float]:
+        """clip -> grade, of the relevant clips of a query."""
+        at = self.judgments.index[query]
+        rows = range(*self.judgments.offsets[at : at + 2].tolist())
+        return {self.judgments.items[row]: float(self.judgments.grades[row]) for row in rows}
+
+    def keywords(self, query: str) -> dict[str, list[str]]:
+        """group -> required labels."""
+        return self.annotations.named(self.required.wanted[self._row[query]])
+
+    def results(self, query: str, listed: ClipList) -> list[ClipResult]:
+        """The first items as results of the query."""
+        grades = self.grades(query)
+        return [
+            self.result(query, item, rank, similarity, grades)
+            for rank, (item, similarity) in enumerate(zip(listed.items, listed.similarities, strict=True), 1)
+        ]
+
+    def result(self, query: str, item: str, rank: int | None, similarity: float, grades: Mapping[str, float]) -> ClipResult:
+        """One item as a result of the query; rank None: it was not retrieved."""
+        known = None if isnan(similarity) else similarity
+        below = self.least is not None and known is not None and known < self.least
+        row = self._row[query]
+        if self.clips_search and item == query:
+            return ClipResult(item, None, known, None, "junk", KeywordMatch({}, {}, ("query_itself",)))
+        if item not in self.annotations.index:
+            match = KeywordMatch({}, self.keywords(query), (*_BELOW[:below], "unannotated"))
+            return ClipResult(item, rank, known, None, "unjudged", match)
+        grade = grades.get(item, 0.0)
+        state = "relevant" if grade >= 1 else "nonrelevant"
+        return ClipResult(item, rank, known, grade, state, self._match(row, self.annotations.index[item], grade, below))
+
+    def _match(self, row: int, place: int, grade: float, below: bool) -> KeywordMatch:
+        patterns, clips = self._patterns
+        key = patterns[row], patterns[row] & clips[place], grade, below
+        known = self._matches.get(key)
+        if known is not None:
+            return known
+        required, carried = self.required.wanted[row], self.annotations.carried[place]
+        found, missing = self.annotations.named(required & carried), self.annotations.named(required & ~carried)
+        lacking = [f"missing:{label}" for labels in missing.values() for label in labels] if grade < 1 else []
+        return self._matches.setdefault(key, KeywordMatch(found, missing, (*_BELOW[:below], *lacking)))

@@ -12,7 +12,8 @@ from rankwell.report.present import FormatOption, Output, OutputOption, Progress
 from rankwell.store import Source, write_bytes, write_text
 from rankwell.tasks.clips.annotations import Annotations
 from rankwell.tasks.clips.formats import TextQuery, read_annotations, read_schema, read_text_queries
-from rankwell.tasks.clips.mapping import KeywordMapper, Strategy
+from rankwell.tasks.clips.mapping import KeywordMapper
+from rankwell.tasks.clips.options import CalibrationOptions
 from rankwell.tasks.clips.phrases import load_keybert
 from rankwell.tasks.clips.vocabulary import Keyword
 
@@ -49,13 +50,7 @@ def calibrate(
     *,
     annotations: str,
     encoder: str,
-    schema: str | None = None,
-    strategy: Strategy = "cover",
-    low: float = 0.3,
-    high: float = 0.9,
-    step: float = 0.05,
-    held_back: int = 3,
-    device: str | None = None,
+    options: CalibrationOptions,
     format: FormatOption = "table",  # noqa: A002
     output: OutputOption = None,
     progress: Progress = None,
@@ -72,38 +67,22 @@ def calibrate(
         Table of clips with their keywords; without --schema the labels that it uses are the vocabulary.
     encoder
         Folder or name of a model of sentence-transformers.
-    schema
-        Declared labels per group: JSON {group: [label, …]}.
-    strategy
-        cover or algorithm1; see rankwell clips map.
-    low
-        Lowest threshold.
-    high
-        Highest threshold.
-    step
-        From one threshold to the next.
-    held_back
-        Hold back one query of so many, to test the chosen threshold: 3 holds back every third, 0 none.
-    device
-        Device of the model, such as cpu or cuda; by default the choice of the model's library.
     format
         How to print.
     output
         Folder for thresholds.csv, thresholds.json and the chart thresholds.png and .svg.
     """
-    thresholds = _thresholds(low, high, step)
-    if held_back < 0 or held_back == 1:
-        raise BadUsage(f"--held-back {held_back}; 2 or more holds back one query of so many, 0 none.")
-    declared = None if schema is None else read_schema(schema)
+    thresholds = _thresholds(options)
+    declared = None if options.schema is None else read_schema(options.schema)
     table = read_annotations(annotations, schema=declared)
     meant = _meant(read_text_queries(queries), table, queries)
-    loaded = load_keybert(encoder, device=device)
-    mapper = KeywordMapper(table.vocabulary, encode=loaded, strategy=strategy)
+    loaded = load_keybert(encoder, device=options.device)
+    mapper = KeywordMapper(table.vocabulary, encode=loaded, strategy=options.strategy)
     for done, text in enumerate(meant, 1):
         mapper.map_text(text)
         if progress is not None:
             progress("mapping", done, len(meant))
-    chosen, held = hold_back(list(meant), held_back)
+    chosen, held = hold_back(list(meant), options.held_back)
     parts = {"tuning" if held else "all": chosen, **({"held back": held} if held else {})}
     found = {
         part: {threshold: tally(mapper, {text: meant[text] for text in texts}, threshold=threshold) for threshold in thresholds}
@@ -113,18 +92,21 @@ def calibrate(
     rows = [_row(part, threshold, each) for part, tallies in found.items() for threshold, each in tallies.items()]
     f1 = ", ".join(f"{part} {report.figure(tallies[best].f1, 'share')}" for part, tallies in found.items())
     notes = [*table.notes, f"best threshold: {best:g} (F1: {f1}); the default is {mapper.threshold:g}"]
-    rules: dict[str, Any] = {"strategy": strategy, "vocabulary": "used" if declared is None else "declared", **loaded.rules}
+    rules = {"strategy": options.strategy, "vocabulary": "used" if declared is None else "declared", **loaded.rules}
     rules |= {"best_threshold": best, "default_threshold": mapper.threshold, "version": __version__}
     document = report.Document(rows, None, rules, notes, summary=False, terminal=report.terminal_of(sys.stdout))
     wrote: list[str] = []
     if output is not None:
-        inputs = {"queries": queries, "annotations": annotations, **({} if schema is None else {"schema": schema})}
-        _write(output, document, {name: Source(place).digest() for name, place in inputs.items()})
+        inputs = {"queries": queries, "annotations": annotations, "schema": options.schema}
+        _write(output, document, {name: Source(place).digest() for name, place in inputs.items() if place is not None})
         wrote.append(f"wrote {output}/")
     return Output(text=report.OUTPUTS[format](document), notes=(*(notes if format != "json" else ()), *wrote))
 
 
-def _thresholds(low: float, high: float, step: float) -> list[float]:
+def _thresholds(options: CalibrationOptions) -> list[float]:
+    low, high, step, held_back = options.low, options.high, options.step, options.held_back
+    if held_back < 0 or held_back == 1:
+        raise BadUsage(f"--held-back {held_back}; expected 2 or more to hold back one query of so many, or 0 for none.")
     if not -1 <= low <= high <= 1:
         raise BadUsage(f"--low {low} --high {high}; expected numbers from -1 to 1, the lower one first.")
     if not step >= _LEAST_STEP:

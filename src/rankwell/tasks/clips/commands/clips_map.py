@@ -7,7 +7,8 @@ from rankwell import __version__, report
 from rankwell.errors import BadUsage
 from rankwell.report.present import FormatOption, Output
 from rankwell.tasks.clips.formats import read_annotations, read_schema
-from rankwell.tasks.clips.mapping import KeywordMapper, MappedText, Strategy
+from rankwell.tasks.clips.mapping import KeywordMapper, MappedText
+from rankwell.tasks.clips.options import MappingOptions
 from rankwell.tasks.clips.phrases import load_keybert
 from rankwell.tasks.clips.vocabulary import Vocabulary
 
@@ -16,9 +17,7 @@ def map(  # noqa: A001
     *texts: str,
     annotations: str,
     schema: str | None = None,
-    encoder: str | None = None,
-    strategy: Strategy = "cover",
-    keyword_threshold: float | None = None,
+    mapping: MappingOptions,
     device: str | None = None,
     format: FormatOption = "table",  # noqa: A002
 ) -> Output:
@@ -35,13 +34,6 @@ def map(  # noqa: A001
         Table of clips with their keywords; without --schema the labels that it uses are the vocabulary.
     schema
         Declared labels per group: JSON {group: [label, …]}.
-    encoder
-        Folder or name of a model of sentence-transformers; without it only names and aliases are found.
-    strategy
-        cover: every word counts once, negated keywords are listed apart; algorithm1: every 1-, 2- and 3-gram adds its best
-        keyword.
-    keyword_threshold
-        A score must exceed it; by default 0.58, calibrated with all-MiniLM-L6-v2, for algorithm1 0.5. Needs --encoder.
     device
         Device of the model, such as cpu or cuda; by default the choice of the model's library.
     format
@@ -49,11 +41,12 @@ def map(  # noqa: A001
     """
     if not texts:
         raise BadUsage("name at least one text: rankwell clips map TEXT... --annotations FILE")
-    if encoder is None and keyword_threshold is not None:
+    if mapping.encoder is None and mapping.keyword_threshold is not None:
         raise BadUsage("--keyword-threshold requires --encoder, which finds similar words.")
     vocabulary, rules, notes = read_vocabulary(annotations, schema)
-    loaded = None if encoder is None else load_keybert(encoder, device=device)
-    mapper = KeywordMapper(vocabulary, encode=loaded, strategy=strategy, threshold=keyword_threshold)
+    loaded = None if mapping.encoder is None else load_keybert(mapping.encoder, device=device)
+    strategy, threshold = mapping.strategy or "cover", mapping.keyword_threshold
+    mapper = KeywordMapper(vocabulary, encode=loaded, strategy=strategy, threshold=threshold)
     found = [mapper.map_text(text) for text in dict.fromkeys(texts)]
     rows = [row for each in found for row in _rows(each)]
     notes += [note for each in found for note in each.notes]

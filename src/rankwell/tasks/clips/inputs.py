@@ -1,0 +1,230 @@
+"""The inputs of an evaluation, read and validated: annotations, queries, measures and excluded clips."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from rankwell.conventions import CONVENTIONS, Convention, LabelledMeasure, choose_measures
+from rankwell.core.registry import measure_names, parse_measure
+from rankwell.core.tables import Bools
+from rankwell.core.views.judged import JudgedRankings
+from rankwell.errors import BadInput, BadUsage, UnknownName
+from rankwell.tasks.clips.annotations import Annotations, Schema
+from rankwell.tasks.clips.formats import TextQuery, read_annotations, read_schema, read_text_queries
+from rankwell.tasks.clips.options import ClipOptions, cutoffs, names
+from rankwell.tasks.clips.truth import Relevance
+from rankwell.tasks.clips.vocabulary import Keyword
+
+_WORDS = ("P", "R", "AP", "nDCG")
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ClipInputs:
+    """The validated inputs of an evaluation.
+
+    selection: (keywords,) those that count. queries: clips, or texts. labelled: text query -> keywords, None where no file labels
+    them. titles: query -> its name in messages. drives: clip -> its drive, None without exclusion. excluded: query -> clips that
+    are removed before any cut. ks: cut-offs, ascending. notes: on the options.
+    """
+
+    options: ClipOptions
+    convention: Convention
+    annotations: Annotations
+    selection: Bools
+    keywords: Sequence[str]
+    relevance: Relevance
+    measures: tuple[LabelledMeasure, ...]
+    ks: tuple[int, ...]
+    queries: Sequence[TextQuery]
+    labelled: Mapping[str, tuple[Keyword, ...]] | None
+    titles: Mapping[str, str]
+    drives: Mapping[str, str] | None
+    excluded: Mapping[str, Sequence[str]]
+    notes: Sequence[str] = ()
+    progress: Callable[[int, int], None] | None = None
+
+    @property
+    def by_clips(self) -> bool:
+        """Whether clips are the queries."""
+        return self.options.mode == "video"
+
+    @property
+    def is_cut_first(self) -> bool:
+        """Whether lists are cut before the query clip is removed, as in Algorithm 2."""
+        return self.options.self_rule == "after"
+
+    @property
+    def has_vectors(self) -> bool:
+        """Whether the ranking is a search over vectors."""
+        return self.options.engine is None and self.options.run is None
+
+    @property
+    def metric(self) -> str | None:
+        """The similarity of vectors, None without vectors."""
+        return (self.options.metric or "cosine") if self.has_vectors else None
+
+    @property
+    def ties(self) -> str | None:
+        """The tie rule, None for the system's own."""
+        return self.options.ties or ("id-asc" if self.is_cut_first and self.has_vectors else None)
+
+    @property
+    def k(self) -> int:
+        """The largest cut-off."""
+        return max(self.ks)
+
+    @property
+    def depth(self) -> int | None:
+        """The deepest rank that a measure or a cut-off reads; None for all."""
+        cuts = [each.measure.cutoff for each in self.measures]
+        return None if None in cuts else max(each or 0 for each in (*cuts, *self.ks))
+
+    @cached_property
+    def texts(self) -> dict[str, str]:
+        """query -> its text."""
+        return {query.id: query.text for query in self.queries}
+
+    def title(self, query: str) -> str:
+        """The name of a query in messages."""
+        return self.titles.get(query, query)
+
+
+def load_clips(annotations: Any, options: ClipOptions, progress: Callable[[int, int], None] | None = None) -> ClipInputs:
+    """Reads and validates the inputs. Raises BadUsage for options that contradict the annotations, BadInput for bad tables."""
+    groups, keywords = names(options.groups, "--groups"), names(options.keywords, "--keywords")
+    schema: Any = options.schema
+    declared = schema if schema is None or isinstance(schema, Schema) else read_schema(schema)
+    table = read_annotations(annotations, schema=declared, groups=groups)
+    selection = table.select(groups, keywords)
+    convention, ks = CONVENTIONS[options.convention], cutoffs(options.k)
+    measures = choose_clip_measures(measure_names(options.measures), ks, convention)
+    drives = None if options.exclude_group is None else _drives(table, options.exclude_group)
+    queries, labelled = _queries(table, selection, options)
+    notes = [] if drives is None else _drive_notes(table, drives, options.exclude_group)
+    notes += [f"{name!r} is a group without any keyword" for name in groups if table.find_group(name) in table.bare_groups]
+    # A text without an id of its own is named by its words.
+    titles = {query.id: query.text if query.id == str(place) else query.id for place, query in enumerate(queries)}
+    return ClipInputs(
+        options=options,
+        convention=convention,
+        annotations=table,
+        selection=selection,
+        keywords=keywords,
+        relevance=Relevance.parse(options.relevance),
+        measures=measures,
+        ks=ks,
+        queries=queries,
+        labelled=labelled,
+        titles=titles if options.mode == "text" else {},
+        drives=drives,
+        excluded=_exclusions(table, drives, options.self_rule) if options.mode == "video" else {},
+        notes=notes,
+        progress=progress,
+    )
+
+
+def choose_clip_measures(texts: Sequence[str] | None, ks: Sequence[int], convention: Convention) -> tuple[LabelledMeasure, ...]:
+    """The measures of the texts, at each cut-off where they need one or the convention gives them one."""
+    cut = {each.partition("@")[0].lower() for each in convention.defaults if "@" in each}
+    bare = list(dict.fromkeys(each.partition("@")[0] for each in convention.defaults))
+    spelled: list[str] = []
+    for text in texts or (bare if convention.name != "rankwell" else _WORDS):
+        name = text.partition("(")[0].strip().lower()
+        spelled += [f"{text}@{k}" for k in ks] if "@" not in text and (name in cut or _needs_k(text, convention)) else [text]
+    labelled = choose_measures(spelled, convention)
+    for each in labelled:
+        if each.measure.entry.view is not JudgedRankings:
+            raise BadUsage(f"{each.measure} reads {each.measure.entry.view.__name__}; clips make judged rankings.")
+    return labelled
+
+
+def _needs_k(text: str, convention: Convention) -> bool:
+    try:
+        parse_measure(text, convention.words)
+    except UnknownName:
+        raise
+    except BadUsage:
+        try:
+            return parse_measure(f"{text}@1", convention.words).cutoff == 1
+        except BadUsage:
+            return False
+    return False
+
+
+def _drives(table: Annotations, column: str) -> dict[str, str]:
+    """clip -> the value of a column, or the part of its id before a text. Raises BadUsage where no clip has one."""
+    kind, colon, text = column.partition(":")
+    if colon and kind == "id" and text:
+        parts = {clip: clip.rpartition(text)[0] for clip in table.clips if text in clip}
+        if not parts:
+            what = f"--exclude-group {column}: no clip's id holds {text!r}"
+            raise BadUsage(f"{what}; an id is {table.clips[0]!r}, name the text after its drive.")
+        return parts
+    found = {clip: own[column] for clip, own in table.attributes.items() if column in own}
+    if not found:
+        known = sorted({name for own in table.attributes.values() for name in own})
+        listed = ", ".join(map(repr, known)) if known else "none beside the keywords"
+        raise BadUsage(
+            f"--exclude-group {column}: no such column in the annotations; there are {listed}. id:_clip takes it from ids."
+        )
+    return found
+
+
+def _drive_notes(table: Annotations, drives: Mapping[str, str], column: str | None) -> list[str]:
+    """Notes on clips without a drive, for which only they themselves are excluded."""
+    bare = [clip for clip in table.clips if clip not in drives]
+    have = "1 clip has" if len(bare) == 1 else f"{len(bare)} clips have"
+    return [f"--exclude-group {column}: {have} none: {named(bare)}; for them they alone are left out"] if bare else []
+
+
+def named(ids: Sequence[str], most: int = 5) -> str:
+    """The first ids, for notes."""
+    return ", ".join(map(repr, ids[:most])) + (f" and {len(ids) - most} more" if len(ids) > most else "")
+
+
+def plural(count: int, one: str, several: str) -> str:
+    """A count with its noun, for notes."""
+    return f"{count} {one if count == 1 else several}"
+
+
+def _exclusions(table: Annotations, drives: Mapping[str, str] | None, self_rule: str) -> dict[str, list[str]]:
+    """query -> clips that are removed from its list before any cut."""
+    same: dict[str, list[str]] = {}
+    for clip, drive in (drives or {}).items():
+        same.setdefault(drive, []).append(clip)
+    own = [] if self_rule == "after" else list(table.clips)
+    return {clip: [clip] for clip in own} | {clip: same[drive] for clip, drive in (drives or {}).items()}
+
+
+def _queries(
+    table: Annotations, selection: Bools, options: ClipOptions
+) -> tuple[list[TextQuery], dict[str, tuple[Keyword, ...]] | None]:
+    """The queries, and the keywords of text queries by their file; None where it labels none."""
+    if options.mode == "video":
+        return [TextQuery(clip, clip) for clip in table.clips], None
+    if options.queries is None:
+        chosen = [each for each, on in zip(table.keywords, selection.tolist(), strict=True) if on]
+        labels = [each.label for each in chosen]
+        ids = [f"{each.group}: {each.label}" if labels.count(each.label) > 1 else each.label for each in chosen]
+        queries = [TextQuery(key, each.label) for key, each in zip(ids, chosen, strict=True)]
+        return queries, {key: (each,) for key, each in zip(ids, chosen, strict=True)}
+    listed = read_text_queries(options.queries)
+    if all(query.keywords is None for query in listed):
+        return listed, None
+    return listed, {query.id: _keywords_of(table, selection, query) for query in listed}
+
+
+def _keywords_of(table: Annotations, selection: Bools, query: TextQuery) -> tuple[Keyword, ...]:
+    found: list[Keyword] = []
+    for text in query.keywords or ():
+        try:
+            meant = table.find(text)
+        except UnknownName as error:
+            raise BadInput(f"query {query.id!r}: {error}") from error
+        chosen = [each for each in meant if selection[table.column[each]]]
+        if len(chosen) > 1:
+            where = " and ".join(each.group for each in chosen)
+            raise BadInput(f"query {query.id!r}: {text!r} is a keyword of {where}; write group: label.")
+        found += chosen
+    return tuple(found)

@@ -1,0 +1,212 @@
+"""The options of search over annotated clips, of the mapping of texts to keywords, and of its calibration."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
+
+import numpy as np
+
+from rankwell.core.options import ConventionName, Input, InputData, MeasureNames, Option
+from rankwell.errors import BadUsage
+from rankwell.stats import Intervals
+
+Mode = Literal["video", "text"]
+SelfRule = Literal["before", "after"]
+NoKeywords = Literal["skip", "empty", "vacuous", "error"]
+NoRelevant = Literal["skip", "empty", "error"]
+Unjudged = Literal["nonrelevant", "skip", "error"]
+Weights = Literal["uniform", "relevant"]
+Strategy = Literal["cover", "algorithm1"]
+Names = Annotated[Sequence[str] | str | None, Option(kind=str)]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClipOptions:
+    """The choices that decide the values of `evaluate_clips`.
+
+    Parameters
+    ----------
+    embeddings
+        Vectors of the clips, in any format of `rankwell search`; ALFA's Parquet has slice_id and embedding.
+    mode
+        The queries: every clip searches for similar clips (video), or texts search for clips (text).
+    groups
+        Groups of keywords that count, with commas between them, as "object type,actor behavior"; all by default.
+    keywords
+        Single keywords that count in their group, likewise; "group: label" where two groups have it.
+    k
+        Cut-offs, with commas between them.
+    measures
+        A measure, at every cut-off where it needs one (P), or at one (P@10); repeat it for more, or separate names by blanks.
+    relevance
+        all: relevant clips carry every keyword of the query; any: one of them; "jaccard>=T"; graded: matched / required.
+    min_similarity
+        Results of a lower similarity are not found; it depends on the model, so that there is no default.
+    self_rule
+        The query clip is removed before the list is cut to K, or after it (Algorithm 2 to the letter, still divided by K).
+    exclude_group
+        Column of the annotations, such as the drive, or id:TEXT, the part of the id before TEXT: clips with the query's value
+        are excluded.
+    queries
+        Text queries: a text per line, or a table with text, and perhaps id and keywords; without it, one query per keyword.
+    text_embeddings
+        Vectors of the text queries, by their ids or in their order, in the space of the clips.
+    text_encoder
+        Model of sentence-transformers that encodes texts in the space of the clips; by default that of --encoder.
+    engine
+        A live engine as module:object with search_by_text(query, top_k), search(query, k) or, for clips, similarity_search(
+        embedding, top_k).
+    run
+        File of rankings instead of a search.
+    schema
+        JSON file {group: [label, ...]} of the declared keywords; without it those in use are the vocabulary.
+    ids
+        File or column of the clips' ids, for embeddings that have none.
+    metric
+        Similarity of vectors; cosine by default.
+    ties
+        Order of clips with equal similarities; by default the expected value over all orders (of lists their own order).
+    no_keywords
+        Queries without a keyword of the selection: left out, counted as they are, everything right (vacuous), or an error.
+    no_relevant
+        Queries for which no other clip is relevant: left out, counted as they are, or an error.
+    unjudged
+        Results without annotation: wrong, taken out before places are counted, or an error.
+    weights
+        Every query alike, or weighted by its number of relevant clips.
+    convention
+        Whose words: rankwell, or alfa (Recall@K is P@K, Precision@K is R@K).
+    intervals
+        95 % intervals by the bootstrap over queries, by Student's t, or none.
+    seed
+        Seed of the bootstrap.
+    """
+
+    embeddings: InputData = None
+    mode: Mode = "video"
+    groups: Names = None
+    keywords: Names = None
+    k: Annotated[Sequence[int] | int | str, Option(kind=str)] = "1,3,5"
+    measures: MeasureNames = None
+    relevance: str = "all"
+    min_similarity: float | None = None
+    self_rule: Annotated[SelfRule, Option(("--self",))] = "before"
+    exclude_group: str | None = None
+    queries: InputData = None
+    text_embeddings: InputData = None
+    text_encoder: Annotated[Any, Input(perhaps=True)] = None
+    engine: Any = None
+    run: InputData = None
+    schema: InputData = None
+    ids: InputData = None
+    metric: Literal["cosine", "dot", "l2"] | None = None
+    ties: str | None = None
+    no_keywords: NoKeywords = "skip"
+    no_relevant: NoRelevant = "skip"
+    unjudged: Unjudged = "nonrelevant"
+    weights: Weights = "uniform"
+    convention: ConventionName = "rankwell"
+    intervals: Intervals = "bootstrap"
+    seed: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class MappingOptions:
+    """The choices that decide which keywords a text means.
+
+    Parameters
+    ----------
+    encoder
+        Folder or name of a model of sentence-transformers that finds similar words; without it only names and aliases are found.
+    strategy
+        cover (the default): every word counts once, negated keywords are listed apart; algorithm1, as in ALFA: every 1-, 2- and
+        3-gram adds its best keyword.
+    keyword_threshold
+        A score must exceed it; by default 0.58, calibrated with all-MiniLM-L6-v2, for algorithm1 0.5. Needs --encoder.
+    """
+
+    encoder: Annotated[str | None, Input(perhaps=True)] = None
+    strategy: Strategy | None = None
+    keyword_threshold: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class CalibrationOptions:
+    """The choices of a calibration.
+
+    Parameters
+    ----------
+    schema
+        Declared labels per group: JSON {group: [label, …]}.
+    strategy
+        cover or algorithm1; see rankwell clips map.
+    low
+        Lowest threshold.
+    high
+        Highest threshold.
+    step
+        From one threshold to the next.
+    held_back
+        Hold back one query of so many, to test the chosen threshold: 3 holds back every third, 0 none.
+    device
+        Device of the model, such as cpu or cuda; by default the choice of the model's library.
+    """
+
+    schema: str | None = None
+    strategy: Strategy = "cover"
+    low: float = 0.3
+    high: float = 0.9
+    step: float = 0.05
+    held_back: int = 3
+    device: str | None = None
+
+
+def check_options(options: ClipOptions, *, is_mapped: bool) -> None:
+    """Raises BadUsage for options that contradict each other or are unused. is_mapped: whether texts are mapped to keywords."""
+    if options.min_similarity is not None and not np.isfinite(options.min_similarity):
+        raise BadUsage(f"the least similarity is {options.min_similarity}; expected a finite number.")
+    if options.mode == "video" and (options.queries is not None or is_mapped):
+        raise BadUsage("in the mode video every clip is a query; texts require the mode text.")
+    if options.mode == "text" and (options.self_rule == "after" or options.exclude_group is not None):
+        raise BadUsage("--self after and --exclude-group require the mode video; a text has no drive, and is not a clip.")
+    if options.self_rule == "after" and options.exclude_group is not None:
+        raise BadUsage("--self after is Algorithm 2 to the letter, which does not support drives; leave --exclude-group out.")
+    unused, why = _unused(options)
+    found = [f"--{name.replace('_', '-')}" for name in unused if getattr(options, name) is not None]
+    if found:
+        them = "it" if len(found) == 1 else "them"
+        raise BadUsage(f"{', '.join(found)}: nothing reads {them}, for {why}; leave {them} out.")
+    if options.text_embeddings is not None and options.text_encoder is not None:
+        raise BadUsage("--text-embeddings and --text-encoder both determine the texts' vectors; leave one of them out.")
+
+
+def _unused(options: ClipOptions) -> tuple[list[str], str]:
+    """The options that the chosen system does not use, and the reason."""
+    clips, texts = ["embeddings", "ids", "metric"], ["text_embeddings", "text_encoder"]
+    if options.run is not None and options.engine is None:
+        return [*clips, *texts], "the run is the ranking already"
+    if options.engine is not None and options.run is None:
+        ids = [] if options.embeddings is not None else ["ids"]
+        return [*texts, "metric", *(clips[:2] if options.mode == "text" else ids)], "the engine is what ranks"
+    if options.embeddings is None:
+        return ["ids"], "there are no embeddings that they would belong to"
+    return (texts, "in the mode video clips search, and no text") if options.mode == "video" else ([], "")
+
+
+def names(given: Sequence[str] | str | None, option: str) -> list[str]:
+    """Names in a list, or in a text with commas between them. Raises BadUsage for an empty name."""
+    found = [part.strip() for part in given.split(",")] if isinstance(given, str) else list(given or ())
+    if not all(found):
+        raise BadUsage(f"{option} {given!r} has an empty name; expected names with commas between them.")
+    return found
+
+
+def cutoffs(k: Sequence[int] | int | str) -> tuple[int, ...]:
+    """Cut-offs, ascending, each once. Raises BadUsage for anything but positive integers."""
+    words = k.replace(",", " ").split() if isinstance(k, str) else []
+    found: list[Any] = list(map(int, words)) if all(map(str.isdecimal, words)) else []
+    if not isinstance(k, str):
+        found = list(k) if isinstance(k, Sequence) else [k]
+    if not found or not all(isinstance(each, (int, np.integer)) and not isinstance(each, bool) and each >= 1 for each in found):
+        raise BadUsage(f"-k {k!r}: expected positive integers with commas between them, as 1,3,5.")
+    return tuple(sorted({int(each) for each in found}))

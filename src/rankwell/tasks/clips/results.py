@@ -1,0 +1,299 @@
+"""Tables and notes that only this task has: keywords of results, values by group and by keyword, queries left out."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from math import isnan
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rankwell.core.tables import Bools, Floats, Values
+from rankwell.errors import NothingToEvaluate
+from rankwell.evaluation.details import Details
+from rankwell.evaluation.results import ResultsBuilder
+from rankwell.stats.summaries import figure_of, summarise
+from rankwell.tasks.clips.inputs import named, plural
+from rankwell.tasks.clips.rankings import ClipList
+from rankwell.tasks.clips.runs import ClipLevels, ClipVariant, MeasuredVariant
+from rankwell.tasks.clips.truth import ClipResult
+
+_MOST_NOTES = 5
+_LEFT_OUT = {
+    "no keywords": (
+        "asks for no keyword of the selection and is",
+        "ask for no keyword of the selection and are",
+    ),
+    "no relevant clip": ("has no relevant clip and is", "have no relevant clip and are"),
+}
+"""Status of a query -> its note, for one and for several queries."""
+
+
+class ClipAnswer(NamedTuple):
+    """The outcome of one query. keywords: group -> required labels. status: `counted`, or why it is not."""
+
+    text: str
+    keywords: Mapping[str, list[str]]
+    relevant: int
+    status: str
+    results: tuple[ClipResult, ...]
+
+
+def answers_of(variant: ClipVariant) -> dict[str, ClipAnswer]:
+    """query -> its outcome, with its first results."""
+    explainer, inputs, found = variant.explainer, variant.inputs, dict[str, ClipAnswer]()
+    relevant: list[int] = variant.run.n_relevant.tolist()
+    for row, query in enumerate(variant.required.queries):
+        items, similarities = variant.first[query]
+        results = explainer.results(query, ClipList(items[: inputs.k], similarities[: inputs.k]))
+        text = inputs.texts.get(query, query)
+        found[query] = ClipAnswer(text, explainer.keywords(query), relevant[row], variant.status[row], tuple(results))
+    return found
+
+
+def group_rows(variant: ClipVariant, whole: ResultsBuilder) -> list[dict[str, Any]]:
+    """Summary rows for each group alone, where queries require more than one; its notes are added to those of the whole."""
+    inputs, table = variant.inputs, variant.inputs.annotations
+    columns = {group: np.array([each.group == group for each in table.keywords], dtype=np.bool_) for group in table.groups}
+    required = {group: mine for group, mine in columns.items() if (variant.required.wanted & mine).any()}
+    rows: list[dict[str, Any]] = []
+    for group, mine in required.items() if len(required) > 1 else ():
+        builder = ResultsBuilder(inputs.convention)
+        replace(variant, required=variant.required.only(mine), origin="").measure(builder)
+        whole.notes += builder.notes
+        whole.in_input_order |= builder.in_input_order
+        summaries = summarise(builder.values, intervals=inputs.options.intervals, seed=inputs.options.seed)
+        rows += [{**row, "group": group, **own} for row, own in zip(summaries, builder.row_attributes, strict=True)]
+    return rows
+
+
+def keyword_rows(measured: MeasuredVariant) -> list[dict[str, Any]]:
+    """A row per keyword that counted queries require, the one that is missing most often first.
+
+    The measure is the first that reads as deep as the largest cut-off. `missing`: the share of the first k results of these
+    queries that lack the keyword, as results without annotation do; `by_chance`: the share of the clips that could be found that
+    lack it. The columns of a summary row, `ceiling` and `chance` are those of the measure over the queries for which it has a
+    value; a keyword has few queries and so no interval.
+    """
+    variant, inputs = measured.variant, measured.variant.inputs
+    place = next((place for place, each in enumerate(inputs.measures) if each.measure.cutoff == inputs.k), 0)
+    values, levels = measured.values[place], measured.levels[place]
+    queries, results, lacking = _lacking(variant)
+    by_chance = _lacking_by_chance(variant)
+    places: list[int] = np.flatnonzero(queries).tolist()
+    masks = [variant.required.wanted[:, place] & values.counted for place in places]
+    over = [replace(values, values=np.where(mine, values.values, np.nan)) for mine in masks]
+    rows: list[dict[str, Any]] = []
+    for place, mine, row in zip(places, masks, summarise(over, intervals="none"), strict=True):
+        keyword = inputs.annotations.keywords[place]
+        rows.append(
+            {
+                **row,
+                "group": keyword.group,
+                "keyword": keyword.label,
+                "clips": int(inputs.annotations.uses[place]),
+                "queries": int(queries[place]),
+                "k": inputs.k,
+                "results": int(results[place]),
+                "lacking": int(lacking[place]),
+                "missing": float(lacking[place] / results[place]) if results[place] else None,
+                "by_chance": float(by_chance[place]),
+                "ceiling": _level(values, levels.ceiling, mine),
+                "chance": _level(values, levels.chance, mine),
+            }
+        )
+    return sorted(rows, key=lambda row: (-1.0 if row["missing"] is None else -row["missing"], row["group"], row["keyword"]))
+
+
+def _level(values: Values, level: Floats, mine: Bools) -> float | None:
+    """The mean of a level over some queries, as that of the values; None where one of them has none."""
+    if np.isnan(level[mine]).any():
+        return None
+    return figure_of(level[mine], values.summary, None if values.weights is None else values.weights[mine])
+
+
+def _lacking(variant: ClipVariant) -> np.ndarray:
+    """(3, keywords) numbers of counted queries that require each keyword, of their first k results, and of those that lack it."""
+    table, required = variant.inputs.annotations, variant.required
+    found = np.zeros((3, len(table.keywords)), dtype=np.int64)
+    for row in np.flatnonzero(variant.counted).tolist():
+        query, mine = required.queries[row], required.wanted[row]
+        found[0] += mine
+        for item in variant.first[query].items[: variant.inputs.k]:
+            if variant.inputs.by_clips and item == query:
+                continue
+            place = table.index.get(item)
+            found[1] += mine
+            found[2] += mine if place is None else mine & ~table.carried[place]
+    return found
+
+
+def _lacking_by_chance(variant: ClipVariant) -> Floats:
+    """(keywords,) the share of the clips that a query could find that lack a keyword, the mean over the queries that require it.
+
+    Clips without annotations lack every keyword.
+    """
+    table, required, candidates = variant.inputs.annotations, variant.required, variant.candidates
+    everywhere = table.carried.sum(axis=0, dtype=np.int64)
+    shares, counts = np.zeros(len(table.keywords)), np.zeros(len(table.keywords), dtype=np.int64)
+    for row in np.flatnonzero(variant.counted & (candidates > 0)).tolist():
+        out = [table.index[clip] for clip in variant.excluded[required.queries[row]] if clip in table.index]
+        left = everywhere - table.carried[out].sum(axis=0, dtype=np.int64)
+        shares += required.wanted[row] * (1 - left / candidates[row])
+        counts += required.wanted[row]
+    return np.divide(shares, counts, out=np.full(len(shares), np.nan), where=counts > 0)
+
+
+def details_of_clips(variant: ClipVariant) -> tuple[str, Details, list[str]]:
+    """The first results of each query and every relevant clip at its rank, and the column `detail` of these rows."""
+    explainer, view = variant.explainer, variant.run.view
+    ranked: dict[str, dict[str, tuple[int, float]]] = {query: {} for query in view.queries}
+    for at, row, rank, score in zip(
+        view.query_of_row.tolist(), view.items.tolist(), view.ranks.tolist(), view.scores.tolist(), strict=True
+    ):
+        ranked[view.queries[at]][str(explainer.judgments.items[row])] = (rank, score)
+    rows: list[tuple[str, ClipResult]] = []
+    for query in variant.required.queries:
+        results = explainer.results(query, variant.first[query])
+        shown, grades = {result.item for result in results}, explainer.grades(query)
+        later = [
+            explainer.result(query, item, *ranked[query].get(item, (None, float("nan"))), grades)
+            for item in grades
+            if item not in shown and not (explainer.clips_search and item == query)
+        ]
+        later.sort(key=lambda result: (result.rank is None, result.rank or 0))
+        rows += [(query, each) for each in (*results, *later)]
+
+    def _floats(column: Iterable[float | None]) -> Floats:
+        return np.array([float("nan") if each is None else each for each in column], dtype=np.float64)
+
+    details = Details(
+        query=[query for query, _ in rows],
+        item=[each.item for _, each in rows],
+        rank=_floats(each.rank for _, each in rows),
+        score=_floats(each.similarity for _, each in rows),
+        grade=_floats(each.grade for _, each in rows),
+        state=[each.state for _, each in rows],
+    )
+    return variant.name, details, [each.keywords.json for _, each in rows]
+
+
+def query_columns(answers: Mapping[str, Mapping[str, ClipAnswer]]) -> dict[str, list[Any]]:
+    """The columns of queries.parquet: text, keywords and number of relevant clips; with several variants, a column of each."""
+    queries = list(dict.fromkeys(query for of_run in answers.values() for query in of_run))
+    columns: dict[str, list[Any]] = {"query": queries}
+    for number, (run, of_run) in enumerate(answers.items()):
+        suffix = "" if len(answers) == 1 else " " + run.rpartition("(")[2].removesuffix(")")
+        rows = [of_run[query] for query in queries]
+        if not number:
+            columns["text"] = [row.text for row in rows]
+        columns[f"keywords{suffix}"] = [row.keywords for row in rows]
+        columns[f"relevant{suffix}"] = [row.relevant for row in rows]
+        columns[f"status{suffix}"] = [row.status for row in rows]
+    return columns
+
+
+def rows_with_answers(
+    levels: Sequence[ClipLevels], answers: Mapping[str, Mapping[str, ClipAnswer]], rows: Iterable[dict[str, Any]]
+) -> Iterator[dict[str, Any]]:
+    """The rows of single queries with ceiling and chance level, keywords, number of relevant clips, status and results."""
+    width = max(map(len, answers.values()), default=0)
+    for number, row in enumerate(rows):
+        level, place = levels[number // width], number % width
+        answer, chance = answers[row["run"]][row["query"]], float(level.chance[place])
+        yield row | {
+            "ceiling": float(level.ceiling[place]),
+            "chance": None if isnan(chance) else chance,
+            "text": answer.text,
+            "keywords": answer.keywords,
+            "relevant": answer.relevant,
+            "status": answer.status,
+            "retrieved": [result.item for result in answer.results],
+            "similarities": [result.similarity for result in answer.results],
+            "results": [result.row() for result in answer.results],
+        }
+
+
+def worst_queries(
+    values: Sequence[Values], shown: set[str], answers: Mapping[str, Mapping[str, ClipAnswer]], run: str
+) -> list[str]:
+    """The counted queries of a run, the worst first: by the shown measures, by the others in turn, then by id."""
+    mine = sorted((each for each in values if each.run == run), key=lambda each: each.measure not in shown)
+    place = {query: row for row, query in enumerate(mine[0].queries)}
+
+    def _key(query: str) -> tuple[Any, ...]:
+        found = [float(each.values[place[query]]) for each in mine]
+        return *(-1.0 if isnan(value) else value for value in found), query
+
+    return sorted((query for query, answer in answers[run].items() if answer.status == "counted"), key=_key)
+
+
+# Notes
+
+
+def refuse_empty(variant: ClipVariant, notes: Sequence[str]) -> None:
+    """Raises NothingToEvaluate, with the notes that may explain it, where no query counts."""
+    if variant.counted.any():
+        return
+    status = variant.status
+    bare, alone = status.count("no keywords"), status.count("no relevant clip")
+    other = "other " if variant.inputs.by_clips else ""
+    why = f"{bare} ask for no keyword of the selection, {alone} for what no {other}clip has"
+    reasons = "".join(f"; {note.rstrip('.')}" for note in notes[:_MOST_NOTES])
+    raise NothingToEvaluate(f"{variant.name}: none of {plural(len(status), 'query', 'queries')} counts: {why}{reasons}.")
+
+
+def variant_notes(measured: MeasuredVariant) -> list[str]:
+    """Notes on the queries that are left out, by all or by some measures, and on lists without results or without their query."""
+    variant, run, total = measured.variant, measured.variant.run, len(measured.variant.status)
+    notes: list[str] = []
+    for status, (one, several) in _LEFT_OUT.items():
+        mine = _titles(variant, np.array([each == status for each in variant.status]))
+        if mine:
+            notes.append(f"{len(mine)} of {total} queries {one if len(mine) == 1 else several} left out: {named(mine)}")
+    if variant.inputs.relevance.kind == "graded" and (mine := _titles(variant, run.without_match)):
+        short = [values.label for values in measured.values if (run.without_match & ~values.counted).any()]
+        what = f"for {plural(len(mine), 'counted query', 'counted queries')} no clip has all the keywords"
+        so = f", and {', '.join(short)}, for which a clip is relevant or not, leave them out" if short else ""
+        notes.append(f"{what}{so}: {named(mine)}")
+    least, below = variant.inputs.options.min_similarity, variant.counted & run.view.present & (run.view.retrieved == 0)
+    if least is not None and (mine := _titles(variant, below)):
+        what = f"of {len(mine)} of {total} queries every result is below the similarity {least:g}"
+        notes.append(f"{what}; they count, with an empty result (the evaluator of ALFA leaves them out): {named(mine)}")
+    if mine := _titles(variant, run.without_query):
+        what = f"{plural(len(mine), 'list does', 'lists do')} not hold the query itself, so that nothing is removed after the cut"
+        notes.append(f"{what}: {named(mine)}")
+    return [f"{variant.name}: {note}" for note in notes]
+
+
+def _titles(variant: ClipVariant, chosen: Bools) -> list[str]:
+    return [variant.inputs.title(variant.required.queries[row]) for row in np.flatnonzero(chosen).tolist()]
+
+
+def mapping_notes(measured: Sequence[MeasuredVariant]) -> list[str]:
+    """Notes on the queries whose text is mapped to other keywords than their labels, and the means over the common queries."""
+    found = {each.variant.origin: each for each in measured}
+    if set(found) != {"given", "mapped"}:
+        return []
+    given, mapped = found["given"], found["mapped"]
+    differing = (given.variant.required.wanted != mapped.variant.required.wanted).any(axis=1)
+    notes: list[str] = []
+    if mine := _titles(given.variant, differing):
+        is_ = "is" if len(mine) == 1 else "are"
+        notes.append(f"{len(mine)} of {len(differing)} texts {is_} mapped to other than the given keywords: {named(mine)}")
+    return notes + _common_means(given.values, mapped.values)
+
+
+def _common_means(given: Sequence[Values], mapped: Sequence[Values]) -> list[str]:
+    """The means over the queries that count in both variants, of the measures for which these are not all."""
+    means_of: dict[int, list[str]] = {}
+    for one, two in zip(given, mapped, strict=True):
+        both = one.counted & two.counted
+        if not both.any() or (np.array_equal(one.counted, both) and np.array_equal(two.counted, both)):
+            continue
+        means = [figure_of(np.where(both, each.values, np.nan), each.summary, each.weights) for each in (one, two)]
+        if None not in means:
+            means_of.setdefault(int(both.sum()), []).append(f"{one.label} {means[0]:.4f} given, {means[1]:.4f} mapped")
+    return [
+        f"over the {plural(count, 'query that counts', 'queries that count')} in both readings: {'; '.join(each)}"
+        for count, each in means_of.items()
+    ]
