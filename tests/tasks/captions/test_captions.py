@@ -17,7 +17,7 @@ from rankwell.core.kernels import matrix_counts
 from rankwell.core.kernels.products import Groups
 from rankwell.core.kernels.resamples import over_resamples
 from rankwell.errors import BadInput, BadScore, BadUsage, DuplicateItem, NothingToEvaluate, UnknownName
-from rankwell.tasks.captions.figure_intervals import figure_interval
+from rankwell.tasks.captions.aggregates import aggregate_interval
 
 FIVE = ["Success@1", "Success@5", "Success@10", "MedR", "MnR"]
 
@@ -308,7 +308,7 @@ def test_a_querybank_is_of_one_direction_and_needs_scores():
         captions(scores, transform="querybank", bank=bank)
     with pytest.raises(BadUsage, match="without one"):
         captions(queries=scores, gallery=scores, transform="dual-softmax(temperature=1)")
-    with pytest.raises(BadUsage, match="goes with a transform"):
+    with pytest.raises(BadUsage, match="requires a transform"):
         captions(scores, bank=bank)
 
 
@@ -336,9 +336,9 @@ def test_rsum_is_not_made_of_less_than_all_six():
     one_way = captions(scores, positives, direction="v2t", intervals="none")
 
     assert "rsum" not in {row["measure"] for row in [*few.summary, *one_way.summary]}
-    assert any("ask for all three" in note for note in few.notes)
+    assert any("request all three" in note for note in few.notes)
     assert not any("rsum" in note for note in one_way.notes)
-    with pytest.raises(BadUsage, match="rsum is the sum over both directions, and only t2v is asked for"):
+    with pytest.raises(BadUsage, match="rsum is the sum over both directions, and only t2v is requested"):
         captions(scores, positives, direction="t2v", measures=["rsum"])
 
 
@@ -348,10 +348,10 @@ def test_the_interval_of_a_sum_draws_pairs_together_and_unequal_sets_apart():
     drawn = [np.vstack(over_resamples(n, 500, np.copy, seed=seed)) for n, seed in ((12, 3), (20, 4))]
     sums = (drawn[0] @ np.hstack([one, other]) / 12).sum(axis=1) + (drawn[1] @ wide / 20).sum(axis=1)
 
-    found = figure_interval([one, other, wide], sum, resamples=500, seed=3)
+    found = aggregate_interval([one, other, wide], sum, resamples=500, seed=3)
 
     assert found == pytest.approx(np.quantile(sums, [0.025, 0.975]))
-    assert figure_interval([one[:9]], sum) is None
+    assert aggregate_interval([one[:9]], sum) is None
 
 
 def test_captions_of_the_same_words_hold_the_ceiling_down():

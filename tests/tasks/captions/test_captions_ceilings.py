@@ -131,7 +131,7 @@ def test_captions_of_equal_words_whose_positives_overlap_in_part_have_a_ceiling_
 
 
 @pytest.mark.parametrize("vectors", [False, True])
-def test_scores_that_tell_captions_of_equal_words_apart_are_said_to(vectors: bool):
+def test_scores_that_distinguish_captions_of_equal_words_are_noted(vectors: bool):
     scores = np.eye(5) if vectors else np.eye(5)[:, :VIDEOS]
     given = {"queries": scores, "gallery": scores[:VIDEOS]} if vectors else {"scores": scores}
 

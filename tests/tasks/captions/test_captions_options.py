@@ -69,7 +69,7 @@ def test_positives_may_be_tensors_in_a_list():
     assert values(result) == values(captions(SQUARE, [[0], [1, 2], [2]], intervals="none"))
 
 
-def test_the_labels_of_a_frame_are_ids_where_they_are_no_positions():
+def test_the_labels_of_a_frame_are_ids_where_they_are_not_positions():
     pandas = pytest.importorskip("pandas")
     positives = {"c0": ["v1"], "c1": ["v0"], "c2": ["v2"]}
     frame = pandas.DataFrame(SQUARE, index=["c0", "c1", "c2"], columns=["v0", "v1", "v2"])
@@ -128,7 +128,7 @@ def test_cut_offs_are_read_as_text_too(k: Any):
 
 
 @pytest.mark.parametrize("k", ["", "0", "1,x", [0], [1.5]])
-def test_what_is_no_cut_off_is_refused(k: Any):
+def test_anything_but_a_cut_off_is_refused(k: Any):
     with pytest.raises(BadUsage, match="expected positive integers"):
         captions(SQUARE, k=k)
 
@@ -242,7 +242,7 @@ def test_a_rule_that_counts_places_is_flagged_whoever_asks_for_it():
 def test_a_source_without_matrices_gives_no_advice_on_them(convention: str):
     notes = captions(SQUARE, convention=convention, measures=["R@1"], intervals="none").notes
 
-    assert f"the convention {convention} knows no score matrices" in notes[0]
+    assert f"the convention {convention} does not support score matrices" in notes[0]
     assert "ties are expected" in notes[0]
     assert not any("ties keep the order" in note for note in notes)
 
@@ -253,7 +253,7 @@ def test_collapsed_captions_of_several_videos_are_warned_of():
     assert any("v2t-videos: 1 captions belong to several videos" in note for note in result.notes)
 
 
-def test_a_score_that_is_no_number_is_named_with_its_file(tmp_path: Path):
+def test_a_score_that_is_not_a_number_is_named_with_its_file(tmp_path: Path):
     for name in ("one", "two"):
         scores = np.array(SQUARE)
         scores[1, 2] = np.nan if name == "two" else 0.0

@@ -146,7 +146,7 @@ def test_queries_whose_best_positive_ties_with_a_wrong_item_are_counted():
     assert result.rules["counts"]["t2v"]["queries_best_relevant_tied"] == 1
 
 
-def test_ties_are_refused_where_the_user_wants_none():
+def test_ties_are_refused_where_the_user_excludes_them():
     with pytest.raises(TieRefused, match="share the score"):
         captions(*world(), ties="error")
 

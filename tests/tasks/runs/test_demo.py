@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from rankwell.media import python_docs
-from rankwell.tasks.runs.commands.demo import DEPTH, DemoFiles, prepare, read_judgments, read_needs
+from rankwell.tasks.runs.commands.demo import DEPTH, RunDemoFiles, prepare, read_judgments, read_needs
 
 # Judged, because a system returned them, but not in every version from 3.11 to 3.14.
 SOME_VERSIONS = {
@@ -18,7 +18,7 @@ SOME_PLATFORMS = {"fcntl", "grp", "pwd", "resource", "syslog", "termios"}
 
 
 @pytest.fixture(scope="module")
-def demo(tmp_path_factory: pytest.TempPathFactory) -> DemoFiles:
+def demo(tmp_path_factory: pytest.TempPathFactory) -> RunDemoFiles:
     return prepare(tmp_path_factory.mktemp("demo"))
 
 
@@ -41,7 +41,7 @@ def test_every_need_has_a_good_answer_a_bad_one_and_nothing_beyond_the_scale():
         assert set(grades) <= {0, 1, 2, 3}, need
 
 
-def test_no_judgment_stands_twice_and_none_is_of_an_unknown_need():
+def test_no_judgment_is_listed_twice_and_none_is_of_an_unknown_need():
     pairs = Counter((row.need, row.module) for row in read_judgments())
 
     assert pairs.most_common(1)[0][1] == 1
@@ -58,13 +58,13 @@ def test_no_module_that_comes_and_goes_is_a_good_answer():
     assert max(row.grade for row in read_judgments() if row.module in SOME_VERSIONS | SOME_PLATFORMS) == 1
 
 
-def test_the_written_judgments_are_those_of_modules_that_are_here(demo: DemoFiles):
+def test_the_written_judgments_are_those_of_modules_that_are_here(demo: RunDemoFiles):
     present = {entry.id for entry in python_docs.modules()}
 
     assert rows(demo.qrels) == [[row.need, "0", row.module, str(row.grade)] for row in read_judgments() if row.module in present]
 
 
-def test_tables_hold_every_question_and_every_module(demo: DemoFiles):
+def test_tables_hold_every_question_and_every_module(demo: RunDemoFiles):
     questions = [line.split("\t") for line in demo.queries.read_text(encoding="utf-8").splitlines()]
     documents = [line.split("\t") for line in demo.documents.read_text(encoding="utf-8").splitlines()]
 
@@ -72,7 +72,7 @@ def test_tables_hold_every_question_and_every_module(demo: DemoFiles):
     assert documents == [[entry.id, entry.title] for entry in python_docs.modules()]
 
 
-def test_ranks_agree_with_scores_in_both_runs(demo: DemoFiles):
+def test_ranks_agree_with_scores_in_both_runs(demo: RunDemoFiles):
     for path in demo.runs:
         by_need: dict[str, list[tuple[int, float, str]]] = {}
         for need, _, item, rank, score, tag in rows(path):
@@ -85,7 +85,7 @@ def test_ranks_agree_with_scores_in_both_runs(demo: DemoFiles):
             assert results == sorted(results, key=lambda result: (-result[1], result[2]))
 
 
-def test_what_stands_near_the_top_is_judged(demo: DemoFiles):
+def test_what_stands_near_the_top_is_judged(demo: RunDemoFiles):
     judged = {(row.need, row.module) for row in read_judgments()}
     for path in demo.runs:
         top = [(need, item) for need, _, item, rank, _, _ in rows(path) if int(rank) <= 5]
@@ -93,7 +93,7 @@ def test_what_stands_near_the_top_is_judged(demo: DemoFiles):
         assert sum(pair in judged for pair in top) / len(top) > 0.9  # 1.0 on 3.11 to 3.13
 
 
-def test_searching_everything_finds_more_than_searching_first_sentences(demo: DemoFiles):
+def test_searching_everything_finds_more_than_searching_first_sentences(demo: RunDemoFiles):
     best = {(row.need, row.module) for row in read_judgments() if row.grade == 3}
     whole, first = (
         {need for need, _, item, rank, _, _ in rows(path) if int(rank) <= 5 and (need, item) in best} for path in demo.runs
@@ -102,7 +102,7 @@ def test_searching_everything_finds_more_than_searching_first_sentences(demo: De
     assert len(first) + 10 < len(whole) < 60
 
 
-def test_a_second_preparation_writes_the_same_bytes_and_leaves_nothing_else(demo: DemoFiles, tmp_path: Path):
+def test_a_second_preparation_writes_the_same_bytes_and_leaves_nothing_else(demo: RunDemoFiles, tmp_path: Path):
     again = prepare(tmp_path / "new" / "folder")
 
     names = {"qrels.txt", "queries.tsv", "documents.tsv", "whole_docs.run", "first_sentences.run"}

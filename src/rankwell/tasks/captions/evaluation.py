@@ -1,5 +1,6 @@
 """Scores of captions and videos -> values: the ranks of the positives, from text to video and from video to text."""
 
+import json
 import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -7,9 +8,10 @@ from typing import Any
 from rankwell.conventions import CONVENTIONS, Convention, LabelledMeasure
 from rankwell.core.options import cutoffs, takes_options
 from rankwell.core.registry import measure_names
+from rankwell.core.tables import sort_ids
 from rankwell.core.views.judged import JudgedRankings
 from rankwell.errors import BadScore
-from rankwell.evaluation.details import Details
+from rankwell.evaluation.details import COMPLETE, Details, detail_columns
 from rankwell.evaluation.results import (
     QUERIES_BEST_TIED,
     QUERIES_COUNTED,
@@ -22,17 +24,16 @@ from rankwell.evaluation.results import Progress as RunProgress
 from rankwell.measures.first_rank import reads_best_only
 from rankwell.stats import Intervals, check_intervals
 from rankwell.tasks.captions.aggregates import DEFINITIONS, aggregate_rows, named_aggregates
-from rankwell.tasks.captions.directions import (
+from rankwell.tasks.captions.inputs import CaptionInputs
+from rankwell.tasks.captions.options import (
+    CaptionOptions,
     Direction,
     chosen_directions,
     labelled_measures,
     notes_of,
     other_meanings,
 )
-from rankwell.tasks.captions.inputs import CaptionInputs
-from rankwell.tasks.captions.options import CaptionOptions
 from rankwell.tasks.captions.runs import CaptionRun
-from rankwell.tasks.captions.tables import caption_detail_columns, item_columns, query_columns
 
 Progress = Callable[[str, int, int], None]
 
@@ -60,7 +61,7 @@ def captions(
     details: bool = False,
     progress: Progress | None = None,
 ) -> Results:
-    """Where the right videos of every caption stand among all videos, and the right captions of every video among all captions.
+    """Ranks the right videos of every caption among all videos, and the right captions of every video among all captions.
 
     scores: a row per caption and a column per video, higher is better: whatever `read_scores` takes, several of them in a list or
     a mapping name -> scores; or queries and gallery: embeddings of captions and of videos, of which no matrix is ever made.
@@ -190,3 +191,59 @@ def _joined(by_direction: Mapping[str, str]) -> str:
     """One rule where all directions have it, else each with its direction."""
     rules = set(by_direction.values())
     return rules.pop() if len(rules) == 1 else ", ".join(f"{direction} {rule}" for direction, rule in by_direction.items())
+
+
+_SHOWN = 5
+
+
+def caption_detail_columns(found: Sequence[tuple[str, Direction, Details]]) -> dict[str, list[Any]]:
+    """The columns of details.parquet, with the direction as `detail`."""
+    return detail_columns(
+        ((run, details, json.dumps({"direction": direction.name})) for run, direction, details in found), states=COMPLETE
+    )
+
+
+def item_columns(
+    found: Sequence[tuple[str, Direction, Details]],
+    texts: Mapping[str, str],
+    captions_of: Callable[[], Mapping[str, Sequence[str]]],
+) -> dict[str, list[Any]]:
+    """The columns of items.parquet: what the captions say that are ranked, and of videos what their own captions say.
+
+    `of` is the direction, for a caption and a video may have the same name. texts: caption -> what it says. captions_of: gives
+    the captions of each video; not asked where no text is known.
+    """
+    if not texts:
+        return {}
+    own = {video: _together([texts[each] for each in captions]) for video, captions in captions_of().items() if captions}
+    listed: dict[str, set[str]] = {}
+    known: dict[str, Mapping[str, str]] = {}
+    for _, direction, details in found:
+        listed.setdefault(direction.name, set()).update(details.item)
+        known[direction.name] = texts if direction.video_to_text and not direction.collapsed else own
+    rows = [(item, name) for name, items in listed.items() for item in sort_ids(items & known[name].keys())]
+    return {
+        "item": [item for item, _ in rows],
+        "of": [name for _, name in rows],
+        "text": [known[name][item] for item, name in rows],
+    }
+
+
+def _together(texts: Sequence[str]) -> str:
+    """The first of different texts, and how many there are besides."""
+    shown = list(dict.fromkeys(texts))
+    rest = [f"{len(shown) - _SHOWN} more"] if len(shown) > _SHOWN else []
+    return " · ".join([*shown[:_SHOWN], *rest])
+
+
+def query_columns(queries: Mapping[str, Sequence[str]], texts: Mapping[str, str]) -> dict[str, list[Any]]:
+    """The columns of queries.parquet: the queries of every direction, with their text where it is known.
+
+    queries: direction -> names. texts: caption -> what it says.
+    """
+    rows = [(query, direction) for direction, names in queries.items() for query in names]
+    return {
+        "query": [query for query, _ in rows],
+        "text": [texts.get(query) if direction == "t2v" else None for query, direction in rows],
+        "direction": [direction for _, direction in rows],
+    }

@@ -1,4 +1,4 @@
-"""The inputs: scores or embeddings of each run, the right items, masks, transforms, and what captions say."""
+"""The inputs: scores or embeddings of each run, the right items, masks, transforms, and the texts of captions."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -22,8 +22,7 @@ from rankwell.io.matrices import read_embeddings, read_scores
 from rankwell.io.positives import Sides, read_mask, read_positives
 from rankwell.neighbours.positive_counts import Compared, by_scores, by_vectors
 from rankwell.store import Source, split_part
-from rankwell.tasks.captions.directions import Direction
-from rankwell.tasks.captions.options import CaptionOptions
+from rankwell.tasks.captions.options import CaptionOptions, Direction
 from rankwell.tasks.captions.runs import Copies, has_copies
 from rankwell.transforms import Transform, parse_transform
 
@@ -72,7 +71,7 @@ class CaptionInputs:
         return inputs
 
     def called(self, run: str) -> str:
-        """How an error names the scores of a run: by their file, or by the run's name where there are several."""
+        """The beginning of an error about the scores of a run: their file, or the run's name where there are several."""
         place = self.sources.get(run)
         return f"{place.name}: " if place is not None else f"{run}: " if len(self.runs) > 1 else ""
 
@@ -107,7 +106,7 @@ class CaptionInputs:
         if options.transform is not None:
             self._read_transform(options.transform, options.bank, directions)
         elif options.bank is not None:
-            raise BadUsage("a bank goes with a transform that needs one; name it, as in --transform querybank.")
+            raise BadUsage("a bank requires a transform that uses one; name it, as in --transform querybank.")
 
     def _read_transform(self, text: str, bank: Any, directions: Sequence[str]) -> None:
         self._transform = parse_transform(text)
@@ -117,8 +116,8 @@ class CaptionInputs:
             if len({each == "t2v" for each in directions}) > 1:
                 raise BadUsage("a bank holds queries of one direction; name it with --direction t2v or v2t.")
             self._bank = read_scores(bank).matrix
-        told = self._transform.describe()
-        self.rules |= {"transform": told["transform"], "transductive": told["transductive"]}
+        rules = self._transform.describe()
+        self.rules |= {name: rules[name] for name in ("transform", "transductive")}
 
     @property
     def positives(self) -> Positives:
@@ -138,7 +137,7 @@ class CaptionInputs:
         }
 
     def compared(self, run: str, direction: Direction) -> Compared:
-        """The scores of a run, transformed where that is asked for, for one direction."""
+        """The scores of a run, transformed where that is requested, for one direction."""
         given = self.runs[run]
         if not isinstance(given, Scores):
             return by_vectors(*given, self.metric, self.rows)
@@ -160,23 +159,22 @@ class CaptionInputs:
         for what, first in (("captions", found.captions), ("videos", found.videos)):
             if first is not None and has_copies(first):
                 number = int((np.bincount(first)[first] > 1).sum())
-                self.notes.append(
-                    f"{run}: {number} of {len(first)} {what} are the same as another, so that no scorer that sees only what they "
-                    "say tells them apart"
-                    if what == "captions" and self._texts is not None
-                    else f"{run}: {number} of {len(first)} {what} are the same as another, so that no scorer tells them apart"
-                )
+                scorer = "no scorer of the texts alone" if what == "captions" and self._texts is not None else "no scorer"
+                same = f"{number} of {len(first)} {what} are the same as another"
+                self.notes.append(f"{run}: {same}, so that {scorer} can distinguish them")
         if self._texts is not None and found.captions is not None:
-            self._tell_unlike(run, plain, found.captions)
+            self._note_differing(run, plain, found.captions)
         return found
 
-    def _tell_unlike(self, run: str, plain: Compared, first: Ints) -> None:
+    def _note_differing(self, run: str, plain: Compared, first: Ints) -> None:
         """Notes captions of equal words with scores of their own: more than the words was seen, and ceilings do not hold."""
         said_before = np.flatnonzero(first != np.arange(len(first)))
-        unlike = sum(not plain.same(row, one) for row, one in zip(said_before.tolist(), first[said_before].tolist(), strict=True))
-        if unlike:
+        differing = sum(
+            not plain.same(row, one) for row, one in zip(said_before.tolist(), first[said_before].tolist(), strict=True)
+        )
+        if differing:
             self.notes.append(
-                f"{run}: {unlike} captions have the words of an earlier one and other scores: the scorer saw more than these "
+                f"{run}: {differing} captions have the words of an earlier one and other scores: the scorer saw more than these "
                 "texts (or rounds), and its figures may pass the ceilings, which are of a scorer that sees the texts alone"
             )
 
@@ -243,12 +241,12 @@ def _counts(place: str) -> list[int]:
     numbers = read_numbers(*split_part(place)[:1], column=split_part(place)[1])
     wrong = np.flatnonzero((numbers < 0) | (numbers != np.floor(numbers)))
     if wrong.size:
-        raise BadInput(f"{place}: row {int(wrong[0])} (from 0) is {numbers[wrong[0]]}; captions of a video are a whole number.")
+        raise BadInput(f"{place}: row {int(wrong[0])} (from 0) is {numbers[wrong[0]]}; expected an integer, captions of a video.")
     return numbers.astype(np.int64).tolist()
 
 
 def _texts(place: Any, names: Sequence[str]) -> list[str]:
-    """What each caption says, in the order of the rows."""
+    """The text of each caption, in the order of the rows."""
     if not isinstance(place, (str, Path, Mapping)):
         listed = list(map(str, place))
         if len(listed) != len(names):

@@ -1,12 +1,14 @@
 """Runs against judgments: each run is read, joined with the judgments, and measured under the rules of a convention."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
 
 from rankwell.conventions import LabelledMeasure, Rules, choose_measures
 from rankwell.core.options import takes_options
 from rankwell.core.registry import measure_names
 from rankwell.core.tables import Bools
+from rankwell.core.tables.judgments import Judgments
 from rankwell.core.tables.ranking import Hits
 from rankwell.core.views.judged import JudgedRankings
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate
@@ -27,7 +29,7 @@ from rankwell.evaluation.results import (
 )
 from rankwell.io import files as io
 from rankwell.stats import check_intervals
-from rankwell.tasks.runs.inputs import RunJudgments, read_run_judgments, sources_of
+from rankwell.store import STDIN, Source
 from rankwell.tasks.runs.options import RunOptions
 
 
@@ -83,6 +85,15 @@ def evaluate(
     )
 
 
+class RunJudgments(NamedTuple):
+    """The judgments of the measures' view, the same with one row per query and item, their format and the reader's notes."""
+
+    table: Any
+    flat: Judgments
+    format: str
+    notes: tuple[str, ...] = ()
+
+
 class _RunEvaluation:
     """The runs measured so far."""
 
@@ -112,7 +123,7 @@ class _RunEvaluation:
         self.builder.add(run, self.measures, self._counted(run, hits))
 
     def _counted(self, run: JudgedRun, hits: Hits) -> Bools:
-        """Which queries of the view count; those that do not are recorded."""
+        """(queries,) whether each query of the view counts; those that do not are recorded."""
         view, rule = run.view, self.rules.no_relevant
         lowest = min((each.measure.parameters.get("rel") or 1 for each in self.measures), default=1)
         bare = view.n_relevant(lowest) == 0
@@ -200,3 +211,39 @@ class _RunEvaluation:
 
 def _examples(truth: Sequence[str], unknown: Sequence[str]) -> str:
     return f" (judged: {truth[0]!r}, …; in the run: {sorted(unknown)[0]!r}, …)" if truth and unknown else ""
+
+
+def read_run_judgments(
+    judgments: Any, measures: Sequence[LabelledMeasure], form: str | None, *, exclude_self: bool
+) -> RunJudgments:
+    """The judgments, each query's own item as junk where it is excluded.
+
+    Raises BadUsage for measures that do not read rankings or that read the judgments in different ways, NothingToEvaluate.
+    """
+    kinds = {each.measure.entry.view.__name__ for each in measures}
+    special = sorted(kinds - {"JudgedRankings"})
+    for each in measures:
+        if not hasattr(each.measure.entry.view, "join"):
+            command = {"AnswerPairs": "answers", "RankingPairs": "agree"}.get(each.measure.entry.view.__name__, "pairs")
+            raise BadUsage(f"{each.measure} compares no ranking with judgments; `rankwell {command}` computes it.")
+    if len(special) > 1 or (special == ["PreferenceRankings"] and len(kinds) > 1):
+        raise BadUsage(f"one call reads the judgments one way; ask for measures of {' and '.join(sorted(kinds))} separately.")
+    if special == ["PreferenceRankings"]:
+        preferences = io.read_preferences(judgments, format=form)
+        return RunJudgments(preferences, preferences.judgments, "TREC preferences")
+    aspects: io.Aspects = "none"
+    if special:
+        aspects = "intents" if special == ["IntentRankings"] else "groups"
+    truth = io.find_judgments(judgments, format=form, aspects=aspects)
+    flat = truth.table.flat
+    if exclude_self:
+        flat = flat.with_junk({query: [query] for query in flat.queries})
+    if not flat.queries:
+        raise NothingToEvaluate("the judgments hold no query.")
+    return RunJudgments(truth.table, flat, truth.format, truth.notes)
+
+
+def sources_of(judgments: Any, named: Mapping[str, Any]) -> dict[str, Source]:
+    """The files among judgments and runs, by name."""
+    places = {"judgments": judgments, **named}
+    return {name: Source(place) for name, place in places.items() if isinstance(place, (str, Path)) and str(place) not in STDIN}

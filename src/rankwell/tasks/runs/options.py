@@ -27,7 +27,7 @@ class RunOptions:
     no_relevant
         A query without anything relevant: counts as for an empty ranking, is left out, or is an error.
     unjudged
-        Items that nobody judged: count as not relevant, or are taken out of the ranking.
+        Unjudged items: count as not relevant, or are taken out of the ranking.
     exclude_self
         Take the item whose id is the query's own out of every ranking.
     duplicates

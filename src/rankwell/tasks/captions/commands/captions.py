@@ -26,7 +26,7 @@ from rankwell.tasks.captions.evaluation import captions as rank_captions
 from rankwell.tasks.captions.options import CaptionOptions
 
 _WHOLE = (0.0, 1.0, 100.0)
-"""What a query's hit is worth, as a share or in percent, where it counts as a whole."""
+"""The values of a query that counts as a whole, as a share or in percent."""
 
 
 def captions(
@@ -41,8 +41,8 @@ def captions(
 ) -> Output:
     """Rank videos by text and text by videos from a matrix of scores or embeddings: R@K, MedR, MnR and rsum, in both directions.
 
-    From embeddings (--queries A.npy --gallery B.npy) the matrix is never built. Beside each figure stand the best that a scorer
-    can reach (captions that are the same hold it down) and what chance reaches.
+    From embeddings (--queries A.npy --gallery B.npy) the matrix is never built. Beside each value are its ceiling, which
+    captions that are the same lower, and its chance level.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ def captions(
     if not scores and not options.queries:
         raise BadUsage("name a matrix of scores, or --queries and --gallery: rankwell captions SCORES --positives FILE.")
     result = rank_captions(list(scores) or None, positives, options=options, details=output is not None, progress=progress)
-    checks = [told for figure in check or [] for told in _granularity(figure, result)]
+    checks = [note for figure in check or [] for note in _granularity(figure, result)]
     result = replace(result, notes=(*checks, *result.notes), rules={**result.rules, **({"checks": checks} if checks else {})})
     return present(result, format=format, per_query=per_query, output=output)
 
@@ -82,8 +82,8 @@ def _granularity(figure: str, result: Results) -> list[str]:
         if any(
             not np.isin(values, (0.0, values.max(initial=1.0))).all() or values.max(initial=0.0) not in _WHOLE for values in hits
         ):
-            told = f"{figure} cannot be checked: a query that is tied counts in part (ties={result.rules['ties']}), not as 0 or 1"
+            note = f"{figure} cannot be checked: a query that is tied counts in part (ties={result.rules['ties']}), not as 0 or 1"
         else:
-            told = str(granularity_of(figure, n))
-        found.append(f"{direction}: {told}")
+            note = str(granularity_of(figure, n))
+        found.append(f"{direction}: {note}")
     return found

@@ -78,16 +78,16 @@ def make_scenes(seed: int) -> Scenes:
     vectors = random.standard_normal((len(words), DIMENSIONS))
     starts = np.cumsum([0, *map(len, _PARTS[:-1])])
     scenes = np.column_stack([start + random.integers(0, len(part), VIDEOS) for start, part in zip(starts, _PARTS, strict=True)])
-    texts, positives, asked = list[str](), list[list[int]](), list[Floats]()
+    texts, positives, meant = list[str](), list[list[int]](), list[Floats]()
     for video, scene in enumerate(scenes):
         for _ in range(CAPTIONS):
             left_out = int(random.integers(0, len(_PARTS) + 1))
             said = [int(word) for part, word in enumerate(scene) if part != left_out]
             texts.append(" ".join(words[word] for word in said))
             positives.append([video])
-            asked.append(vectors[said].sum(axis=0))
+            meant.append(vectors[said].sum(axis=0))
     seen = vectors[scenes].sum(axis=1) + NOISE * random.standard_normal((VIDEOS, DIMENSIONS))
-    return Scenes(texts, positives, (_unit(np.array(asked)) @ _unit(seen).T).astype(np.float32))
+    return Scenes(texts, positives, (_unit(np.array(meant)) @ _unit(seen).T).astype(np.float32))
 
 
 def _unit(vectors: Floats) -> Floats:

@@ -68,9 +68,9 @@ def demo(
 
 
 def difference(result: Results, *, seed: int = 0) -> str:
-    """What the first run has over the second, question by question, as one line for each measure."""
+    """The difference between the first run and the second, question by question, as one line for each measure."""
     half = len(result.values) // 2
-    judging = [asked.measure.entry.better != "neither" for asked in result.measures]
+    judging = [each.measure.entry.better != "neither" for each in result.measures]
     pairs = list(compress(zip(result.values[:half], result.values[half:], strict=True), judging))
     gaps = [replace(first, run=f"{first.run} - {second.run}", values=first.values - second.values) for first, second in pairs]
     lines = [f"{gaps[0].run}, per question:"]
@@ -85,8 +85,8 @@ def difference(result: Results, *, seed: int = 0) -> str:
     return "\n".join(lines) + "\n"
 
 
-class DemoFiles(NamedTuple):
-    """Where the experiment lies: TREC judgments, the questions and documents as tables, and one run per system."""
+class RunDemoFiles(NamedTuple):
+    """The files of the experiment: TREC judgments, the questions and documents as tables, and one run per system."""
 
     qrels: Path
     queries: Path
@@ -102,7 +102,7 @@ class Need(NamedTuple):
 
 
 class Judgment(NamedTuple):
-    """How well a module answers a need: 3 is the module for it, 2 does it well or in part, 1 is related, 0 does not help."""
+    """The grade of a module for a need: 3 is the module for it, 2 does it well or in part, 1 is related, 0 does not help."""
 
     need: str
     module: str
@@ -120,7 +120,7 @@ def read_judgments() -> list[Judgment]:
     return [Judgment(need, module, int(grade)) for need, _, module, grade in rows]
 
 
-def prepare(folder: Path, *, progress: Callable[[int, int], None] | None = None) -> DemoFiles:
+def prepare(folder: Path, *, progress: Callable[[int, int], None] | None = None) -> RunDemoFiles:
     """Runs both systems over all questions, 100 results each, and writes the experiment into `folder`.
 
     Judgments of modules that this version of Python does not have are left out, as no system could find them.
@@ -131,7 +131,7 @@ def prepare(folder: Path, *, progress: Callable[[int, int], None] | None = None)
     present = {entry.id for entry in entries}
     qrels = [f"{need} 0 {module} {grade}" for need, module, grade in read_judgments() if module in present]
     folder.mkdir(parents=True, exist_ok=True)
-    paths = DemoFiles(
+    paths = RunDemoFiles(
         qrels=folder / "qrels.txt",
         queries=folder / "queries.tsv",
         documents=folder / "documents.tsv",
