@@ -16,10 +16,10 @@ from rankwell.cli import help as help_pages
 from rankwell.core.catalogue import Words, command_function, command_summaries, find_command
 from rankwell.core.options import (
     REQUIRED,
+    Injected,
     InputData,
     MeasureNames,
     Option,
-    Passed,
     arguments_of,
     bind,
     takes_options,
@@ -44,7 +44,7 @@ def command(
     measure: Annotated[list[str] | None, Option(("--measure", "-m"))] = None,
     scores: Annotated[list[float] | None, Option(many=True)] = None,
     kind: Literal["table", "csv"] | None = None,
-    progress: Annotated[Any, Passed()] = None,
+    progress: Annotated[Any, Injected()] = None,
 ) -> None:
     """Does one thing.
 

@@ -91,7 +91,7 @@ def test_two_indexes_of_the_same_documents_give_the_same_scores():
         assert one.search("command line events", 10) == other.search("command line events", 10)
 
 
-def test_another_tokenizer_can_be_asked_for():
+def test_another_tokenizer_can_be_requested():
     with SqliteFts(DOCUMENTS, tokenizer="unicode61") as index:
         assert index.search("parse", 10) == []
 

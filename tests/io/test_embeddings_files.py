@@ -121,7 +121,7 @@ def is_mapped(array: np.ndarray) -> bool:
 
 
 @pytest.mark.parametrize("form", list(FORMS))
-def test_every_format_is_told_by_content_and_read_as_it_was_written(form: str, tmp_path: Path):
+def test_every_format_is_recognised_by_content_and_read_as_it_was_written(form: str, tmp_path: Path):
     name, write, vectors, mapped = FORMS[form]
     write(tmp_path / name, vectors)
 
@@ -213,7 +213,7 @@ def test_an_archive_may_hold_the_ids(tmp_path: Path):
     assert np.array_equal(table.vectors, VECTORS)
 
 
-def test_the_two_sets_of_a_benchmark_are_told_apart_by_name(tmp_path: Path):
+def test_names_distinguish_the_two_sets_of_a_benchmark(tmp_path: Path):
     h5py = pytest.importorskip("h5py")
     with h5py.File(tmp_path / "glove.hdf5", "w") as file:
         file["train"], file["test"], file["ids"] = VECTORS, VECTORS[:2], IDS
@@ -249,7 +249,7 @@ def test_a_parquet_column_may_be_named_and_its_neighbour_gives_the_ids(tmp_path:
     assert np.array_equal(table.vectors, -VECTORS)
 
 
-def test_the_spare_rows_of_an_mteb_cache_are_no_vectors_and_its_folder_may_be_named(tmp_path: Path):
+def test_the_spare_rows_of_an_mteb_cache_are_not_read_and_its_folder_may_be_named(tmp_path: Path):
     write_mteb(tmp_path / "vectors.npy", VECTORS)
     (tmp_path / "index.json").write_text(json.dumps({"second": 1, "first": 0, "third": 2}))
 
@@ -296,7 +296,7 @@ def test_ids_come_from_any_file_of_text(form: str, tmp_path: Path):
     assert read_embeddings(VECTORS, ids=f"{tmp_path / name}{part}").ids == IDS
 
 
-def test_ids_come_from_a_parquet_column_whole_numbers_as_text(tmp_path: Path):
+def test_ids_come_from_a_parquet_column_integers_as_text(tmp_path: Path):
     pq.write_table(pa.table({"n": range(10, 17), "id": IDS}), tmp_path / "items.parquet")
 
     assert read_embeddings(VECTORS, ids=tmp_path / "items.parquet").ids == IDS
@@ -346,7 +346,7 @@ def test_a_number_that_is_not_finite_is_refused_with_its_place(kind: type, value
     assert read_embeddings(tmp_path / "e.npy", check=False).n == ROWS
 
 
-def test_large_finite_numbers_are_no_error():
+def test_large_finite_numbers_are_accepted():
     largest = np.full((3, 4), np.finfo(np.float32).max, dtype=np.float32)
 
     assert read_embeddings(largest).n == 3
@@ -367,7 +367,7 @@ def test_large_finite_numbers_are_no_error():
         (3.0, "cannot be read from a builtins.float"),
     ],
 )
-def test_what_is_no_table_of_real_numbers_is_refused(thing: object, wanted: str):
+def test_anything_but_a_table_of_real_numbers_is_refused(thing: object, wanted: str):
     with pytest.raises(BadInput, match=wanted):
         read_embeddings(thing)
 
@@ -434,7 +434,7 @@ def test_bad_files_are_refused_in_one_line(name: str, content: bytes, wanted: st
         ([1.0, 2.0], "no column of lists"),
     ],
 )
-def test_a_parquet_column_that_is_no_matrix_is_refused_with_its_row(column: list, wanted: str, tmp_path: Path):
+def test_a_parquet_column_that_is_not_a_matrix_is_refused_with_its_row(column: list, wanted: str, tmp_path: Path):
     pq.write_table(pa.table({"emb": column}), tmp_path / "e.parquet")
 
     with pytest.raises(BadInput, match=rf"e\.parquet.*{wanted}"):

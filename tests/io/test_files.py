@@ -244,7 +244,7 @@ def test_fractional_grades_survive(suffix, tmp_path):
 
 
 @pytest.mark.parametrize("suffix", ["csv", "tsv", "parquet", "jsonl"])
-def test_aspects_survive_where_they_are_asked_for(suffix, tmp_path):
+def test_aspects_survive_where_they_are_requested(suffix, tmp_path):
     judgments = Judgments.from_rows(["q", "q", "q"], ["a", "a", "b"], [1, 2, 0], aspects=["1", "2", "1"])
     files.write_judgments(judgments, tmp_path / f"a.{suffix}")
 
@@ -297,7 +297,7 @@ def test_ids_that_are_not_utf_8_pass_between_trec_and_json_and_are_refused_elsew
 
 
 @pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame, pa.table])
-def test_whole_number_ids_become_text(frame):
+def test_integer_ids_become_text(frame):
     judgments = Judgments.from_dict({"7": {"12": 1}})
 
     hits = files.find_hits(frame({"qid": [7, 7], "docno": [12, 13], "score": [1, 2]}), judgments).hits
@@ -307,7 +307,7 @@ def test_whole_number_ids_become_text(frame):
     assert files.find_hits({7: {12: 1.0, 13: 2.0}}, judgments).hits.above.tolist() == [1]
 
 
-def test_whole_number_ids_in_parquet_become_text(tmp_path):
+def test_integer_ids_in_parquet_become_text(tmp_path):
     pd.DataFrame({"qid": [7], "docno": [12], "score": [1]}).to_parquet(tmp_path / "a.parquet")
 
     assert files.read_ranking(tmp_path / "a.parquet").items == ["12"]
@@ -575,7 +575,7 @@ def test_texts_are_read_from_frames_and_mappings(make):
     assert files.read_texts({7: "one", "8": "two"}).texts == texts.texts
 
 
-def test_an_id_of_a_text_that_comes_twice_is_refused(tmp_path):
+def test_an_id_with_two_texts_is_refused(tmp_path):
     with pytest.raises(BadInput, match="row 2 has the id 'a'"):
         files.read_texts(write_text(tmp_path / "a.csv", "id,text\na,x\na,y\n"))
     with pytest.raises(BadInput, match=":2: the id 'a'"):
@@ -615,7 +615,7 @@ def test_a_real_run_with_many_ties_is_the_same_in_every_format(ties, shared, tmp
         assert seen(tmp_path / f"a.{suffix}") == expected, suffix
 
 
-def test_of_two_texts_that_are_not_utf_8_the_first_is_told_whichever_thread_is_first(tmp_path):
+def test_of_two_texts_that_are_not_utf_8_the_first_is_reported_whichever_thread_is_first(tmp_path):
     size = 130_000
     items = [f"d{number:06d}".encode() for number in range(size)]
     # Rows are read in groups: the last one of the first group, and the first one of the next, which another thread reads.

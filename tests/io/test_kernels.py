@@ -251,7 +251,7 @@ def test_any_white_space_separates(content: bytes):
     assert (hits.above.tolist(), hits.retrieved.tolist(), hits.score.tolist()) == ([1], [2], [1.5])
 
 
-def test_comment_lines_say_nothing_where_comments_are_allowed():
+def test_comment_lines_are_ignored_where_comments_are_allowed():
     content = b"# made by x\n1 Q0 a 1 2.5 t\n  # more\n1 Q0 b#1 2 1.5 t\n"
 
     hits = scanned(content, {"1": {"b#1": 1}}, comments=True)
@@ -265,7 +265,7 @@ def test_a_line_that_begins_with_a_hash_is_an_ordinary_line_otherwise():
     assert hits.retrieved.tolist() == [1]
 
 
-def test_fields_behind_the_tag_are_passed_over_only_when_asked():
+def test_fields_behind_the_tag_are_skipped_only_on_request():
     content = b"1 Q0 a 1 2.5 my run\n1 Q0 b 2 1.5 t\n"
 
     assert scanned(content, {"1": {"b": 1}}, trailing=True).above.tolist() == [1]
@@ -285,7 +285,7 @@ def test_an_ms_marco_run_is_ordered_by_its_rank():
     assert (hits.above.tolist(), hits.score.tolist()) == ([1], [-2.0])
 
 
-def test_the_rank_of_an_ms_marco_run_is_a_whole_number():
+def test_the_rank_of_an_ms_marco_run_is_an_integer():
     with pytest.raises(BadScore, match=r"run:2: the rank is '2.5' in '1\\tb\\t2.5'; a rank is an integer"):
         scanned(b"1\ta\t1\n1\tb\t2.5\n", {"1": {"b": 1}}, layout=MSMARCO_RUN)
 
@@ -354,7 +354,7 @@ def test_of_several_duplicates_the_one_that_ends_first_is_named():
             scanned(content + late, {"1": {"x": 1}, "2": {"x": 1}})
 
 
-def test_one_item_in_two_queries_is_no_duplicate():
+def test_one_item_in_two_queries_is_not_a_duplicate():
     hits = scanned(b"1 Q0 a 1 1.5 t\n2 Q0 a 1 1.5 t\n", {"1": {"a": 1}, "2": {"a": 1}})
 
     assert hits.tied.tolist() == [1, 1]
@@ -434,7 +434,7 @@ def test_every_row_is_the_same_without_the_compiled_kernel(monkeypatch: pytest.M
     assert read() == compiled
 
 
-def test_every_row_can_be_had_with_its_line():
+def test_every_row_is_available_with_its_line():
     columns = read_rows(Memory(b"2 Q0 a 1 2.5 t\n\n1 Q0 b x 1.5 t\n"), ReadOptions())
 
     assert (columns.queries, columns.items) == (["2", "1"], ["a", "b"])

@@ -66,7 +66,7 @@ def test_counts_are_those_of_plain_python(mappings, single, data):
 
 @pytest.mark.parametrize("odd", [float("nan"), float("inf"), -float("inf"), "1.5", None, 10**400, b"1", [1.0], 1j])
 @pytest.mark.parametrize("asked", ["a", "odd"])
-def test_a_value_that_is_no_finite_number_is_refused(way, odd, asked):
+def test_a_value_that_is_not_a_finite_number_is_refused(way, odd, asked):
     assert counts([{"b": 1.0}, {"a": 1.0, "odd": odd}], [["b"], [asked]], single=False) is None
 
 

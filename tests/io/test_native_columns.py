@@ -78,7 +78,7 @@ def test_a_batch_that_begins_within_its_columns_is_read_from_there():
 
 
 @pytest.mark.parametrize("counted", [0, -1])
-def test_missing_values_that_nobody_counted_are_looked_for(counted: int):
+def test_missing_values_that_were_not_counted_are_searched_for(counted: int):
     bitmap = pa.py_buffer(b"\xff")
     texts = [pa.Array.from_buffers(pa.string(), 5, [bitmap, *each.buffers()[1:]], counted) for each in columns()[:2]]
     numbers = pa.Array.from_buffers(pa.float64(), 5, [bitmap, columns()[2].buffers()[1]], counted)

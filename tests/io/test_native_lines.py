@@ -93,7 +93,7 @@ def test_control_characters_belong_to_the_fields_of_lines_of_every_length(layout
 
 @pytest.mark.parametrize("layout", FORMS, ids=lambda layout: layout.name)
 @pytest.mark.parametrize("end", [b"", *ENDS[:3]])
-def test_lines_that_are_cut_off_anywhere_are_told_by_both(layout: Layout, end: bytes):
+def test_both_readers_report_lines_that_are_cut_off_anywhere(layout: Layout, end: bytes):
     fields = list(FORMS[layout])
     fields[layout.item] = b"item"
     good = 0
@@ -145,7 +145,7 @@ def test_judgments_are_the_same_from_lines_of_every_length(monkeypatch: pytest.M
 
 
 @pytest.mark.parametrize("end", [b"", *ENDS[:3]])
-def test_judgments_that_are_cut_off_anywhere_are_told_by_both(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, end: bytes):
+def test_both_readers_report_judgments_that_are_cut_off_anywhere(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, end: bytes):
     path = tmp_path / "qrels"
     line = line_of([b"1", b"0", b"d", b"2"], [b" ", b"\t", b" "], 200, 2, b"x") or b""
     kinds = set[bool]()

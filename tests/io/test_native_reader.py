@@ -211,7 +211,7 @@ def test_a_line_longer_than_any_block_is_read(monkeypatch: pytest.MonkeyPatch):
     assert isinstance(compare(Memory(long + b"word"), {"1": {"a": 1.0}}, TREC_RUN, ReadOptions(), block_size=128), tuple)
 
 
-def test_items_that_are_called_like_queries_are_no_duplicates():
+def test_items_that_are_called_like_queries_are_not_duplicates():
     names = [b"%d" % n for n in range(300)]
     content = b"".join(b"%s Q0 %s 1 1.5 t\n" % (query, item) for item in names for query in names)
 
@@ -230,7 +230,7 @@ def test_a_file_without_a_line_is_refused(content: bytes):
     assert isinstance(compare(Memory(content), {"1": {"a": 1}}, TREC_RUN, ReadOptions()), tuple)
 
 
-def test_ids_that_no_file_can_hold_are_simply_not_found():
+def test_ids_that_no_file_can_hold_are_not_found():
     truth = {"1": {"a b": 1.0, "": 1.0, "x": 1.0}, "": {"x": 1.0}, "2 3": {"x": 1.0}}
 
     assert isinstance(compare(Memory(b"1 Q0 x 1 1.5 t\n1 Q0 a 1 1.5 t\n"), truth, TREC_RUN, ReadOptions()), Hits)
@@ -279,7 +279,7 @@ def test_progress_reaches_the_size_of_the_file(monkeypatch: pytest.MonkeyPatch, 
     assert threads > 1 or len(told) > 5
 
 
-def test_progress_of_a_compressed_file_tells_what_has_been_read(tmp_path: Path):
+def test_progress_of_a_compressed_file_shows_what_has_been_read(tmp_path: Path):
     content, truth = shuffled_or_not(1)
     path = tmp_path / "run.gz"
     path.write_bytes(gzip.compress(content))

@@ -111,7 +111,7 @@ def test_names_that_are_given_go_before_those_in_the_file(tmp_path: Path):
         ("just words\n", BadInput, "no known form of a matrix"),
     ],
 )
-def test_tables_that_are_no_matrix_are_refused_by_row_and_column(content: str, error: type[Exception], message: str, tmp_path):
+def test_tables_that_are_not_a_matrix_are_refused_by_row_and_column(content: str, error: type[Exception], message: str, tmp_path):
     (tmp_path / "m.csv").write_text(content)
 
     with pytest.raises(error, match=message) as caught:

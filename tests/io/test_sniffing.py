@@ -47,7 +47,7 @@ RUNS = {
 
 @pytest.mark.parametrize("case", RUNS)
 @pytest.mark.parametrize("name", ["x", "x.csv", "x.json.gz"])
-def test_a_run_is_told_by_its_content(case, name, tmp_path):
+def test_a_run_is_recognised_by_its_content(case, name, tmp_path):
     content, form = RUNS[case]
     (tmp_path / name).write_text(content, newline="")
 
@@ -72,7 +72,7 @@ JUDGMENTS = {
 
 
 @pytest.mark.parametrize("case", JUDGMENTS)
-def test_judgments_are_told_by_their_content(case, tmp_path):
+def test_judgments_are_recognised_by_their_content(case, tmp_path):
     content, form = JUDGMENTS[case]
     (tmp_path / "x").write_text(content)
 
@@ -94,7 +94,7 @@ def test_what_the_format_that_is_asked_first_is_sure_of_goes_to_no_other(holds, 
     assert sure >= 2
 
 
-def test_parquet_is_told_by_its_columns(tmp_path):
+def test_parquet_is_recognised_by_its_columns(tmp_path):
     pd.DataFrame({"qid": ["q"], "docno": ["d"], "score": [0.5]}).to_parquet(tmp_path / "run")
     pd.DataFrame({"query-id": ["q"], "corpus-id": ["d"], "score": [1]}).to_parquet(tmp_path / "beir")
     pd.DataFrame({"qid": ["q"], "docno": ["d"], "label": [1]}).to_parquet(tmp_path / "judgments")
@@ -138,7 +138,7 @@ FOREIGN = {
 
 
 @pytest.mark.parametrize("case", FOREIGN)
-def test_what_is_no_known_format_is_named(case, tmp_path):
+def test_an_unknown_format_is_reported_with_its_file(case, tmp_path):
     content, pattern = FOREIGN[case]
     (tmp_path / "x").write_bytes(content)
 
@@ -184,7 +184,7 @@ def test_columns_go_by_many_names(found, holds, expected):
     assert likelihood(found, holds, whole=True) >= 0.5
 
 
-def test_a_format_that_nobody_can_tell_is_listed():
+def test_formats_that_content_cannot_show_are_listed():
     held = {entry.name: entry.holds for kind in ("run", "judgments", "texts") for entry in io.formats(kind)}
 
     assert {"trec", "csv", "tsv", "parquet", "jsonl", "json", "msmarco", "mteb", "sentence-transformers", "beir"} <= set(held)

@@ -60,14 +60,14 @@ def test_compressed_files_and_a_byte_order_mark_are_read(tmp_path: Path) -> None
     assert rows_of(read_judgments(marked)) == [("1", "a", 1.0)]
 
 
-def test_the_second_field_is_an_aspect_only_when_asked_for(tmp_path: Path) -> None:
+def test_the_second_field_is_an_aspect_only_on_request(tmp_path: Path) -> None:
     source = source_of(tmp_path, b"1 g2 a 1\n1 g1 b 0\n")
 
     assert read_judgments(source).aspects is None
     assert rows_of(read_judgments(source, Request(aspects="groups"))) == [("1", "g1", "b", 0.0), ("1", "g2", "a", 1.0)]
 
 
-def test_comment_lines_are_passed_over_only_when_asked_for(tmp_path: Path) -> None:
+def test_comment_lines_are_skipped_only_on_request(tmp_path: Path) -> None:
     source = source_of(tmp_path, b"# a comment\n1 0 a 1\n#another\n1 0 #b 1\n")
 
     assert rows_of(read_judgments(source, Request(comments=True))) == [("1", "#b", 1.0), ("1", "a", 1.0)]
@@ -103,14 +103,14 @@ def test_a_wrong_file_is_refused_with_line_and_text(tmp_path: Path, what: str) -
         read_judgments(source_of(tmp_path, content))
 
 
-def test_an_item_may_stand_twice_under_two_aspects(tmp_path: Path) -> None:
+def test_an_item_may_have_a_judgment_for_each_of_two_aspects(tmp_path: Path) -> None:
     source = source_of(tmp_path, b"1 g b 1\n1 h b 0\n1 h b 1\n")
 
     with pytest.raises(DuplicateItem, match="in lines 2 and 3"):
         read_judgments(source, Request(aspects="groups"))
 
 
-def test_of_two_judgments_the_one_that_was_asked_for_is_kept(tmp_path: Path) -> None:
+def test_of_two_judgments_the_requested_one_is_kept(tmp_path: Path) -> None:
     place = source_of(tmp_path, b"1 g b 0\n1 g b 1\n1 h b 2\n").file
 
     first = io.read_judgments(place, duplicates="first")

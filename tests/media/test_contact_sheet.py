@@ -313,7 +313,7 @@ def test_details_become_a_sheet_per_query_with_the_first_right_result_at_its_end
     assert second.tiles[0].score is None
 
 
-def test_queries_are_drawn_in_the_order_that_is_asked_for(pictures: Thumbnails):
+def test_queries_are_drawn_in_the_requested_order(pictures: Thumbnails):
     wanted = [("m", "cyclist at night"), ("m", "unknown"), ("m", "q.png")]
 
     assert [each.name for each in sheets_of(DETAILS, pictures, queries=wanted)] == ["cyclist at night", "unknown", "q.png"]

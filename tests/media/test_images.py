@@ -168,7 +168,7 @@ def test_a_video_that_cannot_tell_its_length_is_counted(tmp_path: Path, monkeypa
     assert close([read_picture(tmp_path / "a.mp4").getpixel((16, 12))], [(80, 0, 0)], 8)
 
 
-def test_a_broken_video_is_named_and_says_nothing_else(tmp_path: Path, capfd):
+def test_a_broken_video_is_named_and_nothing_else_is_printed(tmp_path: Path, capfd):
     write_video(tmp_path / "whole.mp4", 9)
     (tmp_path / "a.mp4").write_bytes((tmp_path / "whole.mp4").read_bytes()[:600])
     capfd.readouterr()
@@ -212,7 +212,7 @@ def jpeg() -> bytes:
     ],
     ids=["empty", "cut png", "png without pixels", "cut jpeg", "text", "program", "pointer", "heif"],
 )
-def test_a_file_that_is_no_whole_picture_is_named(tmp_path: Path, content: bytes, said: str):
+def test_a_file_that_is_not_a_whole_picture_is_named(tmp_path: Path, content: bytes, said: str):
     (tmp_path / "odd.jpg").write_bytes(content)
 
     with pytest.raises(BadInput) as caught:
@@ -370,7 +370,7 @@ def test_thumbnails_keep_a_few_and_read_the_others_again(tmp_path: Path):
     assert shown["b"] is not second
 
 
-def test_pictures_are_loaded_only_when_asked_for():
+def test_pictures_are_loaded_only_when_they_are_read():
     code = "import sys, rankwell.media.images; print(sorted(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 

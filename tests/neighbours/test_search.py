@@ -144,7 +144,7 @@ def test_norms_of_very_different_size_lose_nothing(backend):
         assert_same_lists(found, neighbours(whole(items[:30]), whole(items), 10, metric), 10)
 
 
-def test_vectors_far_from_the_origin_are_told_apart_by_their_distance():
+def test_distances_distinguish_vectors_far_from_the_origin():
     items = np.random.default_rng(10).integers(0, 5, size=(300, 6)).astype(np.float32) + 2**20
 
     found = search(items[:20], items, k=9, metric="l2")
@@ -275,7 +275,7 @@ def test_no_product_lies_further_from_the_truth_than_its_bound(seed, metric, dty
 
 
 @pytest.mark.parametrize("metric", METRICS)
-def test_vectors_that_float32_cannot_tell_apart_are_multiplied_in_float64(metric, backend):
+def test_vectors_that_are_equal_in_float32_are_multiplied_in_float64(metric, backend):
     rng = np.random.default_rng(19)
     items = (rng.integers(-40, 41, size=(4000, 12)) + 2**20).astype(np.float32)
     nearest = search(items[:15], items, k=4, metric=metric, exclude="self", backend=backend, item_block=250)
@@ -285,7 +285,7 @@ def test_vectors_that_float32_cannot_tell_apart_are_multiplied_in_float64(metric
     assert (standing_of.above + standing_of.before).tolist() == [[0, 1, 2, 3]] * 15
 
 
-def test_whole_numbers_are_multiplied_without_error():
+def test_integers_are_multiplied_without_error():
     items = Embeddings(None, np.random.default_rng(16).integers(0, 256, size=(50, 128)).astype(np.uint8))
     space = Space(items, items, "dot")
 

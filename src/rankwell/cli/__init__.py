@@ -24,7 +24,7 @@ def script() -> None:
     if sys.argv[1:2] not in (["evaluate"], ["trec-eval"]):
         # Other commands take longer, and run code of others that may want to tidy up.
         sys.exit(code)
-    # What modules asked for at the end is done; only taking them apart is left out.
+    # Functions that modules registered with atexit run; only the teardown of modules is left out.
     atexit._run_exitfuncs()  # pyright: ignore[reportPrivateUsage]
     with contextlib.suppress(OSError, ValueError):
         sys.stderr.flush()
@@ -103,7 +103,7 @@ def _dispatch(arguments: list[str]) -> int:
             raise KeyboardInterrupt from error
         import traceback
 
-        _say(traceback.format_exc() + "rankwell: internal error; the lines above help to mend it, please report them.")
+        _say(traceback.format_exc() + "rankwell: internal error; the lines above help to correct it, please report them.")
         return 3
 
 
@@ -125,8 +125,8 @@ def _run(arguments: list[str]) -> int:
     try:
         words = find_command(arguments)
         rest = arguments[len(words) :]
-        asked = rest[: rest.index("--")] if "--" in rest else rest
-        if words not in command_summaries() or not HELP.isdisjoint(asked):
+        options = rest[: rest.index("--")] if "--" in rest else rest
+        if words not in command_summaries() or not HELP.isdisjoint(options):
             return _print_page(words)
         command = command_function(words)
         places, named = bind(command, rest)
@@ -162,7 +162,7 @@ def _say(text: str) -> None:
         sys.stderr.write(text + "\n")
         sys.stderr.flush()
     except OSError:
-        # Nobody listens; what the exit code says must not change by that.
+        # The stream is closed or full; the exit code must not change by that.
         sys.stderr = os.fdopen(os.open(os.devnull, os.O_WRONLY), "w", encoding="utf-8")
 
 

@@ -60,9 +60,9 @@ def _panel(title: str, rows: Iterable[tuple[Text, Text]], width: int) -> Panel:
     table = Table.grid(padding=(0, 2, 0, 0), expand=True)
     if width < _NARROW:
         table.add_column(overflow="fold")
-        for name, told in rows:
+        for name, description in rows:
             table.add_row(name)
-            table.add_row(Padding(told, (0, 0, 0, 2)))
+            table.add_row(Padding(description, (0, 0, 0, 2)))
     else:
         table.add_column(max_width=26, overflow="fold")
         table.add_column(ratio=1, overflow="fold")
@@ -75,14 +75,14 @@ def _row(argument: Argument, text: str) -> tuple[Text, Text]:
     name = Text(" ".join(argument.words) or argument.name.upper(), "cyan")
     if argument.flags and argument.form not in ("switch", "pair"):
         name.append(f" {_word(argument)}", "")
-    told = Text(text)
+    description = Text(text)
     if argument.choices:
-        told.append(f" [{', '.join(argument.choices)}]", "dim")
+        description.append(f" [{', '.join(argument.choices)}]", "dim")
     if argument.default is REQUIRED and argument.form != "rest":
-        told.append(" [required]", "red")
+        description.append(" [required]", "red")
     elif argument.form not in ("switch", "rest") and argument.default is not None:
-        told.append(f" [default: {argument.default}]", "dim")
-    return name, told
+        description.append(f" [default: {argument.default}]", "dim")
+    return name, description
 
 
 def _word(argument: Argument) -> str:

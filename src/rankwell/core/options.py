@@ -30,7 +30,7 @@ class Option(NamedTuple):
     kind: Any = None
 
 
-class Passed(NamedTuple):
+class Injected(NamedTuple):
     """A mark in `Annotated`: the program passes this parameter, not the command line."""
 
 
@@ -82,14 +82,14 @@ class Argument(NamedTuple):
 
 
 def arguments_of(function: Callable[..., Any]) -> list[Argument]:
-    """What a command line can say to a function, in its order; a class of options stands for its fields."""
+    """The arguments that a command line can give a function, in its order; a class of options stands for its fields."""
     hints = get_type_hints(function, include_extras=True)
     found: list[Argument] = []
     for each in signature(function).parameters.values():
         hint = hints[each.name]
         if is_dataclass(hint):
             found += [argument._replace(owner=each.name) for argument in arguments_of(hint)]  # pyright: ignore[reportArgumentType]
-        elif Passed() not in getattr(hint, "__metadata__", ()):
+        elif Injected() not in getattr(hint, "__metadata__", ()):
             found.append(_argument(each, hint))
     return found
 
@@ -218,7 +218,7 @@ def _described(documented: Any) -> tuple[str, dict[str, str]]:
 def bind(function: Callable[..., Any], words: Sequence[str]) -> tuple[list[Any], dict[str, Any]]:
     """The arguments, by position and by name, with which the words of a command line call a function; its options as their class.
 
-    Words that stand by themselves may stand between options; after `--` all do. Raises BadUsage for an option that there is not,
+    Positional words may be between options; all words after `--` are positional. Raises BadUsage for an unknown option, for one
     that is given twice, that lacks its value or has one it may not have, for words too many, and for what is missing.
     """
     known = arguments_of(function)

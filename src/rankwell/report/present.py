@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 from rankwell import report as reports
-from rankwell.core.options import Input, Option, Passed
+from rankwell.core.options import Injected, Input, Option
 from rankwell.core.options import cutoffs as cutoffs
 from rankwell.errors import BadUsage
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 InputPlace = Annotated[str, Input()]
 InputOption = Annotated[str | None, Input()]
-Progress = Annotated[Callable[[str, int, int], None] | None, Passed()]
+Progress = Annotated[Callable[[str, int, int], None] | None, Injected()]
 MeasureOption = Annotated[list[str] | None, Option(("--measure", "-m"))]
 ConventionOption = Annotated[str, Option(("--convention", "-c"))]
 

@@ -36,7 +36,7 @@ class _QueryReturns(Exception):
     """A query continues after another one."""
 
 
-class _Judged(NamedTuple):
+class _JudgedQuery(NamedTuple):
     """One query of the judgments: its position, and the row of each of its items."""
 
     position: int
@@ -73,7 +73,7 @@ class _Reader:
         bounds = array("q", bytes(judged.offsets))
         items = list(map(encode_id, judged.items))
         self._judged = {
-            encode_id(query): _Judged(place, {items[row]: row for row in range(bounds[place], bounds[place + 1])})
+            encode_id(query): _JudgedQuery(place, {items[row]: row for row in range(bounds[place], bounds[place + 1])})
             for place, query in enumerate(judged.queries)
         }
         self._clear()
