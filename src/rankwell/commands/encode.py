@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 import rankwell
-from rankwell.encoders import Settings, load_encoder
+from rankwell.encoders import Settings, TextEncoder, load_encoder
 from rankwell.encoders.part_file import write_vectors
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate
 from rankwell.io import files as io
@@ -95,14 +95,7 @@ def encode(
     if output.suffix != ".npy":
         raise BadUsage(f"{output}: embeddings are written as .npy; name the file so.")
     chosen = _read(texts, options)
-    encoder = load_encoder(
-        model, Settings(options.dimensions, options.normalize, options.batch_size, options.device, options.seed)
-    )
-    if options.fit is not None:
-        fitted = encoder.fit(_read(options.fit, replace(options, id_column=None)).texts)
-        if fitted is encoder:
-            raise BadUsage(f"--fit: {model} was trained elsewhere and is not fitted to texts; leave it out.")
-        encoder = fitted
+    encoder = _encoder(model, options)
     manifest = {
         "schema_version": 1,
         "rankwell": rankwell.__version__,
@@ -136,6 +129,19 @@ def encode(
     if done.resumed:
         notes.append(f"{done.resumed} vectors were there from a run that had not ended")
     return Output(notes=(*notes, f"wrote {output} ({done.texts} × {encoder.dimensions} {options.dtype})"))
+
+
+def _encoder(model: str, options: EncodeOptions) -> TextEncoder:
+    """The encoder, fitted to texts where there are any. Raises BadUsage for one that is not fitted to texts."""
+    encoder = load_encoder(
+        model, Settings(options.dimensions, options.normalize, options.batch_size, options.device, options.seed)
+    )
+    if options.fit is None:
+        return encoder
+    fitted = encoder.fit(_read(options.fit, replace(options, id_column=None)).texts)
+    if fitted is encoder:
+        raise BadUsage(f"--fit: {model} was trained elsewhere and is not fitted to texts; leave it out.")
+    return fitted
 
 
 def _read(place: str, options: EncodeOptions) -> _Texts:
