@@ -8,7 +8,6 @@ import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
 from math import isnan
 from typing import Any, Literal, NamedTuple, TypeVar, get_args, overload
 
@@ -28,8 +27,6 @@ TIE_RULES: tuple[TieRule, ...] = get_args(TieRule)
 MatrixTies = TieRule | Literal["input-desc", "averaged", "multiplied"]
 """Ties in a score matrix: `input` and `input-desc` put the lower and the higher position in the gallery first; `averaged` places
 all tied items at the middle of their places (MMT); `multiplied` counts a query once for each place of its tie (CLIP4Clip)."""
-
-_BLOCK = 1 << 20
 
 
 def sort_ids(ids: Iterable[str]) -> list[str]:
@@ -89,37 +86,6 @@ def ratio(part: Floats | Ints, whole: Floats | Ints | int) -> Floats:
     """The quotient, 0 where the divisor is 0: what trec_eval gives a query that has nothing to divide by."""
     below = np.broadcast_to(np.asarray(whole, dtype=np.float64), part.shape)
     return np.divide(part, below, out=np.zeros(part.shape), where=below != 0)
-
-
-def f1_of(shared: Ints, given: Ints, right: Ints) -> Floats:
-    """2 P R / (P + R), 0 where nothing is shared; written as in the official scripts, so that the last bit is theirs too."""
-    value = np.zeros(len(shared))
-    hit = np.flatnonzero(shared > 0)
-    precision, recall = shared[hit] / given[hit], shared[hit] / right[hit]
-    value[hit] = 2 * precision * recall / (precision + recall)
-    return value
-
-
-def multiset_f1(units: Ints, offsets: Ints, given: Ints, right: Ints) -> Floats:
-    """(pairs,) the F1 of two segments of units each, repeats counted; in blocks, so that memory does not grow with the pairs."""
-    lengths = np.diff(offsets)
-    shared = np.zeros(len(given), dtype=np.int64)
-    span = int(units.max(initial=0)) + 1
-    edges = np.flatnonzero(np.diff(np.cumsum(lengths[given] + lengths[right]) // _BLOCK, prepend=-1))
-    for start, stop in pairwise([*edges.tolist(), len(given)]):
-        (one, n_one), (two, n_two) = (
-            np.unique(_unit_keys(units, offsets, each[start:stop], span), return_counts=True) for each in (given, right)
-        )
-        _, left, other = np.intersect1d(one, two, assume_unique=True, return_indices=True)
-        counts = np.bincount(one[left] // span, weights=np.minimum(n_one[left], n_two[other]), minlength=stop - start)
-        shared[start:stop] = counts.astype(np.int64)
-    return f1_of(shared, lengths[given], lengths[right])
-
-
-def _unit_keys(units: Ints, offsets: Ints, segments: Ints, span: int) -> Ints:
-    """(units of the segments,) numbers that are equal where both the place of the segment and the unit are."""
-    rows, bounds = gather(offsets, segments)
-    return np.repeat(np.arange(len(segments), dtype=np.int64) * span, np.diff(bounds)) + units[rows]
 
 
 class RankCounts(NamedTuple):

@@ -1,12 +1,13 @@
 """Whether the answers that a reader gives are right: exactly, in part, or at all."""
 
 from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
 from typing import Literal, NamedTuple
 
 import numpy as np
 
 from rankwell.core.registry import measure
-from rankwell.core.tables import Bools, Floats, Ints, f1_of, gather, multiset_f1, offsets_of, ratio
+from rankwell.core.tables import Bools, Floats, Ints, gather, offsets_of, ratio
 from rankwell.errors import BadUsage
 from rankwell.media.texts import NormalizerName
 from rankwell.tasks.answers.answer_pairs import AnswerPairs, NormalForms
@@ -21,6 +22,7 @@ _EXEMPT = {
     "unjudged tail": "an empty list is no answer, a list with something in it is",
 }
 _SQUAD = "Rajpurkar and others 2016, SQuAD: 100,000+ questions for machine comprehension of text"
+_UNITS_AT_ONCE = 1 << 20
 _PIAF = "Haystack 0.9 eval.py, deepset 2021, which PIAF's evaluation calls"
 
 
@@ -93,7 +95,7 @@ def _compare_spans(pairs: AnswerPairs, rule: Rule, answer: Ints, gold: Ints) -> 
         return (comparable & (shared > 0)).astype(np.float64)
     if rule == "span":
         return (comparable & (start == first) & (end == last)).astype(np.float64)
-    return f1_of(np.where(comparable, np.maximum(shared, 0), 0), end - start, last - first)
+    return _f1_of(np.where(comparable, np.maximum(shared, 0), 0), end - start, last - first)
 
 
 def _compare_texts(forms: NormalForms, rule: Rule, answer: Ints, gold: Ints, no_answer: NoAnswer) -> Floats:
@@ -123,7 +125,7 @@ def _token_f1(texts: Sequence[str], given: Ints, right: Ints) -> Floats:
         ends.append(len(tokens))
     number: dict[str, int] = {}
     units = np.fromiter(map(number.setdefault, tokens, range(len(tokens))), dtype=np.int64, count=len(tokens))
-    return multiset_f1(units, np.array(ends), np.searchsorted(needed, given), np.searchsorted(needed, right))
+    return _multiset_f1(units, np.array(ends), np.searchsorted(needed, given), np.searchsorted(needed, right))
 
 
 def _char_f1(texts: Sequence[str], given: Ints, right: Ints) -> Floats:
@@ -131,7 +133,7 @@ def _char_f1(texts: Sequence[str], given: Ints, right: Ints) -> Floats:
     chosen = [texts[code] for code in needed.tolist()]
     units = np.frombuffer("".join(chosen).encode("utf-32-le", "surrogatepass"), dtype="<u4").astype(np.int64)
     ends = offsets_of(np.array([len(each) for each in chosen], dtype=np.int64))
-    return multiset_f1(units, ends, np.searchsorted(needed, given), np.searchsorted(needed, right))
+    return _multiset_f1(units, ends, np.searchsorted(needed, given), np.searchsorted(needed, right))
 
 
 def _of_pairs(holds: Callable[[str, str], bool]) -> "Compare":
@@ -314,3 +316,34 @@ def answer_accuracy(
     """
     scores = answer_scores(pairs, match, _normal(normalizer, match in ("overlap", "intersect")), no_answer)
     return _finish(pairs, _best(pairs, scores, k), population, retrieval, no_answer, na_threshold)
+
+
+def _f1_of(shared: Ints, given: Ints, right: Ints) -> Floats:
+    """2 P R / (P + R), 0 where nothing is shared; computed as in the official scripts, so that the last bit agrees, too."""
+    value = np.zeros(len(shared))
+    hit = np.flatnonzero(shared > 0)
+    precision, recall = shared[hit] / given[hit], shared[hit] / right[hit]
+    value[hit] = 2 * precision * recall / (precision + recall)
+    return value
+
+
+def _multiset_f1(units: Ints, offsets: Ints, given: Ints, right: Ints) -> Floats:
+    """(pairs,) the F1 of two segments of units each, repeats counted; in blocks, so that memory does not grow with the pairs."""
+    lengths = np.diff(offsets)
+    shared = np.zeros(len(given), dtype=np.int64)
+    span = int(units.max(initial=0)) + 1
+    edges = np.flatnonzero(np.diff(np.cumsum(lengths[given] + lengths[right]) // _UNITS_AT_ONCE, prepend=-1))
+    for start, stop in pairwise([*edges.tolist(), len(given)]):
+        (one, n_one), (two, n_two) = (
+            np.unique(_unit_keys(units, offsets, each[start:stop], span), return_counts=True) for each in (given, right)
+        )
+        _, left, other = np.intersect1d(one, two, assume_unique=True, return_indices=True)
+        counts = np.bincount(one[left] // span, weights=np.minimum(n_one[left], n_two[other]), minlength=stop - start)
+        shared[start:stop] = counts.astype(np.int64)
+    return _f1_of(shared, lengths[given], lengths[right])
+
+
+def _unit_keys(units: Ints, offsets: Ints, segments: Ints, span: int) -> Ints:
+    """(units of the segments,) numbers that are equal where both the place of the segment and the unit are."""
+    rows, bounds = gather(offsets, segments)
+    return np.repeat(np.arange(len(segments), dtype=np.int64) * span, np.diff(bounds)) + units[rows]
