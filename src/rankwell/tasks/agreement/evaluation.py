@@ -26,7 +26,6 @@ from rankwell.stats import Intervals
 from rankwell.stats.paired_bootstrap import relative_changes
 from rankwell.stats.summaries import SummaryRow
 from rankwell.store import Source
-from rankwell.tasks.agreement.conventions import cuts_gold
 from rankwell.tasks.agreement.inputs import Model, ReferenceLists, Sample, check_vectors, named_models, read_models, sources_of
 from rankwell.tasks.agreement.measures.agreement_space import margin
 from rankwell.tasks.agreement.options import (
@@ -34,6 +33,7 @@ from rankwell.tasks.agreement.options import (
     MeasurePlan,
     bare_words,
     convention_of,
+    cuts_gold,
     plan_measures,
     requested_measures,
     with_parameter,
@@ -332,6 +332,8 @@ def _changes(builder: ResultsBuilder, candidates: Sequence[str], intervals: Inte
     queries that count in both, which each resample of the interval draws alike for both. `measure` is `Change(…)`.
     """
     first, *others = candidates
+    if not others:
+        return []
     base = {each.measure: each for each in builder.values if each.run == first and each.summary == "mean"}
     compared = [
         (base[each.measure], each, own["k"])

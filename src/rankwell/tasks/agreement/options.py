@@ -3,16 +3,15 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal, NamedTuple, get_args
+from typing import Annotated, Literal, NamedTuple, get_args
 
 from rankwell.conventions import CONVENTIONS, Convention
-from rankwell.core.options import ConventionName, InputData, MeasureNames, Option
+from rankwell.core.options import ConventionName, InputData, MeasureNames, Option, cutoffs
 from rankwell.core.registry import Measure, measure_names, parse_measure
 from rankwell.core.views.ranking_pairs import Gains
 from rankwell.errors import BadUsage, UnknownName
-from rankwell.report.present import cutoffs
 from rankwell.stats import Intervals
-from rankwell.tasks.agreement.conventions import cuts_gold
+from rankwell.tasks.agreement.conventions import AgreementConvention
 
 _GAINS = re.compile(r"gains=(['\"]?)([\w-]+)\1,?")
 # Below two items, or half of the points beyond k, these are undefined for all queries.
@@ -78,12 +77,7 @@ class AgreementOptions:
     @property
     def ks(self) -> tuple[int, ...]:
         """The cut-offs, ascending. Raises BadUsage for anything but positive integers."""
-        if isinstance(self.k, str):
-            return cutoffs(self.k)
-        ks: tuple[Any, ...] = (self.k,) if isinstance(self.k, int) else tuple(self.k)
-        if not ks or not all(isinstance(each, int) and each >= 1 for each in ks):
-            raise BadUsage(f"k={ks!r}: expected positive integers, as 1,3,5,10.")
-        return tuple(sorted(set(ks)))
+        return tuple(sorted(set(cutoffs(self.k))))
 
     def n_samples(self, n_items: int) -> int:
         """Number of queries, at most all items. Raises BadUsage for anything but an integer, or all."""
@@ -101,6 +95,12 @@ def convention_of(options: AgreementOptions) -> Convention:
         known = [each for each in CONVENTIONS if "agreement" in CONVENTIONS[each].tasks]
         raise BadUsage(f"the convention {name} judges runs; for agreement there are rankwell and {', '.join(known)}.")
     return entry
+
+
+def cuts_gold(convention: Convention) -> bool:
+    """Whether as many first items of the reference are relevant as the cut-off says, at each cut-off."""
+    rules: AgreementConvention = convention.tasks.get("agreement", AgreementConvention())
+    return rules.gold_depth == "cut"
 
 
 class MeasurePlan(NamedTuple):

@@ -15,9 +15,8 @@ from rankwell.errors import BadUsage
 from rankwell.evaluation.results import Results
 from rankwell.report import MISSING, Row, visible
 from rankwell.report.present import FormatOption, InputPlace, Output, OutputOption, PerQueryOption, Progress
-from rankwell.tasks.agreement.conventions import cuts_gold
 from rankwell.tasks.agreement.evaluation import agree as agree_models
-from rankwell.tasks.agreement.options import AgreementOptions
+from rankwell.tasks.agreement.options import AgreementOptions, cuts_gold
 
 _RULE = 70
 _COLUMN = 15

@@ -2,8 +2,6 @@
 
 from typing import Literal, NamedTuple
 
-from rankwell.conventions import Convention
-
 
 class AgreementConvention(NamedTuple):
     """Options of a convention in comparison with a reference.
@@ -12,9 +10,3 @@ class AgreementConvention(NamedTuple):
     """
 
     gold_depth: Literal["cut", "max"] = "max"
-
-
-def cuts_gold(convention: Convention) -> bool:
-    """Whether as many first items of the reference are relevant as the cut-off says, at each cut-off."""
-    rules: AgreementConvention = convention.tasks.get("agreement", AgreementConvention())
-    return rules.gold_depth == "cut"
