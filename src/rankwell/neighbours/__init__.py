@@ -15,6 +15,7 @@ import numpy as np
 from rankwell.core.kernels.products import Best, Counted, Exclude, ExcludedPairs, Exclusion, Groups, ProductHits, Shortlist, width
 from rankwell.core.kernels.similarity import Block, Metric, Reals, Space, metric_name, score_pairs
 from rankwell.core.kernels.workers import in_threads, processors
+from rankwell.core.options import takes_options
 from rankwell.core.registry import Catalogue
 from rankwell.core.tables import Floats, Ints, RankCounts
 from rankwell.core.tables.embeddings import Embeddings, Vectors, as_embeddings
@@ -97,31 +98,42 @@ class TopK:
         )
 
 
+@dataclass(frozen=True, kw_only=True)
+class SearchOptions:
+    """Options of exact search.
+
+    metric: `cosine`, `dot`, or `l2` (negative distance). exclude: `self` excludes the item whose name is the query's.
+    groups: excludes items with the query's label. device: of torch; None takes a GPU where there is one.
+    query_block, item_block: numbers of vectors that are multiplied at once; None takes those that suit the backend.
+    """
+
+    metric: str = "cosine"
+    exclude: Exclude = "none"
+    groups: Groups | None = None
+    backend: str = "numpy"
+    device: str | None = None
+    query_block: int | None = None
+    item_block: int | None = None
+
+
+@takes_options(SearchOptions)
 def search(
     queries: Embeddings | Vectors,
     items: Embeddings | Vectors,
     *,
     k: int,
-    metric: str = "cosine",
-    exclude: Exclude = "none",
-    groups: Groups | None = None,
-    backend: str = "numpy",
-    device: str | None = None,
-    query_block: int | None = None,
-    item_block: int | None = None,
+    options: SearchOptions,
     progress: Progress | None = None,
 ) -> TopK:
     """The k items with the highest scores of each query, exactly.
 
     queries, items: Embeddings, or arrays (n, d) whose names are their positions; both may be memory-mapped and are read block by
-    block. metric: `cosine`, `dot`, or `l2` (negative distance). exclude: `self` bars the item whose name is the query's.
-    groups: bars items with the query's label. device: of torch; None takes a GPU where there is one.
-    Raises BadInput that names the row of a vector which is NaN, infinite, or zero under cosine, and where dimensions differ;
-    BadUsage for k below 1, UnknownName for an unknown metric or backend, MissingExtra for a backend that is not installed.
+    block. Raises BadInput that names the row of a vector which is NaN, infinite, or zero under cosine, and where dimensions
+    differ; BadUsage for k below 1, UnknownName for an unknown metric or backend, MissingExtra for a missing backend.
     """
     if k < 1:
         raise BadUsage(f"k is {k}; a search is for one item or more.")
-    task = _Task(queries, items, metric, exclude, groups, backend, device, query_block, item_block, progress)
+    task = _Task(queries, items, options, progress)
     depth = min(k, task.items.n)
     parts = task.run(lambda part: _search_part(task, part, depth), 24 * width(depth)) if depth else []
     shape = task.queries.n, k
@@ -132,27 +144,21 @@ def search(
     return TopK(positions, scores, task.queries.names(), task.items.names(), task.metric)
 
 
+@takes_options(SearchOptions)
 def ranks_of(
     queries: Embeddings | Vectors,
     items: Embeddings | Vectors,
     wanted: Ints,
     *,
-    metric: str = "cosine",
-    exclude: Exclude = "none",
-    groups: Groups | None = None,
-    backend: str = "numpy",
-    device: str | None = None,
-    query_block: int | None = None,
-    item_block: int | None = None,
+    options: SearchOptions,
     progress: Progress | None = None,
 ) -> RankCounts:
-    """For each query and each of its wanted items: how many items score higher, how many the same; counted, never sorted.
+    """For each query and each of its wanted items the numbers of items that score higher and the same; counted, never sorted.
 
-    wanted: (queries, m) positions of items, -1 for none. Excluded items are not counted; to ask for one is an error. The rank
-    of an item is `above + 1` at best and `above + tied` at worst. The other parameters and errors are those of `search`; the
-    backend `faiss` cannot count.
+    wanted: (queries, m) positions of items, -1 for none. Excluded items are not counted; to request one is an error. The rank
+    of an item is `above + 1` at best and `above + tied` at worst. Errors are those of `search`; the backend `faiss` cannot count.
     """
-    task = _Task(queries, items, metric, exclude, groups, backend, device, query_block, item_block, progress)
+    task = _Task(queries, items, options, progress)
     if wanted.ndim != 2 or len(wanted) != task.queries.n or wanted.max(initial=-1) >= task.items.n or wanted.min(initial=0) < -1:
         raise BadInput(
             f"wanted positions of shape {wanted.shape} from {wanted.min(initial=0)} to {wanted.max(initial=-1)}; there is a row "
@@ -179,29 +185,19 @@ class _Task:
     """The common part of `search` and `ranks_of`: the checked tables, the excluded pairs, and the tiles of work."""
 
     def __init__(
-        self,
-        queries: Embeddings | Vectors,
-        items: Embeddings | Vectors,
-        metric: str,
-        exclude: Exclude,
-        groups: Groups | None,
-        backend: str,
-        device: str | None,
-        query_block: int | None,
-        item_block: int | None,
-        progress: Progress | None,
+        self, queries: Embeddings | Vectors, items: Embeddings | Vectors, options: SearchOptions, progress: Progress | None
     ) -> None:
         self.queries, self.items = as_embeddings(queries), as_embeddings(items)
-        self.metric: Metric = metric_name(metric)
-        self._backend, self._device, self._progress, self._done = BACKENDS[backend], device, progress, 0
+        self.metric: Metric = metric_name(options.metric)
+        self._backend, self._device, self._progress, self._done = BACKENDS[options.backend], options.device, progress, 0
         self._double, self._lock = False, Lock()
-        self.query_block = self._backend.query_block if query_block is None else query_block
-        self.item_block = self._backend.item_block if item_block is None else item_block
-        if item_block is None and self._backend.parallel:
+        self.query_block = self._backend.query_block if options.query_block is None else options.query_block
+        self.item_block = self._backend.item_block if options.item_block is None else options.item_block
+        if options.item_block is None and self._backend.parallel:
             self.item_block = max(256, min(self.item_block, _ITEM_BYTES // (4 * self.items.dimensions)))
         if min(self.query_block, self.item_block) < 1:
             raise BadUsage(f"blocks of {self.query_block} queries and {self.item_block} items; a block has one or more.")
-        self.exclusion = Exclusion(self.queries, self.items, exclude, groups)
+        self.exclusion = Exclusion(self.queries, self.items, options.exclude, options.groups)
 
     def run(self, work: Callable[["_QueryRange"], PartResult | None], bytes_each: int) -> list[PartResult]:
         """The result of the work for every part of the queries, in order; bytes_each: memory per query besides its vector.

@@ -20,5 +20,5 @@ else:
 
 
 def name() -> str:
-    """The implementation in use: `native` or `numpy`."""
-    return "numpy" if library is None else "native"  # pyright: ignore[reportUnnecessaryComparison]
+    """The implementation in use: `native` or `python`."""
+    return "python" if library is None else "native"  # pyright: ignore[reportUnnecessaryComparison]
