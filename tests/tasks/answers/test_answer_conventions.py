@@ -149,7 +149,7 @@ def test_the_article_counts_accuracy_and_em_over_correct_retrievals_and_f1_over_
 
 
 @pytest.mark.parametrize("nothing", [[None], [""], []])
-def test_in_the_article_none_an_empty_text_and_an_empty_list_are_no_answer(nothing: list[str | None]):
+def test_in_the_article_none_an_empty_text_and_an_empty_list_all_say_that_there_is_none(nothing: list[str | None]):
     assert set(report("piaf-article", of_texts({"a": [], "b": ["x"]}, {"a": nothing, "b": ["x"]})).values()) == {1.0}
 
 

@@ -60,7 +60,7 @@ def test_the_order_of_articles_paragraphs_and_questions_does_not_show(tmp_path: 
     assert after == before
 
 
-def test_missing_whole_number_and_empty_ids_are_understood(tmp_path: Path) -> None:
+def test_missing_integer_and_empty_ids_are_understood(tmp_path: Path) -> None:
     gold = squad(qa(-7342), {"question": "No id?", "answers": []}, qa(""), qa(None))
 
     found = read_questions(written(tmp_path / "gold.json", gold))
@@ -135,7 +135,7 @@ def test_offsets_count_characters_and_not_bytes(tmp_path: Path) -> None:
     assert read_questions(written(tmp_path / "gold.json", gold)).counts.get("misaligned", 0) == 0
 
 
-def test_marks_that_contradict_the_answers_are_told(tmp_path: Path) -> None:
+def test_marks_that_contradict_the_answers_are_noted(tmp_path: Path) -> None:
     gold = squad(qa("a", answers=[], is_impossible=False), qa("b", is_impossible=True), qa("c", answers=[]), qa("d"))
 
     found = read_questions(written(tmp_path / "gold.json", gold))
@@ -206,7 +206,7 @@ def test_standard_input_is_read(monkeypatch: pytest.MonkeyPatch, tmp_path: Path)
     assert read_questions("-").table.ids == ("q1",)
 
 
-def test_a_byte_order_mark_is_passed_over_and_told(tmp_path: Path) -> None:
+def test_a_byte_order_mark_is_skipped_with_a_note(tmp_path: Path) -> None:
     path = tmp_path / "gold.json"
     path.write_bytes(b"\xef\xbb\xbf" + json.dumps(squad(qa())).encode())
 
@@ -224,7 +224,7 @@ def test_questions_with_one_text_are_reported_and_never_merged(tmp_path: Path) -
     assert any("3 questions share their text" in note and "a, b, d" in note for note in found.notes)
 
 
-def test_an_id_that_comes_twice_is_refused_with_both_places(tmp_path: Path) -> None:
+def test_an_id_that_appears_twice_is_refused_with_both_places(tmp_path: Path) -> None:
     path = written(tmp_path / "gold.json", squad(qa("a"), qa("b"), qa("a", "Other?")))
 
     with pytest.raises(
@@ -238,25 +238,28 @@ def test_an_id_that_comes_twice_is_refused_with_both_places(tmp_path: Path) -> N
     [
         (
             squad(qa(answers=[{"text": "x", "answer_start": "x"}])),
-            r'qas\[0\]\.answers\[0\]\.answer_start is "x"; a whole number',
+            r'qas\[0\]\.answers\[0\]\.answer_start is "x"; expected an integer',
         ),
         (squad(qa(answers=[{"text": "x", "answer_start": 1.5}])), r"answer_start is 1\.5"),
-        (squad(qa(answers=[{"text": 1990, "answer_start": 0}])), r"answers\[0\]\.text is 1990; a text"),
+        (squad(qa(answers=[{"text": 1990, "answer_start": 0}])), r"answers\[0\]\.text is 1990; expected a string"),
         (squad(qa(answers=[{"answer_start": 0}])), r"answers\[0\]\.text is missing"),
         (squad(qa(answers=[7])), r"answers\[0\] is 7"),
-        (squad(qa(answers=7)), r"qas\[0\]\.answers is 7; a list of answers"),
-        (squad(qa(is_impossible="perhaps")), r'is_impossible is "perhaps"; true or false'),
+        (squad(qa(answers=7)), r"qas\[0\]\.answers is 7; expected a list of answers"),
+        (squad(qa(is_impossible="perhaps")), r'is_impossible is "perhaps"; expected true or false'),
         (squad(qa(1.5)), r"qas\[0\]\.id is 1\.5"),
         (squad({"id": "a", "answers": []}), r"qas\[0\]\.question is missing"),
-        (squad("text"), r'paragraphs\[0\]\.qas\[0\] is "text"; an object'),
+        (squad("text"), r'paragraphs\[0\]\.qas\[0\] is "text"; expected an object'),
         ({"data": [{"title": "T", "paragraphs": [{"qas": []}]}]}, r"data\[0\]\.paragraphs\[0\]\.context is missing"),
-        ({"data": [{"title": "T", "paragraphs": [{"context": "c", "qas": {"a": 1}}]}]}, r"qas is an object of 1; a list"),
-        ({"data": [{"title": "T", "paragraphs": []}, 3]}, r"data\[1\] is 3; an object"),
+        (
+            {"data": [{"title": "T", "paragraphs": [{"context": "c", "qas": {"a": 1}}]}]},
+            r"qas is an object of 1; expected a list",
+        ),
+        ({"data": [{"title": "T", "paragraphs": []}, 3]}, r"data\[1\] is 3; expected an object"),
         ({"data": [{"title": "T", "paragraphs": []}, {"title": "U"}]}, r"data\[1\]\.paragraphs is missing"),
-        ({"data": {"title": "T"}, "version": "1"}, r"data is an object of 1; a list of articles"),
+        ({"data": {"title": "T"}, "version": "1"}, r"data is an object of 1; expected a list of articles"),
     ],
 )
-def test_what_is_no_squad_is_told_by_the_path_inside_the_document(gold: Any, said: str, tmp_path: Path) -> None:
+def test_other_content_than_squad_is_reported_by_the_path_inside_the_document(gold: Any, said: str, tmp_path: Path) -> None:
     with pytest.raises(BadInput, match=said) as caught:
         read_questions(written(tmp_path / "gold.json", gold))
 
@@ -264,7 +267,7 @@ def test_what_is_no_squad_is_told_by_the_path_inside_the_document(gold: Any, sai
     assert "\n" not in str(caught.value)
 
 
-def test_truncated_json_is_told_by_line_and_by_the_path_where_it_ends(tmp_path: Path) -> None:
+def test_truncated_json_is_reported_by_line_and_by_the_path_where_it_ends(tmp_path: Path) -> None:
     whole = json.dumps(squad(qa("a"), qa("b")), indent=1)
     cut = whole[: whole.rindex('"Paris"') + 3]
 
@@ -275,7 +278,7 @@ def test_truncated_json_is_told_by_line_and_by_the_path_where_it_ends(tmp_path: 
         read_questions(written(tmp_path / "gold.json", cut))
 
 
-def test_a_broken_line_is_told_by_its_number(tmp_path: Path) -> None:
+def test_a_broken_line_is_reported_by_its_number(tmp_path: Path) -> None:
     with pytest.raises(BadLine, match=r"gold\.jsonl:2: .*JSON object per line"):
         read_questions(written(tmp_path / "gold.jsonl", '{"question": "a", "answer": ["b"]}\n{"question": "c", "ans'))
 
@@ -305,7 +308,7 @@ def test_swapped_files_are_recognised(tmp_path: Path) -> None:
         read_questions(run)
 
 
-def test_what_is_no_known_form_is_told_with_the_known_ones(tmp_path: Path) -> None:
+def test_an_unknown_form_is_reported_with_the_known_ones(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match=r"the columns are 'a', 'b'; known forms .* squad"):
         read_questions(written(tmp_path / "gold.csv", "a,b\n1,2\n"))
     with pytest.raises(BadInput, match=r"the document is a list of 2; known forms"):
@@ -423,7 +426,7 @@ def test_positions_of_single_answers_may_have_a_column(tmp_path: Path) -> None:
 def test_columns_of_different_length_are_refused(tmp_path: Path) -> None:
     rows = [{"id": "a", "question": "?", "answers": {"text": ["x", "y"], "answer_start": [0]}}]
 
-    with pytest.raises(BadInput, match=r"\[0\]\.answers\.answer_start is a list of 1; a list of 2"):
+    with pytest.raises(BadInput, match=r"\[0\]\.answers\.answer_start is a list of 1; expected a list of 2"):
         read_questions(rows)
 
 
@@ -512,7 +515,7 @@ def test_kilt_guesses_are_answers_and_retrieved_pages(tmp_path: Path) -> None:
     assert predictions.table.documents == ("5",)
     assert list(retrieved.table.items) == ["5", "1"]
     assert retrieved.ordered
-    with pytest.raises(BadInput, match=r"output is a list of 3; a list of one output"):
+    with pytest.raises(BadInput, match=r"output is a list of 3; expected a list of one output"):
         read_predictions(lines(tmp_path / "gold.jsonl", KILT_GOLD, guess))
 
 

@@ -159,7 +159,7 @@ LISTS: dict[str, list[str | None]] = {
         ("never", ""),
     ],
 )
-def test_what_is_no_answer_has_a_name(rule: Any, right: str):
+def test_each_rule_for_no_answer_has_a_name(rule: Any, right: str):
     view = answer_pairs({each: [] for each in LISTS}, LISTS)
 
     for values in (answer_em(view, no_answer=rule), answer_f1(view, no_answer=rule)):
@@ -312,7 +312,7 @@ def test_the_best_threshold_reaches_what_it_says_and_no_threshold_reaches_more(r
 
 @settings(max_examples=200, deadline=None, derandomize=True)
 @given(ROWS)
-def test_the_quirk_of_the_official_script_is_reproduced_when_asked_for(rows: list[tuple[float, bool, float]]):
+def test_the_quirk_of_the_official_script_is_reproduced_on_request(rows: list[tuple[float, bool, float]]):
     scores, answerable, numbers = columns(rows)
 
     found = best_threshold(scores, answerable, numbers, ties="official")

@@ -69,7 +69,7 @@ def test_a_text_that_several_questions_share_is_answered_for_each_or_refused(tmp
 
     assert answers_of(read_predictions(one, questions=gold).table) == {str(n): ["Bob"] for n in range(12)}
     assert answers_of(read_predictions(twelve, questions=gold).table) == {str(n): [str(n)] for n in range(12)}
-    with pytest.raises(BadInput, match=r"stands 2 times here and 12 times among the questions"):
+    with pytest.raises(BadInput, match=r"appears 2 times here and 12 times among the questions"):
         read_predictions(twelve[:2], questions=gold)
 
 
@@ -101,7 +101,7 @@ def test_a_document_twice_in_a_list_is_refused_or_kept_once(tmp_path: Path) -> N
     assert any("1 documents appear again" in note for note in kept.notes)
 
 
-def test_a_score_that_is_no_number_is_told_by_its_path(tmp_path: Path) -> None:
+def test_a_score_that_is_not_a_number_is_reported_by_its_path(tmp_path: Path) -> None:
     for score in ("x", "nan", True, "1_0"):
         with pytest.raises(BadInput, match=r"\[0\]\.ctxs\[0\]\.score is"):
             read_retrieved(
@@ -315,7 +315,7 @@ def test_ragas_context_ids_name_the_contexts(tmp_path: Path) -> None:
 
     assert list(read_retrieved([row]).table.items) == ["4", "b"]
     assert read_questions([row]).table.evidence == {"0": (("b",),)}
-    with pytest.raises(BadInput, match=r"retrieved_context_ids is a list of 1; a list of 2"):
+    with pytest.raises(BadInput, match=r"retrieved_context_ids is a list of 1; expected a list of 2"):
         read_retrieved([{**row, "retrieved_context_ids": ["b"]}])
 
 
@@ -339,12 +339,12 @@ def test_official_predictions_are_one_text_each(tmp_path: Path) -> None:
 
 
 def test_a_key_that_json_readers_would_overwrite_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(DuplicateItem, match=r"'a' stands twice, as entries 1 and 3"):
+    with pytest.raises(DuplicateItem, match=r"'a' appears twice, as entries 1 and 3"):
         read_predictions(written(tmp_path / "predictions.json", '{"a": "x", "b": "y", "a": "z"}'))
 
 
-def test_mixed_kinds_of_predictions_are_told_by_their_key(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match=r'predictions\.json: \["5a"\] is 3; a text, or null'):
+def test_mixed_kinds_of_predictions_are_reported_by_their_key(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match=r'predictions\.json: \["5a"\] is 3; expected a string, or null'):
         read_predictions(written(tmp_path / "predictions.json", {"4": "x", "5a": 3}))
 
 
@@ -379,7 +379,7 @@ def test_hugging_face_predictions_carry_their_no_answer_probability(tmp_path: Pa
     assert found.table.no_answer[0] == 0.25
 
 
-def test_no_answer_probabilities_and_null_odds_are_told_apart(tmp_path: Path) -> None:
+def test_no_answer_probabilities_and_null_odds_are_distinguished(tmp_path: Path) -> None:
     probabilities = read_na_probs(written(tmp_path / "na.json", {"a": 0.25, "b": 1}))
     odds = read_na_probs(written(tmp_path / "odds.json", {"a": -3.5, "b": 0.5}))
     tied = read_na_probs(written(tmp_path / "zero.json", {"a": 0, "b": 0.0}))
@@ -389,7 +389,7 @@ def test_no_answer_probabilities_and_null_odds_are_told_apart(tmp_path: Path) ->
     assert "1 of 2 values are not between 0 and 1" in odds.notes[0]
     assert "all 2 values are 0" in tied.notes[0]
     for wrong in ('{"a": 0.3, "b": "x"}', '{"a": 0.3, "b": NaN}', '{"a": 0.3, "b": true}', '{"a": 0.3, "b": null}'):
-        with pytest.raises(BadInput, match=r"na\.json: b is .*; a finite number"):
+        with pytest.raises(BadInput, match=r"na\.json: b is .*; expected a finite number"):
             read_na_probs(written(tmp_path / "na.json", wrong))
 
 
@@ -425,7 +425,7 @@ def test_two_answers_of_one_rank_are_refused_with_both_places(tmp_path: Path) ->
 
     with pytest.raises(DuplicateItem, match=r"answers\.jsonl:1 and 3 both have rank 1 of the question 'a'"):
         read_predictions(lines(tmp_path / "answers.jsonl", *records))
-    with pytest.raises(BadInput, match=r"answers\.jsonl:1: rank is 0; a rank, a whole number from 1"):
+    with pytest.raises(BadInput, match=r"answers\.jsonl:1: rank is 0; expected a rank, a positive integer"):
         read_predictions(
             lines(tmp_path / "answers.jsonl", {"id": "a", "rank": 0, "text": "x"}, {"id": "b", "rank": 1, "text": "x"})
         )
@@ -475,7 +475,7 @@ def test_predictions_without_any_are_nothing_to_evaluate(tmp_path: Path) -> None
         read_predictions({}, format="predictions")
 
 
-def test_every_format_that_is_told_apart_can_be_named() -> None:
+def test_every_format_that_content_distinguishes_can_be_named() -> None:
     for holds in ("questions", "predictions", "na-probs", "retrieved"):
         assert answer_formats(holds)
     assert {"squad", "rows", "nq-open", "triviaqa", "kilt", "dpr", "pyserini", "haystack", "haystack-labels", "ragas"} <= {

@@ -286,23 +286,23 @@ def by_hand(
     from transformers import AutoModelForQuestionAnswering, AutoTokenizer
 
     tokenizer, model = AutoTokenizer.from_pretrained(folder), AutoModelForQuestionAnswering.from_pretrained(folder)
-    asked = tokenizer(question, add_special_tokens=False)["input_ids"]
+    query_tokens = tokenizer(question, add_special_tokens=False)["input_ids"]
     whole = tokenizer(text, add_special_tokens=False, return_offsets_mapping=True)
     tokens, places = whole["input_ids"], whole["offset_mapping"]
-    room = window - len(asked) - 3
+    room = window - len(query_tokens) - 3
     spans: dict[tuple[int, int], float] = {}
     none, begin = float("inf"), 0
     while True:
         part = tokens[begin : begin + room]
-        row = [2, *asked, 3, *part, 3]
-        kinds = [0] * (len(asked) + 2) + [1] * (len(part) + 1)
+        row = [2, *query_tokens, 3, *part, 3]
+        kinds = [0] * (len(query_tokens) + 2) + [1] * (len(part) + 1)
         with torch.inference_mode():
             out = model(input_ids=torch.tensor([row]), token_type_ids=torch.tensor([kinds]))
         starts, ends = out.start_logits[0].tolist(), out.end_logits[0].tolist()
         none = min(none, starts[0] + ends[0])
         for first in range(len(part)):
             for last in range(first, min(first + longest, len(part))):
-                score = starts[len(asked) + 2 + first] + ends[len(asked) + 2 + last]
+                score = starts[len(query_tokens) + 2 + first] + ends[len(query_tokens) + 2 + last]
                 span = (places[begin + first][0], places[begin + last][1])
                 spans[span] = max(spans.get(span, score), score)
         if begin + room >= len(tokens):

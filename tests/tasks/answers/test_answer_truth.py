@@ -264,7 +264,7 @@ def test_an_impossible_questions_context_counts_unless_it_is_asked_otherwise() -
     assert relevant(by_context(table, {"x": PASSAGE}, impossible=False)) == {"q": set()}
 
 
-def test_contexts_that_nobody_gave_and_shares_that_are_no_share_are_refused() -> None:
+def test_missing_contexts_and_shares_out_of_range_are_refused() -> None:
     with pytest.raises(BadInput, match="relevance by context needs them"):
         by_context(questions(q=["x"]), CHUNKS)
     for share in (0.0, 1.5, float("nan")):

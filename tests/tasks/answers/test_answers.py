@@ -380,7 +380,7 @@ def test_the_best_thresholds_of_real_predictions_are_the_official_ones(shared: P
             assert found[f"best_{label}_thresh"] == threshold
 
 
-def test_thresholds_do_not_depend_on_the_order_of_equal_numbers_unless_the_official_quirk_is_asked_for():
+def test_thresholds_do_not_depend_on_the_order_of_equal_numbers_unless_the_official_quirk_is_requested():
     gold = Questions.from_texts({"a": ["x"], "b": []})
     given = Predictions.from_texts({"a": ["x"], "b": ["y"]})
 
@@ -433,7 +433,7 @@ def test_shared_pieces_are_found_where_places_are_unknown():
     assert overlap("cat", "dog", offset=None, normalizer=normalizer("squad")).char_f1 == 0
 
 
-def test_a_word_that_comes_twice_is_shared_as_often_as_both_have_it():
+def test_a_word_that_appears_twice_is_shared_as_often_as_both_have_it():
     both = overlap("new york new york", "york new", offset=None, normalizer=normalizer("squad"))
 
     assert both.tokens == (((0, 3), (4, 8)), ((0, 4), (5, 8)))

@@ -208,14 +208,14 @@ def test_the_numbers_of_real_predictions_are_the_official_ones(run: Any, shared:
     [
         ('{"questions": {"q1": "Paris"}}', {"q1": "Paris"}, 2, "gold.json"),
         ('{"data": [{"paragraphs": [{"context": "Par', {"q1": "Paris"}, 2, "gold.json:1"),
-        (squad(qa("q1", 7)), {"q1": "Paris"}, 2, "gold.json: data[0].paragraphs[0].qas[0].question is 7; a text is wanted."),
+        (squad(qa("q1", 7)), {"q1": "Paris"}, 2, "gold.json: data[0].paragraphs[0].qas[0].question is 7; expected a string."),
         (
             squad({"id": "q1", "question": "?", "answers": [{"text": "Paris", "answer_start": "0"}]}),
             {"q1": "Paris"},
             2,
-            'gold.json: data[0].paragraphs[0].qas[0].answers[0].answer_start is "0"; a whole number is wanted.',
+            'gold.json: data[0].paragraphs[0].qas[0].answers[0].answer_start is "0"; expected an integer.',
         ),
-        (squad(qa("q1")), {"q0": "Rome", "q1": 5}, 2, "given.json: q1 is 5; a text, or null for no answer, is wanted."),
+        (squad(qa("q1")), {"q0": "Rome", "q1": 5}, 2, "given.json: q1 is 5; expected a string, or null for no answer."),
         (squad(qa("q1")), {"z9": "Paris"}, 4, "none of the 1 questions has a prediction"),
     ],
 )

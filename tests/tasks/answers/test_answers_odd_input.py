@@ -79,12 +79,12 @@ def test_what_the_file_says_of_its_passages_is_held_against_their_texts() -> Non
     [
         (
             [{"id": "q1", "rank": 1, "txt": "a"}, {"id": "q2", "rank": None}],
-            r"given\.jsonl:1: text is missing; a text or null is wanted",
+            r"given\.jsonl:1: text is missing; expected a string or null",
         ),
-        ([{"id": "q0", "rank": None}, {"id": "q1", "txt": "a"}], r"given\.jsonl:2: text is missing; a text or null is wanted"),
+        ([{"id": "q0", "rank": None}, {"id": "q1", "txt": "a"}], r"given\.jsonl:2: text is missing; expected a string or null"),
         (
             [{"id": "q1", "rank": 1, "text": 5}, {"id": "q2", "rank": None}],
-            r"given\.jsonl:1: text is 5; a text or null is wanted",
+            r"given\.jsonl:1: text is 5; expected a string or null",
         ),
     ],
 )
@@ -96,7 +96,7 @@ def test_a_line_without_a_text_is_refused(records: list[Any], message: str, tmp_
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ({"p": [{"txt": "Paris"}]}, r"given\.json: p\[0\]\.text is missing; a text or null is wanted"),
+        ({"p": [{"txt": "Paris"}]}, r"given\.json: p\[0\]\.text is missing; expected a string or null"),
         ([{"id": "q1", "prediction_txt": "a", "prediction_text": "b"}, {"id": "q2"}], r"\[1\]\.prediction_text is missing"),
     ],
 )
@@ -119,11 +119,11 @@ def test_lists_of_texts_are_ranked_answers() -> None:
 
     assert found.format == "texts"
     assert answers_of(found.table) == {"a": ["no", "x y"], "b": [None]}
-    with pytest.raises(BadInput, match=r"a\[1\] is 5; a text, or null for no answer, is wanted"):
+    with pytest.raises(BadInput, match=r"a\[1\] is 5; expected a string, or null for no answer"):
         read_predictions({"a": ["x", 5], "b": ["x"]}, format="texts")
 
 
-def test_a_question_that_says_nothing_of_answers_is_told(tmp_path: Path) -> None:
+def test_a_question_without_answers_or_a_mark_is_noted(tmp_path: Path) -> None:
     silent = {"id": "q1", "question": "?", "answer": "Paris"}
 
     found = read_questions(written(tmp_path / "gold.json", squad(qa("q0"), silent)))
@@ -152,19 +152,19 @@ def test_answers_without_ranks_are_ordered_by_their_scores(turn: int, tmp_path: 
     assert any("1 questions have several answers without ranks, which are taken by their scores" in note for note in found.notes)
 
 
-def test_answers_without_ranks_and_scores_are_told_to_be_in_the_order_of_lines(tmp_path: Path) -> None:
+def test_answers_without_ranks_and_scores_are_noted_as_in_the_order_of_lines(tmp_path: Path) -> None:
     found = read_predictions(lines(tmp_path / "given.jsonl", {"id": "q", "text": "b"}, {"id": "q", "text": "a"}))
 
     assert answers_of(found.table) == {"q": ["b", "a"]}
     assert any("by the order of their lines" in note for note in found.notes)
-    with pytest.raises(BadInput, match=r"given\.jsonl:2: score is missing; a rank, or a score as other answers have"):
+    with pytest.raises(BadInput, match=r"given\.jsonl:2: score is missing; expected a rank, or a score as other answers have"):
         read_predictions(lines(tmp_path / "given.jsonl", {"id": "q", "text": "b", "score": 1}, {"id": "q", "text": "a"}))
 
 
 # ---- Documents and positions -----------------------------------------------------------------------------------------------
 
 
-def test_documents_that_no_question_knows_are_told_loudly() -> None:
+def test_documents_that_no_question_knows_are_reported_loudly() -> None:
     gold = squad(qa("q1"), id="d1")
 
     strange = judged(gold, retrieved={"q1": {"doc-1": 1.0, "doc-2": 0.5}})
@@ -188,7 +188,7 @@ def answer(**changes: Any) -> dict[str, Any]:
         ({"document": "france-0"}, "none of the answers' documents is known to the questions"),
     ],
 )
-def test_positions_that_cannot_be_right_are_told(given: dict[str, Any], words: str, tmp_path: Path) -> None:
+def test_positions_that_cannot_be_right_are_noted(given: dict[str, Any], words: str, tmp_path: Path) -> None:
     predictions = lines(tmp_path / "given.jsonl", answer(**given))
 
     assert has_note(judged(squad(qa("q1")), predictions), words)

@@ -11,7 +11,7 @@ import pytest
 
 from rankwell import cli
 from rankwell.tasks.answers.answer_pairs import Predictions, Questions
-from rankwell.tasks.answers.answering import asked, bm25_overlap, gold_passages, read_answers
+from rankwell.tasks.answers.answering import bm25_overlap, gold_passages, question_texts, read_answers
 from rankwell.tasks.answers.commands import demo_answers
 from rankwell.tasks.answers.formats import read_questions
 from rankwell.tasks.answers.overlap_reader import OverlapReader
@@ -46,7 +46,7 @@ def test_every_answer_stands_where_it_is_said_to_stand_as_whole_words(document: 
             assert not re.match(r"\w\w", context[end - 1 : end + 1]), question["id"]
 
 
-def test_no_question_comes_twice_and_there_are_enough_of_both_kinds(document: dict[str, Any]):
+def test_no_question_appears_twice_and_there_are_enough_of_both_kinds(document: dict[str, Any]):
     listed = [question for _, question in asked_in(document)]
 
     assert len({question["id"] for question in listed}) == len({question["question"] for question in listed}) == len(listed)
@@ -102,7 +102,7 @@ def test_a_threshold_of_0_never_keeps_silent_where_a_word_is_shared_and_one_abov
 def test_the_right_paragraph_helps_the_reader(questions: Questions):
     reader = OverlapReader(questions.contexts.values(), threshold=0.0)
     everywhere = bm25_overlap(questions, threshold=0.0)[1]
-    alone = read_answers(reader, asked(questions), gold_passages(questions), questions.contexts, k=5)
+    alone = read_answers(reader, question_texts(questions), gold_passages(questions), questions.contexts, k=5)
 
     possible = {name for name, none in zip(questions.ids, questions.impossible, strict=True) if not none}
     assert len(hits(questions, alone) & possible) >= len(hits(questions, everywhere) & possible)

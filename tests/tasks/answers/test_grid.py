@@ -425,7 +425,7 @@ def test_a_row_holds_parameters_figures_and_where_and_when(world: Write):
     assert first["date"].endswith("+00:00")
 
 
-def test_figures_of_one_label_are_told_apart_by_what_differs():
+def test_figures_of_one_label_are_distinguished_by_what_differs():
     rows = [row("f1", 0.1) | {"k": 1}, row("f1", 0.2) | {"k": 2}, row("em", 0.3) | {"k": None}]
 
     assert {name: each["mean"] for name, each in figures_of(rows).items()} == {"f1 (k=1)": 0.1, "f1 (k=2)": 0.2, "em": 0.3}

@@ -18,7 +18,7 @@ Extra = Literal["ignore", "error"]
 
 @dataclass(frozen=True, eq=False)
 class Questions:
-    """What is asked and what is right: a row per question in the order of the ids' bytes, and a row per right answer.
+    """Questions and right answers: a row per question in the order of the ids' bytes, and a row per right answer.
 
     ids, texts: (questions,) the text is "" where unknown. impossible: (questions,) nothing in the document answers it.
     documents: (questions,) the id of the document that was asked about, None where unknown.
@@ -26,7 +26,7 @@ class Questions:
     answer_documents: (answers,) ids, None where unknown. starts: (answers,) in characters of the document, -1 where unknown.
     contexts: document id -> its text. attributes: question id -> what else its file says of it.
     evidence: question id -> sets of documents, each of which is enough to answer it, where the file has such sets.
-    Raises BadInput where lengths differ or an id comes twice.
+    Raises BadInput where lengths differ or an id appears twice.
     """
 
     ids: tuple[str, ...]
@@ -79,7 +79,7 @@ class Predictions:
     texts: (answers,) None, or "", says that there is no answer. documents: (answers,) None where unknown.
     starts, ends: (answers,) in characters of the document, end exclusive, -1 where unknown. scores: (answers,) NaN where unknown.
     no_answer: (questions,) the probability or score of there being no answer, NaN where unknown; None where nothing says it.
-    Raises BadInput where lengths differ or an id comes twice.
+    Raises BadInput where lengths differ or an id appears twice.
     """
 
     ids: tuple[str, ...]
@@ -132,20 +132,20 @@ class Predictions:
 
 
 class Unmatched(NamedTuple):
-    """Ids of questions that nobody answered, and of answers to questions that nobody asked."""
+    """Ids of questions without a prediction, and of predictions without a question."""
 
     missing: tuple[str, ...]
     extra: tuple[str, ...]
 
 
 def unmatched(questions: Questions, predictions: Predictions) -> Unmatched:
-    """What has no counterpart on the other side, each in the order of its own table."""
+    """The ids without a counterpart on the other side, each in the order of its own table."""
     if questions.ids == predictions.ids:
         return Unmatched((), ())
-    asked, answered = set(questions.ids), set(predictions.ids)
+    known, answered = set(questions.ids), set(predictions.ids)
     return Unmatched(
         missing=tuple(each for each in questions.ids if each not in answered),
-        extra=tuple(each for each in predictions.ids if each not in asked),
+        extra=tuple(each for each in predictions.ids if each not in known),
     )
 
 
@@ -170,8 +170,8 @@ class AnswerPairs:
     documents; gold_starts, gold_ends: in characters, end exclusive, -1 where unknown.
     offsets: (questions + 1,) where the ranked answers of each begin; texts: None or blank says that there is none; documents,
     starts, ends: as of the right answers. no_answer: (questions,) how likely there is no answer, NaN where unknown.
-    retrieved: (questions,) whether what an answer needs was retrieved, or None where nobody said.
-    positions: why rules about positions cannot be applied, or the empty text.
+    retrieved: (questions,) whether what an answer needs was retrieved, or None where that is unknown.
+    positions: why rules about positions cannot be applied, or the empty string.
     """
 
     queries: tuple[str, ...]
@@ -339,12 +339,12 @@ def _check(questions: Questions, predictions: Predictions, away: Unmatched, miss
             raise BadInput(f"{len(found)} × {what}, the first {found[0]!r}; complete the files, or choose another policy.")
 
 
-def _example(asked: Sequence[str], answered: Sequence[str]) -> str:
-    return f" (questions have ids like {asked[0]!r}, predictions like {answered[0]!r})" if asked and answered else ""
+def _example(ids: Sequence[str], answered: Sequence[str]) -> str:
+    return f" (questions have ids like {ids[0]!r}, predictions like {answered[0]!r})" if ids and answered else ""
 
 
 def _without_positions(questions: Questions, predictions: Predictions) -> str:
-    """Why rules about positions cannot be applied, or the empty text."""
+    """Why rules about positions cannot be applied, or the empty string."""
     advice = "take a convention that compares texts, such as squad2 or piaf-article"
     if len(questions.starts) and not (questions.starts >= 0).any():
         return f"the right answers have no positions in their documents, which this rule compares; {advice}."
@@ -362,7 +362,7 @@ def answer_pairs(right: Mapping[str, Sequence[str]], given: Mapping[str, Sequenc
 def _check_rows(what: str, ids: tuple[str, ...], offsets: Ints, columns: tuple[Any, ...]) -> None:
     if len(set(ids)) < len(ids):
         twice = next(name for name in ids if ids.count(name) > 1)
-        raise BadInput(f"{what}: the id {twice!r} comes twice; give each question an id of its own.")
+        raise BadInput(f"{what}: the id {twice!r} appears twice; give each question an id of its own.")
     _check_columns(what, len(ids), columns)
     if offsets.shape != (len(ids) + 1,) or offsets[0] != 0 or (np.diff(offsets) < 0).any():
         raise BadInput(f"{what}: offsets of shape {offsets.shape} do not divide rows among {len(ids)} questions.")

@@ -88,7 +88,7 @@ def _no_answer(answers: Sequence[Sequence[Answer]]) -> np.ndarray | None:
     return gaps
 
 
-def asked(questions: Questions) -> dict[str, str]:
+def question_texts(questions: Questions) -> dict[str, str]:
     """The text of every question by id."""
     return dict(zip(questions.ids, questions.texts, strict=True))
 
@@ -114,9 +114,9 @@ def bm25_overlap(
 ) -> tuple[Ranking, Predictions]:
     """SQLite's BM25 over the questions' own paragraphs, then the reader without a model: runs on any machine."""
     with SqliteFts(questions.contexts.items(), tokenizer) as system:
-        retrieved = retrieve(system, asked(questions), k_retriever)
+        retrieved = retrieve(system, question_texts(questions), k_retriever)
     reader = OverlapReader(questions.contexts.values(), threshold=threshold)
-    return retrieved, read_answers(reader, asked(questions), retrieved, questions.contexts, k=k_reader)
+    return retrieved, read_answers(reader, question_texts(questions), retrieved, questions.contexts, k=k_reader)
 
 
 def bm25_transformers(
@@ -133,6 +133,6 @@ def bm25_transformers(
 ) -> tuple[Ranking, Predictions]:
     """SQLite's BM25 over the questions' own paragraphs, then a reader of transformers, by folder or name."""
     with SqliteFts(questions.contexts.items(), tokenizer) as system:
-        retrieved = retrieve(system, asked(questions), k_retriever)
+        retrieved = retrieve(system, question_texts(questions), k_retriever)
     reader = TransformersReader(model, max_tokens=max_tokens, stride=stride, null_threshold=null_threshold, device=device)
-    return retrieved, read_answers(reader, asked(questions), retrieved, questions.contexts, k=k_reader)
+    return retrieved, read_answers(reader, question_texts(questions), retrieved, questions.contexts, k=k_reader)

@@ -60,8 +60,8 @@ class OverlapReader:
 
     def read(self, question: str, passages: Sequence[Passage], k: int) -> list[Answer]:
         """The best `k` answers of all passages, and that there is none; among equals earlier passages come first."""
-        asked = {word.key: None for word in _words(question, 0, len(question)) if word.text.lower() not in _STOP}
-        weights = {key: self._weight(key) for key in asked}
+        queried = {word.key: None for word in _words(question, 0, len(question)) if word.text.lower() not in _STOP}
+        weights = {key: self._weight(key) for key in queried}
         whole = math.fsum(weights.values())
         found: dict[tuple[str, int, int], Answer] = {}
         for document, text in passages if whole else ():
@@ -77,7 +77,7 @@ class OverlapReader:
         return ranked([*ranked(found.values())[: max(k, 0)], Answer(None, self._threshold)])
 
     def _weight(self, key: str) -> float:
-        """How much a word tells: 1 where every document holds it, the more the rarer it is."""
+        """Inverse document frequency of a word: 1 where every document holds it, the more the rarer it is."""
         return 1.0 + math.log((1 + self._total) / (1 + self._holding[key]))
 
 
@@ -95,7 +95,7 @@ def _key(word: str) -> str:
 
 
 def _sentences(text: str) -> list[tuple[int, int]]:
-    """Where each sentence begins and ends, white space around it left out."""
+    """The begin and end of each sentence, white space around it left out."""
     ends = [match for match in _SENTENCE_END.finditer(text) if not _SHORTENED.search(text, match.start() - 5, match.start())]
     starts = [0, *(match.end() for match in ends)]
     stops = [*(match.end() for match in ends), len(text)]

@@ -17,7 +17,7 @@ from rankwell.tasks.answers.retrieval import RelevanceRules
 _PLAIN = ("Success", "AP", "RR")
 
 
-class MeasurePlan(NamedTuple):
+class AnswerMeasures(NamedTuple):
     """The measures of the retriever and of the reader, and those that decide whether a question is answered rightly.
 
     notes: measures that cannot be computed without a retriever's run, and are left out.
@@ -117,7 +117,7 @@ def plan_measures(
     has_run: bool,
     has_answers: bool,
     k_given: bool = False,
-) -> MeasurePlan:
+) -> AnswerMeasures:
     """The requested measures that can be computed. Raises BadUsage for a named one that cannot, and where none is left.
 
     right: the word of the measure that decides. k_given: whether the user named `words.k`, for a note where it is unused.
@@ -148,7 +148,7 @@ def plan_measures(
         _reject_unused_parameters(words, reader)
     judge = _judge(words, reader, right)
     kept = tuple(each for each in reader if each not in needing)
-    return MeasurePlan(retriever if has_run else (), kept if has_answers else (), judge, tuple(notes))
+    return AnswerMeasures(retriever if has_run else (), kept if has_answers else (), judge, tuple(notes))
 
 
 def _by_part(words: AnswerWords, measures: Sequence[str], *, has_run: bool, has_answers: bool) -> dict[str, list[str]]:
@@ -225,7 +225,7 @@ class AnswerPlan(NamedTuple):
     """The measures and every rule of an evaluation; see the options of these names."""
 
     words: AnswerWords
-    measures: MeasurePlan
+    measures: AnswerMeasures
     relevance: RelevanceRules
     missing: Missing
     extra: Extra

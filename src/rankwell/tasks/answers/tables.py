@@ -135,7 +135,7 @@ class AnswerTables:
         return detail_columns(parts)
 
     def _answer_rows(self, reader: ReaderRun, judge: Judge) -> list[tuple[Any, ...]]:
-        """Query, item, rank, score, grade, state and detail of each row; NaN for a rank or score that there is not."""
+        """Query, item, rank, score, grade, state and detail of each row; NaN for a missing rank or score."""
         pairs = reader.pairs
         rows = np.flatnonzero(pairs.ranks <= DETAIL_DEPTH)
         measure = over_all_questions(judge.right)

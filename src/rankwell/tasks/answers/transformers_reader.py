@@ -83,12 +83,12 @@ class TransformersReader:
                 )
 
     def _encode(self, question: str, passages: Sequence[Passage]) -> Any:
-        asked = self._tokenizer(_clean(question), add_special_tokens=False)["input_ids"]
-        room = self._max_tokens - len(asked) - self._tokenizer.num_special_tokens_to_add(pair=True)
+        tokens = self._tokenizer(_clean(question), add_special_tokens=False)["input_ids"]
+        room = self._max_tokens - len(tokens) - self._tokenizer.num_special_tokens_to_add(pair=True)
         if room <= self._stride:
             raise BadUsage(
-                f"{self._name}: the question {question[:60]!r} has {len(asked)} tokens, which leaves {max(room, 0)} of "
-                f"{self._max_tokens} for the passage; more than the stride of {self._stride} are wanted: change either."
+                f"{self._name}: the question {question[:60]!r} has {len(tokens)} tokens, which leaves {max(room, 0)} of "
+                f"{self._max_tokens} for the passage; expected more than the stride of {self._stride}: change either."
             )
         return self._tokenizer(
             [_clean(question)] * len(passages),
@@ -112,7 +112,7 @@ class TransformersReader:
         return starts, ends
 
     def _null_token(self, tokens: Sequence[int]) -> int:
-        """Where the classification token stands; the first token of models that have none."""
+        """The place of the classification token; the first token of models that have none."""
         mark = self._tokenizer.cls_token_id
         return tokens.index(mark) if mark in tokens else 0
 
@@ -128,7 +128,7 @@ class _Window(NamedTuple):
 
 
 def _best_spans(window: _Window, candidates: int, longest: int) -> Iterator[tuple[int, int, float]]:
-    """Where every span of a good start and a good end begins and ends in the passage, with its score."""
+    """The begin and end in the passage of every span of a good start and a good end, with its score."""
     firsts: list[int] = np.argsort(-window.starts, kind="stable")[:candidates].tolist()
     lasts: list[int] = np.argsort(-window.ends, kind="stable")[:candidates].tolist()
     for first in firsts:
@@ -169,5 +169,5 @@ def _load(model: str, device: str) -> tuple[Any, Any]:
         if drawn:
             logging.enable_progress_bar()
     if not tokenizer.is_fast:
-        raise BadInput(f"{model}: its tokenizer does not say where tokens stand in a text; use a model with a fast tokenizer.")
+        raise BadInput(f"{model}: its tokenizer gives no places of tokens in a text; use a model with a fast tokenizer.")
     return tokenizer, network

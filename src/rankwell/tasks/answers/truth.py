@@ -1,4 +1,4 @@
-"""Which documents are relevant to a question: those it is about, those that hold an answer, those that share their text."""
+"""The documents relevant to a question: those it is about, those that hold an answer, those that share their text."""
 
 import re
 from bisect import bisect_right
@@ -21,9 +21,9 @@ _WORDS_IN_A_ROW = 3
 
 
 def by_document(questions: Questions, *, impossible: bool = True) -> Judgments:
-    """The documents that each question was asked about, that hold its answers as the data set has them, or are its evidence.
+    """The documents that each question was asked about, that hold its answers in the data set, or are its evidence.
 
-    impossible: whether the document of a question that nothing in it answers is relevant, as PIAF has it: then abstaining from
+    impossible: whether the document of a question that nothing in it answers is relevant, as in PIAF: then abstaining from
     retrieval is a miss; otherwise such a question has nothing relevant. Every question is there, also without a document.
     """
     pairs = {
@@ -85,7 +85,7 @@ def by_context(
     Raises BadInput where no text of the questions' own documents is known, or a retrieved document has none. Source: rankwell.
     """
     if not 0 < share <= 1:
-        raise BadUsage(f"share is {share}; a part above 0 and at most 1 is wanted.")
+        raise BadUsage(f"share is {share}; expected a number above 0 and at most 1.")
     if not any(document in questions.contexts for documents in _documents(questions) for document in documents):
         raise BadInput(
             "no text of the questions' own documents is known; relevance by context needs them, use documents or answers."
@@ -161,7 +161,7 @@ def _held_anywhere(
 
 
 def _find_tokens(prepared: Sequence[str], how: Containment) -> Callable[[str], Iterable[int]]:
-    """What finds the texts that hold an answer, by looking only into those with the rarest of its tokens."""
+    """A function that finds the texts that hold an answer, looking only into those with the rarest of its tokens."""
     holders: dict[str, list[int]] = {}
     for place, text in enumerate(prepared):
         for token in set(text.split()):
@@ -176,7 +176,7 @@ def _find_tokens(prepared: Sequence[str], how: Containment) -> Callable[[str], I
 
 
 def _find_parts(prepared: Sequence[str]) -> Callable[[str], Iterable[int]]:
-    """What finds the texts that hold an answer anywhere, in one search through all of them."""
+    """A function that finds the texts that hold an answer anywhere, in one search through all of them."""
     starts = [0, *accumulate(len(text) + 1 for text in prepared)]
     whole = "".join(f"{text}\0" for text in prepared)
 

@@ -14,7 +14,7 @@ from rankwell.io.files import write_run
 from rankwell.report.page import NAME
 from rankwell.report.present import Output, OutputPath, Progress
 from rankwell.store import refuse_blocked, write_bytes
-from rankwell.tasks.answers.answering import asked, gold_passages, read_answers, retrieve
+from rankwell.tasks.answers.answering import gold_passages, question_texts, read_answers, retrieve
 from rankwell.tasks.answers.commands.answers import show
 from rankwell.tasks.answers.evaluation import evaluate_answers
 from rankwell.tasks.answers.formats import read_questions, write_predictions
@@ -66,8 +66,8 @@ def answers(
     return Output(text="\n".join([begin, done.text, end, page_lines(results)]), notes=done.notes)
 
 
-class DemoFiles(NamedTuple):
-    """Where the experiment lies. isolated: the answers of the same reader from the right paragraphs."""
+class AnswerDemoFiles(NamedTuple):
+    """The files of the experiment. isolated: the answers of the same reader from the right paragraphs."""
 
     gold: Path
     retrieved: Path
@@ -75,22 +75,22 @@ class DemoFiles(NamedTuple):
     isolated: Path
 
 
-def prepare(folder: Path, *, progress: Progress = None) -> DemoFiles:
+def prepare(folder: Path, *, progress: Progress = None) -> AnswerDemoFiles:
     """Runs the retriever and the reader and writes the experiment into a folder; the same bytes every time and everywhere."""
-    paths = DemoFiles(*(folder / name for name in ("questions.json", "bm25.run", "answers.jsonl", "isolated.jsonl")))
+    paths = AnswerDemoFiles(*(folder / name for name in ("questions.json", "bm25.run", "answers.jsonl", "isolated.jsonl")))
     with as_file(files("rankwell.tasks.answers") / "data" / "questions.json") as place:
         write_bytes(paths.gold, place.read_bytes())
     questions = read_questions(str(paths.gold)).table
-    contexts, texts = questions.contexts, asked(questions)
+    contexts, texts = questions.contexts, question_texts(questions)
     reader = OverlapReader(contexts.values())
     with SqliteFts(contexts.items()) as system:
         retrieved = retrieve(system, texts, K_RETRIEVER)
     write_run(retrieved, paths.retrieved)
 
-    def _told(done: int, total: int) -> None:
+    def _report(done: int, total: int) -> None:
         if progress is not None:
             progress("answering", done, total)
 
-    write_predictions(read_answers(reader, texts, retrieved, contexts, k=K_READER, progress=_told), paths.predictions)
+    write_predictions(read_answers(reader, texts, retrieved, contexts, k=K_READER, progress=_report), paths.predictions)
     write_predictions(read_answers(reader, texts, gold_passages(questions), contexts, k=K_READER), paths.isolated)
     return paths

@@ -1,6 +1,6 @@
-"""Questions with right answers, predicted answers, no-answer probabilities and what was retrieved: one file per format.
+"""Questions with right answers, predicted answers, no-answer probabilities and retrieved documents, in any format.
 
-They are told apart by content, as runs and judgments are, in a catalogue of their own: these documents are read whole first.
+Content distinguishes them, as it does runs and judgments; their catalogue is their own, as these documents are read whole first.
 """
 
 from collections.abc import Callable, Mapping
@@ -33,8 +33,9 @@ _MEANT = {
 class AnswerFormat:
     """One way to hold questions, predictions, no-answer probabilities or what was retrieved.
 
-    fits: how surely a document has this form, from 0 to 1; from 0.5 on it is read as that. read: (document, rows) fills the rows.
-    write: (predictions, path). suffixes: file names that ask for it. parts: what may stand behind a colon in the format's name.
+    fits: confidence that a document has this form, from 0 to 1; from 0.5 on it is read as that. read: (document, rows) fills
+    the rows. write: (predictions, path). suffixes: file names that ask for it. parts: words that may follow a colon in the
+    format's name.
     """
 
     name: str
@@ -92,9 +93,9 @@ class FoundProbabilities(NamedTuple):
 
 
 class FoundRetrieved(NamedTuple):
-    """What was retrieved, and the texts of the documents as far as the file has them.
+    """The retrieved documents, and their texts as far as the file has them.
 
-    ordered: whether the file is one of lists in a definite order, so that equal scores are no ties (tie rule `input`).
+    ordered: whether the file is one of lists in a definite order, so that equal scores are not ties (tie rule `input`).
     claims: (question, document) -> whether the document holds an answer, as far as the file itself says so.
     """
 
@@ -120,8 +121,8 @@ def read_questions(
     """Questions with their right answers, by id.
 
     place: a path, `-`, what a JSON file would hold, any data frame, Questions. format: a name from `answer_formats('questions')`;
-    None tells it by content. empty: whether questions with an empty text, which some files use as filler, are left out.
-    Raises BadInput that names the path inside the file, DuplicateItem for an id that comes twice, with both places, and
+    by default its content decides. empty: whether questions with an empty text, which some files use as filler, are left out.
+    Raises BadInput that names the path inside the file, DuplicateItem for an id that appears twice, with both places, and
     NothingToEvaluate where there is no question.
     """
     if isinstance(place, Questions):
@@ -132,7 +133,7 @@ def read_questions(
     table, notes = rows.table(), rows.notes()
     if not table.ids:
         left_out = f" beside {rows.counts['empty']} with an empty text" if rows.counts["empty"] else ""
-        raise NothingToEvaluate(f"{content.name}: there is no question in it{left_out}; at least one is wanted.")
+        raise NothingToEvaluate(f"{content.name}: there is no question in it{left_out}; expected at least one.")
     return FoundQuestions(table, entry.name, (*_marked(content), *notes), dict(rows.counts))
 
 
@@ -144,7 +145,7 @@ def read_predictions(
 ) -> FoundPredictions:
     """Ranked answers of one system, by question id.
 
-    place: as for `read_questions`, or Predictions. questions: by whose texts a file without ids is told what it answers, and
+    place: as for `read_questions`, or Predictions. questions: their texts identify the questions of a file without ids, and of
     Haystack's, which has ids of its own. Raises BadInput, DuplicateItem and NothingToEvaluate as `read_questions` does.
     """
     if isinstance(place, Predictions):
@@ -154,14 +155,14 @@ def read_predictions(
     entry.read(content, rows)
     table = rows.table(questions)
     if not table.ids:
-        raise NothingToEvaluate(f"{content.name}: there is no prediction in it; at least one is wanted.")
+        raise NothingToEvaluate(f"{content.name}: there is no prediction in it; expected at least one.")
     return FoundPredictions(table, entry.name, (*_marked(content), *rows.said))
 
 
 def read_na_probs(place: Any, *, format: str | None = None) -> FoundProbabilities:  # noqa: A002
     """Probabilities of there being no answer, or scores of it (null odds), by question id.
 
-    Raises BadInput for what is no finite number, with its path.
+    Raises BadInput for a value that is not a finite number, with its path.
     """
     content, entry, _ = _identified(place, "na-probs", format)
     table: dict[str, float] = entry.read(content, None)
@@ -171,7 +172,7 @@ def read_na_probs(place: Any, *, format: str | None = None) -> FoundProbabilitie
         notes.append(f"{content.name}: {beyond} of {len(table)} values are not between 0 and 1: scores, not probabilities")
     if len(table) > 1 and len(set(table.values())) == 1:
         notes.append(
-            f"{content.name}: all {len(table)} values are {next(iter(table.values())):g}, so that they tell nothing apart"
+            f"{content.name}: all {len(table)} values are {next(iter(table.values())):g}, so that they distinguish nothing"
         )
     return FoundProbabilities(table, entry.name, tuple(notes))
 
@@ -183,9 +184,9 @@ def read_retrieved(
     questions: Questions | None = None,
     duplicates: Repeats = "error",
 ) -> FoundRetrieved:
-    """What a retriever found for each question: any run file, or the retrieval results of a question answering tool.
+    """The retrieved documents of each question: any run file, or the retrieval results of a question answering tool.
 
-    place: as for `read_questions`, or a Ranking. questions: by whose texts a file without ids is told what it answers.
+    place: as for `read_questions`, or a Ranking. questions: their texts identify the questions of a file without ids.
     duplicates: what is done with a document that a list has twice; `keep` leaves it at all its places. Raises BadInput as
     `read_questions` does.
     """
@@ -255,14 +256,14 @@ def _identified(place: Any, holds: AnswerHolds, name: str | None) -> tuple[Conte
     bare, _, part = (name or "").partition(":")
     known = {entry.name: entry for entry in answer_formats(holds)}
     if name is not None and bare not in known:
-        raise UnknownName(f"no format of {_MEANT[holds]} is called {bare!r}; {suggest(bare, known)}")
+        raise UnknownName(f"there is no format {bare!r} of {_MEANT[holds]}; {suggest(bare, known)}")
     content = load(place)
     entry = known[bare] if name is not None else _surest(content, holds)
     if entry is None:
         raise _unknown(place, content, holds)
     if part and part not in entry.parts:
-        told = f"its parts are {', '.join(entry.parts)}" if entry.parts else f"it has no parts; write {bare!r}"
-        raise UnknownName(f"the format {bare!r} has no part {part!r}; {told}.")
+        advice = f"its parts are {', '.join(entry.parts)}" if entry.parts else f"it has no parts; write {bare!r}"
+        raise UnknownName(f"the format {bare!r} has no part {part!r}; {advice}.")
     if content.ragged:
         raise BadInput(content.ragged)
     return content, entry, part
@@ -273,14 +274,14 @@ def _unknown(place: Any, content: Content, holds: AnswerHolds) -> BadInput:
     for other in get_args(AnswerHolds):
         found = None if other == holds else _surest(content, other)
         if found is not None:
-            what = f"{content.name}: this has the form of {_MEANT[other]} ({found.name}); {_MEANT[holds]} are wanted"
+            what = f"{content.name}: this has the form of {_MEANT[other]} ({found.name}); expected {_MEANT[holds]}"
             return BadInput(f"{what}; are two files swapped? If it is right, name its format.")
     if isinstance(place, (str, Path)):
         head = Head.of(Source(place))
         for entry in map(FORMATS.__getitem__, FORMATS):
             if entry.holds in ("run", "judgments") and entry.confidence(head) >= 0.5:
                 kind = "a run" if entry.holds == "run" else "judgments"
-                return BadInput(f"{content.name}: this has the form of {kind} ({entry.name}); {_MEANT[holds]} are wanted.")
+                return BadInput(f"{content.name}: this has the form of {kind} ({entry.name}); expected {_MEANT[holds]}.")
     names = ", ".join(entry.name for entry in answer_formats(holds))
     keys = ", ".join(map(repr, content.header or sorted(content.keys)))[:80]
     seen = f"the columns are {keys}" if content.form == "table" else f"the first objects have {keys}"

@@ -1,4 +1,4 @@
-"""What a file of questions or answers holds, be it JSON, JSON lines, CSV, TSV or Parquet; and where in it a value stands."""
+"""The content of a file of questions or answers, be it JSON, JSON lines, CSV, TSV or Parquet, with the place of each value."""
 
 import csv
 import io
@@ -24,7 +24,7 @@ _PLAIN = re.compile(r"[A-Za-z_]\w*")
 
 
 class _Missing:
-    """What is not there, as a value."""
+    """The value of a missing key."""
 
 
 MISSING = _Missing()
@@ -35,7 +35,7 @@ class Content:
     """A document in memory.
 
     value: any JSON value; for lines and tables a list of objects. numbers: the line or row, from 1, of each of these.
-    header: the first row of a table. marked: whether a byte order mark was passed over. ragged: what is wrong with a row of a
+    header: the first row of a table. marked: whether a byte order mark was skipped. ragged: the message on a row of a
     table that has more or fewer fields than the header; no error yet, because the file may be no table at all.
     """
 
@@ -50,7 +50,7 @@ class Content:
 
     @cached_property
     def prefix(self) -> Where:
-        """Where the records stand: in `data` where the document is an object with such a list, else at the top."""
+        """The place of the records: in `data` where the document is an object with such a list, else at the top."""
         value = self.value
         return ("data",) if isinstance(value, dict) and isinstance(value.get("data"), list) else ()
 
@@ -66,7 +66,7 @@ class Content:
         return frozenset(key for record in self.records[:50] if isinstance(record, dict) for key in record)
 
     def each(self) -> Iterator[tuple[Where, dict[str, Any]]]:
-        """Every record with its place. Raises BadInput for one that is no object."""
+        """Every record with its place. Raises BadInput for one that is not an object."""
         for row, record in enumerate(self.records):
             where: Where = (*self.prefix, row) if isinstance(self.value, list) or self.prefix else ()
             if not isinstance(record, dict):
@@ -96,9 +96,9 @@ class Content:
             return f"{begin}: {rest}" if rest else begin
         return f"{self.name}: {path(where) or 'the document'}"
 
-    def wrong(self, where: Where, value: Any, wanted: str) -> BadInput:
-        """The error for a value of another kind than is wanted."""
-        return BadInput(f"{self.place(where)} {shown(value)}; {wanted} is wanted.")
+    def wrong(self, where: Where, value: Any, expected: str) -> BadInput:
+        """The error for a value of another kind than expected."""
+        return BadInput(f"{self.place(where)} {shown(value)}; expected {expected}.")
 
     def text(self, thing: Mapping[str, Any], where: Where, key: str, otherwise: str | None = None) -> str:
         """A text below a key; `otherwise` stands for a missing one, without it that is an error."""
@@ -107,14 +107,14 @@ class Content:
             return value
         if otherwise is not None and (value is MISSING or value is None):
             return otherwise
-        raise self.wrong((*where, key), value, "a text")
+        raise self.wrong((*where, key), value, "a string")
 
     def text_or_null(self, thing: Mapping[str, Any], where: Where, key: str) -> str | None:
         """A text below a key, or the null that stands for none; a key that is not there is an error, as it may be misspelt."""
         value = thing.get(key, MISSING)
         if value is None or isinstance(value, str):
             return value
-        raise self.wrong((*where, key), value, "a text or null")
+        raise self.wrong((*where, key), value, "a string or null")
 
     def items(self, thing: Mapping[str, Any], where: Where, key: str) -> list[Any]:
         """The list below a key; what is missing, null or an empty text is an empty list."""
@@ -125,8 +125,8 @@ class Content:
             return []
         raise self.wrong((*where, key), value, "a list")
 
-    def whole(self, value: Any, where: Where, wanted: str = "a whole number") -> int:
-        """A whole number, -1 where there is none; tables hold it as text or with a point."""
+    def whole(self, value: Any, where: Where, expected: str = "an integer") -> int:
+        """An integer, -1 where there is none; tables hold it as text or with a point."""
         if type(value) is int:
             return value
         if value is None or (isinstance(value, float) and math.isnan(value)):
@@ -135,7 +135,7 @@ class Content:
             return int(value)
         if self.form == "table" and isinstance(value, str) and re.fullmatch(r"-?\d+(\.0*)?|", value):
             return int(value.partition(".")[0]) if value else -1
-        raise self.wrong(where, value, wanted)
+        raise self.wrong(where, value, expected)
 
     def number(self, value: Any, where: Where) -> float:
         """A finite number, also written as a text, as DPR writes its scores; NaN where there is none."""
@@ -152,14 +152,14 @@ class Content:
         raise self.wrong(where, value, "a finite number")
 
     def id(self, value: Any, where: Where) -> str | None:
-        """An id: a text as it stands, a whole number as text, None where there is none."""
+        """An id: a string as it is, an integer as a string, None where there is none."""
         if isinstance(value, str):
             return value or None
         if value is None or value is MISSING:
             return None
         if type(value) is int:
             return str(value)
-        raise self.wrong(where, value, "an id, a text or a whole number")
+        raise self.wrong(where, value, "an id, a string or an integer")
 
     def refuse_repeated_keys(self) -> None:
         """Raises DuplicateItem where the document is an object that has a key twice, of which JSON readers keep the last."""
@@ -169,7 +169,7 @@ class Content:
         seen: dict[str, int] = {}
         for position, (key, _) in enumerate(pairs, 1):
             if key in seen:
-                what = f"{self.name}: the id {key!r} stands twice, as entries {seen[key]} and {position}"
+                what = f"{self.name}: the id {key!r} appears twice, as entries {seen[key]} and {position}"
                 raise DuplicateItem(f"{what}; keep one of them.")
             seen[key] = position
 
@@ -209,10 +209,10 @@ def shown(value: Any) -> str:
     if isinstance(value, (dict, list)):
         return f"is {'an object' if isinstance(value, dict) else 'a list'} of {len(value)}"
     try:
-        told = json.dumps(value, ensure_ascii=False)
+        text = json.dumps(value, ensure_ascii=False)
     except TypeError:
-        told = repr(value)
-    return f"is {told[:40]}{'…' if len(told) > 40 else ''}"
+        text = repr(value)
+    return f"is {text[:40]}{'…' if len(text) > 40 else ''}"
 
 
 def load(place: Any) -> Content:
@@ -243,7 +243,7 @@ def load(place: Any) -> Content:
         what = f"{source.name}:{error.lineno}: {inside}: {near!r}: {error.msg} at column {error.colno}"
         raise BadInput(f"{what}; is the file whole?") from error
     except RecursionError as error:
-        raise BadInput(f"{source.name}: brackets are nested too deep; questions or answers are wanted.") from error
+        raise BadInput(f"{source.name}: brackets are nested too deep; expected questions or answers.") from error
 
 
 def _whole_letters(source: Source, text: str, value: Any) -> Any:
@@ -256,7 +256,7 @@ def _whole_letters(source: Source, text: str, value: Any) -> Any:
             what = (
                 f"{source.name}: {error.object[max(error.start - 20, 0) : error.start]!r} is followed by {half}, half a character"
             )
-            raise BadInput(f"{what}; mend the text, or cut it between characters.") from error
+            raise BadInput(f"{what}; correct the text, or cut it between characters.") from error
     return value
 
 
@@ -289,9 +289,9 @@ def _lines(source: Source, text: str) -> Content:
             record = json.loads(line)
         except json.JSONDecodeError as error:
             what = f"{source.name}:{number}: {line[:60]!r}: {error.msg} at column {error.colno}"
-            raise BadLine(f"{what}; a JSON object per line is wanted.") from error
+            raise BadLine(f"{what}; expected a JSON object per line.") from error
         if not isinstance(record, dict):
-            raise BadLine(f"{source.name}:{number}: {line[:60]!r}; a JSON object per line is wanted.")
+            raise BadLine(f"{source.name}:{number}: {line[:60]!r}; expected a JSON object per line.")
         records.append(record)
         numbers.append(number)
     return Content(source.name, "lines", records, tuple(numbers), marked=source.marked)
@@ -305,12 +305,12 @@ def _table(source: Source, text: str) -> Content:
     try:
         rows = [row for row in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter) if row]
     except csv.Error as error:
-        raise BadInput(f"{source.name}: {first[:60]!r}: {error}; JSON, CSV, TSV or Parquet is wanted.") from error
+        raise BadInput(f"{source.name}: {first[:60]!r}: {error}; expected JSON, CSV, TSV or Parquet.") from error
     finally:
         csv.field_size_limit(limit)
     header = rows[0] if rows else []
     ragged = next((number for number, row in enumerate(rows) if len(row) != len(header)), 0)
-    told = f"{source.name}: row {ragged} has {len(rows[ragged])} fields, the header has {len(header)}; mend the row."
+    problem = f"{source.name}: row {ragged} has {len(rows[ragged])} fields, the header has {len(header)}; correct the row."
     records = [dict(zip(header, row, strict=False)) for row in rows[1:]]
     return Content(
         source.name,
@@ -319,7 +319,7 @@ def _table(source: Source, text: str) -> Content:
         tuple(range(1, len(rows))),
         tuple(header),
         marked=source.marked,
-        ragged=told if ragged else "",
+        ragged=problem if ragged else "",
     )
 
 
@@ -344,7 +344,7 @@ def _of_python(thing: Any) -> Content:
 
 
 def _plain(value: Any) -> Any:
-    """The value of a data frame's cell as JSON has it: arrays are lists, and NaN is nothing."""
+    """The value of a data frame's cell as in JSON: arrays are lists, and NaN is null."""
     if hasattr(value, "tolist"):
         value = value.tolist()
     if isinstance(value, Mapping):

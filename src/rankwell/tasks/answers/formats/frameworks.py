@@ -86,21 +86,21 @@ def read_haystack_gold(content: Content, rows: QuestionRows) -> None:
         texts = [str(text) for text in _list(record, key)]
         if record.get("gold_answers", MISSING) is MISSING:
             raise content.wrong((*where, "gold_answers"), MISSING, "a column of right answers")
-        told = [text for text in answers if text.strip()]
-        if not rows.add(where, name, query, document=None if told or not documents else documents[0]):
+        rights = [text for text in answers if text.strip()]
+        if not rows.add(where, name, query, document=None if rights or not documents else documents[0]):
             continue
         for document, text in zip(documents, texts, strict=False):
             rows.context(document, text, (*where, key))
-        for place, text in enumerate(told):
-            document = documents[place] if len(documents) == len(told) else None
-            rows.answer(text, (*where, "gold_answers"), document, starts[place] if len(starts) == len(told) else -1)
+        for place, text in enumerate(rights):
+            document = documents[place] if len(documents) == len(rights) else None
+            rows.answer(text, (*where, "gold_answers"), document, starts[place] if len(starts) == len(rights) else -1)
         if documents:
             rows.evidence[rows.last] = tuple((document,) for document in dict.fromkeys(documents))
-        rows.end(not told)
+        rows.end(not rights)
 
 
 class _Label(NamedTuple):
-    """What one label says. text: blank where it says that there is no answer."""
+    """The content of one label. text: blank where it says that there is no answer."""
 
     text: str
     document: str | None
@@ -117,7 +117,7 @@ def multilabel_id(query: str, filters: Any) -> str:
 
 @answer_format("haystack-labels", "questions", fits=has("is_correct_answer"))
 def read_labels(content: Content, rows: QuestionRows) -> None:
-    """The questions, with all labels of one query and the same filters together, as Haystack's MultiLabel has them, and its id.
+    """The questions, with all labels of one query and the same filters together, as in Haystack's MultiLabel, and its id.
 
     Labels that mark an answer or a document as wrong are left out; one without an answer counts where no other has one.
     Labels of one text in several documents may be different questions with one text: a note counts them.
@@ -192,7 +192,7 @@ def _value(record: Mapping[str, Any], names: tuple[str, ...]) -> tuple[str, Any]
 
 
 def _begin(content: Content, record: dict[str, Any], where: Where) -> tuple[str | None, str]:
-    """The id and the text of a row's question. Raises BadInput for conversations, which are no single question."""
+    """The id and the text of a row's question. Raises BadInput for conversations, which have several questions."""
     key, _ = _value(record, _QUESTION)
     return content.id(record.get("id"), (*where, "id")), content.text(record, where, key)
 
@@ -204,18 +204,18 @@ def _texts(content: Content, record: Mapping[str, Any], where: Where, key: str) 
     listed = content.items({key: value}, where, key)
     for index, each in enumerate(listed):
         if not isinstance(each, str) and type(each) is not int:
-            raise content.wrong((*where, key, index), each, "a text")
+            raise content.wrong((*where, key, index), each, "a string")
     return [str(each) for each in listed]
 
 
 def _passages(content: Content, record: Mapping[str, Any], where: Where, texts: str, ids: str) -> list[tuple[str, str | None]]:
     """The id and the text of each passage; without ids a passage goes by its text, which is the same for the same passage."""
-    told, names = _texts(content, record, where, texts), _texts(content, record, where, ids)
-    if told and names and len(told) != len(names):
-        raise content.wrong((*where, ids), record[ids], f"a list of {len(told)}, as many as {texts} has,")
+    listed, names = _texts(content, record, where, texts), _texts(content, record, where, ids)
+    if listed and names and len(listed) != len(names):
+        raise content.wrong((*where, ids), record[ids], f"a list of {len(listed)}, as many as {texts} has")
     if not names:
-        return [(text, text) for text in told]
-    return list(zip(names, told, strict=True)) if told else [(name, None) for name in names]
+        return [(text, text) for text in listed]
+    return list(zip(names, listed, strict=True)) if listed else [(name, None) for name in names]
 
 
 @answer_format("ragas", "questions", fits=_RAGAS)

@@ -142,7 +142,7 @@ def read_guesses(content: Content, rows: AnswerRows) -> None:
         rows.add(where, content.id(record.get("id"), (*where, "id")), record.get("input"))
         found = list(_outputs(content, record, where))
         if len(found) > 1:
-            raise content.wrong((*where, "output"), record["output"], "a list of one output, as a guess has,")
+            raise content.wrong((*where, "output"), record["output"], "a list of one output, as a guess has")
         for place, output, pages in found:
             if output.get("answer") is not None:
                 rows.answer(content.text(output, place, "answer"), document=pages[0] if pages else None)
@@ -155,7 +155,7 @@ def read_pages(content: Content, rows: RetrievedRows) -> None:
         rows.add(where, content.id(record.get("id"), (*where, "id")), record.get("input"))
         found = list(_outputs(content, record, where))
         if len(found) > 1:
-            raise content.wrong((*where, "output"), record["output"], "a list of one output, as a guess has,")
+            raise content.wrong((*where, "output"), record["output"], "a list of one output, as a guess has")
         for _, _, pages in found:
             for page in pages:
                 rows.item(page)
@@ -166,7 +166,7 @@ _PAGES = ("EntityPages", "SearchResults")
 
 @answer_format("triviaqa", "questions", fits=has("{} Data[]"))
 def read_triviaqa(content: Content, rows: QuestionRows) -> None:
-    """The questions, whose right answers are `NormalizedAliases` and `HumanAnswers`, as the official script has them.
+    """The questions, whose right answers are `NormalizedAliases` and `HumanAnswers`, as in the official script.
 
     In the domain `Web` a question is asked of each of its pages, and goes by `question--page`. Of a verified set only verified
     questions are read_triviaqa. `Value` is an attribute. Source: Joshi et al. 2017.
@@ -200,7 +200,7 @@ def _add_trivia(
         for index, text in enumerate(content.items(answer, (*where, "Answer"), kind)):
             place = (*where, "Answer", kind, index)
             if not isinstance(text, str):
-                raise content.wrong(place, text, "a text")
+                raise content.wrong(place, text, "a string")
             rows.answer(text, place)
     rows.end(None)
 

@@ -150,9 +150,9 @@ def _ranked_row(predictions: Predictions, row: int, rank: int) -> dict[str, Any]
 def read_ranked(content: Content, rows: AnswerRows) -> None:
     """The answers `{id, rank, text, document, start, end, score}`, one a line; text null says that there is no answer.
 
-    Without ranks the scores of a question's answers order them, the highest first, and without scores the lines do; both is told.
+    Without ranks the scores of a question's answers order them, the highest first, and without scores the lines do, with a note.
     A line of an `id` alone, or with `rank` null, is that of a question to which nothing, not even that, was answered. `no_answer`
-    may stand in any line of a question. Raises BadInput for a rank that comes twice and for a line that lacks `text`.
+    may stand in any line of a question. Raises BadInput for a rank that appears twice and for a line that lacks `text`.
     """
     found: dict[str, list[tuple[int, Where, dict[str, Any]]]] = {}
     first: dict[str, Where] = {}
@@ -165,9 +165,9 @@ def read_ranked(content: Content, rows: AnswerRows) -> None:
         first.setdefault(name, where)
         if record.get("no_answer") not in (None, ""):
             odds[name] = content.number(record["no_answer"], (*where, "no_answer"))
-        rank = content.whole(record.get("rank"), (*where, "rank"), "a rank, a whole number from 1,")
+        rank = content.whole(record.get("rank"), (*where, "rank"), "a rank, a positive integer")
         if rank < 1 and record.get("rank") not in (None, ""):
-            raise content.wrong((*where, "rank"), record["rank"], "a rank, a whole number from 1,")
+            raise content.wrong((*where, "rank"), record["rank"], "a rank, a positive integer")
         if not _is_bare(content, record):
             answers.append((rank, where, record))
     for name, answers in found.items():
@@ -197,7 +197,7 @@ def _in_order(
             raise DuplicateItem(f"{both} both have rank {rank} of the question {name!r}; give each answer a rank of its own.")
         ranks[rank] = where
     if -1 in ranks and len(ranks) > 1:
-        raise content.wrong((*ranks[-1], "rank"), MISSING, f"a rank, as other answers to {name!r} have,")
+        raise content.wrong((*ranks[-1], "rank"), MISSING, f"a rank, as other answers to {name!r} have")
     if -1 in ranks and len(answers) > 1:
         return _by_score(content, rows, [(where, record) for _, where, record in answers])
     return [(where, record) for _, where, record in sorted(answers, key=lambda each: each[0])]
@@ -210,7 +210,7 @@ def _by_score(
     scores = [content.number(record.get("score"), (*where, "score")) for where, record in answers]
     known = [not math.isnan(score) for score in scores]
     if any(known) and not all(known):
-        raise content.wrong((*answers[known.index(False)][0], "score"), MISSING, "a rank, or a score as other answers have,")
+        raise content.wrong((*answers[known.index(False)][0], "score"), MISSING, "a rank, or a score as other answers have")
     rows.unranked["their scores" if all(known) else "the order of their lines"] += 1
     if not all(known):
         return answers

@@ -1,4 +1,4 @@
-"""Rows that readers of any format add one by one, until they become a table: what is odd is counted, and told at the end."""
+"""Rows that readers of any format add one by one, until they become a table; oddities are counted, and noted at the end."""
 
 import math
 from collections import Counter
@@ -20,9 +20,9 @@ _NOTES = {
     "unmarked": "questions without a right answer that are not marked as impossible",
     "answered_impossible": "questions marked as impossible that have right answers",
     "silent": "questions that have neither answers nor is_impossible (is a key misspelt?), and count as impossible",
-    "no_list": "questions or answers that are no list, and count as none",
+    "no_list": "questions or answers that are not a list, and count as none",
     "blank_answers": "right answers without a text, which are left out",
-    "misaligned": "right answers that do not stand where answer_start says, by which measures of positions suffer",
+    "misaligned": "right answers that are not at their answer_start, by which measures of positions suffer",
     "no_start": "right answers without a position",
     "same_title": "articles with the title of an earlier one, whose paragraphs are numbered on",
     "negative": "labels that mark something as wrong, which are left out",
@@ -32,7 +32,7 @@ _NOTES = {
 class QuestionRows:
     """Questions with their right answers, in the order of a file. `answer` adds to the question that was added last.
 
-    part: which of several sets the file may hold is wanted. keep_empty: whether questions with an empty text count.
+    part: the set to read, of the several that a file may hold. keep_empty: whether questions with an empty text count.
     counts: how often something was odd, and `first`: where it was so first.
     """
 
@@ -115,11 +115,11 @@ class QuestionRows:
     def context(self, document: str, text: str, where: Where) -> None:
         """Notes the text of a document. Raises BadInput where the document has another text already."""
         if self.contexts.setdefault(document, text) != text:
-            what = f"{self.content.place(where)}: the document {document!r} has another text than where it stood first"
+            what = f"{self.content.place(where)}: the document {document!r} has another text than at its first place"
             raise BadInput(f"{what}; give each document an id of its own.")
 
     def table(self) -> Questions:
-        """The table. Raises DuplicateItem for an id that comes twice, with both places."""
+        """The table. Raises DuplicateItem for an id that appears twice, with both places."""
         self._refuse_repeated()
         order = order_ids(self._ids)
         ends = np.array([*self._begins, len(self._answers)], dtype=np.int64)
@@ -152,20 +152,20 @@ class QuestionRows:
             seen[name] = row
 
     def notes(self) -> list[str]:
-        """What was repaired, left out or is odd, a line each, with a count and the first place."""
-        told = list(self.said)
+        """Notes on what was repaired, left out or is odd, a line each, with a count and the first place."""
+        notes = list(self.said)
         for what, text in _NOTES.items():
             n = self.counts[what]
             if n and (what != "no_start" or n < len(self._answers)):
-                told.append(f"{self.content.name}: {text}: {n} (first {self.first[what]})")
+                notes.append(f"{self.content.name}: {text}: {n} (first {self.first[what]})")
         shared = _shared(self._texts)
         if shared:
             text, times = next(iter(shared.items()))
             names = [name for name, each in zip(self._ids, self._texts, strict=True) if each == text]
             n = self.counts["duplicate_texts"] = sum(shared.values())
             what = f"{self.content.name}: {n} questions share their text with another ({len(shared)} texts, {times} times"
-            told.append(f"{what} {text[:60]!r}: {', '.join(names[:3])}); they are kept apart by their ids")
-        return told
+            notes.append(f"{what} {text[:60]!r}: {', '.join(names[:3])}); they are kept apart by their ids")
+        return notes
 
 
 def _shared(texts: Sequence[str]) -> dict[str, int]:
@@ -176,19 +176,19 @@ def _shared(texts: Sequence[str]) -> dict[str, int]:
 
 
 class Joined:
-    """What a file says of questions that it may know by id, by text or by neither: one entry each, in the order of the file."""
+    """Entries about questions, which a file names by id, by text or by neither: one each, in the order of the file."""
 
     def __init__(self, content: Content, part: str = "") -> None:
         self.content, self.part = content, part
         self.said: list[str] = []
         self.names: list[str | None] = []
-        self.asked: list[str | None] = []
+        self.texts: list[str | None] = []
         self.where: list[Where] = []
 
     def add(self, where: Where, name: str | None, text: str | None = None) -> None:
-        """Begins what is said of one question: its id, or its text, or None of both, for which its number stands, from 0."""
+        """Begins the entry of one question: its id, its text, or neither, for which its number stands, from 0."""
         self.names.append(name)
-        self.asked.append(text)
+        self.texts.append(text)
         self.where.append(where)
 
     def targets(self, questions: Questions | None) -> list[list[str]]:
@@ -197,7 +197,7 @@ class Joined:
         A text that several questions have goes to all of them, or to each its own where the file has it as often.
         """
         named = all(name is not None for name in self.names)
-        texts = questions is not None and any(questions.texts) and any(self.asked)
+        texts = questions is not None and any(questions.texts) and any(self.texts)
         if named and not (texts and questions is not None and set(questions.ids).isdisjoint(self.names)):
             self._refuse_repeated()
             return [[str(name)] for name in self.names]
@@ -212,9 +212,9 @@ class Joined:
         for name, text in sorted(zip(questions.ids, questions.texts, strict=True), key=lambda each: (len(each[0]), each[0])):
             known.setdefault(text.strip(), []).append(name)
         rows: dict[str, list[int]] = {}
-        found: list[list[str]] = [[] for _ in self.asked]
+        found: list[list[str]] = [[] for _ in self.texts]
         ids = set(questions.ids)
-        for row, (name, text) in enumerate(zip(self.names, self.asked, strict=True)):
+        for row, (name, text) in enumerate(zip(self.names, self.texts, strict=True)):
             if name in ids:
                 found[row] = [str(name)]
             else:
@@ -232,11 +232,11 @@ class Joined:
                 for row, name in zip(mine, theirs, strict=True):
                     found[row] = [name]
             else:
-                what = f"{self.content.place(self.where[mine[0]])}: the question {text[:60]!r} stands {len(mine)} times"
+                what = f"{self.content.place(self.where[mine[0]])}: the question {text[:60]!r} appears {len(mine)} times"
                 raise BadInput(f"{what} here and {len(theirs)} times among the questions; give ids on both sides.")
-        told = f"{self.content.name}: questions are found by their text"
-        told += f"; {shared} texts are those of several questions, which all get the same" if shared else ""
-        self.said.append(told + (f"; {strange} are not among the questions" if strange else ""))
+        note = f"{self.content.name}: questions are found by their text"
+        note += f"; {shared} texts are those of several questions, which all get the same" if shared else ""
+        self.said.append(note + (f"; {strange} are not among the questions" if strange else ""))
         return found
 
     def _refuse_repeated(self) -> None:

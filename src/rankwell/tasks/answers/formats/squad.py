@@ -21,7 +21,7 @@ def _fits_squad(content: Content) -> float:
     if "paragraphs" in content.keys:
         return 0.95
     whole = content.value if isinstance(content.value, Mapping) else {}
-    # Nothing in `data`, or something else than a list of articles, is told by its path.
+    # Nothing in `data`, or something else than a list of articles, is reported with its path.
     return 0.6 if "data" in whole and (not content.keys or not content.prefix) else 0.0
 
 
@@ -42,7 +42,7 @@ def read(content: Content, rows: QuestionRows) -> None:
             rows.odd("same_title", where)
         about = _plain(article, "article", {"paragraphs"})
         if "paragraphs" not in article:
-            raise content.wrong((*where, "paragraphs"), MISSING, "a list of paragraphs, each with context and qas,")
+            raise content.wrong((*where, "paragraphs"), MISSING, "a list of paragraphs, each with context and qas")
         for index, paragraph in enumerate(content.items(article, where, "paragraphs")):
             place = (*where, "paragraphs", index)
             if not isinstance(paragraph, dict):
@@ -66,7 +66,7 @@ def _read_paragraph(
             raise content.wrong(where, question, "an object with id, question and answers")
         text = question.get("question", MISSING)
         if not isinstance(text, str):
-            raise content.wrong((*where, "question"), text, "a text")
+            raise content.wrong((*where, "question"), text, "a string")
         name = question.get("id")
         if type(name) is not str or not name:
             name = content.id(name, (*where, "id"))
@@ -90,7 +90,7 @@ def _read_paragraph(
 
 
 def _plain(thing: Mapping[str, Any], kind: str, without: set[str]) -> dict[str, Any]:
-    """What an article or a paragraph says of itself in plain values; its `id` under a name that is not the question's."""
+    """The plain values of an article or a paragraph; its `id` under a name that is not the question's."""
     return {
         f"{kind}_id" if key == "id" else key: value
         for key, value in thing.items()
@@ -116,7 +116,7 @@ _DOCUMENT = ("document", "document_id", "doc_id")
 def add_answers(content: Content, rows: QuestionRows, value: Any, where: Where, document: str | None) -> None:
     """Adds the right answers of a question: a list of texts or of {text, answer_start}, {text: [], answer_start: []}, one text.
 
-    document: where they stand, unless an answer names a document itself. A table's cell may hold a list as JSON or Python has it.
+    document: where they stand, unless an answer names a document itself. A table's cell may hold a list in JSON or Python.
     """
     if isinstance(value, str) and content.form == "table":
         value = literal(value)
@@ -147,7 +147,7 @@ def _add_one(content: Content, rows: QuestionRows, each: Any, where: Where, docu
     text = each.get(key, MISSING)
     if not isinstance(text, str):
         if text is not None:
-            raise content.wrong((*where, key), text, "a text")
+            raise content.wrong((*where, key), text, "a string")
         text = ""
     begin = each.get(start)
     rows.answer(text, where, document, begin if type(begin) is int else content.whole(begin, (*where, start)))
@@ -162,15 +162,15 @@ def _add_columns(content: Content, rows: QuestionRows, value: Mapping[str, Any],
     starts = value.get("answer_start")
     starts = [None] * len(texts) if starts is None else list(starts)
     if len(starts) != len(texts):
-        raise content.wrong((*where, "answer_start"), starts, f"a list of {len(texts)}, as many as there are texts,")
+        raise content.wrong((*where, "answer_start"), starts, f"a list of {len(texts)}, as many as there are texts")
     for index, (text, start) in enumerate(zip(texts, starts, strict=True)):
         if not isinstance(text, str):
-            raise content.wrong((*where, "text", index), text, "a text")
+            raise content.wrong((*where, "text", index), text, "a string")
         rows.answer(text, (*where, "text", index), document, content.whole(start, (*where, "answer_start", index)))
 
 
 def marked_impossible(content: Content, thing: Mapping[str, Any], where: Where) -> bool | None:
-    """Whether a question says that it is impossible to answer; None where it says nothing."""
+    """Whether a question says that it is impossible to answer; None where it has no such mark."""
     key = "is_impossible" if "is_impossible" in thing else "impossible"
     value = thing.get(key)
     if isinstance(value, bool) or value is None:
@@ -184,7 +184,7 @@ def marked_impossible(content: Content, thing: Mapping[str, Any], where: Where) 
 
 
 def literal(text: str) -> Any:
-    """What a cell of a table means: a list or an object as JSON or as a Python literal; any other text is itself."""
+    """The value of a cell of a table: a list or an object as JSON or as a Python literal; any other text is itself."""
     if text[:1] not in ("[", "{", "("):
         return text
     try:
@@ -228,7 +228,7 @@ def read_official_predictions(content: Content, rows: AnswerRows) -> None:
     """The official form `{id: text}`; an empty text, or null, says that there is no answer. Source: Rajpurkar et al. 2018."""
     for name, text in _each(content, "an object {id: text}").items():
         if text is not None and not isinstance(text, str):
-            raise content.wrong((name,), text, "a text, or null for no answer,")
+            raise content.wrong((name,), text, "a string, or null for no answer")
         rows.add((name,), name)
         rows.answer(text)
 
@@ -249,7 +249,7 @@ def read_na_probs(content: Content, rows: None) -> dict[str, float]:  # noqa: AR
 
 
 def _listed(content: Content, kind: Callable[[Any], bool]) -> float:
-    """How surely the document is lists of one kind by id; empty lists alone are lists of anything."""
+    """Confidence that the document is lists of one kind by id; empty lists alone are lists of anything."""
     values = list(content.value.values())[:21] if isinstance(content.value, Mapping) and not content.prefix else []
     lists: list[list[Any]] = [value for value in values if isinstance(value, list)]
     filled = [value for value in lists if value]
@@ -270,11 +270,11 @@ def read_texts(content: Content, rows: AnswerRows) -> None:
     """The form `{id: [text, ...]}`, best first; an empty text, or null, says that there is no answer. An empty list is none."""
     for name, listed in _each(content, "an object {id: [text]}").items():
         if not isinstance(listed, list):
-            raise content.wrong((name,), listed, "a list of texts, best first,")
+            raise content.wrong((name,), listed, "a list of strings, best first")
         rows.add((name,), name)
         for rank, text in enumerate(listed):
             if text is not None and not isinstance(text, str):
-                raise content.wrong((name, rank), text, "a text, or null for no answer,")
+                raise content.wrong((name, rank), text, "a string, or null for no answer")
             rows.answer(text)
 
 
@@ -287,7 +287,7 @@ def read_n_best(content: Content, rows: AnswerRows) -> None:
     """
     for name, listed in _each(content, "an object {id: [{text, probability}]}").items():
         if not isinstance(listed, list):
-            raise content.wrong((name,), listed, "a list of answers, best first,")
+            raise content.wrong((name,), listed, "a list of answers, best first")
         rows.add((name,), name)
         for rank, each in enumerate(listed):
             where = (name, rank)

@@ -19,7 +19,7 @@ Retrieval = Literal["ignored", "only", "required"]
 
 _EXEMPT = {
     "empty": "an impossible question is answered rightly by an empty list",
-    "unjudged tail": "an empty list is no answer, a list with something in it is",
+    "unjudged tail": "an empty list is not an answer, a list with something in it is",
 }
 _SQUAD = "Rajpurkar and others 2016, SQuAD: 100,000+ questions for machine comprehension of text"
 _UNITS_AT_ONCE = 1 << 20
