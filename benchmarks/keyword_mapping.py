@@ -11,11 +11,11 @@ import json
 import os
 from pathlib import Path
 
+from rankwell.tasks.clips.annotations import Keyword
 from rankwell.tasks.clips.commands.clips_calibrate import best_threshold, tally
 from rankwell.tasks.clips.formats import read_schema
 from rankwell.tasks.clips.mapping import KeywordMapper
 from rankwell.tasks.clips.phrases import load_keybert
-from rankwell.tasks.clips.vocabulary import Keyword
 
 ROOT = Path(__file__).resolve().parents[1]
 

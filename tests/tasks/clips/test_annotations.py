@@ -7,10 +7,9 @@ from pathlib import Path
 import pytest
 
 from rankwell.errors import BadInput, BadLine, DuplicateItem, UnknownName
-from rankwell.tasks.clips.annotations import Annotations
+from rankwell.tasks.clips.annotations import Annotations, Keyword
 from rankwell.tasks.clips.commands.clips_lint import findings
 from rankwell.tasks.clips.formats import TextQuery, read_annotations, read_schema, read_text_queries
-from rankwell.tasks.clips.vocabulary import Keyword
 
 WIDE = 'slice_id,pv_object_type,scene_type\nb.mp4,"Bicyclist,  small  vehicle ",urban\na.mp4,,"\'Urban\', rainy"\nc.mp4,nan,\n'
 ONE = 'slice_id,keywords\nb.mp4,"bicyclist, small vehicle, urban"\na.mp4,"urban, rainy"\n'

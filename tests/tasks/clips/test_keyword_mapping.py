@@ -13,11 +13,11 @@ import pytest
 
 from rankwell import cli
 from rankwell.errors import BadInput, BadScore, BadUsage, NothingToEvaluate, UnknownName
+from rankwell.tasks.clips.annotations import Keyword, Vocabulary, fold, singular
 from rankwell.tasks.clips.commands.clips_calibrate import MappingTally, best_threshold, hold_back, tally
 from rankwell.tasks.clips.formats import read_schema
 from rankwell.tasks.clips.mapping import ALGORITHM1_THRESHOLD, COVER_THRESHOLD, KeywordMapper, best_cover
 from rankwell.tasks.clips.phrases import ALIGNED, ClauseWords
-from rankwell.tasks.clips.vocabulary import Keyword, Vocabulary, fold, singular
 
 QUERIES = Path(__file__).with_name("keyword_queries.json")
 

@@ -7,10 +7,9 @@ import pytest
 from oracles import keywords as oracle
 from rankwell.core.tables.judgments import Judgments
 from rankwell.errors import BadInput, BadUsage
-from rankwell.tasks.clips.annotations import Annotations
+from rankwell.tasks.clips.annotations import Annotations, Keyword
 from rankwell.tasks.clips.formats import read_annotations
 from rankwell.tasks.clips.truth import Relevance, Required, judge
-from rankwell.tasks.clips.vocabulary import Keyword
 
 RULES = ("all", "any", "graded", "jaccard>=0.5")
 

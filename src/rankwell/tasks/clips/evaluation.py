@@ -8,6 +8,7 @@ from rankwell.core.options import takes_options
 from rankwell.errors import BadInput, BadUsage
 from rankwell.evaluation.details import detail_columns
 from rankwell.evaluation.results import DETAIL_DEPTH, Results, ResultsBuilder
+from rankwell.tasks.clips.annotations import Keyword
 from rankwell.tasks.clips.inputs import ClipInputs, load_clips
 from rankwell.tasks.clips.options import ClipOptions, check_options
 from rankwell.tasks.clips.rankings import ClipList
@@ -26,7 +27,6 @@ from rankwell.tasks.clips.results import (
 from rankwell.tasks.clips.runs import ClipVariant, MeasuredVariant
 from rankwell.tasks.clips.sources import RankedClips, rank_clips, sources_of
 from rankwell.tasks.clips.truth import Required
-from rankwell.tasks.clips.vocabulary import Keyword
 
 MapText = Callable[[str], Sequence[Keyword]]
 """Text -> keywords; `lambda text: KeywordMapper(...).map_text(text).keywords` for one."""

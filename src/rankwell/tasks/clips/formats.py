@@ -4,15 +4,14 @@ import csv
 import io
 import json
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 from rankwell.errors import BadInput, BadLine, BadUsage, DuplicateItem
 from rankwell.io.files import FORMATS, Place, Request
 from rankwell.store import Head, Source, decode_id
-from rankwell.tasks.clips.annotations import Annotations, Row, Schema
-from rankwell.tasks.clips.vocabulary import Keyword, Vocabulary, fold, group_key
+from rankwell.tasks.clips.annotations import Annotations, Keyword, Row, Schema, Vocabulary, fold, group_key
 
 _IDS = ("slice_id", "clip_id", "video_id", "clip", "id", "video")
 _QUERY_IDS = ("query_id", "qid", "id", "_id", "slice_id")
@@ -38,20 +37,21 @@ class _Record(NamedTuple):
     cells: Mapping[str, Any]
 
 
-def read_annotations(place: Any, *, schema: Schema | None = None, groups: Sequence[str] = ()) -> Annotations:
+def read_annotations(place: Any, *, schema: Schema | Place | None = None, groups: Sequence[str] = ()) -> Annotations:
     """The clips of a table with their keywords.
 
     place: CSV (also with `;`, `|` or tabs), JSON lines, a JSON list or Parquet, `.gz` and `.zst` too, `-`; any data frame; or a
     mapping clip -> group -> labels. The clip's id is in `slice_id` (or clip_id, video_id, clip, id, video). Keywords are in
     columns of the schema's groups or of ALFA's (with `pv_` or without it), with commas inside a cell or as lists, or all in one
-    column `keywords`, with a label in the one group that declares it, or as `group: label`. groups: further
-    columns of keywords. Other columns become attributes, which a note names.
+    column `keywords`, with a label in the one group that declares it, or as `group: label`. schema: declared keywords, or their
+    file. groups: further columns of keywords. Other columns become attributes, which a note names.
     Spaces, quotes and case do not matter; an empty cell, `nan`, `none` and `null` are not keywords.
     Raises BadInput for a table without clips, without an id or without a column of keywords; DuplicateItem for a clip that is
     listed twice; BadLine for a line with another number of fields than the header.
     """
     if isinstance(place, Annotations):
         return place
+    schema = schema if schema is None or isinstance(schema, Schema) else read_schema(schema)
     if isinstance(place, Mapping):
         return _of_mapping(place, schema)
     name, records = _records(place)
@@ -199,24 +199,21 @@ def _of_lines(name: str, text: str) -> list[_Record]:
     reader = csv.reader(io.StringIO("".join(lines[1:]), newline=""), delimiter=delimiter, skipinitialspace=True)
     found: list[_Record] = []
     last = 1
-    for fields in _fields(name, reader):
-        first, last = last + 1, reader.line_num + 1
-        if last > first or last == len(lines):
-            _refuse_open_quote(f"{name}:{first}", lines[first - 1 : last], delimiter)
-        if len(fields) > len(columns) or (len(fields) < len(columns) and "".join(fields).strip()):
-            where = f"{name}:{reader.line_num + 1}: {delimiter.join(fields)[:60]!r}"
-            raise BadLine(f"{where} has {len(fields)} fields, the header {len(columns)}; put cells with commas in quotes.")
-        if "".join(fields).strip():
-            found.append(_Record(f"line {reader.line_num + 1}", dict(zip(columns, fields, strict=True))))
-    return found
-
-
-def _fields(name: str, reader: Any) -> Iterator[list[str]]:
-    """The rows of a reader. Raises BadLine where it fails, as on an open quote that takes in the rest of a long file."""
     try:
-        yield from reader
+        for fields in reader:
+            first, last = last + 1, reader.line_num + 1
+            if last > first or last == len(lines):
+                _refuse_open_quote(f"{name}:{first}", lines[first - 1 : last], delimiter)
+            is_empty = not "".join(fields).strip()
+            if len(fields) > len(columns) or (len(fields) < len(columns) and not is_empty):
+                where = f"{name}:{last}: {delimiter.join(fields)[:60]!r}"
+                raise BadLine(f"{where} has {len(fields)} fields, the header {len(columns)}; put cells with commas in quotes.")
+            if not is_empty:
+                found.append(_Record(f"line {last}", dict(zip(columns, fields, strict=True))))
     except csv.Error as error:
+        # An open quote takes in the rest of a long file.
         raise BadLine(f"{name}:{reader.line_num + 1}: {error}; close the quote before this line.") from error
+    return found
 
 
 def _refuse_open_quote(where: str, lines: Sequence[str], delimiter: str) -> None:
@@ -348,10 +345,11 @@ def read_schema(place: Place) -> Schema:
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    whole = dict(pairs)
-    if len(whole) < len(pairs):
-        double = next(key for key, _ in pairs if [name for name, _ in pairs].count(key) > 1)
-        raise BadUsage(f"the key {double!r} appears twice in one object")
+    whole = dict[str, Any]()
+    for key, value in pairs:
+        if key in whole:
+            raise BadUsage(f"the key {key!r} appears twice in one object")
+        whole[key] = value
     return whole
 
 

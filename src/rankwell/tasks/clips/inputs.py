@@ -10,11 +10,10 @@ from rankwell.core.registry import measure_names, parse_measure
 from rankwell.core.tables import Bools
 from rankwell.core.views.judged import JudgedRankings
 from rankwell.errors import BadInput, BadUsage, UnknownName
-from rankwell.tasks.clips.annotations import Annotations, Schema
-from rankwell.tasks.clips.formats import TextQuery, read_annotations, read_schema, read_text_queries
+from rankwell.tasks.clips.annotations import Annotations, Keyword
+from rankwell.tasks.clips.formats import TextQuery, read_annotations, read_text_queries
 from rankwell.tasks.clips.options import ClipOptions, cutoffs, names
 from rankwell.tasks.clips.truth import Relevance
-from rankwell.tasks.clips.vocabulary import Keyword
 
 _WORDS = ("P", "R", "AP", "nDCG")
 
@@ -93,9 +92,7 @@ class ClipInputs:
 def load_clips(annotations: Any, options: ClipOptions, progress: Callable[[int, int], None] | None = None) -> ClipInputs:
     """Reads and validates the inputs. Raises BadUsage for options that contradict the annotations, BadInput for bad tables."""
     groups, keywords = names(options.groups, "--groups"), names(options.keywords, "--keywords")
-    schema: Any = options.schema
-    declared = schema if schema is None or isinstance(schema, Schema) else read_schema(schema)
-    table = read_annotations(annotations, schema=declared, groups=groups)
+    table = read_annotations(annotations, schema=options.schema, groups=groups)
     selection = table.select(groups, keywords)
     convention, ks = CONVENTIONS[options.convention], cutoffs(options.k)
     measures = choose_clip_measures(measure_names(options.measures), ks, convention)

@@ -13,9 +13,9 @@ import numpy as np
 
 from rankwell.core.tables import Floats
 from rankwell.errors import BadInput, BadUsage, UnknownName
+from rankwell.tasks.clips.annotations import Keyword, Vocabulary
 from rankwell.tasks.clips.options import Strategy
 from rankwell.tasks.clips.phrases import ALIGNED, ClauseWords, Encode, LabelVectors, content_words
-from rankwell.tasks.clips.vocabulary import Keyword, Vocabulary
 
 Stage = Literal["exact", "alias", "semantic"]
 COVER_THRESHOLD = 0.58

@@ -15,7 +15,7 @@ import numpy as np
 from rankwell.core.tables import Floats, Ints
 from rankwell.encoders import Settings, Singles, load_encoder
 from rankwell.errors import BadInput, BadScore
-from rankwell.tasks.clips.vocabulary import Token, fold, words_of
+from rankwell.tasks.clips.annotations import Token, fold, words_of
 
 Encode = Callable[[list[str]], Any]
 ALIGNED = 0.35

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 
@@ -25,28 +25,6 @@ class ClipList(NamedTuple):
 
     items: list[str]
     similarities: list[float]
-
-
-class ClipRankings(Protocol):
-    """The rankings of a system."""
-
-    @property
-    def ties(self) -> TieRule:
-        """The order of items with equal similarities."""
-        ...
-
-    @property
-    def in_input_order(self) -> "ClipRankings":
-        """The same rankings with tied items in the order of the input."""
-        ...
-
-    def hits(self, judgments: Judgments, least: float | None = None) -> Hits:
-        """Rank counts of the judged items. least: items of a lower similarity keep their places but are not found."""
-        ...
-
-    def first(self, depth: int) -> Mapping[str, ClipList]:
-        """The first items of each query that was answered, those below any similarity too."""
-        ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -276,3 +254,7 @@ def take_rows(table: Embeddings, rows: Ints | Sequence[int]) -> Embeddings:
     """Some rows of a table."""
     names, places = table.names(), np.asarray(rows, dtype=np.int64)
     return Embeddings([names[row] for row in map(int, places)], table.vectors[places])
+
+
+ClipRankings = ClipLists | ClipVectors
+"""The rankings of a system: both have `ties`, `in_input_order`, `hits` and `first`."""

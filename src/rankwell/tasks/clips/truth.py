@@ -13,9 +13,8 @@ import numpy as np
 from rankwell.core.tables import Bools, Floats, Ints, offsets_of, sort_ids
 from rankwell.core.tables.judgments import Judgments
 from rankwell.errors import BadInput, BadUsage
-from rankwell.tasks.clips.annotations import Annotations
+from rankwell.tasks.clips.annotations import Annotations, Keyword
 from rankwell.tasks.clips.rankings import ClipList
-from rankwell.tasks.clips.vocabulary import Keyword
 
 Kind = Literal["all", "any", "jaccard", "graded"]
 

@@ -10,12 +10,11 @@ from rankwell.errors import BadInput, BadUsage, NothingToEvaluate
 from rankwell.report.line_charts import parameter_chart
 from rankwell.report.present import FormatOption, Output, OutputOption, Progress
 from rankwell.store import Source, write_bytes, write_text
-from rankwell.tasks.clips.annotations import Annotations
-from rankwell.tasks.clips.formats import TextQuery, read_annotations, read_schema, read_text_queries
+from rankwell.tasks.clips.annotations import Annotations, Keyword
+from rankwell.tasks.clips.formats import TextQuery, read_annotations, read_text_queries
 from rankwell.tasks.clips.mapping import KeywordMapper
 from rankwell.tasks.clips.options import CalibrationOptions
 from rankwell.tasks.clips.phrases import load_keybert
-from rankwell.tasks.clips.vocabulary import Keyword
 
 _LEAST_STEP = 0.001
 
@@ -73,8 +72,7 @@ def calibrate(
         Folder for thresholds.csv, thresholds.json and the chart thresholds.png and .svg.
     """
     thresholds = _thresholds(options)
-    declared = None if options.schema is None else read_schema(options.schema)
-    table = read_annotations(annotations, schema=declared)
+    table = read_annotations(annotations, schema=options.schema)
     meant = _meant(read_text_queries(queries), table, queries)
     loaded = load_keybert(encoder, device=options.device)
     mapper = KeywordMapper(table.vocabulary, encode=loaded, strategy=options.strategy)
@@ -92,7 +90,7 @@ def calibrate(
     rows = [_row(part, threshold, each) for part, tallies in found.items() for threshold, each in tallies.items()]
     f1 = ", ".join(f"{part} {report.figure(tallies[best].f1, 'share')}" for part, tallies in found.items())
     notes = [*table.notes, f"best threshold: {best:g} (F1: {f1}); the default is {mapper.threshold:g}"]
-    rules = {"strategy": options.strategy, "vocabulary": "used" if declared is None else "declared", **loaded.rules}
+    rules = {"strategy": options.strategy, "vocabulary": "used" if options.schema is None else "declared", **loaded.rules}
     rules |= {"best_threshold": best, "default_threshold": mapper.threshold, "version": __version__}
     document = report.Document(rows, None, rules, notes, summary=False, terminal=report.terminal_of(sys.stdout))
     wrote: list[str] = []

@@ -17,7 +17,7 @@ from rankwell.report.folder import content_of, write_folder
 from rankwell.report.present import FormatOption, InputPlace, Output, OutputOption, PerQueryOption, Progress
 from rankwell.store import refuse_blocked, write_text
 from rankwell.tasks.clips.evaluation import evaluate_clips
-from rankwell.tasks.clips.formats import read_annotations, read_schema
+from rankwell.tasks.clips.formats import read_annotations
 from rankwell.tasks.clips.mapping import KeywordMapper, MappedText
 from rankwell.tasks.clips.options import ClipOptions, MappingOptions, names
 from rankwell.tasks.clips.phrases import load_keybert
@@ -120,8 +120,7 @@ def _mapper(annotations: str, options: ClipOptions, mapping: MappingOptions) -> 
     if options.mode != "text" or options.queries is None:
         return None, {}
     loaded = None if mapping.encoder is None else load_keybert(mapping.encoder)
-    schema = None if options.schema is None else read_schema(options.schema)
-    table = read_annotations(annotations, schema=schema, groups=names(options.groups, "--groups"))
+    table = read_annotations(annotations, schema=options.schema, groups=names(options.groups, "--groups"))
     strategy, threshold = mapping.strategy or "cover", mapping.keyword_threshold
     mapper = KeywordMapper(table.vocabulary, encode=loaded, strategy=strategy, threshold=threshold)
     return mapper, {**mapper.describe(), **({} if loaded is None else loaded.rules)}

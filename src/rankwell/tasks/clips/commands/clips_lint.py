@@ -8,10 +8,10 @@ from itertools import combinations
 from typing import Literal, NamedTuple
 
 from rankwell import report
-from rankwell.report.present import FormatOption, Output, listed
-from rankwell.tasks.clips.annotations import Annotations
-from rankwell.tasks.clips.formats import read_annotations, read_schema
-from rankwell.tasks.clips.vocabulary import Keyword, fold
+from rankwell.report.present import FormatOption, Output
+from rankwell.tasks.clips.annotations import Annotations, Keyword, fold
+from rankwell.tasks.clips.formats import read_annotations
+from rankwell.tasks.clips.options import names
 
 Kind = Literal[
     "unknown column",
@@ -64,9 +64,7 @@ def lint(
     format
         How to print.
     """
-    declared = None if schema is None else read_schema(schema)
-    named = listed(groups, "--groups")
-    table = read_annotations(annotations, schema=declared, groups=named)
+    table = read_annotations(annotations, schema=schema, groups=names(groups, "--groups"))
     found = findings(table)
     counts = Counter(each.kind for each in found)
     size = f"{len(table.clips)} clips, {int((table.uses > 0).sum())} keywords in {len(table.groups)} groups"

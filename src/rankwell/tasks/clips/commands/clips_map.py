@@ -6,11 +6,11 @@ from typing import Any
 from rankwell import __version__, report
 from rankwell.errors import BadUsage
 from rankwell.report.present import FormatOption, Output
-from rankwell.tasks.clips.formats import read_annotations, read_schema
+from rankwell.tasks.clips.annotations import Vocabulary
+from rankwell.tasks.clips.formats import read_annotations
 from rankwell.tasks.clips.mapping import KeywordMapper, MappedText
 from rankwell.tasks.clips.options import MappingOptions
 from rankwell.tasks.clips.phrases import load_keybert
-from rankwell.tasks.clips.vocabulary import Vocabulary
 
 
 def map(  # noqa: A001
@@ -62,15 +62,14 @@ def map(  # noqa: A001
 
 def read_vocabulary(annotations: str, schema: str | None) -> tuple[Vocabulary, dict[str, Any], list[str]]:
     """The declared keywords, else those that the annotations use; their rule; and notes on both."""
-    declared = None if schema is None else read_schema(schema)
-    table = read_annotations(annotations, schema=declared)
+    table = read_annotations(annotations, schema=schema)
     vocabulary, notes = table.vocabulary, [*table.notes]
     if table.undeclared:
         used = ", ".join(f"{label} ({group})" for group, label in table.undeclared)
         notes.append(f"used and not declared, so that no text maps to it: {used}")
     if vocabulary.shadowing:
         notes.append(f"aliases that read like a label, which wins: {', '.join(vocabulary.shadowing)}")
-    return vocabulary, {"vocabulary": "used" if declared is None else "declared"}, notes
+    return vocabulary, {"vocabulary": "used" if schema is None else "declared"}, notes
 
 
 def _rows(found: MappedText) -> list[dict[str, Any]]:
