@@ -29,7 +29,8 @@ from rankwell.experiments.files import read_experiment
 from rankwell.experiments.runner.planning import input_mark, load_command
 from rankwell.experiments.runner.results import to_do
 from rankwell.io.result_folder import read_results
-from rankwell.report.system_table import SystemFigure, SystemTable, render_system_tables
+from rankwell.report.system_formats import render_system_tables
+from rankwell.report.system_table import SystemFigure, SystemTable
 
 compare = with_fields(compare_command)
 

@@ -8,7 +8,7 @@ from string import ascii_lowercase
 from typing import Any, Literal, NamedTuple
 
 from rankwell.core.registry import Better
-from rankwell.report import MISSING, OUTPUTS, PLAIN, Document, Format, Row, Strong, Terminal, figure, plain
+from rankwell.report import MISSING, Format, Row, Strong, figure, plain
 
 TableFormat = Literal[Format, "html"]
 IMPOSSIBLE = "†"
@@ -166,38 +166,8 @@ class SystemTable:
         return found | ({"impossible": f"{IMPOSSIBLE} {'; '.join(wrong)}"} if wrong else {})
 
 
-def render_system_tables(
-    tables: Sequence[SystemTable],
-    format: TableFormat = "table",  # noqa: A002
-    *,
-    notes: Sequence[str] = (),
-    title: str = "",
-    terminal: Terminal = PLAIN,
-) -> str:
-    """One table or several, one below the other, each with what its systems took.
-
-    `table`, `md`, `latex` and `html` set data sets side by side; the others have a row per system and data set, in full
-    precision, with time and memory in further columns. `html` is a page of its own, without scripts or anything from elsewhere;
-    every name in it is escaped. title: of the page of HTML. Raises UnknownName for another format.
-    """
-    if format == "html":
-        from rankwell.report.system_page import page
-
-        return page(tables, notes, title=title)
-    if format in ("csv", "tsv", "json", "jsonl"):
-        rows = [row for each in tables for row in long_rows(each)]
-        return OUTPUTS[format](Document(rows, None, shared_rules(tables), notes, summary=False))
-    if format == "latex":
-        # Each may float to another page, and so needs all of its own.
-        return "\n".join(_wide_text(each, format, {**_named(each), **each.rules, **each.footnotes}, notes) for each in tables)
-    *others, last = tables
-    shared = shared_rules(tables)
-    if format == "table":
-        return "\n".join([*(_text(each, {}, terminal) for each in others), _text(last, shared, terminal)])
-    return "\n".join([*(_wide_text(each, format, {}, ()) for each in others), _wide_text(last, format, shared, notes)])
-
-
-def _named(table: SystemTable) -> dict[str, str]:
+def named_measure(table: SystemTable) -> dict[str, str]:
+    """The measure as a rule: its label with the exact name, or none."""
     return (
         {"measure": f"{table.label} = {table.measure}" if table.label != table.measure else table.measure}
         if table.measure
@@ -210,70 +180,11 @@ def shared_rules(tables: Sequence[SystemTable]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for each in tables:
         # Of several tables each title has the word; what is left to say is what the word stands for.
-        own = _named(each) if len(tables) == 1 or each.label != each.measure else {}
+        own = named_measure(each) if len(tables) == 1 or each.label != each.measure else {}
         for name, value in {**own, **each.rules, **each.footnotes}.items():
             known = found.get(name, value)
             found[name] = known if known == value or str(value) in str(known).split("; ") else f"{known}; {value}"
     return found
-
-
-def _wide_text(table: SystemTable, format: Format, rules: Mapping[str, Any], notes: Sequence[str]) -> str:  # noqa: A002
-    below = [*_legend(table), *notes] if format == "latex" else notes
-    parts = [(table.title, rules, wide_rows(table), below)]
-    if table.costs:
-        parts.append((PERFORMANCE, {}, cost_rows(table), _cost_legend(table) if format == "latex" else ()))
-    documents = [Document(rows, None, own, (), summary=False, title=name, legend=said) for name, own, rows, said in parts]
-    return "\n".join(OUTPUTS[format](document) for document in documents)
-
-
-def _text(table: SystemTable, rules: Mapping[str, Any], terminal: Terminal) -> str:
-    """The tables for a terminal: what does not fit its width goes on below, under the names of the rows."""
-    kept = 2 if table.letters else 1
-    parts = [table.title, *(_plain_text(rows, terminal) for rows in _fitting(wide_rows(table), kept, terminal))]
-    parts += [_plain_text([], terminal, rules)] if rules else []
-    if table.costs:
-        parts += [PERFORMANCE, *(_plain_text(rows, terminal) for rows in _fitting(cost_rows(table), 1, terminal))]
-    return "\n\n".join(part.strip("\n") for part in parts) + "\n"
-
-
-def _plain_text(rows: Sequence[Row], terminal: Terminal, rules: Mapping[str, Any] | None = None) -> str:
-    return OUTPUTS["table"](Document(rows, None, rules or {}, (), summary=False, terminal=terminal))
-
-
-def _fitting(rows: Sequence[Row], kept: int, terminal: Terminal) -> list[list[Row]]:
-    """The rows in parts of so many columns as fit the terminal, the first ones, `kept`, in each."""
-    names = list(rows[0])
-    widths = {name: max(len(name), *(len(str(row[name])) for row in rows)) + 2 for name in names}
-    parts: list[list[str]] = [[]]
-    room = (terminal.width or sum(widths.values())) + 2 - sum(widths[name] for name in names[:kept])
-    for name in names[kept:]:
-        if parts[-1] and sum(widths[each] for each in (*parts[-1], name)) > room:
-            parts.append([])
-        parts[-1].append(name)
-    return [[{name: row[name] for name in (*names[:kept], *part)} for row in rows] for part in parts]
-
-
-def _legend(table: SystemTable) -> list[str]:
-    """The lines below the figures: the marks, the test behind them, impossible figures."""
-    notes = table.footnotes
-    test = (
-        [f"Test: {table.rules['test']}, level {table.rules.get('alpha')}."]
-        if "letters" in notes and "test" in table.rules
-        else []
-    )
-    return [
-        *([f"Letters: {notes['letters']}."] if "letters" in notes else []),
-        *test,
-        *(f"{word}: {notes[word]}" for word in dict.fromkeys(each.gap for each in table.cells if each.gap)),
-        *([notes["impossible"]] if "impossible" in notes else []),
-    ]
-
-
-def _cost_legend(table: SystemTable) -> list[str]:
-    notes = table.footnotes
-    said = [notes["cached"]] if "cached" in notes else []
-    said += [f"Memory: {notes['memory']}"] if "memory" in notes else []
-    return [*said, *([f"Measured on {table.machine}"] if table.machine else [])]
 
 
 def long_rows(table: SystemTable) -> list[Row]:

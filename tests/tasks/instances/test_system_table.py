@@ -19,7 +19,8 @@ from rankwell.core.tables import Values
 from rankwell.errors import BadInput
 from rankwell.experiments.files import SystemStatement, read_statements
 from rankwell.report.folder import FolderContent, write_folder
-from rankwell.report.system_table import SystemCost, SystemFigure, SystemTable, render_system_tables
+from rankwell.report.system_formats import render_system_tables
+from rankwell.report.system_table import SystemCost, SystemFigure, SystemTable
 from rankwell.stats.granularity import granularity_of
 from rankwell.stats.summaries import summarise
 from rankwell.tasks.instances.statistics import published_instances

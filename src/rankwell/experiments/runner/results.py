@@ -30,7 +30,8 @@ from rankwell.experiments.runner.tables import TableChoices, make_tables, reques
 from rankwell.report import PLAIN, Row, Terminal
 from rankwell.report.folder import digest_of
 from rankwell.report.present import JobsOption, Progress
-from rankwell.report.system_table import SystemFigure, SystemTable, TableFormat, long_rows, render_system_tables, shared_rules
+from rankwell.report.system_formats import render_system_tables
+from rankwell.report.system_table import SystemFigure, SystemTable, TableFormat, long_rows, shared_rules
 from rankwell.store import refuse_blocked, write_text
 
 _SUFFIXES: dict[TableFormat, str] = {"table": "txt", "md": "md", "latex": "tex", "html": "html", "csv": "csv", "json": "json"}

@@ -19,7 +19,8 @@ from rankwell.experiments.comparison.folders import split_name
 from rankwell.experiments.files import SystemStatement, read_statements
 from rankwell.io.result_folder import ResultFolder, read_performance, read_results, read_summary
 from rankwell.report.present import Output, OutputOption
-from rankwell.report.system_table import SystemCost, SystemFigure, SystemTable, TableFormat, render_system_tables
+from rankwell.report.system_formats import render_system_tables
+from rankwell.report.system_table import SystemCost, SystemFigure, SystemTable, TableFormat
 from rankwell.stats.granularity import granularity_of
 from rankwell.stats.multiple_comparisons import holm
 from rankwell.stats.paired_randomisation import paired_randomisation

@@ -1,0 +1,206 @@
+"""Systems × data sets as text in every format, and as one page of HTML, which opens from disk."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from html import escape
+from typing import Any
+
+from rankwell.report import MISSING, OUTPUTS, PLAIN, Document, Format, Row, Terminal, figure, visible
+from rankwell.report.system_table import (
+    IMPOSSIBLE,
+    PERFORMANCE,
+    SystemFigure,
+    SystemTable,
+    TableFormat,
+    cost_rows,
+    interval_of,
+    long_rows,
+    named_measure,
+    shared_rules,
+    wide_rows,
+)
+
+_STYLE = """
+body { font: 15px/1.45 system-ui, sans-serif; color: #1d2530; background: #fff; margin: 2rem auto; max-width: 75rem;
+  padding: 0 1rem }
+h1 { font-size: 1.35rem } h2 { font-size: 1.1rem; margin-top: 2rem }
+table { border-collapse: collapse; font-variant-numeric: tabular-nums }
+th, td { text-align: left; padding: .3rem .9rem .3rem 0; border-bottom: 1px solid #d9dee5; vertical-align: baseline }
+thead th { border-bottom: 2px solid #1d2530 } td.number { text-align: right; white-space: nowrap }
+small, .published { color: #5b6675 } sup { color: #1a5fb4 } .warning { color: #a4420e } .wide { overflow-x: auto }
+ul { padding-left: 1.1rem }
+@media (prefers-color-scheme: dark) {
+  body { color: #e4e8ee; background: #14181e } th, td { border-color: #333c48 } thead th { border-color: #e4e8ee }
+  small, .published { color: #9aa6b5 } sup { color: #8ab4f8 } .warning { color: #f0a36b }
+}
+"""
+
+
+def render_system_tables(
+    tables: Sequence[SystemTable],
+    format: TableFormat = "table",  # noqa: A002
+    *,
+    notes: Sequence[str] = (),
+    title: str = "",
+    terminal: Terminal = PLAIN,
+) -> str:
+    """One table or several, one below the other, each with what its systems took.
+
+    `table`, `md`, `latex` and `html` set data sets side by side; the others have a row per system and data set, in full
+    precision, with time and memory in further columns. `html` is a page of its own, without scripts or anything from elsewhere;
+    every name in it is escaped. title: of the page of HTML. Raises UnknownName for another format.
+    """
+    if format == "html":
+        return page(tables, notes, title=title)
+    if format in ("csv", "tsv", "json", "jsonl"):
+        rows = [row for each in tables for row in long_rows(each)]
+        return OUTPUTS[format](Document(rows, None, shared_rules(tables), notes, summary=False))
+    if format == "latex":
+        # Each may float to another page, and so needs all of its own.
+        return "\n".join(
+            _wide_text(each, format, {**named_measure(each), **each.rules, **each.footnotes}, notes) for each in tables
+        )
+    *others, last = tables
+    shared = shared_rules(tables)
+    if format == "table":
+        return "\n".join([*(_text(each, {}, terminal) for each in others), _text(last, shared, terminal)])
+    return "\n".join([*(_wide_text(each, format, {}, ()) for each in others), _wide_text(last, format, shared, notes)])
+
+
+def _wide_text(table: SystemTable, format: Format, rules: Mapping[str, Any], notes: Sequence[str]) -> str:  # noqa: A002
+    below = [*_legend(table), *notes] if format == "latex" else notes
+    parts = [(table.title, rules, wide_rows(table), below)]
+    if table.costs:
+        parts.append((PERFORMANCE, {}, cost_rows(table), _cost_legend(table) if format == "latex" else ()))
+    documents = [Document(rows, None, own, (), summary=False, title=name, legend=said) for name, own, rows, said in parts]
+    return "\n".join(OUTPUTS[format](document) for document in documents)
+
+
+def _text(table: SystemTable, rules: Mapping[str, Any], terminal: Terminal) -> str:
+    """The tables for a terminal: what does not fit its width goes on below, under the names of the rows."""
+    kept = 2 if table.letters else 1
+    parts = [table.title, *(_plain_text(rows, terminal) for rows in _fitting(wide_rows(table), kept, terminal))]
+    parts += [_plain_text([], terminal, rules)] if rules else []
+    if table.costs:
+        parts += [PERFORMANCE, *(_plain_text(rows, terminal) for rows in _fitting(cost_rows(table), 1, terminal))]
+    return "\n\n".join(part.strip("\n") for part in parts) + "\n"
+
+
+def _plain_text(rows: Sequence[Row], terminal: Terminal, rules: Mapping[str, Any] | None = None) -> str:
+    return OUTPUTS["table"](Document(rows, None, rules or {}, (), summary=False, terminal=terminal))
+
+
+def _fitting(rows: Sequence[Row], kept: int, terminal: Terminal) -> list[list[Row]]:
+    """The rows in parts of so many columns as fit the terminal, the first ones, `kept`, in each."""
+    names = list(rows[0])
+    widths = {name: max(len(name), *(len(str(row[name])) for row in rows)) + 2 for name in names}
+    parts: list[list[str]] = [[]]
+    room = (terminal.width or sum(widths.values())) + 2 - sum(widths[name] for name in names[:kept])
+    for name in names[kept:]:
+        if parts[-1] and sum(widths[each] for each in (*parts[-1], name)) > room:
+            parts.append([])
+        parts[-1].append(name)
+    return [[{name: row[name] for name in (*names[:kept], *part)} for row in rows] for part in parts]
+
+
+def _legend(table: SystemTable) -> list[str]:
+    """The lines below the figures: the marks, the test behind them, impossible figures."""
+    notes = table.footnotes
+    test = (
+        [f"Test: {table.rules['test']}, level {table.rules.get('alpha')}."]
+        if "letters" in notes and "test" in table.rules
+        else []
+    )
+    return [
+        *([f"Letters: {notes['letters']}."] if "letters" in notes else []),
+        *test,
+        *(f"{word}: {notes[word]}" for word in dict.fromkeys(each.gap for each in table.cells if each.gap)),
+        *([notes["impossible"]] if "impossible" in notes else []),
+    ]
+
+
+def _cost_legend(table: SystemTable) -> list[str]:
+    notes = table.footnotes
+    said = [notes["cached"]] if "cached" in notes else []
+    said += [f"Memory: {notes['memory']}"] if "memory" in notes else []
+    return [*said, *([f"Measured on {table.machine}"] if table.machine else [])]
+
+
+def page(tables: Sequence[SystemTable], notes: Sequence[str], *, title: str = "") -> str:
+    """The tables as one page, without scripts or anything from elsewhere; every name in it is escaped.
+
+    title: of the page; by default that of its first table.
+    """
+    parts = [
+        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">',
+        '<meta name="viewport" content="width=device-width, initial-scale=1">',
+        f"<title>{_safe(title or tables[0].title)}</title>\n<style>{_STYLE}</style>\n</head>\n<body>",
+        *([f"<h1>{_safe(title)}</h1>"] if title else []),
+        *(
+            _section(each, notes if each is tables[-1] else (), "h2" if title or each is not tables[0] else "h1")
+            for each in tables
+        ),
+        "</body>\n</html>",
+    ]
+    return "\n".join(parts) + "\n"
+
+
+def _section(table: SystemTable, notes: Sequence[str], level: str) -> str:
+    exact = f" <small>= {_safe(table.measure)}</small>" if table.label != table.measure else ""
+    costs = cost_rows(table) if table.costs else []
+    said = {name: value for name, value in {**table.rules, **table.footnotes}.items() if name not in ("letters", "impossible")}
+    marks = [value for name, value in table.footnotes.items() if name not in said]
+    lines = [*marks, *(f"{name.replace('_', ' ')}: {value}" for name, value in said.items()), *notes]
+    parts = [
+        f"<{level}>{_safe(table.title)}{exact}</{level}>",
+        _html_figures(table),
+        *([f"<h2>{PERFORMANCE}</h2>\n{_html_rows(costs)}"] if costs else []),
+        "<ul>\n" + "\n".join(f"<li>{_safe(line)}</li>" for line in lines) + "\n</ul>" if lines else "",
+    ]
+    return "\n".join(part for part in parts if part)
+
+
+def _html_figures(table: SystemTable) -> str:
+    lines: list[str] = []
+    for name, published, cells in table.lines:
+        letter = table.letters.get(name, "")
+        own = (
+            f"{_safe(name)} <small>published</small>" if published else _safe(name) + (f" <sup>{letter}</sup>" if letter else "")
+        )
+        row = "".join(f'<td class="number">{_html_cell(table, cells.get(dataset))}</td>' for dataset in table.datasets)
+        lines.append(f'<tr{" class=published" * published}><th scope="row">{own}</th>{row}</tr>')
+    return _html_table(["system", *map(table.heading, table.datasets)], lines)
+
+
+def _html_cell(table: SystemTable, each: SystemFigure | None) -> str:
+    if each is None:
+        return MISSING
+    if each.gap:
+        return f'<span class="warning" title="{_safe(each.why)}">{_safe(each.gap)}</span>'
+    marks, interval = table.marks(each), interval_of(each)
+    found = _safe(each.printed or figure(each.mean, each.unit))
+    if table.is_best(each):
+        found = f"<strong>{found}</strong>"
+    if each.warning:
+        found += f'<span class="warning" title="{_safe(each.warning)}"> {IMPOSSIBLE}</span>'
+    own = " ".join(part for part in (interval, table.beside(each)) if part)
+    return found + (f"<sup>{marks}</sup>" if marks else "") + (f" <small>{own}</small>" if own else "")
+
+
+def _html_rows(rows: Sequence[Row]) -> str:
+    return _html_table(rows[0], [f"<tr>{''.join(map(_html_cost, row.values()))}</tr>" for row in rows])
+
+
+def _html_table(names: Iterable[str], lines: Sequence[str]) -> str:
+    head = "".join(f'<th scope="col">{_safe(name)}</th>' for name in names)
+    return (
+        f'<div class="wide"><table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n' + "\n".join(lines) + "\n</tbody>\n</table></div>"
+    )
+
+
+def _html_cost(cell: str) -> str:
+    return f'<td class="number">{cell}</td>' if cell.replace(".", "", 1).isdecimal() else f"<td>{_safe(cell)}</td>"
+
+
+def _safe(text: Any) -> str:
+    """Text for a page: markup, quotes and control characters are written as escapes."""
+    return escape(visible(text), quote=True)
