@@ -279,7 +279,9 @@ class _AnswerEvaluation:
         for labelled in self._with_cutoffs(reader):
             measure, word = labelled.measure, labelled.label.partition("@")[0]
             run = reader if reader is not None and isinstance(reader.view, measure.entry.view) else retriever
-            for k in _cutoffs(measure.cutoff or 1) if run is not None else ():
+            if run is None:
+                continue
+            for k in _cutoffs(measure.cutoff or 1):
                 at_k = LabelledMeasure(measure.with_parameters(k=k), f"{word}@{k}")
                 builder.add(run, [at_k], np.ones(len(run.view.queries), dtype=np.bool_))
                 ks.append(k)

@@ -38,7 +38,7 @@ class ReaderRun(JudgedRun):
     view: Any
     ties: str = "input"
     predictions: Predictions
-    counts: Mapping[str, int]
+    counts: dict[str, Any]
 
     @classmethod
     def of(

@@ -130,8 +130,8 @@ class AnswerTables:
                 rows = self._answer_rows(reader, self.judge)
                 columns = [list(column) for column in zip(*rows, strict=True)] or [[] for _ in (*Details._fields, "detail")]
                 query, item, rank, score, grade, state, detail = columns
-                numbers = [np.array(column, dtype=np.float64) for column in (rank, score, grade)]
-                parts.append((reader.name, Details(query, item, *numbers, state), detail))
+                ranks, scores, grades = (np.array(column, dtype=np.float64) for column in (rank, score, grade))
+                parts.append((reader.name, Details(query, item, ranks, scores, grades, state), detail))
         return detail_columns(parts)
 
     def _answer_rows(self, reader: ReaderRun, judge: Judge) -> list[tuple[Any, ...]]:

@@ -120,7 +120,8 @@ def _token_f1(texts: Sequence[str], given: Ints, right: Ints) -> Floats:
     needed = np.union1d(given, right)
     tokens: list[str] = []
     ends = [0]
-    for code in needed.tolist():
+    codes: list[int] = needed.tolist()
+    for code in codes:
         tokens.extend(texts[code].split())
         ends.append(len(tokens))
     number: dict[str, int] = {}
@@ -130,7 +131,8 @@ def _token_f1(texts: Sequence[str], given: Ints, right: Ints) -> Floats:
 
 def _char_f1(texts: Sequence[str], given: Ints, right: Ints) -> Floats:
     needed = np.union1d(given, right)
-    chosen = [texts[code] for code in needed.tolist()]
+    codes: list[int] = needed.tolist()
+    chosen = [texts[code] for code in codes]
     units = np.frombuffer("".join(chosen).encode("utf-32-le", "surrogatepass"), dtype="<u4").astype(np.int64)
     ends = offsets_of(np.array([len(each) for each in chosen], dtype=np.int64))
     return _multiset_f1(units, ends, np.searchsorted(needed, given), np.searchsorted(needed, right))
@@ -140,8 +142,9 @@ def _of_pairs(holds: Callable[[str, str], bool]) -> "Compare":
     """Compares pair by pair. holds: (given, right) -> whether the one holds the other."""
 
     def _compare(texts: Sequence[str], given: Ints, right: Ints) -> Floats:
-        pairs = zip(given.tolist(), right.tolist(), strict=True)
-        return np.array([holds(texts[one], texts[other]) for one, other in pairs], dtype=np.float64)
+        ones: list[int] = given.tolist()
+        others: list[int] = right.tolist()
+        return np.array([holds(texts[one], texts[other]) for one, other in zip(ones, others, strict=True)], dtype=np.float64)
 
     return _compare
 
