@@ -16,7 +16,7 @@ import pytest
 
 from rankwell import cli
 from rankwell.encoders import ENCODERS, Settings, load_encoder
-from rankwell.encoders.part_file import write_vectors
+from rankwell.encoders.runs import write_vectors
 from rankwell.encoders.tfidf_svd import TfidfSvd
 from rankwell.errors import BadInput, BadScore, BadUsage
 from rankwell.io.matrices import read_embeddings

@@ -16,7 +16,7 @@ from PIL import Image
 
 from rankwell import cli
 from rankwell.encoders import IMAGE_ENCODERS, ImageSettings, Pixels, load_image_encoder, parse_size
-from rankwell.encoders.image_run import encode_images
+from rankwell.encoders.runs import encode_images
 from rankwell.errors import BadInput, BadUsage, MissingExtra, NothingToEvaluate, UnknownName
 from rankwell.io.matrices import read_embeddings
 from rankwell.media.images import read_picture

@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple
 
 import rankwell
 from rankwell.encoders import Settings, TextEncoder, load_encoder
-from rankwell.encoders.part_file import write_vectors
+from rankwell.encoders.runs import write_vectors
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate
 from rankwell.io import files as io
 from rankwell.io.files import read_column

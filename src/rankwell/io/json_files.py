@@ -25,9 +25,7 @@ def _sniff(head: Head) -> float:
 
 
 def _find_hits(mapping: Any, judgments: Judgments, request: Request) -> Hits:
-    found = FORMATS["python mapping run"].find_hits
-    if found is None:
-        raise TypeError("mappings must find their hits themselves")
+    found: Any = FORMATS["python mapping run"].find_hits
     return found(mapping, judgments, request)
 
 

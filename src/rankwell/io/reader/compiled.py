@@ -168,7 +168,9 @@ class Scan:
         self._passes = 0, 2
         workers = self._read(parts, lambda: self._worker(_COLLECT), whole_queries=False, absorb=False)
         pieces = 2 * self._threads if len(parts) > 1 else 1
-        if any(self._in_threads([lambda part=part: self._twice(workers, part, pieces) for part in range(pieces)])):
+        twice = native.library.reader_twice
+        works = [lambda part=part: twice(tuple(workers), part, pieces) for part in range(pieces)]
+        if any(self._in_threads(works)):
             raise _Odd
         first, *others = workers
         for other in others:
@@ -190,9 +192,6 @@ class Scan:
         worker = self._worker(_COLLECT)
         _check(native.library.reader_share(worker, first))
         return worker
-
-    def _twice(self, workers: list[Worker], part: int, parts: int) -> bool:
-        return native.library.reader_twice(tuple(workers), part, parts) != 0
 
     def _parts(self, *, whole_queries: bool) -> Iterator[_Part]:
         """The parts of the file that are read by themselves; each begins with a line, and with a query on request."""

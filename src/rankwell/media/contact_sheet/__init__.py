@@ -4,14 +4,14 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
+from rankwell.media.contact_sheet.details import Sheet as Sheet
+from rankwell.media.contact_sheet.details import State as State
+from rankwell.media.contact_sheet.details import Tile as Tile
 from rankwell.media.contact_sheet.details import picture_columns as picture_columns
 from rankwell.media.contact_sheet.details import pictured as pictured
 from rankwell.media.contact_sheet.details import sheets_of as sheets_of
 from rankwell.media.contact_sheet.drawing import Theme as Theme
 from rankwell.media.contact_sheet.drawing import draw_sheet as draw_sheet
-from rankwell.media.contact_sheet.sheet import Sheet as Sheet
-from rankwell.media.contact_sheet.sheet import State as State
-from rankwell.media.contact_sheet.sheet import Tile as Tile
 from rankwell.store import write_bytes
 
 

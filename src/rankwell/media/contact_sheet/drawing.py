@@ -8,8 +8,8 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from rankwell.errors import BadUsage
+from rankwell.media.contact_sheet.details import Sheet, State, Tile
 from rankwell.media.contact_sheet.letters import Letters
-from rankwell.media.contact_sheet.sheet import Sheet, State, Tile
 
 if TYPE_CHECKING:
     from PIL.Image import Image

@@ -11,7 +11,7 @@ import numpy as np
 from rankwell.core.tables.embeddings import Embeddings
 from rankwell.core.tables.scores import Scores
 from rankwell.encoders import ImageSettings, load_image_encoder
-from rankwell.encoders.image_run import encode_images
+from rankwell.encoders.runs import encode_images
 from rankwell.errors import BadInput, BadUsage
 from rankwell.evaluation.results import Progress as RunProgress
 from rankwell.tasks.instances.images import Images

@@ -13,7 +13,7 @@ import numpy as np
 import rankwell
 from rankwell import report
 from rankwell.encoders import Channels, ImageEncoder, ImageSettings, load_image_encoder, parse_size
-from rankwell.encoders.image_run import EncodedImages, digests, encode_images
+from rankwell.encoders.runs import EncodedImages, digests, encode_images
 from rankwell.errors import BadInput, BadUsage
 from rankwell.io.matrices import write_ids
 from rankwell.media.images import list_media
