@@ -46,8 +46,8 @@ def sorting(scores: np.ndarray, right: Positives) -> np.ndarray:
     return ranks + 1
 
 
-def counting(scores: Scores, right: Positives, *, best: bool, down: bool = False) -> np.ndarray:
-    found = count(Side(scores, None, down), right, best=best)
+def counting(scores: Scores, right: Positives, *, best: bool, transposed: bool = False) -> np.ndarray:
+    found = count(Side(scores, None, transposed), right, best=best)
     return found.above + found.before + 1
 
 
@@ -92,7 +92,7 @@ def matrices(rounds: int) -> None:
             f"argsort and where ({TIMED} rows, scaled)": (lambda right=right: sorting(table, right), N / TIMED),
             "rankwell, best positive, rows are queries": (lambda right=right: counting(scores, right, best=True), 1.0),
             "rankwell, best positive, columns are queries": (
-                lambda turned=turned: counting(scores, turned, best=True, down=True),
+                lambda turned=turned: counting(scores, turned, best=True, transposed=True),
                 1.0,
             ),
             "rankwell, every positive, rows are queries": (lambda right=right: counting(scores, right, best=False), 1.0),
@@ -102,7 +102,7 @@ def matrices(rounds: int) -> None:
 
 
 def first_ranks(scores: Scores, right: Positives) -> np.ndarray:
-    found = count(Side(scores, None, down=False), right, best=True)
+    found = count(Side(scores, None, transposed=False), right, best=True)
     ranks = np.full(right.n_queries, scores.matrix.shape[1] + 1)
     np.minimum.at(ranks, right.owner[found.pairs], found.above + found.before + 1)
     return ranks[:TIMED]
@@ -115,7 +115,7 @@ def embeddings(rounds: int) -> None:
     candidates: dict[str, tuple[Callable[[], object], float]] = {
         "product alone, same blocks": (lambda: product(captions, videos), 1.0),
         "rankwell, ranks from embeddings": (
-            lambda: compared.count(right, down=False, best=True, order=None, progress=None),
+            lambda: compared.count(right, transposed=False, best=True, order=None, progress=None),
             1.0,
         ),
     }
@@ -132,7 +132,7 @@ def alone(n: int, d: int) -> None:
         "n, d = map(int, sys.argv[1:])\n"
         "tables = [Embeddings(None, np.random.default_rng(s).standard_normal((n, d), dtype=np.float32)) for s in (3, 4)]\n"
         "start = time.perf_counter()\n"
-        "by_vectors(*tables, 'cosine').count(Positives.diagonal(n), down=False, best=True, order=None, progress=None)\n"
+        "by_vectors(*tables, 'cosine').count(Positives.diagonal(n), transposed=False, best=True, order=None, progress=None)\n"
         "taken = time.perf_counter() - start\n"
         "peak = next(line for line in open('/proc/self/status') if line.startswith('VmHWM'))\n"
         "print(taken, int(peak.split()[1]) / 1024)\n"

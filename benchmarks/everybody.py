@@ -128,7 +128,8 @@ def machine() -> str:
         found = re.search(r"model name\s*:\s*(.+)", info.read_text())
         model = found[1] if found else model
     memory = Path("/proc/meminfo")
-    total = int(re.search(r"MemTotal:\s*(\d+)", memory.read_text())[1]) / 2**20 if memory.exists() else 0
+    listed = re.search(r"MemTotal:\s*(\d+)", memory.read_text()) if memory.exists() else None
+    total = int(listed[1]) / 2**20 if listed else 0
     processors = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     return f"{model}, {processors} processors, {total:.0f} GiB, {platform.system()}, Python {platform.python_version()}"
 

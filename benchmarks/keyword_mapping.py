@@ -10,6 +10,7 @@ import argparse
 import json
 import os
 from pathlib import Path
+from typing import Any
 
 from rankwell.tasks.clips.annotations import Keyword
 from rankwell.tasks.clips.commands.clips_calibrate import best_threshold, tally
@@ -55,7 +56,7 @@ def main() -> None:
     print(f"\ncover F1 {ours:.3f}, algorithm1 F1 {theirs:.3f}, difference {ours - theirs:+.3f}")
 
 
-def meant(rows: list[dict], **wanted: str) -> dict[str, list[Keyword]]:
+def meant(rows: list[dict[str, Any]], **wanted: str) -> dict[str, list[Keyword]]:
     chosen = [row for row in rows if all(row[name] == value for name, value in wanted.items())]
     return {row["text"]: [Keyword(*entry) for entry in row["keywords"]] for row in chosen}
 

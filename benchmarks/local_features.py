@@ -66,7 +66,7 @@ def peer(query: Features, references: list[Features]) -> list[MatchCounts]:
             found.append(MatchCounts(len(taken), 0))
             continue
         starts, ends = (np.array(column) for column in zip(*taken, strict=True))
-        mask = cv2.findHomography(query.points[starts], reference.points[ends], cv2.RANSAC, SYSTEM.reprojection)[1]
+        mask: Any = cv2.findHomography(query.points[starts], reference.points[ends], cv2.RANSAC, SYSTEM.reprojection)[1]
         found.append(MatchCounts(len(taken), 0 if mask is None else int(mask.sum())))
     return found
 
@@ -116,6 +116,8 @@ def main() -> None:
         if asked.pictures.is_dir():
             sides = [sorted(path for path in (asked.pictures / side).iterdir()) for side in ("query", "ref")]
             sets = {asked.pictures.name: (sides[0], sides[1]), **sets}
+        queries: Any
+        references: Any
         for name, (queries, references) in sets.items():
             work = {what: lambda each=each: each.compare(queries, references) for what, each in systems.items()}  # noqa: B023
             found = race(work, asked.rounds)

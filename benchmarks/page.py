@@ -20,7 +20,6 @@ import numpy as np
 from rankwell.commands.report import page_source
 from rankwell.io.result_folder import read_results
 from rankwell.report.folder import content_of, write_folder
-from rankwell.tasks.runs.commands.evaluate import detail_columns, query_columns
 from rankwell.tasks.runs.evaluation import evaluate
 
 SYSTEMS, DEPTH, ITEMS, MEASURES = 10, 30, 300, ("nDCG@10", "AP", "RR", "R@20")
@@ -40,7 +39,7 @@ def make(folder: Path, n: int) -> None:
         for run in range(SYSTEMS)
     }
     result = evaluate(qrels, runs, MEASURES, details=True, texts=dict.fromkeys(queries, "what somebody wants to know"))
-    plain = content_of(result, details=detail_columns(result), queries=query_columns(result), notes=result.notes)
+    plain = content_of(result, notes=result.notes)
     write_folder(folder / "plain", plain, charts=False)
     source = page_source([("", read_results(folder / "plain"))])
     tables = {"verdicts": [{"text": text} for text in source.verdicts]}

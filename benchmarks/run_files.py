@@ -154,10 +154,10 @@ def with_torchmetrics(run: Path, qrels: Path) -> tuple[float | None, Values]:
     listed = read(run, "'q': 'VARCHAR', 'x': 'VARCHAR', 'd': 'VARCHAR', 'r': 'INT', 's': 'FLOAT', 't': 'VARCHAR'")
     judged = read(qrels, "'q': 'VARCHAR', 'x': 'VARCHAR', 'd': 'VARCHAR', 'g': 'INT'")
     coded = f"(SELECT q, row_number() OVER (ORDER BY q) - 1 AS n FROM (SELECT DISTINCT q FROM {judged}))"
-    rows = duckdb.sql(
+    rows = duckdb.execute(
         f"SELECT n, s, coalesce(g, 0) AS g FROM {listed} r JOIN {coded} USING (q) LEFT JOIN {judged} j USING (q, d)"
     ).fetchnumpy()
-    names = [name for (name,) in duckdb.sql(f"SELECT q FROM {coded} ORDER BY n").fetchall()]
+    names = [name for (name,) in duckdb.execute(f"SELECT q FROM {coded} ORDER BY n").fetchall()]
     columns = torch.from_numpy(rows["s"]), torch.from_numpy(rows["g"]), torch.from_numpy(rows["n"])
     present = torch.unique(columns[2]).tolist()
     found: Values = {}

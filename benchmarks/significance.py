@@ -9,6 +9,7 @@ import argparse
 import time
 from collections.abc import Callable
 from statistics import median
+from typing import Any
 
 import numpy as np
 
@@ -36,16 +37,17 @@ def main() -> None:
     other = np.clip(first + rng.normal(0.001, 0.1, first.shape), 0, 1)
     pairs = [(first[:, column].copy(), other[:, column].copy()) for column in range(MEASURES)]
 
-    def ours() -> list[float]:
+    def ours() -> list[float | None]:
         return [each.p for each in paired_randomisation(pairs, resamples=RESAMPLES)]
 
     def theirs(resamples: int = TIMED) -> float:
         def statistic(x: np.ndarray, y: np.ndarray, axis: int) -> np.ndarray:
             return np.mean(x - y, axis=axis)
 
-        return stats.permutation_test(
+        tested: Any = stats.permutation_test(
             pairs[0], statistic, permutation_type="samples", vectorized=True, n_resamples=resamples, batch=250, rng=rng
-        ).pvalue
+        )
+        return tested.pvalue
 
     own, other_times = [], []
     for _ in range(options.rounds):

@@ -82,6 +82,7 @@ def main() -> None:
     right, given = make(options.questions)
     tables = Questions.from_texts(right), Predictions.from_texts({each: [text] for each, text in given.items()})
     seconds: dict[str, list[float]] = {"plain script": [], "rankwell": []}
+    exact, shared, em, overlap = dict[str, float](), dict[str, float](), np.zeros(0), np.zeros(0)
     for _ in range(options.turns):
         start = time.perf_counter()
         exact, shared = plain_script(right, given)

@@ -5,6 +5,7 @@
 
 import json
 import tempfile
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from random import Random
 
@@ -132,7 +133,7 @@ def _gold(right: dict[str, str]) -> dict[str, object]:
     return {"version": "1.1", "data": [{"title": "colours", "paragraphs": asked}]}
 
 
-def golden_rows(summary: list[dict[str, object]]) -> list[list[object]]:
+def golden_rows(summary: Sequence[Mapping[str, object]]) -> list[list[object]]:
     """The figures of a bench with nine digits, which no other processor or library of matrices changes."""
     names = ("dataset", "run", "measure", "mean", "sd", "ci_low", "ci_high", "n", "better_than")
     return [[float(f"{cell:.9g}") if isinstance(cell, float) else cell for cell in map(row.get, names)] for row in summary]

@@ -26,7 +26,7 @@ DRIVER = shutil.which("chromedriver")
 def chromium(downloads: Path) -> webdriver.Chrome:
     """Chromium with the driver that is installed: selenium is kept from fetching another. Nothing outside can be reached."""
     options = webdriver.ChromeOptions()
-    options.binary_location = CHROMIUM
+    options.binary_location = CHROMIUM or ""
     for flag in ("headless=new", "no-sandbox", "disable-gpu", "disable-background-networking", "disable-dev-shm-usage"):
         options.add_argument(f"--{flag}")
     options.add_argument("--host-resolver-rules=MAP * ~NOTFOUND")

@@ -57,7 +57,7 @@ def made(rng: random.Random) -> Case:
         _spoil(rng, rows)
     truth = _truth(rng, rows) | {"absent": {"d": 1.0}, "": {"d": 1.0}}
     reading = ReadOptions(ties=rng.choice(TIE_RULES), single_precision=rng.random() < 0.4, keep=rng.choice((0, 0, 1, 10, 10_000)))
-    queries, items, scores = ([row[place] for row in rows] for place in range(3))
+    queries, items, scores = [row[0] for row in rows], [row[1] for row in rows], [row[2] for row in rows]
     return Case(queries, items, scores, truth, reading, utf8)
 
 

@@ -6,6 +6,9 @@ which both ways must make the same, to the last word of an error. A case is draw
 and --seed with --minutes 0 tries such a case again. Needs pyarrow and pandas.
 """
 
+# pyright: reportUnknownParameterType=false
+# PyArrow has no types.
+
 import argparse
 import math
 import random
@@ -20,8 +23,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.csv
-import pyarrow.parquet
+from pyarrow import csv, parquet
 
 from drawn_runs import Case, made
 from rankwell.core.kernels import native
@@ -92,11 +94,11 @@ def _numbers(rng: random.Random, values: Sequence[float | None], before: int) ->
 def _columns(rng: random.Random, case: Case, start: int, stop: int, wide: Sequence[bool], before: int) -> list[pa.Array]:
     """The three columns of some rows. before: how many rows of something else stand in front of them and belong to the arrays."""
     arrays = list[pa.Array]()
-    for place, values in enumerate((case.queries, case.items, case.scores)):
+    for place, values in enumerate((case.queries, case.items)):
         first = rng.choice((0, 0, 1, 7, 13))
-        own = [*[None] * before, *values[start:stop]]
-        arrays.append(_numbers(rng, own, first) if place == 2 else _texts(rng, own, first, wide=wide[place]))
-    return arrays
+        arrays.append(_texts(rng, [*[None] * before, *values[start:stop]], first, wide=wide[place]))
+    first = rng.choice((0, 0, 1, 7, 13))
+    return [*arrays, _numbers(rng, [*[None] * before, *case.scores[start:stop]], first)]
 
 
 def _cuts(rng: random.Random, size: int) -> Iterator[tuple[int, int]]:
@@ -260,9 +262,9 @@ def _written(rng: random.Random, case: Case, folder: Path) -> tuple[Path, Case]:
         columns[0] = columns[0].dictionary_encode()
     table = pa.table(columns, names=names)
     if form == "parquet":
-        pa.parquet.write_table(table, path, row_group_size=rng.choice((7, 2048, 100_000)), use_dictionary=rng.random() < 0.5)
+        parquet.write_table(table, path, row_group_size=rng.choice((7, 2048, 100_000)), use_dictionary=rng.random() < 0.5)
     elif form == "csv" and rng.random() < 0.5:
-        pa.csv.write_csv(table, path)
+        csv.write_csv(table, path)
     else:
         frame = table.to_pandas()
         if form == "csv":

@@ -15,6 +15,7 @@ import time
 from collections import Counter
 from pathlib import Path
 from typing import Any, NamedTuple
+from unittest import mock
 
 from rankwell.core.kernels import native
 from rankwell.core.tables import TIE_RULES
@@ -95,11 +96,8 @@ def compare(content: bytes, path: Path) -> tuple[str, bool]:
     case = case_of(content)
     path.write_bytes(content)
     source = Source(path)
-    usual, compiled._PART = compiled._PART, case.part
-    try:
+    with mock.patch.object(compiled, "_PART", case.part):
         found = outcome(compiled.scan, source, case, block_size=case.block, threads=case.threads)
-    finally:
-        compiled._PART = usual
     wanted = outcome(plain.scan, source, case)
     error = wanted[0] if len(wanted) == 2 else f"{len(wanted[0]) > 8} {wanted[3] != wanted[5]} {len(wanted[8]) > 0}"
     options = f"{case.reading.ties} {case.reading.keep > 0} {case.part < 99}"

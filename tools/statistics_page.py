@@ -94,7 +94,7 @@ def false_positives(test: str, n: int, simulations: int, *, seed: int = 1) -> fl
 def families(simulations: int, *, n: int = 50, systems: int = 5, seed: int = 2) -> dict[str, float]:
     """How often any of all pairs of systems that are alike is called different, by correction."""
     random = np.random.default_rng(seed)
-    found = dict.fromkeys(("none", "holm", "bh", "max-t", "tukey"), 0)
+    found: dict[str, int] = dict.fromkeys(("none", "holm", "bh", "max-t", "tukey"), 0)
     for turn in range(simulations):
         values = np.round(random.normal(0, 1, (n, 1)) + random.normal(0, 1, (n, systems)), 6)
         table = np.column_stack([values[:, one] - values[:, other] for one in range(systems) for other in range(one)])
