@@ -3,9 +3,10 @@
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Literal, NamedTuple, overload
+from typing import Any, Literal, NamedTuple, overload
 
 from rankwell.errors import BadInput, BadUsage
+from rankwell.store import split_part
 
 
 class Positions(Sequence[str]):
@@ -52,6 +53,24 @@ def name_places(
     if double is not None:
         raise BadUsage(f"two of the {what} are called {double!r}; name them, as in {example}.")
     return names
+
+
+def named_places(things: Sequence[tuple[str, Any]], otherwise: Sequence[str], **words: str) -> dict[str, Any]:
+    """Tables by name: the given one, that of `NAME=PLACE`, else as in `name_places`, whose parameters the others are.
+
+    things: pairs of a name, empty where none is given, and a place or data.
+    """
+    places, tables = list[Place](), list[Any]()
+    for name, thing in things:
+        path, part = None, ""
+        if isinstance(thing, (str, Path)):
+            text, equals, rest = str(thing).partition("=")
+            if equals and not name and not Path(split_part(thing)[0]).exists():
+                name, thing = text, rest
+            path, part = split_part(thing)
+        places.append(Place(name, None if path is None else Path(path), part))
+        tables.append(thing)
+    return dict(zip(name_places(places, otherwise, **words), tables, strict=True))
 
 
 def _clashes(stem: str, stems: Sequence[str], parents: Sequence[Path]) -> bool:

@@ -12,7 +12,7 @@ import numpy as np
 from rankwell.core.kernels.arrays import refuse_non_finite
 from rankwell.core.tables import Floats, Ints
 from rankwell.core.tables.embeddings import Embeddings, align
-from rankwell.core.tables.names import Place, name_places
+from rankwell.core.tables.names import named_places
 from rankwell.core.views.ranking_pairs import Listed, RankingPairs
 from rankwell.errors import BadInput, BadUsage
 from rankwell.io.files import read_column
@@ -32,26 +32,14 @@ def named_models(reference: Any, candidates: Any) -> dict[str, Any]:
     Raises BadUsage for a name that is used twice, and without a candidate.
     """
     if isinstance(candidates, Mapping):
-        given: dict[str, Any] = {str(name): place for name, place in candidates.items()}
+        given: list[tuple[str, Any]] = [(str(name), place) for name, place in candidates.items()]
     else:
         listed: list[Any] = list(candidates) if isinstance(candidates, (list, tuple)) else [candidates]
-        given = {f"\0{number}": place for number, place in enumerate(listed, 1)}
+        given = [("", place) for place in listed]
     if not given:
         raise BadUsage("no candidate is given; name at least one after the reference.")
-    places, things = list[Place](), list[Any]()
-    for key, thing in [("\0", reference), *given.items()]:
-        name = "" if key.startswith("\0") else key
-        if isinstance(thing, (str, Path)):
-            text, equals, rest = str(thing).partition("=")
-            if equals and not name and not Path(str(thing)).exists():
-                name, thing = text, rest
-            path, part = split_part(thing)
-            places.append(Place(name, Path(path), part))
-        else:
-            places.append(Place(name, None))
-        things.append(thing)
-    otherwise = ["reference", *(f"candidate{number}" if len(given) > 1 else "candidate" for number in range(1, len(given) + 1))]
-    return dict(zip(name_places(places, otherwise), things, strict=True))
+    numbered = [f"candidate{number}" if len(given) > 1 else "candidate" for number in range(1, len(given) + 1)]
+    return named_places([("", reference), *given], ["reference", *numbered])
 
 
 def read_models(named: Mapping[str, Any], ids: Any, metric: str) -> "tuple[list[Model], list[str]]":

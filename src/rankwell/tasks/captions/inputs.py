@@ -12,7 +12,7 @@ from rankwell.core.kernels.products import Groups
 from rankwell.core.kernels.similarity import Metric, metric_name
 from rankwell.core.tables import Ints
 from rankwell.core.tables.embeddings import Embeddings
-from rankwell.core.tables.names import Place, Positions, name_places
+from rankwell.core.tables.names import Place, Positions, name_places, named_places
 from rankwell.core.tables.scores import Matrix, Positives, Scores
 from rankwell.errors import BadInput, BadUsage
 from rankwell.io import files as io
@@ -184,11 +184,9 @@ def _name(scores: Any) -> dict[str, Any]:
         named: dict[str, Any] = {str(name): each for name, each in scores.items()}
     else:
         listed: list[Any] = list(scores) if _are_several(scores) else [scores]
-        pairs = [_called(each) for each in listed]
-        places = [_place(thing)._replace(name=name) for name, thing in pairs]
-        otherwise = [f"scores {number}" if len(pairs) > 1 else "scores" for number in range(1, len(pairs) + 1)]
-        names = name_places(places, otherwise, what="matrices of scores", example="dual=a/scores.npy")
-        named = dict(zip(names, [thing for _, thing in pairs], strict=True))
+        otherwise = [f"scores {number}" if len(listed) > 1 else "scores" for number in range(1, len(listed) + 1)]
+        things = [("", each) for each in listed]
+        named = named_places(things, otherwise, what="matrices of scores", example="dual=a/scores.npy")
     if not named:
         raise BadUsage("no scores are given; name at least one matrix.")
     return named
@@ -202,12 +200,6 @@ def _are_several(scores: Any) -> bool:
     if isinstance(first, (str, Path, Scores)) or getattr(first, "ndim", 0) == 2:
         return True
     return isinstance(first, (list, tuple)) and bool(first) and isinstance(first[0], (list, tuple, np.ndarray))
-
-
-def _called(thing: Any) -> tuple[str, Any]:
-    """The name that a text gives to a file (`dual=a/scores.npy`), empty without one, and the rest."""
-    name, equals, rest = str(thing).partition("=") if isinstance(thing, (str, Path)) else ("", "", "")
-    return (name, rest) if equals and not Path(split_part(thing)[0]).exists() else ("", thing)
 
 
 def _ids(place: Any) -> Any:
