@@ -20,6 +20,7 @@ from rankwell.encoders.runs import encode_images
 from rankwell.errors import BadInput, BadUsage, MissingExtra, NothingToEvaluate, UnknownName
 from rankwell.io.matrices import read_embeddings
 from rankwell.media.images import read_picture
+from rankwell.tasks.instances.commands.encode_images import ImageEncodingOptions
 from rankwell.tasks.instances.commands.encode_images import images as encode_command
 
 MEAN, STD = np.array([0.485, 0.456, 0.406]), np.array([0.229, 0.224, 0.225])
@@ -458,7 +459,9 @@ def test_encoding_that_is_refused_leaves_nothing_behind(tmp_path: Path):
     sys.path.insert(0, str(tmp_path))
     try:
         with pytest.raises(BadUsage, match="expected"):
-            encode_command(str(tmp_path / "images"), output=tmp_path / "b.npy", model="odd_vectors:flat")
+            encode_command(
+                str(tmp_path / "images"), output=tmp_path / "b.npy", model="odd_vectors:flat", options=ImageEncodingOptions()
+            )
     finally:
         sys.path.remove(str(tmp_path))
 

@@ -2,16 +2,23 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from make import touch
 from rankwell.errors import BadInput, BadLine, BadUsage, DuplicateItem, NothingToEvaluate
-from rankwell.tasks.instances.commands.instances_stats import stats
+from rankwell.report.present import Output
+from rankwell.tasks.instances.commands import instances_stats
 from rankwell.tasks.instances.formats import read_images
 from rankwell.tasks.instances.images import ImageEntry, Images, Marks, filter_images, instance_truth
+from rankwell.tasks.instances.options import ImageSetOptions
 from rankwell.tasks.instances.statistics import image_statistics, published_instances, statistics_rows
+
+
+def stats(*images: str, **given: Any) -> Output:
+    return instances_stats.stats(*images, data=ImageSetOptions(), **given)
 
 
 def rows_of(images: Images) -> list[tuple[str, str | None, str]]:

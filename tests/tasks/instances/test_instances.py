@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import fields
 from importlib.util import find_spec
 from inspect import Parameter
 from pathlib import Path
@@ -14,11 +15,12 @@ from rankwell.core.tables.embeddings import Embeddings
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate, TieRefused, UnknownName
 from rankwell.evaluation.results import Results
 from rankwell.report import rules_line
-from rankwell.tasks.instances.commands.instances_evaluate import evaluate
+from rankwell.tasks.instances.commands import instances_evaluate
 from rankwell.tasks.instances.computed_runs import by_encoder, by_local_features
 from rankwell.tasks.instances.evaluation import evaluate_instances
 from rankwell.tasks.instances.formats import read_images
 from rankwell.tasks.instances.images import ImageEntry, Images
+from rankwell.tasks.instances.options import ImageSetOptions, ImageSystemOptions, InstanceOptions
 from rankwell.transforms import TRANSFORMS
 
 REFERENCES = [("r1", "mona", "c1"), ("r2", "mona", "c2"), ("r3", "oak", "c1"), ("r4", None, None)]
@@ -38,6 +40,17 @@ def of_gallery(scores: np.ndarray = SCORES, images: Images | None = None, **opti
         "intervals": "none",
     }
     return evaluate_instances(images or gallery(), scores=scores, **(given | options))
+
+
+def evaluate(images: str | None = None, **given: Any) -> Any:
+    """The command, with the fields of its options as keywords."""
+    output_options = instances_evaluate.InstanceOutputOptions
+    kinds = {"data": ImageSetOptions, "system": ImageSystemOptions, "options": InstanceOptions, "further": output_options}
+    own = {
+        name: kind(**{each.name: given.pop(each.name) for each in fields(kind) if each.name in given})
+        for name, kind in kinds.items()
+    }
+    return instances_evaluate.evaluate(images, **own, **given)
 
 
 def means(result: Results) -> dict[str, float | None]:
@@ -281,7 +294,7 @@ def test_a_transform_of_scores_changes_scores() -> None:
         ({"cut": 0}, BadUsage, "cut 0"),
         ({"convention": "tehsis"}, UnknownName, "did you mean 'thesis'"),
         ({"embeddings": "x.npy"}, BadUsage, "one of three"),
-        ({"intervals": "exact"}, BadUsage, "expected bootstrap, t or none"),
+        ({"intervals": "exact"}, UnknownName, "intervals: there is no 'exact'"),
     ],
 )
 def test_what_does_not_fit_is_refused_in_one_line(options: dict[str, Any], error: type[Exception], message: str) -> None:
@@ -548,7 +561,7 @@ def of_files(files: dict[str, Path], **options: Any) -> Any:
     ("options", "named"),
     [
         ({"k": "3"}, "-k 3"),
-        ({"k": "3", "measure": ["P@1"]}, "-k 3"),
+        ({"k": "3", "measures": ["P@1"]}, "-k 3"),
         ({"longest": 320}, "--longest"),
         ({"score": "matches"}, "--score"),
         ({"cache": Path("c")}, "--cache"),
@@ -574,7 +587,7 @@ def test_options_of_one_system_are_refused_with_another(files: dict[str, Path]) 
 
 
 def test_cut_offs_go_to_the_measures_that_name_none(files: dict[str, Path]) -> None:
-    rows = json.loads(of_files(files, k="2,3", measure=["P", "AP"], format="json").text)["rows"]
+    rows = json.loads(of_files(files, k="2,3", measures=["P", "AP"], format="json").text)["rows"]
 
     assert [row["measure"] for row in rows] == ["P@2", "P@3", "AP"]
 
@@ -676,7 +689,7 @@ def test_scores_without_ids_follow_the_lists_of_a_ground_truth(tmp_path: Path) -
 
 
 def test_the_help_names_every_parameter_of_every_transform_with_its_value() -> None:
-    text = " ".join((evaluate.__doc__ or "").split())
+    text = " ".join((InstanceOptions.__doc__ or "").split())
 
     for entry in (TRANSFORMS[name] for name in TRANSFORMS):
         if not entry.needs_bank:

@@ -10,12 +10,13 @@ import numpy as np
 
 from rankwell.core.tables.embeddings import Embeddings
 from rankwell.core.tables.scores import Scores
-from rankwell.encoders import ImageSettings, load_image_encoder
+from rankwell.encoders import ImageSettings, load_image_encoder, parse_size
 from rankwell.encoders.runs import encode_images
 from rankwell.errors import BadInput, BadUsage
 from rankwell.evaluation.results import Progress as RunProgress
 from rankwell.tasks.instances.images import Images
 from rankwell.tasks.instances.local_features import LocalFeatures
+from rankwell.tasks.instances.options import ImageSystemOptions
 
 Progress = Callable[[str, int, int], None]
 
@@ -42,6 +43,31 @@ class ComputedRun:
     failures: tuple[FailedImage, ...]
     performance: dict[str, Any]
     rules: dict[str, Any]
+
+
+def compute_run(
+    images: Images | None, system: ImageSystemOptions, *, run: str | None, progress: Progress | None = None
+) -> ComputedRun | None:
+    """The run of the system; None where neither an encoder nor local features are named. Raises BadUsage for both."""
+    if system.encoder is not None and system.local_features is not None:
+        raise BadUsage(
+            "--encoder and --local-features are two systems; evaluate one after the other, then set them side by side."
+        )
+    if system.encoder is not None:
+        settings = ImageSettings(
+            size=None if system.size is None else parse_size(system.size),
+            output=system.output_name,
+            weights=system.weights,
+            batch_size=system.batch_size,
+            device=system.device,
+        )
+        return by_encoder(images, system.encoder, settings, run=run, cache=system.cache, progress=progress)
+    if system.local_features is not None:
+        numbers = {"longest": system.longest, "processes": system.processes}
+        chosen: dict[str, Any] = {name: value for name, value in numbers.items() if value is not None}
+        features = LocalFeatures(system.local_features, system.score or "inliers", cache=system.cache, **chosen)
+        return by_local_features(images, features, run=run, progress=progress)
+    return None
 
 
 def by_encoder(

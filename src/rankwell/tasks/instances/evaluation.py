@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from rankwell.conventions import Convention, LabelledMeasure
+from rankwell.core.options import takes_options
 from rankwell.core.registry import Measure, parse_measure
 from rankwell.core.tables import Bools, Values
 from rankwell.core.views.judged import JudgedRankings
@@ -27,11 +28,11 @@ from rankwell.evaluation.results import (
 )
 from rankwell.evaluation.results import Progress as RunProgress
 from rankwell.io.positives import Sides, read_positives
-from rankwell.stats import Intervals, check_intervals
+from rankwell.stats import check_intervals
 from rankwell.tasks.instances.formats import read_images
 from rankwell.tasks.instances.images import FilteredImages, Images, InstanceTruth, instance_truth
 from rankwell.tasks.instances.judged import InstanceRun, NamedLabels
-from rankwell.tasks.instances.options import CUTOFFS, NAMED, InstanceRules, convention_of, labelled_measures
+from rankwell.tasks.instances.options import NAMED, InstanceOptions, InstanceRules, labelled_measures
 from rankwell.tasks.instances.runs import InstanceRuns, refuse_unknown, sources_of
 
 Progress = Callable[[str, int, int], None]
@@ -44,32 +45,11 @@ _NAMED_DEFINITION = {
 }
 
 
+@takes_options(InstanceOptions)
 def evaluate_instances(
     images: Any = None,
     *,
-    scores: Any = None,
-    embeddings: Any = None,
-    queries: Any = None,
-    references: Any = None,
-    positives: Any = None,
-    metric: str = "cosine",
-    ids: Any = None,
-    query_ids: Any = None,
-    reference_ids: Any = None,
-    run: str | None = None,
-    exclude: Sequence[str] | str | None = None,
-    contentless: str = "filter",
-    absent: str | None = None,
-    measures: Sequence[str] | str | None = None,
-    k: Sequence[int] | int = CUTOFFS,
-    cut: int | None = None,
-    convention: str = "thesis",
-    ties: str | None = None,
-    no_relevant: str | None = None,
-    transforms: Sequence[str] | str = (),
-    learn: Any = None,
-    intervals: Intervals = "bootstrap",
-    seed: int = 0,
+    options: InstanceOptions,
     details: bool = False,
     rules: Mapping[str, Any] | None = None,
     progress: Progress | None = None,
@@ -77,49 +57,31 @@ def evaluate_instances(
     """Evaluates a search for instances: whether the best reference shows the query's instance, and the ranks of the others.
 
     images: a data set, whatever `read_images` takes; without one, `positives` has the judgments, by position or id.
+    options: the fields of `InstanceOptions`, as keywords or as one. Among them:
     scores: a row per query and a column per reference, higher is better, whatever `read_scores` takes; or embeddings: vectors of
     all images, by id; or queries and references: vectors of each side. Several runs as a list of files, or a mapping name -> run.
     Rows, columns and vectors of a side without ids follow the data set's own lists (`qimlist`, `imlist`) where it has any.
-    positives: whatever `read_positives` takes, in place of the images' labels. ids, query_ids, reference_ids: names of
-    vectors, rows and columns that have none of their own. run: the name of a single run.
-    exclude: `self`, `camera`, `group`, or `none`: references that count nowhere for a query; the convention's where None.
-    contentless, absent: `filter` or `keep` references without content, and queries of instances that no reference shows.
-    measures: names, at every `k` where they need a cut-off; `TP/PRED` among them; the convention's where None. cut: the length of
-    a list, for its precision P_q = RR / RET and its recall R_q = RR / REL. ties, no_relevant: in place of the convention's.
-    transforms: of vectors or of scores, as `parse_transform` reads them, one after the other; learn: vectors to learn them on
-    in place of the references. details: keep the first references of each query. rules: further rules for the result, such as
-    the name of the data set.
+    positives: whatever `read_positives` takes, in place of the images' labels. measures: names, at every `k` where they need a
+    cut-off; the convention's where None. transforms: as `parse_transform` reads them, one after the other.
+    details: keep the first references of each query. rules: further rules for the result, such as the name of the data set.
     The results have the table `by_instance` (a row per run and instance where references have labels) and the objects `views`
     (run -> ranks of the relevant references, ties open), `images` that took part, None where only positions are known,
     `filtered`, `performance` (run -> seconds and numbers of vectors; seconds differ from run to run) and `worst(run)`.
     Raises BadInput, BadUsage, UnknownName, and NothingToEvaluate where no query counts.
     """
-    source = convention_of(convention)
-    check_intervals(intervals, seed)
-    own = InstanceRules.of(
-        source, exclude, contentless, absent, ties, no_relevant, by_id=images is not None, judged=positives is not None
-    )
-    labelled, named = labelled_measures(source, measures, (k,) if isinstance(k, int) else tuple(k), cut)
+    check_intervals(options.intervals, options.seed)
+    own = InstanceRules.of(options, by_id=images is not None)
+    labelled, named = labelled_measures(options)
     table = None if images is None else read_images(images)
-    runs = InstanceRuns.read(
-        scores,
-        embeddings,
-        queries,
-        references,
-        metric=metric,
-        query_ids=query_ids,
-        reference_ids=reference_ids,
-        ids=ids,
-        run=run,
-    ).transformed([transforms] if isinstance(transforms, str) else list(transforms), learn)
+    runs = InstanceRuns.read(options)
     filtered = None
     if table is not None:
         runs = runs.in_order(table.listed)
         refuse_unknown(runs, table)
         filtered = own.filtered(table)
-    truth = _truth(filtered, positives, runs, own)
+    truth = _truth(filtered, options.positives, runs, own)
     is_labelled = any(label is not None for label in truth.reference_instances or ())
-    evaluation = _InstanceEvaluation(source, own, truth, labelled, named and is_labelled)
+    evaluation = _InstanceEvaluation(own, truth, labelled, named and is_labelled)
     for name in runs.tables:
         evaluation.add(name, runs, details=details, progress=progress)
     builder = evaluation.builder
@@ -128,12 +90,12 @@ def evaluate_instances(
     return builder.results(
         rules=described,
         measures=labelled,
-        notes=[*source.notes, *_notes_of(source, labelled), *builder.notes],
-        sources=runs.sources | sources_of({"images": images, "positives": positives}),
+        notes=[*own.convention.notes, *_notes_of(own.convention, labelled), *builder.notes],
+        sources=runs.sources | sources_of({"images": images, "positives": options.positives}),
         details=_detail_columns(evaluation.runs) if details else None,
         queries=_query_columns(truth, taking_part) if details else None,
-        intervals=intervals,
-        seed=seed,
+        intervals=options.intervals,
+        seed=options.seed,
         task="instances",
         objects={
             "views": evaluation.views,
@@ -170,16 +132,9 @@ def _truth(filtered: FilteredImages | None, positives: Any, runs: InstanceRuns, 
 class _InstanceEvaluation:
     """The runs measured so far."""
 
-    def __init__(
-        self,
-        convention: Convention,
-        own: InstanceRules,
-        truth: InstanceTruth,
-        measures: Sequence[LabelledMeasure],
-        named: bool,
-    ) -> None:
+    def __init__(self, own: InstanceRules, truth: InstanceTruth, measures: Sequence[LabelledMeasure], named: bool) -> None:
         self.own, self.truth, self.measures, self.named = own, truth, measures, named
-        self.builder = ResultsBuilder(convention)
+        self.builder = ResultsBuilder(own.convention)
         self.views: dict[str, JudgedRankings] = {}
         self.runs: list[InstanceRun] = []
         self.by_instance: list[dict[str, Any]] = []

@@ -71,17 +71,34 @@ class PairMatches:
 class LocalFeatures:
     """Scores of pairs of pictures by their local features.
 
-    descriptor: `rootsift` compares the square roots of SIFT's numbers divided by their sum, `sift` the numbers themselves.
-    score: `inliers` counts the matches that the best homography of RANSAC explains, `matches` those of the ratio test. Both are
-    integers, so that many references tie. longest: pictures are scaled down to so many pixels on the longer side, never up.
-    features: the strongest ones are kept. ratio: a match is a feature of the query whose nearest of the reference is nearer than
-    `ratio` times its second nearest. reprojection: pixels of the reference by which an inlier may miss its place.
     Queries are matched to references, not back: two features of a query may have one nearest, and score(a, b) is not score(b, a).
-    seed: of RANSAC, the same for every pair. workers: threads, by default one for each processor; OpenCV and NumPy start no
-    others. processes: several in place of threads; see `crew` for the requirements on a script. Results do not depend on their
-    number. cache: a folder in which features are kept by picture's content.
+    Both scores are integers, so that many references tie. OpenCV and NumPy start no threads of their own; see `crew` for the
+    requirements of processes on a script. Results do not depend on the number of threads or processes.
     Raises MissingExtra without OpenCV, BadUsage for numbers out of their range, and for threads beside processes.
     Sources: Lowe 2004, section 7.1 (SIFT, ratio test); Arandjelović and Zisserman 2012 (RootSIFT); Fischler and Bolles 1981.
+
+    Parameters
+    ----------
+    descriptor
+        SIFT's numbers, or the square roots of their shares.
+    score
+        Matches that the best homography explains, or all matches of the ratio test.
+    longest
+        Pixels of the longer side at most; smaller images stay as they are.
+    features
+        How many features of an image to keep, the strongest.
+    ratio
+        A match is nearer than this times the second nearest.
+    reprojection
+        Pixels by which an inlier may miss its place.
+    workers
+        Threads; by default as many as there are processors.
+    processes
+        How many processes to start in place of threads, which are faster on most machines; the scores are the same.
+    cache
+        Folder in which features are kept by the content of each image.
+    seed
+        Seed of RANSAC, the same for every pair.
     """
 
     descriptor: Descriptor = "rootsift"

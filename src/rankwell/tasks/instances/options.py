@@ -1,13 +1,16 @@
-"""The rules of a search for instances: the user's own, else the convention's."""
+"""The options of a search for instances, and its rules: the user's own, else the convention's."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import get_args
+from pathlib import Path
+from typing import Annotated, Literal, get_args
 
 from rankwell.conventions import CONVENTIONS, Convention, LabelledMeasure, NoRelevantRule, choose_measures
-from rankwell.core.registry import parse_measure, split_names, suggest
+from rankwell.core.options import ConventionName, CutoffNumbers, Input, InputData, MeasureNames, Option, cutoffs
+from rankwell.core.registry import measure_names, parse_measure, suggest
 from rankwell.core.tables import TIE_RULES, MatrixTies
 from rankwell.errors import BadUsage, UnknownName
+from rankwell.stats import Intervals
 from rankwell.tasks.instances.conventions import Excluded, InstanceConvention
 from rankwell.tasks.instances.images import FilteredImages, Images, Switch, both_sides, filter_images
 
@@ -17,56 +20,194 @@ NAMED = "TP/PRED"
 _TIES: tuple[MatrixTies, ...] = (*TIE_RULES, "input-desc")
 
 
+@dataclass(frozen=True, kw_only=True)
+class InstanceOptions:
+    """The choices that decide the values of `evaluate_instances`, and the runs that it reads.
+
+    Parameters
+    ----------
+    embeddings
+        Vectors of all images by id, in any format of `rankwell search`; name more to compare systems.
+    queries
+        Vectors of the queries, with --references.
+    references
+        Vectors of the references.
+    scores
+        Matrices of scores, a row per query and a column per reference; name more to compare systems.
+    positives
+        Judgments in place of labels: JSON (query -> references, by id or position), judgments in any format, or diagonal.
+    metric
+        Similarity of vectors; cosine by default.
+    ids
+        File or column of the images' ids, for embeddings that have none.
+    query_ids
+        Likewise of the queries, for --queries and the rows of --scores.
+    reference_ids
+        Likewise of the references, for --references and the columns of --scores.
+    run
+        Name of a single run; by default its file's name.
+    exclude
+        References that count nowhere for a query: self, camera (those of its instance by its camera), group (all of its group),
+        with commas between them, or none; by default the convention's.
+    contentless
+        References without content are left out (filter), or stay.
+    absent
+        Queries of instances that no reference shows are left out (filter), or stay; by default the convention's.
+    measures
+        A measure, at every cut-off where it needs one (P), or at one (P@10); AP, "AP(area='trapezoid')", APatR (mAP@R), cmc,
+        TP/PRED; repeat it for more.
+    k
+        Cut-offs of measures that name none, with commas between them; 1,5,10 by default.
+    cut
+        Length of a list, for its precision P_q = RR/RET and its recall R_q = RR/REL; thesis has 10.
+    convention
+        Whose words and rules: thesis, thesis-code, oxford, revisited-E, revisited-M, revisited-H, gldv2, market1501, torchreid,
+        sop, vpr; rankwell for plain names.
+    ties
+        Order of references with equal scores: expected, input, input-desc, id-asc, id-desc, optimistic, pessimistic, error.
+    no_relevant
+        A query without a right reference: counts as not found (empty), is left out (skip), or is an error.
+    transforms
+        Change vectors or scores first; repeat it for more, in order. query-expansion(k=10, alpha=3) adds its k nearest
+        references to each query, each times its cosine to the power alpha, database-augmentation(k=10, alpha=3) to each
+        reference; whitening(dimensions=0, power=0.5) keeps the first dimensions, 0 all; reciprocal(k1=20, k2=6, weight=0.3)
+        ranks anew by shared neighbours; dual-softmax(temperature=T) needs its number. The others hold where none is given.
+    learn
+        Vectors of other images that whitening is learnt on, in place of the references.
+    intervals
+        95 % intervals by the bootstrap over queries, by Student's t, or none.
+    seed
+        Seed of the bootstrap.
+    """
+
+    embeddings: Annotated[InputData, Option(many=True, kind=list[str])] = None
+    queries: InputData = None
+    references: InputData = None
+    scores: Annotated[InputData, Option(many=True, kind=list[str])] = None
+    positives: Annotated[InputData, Input(perhaps=True)] = None
+    metric: Literal["cosine", "dot", "l2"] | None = None
+    ids: InputData = None
+    query_ids: InputData = None
+    reference_ids: InputData = None
+    run: str | None = None
+    exclude: Annotated[Sequence[str] | str | None, Option(kind=str)] = None
+    contentless: Switch = "filter"
+    absent: Switch | None = None
+    measures: MeasureNames = None
+    k: CutoffNumbers = None
+    cut: int | None = None
+    convention: ConventionName = "thesis"
+    ties: str | None = None
+    no_relevant: Literal["empty", "skip", "error"] | None = None
+    transforms: Annotated[Sequence[str] | str | None, Option(("--transform",), kind=list[str])] = None
+    learn: InputData = None
+    intervals: Intervals = "bootstrap"
+    seed: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class ImageSetOptions:
+    """The form of a data set of images.
+
+    Parameters
+    ----------
+    query_images
+        Folder of the queries, where the data set is a folder of references alone.
+    root
+        Folder of the images that a table or a JSON lists.
+    pattern
+        Form of file names, as "{instance}_{camera}_*.jpg".
+    contentless_images
+        Images that show nothing to be recognised, by a pattern of their ids, as "*wall*".
+    """
+
+    query_images: Annotated[str | None, Input()] = None
+    root: Annotated[str | None, Input()] = None
+    pattern: str | None = None
+    contentless_images: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ImageSystemOptions:
+    """A system that computes a run from the images: an encoder or local features.
+
+    Parameters
+    ----------
+    encoder
+        Model that makes vectors of the images: resnet152-im:FILE.onnx, alexnet-im:FILE.onnx, gordo:FILE.onnx, any FILE.onnx,
+        torch:module:object with --weights, module:object, a model of sentence-transformers, colour-histogram or small-grey.
+    size
+        Size to which the encoder scales images, as 224x224, or original; `rankwell encode images` has further settings.
+    output_name
+        Output of the network to take, where it has several.
+    weights
+        File of a state dict, for torch.
+    batch_size
+        Images at a time.
+    device
+        Where the encoder computes, cpu or cuda.
+    local_features
+        Compare pictures by SIFT, or by its square roots, with the ratio test.
+    score
+        Of local features: the inliers of RANSAC's best homography (the default), or the matches alone.
+    longest
+        Of local features: pixels of the longer side at most; 640 by default.
+    processes
+        Of local features: number of processes to start; by default one, with a thread for each processor, which is faster.
+    cache
+        Folder in which vectors or features are kept by the content of each image, so that a run goes on where it was stopped.
+    """
+
+    encoder: Annotated[str | None, Input(perhaps=True)] = None
+    size: str | None = None
+    output_name: str | None = None
+    weights: Annotated[Path | None, Input()] = None
+    batch_size: int | None = None
+    device: str | None = None
+    local_features: Literal["rootsift", "sift"] | None = None
+    score: Literal["inliers", "matches"] | None = None
+    longest: int | None = None
+    processes: int | None = None
+    cache: Path | None = None
+
+
 @dataclass(frozen=True)
 class InstanceRules:
     """Every rule, resolved. reading: the convention's."""
 
+    convention: Convention
     reading: InstanceConvention
     exclude: tuple[Excluded, ...]
     contentless: Switch
     absent: Switch
     ties: MatrixTies
-    no_relevant: str
+    no_relevant: NoRelevantRule
 
     @classmethod
-    def of(
-        cls,
-        rules: Convention,
-        exclude: Sequence[str] | str | None,
-        contentless: str,
-        absent: str | None,
-        ties: str | None,
-        no_relevant: str | None,
-        *,
-        by_id: bool,
-        judged: bool,
-    ) -> "InstanceRules":
-        """The rules. by_id: whether images are known, so that two of one id are the same. judged: whether judgments come from
-        elsewhere than the images, so that a query without a label is not absent. Raises UnknownName and BadUsage.
+    def of(cls, options: InstanceOptions, *, by_id: bool) -> "InstanceRules":
+        """The rules of the options. by_id: whether images are known, so that two of one id are the same.
+
+        With positives, queries without a label are not absent. Raises UnknownName and BadUsage.
         """
-        reading: InstanceConvention = rules.tasks.get("instances", InstanceConvention(exclude=("self",)))
-        words = exclude.replace(",", " ").split() if isinstance(exclude, str) else None if exclude is None else list(exclude)
+        convention = convention_of(options.convention)
+        reading: InstanceConvention = convention.tasks.get("instances", InstanceConvention(exclude=("self",)))
+        own = options.exclude
+        words = own.replace(",", " ").split() if isinstance(own, str) else None if own is None else list(own)
         if words is not None and words != ["none"]:
             for word in words:
                 if word not in get_args(Excluded):
                     raise UnknownName(f"exclude {word!r}: {suggest(word, (*get_args(Excluded), 'none'))}")
             if not by_id:
                 raise BadUsage(f"--exclude {','.join(words)}: nothing says which image is which; name the data set of images.")
-        for name, value in (("contentless", contentless), ("absent", absent)):
-            if value is not None and value not in get_args(Switch):
-                raise UnknownName(f"{name} {value!r}: filter or keep.")
-        policy = rules.no_relevant if no_relevant is None else no_relevant
-        if policy not in get_args(NoRelevantRule):
-            raise UnknownName(f"unknown rule {policy!r}; {suggest(policy, get_args(NoRelevantRule))}")
         chosen = () if words == ["none"] or not by_id else reading.exclude if words is None else words
-        kept: dict[str, Switch] = {"filter": "filter", "keep": "keep"}
         return cls(
+            convention,
             reading,
             tuple(rule for rule in get_args(Excluded) if rule in chosen),
-            kept[contentless],
-            "keep" if judged else kept[absent or reading.absent],
-            reading.ties if ties is None else _tie_rule(ties),
-            policy,
+            options.contentless,
+            "keep" if options.positives is not None else options.absent or reading.absent,
+            reading.ties if options.ties is None else _tie_rule(options.ties),
+            options.no_relevant or convention.no_relevant,
         )
 
     def filtered(self, images: Images) -> FilteredImages:
@@ -74,23 +215,21 @@ class InstanceRules:
         return filter_images(images, contentless=self.contentless, absent=self.absent, junk_label=self.reading.junk_label)
 
 
-def taking_part(images: Images, convention: str, contentless: str, absent: str | None, *, judged: bool) -> Images:
-    """The images that an evaluation with these rules uses; no others need be encoded. judged: as for `InstanceRules.of`.
+def taking_part(images: Images, options: InstanceOptions) -> Images:
+    """The images that an evaluation with these options uses; no others need be encoded.
 
     Raises NothingToEvaluate where no query or no reference is left.
     """
-    rules = InstanceRules.of(convention_of(convention), None, contentless, absent, None, None, by_id=True, judged=judged)
-    kept = rules.filtered(images).images
+    kept = InstanceRules.of(options, by_id=True).filtered(images).images
     both_sides(kept)
     return kept
 
 
-def labelled_measures(
-    rules: Convention, measures: Sequence[str] | str | None, ks: Sequence[int], cut: int | None
-) -> tuple[tuple[LabelledMeasure, ...], bool]:
+def labelled_measures(options: InstanceOptions) -> tuple[tuple[LabelledMeasure, ...], bool]:
     """The measures, and whether TP/PRED is among them."""
+    rules, cut = convention_of(options.convention), options.cut
     reading: InstanceConvention = rules.tasks.get("instances", InstanceConvention())
-    listed = split_names(measures) if isinstance(measures, str) else None if measures is None else list(measures)
+    listed, ks = measure_names(options.measures), CUTOFFS if options.k is None else cutoffs(options.k)
     named = reading.labels if listed is None else NAMED in listed
     texts = list(rules.defaults) if listed is None else [text for text in listed if text != NAMED]
     spelled = [each for text in texts for each in _at_each(text, ks, rules.words)]
@@ -114,9 +253,10 @@ def convention_of(name: str) -> Convention:
     return CONVENTIONS[name]
 
 
-def takes_cutoffs(rules: Convention, measures: Sequence[str] | None) -> bool:
+def takes_cutoffs(options: InstanceOptions) -> bool:
     """Whether any of the measures, or of the convention's for None, needs a cut-off and names none."""
-    texts = rules.defaults if measures is None else [text for text in measures if text != NAMED]
+    rules, names = convention_of(options.convention), measure_names(options.measures)
+    texts = rules.defaults if names is None else [text for text in names if text != NAMED]
     return any(_at_each(text, CUTOFFS, rules.words) != [text] for text in texts)
 
 

@@ -19,6 +19,7 @@ from rankwell.neighbours import search
 from rankwell.neighbours.positive_counts import Compared, by_scores, by_vectors
 from rankwell.store import Source, split_part
 from rankwell.tasks.instances.images import Images, InstanceTruth, ListedIds
+from rankwell.tasks.instances.options import InstanceOptions
 from rankwell.transforms import Descriptors, Transform, chain, parse_transform
 
 Vectors = tuple[Embeddings, Embeddings]
@@ -37,41 +38,36 @@ class InstanceRuns:
     learn: Embeddings | None = None
 
     @classmethod
-    def read(
-        cls,
-        scores: Any,
-        embeddings: Any,
-        queries: Any,
-        references: Any,
-        *,
-        metric: str,
-        query_ids: Any,
-        reference_ids: Any,
-        ids: Any,
-        run: str | None,
-    ) -> "InstanceRuns":
+    def read(cls, options: InstanceOptions) -> "InstanceRuns":
         """Reads scores, embeddings, or queries with references. Raises BadUsage where none or several are given."""
+        scores, embeddings, queries, references = options.scores, options.embeddings, options.queries, options.references
         present = [scores is not None, embeddings is not None, queries is not None or references is not None]
         if sum(present) != 1 or (queries is None) != (references is None):
             raise BadUsage(
                 "give scores, embeddings of all images, or embeddings of both sides (--queries with --references): one of three."
             )
+        metric = metric_name(options.metric or "cosine")
         if present[2]:
-            tables = read_embeddings(queries, ids=query_ids), read_embeddings(references, ids=reference_ids)
-            name = run or name_places([_place(references)], ["embeddings"])[0]
-            return cls({name: tables}, metric_name(metric), sources_of({"queries": queries, "references": references}))
-        named = _named(scores, "scores", run) if present[0] else _named(embeddings, "embeddings", run)
+            tables = (
+                read_embeddings(queries, ids=options.query_ids),
+                read_embeddings(references, ids=options.reference_ids),
+            )
+            name = options.run or name_places([_place(references)], ["embeddings"])[0]
+            runs = cls({name: tables}, metric, sources_of({"queries": queries, "references": references}))
+            return runs._transformed(options)
+        named = _named(scores, "scores", options.run) if present[0] else _named(embeddings, "embeddings", options.run)
         found: dict[str, Scores | Vectors] = {}
         for name, place in named.items():
             # A run computed here has ids of its own; the named ids are for files.
             if present[0]:
                 own = isinstance(place, Scores) and place.query_ids is not None
-                found[name] = place if own else read_scores(place, query_ids=_ids(query_ids), item_ids=_ids(reference_ids))
+                ids = (_ids(options.query_ids), _ids(options.reference_ids))
+                found[name] = place if own else read_scores(place, query_ids=ids[0], item_ids=ids[1])
             else:
                 own = isinstance(place, Embeddings) and place.ids is not None
-                whole = place if own else read_embeddings(place, ids=ids)
+                whole = place if own else read_embeddings(place, ids=options.ids)
                 found[name] = whole, whole
-        return cls(found, metric_name(metric), sources_of(named))
+        return cls(found, metric, sources_of(named))._transformed(options)
 
     @property
     def compares_vectors(self) -> bool:
@@ -149,12 +145,10 @@ class InstanceRuns:
             return by_vectors(*sides, self.metric), sides[1].dimensions
         return by_scores(Scores(found.whole(), list(queries.names()), list(references.names()))), references.dimensions
 
-    def transformed(self, texts: Sequence[str], learn: Any = None) -> "InstanceRuns":
-        """The runs with transforms of their vectors or scores, in the order given; learn: vectors to learn them on.
-
-        Raises BadUsage for a transform that does not apply.
-        """
-        chosen = tuple(parse_transform(text) for text in texts)
+    def _transformed(self, options: InstanceOptions) -> "InstanceRuns":
+        """The runs with transforms of their vectors or scores. Raises BadUsage for a transform that does not apply."""
+        texts, learn = options.transforms or (), options.learn
+        chosen = tuple(parse_transform(text) for text in ([texts] if isinstance(texts, str) else texts))
         for each in chosen:
             if each.entry.needs_bank:
                 raise BadUsage(f"{each} needs a bank of other queries, which images do not have; see rankwell captions.")

@@ -14,10 +14,11 @@ from rankwell.commands.report import page_lines, write_report
 from rankwell.report.page import NAME
 from rankwell.report.present import Output, OutputPath, Progress
 from rankwell.store import refuse_blocked, write_bytes, write_text
-from rankwell.tasks.instances.commands.instances_evaluate import evaluate
+from rankwell.tasks.instances.commands.instances_evaluate import InstanceOutputOptions, evaluate
 from rankwell.tasks.instances.commands.instances_stats import stats
 from rankwell.tasks.instances.commands.instances_table import table
 from rankwell.tasks.instances.drawn_museum import furnish, nothing, paint, photograph
+from rankwell.tasks.instances.options import ImageSetOptions, ImageSystemOptions, InstanceOptions
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -82,16 +83,14 @@ def instances(
             results.append(f"{output / 'results' / f'{place.name}-{system.run}'}")
             evaluate(
                 str(place),
-                encoder=system.encoder,
-                run=system.run,
-                transform=list(system.transforms),
-                cache=output / "cache",
-                sheets=system.sheets,
-                seed=seed,
+                data=ImageSetOptions(),
+                system=ImageSystemOptions(encoder=system.encoder, cache=output / "cache"),
+                options=InstanceOptions(run=system.run, transforms=system.transforms, seed=seed),
+                further=InstanceOutputOptions(sheets=system.sheets),
                 output=Path(results[-1]),
                 progress=progress,
             )
-    numbers = stats(*map(str, places), objects=["paintings", "glass cabinets"])
+    numbers = stats(*map(str, places), objects=["paintings", "glass cabinets"], data=ImageSetOptions())
     shown = table(*results, system=list(map(str, statements)), seed=seed, output=output / "table")
     first = places[0].name
     write_report([each for each in results if Path(each).name.startswith(first)], output / NAME, title=_TITLE, seed=seed)

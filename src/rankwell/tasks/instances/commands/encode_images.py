@@ -4,6 +4,7 @@ import hashlib
 import json
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,61 @@ from rankwell.store import refuse_blocked, replacing, write_text
 from rankwell.tasks.instances.formats import read_images
 
 
+@dataclass(frozen=True, kw_only=True)
+class ImageEncodingOptions:
+    """The settings of an encoder of images.
+
+    Parameters
+    ----------
+    size
+        What images are scaled to, sides and all, as 224x224, or original; by default as the model expects.
+    longest
+        Pixels of the longer side at most, where images keep their size.
+    mean
+        Means of the channels for values from 0 to 1; by default those of ImageNet, 0.485,0.456,0.406.
+    std
+        Standard deviations of the channels; by default those of ImageNet, 0.229,0.224,0.225.
+    channels
+        Order of the channels.
+    output_name
+        Output of the network to take, where it has several.
+    weights
+        File of a state dict, for torch.
+    normalize
+        Vectors of length one; by default so for networks, while functions and sentence-transformers are left as they are.
+    batch_size
+        Images at a time, 16 by default.
+    device
+        Where to compute, cpu or cuda.
+    """
+
+    size: str | None = None
+    longest: int | None = None
+    mean: str | None = None
+    std: str | None = None
+    channels: Channels | None = None
+    output_name: str | None = None
+    weights: Path | None = None
+    normalize: bool | None = None
+    batch_size: int | None = None
+    device: str | None = None
+
+    def settings(self) -> ImageSettings:
+        """The settings. Raises BadUsage for a size or numbers that cannot be read."""
+        return ImageSettings(
+            size=None if self.size is None else parse_size(self.size),
+            longest=self.longest,
+            mean=_three("mean", self.mean),
+            std=_three("std", self.std),
+            channels=self.channels,
+            output=self.output_name,
+            weights=self.weights,
+            normalize=self.normalize,
+            batch_size=self.batch_size,
+            device=self.device,
+        )
+
+
 def images(
     images: str,
     /,
@@ -29,16 +85,7 @@ def images(
     output: OutputPath,
     model: str,
     root: str | None = None,
-    size: str | None = None,
-    longest: int | None = None,
-    mean: str | None = None,
-    std: str | None = None,
-    channels: Channels | None = None,
-    output_name: str | None = None,
-    weights: Path | None = None,
-    normalize: bool | None = None,
-    batch_size: int | None = None,
-    device: str | None = None,
+    options: ImageEncodingOptions,
     cache: Path | None = None,
     overwrite: bool = False,
     progress: Progress = None,
@@ -60,26 +107,6 @@ def images(
         colour-histogram[:BINS], small-grey[:WIDTHxHEIGHT], colours-and-shapes.
     root
         Folder of the images that a table or a JSON lists.
-    size
-        What images are scaled to, sides and all, as 224x224, or original; by default as the model expects.
-    longest
-        Pixels of the longer side at most, where images keep their size.
-    mean
-        Means of the channels for values from 0 to 1; by default those of ImageNet, 0.485,0.456,0.406.
-    std
-        Standard deviations of the channels; by default those of ImageNet, 0.229,0.224,0.225.
-    channels
-        Order of the channels.
-    output_name
-        Output of the network to take, where it has several.
-    weights
-        File of a state dict, for torch.
-    normalize
-        Vectors of length one; by default so for networks, while functions and sentence-transformers are left as they are.
-    batch_size
-        Images at a time, 16 by default.
-    device
-        Where to compute, cpu or cuda.
     cache
         Folder in which vectors are kept by the content of each image, for other data sets as well. Without it they are kept
         until the file is whole, so that a killed run goes on.
@@ -90,19 +117,7 @@ def images(
         raise BadUsage(f"{output}: embeddings are written as .npy; name the file so.")
     refuse_blocked(output)
     ids, paths = _listed(images, root)
-    settings = ImageSettings(
-        size=None if size is None else parse_size(size),
-        longest=longest,
-        mean=_three("mean", mean),
-        std=_three("std", std),
-        channels=channels,
-        output=output_name,
-        weights=weights,
-        normalize=normalize,
-        batch_size=batch_size,
-        device=device,
-    )
-    encoder = load_image_encoder(model, settings)
+    encoder = load_image_encoder(model, options.settings())
     manifest = {
         "schema_version": 1,
         "rankwell": rankwell.__version__,

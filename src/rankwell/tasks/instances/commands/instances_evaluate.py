@@ -6,91 +6,63 @@ import platform
 import resource
 import sys
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any
 
 from rankwell import report
-from rankwell.core.options import Option
-from rankwell.core.registry import split_names
 from rankwell.core.tables.names import Place, name_places
-from rankwell.encoders import ImageSettings, parse_size
 from rankwell.errors import BadUsage
 from rankwell.evaluation.results import Results
 from rankwell.media.contact_sheet import picture_columns, pictured, sheets_of, write_sheets
 from rankwell.media.images import Thumbnails
 from rankwell.report.folder import content_of, write_folder
-from rankwell.report.present import (
-    ConventionOption,
-    FormatOption,
-    Input,
-    InputOption,
-    MeasureOption,
-    Output,
-    OutputOption,
-    PerQueryOption,
-    Progress,
-    cutoffs,
-)
-from rankwell.stats import Intervals
+from rankwell.report.present import FormatOption, InputOption, Output, OutputOption, PerQueryOption, Progress
 from rankwell.stats.granularity import granularity_of
 from rankwell.store import refuse_blocked, write_text
-from rankwell.tasks.instances.computed_runs import ComputedRun, by_encoder, by_local_features
+from rankwell.tasks.instances.computed_runs import ComputedRun, compute_run
 from rankwell.tasks.instances.evaluation import evaluate_instances
 from rankwell.tasks.instances.formats import named_place, read_images
 from rankwell.tasks.instances.images import Images
-from rankwell.tasks.instances.local_features import LocalFeatures
-from rankwell.tasks.instances.options import CUTOFFS, convention_of, takes_cutoffs, taking_part
+from rankwell.tasks.instances.options import (
+    ImageSetOptions,
+    ImageSystemOptions,
+    InstanceOptions,
+    takes_cutoffs,
+    taking_part,
+)
 
 _SHEETS, _SHOWN = 10, 5
+
+
+@dataclass(frozen=True, kw_only=True)
+class InstanceOutputOptions:
+    """Further output of `rankwell instances evaluate`.
+
+    Parameters
+    ----------
+    check
+        A printed share such as 70.08: is it possible with as many queries? Repeat it for more.
+    sheets
+        How many contact sheets to draw of each run, worst queries first; 10 where the images are there. Needs -o.
+    per_query
+        Also each query's values.
+    """
+
+    check: list[str] | None = None
+    sheets: int | None = None
+    per_query: PerQueryOption = False
 
 
 def evaluate(
     images: InputOption = None,
     /,
     *,
-    query_images: InputOption = None,
-    root: InputOption = None,
-    pattern: str | None = None,
-    contentless_images: str | None = None,
-    encoder: Annotated[str | None, Input(perhaps=True)] = None,
-    size: str | None = None,
-    output_name: str | None = None,
-    weights: Annotated[Path | None, Input()] = None,
-    batch_size: int | None = None,
-    device: str | None = None,
-    local_features: Literal["rootsift", "sift"] | None = None,
-    score: Literal["inliers", "matches"] | None = None,
-    longest: int | None = None,
-    processes: int | None = None,
-    cache: Path | None = None,
-    embeddings: Annotated[list[str] | None, Input(), Option(many=True)] = None,
-    queries: InputOption = None,
-    references: InputOption = None,
-    scores: Annotated[list[str] | None, Input(), Option(many=True)] = None,
-    positives: Annotated[str | None, Input(perhaps=True)] = None,
-    metric: Literal["cosine", "dot", "l2"] | None = None,
-    ids: InputOption = None,
-    query_ids: InputOption = None,
-    reference_ids: InputOption = None,
-    run: str | None = None,
-    exclude: str | None = None,
-    contentless: Literal["filter", "keep"] = "filter",
-    absent: Literal["filter", "keep"] | None = None,
-    measure: MeasureOption = None,
-    k: str | None = None,
-    cut: int | None = None,
-    convention: ConventionOption = "thesis",
-    ties: str | None = None,
-    no_relevant: Literal["empty", "skip", "error"] | None = None,
-    transform: list[str] | None = None,
-    learn: InputOption = None,
-    check: list[str] | None = None,
-    intervals: Intervals = "bootstrap",
-    seed: int = 0,
-    sheets: int | None = None,
-    per_query: PerQueryOption = False,
+    data: ImageSetOptions,
+    system: ImageSystemOptions,
+    options: InstanceOptions,
+    further: InstanceOutputOptions,
     format: FormatOption = "table",  # noqa: A002
     output: OutputOption = None,
     progress: Progress = None,
@@ -104,95 +76,6 @@ def evaluate(
     images
         Data set as PLACE or NAME=PLACE: a folder with references/INSTANCE/… and queries/INSTANCE/…, a table with image,
         instance, split, and perhaps camera, group and contentless, or a JSON with imlist, qimlist and gnd (easy, hard, junk).
-    query_images
-        Folder of the queries, where the data set is a folder of references alone.
-    root
-        Folder of the images that a table or a JSON lists.
-    pattern
-        Form of file names, as "{instance}_{camera}_*.jpg".
-    contentless_images
-        Images that show nothing to be recognised, by a pattern of their ids, as "*wall*".
-    encoder
-        Model that makes vectors of the images: resnet152-im:FILE.onnx, alexnet-im:FILE.onnx, gordo:FILE.onnx, any FILE.onnx,
-        torch:module:object with --weights, module:object, a model of sentence-transformers, colour-histogram or small-grey.
-    size
-        Size to which the encoder scales images, as 224x224, or original; `rankwell encode images` has further settings.
-    output_name
-        Output of the network to take, where it has several.
-    weights
-        File of a state dict, for torch.
-    batch_size
-        Images at a time.
-    device
-        Where the encoder computes, cpu or cuda.
-    local_features
-        Compare pictures by SIFT, or by its square roots, with the ratio test.
-    score
-        Of local features: the inliers of RANSAC's best homography (the default), or the matches alone.
-    longest
-        Of local features: pixels of the longer side at most; 640 by default.
-    processes
-        Of local features: number of processes to start; by default one, with a thread for each processor, which is faster.
-    cache
-        Folder in which vectors or features are kept by the content of each image, so that a run goes on where it was stopped.
-    embeddings
-        Vectors of all images by id, in any format of `rankwell search`; name more to compare systems.
-    queries
-        Vectors of the queries, with --references.
-    references
-        Vectors of the references.
-    scores
-        Matrices of scores, a row per query and a column per reference; name more to compare systems.
-    positives
-        Judgments in place of labels: JSON (query -> references, by id or position), judgments in any format, or diagonal.
-    metric
-        Similarity of vectors; cosine by default.
-    ids
-        File or column of the images' ids, for embeddings that have none.
-    query_ids
-        Likewise of the queries, for --queries and the rows of --scores.
-    reference_ids
-        Likewise of the references, for --references and the columns of --scores.
-    run
-        Name of a single run; by default its file's name.
-    exclude
-        References that count nowhere for a query: self, camera (those of its instance by its camera), group (all of its group),
-        with commas between them, or none; by default the convention's.
-    contentless
-        References without content are left out (filter), or stay.
-    absent
-        Queries of instances that no reference shows are left out (filter), or stay; by default the convention's.
-    measure
-        A measure, at every cut-off where it needs one (P), or at one (P@10); AP, "AP(area='trapezoid')", APatR (mAP@R), cmc,
-        TP/PRED; repeat it for more.
-    k
-        Cut-offs of measures that name none, with commas between them; 1,5,10 by default.
-    cut
-        Length of a list, for its precision P_q = RR/RET and its recall R_q = RR/REL; thesis has 10.
-    convention
-        Whose words and rules: thesis, thesis-code, oxford, revisited-E, revisited-M, revisited-H, gldv2, market1501, torchreid,
-        sop, vpr; rankwell for plain names.
-    ties
-        Order of references with equal scores: expected, input, input-desc, id-asc, id-desc, optimistic, pessimistic, error.
-    no_relevant
-        A query without a right reference: counts as not found (empty), is left out (skip), or is an error.
-    transform
-        Change vectors or scores first; repeat it for more, in order. query-expansion(k=10, alpha=3) adds its k nearest
-        references to each query, each times its cosine to the power alpha, database-augmentation(k=10, alpha=3) to each
-        reference; whitening(dimensions=0, power=0.5) keeps the first dimensions, 0 all; reciprocal(k1=20, k2=6, weight=0.3)
-        ranks anew by shared neighbours; dual-softmax(temperature=T) needs its number. The others hold where none is given.
-    learn
-        Vectors of other images that whitening is learnt on, in place of the references.
-    check
-        A printed share such as 70.08: is it possible with as many queries? Repeat it for more.
-    intervals
-        95 % intervals by the bootstrap over queries, by Student's t, or none.
-    seed
-        Seed of the bootstrap.
-    sheets
-        How many contact sheets to draw of each run, worst queries first; 10 where the images are there. Needs -o.
-    per_query
-        Also each query's values.
     format
         How to print.
     output
@@ -202,110 +85,74 @@ def evaluate(
     """
     if output is not None:
         refuse_blocked(output, folder=True)
-    elif sheets is not None:
+    elif further.sheets is not None:
         raise BadUsage("contact sheets are written into a folder; name one with -o.")
-    if images is None and any((query_images, root, pattern, contentless_images)):
+    _check_options(images, data, system, options)
+    table, rules = None, dict[str, Any]()
+    if images is not None:
+        rules["dataset"], place = named_place(images)
+        table = read_images(
+            place, queries=data.query_images, root=data.root, pattern=data.pattern, contentless=data.contentless_images
+        )
+    start = time.perf_counter()
+    computes = system.encoder or system.local_features
+    used = taking_part(table, options) if table is not None and computes else None
+    computed = compute_run(used, system, run=options.run, progress=progress)
+    if computed is not None:
+        scores, embeddings = (
+            _runs(given, computed, table)
+            for given, table in ((options.scores, computed.scores), (options.embeddings, computed.vectors))
+        )
+        options = replace(options, scores=scores, embeddings=embeddings, run=None)
+        rules |= computed.rules
+    result = evaluate_instances(table, options=options, details=output is not None, rules=rules, progress=progress)
+    result = replace(result, notes=(*_granularity(further.check or [], result), *_unread(computed), *result.notes))
+    notes = [*result.notes, *result.interval_notes]
+    said = notes if format != "json" else []
+    if output is not None:
+        said = [*said, *_write(result, computed, output, notes, further.sheets, start)]
+    rows = list(result.per_query()) if further.per_query else None
+    tables = {"by_instance": result.by_instance} if format == "json" and result.by_instance else {}
+    terminal = report.terminal_of(sys.stdout)
+    text = report.render(result.summary, rows, result.describe(), notes, format, terminal=terminal, tables=tables)
+    return Output(text=text, notes=tuple(said))
+
+
+def _check_options(images: str | None, data: ImageSetOptions, system: ImageSystemOptions, options: InstanceOptions) -> None:
+    """Raises BadUsage for an option that nothing would read, and where nothing returns references for the queries."""
+    if images is None and data != ImageSetOptions():
         raise BadUsage("--query-images, --root, --pattern and --contentless-images belong to a data set; name it first.")
-    names = [name for text in measure or [] for name in split_names(text)] or None
-    if k is not None and not takes_cutoffs(convention_of(convention), names):
-        raise BadUsage(f"-k {k}: every measure names its own cut-off; name one that does not with -m, as P, or leave -k out.")
-    of_encoder = {"--size": size, "--output-name": output_name, "--weights": weights, "--batch-size": batch_size}
-    of_encoder |= {"--device": device}
-    _reject_unused_options(
-        {
-            ("--encoder",): (encoder, of_encoder),
-            ("--local-features",): (local_features, {"--score": score, "--longest": longest, "--processes": processes}),
-            ("--encoder", "--local-features"): (encoder or local_features, {"--cache": cache}),
-            ("--embeddings",): (embeddings, {"--ids": ids}),
-            ("--queries", "--scores"): (queries or scores, {"--query-ids": query_ids}),
-            ("--references", "--scores"): (references or scores, {"--reference-ids": reference_ids}),
-            ("--encoder", "--embeddings", "--queries"): (encoder or embeddings or queries, {"--metric": metric}),
-        }
-    )
-    if not any((encoder, local_features, embeddings, queries, references, scores)):
+    if options.k is not None and not takes_cutoffs(options):
+        raise BadUsage(
+            f"-k {options.k}: every measure names its own cut-off; name one that does not with -m, as P, or leave -k out."
+        )
+    encoder, features, embeddings, scores = system.encoder, system.local_features, options.embeddings, options.scores
+    for owners, names, source in (
+        ({"--encoder": encoder}, ("size", "output_name", "weights", "batch_size", "device"), system),
+        ({"--local-features": features}, ("score", "longest", "processes"), system),
+        ({"--encoder": encoder, "--local-features": features}, ("cache",), system),
+        ({"--embeddings": embeddings}, ("ids",), options),
+        ({"--queries": options.queries, "--scores": scores}, ("query_ids",), options),
+        ({"--references": options.references, "--scores": scores}, ("reference_ids",), options),
+        ({"--encoder": encoder, "--embeddings": embeddings, "--queries": options.queries}, ("metric",), options),
+    ):
+        unused = [f"--{name.replace('_', '-')}" for name in names if getattr(source, name) is not None]
+        if unused and not any(owners.values()):
+            verb = "belongs" if len(unused) == 1 else "belong"
+            raise BadUsage(f"{', '.join(unused)} {verb} to {' or '.join(owners)}; name one of these, or leave it out.")
+    if not any((encoder, features, embeddings, options.queries, options.references, scores)):
         raise BadUsage(
             "nothing says what is found for the queries: name --encoder or --local-features, which look at the images, "
             "--embeddings, --queries with --references, or --scores."
         )
-    table, dataset = None, None
-    if images is not None:
-        dataset, place = named_place(images)
-        table = read_images(place, queries=query_images, root=root, pattern=pattern, contentless=contentless_images)
-    made, used, start = None, None, time.perf_counter()
-    if encoder is not None and local_features is not None:
-        raise BadUsage(
-            "--encoder and --local-features are two systems; evaluate one after the other, then set them side by side."
-        )
-    if table is not None and (encoder or local_features):
-        used = taking_part(table, convention, contentless, absent, judged=positives is not None)
-    if encoder is not None:
-        wanted = None if size is None else parse_size(size)
-        settings = ImageSettings(size=wanted, output=output_name, weights=weights, batch_size=batch_size, device=device)
-        made = by_encoder(used, encoder, settings, run=run, cache=cache, progress=progress)
-    if local_features is not None:
-        chosen = {"longest": longest, "processes": processes}
-        given = {name: value for name, value in chosen.items() if value is not None}
-        features = LocalFeatures(local_features, score or "inliers", cache=cache, **given)
-        made = by_local_features(used, features, run=run, progress=progress)
-    result = evaluate_instances(
-        table,
-        scores=_runs(scores, made, made and made.scores),
-        embeddings=_runs(embeddings, made, made and made.vectors),
-        queries=queries,
-        references=references,
-        positives=positives,
-        metric=metric or "cosine",
-        ids=ids,
-        query_ids=query_ids,
-        reference_ids=reference_ids,
-        run=None if made is not None else run,
-        exclude=exclude,
-        contentless=contentless,
-        absent=absent,
-        measures=names,
-        k=CUTOFFS if k is None else cutoffs(k),
-        cut=cut,
-        convention=convention,
-        ties=ties,
-        no_relevant=no_relevant,
-        transforms=transform or (),
-        learn=learn,
-        intervals=intervals,
-        seed=seed,
-        details=output is not None,
-        rules=({} if dataset is None else {"dataset": dataset}) | ({} if made is None else made.rules),
-        progress=progress,
-    )
-    result = replace(result, notes=(*_granularity(check or [], result), *_unread(made), *result.notes))
-    notes = [*result.notes, *result.interval_notes]
-    said = notes if format != "json" else []
-    if output is not None:
-        said = [*said, *_write(result, made, output, notes, sheets, start)]
-    rows = list(result.per_query()) if per_query else None
-    tables = {"by_instance": result.by_instance} if format == "json" and result.by_instance else {}
-    text = report.render(
-        result.summary, rows, result.describe(), notes, format, terminal=report.terminal_of(sys.stdout), tables=tables
-    )
-    return Output(text=text, notes=tuple(said))
 
 
-def _reject_unused_options(groups: Mapping[tuple[str, ...], tuple[Any, Mapping[str, Any]]]) -> None:
-    """Raises BadUsage for an option that nothing would read. groups: its readers -> whether any is given, and the options."""
-    for owners, (reader, options) in groups.items():
-        unused = [name for name, value in options.items() if value is not None]
-        if unused and not reader:
-            verb = "belongs" if len(unused) == 1 else "belong"
-            raise BadUsage(f"{', '.join(unused)} {verb} to {' or '.join(owners)}; name one of these, or leave it out.")
-
-
-def _runs(given: list[str] | None, made: ComputedRun | None, thing: Any) -> Any:
-    """The runs to compare: files, the one computed from the images, or both."""
-    if made is None or thing is None:
+def _runs(given: Sequence[str] | None, computed: ComputedRun, table: Any) -> Any:
+    """The runs to compare: files, and the one computed from the images, where it has a table of this kind."""
+    if table is None:
         return given
-    if not given:
-        return {made.run: thing}
-    names = name_places([Place("", Path(each)) for each in given], given)
-    return {made.run: thing} | dict(zip(names, given, strict=True))
+    names = name_places([Place("", Path(each)) for each in given], given) if given else []
+    return {computed.run: table} | dict(zip(names, given or (), strict=True))
 
 
 def _granularity(printed: list[str], result: Results) -> list[str]:

@@ -2,7 +2,6 @@
 
 import json
 import shlex
-from pathlib import Path
 
 import numpy as np
 
@@ -12,7 +11,7 @@ from rankwell.report.present import Output, OutputPath, Progress
 from rankwell.store import refuse_blocked, replacing, write_text
 from rankwell.tasks.instances.formats import read_images
 from rankwell.tasks.instances.images import Images, filter_images
-from rankwell.tasks.instances.local_features import Descriptor, LocalFeatures, PairMatches, Score
+from rankwell.tasks.instances.local_features import LocalFeatures, PairMatches
 
 
 def match(
@@ -23,16 +22,7 @@ def match(
     query_images: str | None = None,
     root: str | None = None,
     pattern: str | None = None,
-    descriptor: Descriptor = "rootsift",
-    score: Score = "inliers",
-    longest: int = 640,
-    features: int = 800,
-    ratio: float = 0.8,
-    reprojection: float = 5.0,
-    workers: int | None = None,
-    processes: int = 1,
-    cache: Path | None = None,
-    seed: int = 0,
+    system: LocalFeatures,
     progress: Progress = None,
 ) -> Output:
     """Match local features (SIFT) of queries to those of references, as scores for `rankwell instances evaluate`.
@@ -52,26 +42,6 @@ def match(
         Folder of the images that a table or a JSON lists.
     pattern
         Form of file names, as "{instance}_{camera}_*.jpg".
-    descriptor
-        SIFT's numbers, or the square roots of their shares.
-    score
-        Matches that the best homography explains, or all matches of the ratio test.
-    longest
-        Pixels of the longer side at most; smaller images stay as they are.
-    features
-        How many features of an image to keep, the strongest.
-    ratio
-        A match is nearer than this times the second nearest.
-    reprojection
-        Pixels by which an inlier may miss its place.
-    workers
-        Threads; by default as many as there are processors.
-    processes
-        How many processes to start in place of threads, which are faster on most machines; the scores are the same.
-    cache
-        Folder in which features are kept by the content of each image.
-    seed
-        Seed of RANSAC, the same for every pair.
     """
     if output.suffix != ".npy":
         raise BadUsage(f"{output}: scores are written as .npy; name the file so.")
@@ -80,7 +50,6 @@ def match(
     queries, references = table.queries(), table.references()
     if queries.paths is None or references.paths is None:
         raise BadInput(f"{images}: its images are not there; name their folder with --root.")
-    system = LocalFeatures(descriptor, score, longest, features, ratio, reprojection, seed, workers, cache, processes)
     found = system.compare(queries.paths, references.paths, progress=progress)
     rows = [row for row, path in enumerate(queries.paths) if path not in found.problems]
     columns = [column for column, path in enumerate(references.paths) if path not in found.problems]
@@ -90,7 +59,7 @@ def match(
         "queries": [queries.ids[row] for row in rows],
         "references": [references.ids[column] for column in columns],
     }
-    matrix = found.scores(score)[np.ix_(rows, columns)]
+    matrix = found.scores(system.score)[np.ix_(rows, columns)]
     places = {side: output.with_suffix(f".{side}.txt") for side in sides}
     for side, ids in sides.items():
         write_text(places[side], "".join(f"{name}\n" for name in ids))

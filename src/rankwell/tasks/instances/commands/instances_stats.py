@@ -8,6 +8,7 @@ from rankwell.errors import BadUsage
 from rankwell.report.present import FormatOption, Output, OutputOption
 from rankwell.store import write_text
 from rankwell.tasks.instances.formats import named_place, read_images
+from rankwell.tasks.instances.options import ImageSetOptions
 from rankwell.tasks.instances.statistics import ImageStatistics, image_statistics, published_instances, statistics_rows
 
 
@@ -15,10 +16,7 @@ def stats(
     *images: str,
     objects: list[str] | None = None,
     published: bool = False,
-    query_images: str | None = None,
-    root: str | None = None,
-    pattern: str | None = None,
-    contentless_images: str | None = None,
+    data: ImageSetOptions,
     contentless: Literal["filter", "keep"] = "filter",
     absent: Literal["filter", "keep"] = "filter",
     format: FormatOption = "table",  # noqa: A002
@@ -35,14 +33,6 @@ def stats(
         Kind of objects in a data set, as "paintings"; repeat it, in the order of the data sets.
     published
         The columns that the source printed (CLICIDE, GaRoFou) beside them.
-    query_images
-        Folder of the queries, where the data set is a folder of references alone.
-    root
-        Folder of the images that a table or a JSON lists.
-    pattern
-        Form of file names, as "{instance}_{camera}_*.jpg".
-    contentless_images
-        Images that show nothing to be recognised, by a pattern of their ids, as "*wall*".
     contentless
         References without content are left out (filter), or count.
     absent
@@ -57,7 +47,7 @@ def stats(
     kinds = objects or []
     if len(kinds) > len(images):
         raise BadUsage(f"{len(kinds)} kinds of objects for {len(images)} data sets; --objects names one for each, in order.")
-    if query_images is not None and len(images) != 1:
+    if data.query_images is not None and len(images) != 1:
         raise BadUsage("--query-images requires a single data set; run the command once for each.")
     columns: dict[str, ImageStatistics] = {}
     notes: list[str] = []
@@ -65,7 +55,9 @@ def stats(
         name, path = named_place(place)
         if name in columns:
             raise BadUsage(f"two data sets are called {name!r}; name them, as in paintings={path}.")
-        table = read_images(path, queries=query_images, root=root, pattern=pattern, contentless=contentless_images)
+        table = read_images(
+            path, queries=data.query_images, root=data.root, pattern=data.pattern, contentless=data.contentless_images
+        )
         columns[name], filtered = image_statistics(table, name=name, objects=kind, contentless=contentless, absent=absent)
         notes += [f"{name}: left out {note}" for note in filtered.notes]
     if published:
