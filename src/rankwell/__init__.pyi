@@ -6,9 +6,9 @@ from typing import Any, Literal
 
 from rankwell.core.registry import Measure as Measure
 from rankwell.core.registry import parse_measure as parse_measure
+from rankwell.core.tables import Values as Values
 from rankwell.core.tables.judgments import Judgments as Judgments
 from rankwell.core.tables.ranking import Ranking as Ranking
-from rankwell.core.tables.values import Values as Values
 from rankwell.core.views.judged import JudgedRankings as JudgedRankings
 from rankwell.evaluation.results import Results as Results
 from rankwell.experiments.comparison import Attribute, Origin
@@ -18,11 +18,11 @@ from rankwell.experiments.fusion import FusionTuningOptions as FusionTuningOptio
 from rankwell.experiments.fusion import TunedFusion as TunedFusion
 from rankwell.experiments.runner.results import BenchOptions as BenchOptions
 from rankwell.experiments.runner.results import BenchResults as BenchResults
-from rankwell.io import find_hits as find_hits
-from rankwell.io import read_judgments as read_judgments
-from rankwell.io import read_ranking as read_ranking
-from rankwell.io import write_judgments as write_judgments
-from rankwell.io import write_run as write_run
+from rankwell.io.files import find_hits as find_hits
+from rankwell.io.files import read_judgments as read_judgments
+from rankwell.io.files import read_ranking as read_ranking
+from rankwell.io.files import write_judgments as write_judgments
+from rankwell.io.files import write_run as write_run
 from rankwell.io.mapping import group_rankings as group_rankings
 from rankwell.io.mapping import intent_rankings as intent_rankings
 from rankwell.io.mapping import judged_rankings as judged_rankings
@@ -38,10 +38,11 @@ from rankwell.tasks.answers.options import AnswerOptions as AnswerOptions
 from rankwell.tasks.captions.hgr import eval_q2m as eval_q2m
 from rankwell.tasks.captions.options import CaptionOptions as CaptionOptions
 from rankwell.tasks.clips.annotations import Annotations as Annotations
-from rankwell.tasks.clips.evaluation import evaluate_clips as evaluate_clips
 from rankwell.tasks.clips.formats import read_annotations as read_annotations
 from rankwell.tasks.clips.formats import read_schema as read_schema
 from rankwell.tasks.clips.mapping import KeywordMapper as KeywordMapper
+from rankwell.tasks.clips.options import ClipOptions as ClipOptions
+from rankwell.tasks.clips.vocabulary import Keyword
 from rankwell.tasks.instances.formats import read_images as read_images
 from rankwell.tasks.instances.images import Images as Images
 from rankwell.tasks.instances.options import InstanceOptions as InstanceOptions
@@ -184,6 +185,41 @@ def evaluate_answers(
     details: bool = ...,
     progress: Callable[[str, int, int], None] | None = ...,
     options: AnswerOptions | None = ...,
+) -> Results: ...
+def evaluate_clips(
+    annotations: Any,
+    embeddings: Any = ...,
+    *,
+    mode: Literal["video", "text"] = ...,
+    groups: Sequence[str] | str | None = ...,
+    keywords: Sequence[str] | str | None = ...,
+    k: Sequence[int] | int | str = ...,
+    measures: Sequence[str] | str | None = ...,
+    relevance: str = ...,
+    min_similarity: float | None = ...,
+    self_rule: Literal["before", "after"] = ...,
+    exclude_group: str | None = ...,
+    queries: Any = ...,
+    text_embeddings: Any = ...,
+    text_encoder: Any = ...,
+    engine: Any = ...,
+    run: Any = ...,
+    schema: Any = ...,
+    ids: Any = ...,
+    metric: Literal["cosine", "dot", "l2"] | None = ...,
+    ties: str | None = ...,
+    no_keywords: Literal["skip", "empty", "vacuous", "error"] = ...,
+    no_relevant: Literal["skip", "empty", "error"] = ...,
+    unjudged: Literal["nonrelevant", "skip", "error"] = ...,
+    weights: Literal["uniform", "relevant"] = ...,
+    convention: str = ...,
+    intervals: Literal["bootstrap", "t", "none"] = ...,
+    seed: int = ...,
+    map_text: Callable[[str], Sequence[Keyword]] | None = ...,
+    details: bool = ...,
+    rules: Mapping[str, Any] | None = ...,
+    progress: Callable[[int, int], None] | None = ...,
+    options: ClipOptions | None = ...,
 ) -> Results: ...
 def evaluate_instances(
     images: Any = ...,
