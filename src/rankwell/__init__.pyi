@@ -38,11 +38,11 @@ from rankwell.tasks.answers.options import AnswerOptions as AnswerOptions
 from rankwell.tasks.captions.hgr import eval_q2m as eval_q2m
 from rankwell.tasks.captions.options import CaptionOptions as CaptionOptions
 from rankwell.tasks.clips.annotations import Annotations as Annotations
+from rankwell.tasks.clips.annotations import Keyword
 from rankwell.tasks.clips.formats import read_annotations as read_annotations
 from rankwell.tasks.clips.formats import read_schema as read_schema
 from rankwell.tasks.clips.mapping import KeywordMapper as KeywordMapper
 from rankwell.tasks.clips.options import ClipOptions as ClipOptions
-from rankwell.tasks.clips.vocabulary import Keyword
 from rankwell.tasks.instances.formats import read_images as read_images
 from rankwell.tasks.instances.images import Images as Images
 from rankwell.tasks.instances.options import InstanceOptions as InstanceOptions
