@@ -38,15 +38,15 @@ def bench(
         [[system]]
         name = "bm25"
 
-    docs/benches.md has a whole one, and says when a cell is evaluated again. After a figure stand the letters of the systems that
-    it is significantly better than. A cell that fails is named, the others go on, and the exit code is 2.
+    docs/benches.md has a whole example, and the rule for evaluating a cell again. The letters after a figure are those of the
+    systems that it is significantly better than. A cell that fails is named, the others go on, and the exit code is 2.
 
     Parameters
     ----------
     file
         The bench, TOML: a [[dataset]] for each with name, command (evaluate, agree, captions, answers, clips, instances, pairs)
-        and the options of that command, in whose texts {dataset} and {system} stand for the names, and a [[system]] for each
-        with name; docs/benches.md has a whole one.
+        and the options of that command, in whose texts {dataset} and {system} are replaced by the names, and a [[system]] for
+        each with name; docs/benches.md has a whole example.
     output
         Folder for DATASET/SYSTEM/, each as its command writes it with -o, the tables and bench.json; NAME-results beside
         NAME.toml by default.

@@ -23,7 +23,7 @@ CUTS = (1, 5, 10, 20, 100, 1000)
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that a user should know. level: `note` for facts, `warning` for what changes numbers."""
+    """A finding of a check. level: `note` for facts, `warning` for what changes numbers."""
 
     file: str
     check: str
@@ -52,9 +52,9 @@ def check(
     corpus
         File of the collection's items (BEIR corpus.jsonl, or any table with an id column), to find judged items that it lacks.
     qrels_format
-        Name of the judgments' format, where their content does not tell.
+        Name of the judgments' format, where their content does not determine it.
     run_format
-        Name of the runs' format, where their content does not tell.
+        Name of the runs' format, where their content does not determine it.
     format
         How to print.
     """

@@ -32,11 +32,11 @@ def convert(
     target
         File to write, whole or not at all: .run, .trec, .qrels or .txt (TREC), .parquet, .csv, .tsv, .json.
     source_format
-        Name of the source's format, where its content does not tell.
+        Name of the source's format, where its content does not determine it.
     target_format
-        Name of the target's format, where its suffix does not tell.
+        Name of the target's format, where its suffix does not determine it.
     holds
-        Whether the source holds a run or judgments, where its content does not tell.
+        Whether the source holds a run or judgments, where its content does not determine it.
     duplicates
         An item that a query lists twice: an error, or keep the first or the best-scored.
     """

@@ -37,7 +37,7 @@ def meanings(name: str) -> list[Meaning]:
     """The measures that a text stands for, the plain reading first. Raises UnknownName where it stands for none."""
     places: dict[Measure, list[str]] = {}
     problem: UnknownName | BadUsage | None = None
-    # Whoever asks what a word means need not know that it takes a cut-off.
+    # The name is understood without its cut-off, too.
     plain = name.strip().removesuffix("@k")
     for where, words in _readings(plain):
         try:
