@@ -20,8 +20,7 @@ from rankwell.tasks.answers.answering import (
     read_answers,
     retrieve,
 )
-from rankwell.tasks.answers.overlap_reader import OverlapReader
-from rankwell.tasks.answers.transformers_reader import TransformersReader
+from rankwell.tasks.answers.readers import OverlapReader, TransformersReader
 
 RIVERS = Passage("rivers", "Paris lies on the Seine. The river Thames flows through London, and the Tiber through Rome.")
 TOWERS = Passage("towers", "The Eiffel Tower was opened in 1889. It is 330 metres high.")

@@ -14,7 +14,7 @@ from rankwell.tasks.answers.answer_pairs import Predictions, Questions
 from rankwell.tasks.answers.answering import bm25_overlap, gold_passages, question_texts, read_answers
 from rankwell.tasks.answers.commands import demo_answers
 from rankwell.tasks.answers.formats import read_questions
-from rankwell.tasks.answers.overlap_reader import OverlapReader
+from rankwell.tasks.answers.readers import OverlapReader
 
 
 @pytest.fixture(scope="module")

@@ -9,8 +9,7 @@ from rankwell.core.tables.ranking import Ranking
 from rankwell.engines import Answer, Passage, Reader, System
 from rankwell.engines.sqlite_fts import SqliteFts
 from rankwell.tasks.answers.answer_pairs import Predictions, Questions
-from rankwell.tasks.answers.overlap_reader import OverlapReader
-from rankwell.tasks.answers.transformers_reader import TransformersReader
+from rankwell.tasks.answers.readers import OverlapReader, TransformersReader
 
 # Called with the questions done and the questions in all.
 Progress = Callable[[int, int], None]

@@ -18,7 +18,7 @@ from rankwell.tasks.answers.answering import gold_passages, question_texts, read
 from rankwell.tasks.answers.commands.answers import show
 from rankwell.tasks.answers.evaluation import evaluate_answers
 from rankwell.tasks.answers.formats import read_questions, write_predictions
-from rankwell.tasks.answers.overlap_reader import OverlapReader
+from rankwell.tasks.answers.readers import OverlapReader
 
 K_RETRIEVER, K_READER = 3, 5
 _TITLE = "Who fails: the retriever or the reader?"
