@@ -46,7 +46,7 @@ def read_embeddings(
         elif ids is not None:
             table = Embeddings(_ids(ids), table.vectors)
         elif table.ids is None and name:
-            table = Embeddings(_ids_beside(split_part(place)[0]), table.vectors)
+            table = Embeddings(_ids_beside(split_part(name)[0]), table.vectors)
         if not table.n:
             raise BadInput("there is no vector in it; expected at least one.")
         if check:
