@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rankwell.core.kernels.arrays import as_real, refuse_non_finite
-from rankwell.core.kernels.arrays import item_ids as as_ids
 from rankwell.core.tables.embeddings import Embeddings
 from rankwell.core.tables.names import Holds
+from rankwell.core.tables.names import item_ids as as_ids
 from rankwell.core.tables.scores import Scores
 from rankwell.errors import BadInput, naming
 from rankwell.io.files import Request, choose_format, file_format, read_column

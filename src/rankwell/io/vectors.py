@@ -13,9 +13,10 @@ from typing import IO, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rankwell.core.kernels.arrays import as_real, choose_array, item_ids, map_array, row_blocks
+from rankwell.core.kernels.arrays import as_real, choose_array, map_array, row_blocks
 from rankwell.core.tables import Floats, Ints
 from rankwell.core.tables.embeddings import Embeddings
+from rankwell.core.tables.names import item_ids
 from rankwell.core.tables.scores import Matrix, Scores
 from rankwell.errors import BadInput, MissingExtra
 from rankwell.io.files import Request, file_format

@@ -1,7 +1,7 @@
 """Arrays that lie in files: mapped into memory where they stand, chosen by name, checked without being copied."""
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from rankwell.core.tables.embeddings import Embeddings
 from rankwell.errors import BadInput, BadScore
-from rankwell.store import decode_id
 
 USUAL = ("embeddings", "vectors", "embedding", "vector", "emb")
 """What an array of vectors, or a column of them, is called where it is not alone."""
@@ -65,22 +64,6 @@ def choose_array(shapes: Mapping[str, tuple[int, ...]], name: str, file: str) ->
 def as_real(vectors: NDArray[Any]) -> NDArray[Any]:
     """The array as it is; integers of more than 8 bits, as in `.ivecs`, as float64."""
     return np.asarray(vectors).astype(np.float64) if vectors.dtype.kind in "iu" and vectors.dtype.itemsize > 1 else vectors
-
-
-def item_ids(values: Iterable[Any]) -> list[str]:
-    """Ids as strings: strings unchanged, bytes decoded, integers written out. Raises BadInput for the first of another type."""
-    return [_item_id(value, row) for row, value in enumerate(values)]
-
-
-def _item_id(value: Any, row: int) -> str:
-    if isinstance(value, bytes):
-        value = decode_id(value)
-    if isinstance(value, (int, np.integer)) and not isinstance(value, bool):
-        return str(int(value))
-    if not isinstance(value, str) or not value:
-        shown = "nothing" if value in (None, "") else f"{str(value)[:40]!r}, a {type(value).__name__},"
-        raise BadInput(f"row {row} has {shown}; expected an id, a string or an integer.")
-    return str(value)
 
 
 def row_blocks(rows: int, dimension: int, block: int | None = None) -> Iterator[slice]:

@@ -1,12 +1,14 @@
 """Names: of items without ids, of tables without names, of columns in other tools' tables, and as SQL literals."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, overload
 
+import numpy as np
+
 from rankwell.errors import BadInput, BadUsage
-from rankwell.store import split_part
+from rankwell.store import decode_id, split_part
 
 
 class Positions(Sequence[str]):
@@ -245,3 +247,19 @@ def parquet(path: Path, *, numbered: bool = False) -> str:
     plain = "".join(f"[{letter}]" if letter in "*?[" else letter for letter in str(path))
     number = "file_row_number=true, " if numbered else ""
     return f"read_parquet({sql_text(plain)}, {number}hive_partitioning=false, binary_as_string=true)"
+
+
+def item_ids(values: Iterable[Any]) -> list[str]:
+    """Ids as strings: strings unchanged, bytes decoded, integers written out. Raises BadInput for the first of another type."""
+    return [_item_id(value, row) for row, value in enumerate(values)]
+
+
+def _item_id(value: Any, row: int) -> str:
+    if isinstance(value, bytes):
+        value = decode_id(value)
+    if isinstance(value, (int, np.integer)) and not isinstance(value, bool):
+        return str(int(value))
+    if not isinstance(value, str) or not value:
+        shown = "nothing" if value in (None, "") else f"{str(value)[:40]!r}, a {type(value).__name__},"
+        raise BadInput(f"row {row} has {shown}; expected an id, a string or an integer.")
+    return str(value)
