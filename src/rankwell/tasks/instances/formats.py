@@ -198,9 +198,7 @@ def _pattern(text: str) -> re.Pattern[str]:
         elif part.startswith("{"):
             field = part[1:-1]
             if field not in _FIELDS or field in fields:
-                raise BadUsage(
-                    f"--pattern {text!r}: {part} is not a field, or appears twice; the fields are {', '.join(_FIELDS)}."
-                )
+                raise BadUsage(f"--pattern {text!r}: {part} is not a field, or appears twice; known are {', '.join(_FIELDS)}.")
             fields.append(field)
             written += f"(?P<{field}>.+?)"
         else:

@@ -97,7 +97,7 @@ def evaluate(
     start = time.perf_counter()
     computes = system.encoder or system.local_features
     used = taking_part(table, options) if table is not None and computes else None
-    computed = compute_run(used, system, run=options.run, progress=progress)
+    computed = compute_run(used, system, run=options.run, progress=progress) if computes else None
     if computed is not None:
         scores, embeddings = (
             _runs(given, computed, table)
