@@ -143,7 +143,7 @@ def test_an_onnx_network_of_free_sides_takes_every_picture_as_large_as_it_is(tmp
     assert not np.allclose(shrunk[2], kept[2], atol=1e-4)
 
 
-def test_an_onnx_network_with_channels_last_a_fixed_batch_or_half_floats_is_fed_as_it_wants(photos, tmp_path: Path):
+def test_an_onnx_network_with_channels_last_a_fixed_batch_or_half_floats_gets_the_input_that_it_declares(photos, tmp_path: Path):
     x = np.stack([pixels(Image.open(path)) for path in photos])
     last = Network(tmp_path / "last.onnx", shape=("n", 6, 8, 3)).only_output()
     fixed = Network(tmp_path / "fixed.onnx", shape=(2, 3, 6, 8)).only_output()
@@ -186,7 +186,7 @@ def test_the_onnx_preset_gordo_keeps_the_size_and_has_2048_numbers(photos, tmp_p
         load_image_encoder(f"gordo:{fixed.path}")
 
 
-def test_what_is_no_such_onnx_network_is_refused(photos, tmp_path: Path):
+def test_any_other_onnx_network_is_refused(photos, tmp_path: Path):
     onnx = pytest.importorskip("onnx")
     network = Network(tmp_path / "n.onnx", shape=("n", 3, 6, 8))
     (tmp_path / "text.onnx").write_text("no network")
@@ -252,7 +252,7 @@ def test_without_onnxruntime_the_message_says_how_to_get_it(monkeypatch: pytest.
         load_image_encoder("onnx:x.onnx")
 
 
-def test_pixels_are_scaled_shifted_and_ordered_as_told(tmp_path: Path):
+def test_pixels_are_scaled_shifted_and_ordered_as_configured(tmp_path: Path):
     Image.new("RGB", (3, 2), (255, 51, 0)).save(tmp_path / "a.png")
 
     rgb = Pixels.of(ImageSettings(mean=(0.5, 0.1, 0.25), std=(0.5, 0.2, 0.5)), None).read(tmp_path / "a.png")
@@ -422,7 +422,7 @@ def test_a_pickle_in_place_of_torch_weights_is_not_run(tiny, tmp_path: Path, mon
     assert not (tmp_path / "sprung").exists()
 
 
-def test_what_is_no_network_of_torch_is_refused(photos, tiny):
+def test_anything_but_a_network_of_torch_is_refused(photos, tiny):
     for model, wanted in (
         (f"torch:{tiny[0]}:wrong", "without arguments"),
         ("torch:json:dumps", "without arguments"),

@@ -33,5 +33,5 @@ def read_judgments(source: Source, request: Request) -> Judgments:
 
 @file_format("beir", "texts", sniff=_sniff_texts)
 def read_texts(source: Source, request: Request) -> Texts:
-    """The texts in `queries.jsonl` or `corpus.jsonl`; `title` and what else stands in a line are attributes."""
+    """The texts in `queries.jsonl` or `corpus.jsonl`; `title` and all else in a line are attributes."""
     return FORMATS["jsonl texts"].read(source, request)

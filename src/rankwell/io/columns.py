@@ -77,7 +77,7 @@ def _sniff_number_lines(head: Head) -> float:
 
 @file_format("lines", "numbers", sniff=_sniff_number_lines)
 def read_number_lines(source: Source, request: Request) -> Floats:  # noqa: ARG001 - lines have no options
-    """One number a line; empty lines may stand at the end only, where they cannot shift a row against the other side."""
+    """One number a line; empty lines are allowed at the end only, where they cannot shift a row against the other side."""
     with source.open() as stream:
         lines = stream.read().decode("utf-8", "replace").splitlines()
     while lines and not lines[-1].strip():

@@ -132,7 +132,7 @@ _TAKEN = ("query", "text", "picture_item")
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Questions:
+class PageQueries:
     """The queries in the order of their parts and ids, and every value.
 
     keys: id and part (`t2v`; the empty text where ids distinguish queries). values: (measures, runs, queries), NaN where a query
@@ -150,7 +150,7 @@ class Questions:
         return list(self.columns.get("picture_item", [None] * len(self.keys)))
 
 
-def questions_of(source: PageSource, measures: Mapping[Key, Any], tables: Sequence[Mapping[str, list[Any]]]) -> Questions:
+def questions_of(source: PageSource, measures: Mapping[Key, Any], tables: Sequence[Mapping[str, list[Any]]]) -> PageQueries:
     """The queries of all values, with what the tables say of them; of each query the first table holds that knows it."""
     parted = any(PART in table for table in tables)
     parts = [str(own.get(PART) or "") if parted else "" for own in source.row_attributes]
@@ -172,7 +172,7 @@ def questions_of(source: PageSource, measures: Mapping[Key, Any], tables: Sequen
         at = known[mine]
         values[rows[Key(each.measure, part_of(own, own))], runs[each.run], at] = each.values
         has_values[runs[each.run], at] = True
-    return Questions(keys=keys, values=values, has_values=has_values, columns=_columns(keys, tables, parted=parted))
+    return PageQueries(keys=keys, values=values, has_values=has_values, columns=_columns(keys, tables, parted=parted))
 
 
 def _columns(
@@ -194,7 +194,7 @@ def _columns(
 
 
 def query_data(
-    source: PageSource, questions: Questions, overview: Overview | None, flags: Mapping[str, list[int]]
+    source: PageSource, questions: PageQueries, overview: Overview | None, flags: Mapping[str, list[int]]
 ) -> dict[str, Any]:
     """The data of the queries on the page; see docs/page.md."""
     attributes = {name: _attribute(column) for name, column in questions.columns.items() if name not in _TAKEN}
@@ -211,7 +211,7 @@ def query_data(
     }
 
 
-def flags_of(source: PageSource, questions: Questions, overview: Overview | None) -> tuple[dict[str, list[int]], list[str]]:
+def flags_of(source: PageSource, questions: PageQueries, overview: Overview | None) -> tuple[dict[str, list[int]], list[str]]:
     """Flags of queries: name -> the positions of the queries with it; and in words those of all queries."""
     if overview is None:
         return {}, []
@@ -234,7 +234,7 @@ def cut_of(measures: Mapping[Key, Any]) -> int | None:
     return next((cut for cut in cuts if cut is not None and cut < MOST_RESULTS), None)
 
 
-def choose(questions: Questions, listed: Bools, measure: Mapping[str, Any], seed: int) -> tuple[list[int], str]:
+def choose(questions: PageQueries, listed: Bools, measure: Mapping[str, Any], seed: int) -> tuple[list[int], str]:
     """The queries that have lists, at most 500, in order, and the sentence that says which they are.
 
     listed: (queries,) which of them have any. By the first measure: those about which the runs differ most, the worst, the best,

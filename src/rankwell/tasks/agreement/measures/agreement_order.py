@@ -125,7 +125,7 @@ def _earlier_and_smaller(values: Ints, offsets: Ints) -> Ints:
 def tau_ap(pairs: RankingPairs, *, k: int | None = None) -> Floats:
     """The rank correlation of the items in the first `k` places of both lists that weighs their upper places most.
 
-    The mean over the candidate's items but the first, of the share of items above it that stand above it in the reference too;
+    The mean over the candidate's items but the first, of the share of items above it that are above it in the reference too;
     doubled, less 1. Not counted below 2 items. It is not symmetric: the reference is the truth.
 
     >>> from rankwell import ranking_pairs

@@ -76,7 +76,7 @@ def read_documents(content: Content, rows: RetrievedRows) -> None:
 
 @answer_format("haystack", "questions", fits=has("form=table query node rank gold_answers"), parts=_MODES)
 def read_haystack_gold(content: Content, rows: QuestionRows) -> None:
-    """The questions that the rows were judged by: their answers, documents and positions, as far as they stand in it."""
+    """The questions that the rows were judged by: their answers, documents and positions, as far as the table has them."""
     for name, query, listed in _by_question(content, None, rows):
         where, record = listed[0]
         answers = [str(text) for text in _list(record, "gold_answers")]
