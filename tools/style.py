@@ -16,8 +16,6 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent
 GUIDE = "docs/style.md"
-DEFINITIONS_PAGE = "docs/measures.md"
-"""Repeats the docstrings of measures, which are checked in the code and are written into results: no wording of its own."""
 EVERYTHING = ("src", "tests", "docs", "README.md", "CHANGELOG.md")
 DEFINITIONS = (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 KEPT = frozenset((*DEFINITIONS, ast.Module, ast.arg, ast.Name, ast.Attribute, ast.Constant, ast.JoinedStr))
@@ -333,7 +331,7 @@ def files_of(paths: Iterable[Path]) -> list[Path]:
         for path in paths
         for file in (path.rglob("*") if path.is_dir() else [path])
         if file.suffix in (".py", ".js", ".c", ".h", ".md", ".html")
-        and file.resolve() not in (ROOT / GUIDE, ROOT / DEFINITIONS_PAGE)
+        and file.resolve() != ROOT / GUIDE
         and "node_modules" not in file.parts
     }
     return sorted(found)

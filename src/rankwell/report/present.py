@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 from rankwell import report as reports
 from rankwell.core.options import Injected, Input, Option
-from rankwell.core.options import cutoffs as cutoffs
 from rankwell.errors import BadUsage
 
 if TYPE_CHECKING:

@@ -39,7 +39,7 @@ def _chance_correlation(pairs: RankingPairs, *, k: int | None = None) -> Floats:
 
 @measure("Spearman", source=_SPEARMAN, scale=Scale((-1.0, 1.0), unit="score", empty=float("nan")), chance=_chance_correlation)
 def spearman(pairs: RankingPairs, *, k: int | None = None) -> Floats:
-    """Spearman's rank correlation of the items that stand in the first `k` places of both lists; not counted below 2 of them.
+    """Spearman's rank correlation of the items in the first `k` places of both lists; not counted below 2 of them.
 
     The items are ranked anew among themselves. How many they are does not show: read it beside Overlap.
 
@@ -72,7 +72,7 @@ def _chance_union(pairs: RankingPairs, *, k: int | None = None) -> Floats:
     chance=_chance_union,
 )
 def spearman_union(pairs: RankingPairs, *, k: int | None = None) -> Floats:
-    """Spearman's rank correlation of the items that stand in the first `k` places of either list, by their ranks in both models.
+    """Spearman's rank correlation of the items in the first `k` places of either list, by their ranks in both models.
 
     The items are ranked anew among themselves. Not counted below 2 of them, and where an item's rank in the other model is
     unknown. By chance it is below 0: an item that only one list holds is far down in the other.
