@@ -2,6 +2,8 @@
 
 import contextlib
 import os
+import re
+from importlib.util import find_spec
 from pathlib import Path
 from types import TracebackType
 
@@ -30,6 +32,13 @@ LINES: dict[str, str] = {
     **cases_demos.CASES,
 }
 CASES = (*LINES, *CALLS)
+_EXTRAS = {
+    "h5py": r"^search/.*hdf5$",
+    "torch": r"^search/(backend-torch|device)$",
+    "faiss": r"^search/backend-faiss$",
+    "cv2": r"^instances/(sift|rootsift|match.*)$",
+}
+"""Packages of extras by the cases that need them."""
 
 
 class Runner:
@@ -53,7 +62,8 @@ class Runner:
             return "the goldens of demos hold for the versions of Python and Pillow that environment.json names"
         if name == "demo/agree" and "RANKWELL_GOLDENS" not in os.environ:
             return "takes most of a minute; `python tools/goldens.py check demo` runs it"
-        return ""
+        missing = [package for package, cases in _EXTRAS.items() if re.search(cases, name) and find_spec(package) is None]
+        return f"{missing[0]} is not installed" if missing else ""
 
     def run(self, name: str) -> running.Parts:
         """What a case leaves."""
