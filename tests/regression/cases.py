@@ -63,7 +63,7 @@ class Runner:
         if name == "demo/agree" and "RANKWELL_GOLDENS" not in os.environ:
             return "takes most of a minute; `python tools/goldens.py check demo` runs it"
         missing = [package for package, cases in _EXTRAS.items() if re.search(cases, name) and find_spec(package) is None]
-        return f"{missing[0]} is not installed" if missing else ""
+        return f"could not import {missing[0]!r}" if missing else ""
 
     def run(self, name: str) -> running.Parts:
         """What a case leaves."""
