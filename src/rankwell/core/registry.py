@@ -329,6 +329,19 @@ def measure_names(measures: Sequence[str] | str | None) -> list[str] | None:
     return [name for text in texts for name in split_names(text)] or None
 
 
+def at_each_cutoff(text: str, ks: Sequence[int], words: Mapping[str, str]) -> list[str]:
+    """A measure at every cut-off where it needs one and names none."""
+    try:
+        parse_measure(text, words)
+    except UnknownName:
+        raise
+    except BadUsage:
+        if "@" in text:
+            raise
+        return [f"{text}@{k}" for k in ks]
+    return [text]
+
+
 def _split(text: str, separator: str = ",") -> list[str]:
     """The parts between separators that stand outside brackets and quotes."""
     parts, depth, quote, start = list[str](), 0, "", 0

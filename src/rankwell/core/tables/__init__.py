@@ -47,6 +47,24 @@ def order_ids(*columns: Sequence[str]) -> Ints:
     return np.array(sorted(rows, key=joined.__getitem__), dtype=np.int64)
 
 
+def tie_order(ties: MatrixTies, names: Sequence[str]) -> Ints | None:
+    """(items,) the place of each item among items of equal score where the rule names one; None for the order of the table."""
+    if ties == "input-desc":
+        return np.arange(len(names))[::-1].copy()
+    if ties not in ("id-asc", "id-desc"):
+        return None
+    place = np.empty(len(names), dtype=np.int64)
+    place[order_ids(list(names))] = np.arange(len(names))
+    return place if ties == "id-asc" else len(names) - 1 - place
+
+
+def query_counts(queries: Sequence[str], further: Iterable[str] = ()) -> tuple[list[str], Ints]:
+    """The queries of rows and further ones, in the order of their ids, and how many rows each has."""
+    names = sort_ids({*queries, *further})
+    index = {name: position for position, name in enumerate(names)}
+    return names, np.bincount([index[query] for query in queries], minlength=len(names)).astype(np.int64)
+
+
 def offsets_of(counts: Ints) -> Ints:
     """(n + 1,) where each of n consecutive segments of the given lengths begins, and where the last one ends."""
     offsets = np.zeros(len(counts) + 1, dtype=np.int64)

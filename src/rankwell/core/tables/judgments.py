@@ -7,7 +7,7 @@ from typing import Self
 
 import numpy as np
 
-from rankwell.core.tables import Bools, Floats, Ints, offsets_of, order_ids, sort_ids
+from rankwell.core.tables import Bools, Floats, Ints, offsets_of, order_ids, query_counts
 from rankwell.errors import BadInput, DuplicateItem
 
 
@@ -49,9 +49,7 @@ class Judgments:
             raise BadInput(f"query {queries[row]!r}, item {items[row]!r}: the grade is {grade[row]}; grades are finite numbers.")
         order = order_ids(queries, items) if aspects is None else order_ids(queries, aspects, items)
         rows: list[int] = order.tolist()
-        names = sort_ids({*queries, *all_queries})
-        index = {name: position for position, name in enumerate(names)}
-        counts = np.bincount([index[query] for query in queries], minlength=len(names)).astype(np.int64)
+        names, counts = query_counts(queries, all_queries)
         table = cls(
             queries=tuple(names),
             offsets=offsets_of(counts),

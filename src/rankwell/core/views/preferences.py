@@ -8,7 +8,7 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
-from rankwell.core.tables import Bools, Floats, Ints, gather, offsets_of, order_ids, position_in_segment, sort_ids
+from rankwell.core.tables import Bools, Floats, Ints, gather, offsets_of, order_ids, position_in_segment, query_counts
 from rankwell.core.tables.judgments import Judgments
 from rankwell.core.tables.ranking import Hits
 from rankwell.errors import BadInput, DuplicateItem
@@ -72,9 +72,7 @@ class Preferences:
             raise BadInput(f"query {queries[row]!r}, item {items[row]!r}: the level is {level[row]}; levels are finite numbers.")
         order = order_ids(queries, groups, subgroups, items)
         rows: list[int] = order.tolist()
-        names = sort_ids({*queries, *all_queries})
-        index = {name: position for position, name in enumerate(names)}
-        counts = np.bincount([index[query] for query in queries], minlength=len(names)).astype(np.int64)
+        names, counts = query_counts(queries, all_queries)
         table = cls(
             queries=tuple(names),
             offsets=offsets_of(counts),

@@ -1,14 +1,12 @@
 """The options of text-video retrieval, and the directions and measures that they request."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-import numpy as np
-
 from rankwell.conventions import Convention, LabelledMeasure, choose_measures
 from rankwell.core.options import ConventionName, CutoffNumbers, InputData, MeasureNames
-from rankwell.core.registry import Measure, parse_measure
+from rankwell.core.registry import Measure, at_each_cutoff, parse_measure
 from rankwell.core.tables import TIE_RULES, Ints, MatrixTies, order_ids
 from rankwell.core.tables.names import Positions
 from rankwell.errors import BadUsage, UnknownName
@@ -153,17 +151,6 @@ def _ties(given: str | None, rules: DirectionRules) -> MatrixTies:
     raise UnknownName(f"unknown tie rule {given!r}; the rules are {', '.join(known)}.")
 
 
-def tie_order(ties: MatrixTies, names: Sequence[str]) -> Ints | None:
-    """(items,) the place of each item among items of equal score where the rule names one; None for the order of the table."""
-    if ties == "input-desc":
-        return np.arange(len(names))[::-1].copy()
-    if ties not in ("id-asc", "id-desc"):
-        return None
-    place = np.empty(len(names), dtype=np.int64)
-    place[order_ids(list(names))] = np.arange(len(names))
-    return place if ties == "id-asc" else len(names) - 1 - place
-
-
 def sorted_queries(names: Sequence[str]) -> Ints | None:
     """The order in which queries with ids are reported, that of the ids' bytes; None for queries known by position."""
     return None if isinstance(names, Positions) else order_ids(list(names))
@@ -184,7 +171,7 @@ def labelled_measures(
     found: dict[str, LabelledMeasure] = {}
     for text in named:
         rules = convention._replace(words={} if _is_exact(text) else direction.words)
-        for spelled in _at_each(text, ks or CUTOFFS, rules.words):
+        for spelled in at_each_cutoff(text, ks or CUTOFFS, rules.words):
             (chosen,) = choose_measures([spelled], rules)
             other = _other_meaning(chosen.measure, direction) is not None
             found.setdefault(str(chosen.measure), LabelledMeasure(chosen.measure, spelled.strip() if other else chosen.label))
@@ -221,15 +208,3 @@ def _is_exact(text: str) -> bool:
     except BadUsage:
         return True
     return True
-
-
-def _at_each(text: str, ks: Sequence[int], words: Mapping[str, str]) -> list[str]:
-    if "@" in text:
-        return [text]
-    try:
-        parse_measure(text, words)
-    except UnknownName:
-        raise
-    except BadUsage:
-        return [f"{text}@{k}" for k in ks]
-    return [text]

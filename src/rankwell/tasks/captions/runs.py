@@ -10,7 +10,7 @@ import numpy as np
 
 from rankwell.core.kernels.matrix_counts import PositiveCounts
 from rankwell.core.registry import Measure
-from rankwell.core.tables import Bools, Floats, Ints, MatrixTies, RankCounts, offsets_of, position_in_segment
+from rankwell.core.tables import Bools, Floats, Ints, MatrixTies, RankCounts, offsets_of, position_in_segment, tie_order
 from rankwell.core.tables.judgments import Judgments
 from rankwell.core.tables.ranking import Hits, Ranking
 from rankwell.core.tables.scores import Positives
@@ -22,7 +22,7 @@ from rankwell.evaluation.judged import Ceiling, JudgedRun, ReferenceLevels
 from rankwell.evaluation.results import DETAIL_DEPTH, counted_queries
 from rankwell.measures.first_rank import averaged, reads_best_only
 from rankwell.neighbours.positive_counts import Compared
-from rankwell.tasks.captions.options import Direction, sorted_queries, tie_order
+from rankwell.tasks.captions.options import Direction, sorted_queries
 
 _MEANS = ("mean", "sum")
 

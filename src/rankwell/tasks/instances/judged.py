@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rankwell.core.registry import Measure
-from rankwell.core.tables import Bools, Floats, Ints, MatrixTies, offsets_of, order_ids
+from rankwell.core.tables import Bools, Floats, Ints, MatrixTies, offsets_of, tie_order
 from rankwell.core.tables.ranking import Hits, Ranking
 from rankwell.core.tables.scores import Positives
 from rankwell.core.views.judged import JudgedRankings
@@ -53,7 +53,7 @@ class InstanceRun(JudgedRun):
         progress: Callable[[int, int], None] | None,
     ) -> "InstanceRun":
         """Counts every relevant reference, and every junk one, of every query."""
-        place = _order(ties, truth, aligned)
+        place = tie_order(ties, [truth.references[item] for item in map(int, aligned.references)])
         row_of, column_of = np.full(len(truth.queries), -1, dtype=np.int64), np.full(len(truth.references), -1, dtype=np.int64)
         row_of[aligned.queries] = np.arange(len(aligned.queries))
         column_of[aligned.references] = np.arange(len(aligned.references))
@@ -159,19 +159,6 @@ class InstanceRun(JudgedRun):
         offsets = offsets_of(present.sum(axis=1))
         top = Ranking(tuple(self.truth.queries), offsets, [names[item] for item in listed], first.scores[present])
         return details_of(self.truth.judgments, replace(self.hits, top=top), self.resolved)
-
-
-def _order(ties: MatrixTies, truth: InstanceTruth, aligned: AlignedRun) -> Ints | None:
-    """(references of the run,) the place of each among references of equal score, None where the rule has none."""
-    n = len(aligned.references)
-    if ties == "input-desc":
-        return np.arange(n)[::-1].copy()
-    if ties not in ("id-asc", "id-desc"):
-        return None
-    names: Sequence[str] = [truth.references[item] for item in map(int, aligned.references)]
-    place = np.empty(n, dtype=np.int64)
-    place[order_ids(names)] = np.arange(n)
-    return place if ties == "id-asc" else n - 1 - place
 
 
 class NamedLabels:

@@ -1,13 +1,13 @@
 """The options of a search for instances, and its rules: the user's own, else the convention's."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal, get_args
 
 from rankwell.conventions import CONVENTIONS, Convention, LabelledMeasure, NoRelevantRule, choose_measures
 from rankwell.core.options import ConventionName, CutoffNumbers, Input, InputData, MeasureNames, Option, cutoffs
-from rankwell.core.registry import measure_names, parse_measure, suggest
+from rankwell.core.registry import at_each_cutoff, measure_names, parse_measure, suggest
 from rankwell.core.tables import TIE_RULES, MatrixTies
 from rankwell.errors import BadUsage, UnknownName
 from rankwell.stats import Intervals
@@ -232,7 +232,7 @@ def labelled_measures(options: InstanceOptions) -> tuple[tuple[LabelledMeasure, 
     listed, ks = measure_names(options.measures), CUTOFFS if options.k is None else cutoffs(options.k)
     named = reading.labels if listed is None else NAMED in listed
     texts = list(rules.defaults) if listed is None else [text for text in listed if text != NAMED]
-    spelled = [each for text in texts for each in _at_each(text, ks, rules.words)]
+    spelled = [each for text in texts for each in at_each_cutoff(text, ks, rules.words)]
     chosen = choose_measures(spelled, rules) if spelled else ()
     depth = cut if cut is not None or listed is not None else reading.cut
     if depth is not None:
@@ -257,7 +257,7 @@ def takes_cutoffs(options: InstanceOptions) -> bool:
     """Whether any of the measures, or of the convention's for None, needs a cut-off and names none."""
     rules, names = convention_of(options.convention), measure_names(options.measures)
     texts = rules.defaults if names is None else [text for text in names if text != NAMED]
-    return any(_at_each(text, CUTOFFS, rules.words) != [text] for text in texts)
+    return any(at_each_cutoff(text, CUTOFFS, rules.words) != [text] for text in texts)
 
 
 def _tie_rule(name: str) -> MatrixTies:
@@ -265,16 +265,3 @@ def _tie_rule(name: str) -> MatrixTies:
         if rule == name:
             return rule
     raise UnknownName(f"unknown tie rule {name!r}; {suggest(name, _TIES)}")
-
-
-def _at_each(text: str, ks: Sequence[int], words: Mapping[str, str]) -> list[str]:
-    """A measure at every cut-off where it needs one and names none."""
-    try:
-        parse_measure(text, words)
-    except UnknownName:
-        raise
-    except BadUsage:
-        if "@" in text:
-            raise
-        return [f"{text}@{k}" for k in ks]
-    return [text]
