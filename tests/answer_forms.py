@@ -165,12 +165,7 @@ def squad2_files(shared: Path) -> tuple[Path, Path]:
 
 # What SQuAD's evaluate-v2.0.py prints of these two files (shared/data/README.md), each as exact as it is known there.
 SQUAD2_OFFICIAL = {"exact": 76.8370607028754, "f1": 79.76284553235601}
-SQUAD2_OFFICIAL_BY_GROUP = {
-    "HasAns_exact": 64.505119,
-    "HasAns_f1": 70.756114,
-    "NoAns_exact": 87.687688,
-    "NoAns_f1": 87.687688,
-}
+SQUAD2_OFFICIAL_BY_GROUP = {"HasAns_exact": 64.505119, "HasAns_f1": 70.756114, "NoAns_exact": 87.687688, "NoAns_f1": 87.687688}
 # With the no-answer numbers of `made_up_numbers`: the best value and its threshold (qa-evaluation.md, worked case 7).
 SQUAD2_BEST = {"exact": (76.99680511182109, 0.986), "f1": (79.92258994130171, 0.986)}
 

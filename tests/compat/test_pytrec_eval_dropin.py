@@ -122,10 +122,7 @@ def test_a_wrong_evaluator_raises_the_same_error(judged, measures, options):
         ours.RelevanceEvaluator(judged, measures, **options)
 
 
-@pytest.mark.parametrize(
-    "run",
-    [[1], {"q1": ["a"]}, {1: {"a": 1.0}}, {"q1": {1: 1.0}}, {"q1": {"a": "1"}}, {"q1": {"a": None}}],
-)
+@pytest.mark.parametrize("run", [[1], {"q1": ["a"]}, {1: {"a": 1.0}}, {"q1": {1: 1.0}}, {"q1": {"a": "1"}}, {"q1": {"a": None}}])
 def test_a_wrong_run_raises_the_same_error(run):
     with pytest.raises(TypeError) as expected:
         evaluate(theirs, JUDGED, run, {"map"})

@@ -68,10 +68,7 @@ def test_what_the_official_lines_of_trec_eval_need_is_known():
     assert set(trec_small._FORMS) == set(KNOWN)
 
 
-@pytest.mark.parametrize(
-    "marked",
-    ["-m infAP", "-m map -m relstring", "-m ndcg.1=3,2=9"],
-)
+@pytest.mark.parametrize("marked", ["-m infAP", "-m map -m relstring", "-m ndcg.1=3,2=9"])
 def test_what_it_does_not_know_is_left_to_rankwells_measures(marked, tmp_path):
     world(0, tmp_path)
     options = parse([*marked.split(), str(tmp_path / "qrels"), str(tmp_path / "run")])

@@ -234,13 +234,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-FORMS = {
-    "c.txt": (),
-    "c.jsonl": (),
-    "c.csv": (),
-    "c.parquet": (),
-    "odd.parquet": ("--column", "abstract", "--id-column", "key"),
-}
+FORMS = {"c.txt": (), "c.jsonl": (), "c.csv": (), "c.parquet": (), "odd.parquet": ("--column", "abstract", "--id-column", "key")}
 
 
 @pytest.mark.parametrize("form", list(FORMS))

@@ -241,10 +241,7 @@ def ladder(n=150, systems=4, step=0.05, seed=6):
 
 
 def test_the_leader_of_many_systems_is_named_with_those_that_do_not_differ_significantly():
-    values = [
-        *ladder(),
-        *(values_of("E", each.measure, each.values + 0.0001) for each in ladder() if each.run == "D"),
-    ]
+    values = [*ladder(), *(values_of("E", each.measure, each.values + 0.0001) for each in ladder() if each.run == "D")]
 
     result = compare_values(values, correction="tukey")
 

@@ -160,9 +160,7 @@ def every_rule(scores: Scores, positives: Positives) -> dict[str, Five]:
     return found
 
 
-def test_every_rule_for_ties_has_its_own_figures_and_they_are_those_of_its_source(
-    full_of_ties: tuple[Scores, Positives],
-) -> None:
+def test_every_rule_for_ties_has_its_own_figures_and_they_are_those_of_its_source(full_of_ties: tuple[Scores, Positives]) -> None:
     scores, positives = full_of_ties
     by_bytes = sorted(range(len(scores[0])), key=lambda item: f"g{item}".encode())
 

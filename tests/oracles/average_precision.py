@@ -46,11 +46,7 @@ def AP(
     """
     top = shown(ranking, grades, judged_only)[:k]
     relevant = n_relevant(grades, rel)
-    below = {
-        "relevant": relevant,
-        "found": hits(top, grades, rel),
-        "min": relevant if k is None else min(k, relevant),
-    }[denom]
+    below = {"relevant": relevant, "found": hits(top, grades, rel), "min": relevant if k is None else min(k, relevant)}[denom]
     total = sum_of_precisions if area == "step" else sum_of_trapezoids
     return total(top, grades, rel) / below if below else 0.0
 
@@ -87,13 +83,7 @@ def nearest(value: float) -> int:
 
 
 def IPrec(
-    ranking: Ranking,
-    grades: Grades,
-    *,
-    recall: float,
-    rel: float = 1,
-    judged_only: bool = False,
-    rounding: str = "nearest",
+    ranking: Ranking, grades: Grades, *, recall: float, rel: float = 1, judged_only: bool = False, rounding: str = "nearest"
 ) -> float:
     """Best precision at any rank from the c-th relevant item onward, 0 if fewer are retrieved.
 
@@ -112,12 +102,7 @@ def IPrec(
 
 
 def IPrecAvg(
-    ranking: Ranking,
-    grades: Grades,
-    *,
-    rel: float = 1,
-    rounding: str = "nearest",
-    recalls: tuple[float, ...] = ELEVEN_POINTS,
+    ranking: Ranking, grades: Grades, *, rel: float = 1, rounding: str = "nearest", recalls: tuple[float, ...] = ELEVEN_POINTS
 ) -> float:
     """Mean of the interpolated precision over the recall levels (trec_eval 11pt_avg)."""
     total = 0.0

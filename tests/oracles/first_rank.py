@@ -31,13 +31,7 @@ def MedRFloor(ranking: Ranking, grades: Grades, *, rel: float = 1, missing: str 
 
 
 def MnR(
-    ranking: Ranking,
-    grades: Grades,
-    *,
-    rel: float = 1,
-    of: str = "best",
-    missing: str = "last",
-    n_items: int | None = None,
+    ranking: Ranking, grades: Grades, *, rel: float = 1, of: str = "best", missing: str = "last", n_items: int | None = None
 ) -> float:
     """The rank of the first relevant item, or the mean of the ranks of all relevant items, those not found after the list."""
     if of == "best":

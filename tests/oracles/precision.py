@@ -21,13 +21,7 @@ def P(ranking: Ranking, grades: Grades, *, k: int, rel: float = 1, judged_only: 
 
 
 def R(
-    ranking: Ranking,
-    grades: Grades,
-    *,
-    k: int | None = None,
-    rel: float = 1,
-    judged_only: bool = False,
-    denom: str = "relevant",
+    ranking: Ranking, grades: Grades, *, k: int | None = None, rel: float = 1, judged_only: bool = False, denom: str = "relevant"
 ) -> float:
     """Relevant in the top k over all relevant, 0 if there are none.
 

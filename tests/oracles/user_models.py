@@ -120,12 +120,7 @@ def NERR8(ranking: Ranking, grades: Grades, *, k: int, max_rel: float, min_rel: 
 def NERR9(ranking: Ranking, grades: Grades, *, k: int, max_rel: float, min_rel: float = 0) -> float:
     """Goes on with chance (1 - gain) rank / (rank + 1), never past k (Azzopardi et al. 2021, equation 9)."""
     return expected_utility(
-        ranking,
-        grades,
-        lambda rank, gain, so_far: (1 - gain) * rank / (rank + 1),
-        depth=k,
-        min_rel=min_rel,
-        max_rel=max_rel,
+        ranking, grades, lambda rank, gain, so_far: (1 - gain) * rank / (rank + 1), depth=k, min_rel=min_rel, max_rel=max_rel
     )
 
 
@@ -177,12 +172,7 @@ def INSQ(ranking: Ranking, grades: Grades, *, max_rel: float, min_rel: float = 0
 def BPM(ranking: Ranking, grades: Grades, *, k: int, max_rel: float, min_rel: float = 0, T: float = 1.0) -> float:
     """Goes on while the gain so far is below T, never past k (static bejeweled player, Zhang et al. 2017)."""
     return expected_utility(
-        ranking,
-        grades,
-        lambda rank, gain, so_far: 1.0 if so_far < T else 0.0,
-        depth=k,
-        min_rel=min_rel,
-        max_rel=max_rel,
+        ranking, grades, lambda rank, gain, so_far: 1.0 if so_far < T else 0.0, depth=k, min_rel=min_rel, max_rel=max_rel
     )
 
 

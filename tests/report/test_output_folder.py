@@ -130,12 +130,7 @@ def test_details_are_kept_as_the_text_they_are(tmp_path):
 def test_queries_keep_text_numbers_and_everything_else_as_json(tmp_path):
     write(tmp_path, charts=False)
 
-    assert columns(tmp_path / "queries.parquet") == {
-        "query": "VARCHAR",
-        "text": "VARCHAR",
-        "length": "DOUBLE",
-        "kind": "VARCHAR",
-    }
+    assert columns(tmp_path / "queries.parquet") == {"query": "VARCHAR", "text": "VARCHAR", "length": "DOUBLE", "kind": "VARCHAR"}
     assert rows(tmp_path / "queries.parquet") == [("q1", "what is é?", 3.0, '["a", 1]'), ("q2", None, None, "plain")]
 
 

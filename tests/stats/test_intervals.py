@@ -56,8 +56,7 @@ def test_the_population_sd_divides_by_n():
 
 
 @pytest.mark.parametrize(
-    ("summary", "expected"),
-    [("mean", 0.35), ("sum", 1.4), ("median", 0.2), ("geometric", (1e-5 * 0.1 * 0.3 * 1.0) ** 0.25)],
+    ("summary", "expected"), [("mean", 0.35), ("sum", 1.4), ("median", 0.2), ("geometric", (1e-5 * 0.1 * 0.3 * 1.0) ** 0.25)]
 )
 def test_mean_is_the_measures_own_summary(summary, expected):
     assert summarise([make([0.0, 0.1, 0.3, 1.0], summary=summary)])[0].mean == pytest.approx(expected, rel=1e-14)

@@ -89,10 +89,7 @@ def _about_truth(truth: Judgments) -> list[Finding]:
 def _about_corpus(truth: Judgments, corpus: Path) -> list[Finding]:
     known = io.read_ids(corpus)
     lacking = sorted({item for item in truth.items if item not in known})
-    return [
-        Finding("corpus", "items", "note", len(known), ""),
-        _finding("corpus", "judged items that the corpus lacks", lacking),
-    ]
+    return [Finding("corpus", "items", "note", len(known), ""), _finding("corpus", "judged items that the corpus lacks", lacking)]
 
 
 def _about_run(name: str, truth: Judgments, ranking: io.CheckedRanking) -> list[Finding]:
@@ -102,11 +99,7 @@ def _about_run(name: str, truth: Judgments, ranking: io.CheckedRanking) -> list[
     tied = tie_table(table)
     found = [
         Finding(
-            name,
-            "queries",
-            "note",
-            len(table.queries),
-            f"{min(lengths, default=0)} to {max(lengths, default=0)} items each",
+            name, "queries", "note", len(table.queries), f"{min(lengths, default=0)} to {max(lengths, default=0)} items each"
         ),
         _finding(name, "judged queries that the run lacks", [query for query in truth.queries if query not in known]),
         _finding(name, "queries that the judgments lack", [query for query in table.queries if query not in truth.index]),

@@ -19,14 +19,7 @@ from rankwell.experiments.comparison.folders import Gathered, from_folders, spli
 from rankwell.io.result_folder import is_result_folder, read_results
 from rankwell.report.difference_tables import difference_text
 from rankwell.report.page import NAME
-from rankwell.report.present import (
-    FormatOption,
-    Output,
-    OutputOption,
-    PerQueryOption,
-    Progress,
-    present,
-)
+from rankwell.report.present import FormatOption, Output, OutputOption, PerQueryOption, Progress, present
 from rankwell.store import refuse_blocked, write_text
 
 

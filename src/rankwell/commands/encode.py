@@ -68,14 +68,7 @@ class EncodeOptions:
 
 
 def encode(
-    texts: str,
-    /,
-    *,
-    output: OutputPath,
-    model: str,
-    options: EncodeOptions,
-    overwrite: bool = False,
-    progress: Progress = None,
+    texts: str, /, *, output: OutputPath, model: str, options: EncodeOptions, overwrite: bool = False, progress: Progress = None
 ) -> Output:
     """Encode texts to a file of embeddings with any model of sentence-transformers; a killed run goes on where it was.
 

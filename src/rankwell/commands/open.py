@@ -9,10 +9,7 @@ from rankwell.report.present import Output
 
 
 def open(  # noqa: A001
-    place: Path = Path(),
-    /,
-    *,
-    browser: bool = True,
+    place: Path = Path(), /, *, browser: bool = True
 ) -> Output:
     """Open the page of results in a browser: report.html, as `rankwell report` and `rankwell compare -o` write it.
 

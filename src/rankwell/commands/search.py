@@ -58,15 +58,7 @@ class SearchChoices:
     device: str | None = None
 
 
-def search(
-    base: str,
-    queries: str,
-    /,
-    *,
-    output: OutputPath,
-    options: SearchChoices,
-    progress: Progress = None,
-) -> Output:
+def search(base: str, queries: str, /, *, output: OutputPath, options: SearchChoices, progress: Progress = None) -> Output:
     """Find the nearest items of each query among embeddings, exactly: a run, or the ground truth of an approximate index.
 
     Parameters

@@ -192,9 +192,7 @@ def _library_base() -> tuple[type, ...]:
         from sentence_transformers.base.evaluation import BaseEvaluator as Base
     except ImportError:
         try:
-            from sentence_transformers.evaluation import (  # pyright: ignore[reportMissingImports]
-                SentenceEvaluator as Base,
-            )
+            from sentence_transformers.evaluation import SentenceEvaluator as Base  # pyright: ignore[reportMissingImports]
         except ImportError:
             return ()
     return (Base,)

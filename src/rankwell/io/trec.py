@@ -120,9 +120,7 @@ _QRELS = _Form(
     {6: "is this a run file?", 5: "is this a file of preferences?", 3: "does it have a header or tabs of another format?"},
 )
 _PREFERENCES = _Form(
-    "preference",
-    ("query", "group", "subgroup", "item", "level"),
-    {6: "is this a run file?", 4: "is this a qrels file?"},
+    "preference", ("query", "group", "subgroup", "item", "level"), {6: "is this a run file?", 4: "is this a qrels file?"}
 )
 
 

@@ -271,13 +271,7 @@ def _expected_gmap(judged: JudgedRankings, *, rel: float = 1) -> Floats:
     return _expected_ap(judged, rel=rel)
 
 
-@measure(
-    "GMAP",
-    source="Robertson 2006, On GMAP",
-    summary="geometric",
-    aliases=("gm_map",),
-    expected=_expected_gmap,
-)
+@measure("GMAP", source="Robertson 2006, On GMAP", summary="geometric", aliases=("gm_map",), expected=_expected_gmap)
 def gmap(judged: JudgedRankings, *, rel: float = 1) -> Floats:
     """AP; the summary over queries is the geometric mean, with values below 0.00001 raised to it.
 

@@ -78,12 +78,7 @@ def num_rel(judged: JudgedRankings, *, rel: float = 1) -> Floats:
 
 
 @measure(
-    "NumRelRet",
-    source=_SOURCE,
-    scale=COUNT._replace(better="higher"),
-    summary="sum",
-    aliases=("num_rel_ret",),
-    expected="same",
+    "NumRelRet", source=_SOURCE, scale=COUNT._replace(better="higher"), summary="sum", aliases=("num_rel_ret",), expected="same"
 )
 def num_rel_ret(judged: JudgedRankings, *, rel: float = 1) -> Floats:
     """Number of retrieved items with grade `rel` or more.
@@ -95,14 +90,7 @@ def num_rel_ret(judged: JudgedRankings, *, rel: float = 1) -> Floats:
     return judged.sum_rows(judged.relevant(rel))
 
 
-@measure(
-    "NumNonrelJudgedRet",
-    source=_SOURCE,
-    scale=COUNT,
-    summary="sum",
-    aliases=("num_nonrel_judged_ret",),
-    expected="same",
-)
+@measure("NumNonrelJudgedRet", source=_SOURCE, scale=COUNT, summary="sum", aliases=("num_nonrel_judged_ret",), expected="same")
 def num_nonrel_judged_ret(judged: JudgedRankings, *, rel: float = 1) -> Floats:
     """Number of retrieved items judged with a grade from 0 to below `rel`; unjudged items do not count.
 

@@ -174,9 +174,5 @@ def bpm(judged: JudgedRankings, *, k: int, T: float = 1.0, max_rel: float, min_r
     [0.5]
     """
     return _gain_per_item(
-        judged,
-        lambda _, gains: (np.cumsum(gains, axis=1) < _goal(T)).astype(np.float64),
-        k=k,
-        min_rel=min_rel,
-        max_rel=max_rel,
+        judged, lambda _, gains: (np.cumsum(gains, axis=1) < _goal(T)).astype(np.float64), k=k, min_rel=min_rel, max_rel=max_rel
     )

@@ -107,12 +107,7 @@ def discounted_gain(
     exempt={"empty": "the ideal does not depend on the ranking"},
 )
 def ideal_gain(
-    judged: JudgedRankings,
-    *,
-    dcg: Gain = "log2",
-    gains: Gains = None,
-    rel: float | None = None,
-    k: int | None = None,
+    judged: JudgedRankings, *, dcg: Gain = "log2", gains: Gains = None, rel: float | None = None, k: int | None = None
 ) -> Floats:
     """The DCG of the best possible first `k` places, of all judged items whether retrieved or not.
 
@@ -184,9 +179,7 @@ def _ideal_sums(judged: JudgedRankings, ideal: Floats) -> Floats:
     "RnDCG",
     source="trec_eval Rndcg, Buckley 2008",
     aliases=("Rndcg",),
-    exempt={
-        "unjudged tail": "a list longer than the ideal one is looked at once more at its end",
-    },
+    exempt={"unjudged tail": "a list longer than the ideal one is looked at once more at its end"},
 )
 def rndcg(judged: JudgedRankings, *, gains: Gains = None) -> Floats:
     """The mean of nDCG at each rank where the ideal gain changes, its drop to 0 included; 0 if nothing has a gain.

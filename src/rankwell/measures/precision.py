@@ -253,13 +253,7 @@ def _expected_rprec_mult(judged: JudgedRankings, *, x: float = 1.0, rel: float =
     return ratio(_expected_found(judged, rel, depth), depth)
 
 
-@measure(
-    "RprecMult",
-    source="trec_eval Rprec_mult, Buckley 2008",
-    at="x",
-    aliases=("Rprec_mult",),
-    expected=_expected_rprec_mult,
-)
+@measure("RprecMult", source="trec_eval Rprec_mult, Buckley 2008", at="x", aliases=("Rprec_mult",), expected=_expected_rprec_mult)
 def r_precision_multiple(judged: JudgedRankings, *, x: float = 1.0, rel: float = 1) -> Floats:
     """Precision in the first `x` R places, rounded by floor(x R + 0.9), R being the number of relevant items; 0 for no place.
 
@@ -336,14 +330,7 @@ def set_f(judged: JudgedRankings, *, rel: float = 1, beta: float = 1.0, judged_o
     exempt={"unjudged tail": "every item that is not relevant costs"},
 )
 def utility(
-    judged: JudgedRankings,
-    *,
-    a: float = 1.0,
-    b: float = -1.0,
-    c: float = 0.0,
-    d: float = 0.0,
-    rel: float = 1,
-    n_items: int = 0,
+    judged: JudgedRankings, *, a: float = 1.0, b: float = -1.0, c: float = 0.0, d: float = 0.0, rel: float = 1, n_items: int = 0
 ) -> Floats:
     """The sum over items of their worth: `a` relevant and retrieved, `b` retrieved only, `c` relevant only, `d` neither.
 

@@ -91,10 +91,7 @@ class TopK:
         owner: list[int] = np.repeat(np.arange(len(self.positions)), found.sum(axis=1)).tolist()
         listed: list[int] = self.positions[found].tolist()
         return Ranking.from_rows(
-            [names[row] for row in owner],
-            [items[position] for position in listed],
-            self.scores[found],
-            all_queries=names,
+            [names[row] for row in owner], [items[position] for position in listed], self.scores[found], all_queries=names
         )
 
 

@@ -39,9 +39,7 @@ def dual_softmax(scores: Matrix, *, temperature: float) -> Transformed:
 
 
 @transform(
-    "querybank",
-    transductive="gallery",
-    source="Bogolin and others 2022, Cross modal retrieval with querybank normalisation",
+    "querybank", transductive="gallery", source="Bogolin and others 2022, Cross modal retrieval with querybank normalisation"
 )
 def querybank(scores: Matrix, bank: Matrix, *, beta: float = 20.0, k: int = 1, dynamic: bool = True) -> Transformed:
     """Each score is divided by what a bank of other queries gives the item: exp(beta · score) over their sum of such terms.

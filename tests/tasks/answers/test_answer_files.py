@@ -168,10 +168,7 @@ def test_articles_of_one_title_are_numbered_on_so_that_no_documents_fall_togethe
 
 
 def test_articles_without_a_title_go_by_their_number(tmp_path: Path) -> None:
-    articles = [
-        {"paragraphs": [{"context": "one", "qas": []}]},
-        {"title": "", "paragraphs": [{"context": "two", "qas": [qa()]}]},
-    ]
+    articles = [{"paragraphs": [{"context": "one", "qas": []}]}, {"title": "", "paragraphs": [{"context": "two", "qas": [qa()]}]}]
 
     assert list(read_questions({"data": articles}).table.contexts) == ["0#0", "1#0"]
 
@@ -462,7 +459,7 @@ TRIVIA = {
             },
             "EntityPages": [{"Filename": "A.txt"}],
             "SearchResults": [{"Filename": "35/35.txt"}],
-        },
+        }
     ],
     "Domain": "Wikipedia",
     "VerifiedEval": False,

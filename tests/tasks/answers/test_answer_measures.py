@@ -221,8 +221,7 @@ def test_a_question_that_is_neither_answerable_nor_flagged_is_never_answered_whe
 
 
 @pytest.mark.parametrize(
-    ("policy", "queries", "values"),
-    [("zero", "abc", [1.0, 0.0, 0.0]), ("empty", "abc", [1.0, 0.0, 1.0]), ("skip", "a", [1.0])],
+    ("policy", "queries", "values"), [("zero", "abc", [1.0, 0.0, 0.0]), ("empty", "abc", [1.0, 0.0, 1.0]), ("skip", "a", [1.0])]
 )
 def test_questions_without_a_prediction_follow_a_named_policy(policy: Any, queries: str, values: list[float]):
     questions = Questions.from_texts({"a": ["x"], "b": ["x"], "c": []})

@@ -60,9 +60,7 @@ def test_of_pyserinis_passages_the_second_line_is_searched() -> None:
 
 def test_what_the_file_says_of_its_passages_is_held_against_their_texts() -> None:
     results = passages(
-        "6,5",
-        {"text": "is 6,5 here", "score": "2", "has_answer": False},
-        {"text": "nothing", "score": "1", "has_answer": False},
+        "6,5", {"text": "is 6,5 here", "score": "2", "has_answer": False}, {"text": "nothing", "score": "1", "has_answer": False}
     )
 
     found = judged(results, retrieved=results, convention="dpr", measures="accuracy@1")

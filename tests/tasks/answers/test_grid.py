@@ -352,10 +352,7 @@ def test_result_files_are_points_too(world: Write, tmp_path: Path):
         ("@$parameters = { day = 2020-01-01 }\n", r"system 'a': parameters: day is datetime.date\("),
         ("@$retrieved = 'r{kk}.run'\nparameters = { k = 1 }\n", "retrieved: unknown parameter 'kk'; did you mean 'k'"),
         ("@$retrieved = 'r.run'\nparameters = { k = 1 }\n", r"no option of questions/a holds {k}"),
-        (
-            "@k = 1\n$call = 'm:f'\nparameters = { k = 1 }\n",
-            "parameters: k: 'k' is an option of 'questions' as well",
-        ),
+        ("@k = 1\n$call = 'm:f'\nparameters = { k = 1 }\n", "parameters: k: 'k' is an option of 'questions' as well"),
         ("[chart]\nmeasures = 'em'\n@$call = 'm:f'\n", "chart.measures is 'em'; expected a list"),
         ("[[system]\n", r"grid.toml is not valid TOML: .*line 1"),
         (
@@ -394,10 +391,7 @@ def test_a_grid_needs_its_questions(tmp_path: Path):
         ("@$call = 'grid_engine:answr'\n", r"system 'a': call: .*did you mean 'answer'"),
         ("@$call = 'grid_engine:answer'\n", r"system 'a': grid_engine:answer cannot be called .*'right'"),
         ("@$call = 'grid_engine:wrong'\nparameters = { x = 1 }\n", r"cannot be called with .*'x'"),
-        (
-            "@$predictions = 'p{x}.json'\nparameters = { x = [1, 2] }\n",
-            r"system 'a': predictions: there is no file .*p1.json",
-        ),
+        ("@$predictions = 'p{x}.json'\nparameters = { x = [1, 2] }\n", r"system 'a': predictions: there is no file .*p1.json"),
         (
             "@$call = 'grid_engine:wrong'\n",
             "grid.toml: a: grid_engine:wrong returns an object of type int; expected a Ranking or",

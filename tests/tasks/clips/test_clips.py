@@ -520,12 +520,7 @@ def test_nothing_is_evaluated_where_no_query_counts():
 
 # What a reader of the figures must be told.
 
-PARTS = {
-    "q": {"g": ["x", "y"]},
-    "a": {"g": ["x"]},
-    "b": {"g": ["x"]},
-    "c": {"g": ["y", "z"]},
-}
+PARTS = {"q": {"g": ["x", "y"]}, "a": {"g": ["x"]}, "b": {"g": ["x"]}, "c": {"g": ["y", "z"]}}
 
 
 def test_graded_relevance_leaves_queries_without_a_full_match_out_of_measures_without_grades():
@@ -563,10 +558,7 @@ def test_what_chance_misses_of_a_keyword_is_counted_over_the_clips_that_could_be
     # Without its own drive a1 has b1, b2, c1, of which two lack x; b1 has a1, a2, c1, of which one does.
     names = {clip[0] + "_" + clip[1]: labels for clip, labels in table.items()}
     result = evaluate_clips(
-        names,
-        {clip: [1.0, float(place)] for place, clip in enumerate(names)},
-        exclude_group="id:_",
-        intervals="none",
+        names, {clip: [1.0, float(place)] for place, clip in enumerate(names)}, exclude_group="id:_", intervals="none"
     )
     found = {row["keyword"]: row["by_chance"] for row in result.by_keyword}
     assert found == pytest.approx({"x": mean([2 / 3, 2 / 3, 1 / 3]), "y": mean([2 / 3, 3 / 4])})
@@ -607,10 +599,7 @@ def test_the_words_of_alfa_do_not_say_what_was_not_done():
 
 def test_both_readings_are_compared_over_the_queries_that_count_in_both():
     table = read_annotations(TEXTS)
-    queries = [
-        TextQuery("one", "a cyclist", ("bicyclist",))._asdict(),
-        TextQuery("two", "in town", ("urban",))._asdict(),
-    ]
+    queries = [TextQuery("one", "a cyclist", ("bicyclist",))._asdict(), TextQuery("two", "in town", ("urban",))._asdict()]
     engine = Lists({"a cyclist": ["c", "a"], "in town": ["b", "c"]})
     result = evaluate_clips(
         TEXTS,
@@ -670,13 +659,7 @@ def test_single_names_and_numbers_do_for_lists():
         TEXTS, vectors, groups="object type,scene type", keywords="urban", measures="P@2 R@2", k=2, intervals="none"
     )
     two = evaluate_clips(
-        TEXTS,
-        vectors,
-        groups=["object type", "scene type"],
-        keywords=["urban"],
-        measures=["P@2", "R@2"],
-        k=[2],
-        intervals="none",
+        TEXTS, vectors, groups=["object type", "scene type"], keywords=["urban"], measures=["P@2", "R@2"], k=[2], intervals="none"
     )
 
     assert one.summary == two.summary

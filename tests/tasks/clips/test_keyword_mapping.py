@@ -195,10 +195,7 @@ def test_the_best_cover_is_that_of_trying_every_set():
 def test_an_encoder_adds_similar_words_and_each_word_counts_once():
     found = KeywordMapper(VOCABULARY, encode=letters, threshold=0.5).map_text("bicyclistic intersections")
 
-    assert [(each.keyword.label, each.stage) for each in found.mapped] == [
-        ("bicyclist", "semantic"),
-        ("intersection", "exact"),
-    ]
+    assert [(each.keyword.label, each.stage) for each in found.mapped] == [("bicyclist", "semantic"), ("intersection", "exact")]
     assert 0.5 < found.mapped[0].score < 1
 
 
@@ -633,7 +630,7 @@ def test_clips_calibrate_gives_precision_and_recall_at_each_threshold_and_a_char
     assert any(note.startswith("best threshold") for note in found["notes"])
     assert "a point is a threshold" in (folder / "out" / "thresholds.svg").read_text()
     assert sorted(path.name for path in (folder / "out").iterdir()) == [
-        *("thresholds.csv", "thresholds.json", "thresholds.png", "thresholds.svg"),
+        *("thresholds.csv", "thresholds.json", "thresholds.png", "thresholds.svg")
     ]
 
 

@@ -130,12 +130,7 @@ def test_systems_stand_beside_each_other_with_their_own_figures(run, tmp_path: P
 
 
 def test_marks_are_those_of_the_exact_test_after_holm(run, tmp_path: Path) -> None:
-    columns = {
-        "weak": [0] * 12 + [1] * 2,
-        "good": [1] * 9 + [0] * 3 + [1, 1],
-        "best": [1] * 14,
-        "odd": [1, 0] * 7,
-    }
+    columns = {"weak": [0] * 12 + [1] * 2, "good": [1] * 9 + [0] * 3 + [1, 1], "best": [1] * 14, "odd": [1, 0] * 7}
     names = list(columns)
     pairs = [(a, b) for place, a in enumerate(names) for b in names[place + 1 :]]
     raw = {pair: randomisation_p(*(list(map(float, columns[name])) for name in pair)) for pair in pairs}
@@ -497,10 +492,7 @@ def test_a_system_states_some_values_and_the_rest_is_empty(tmp_path: Path) -> No
         '[[system]]\nname = "a"\nnotes = "fine-tuned"\n[system.training]\nhardware = "2 GPUs"\n[[system]]\nname = "b"\n'
     )
 
-    assert read_statements(path) == {
-        "a": SystemStatement(notes="fine-tuned", training_hardware="2 GPUs"),
-        "b": SystemStatement(),
-    }
+    assert read_statements(path) == {"a": SystemStatement(notes="fine-tuned", training_hardware="2 GPUs"), "b": SystemStatement()}
 
 
 def test_a_system_file_of_an_earlier_version_is_converted(tmp_path: Path, monkeypatch, capsys) -> None:

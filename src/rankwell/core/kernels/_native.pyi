@@ -10,12 +10,7 @@ def reader_judgments(
     buffer: bytearray, start: int, size: int, tabs: bool, comments: bool, aspects: bool, /
 ) -> tuple[tuple[str, ...], bytes, list[str], bytes, list[str] | None] | None: ...
 def reader_worker(
-    table: Any,
-    form: tuple[int, int, int, int, bool],
-    how: tuple[int, bool, bool, bool],
-    keep: int,
-    scan: int,
-    /,
+    table: Any, form: tuple[int, int, int, int, bool], how: tuple[int, bool, bool, bool], keep: int, scan: int, /
 ) -> Any: ...
 def reader_feed(worker: Any, buffer: bytearray, filled: int, place: int, last: bool, /) -> int: ...
 def reader_read(

@@ -18,13 +18,7 @@ _BLOCK = 1 << 20
 
 
 def map_array(
-    path: Path,
-    kind: np.dtype[Any],
-    shape: tuple[int, ...],
-    *,
-    offset: int = 0,
-    order: Literal["C", "F"] = "C",
-    last: bool = True,
+    path: Path, kind: np.dtype[Any], shape: tuple[int, ...], *, offset: int = 0, order: Literal["C", "F"] = "C", last: bool = True
 ) -> NDArray[Any]:
     """The array that lies in a file from an offset on, read only and read when looked at.
 

@@ -16,15 +16,7 @@ from rankwell.core.tables import Values
 from rankwell.errors import BadInput, RankwellError, UnknownName
 from rankwell.experiments.comparison import ComparisonOptions
 from rankwell.experiments.files import Experiment, read_experiment
-from rankwell.experiments.runner import (
-    RESULTS_VERSION,
-    CellResult,
-    PlannedCell,
-    evaluate_cells,
-    key_of,
-    read_record,
-    results_of,
-)
+from rankwell.experiments.runner import RESULTS_VERSION, CellResult, PlannedCell, evaluate_cells, key_of, read_record, results_of
 from rankwell.experiments.runner.planning import CommandCells, plan_cells
 from rankwell.experiments.runner.tables import TableChoices, make_tables, requested_measures, side_by_side, values_shown
 from rankwell.report import PLAIN, Row, Terminal

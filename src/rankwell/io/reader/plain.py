@@ -60,13 +60,7 @@ def scan(
 
 class _Reader:
     def __init__(
-        self,
-        source: Source,
-        judged: Judgments,
-        layout: Layout,
-        options: ReadOptions,
-        progress: Progress | None,
-        block_size: int,
+        self, source: Source, judged: Judgments, layout: Layout, options: ReadOptions, progress: Progress | None, block_size: int
     ) -> None:
         self._source, self._layout, self._options = source, layout, options
         self._progress, self._block_size = progress, block_size

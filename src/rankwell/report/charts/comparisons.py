@@ -137,11 +137,7 @@ def _delta_panel(values: Values, row: Row, reach: float) -> dict[str, Any]:
     }
     name = f"{visible(row['run'])} − {visible(row['against'])}"
     return {
-        "title": {
-            "text": f"{name}: {difference_title(row)}",
-            "subtitle": _caption(row),
-            "limit": _DELTA_WIDTH + 40,
-        },
+        "title": {"text": f"{name}: {difference_title(row)}", "subtitle": _caption(row), "limit": _DELTA_WIDTH + 40},
         "width": _DELTA_WIDTH,
         "height": _DELTA_HEIGHT,
         "data": {"values": bars},
@@ -252,10 +248,7 @@ def _elbows(label: Sequence[Row], x: dict[str, Any], y: dict[str, Any], *, left:
     return {
         "data": {"values": list(label)},
         "layer": [
-            {
-                "mark": {"type": "rule", "color": QUIET, "strokeWidth": 1},
-                "encoding": {"x": x, "x2": edge, "y": y},
-            },
+            {"mark": {"type": "rule", "color": QUIET, "strokeWidth": 1}, "encoding": {"x": x, "x2": edge, "y": y}},
             {"mark": name, "encoding": {"x": edge, "y": y, "text": {"field": "text", "type": "nominal"}}},
         ],
     }

@@ -96,10 +96,7 @@ def _total(grid: Grid) -> int:
 def _table(grid: Grid, document: Document, *, names: Sequence[str] = ()) -> list[str]:
     """The lines of a table. names: that of each row's run, which stands above the first of its rows."""
     widths = _widths(grid)
-    lines = [
-        _styled(_line(grid.headers, widths, grid.numeric), "1", document),
-        _styled("─" * _total(grid), "2", document),
-    ]
+    lines = [_styled(_line(grid.headers, widths, grid.numeric), "1", document), _styled("─" * _total(grid), "2", document)]
     last = ""
     for place, row in enumerate(grid.rows):
         if names and (place == 0 or names[place] != names[place - 1]):

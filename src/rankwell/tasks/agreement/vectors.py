@@ -53,11 +53,7 @@ class _Scan:
 
 
 def vector_panel(
-    models: Mapping[str, Embeddings],
-    *,
-    spectrum: bool = True,
-    block: int | None = None,
-    progress: Progress | None = None,
+    models: Mapping[str, Embeddings], *, spectrum: bool = True, block: int | None = None, progress: Progress | None = None
 ) -> VectorPanel:
     """One row per model: shape, type, NaN and infinite numbers, zero and repeated rows, norms, mean similarity, effective rank.
 

@@ -95,21 +95,13 @@ def question_texts(questions: Questions) -> dict[str, str]:
 def gold_passages(questions: Questions) -> Ranking:
     """For every question the documents that answer it, or that it was asked about: what a reader alone is judged on."""
     owners = questions.question_of_row.tolist()
-    pairs = [
-        *zip(owners, questions.answer_documents, strict=True),
-        *enumerate(questions.documents),
-    ]
+    pairs = [*zip(owners, questions.answer_documents, strict=True), *enumerate(questions.documents)]
     rows = [(questions.ids[place], document) for place, document in dict.fromkeys(pairs) if document is not None]
     return Ranking.from_rows([name for name, _ in rows], [each for _, each in rows], [1.0] * len(rows), all_queries=questions.ids)
 
 
 def bm25_overlap(
-    questions: Questions,
-    *,
-    k_retriever: int = 10,
-    k_reader: int = 5,
-    threshold: float = 0.5,
-    tokenizer: str = "porter unicode61",
+    questions: Questions, *, k_retriever: int = 10, k_reader: int = 5, threshold: float = 0.5, tokenizer: str = "porter unicode61"
 ) -> tuple[Ranking, Predictions]:
     """SQLite's BM25 over the questions' own paragraphs, then the reader without a model: runs on any machine."""
     with SqliteFts(questions.contexts.items(), tokenizer) as system:

@@ -191,11 +191,7 @@ class _InstanceEvaluation:
     def describe(self, runs: InstanceRuns, filtered: FilteredImages | None) -> dict[str, Any]:
         """The rules of the result."""
         own = self.own
-        rules: dict[str, Any] = {
-            "convention": self.builder.convention.name,
-            "ties": own.ties,
-            "no_relevant": own.no_relevant,
-        }
+        rules: dict[str, Any] = {"convention": self.builder.convention.name, "ties": own.ties, "no_relevant": own.no_relevant}
         if runs.compares_vectors:
             rules["metric"] = runs.metric
         rules["exclude"] = ",".join(own.exclude) or "none"

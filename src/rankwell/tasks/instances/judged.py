@@ -45,12 +45,7 @@ class InstanceRun(JudgedRun):
 
     @classmethod
     def of(
-        cls,
-        name: str,
-        truth: InstanceTruth,
-        aligned: AlignedRun,
-        ties: MatrixTies,
-        progress: Callable[[int, int], None] | None,
+        cls, name: str, truth: InstanceTruth, aligned: AlignedRun, ties: MatrixTies, progress: Callable[[int, int], None] | None
     ) -> "InstanceRun":
         """Counts every relevant reference, and every junk one, of every query."""
         place = tie_order(ties, [truth.references[item] for item in map(int, aligned.references)])

@@ -163,12 +163,7 @@ class LocalFeatures:
         )
 
     def _matched(
-        self,
-        shelf: "_Shelf | Path",
-        queries: Sequence[int],
-        references: Sequence[int],
-        each: Each,
-        progress: Progress | None,
+        self, shelf: "_Shelf | Path", queries: Sequence[int], references: Sequence[int], each: Each, progress: Progress | None
     ) -> tuple[Floats, Floats]:
         """(2, queries, references) matches and inliers, and (queries,) the seconds; pictures by their place on the shelf."""
         counts, seconds = np.zeros((2, len(queries), len(references))), np.zeros(len(queries))

@@ -48,10 +48,7 @@ class InstanceRuns:
             )
         metric = metric_name(options.metric or "cosine")
         if present[2]:
-            tables = (
-                read_embeddings(queries, ids=options.query_ids),
-                read_embeddings(references, ids=options.reference_ids),
-            )
+            tables = (read_embeddings(queries, ids=options.query_ids), read_embeddings(references, ids=options.reference_ids))
             name = options.run or name_places([_place(references)], ["embeddings"])[0]
             runs = cls({name: tables}, metric, sources_of({"queries": queries, "references": references}))
             return runs._transformed(options)

@@ -35,12 +35,7 @@ class ImageStatistics(NamedTuple):
 
 
 def image_statistics(
-    images: Images,
-    *,
-    name: str = "images",
-    objects: str = "images",
-    contentless: Switch = "filter",
-    absent: Switch = "filter",
+    images: Images, *, name: str = "images", objects: str = "images", contentless: Switch = "filter", absent: Switch = "filter"
 ) -> tuple[ImageStatistics, FilteredImages]:
     """The statistics of a data set, and the images after `filter_images`."""
     filtered = filter_images(images, contentless=contentless, absent=absent)

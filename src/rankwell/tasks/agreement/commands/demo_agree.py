@@ -24,11 +24,7 @@ _TITLE = "How much of a neighbourhood survives fewer axes"
 
 
 def agree(
-    *,
-    output: OutputPath = Path("rankwell-demo-agree"),
-    samples: int = 500,
-    seed: int = 42,
-    progress: Progress = None,
+    *, output: OutputPath = Path("rankwell-demo-agree"), samples: int = 500, seed: int = 42, progress: Progress = None
 ) -> Output:
     """Compare two small models with a larger one, all made on the spot: how much of its neighbourhood survives.
 

@@ -9,12 +9,7 @@ convention(
         title="Scholar Stream's evaluation against a reference model",
         source="Scholar Stream 2025, research-paper-recommendation-service, scripts/evaluate_vs_ada.py",
         ties="input",
-        words={
-            "Recall": "P",
-            "NDCG": "nDCG(dcg='binary-log2')",
-            "MRR": "RR",
-            "MAP": "AP(denom='found')",
-        },
+        words={"Recall": "P", "NDCG": "nDCG(dcg='binary-log2')", "MRR": "RR", "MAP": "AP(denom='found')"},
         defaults=tuple(f"{word}@{k}" for k in (1, 3, 5, 10) for word in ("Recall", "NDCG", "MRR", "MAP")),
         population_sd=True,
         tasks={"agreement": AgreementConvention(gold_depth="cut")},

@@ -24,12 +24,7 @@ K_RETRIEVER, K_READER = 3, 5
 _TITLE = "Who fails: the retriever or the reader?"
 
 
-def answers(
-    *,
-    output: OutputPath = Path("rankwell-demo-answers"),
-    seed: int = 0,
-    progress: Progress = None,
-) -> Output:
+def answers(*, output: OutputPath = Path("rankwell-demo-answers"), seed: int = 0, progress: Progress = None) -> Output:
     """Answer questions about the standard library with nothing to download, and see who failed where: retriever or reader.
 
     Parameters

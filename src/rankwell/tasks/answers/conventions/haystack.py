@@ -52,10 +52,7 @@ convention(
                 retriever=("recall", "map", "mrr"),
                 impossible="flagged",
                 duplicates="keep",
-                other_words={
-                    "reader_top1_fk": "reader_topk_f1",
-                    "reader_top1_fk_has_answer": "reader_topk_f1_has_answer",
-                },
+                other_words={"reader_top1_fk": "reader_topk_f1", "reader_top1_fk_has_answer": "reader_topk_f1_has_answer"},
             )
         },
         notes=(

@@ -60,12 +60,7 @@ convention(
         words=_words_by_group("normalizer='french',no_answer='normalized'"),
         defaults=("exact", "f1"),
         unit="percent",
-        tasks={
-            "answers": AnswerConvention(
-                labels=_LABELS,
-                languages={"fr": "french"},
-            )
-        },
+        tasks={"answers": AnswerConvention(labels=_LABELS, languages={"fr": "french"})},
         notes=(
             "L'Ouganda, L’Ouganda and Ouganda are one answer; an answer that would vanish keeps its last form.",
             "FQuAD scored submissions privately; parity with its script is not claimed.",

@@ -10,16 +10,7 @@ import numpy as np
 
 from rankwell.errors import BadUsage
 from rankwell.evaluation.results import Results
-from rankwell.report.present import (
-    FormatOption,
-    Input,
-    InputPlace,
-    Output,
-    OutputOption,
-    PerQueryOption,
-    Progress,
-    present,
-)
+from rankwell.report.present import FormatOption, Input, InputPlace, Output, OutputOption, PerQueryOption, Progress, present
 from rankwell.stats.granularity import granularity_of
 from rankwell.store import refuse_blocked
 from rankwell.tasks.captions.evaluation import captions as rank_captions

@@ -35,12 +35,7 @@ class Scenes(NamedTuple):
     scores: np.ndarray
 
 
-def captions(
-    *,
-    output: OutputPath = Path("rankwell-demo-captions"),
-    seed: int = 7,
-    progress: Progress = None,
-) -> Output:
+def captions(*, output: OutputPath = Path("rankwell-demo-captions"), seed: int = 7, progress: Progress = None) -> Output:
     """Rank videos by captions and captions by videos, with scores made on the spot: both directions, with ceiling and chance.
 
     Parameters

@@ -56,12 +56,7 @@ class Captions(SqliteFts):
     """BM25 over a sentence for each clip."""
 
 
-def clips(
-    *,
-    output: OutputPath = Path("rankwell-demo-clips"),
-    seed: int = 0,
-    progress: Progress = None,
-) -> Output:
+def clips(*, output: OutputPath = Path("rankwell-demo-clips"), seed: int = 0, progress: Progress = None) -> Output:
     """Search annotated driving clips, drawn on the spot, by clips and by texts: the whole evaluation with its pictures.
 
     Parameters

@@ -56,12 +56,7 @@ _STATEMENT = '[[system]]\nname = "{}"\ntitle = "{}"\n\n[system.training]\ntime =
 _TITLE = "Paintings in bad photographs, compared in four ways"
 
 
-def instances(
-    *,
-    output: OutputPath = Path("rankwell-demo-instances"),
-    seed: int = 0,
-    progress: Progress = None,
-) -> Output:
+def instances(*, output: OutputPath = Path("rankwell-demo-instances"), seed: int = 0, progress: Progress = None) -> Output:
     """Recognise paintings and glass cabinets in bad photographs, all drawn on the spot: data sets, tables, contact sheets.
 
     Parameters

@@ -25,13 +25,7 @@ from rankwell.tasks.instances.computed_runs import ComputedRun, compute_run
 from rankwell.tasks.instances.evaluation import evaluate_instances
 from rankwell.tasks.instances.formats import named_place, read_images
 from rankwell.tasks.instances.images import Images
-from rankwell.tasks.instances.options import (
-    ImageSetOptions,
-    ImageSystemOptions,
-    InstanceOptions,
-    takes_cutoffs,
-    taking_part,
-)
+from rankwell.tasks.instances.options import ImageSetOptions, ImageSystemOptions, InstanceOptions, takes_cutoffs, taking_part
 
 _SHEETS, _SHOWN = 10, 5
 

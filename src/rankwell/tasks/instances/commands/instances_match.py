@@ -55,10 +55,7 @@ def match(
     columns = [column for column, path in enumerate(references.paths) if path not in found.problems]
     if not rows or not columns:
         raise BadInput(f"no {'query' if not rows else 'reference'} could be read; first {next(iter(found.problems.values()))}")
-    sides = {
-        "queries": [queries.ids[row] for row in rows],
-        "references": [references.ids[column] for column in columns],
-    }
+    sides = {"queries": [queries.ids[row] for row in rows], "references": [references.ids[column] for column in columns]}
     matrix = found.scores(system.score)[np.ix_(rows, columns)]
     places = {side: output.with_suffix(f".{side}.txt") for side in sides}
     for side, ids in sides.items():

@@ -10,14 +10,7 @@ convention(
         title="instance search on CLICIDE and GaRoFou, as the text defines it",
         source="evaluation chapter on instance search on CLICIDE and GaRoFou, 2018, with Portaz and others 2017",
         ties="input",
-        words={
-            "MP": "P",
-            "MAP": "AP",
-            "MAP-trapezoid": "AP(area='trapezoid')",
-            "P_q": "P",
-            "R_q": "R",
-            "CMC": "Success",
-        },
+        words={"MP": "P", "MAP": "AP", "MAP-trapezoid": "AP(area='trapezoid')", "P_q": "P", "R_q": "R", "CMC": "Success"},
         defaults=("MP@1", "MAP", "MAP-trapezoid", "P_q@10"),
         unit="percent",
         tasks={"instances": InstanceConvention(exclude=("self",), absent="filter", cut=10, labels=True)},
@@ -25,7 +18,7 @@ convention(
             "AP": (
                 "MAP is plain, as the text defines it; the source's published code has the trapezoid rule of the Oxford "
                 "buildings (MAP-trapezoid, the convention thesis-code).",
-            ),
+            )
         },
     )
 )

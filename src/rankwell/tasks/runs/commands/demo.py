@@ -32,12 +32,7 @@ _TITLE = "Two searches of Python's standard library"
 MEASURES = ("nDCG@10", "AP", "RR", "P@5", "R@100", "Judged@5")
 
 
-def demo(
-    *,
-    output: OutputPath = Path("rankwell-demo"),
-    seed: int = 0,
-    progress: Progress = None,
-) -> Output:
+def demo(*, output: OutputPath = Path("rankwell-demo"), seed: int = 0, progress: Progress = None) -> Output:
     """Run a real retrieval experiment with nothing to download: two searches of the standard library's documentation, compared.
 
     Parameters

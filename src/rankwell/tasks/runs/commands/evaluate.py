@@ -9,14 +9,7 @@ from pathlib import Path
 from rankwell import report
 from rankwell.errors import BadUsage
 from rankwell.evaluation.results import Results
-from rankwell.report.present import (
-    FormatOption,
-    InputPlace,
-    Output,
-    OutputOption,
-    PerQueryOption,
-    Progress,
-)
+from rankwell.report.present import FormatOption, InputPlace, Output, OutputOption, PerQueryOption, Progress
 from rankwell.store import refuse_blocked
 from rankwell.tasks.runs.evaluation import evaluate as evaluate_runs
 from rankwell.tasks.runs.options import RunOptions
