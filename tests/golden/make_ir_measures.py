@@ -14,6 +14,7 @@ import sys
 from importlib.metadata import version
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 import ir_measures
 from ir_measures import providers
@@ -32,7 +33,7 @@ ABOUT = {
 
 Qrels = dict[str, dict[str, int]]
 Run = dict[str, dict[str, float]]
-Spec = tuple[str, str, dict]
+Spec = tuple[str, str, dict[str, Any]]
 
 
 def scored(items: list[str], rng: random.Random) -> dict[str, float]:
@@ -89,7 +90,7 @@ def make_case() -> tuple[Qrels, Run, dict[str, str]]:
     return qrels, run, why
 
 
-def make_intents() -> tuple[list[ir_measures.GenericQrel], Run, dict]:
+def make_intents() -> tuple[list[Any], Run, dict[str, Any]]:
     """Seven queries with one to four intents, 24 items ranked in most."""
     rng = random.Random(SEED + 1)
     rows, run, nested = [], {}, {}
@@ -111,7 +112,7 @@ def make_intents() -> tuple[list[ir_measures.GenericQrel], Run, dict]:
     return rows, run, nested
 
 
-def grid(provider: str, name: str, **choices: tuple) -> list[Spec]:
+def grid(provider: str, name: str, **choices: tuple[object, ...]) -> list[Spec]:
     """The measure with every combination of the parameter values; None leaves a parameter out."""
     specs = []
     for values in product(*choices.values()):
@@ -189,7 +190,7 @@ INTENT_SPECS: list[Spec] = [
 ]
 
 
-def values_of(spec: Spec, qrels: object, run: Run, queries: list[str]) -> dict[str, float | None]:
+def values_of(spec: Spec, qrels: Any, run: Run, queries: list[str]) -> dict[str, float | None]:
     """The value per query; None where ir_measures gives none, not a number, or fails for that query."""
     provider_name, name, params = spec
     provider = providers.registry[provider_name]
@@ -209,7 +210,7 @@ def values_of(spec: Spec, qrels: object, run: Run, queries: list[str]) -> dict[s
     return values
 
 
-def write(path: Path, payload: dict, specs: list[Spec], qrels: object, run: Run, queries: list[str]) -> None:
+def write(path: Path, payload: dict[str, Any], specs: list[Spec], qrels: Any, run: Run, queries: list[str]) -> None:
     """One line per measure, so that a changed value shows as a changed line."""
     lines = []
     for spec in specs:

@@ -34,8 +34,12 @@ COMMANDS = (
     *("-q -c -m all_prefs -R prefs prefs run", "-q -c -M6 -J -m all_prefs --Rel_info_format=qrels_prefs groups run"),
     *("-m num_q -mmap qrels scattered", "-c -m all_trec -- qrels scattered"),
 )
-ONLY_10 = ("-c -q -m dcg -mideal_dcg qrels run", "-q -c -mrbp.p=0.5 qrels run", "-q -c -m rbp_resid.p=0.5 -munj.2,1 qrels run")
-ONLY_10 += ("-c -m official commented run",)
+ONLY_10 = (
+    "-c -q -m dcg -mideal_dcg qrels run",
+    "-q -c -mrbp.p=0.5 qrels run",
+    "-q -c -m rbp_resid.p=0.5 -munj.2,1 qrels run",
+    "-c -m official commented run",
+)
 
 
 def rows(draw: random.Random, items: list[str], most: int, grades: list[int]) -> list[tuple[str, int]]:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from oracles.neighbours import neighbours, standing
+from oracles.neighbours import neighbours, rank_counts
 from rankwell.cli import main
 from rankwell.core.kernels.similarity import Space, score_pairs
 from rankwell.core.tables.embeddings import Embeddings
@@ -159,7 +159,7 @@ def test_self_and_group_are_excluded_by_name(metric, backend):
     queries_named = Embeddings([f"p{119 - row}" for row in range(40)], queries)
     labels = [None if row % 7 == 0 else row % 3 for row in range(120)]
 
-    def barred(query, item):
+    def excluded(query, item):
         return item == 119 - query or (labels[query] is not None and labels[query] == labels[item])
 
     found = search(
@@ -173,7 +173,7 @@ def test_self_and_group_are_excluded_by_name(metric, backend):
         item_block=50,
     )
 
-    assert_same_lists(found, neighbours(whole(queries), whole(items), 100, metric, barred), 100)
+    assert_same_lists(found, neighbours(whole(queries), whole(items), 100, metric, excluded), 100)
 
 
 def test_a_group_may_hold_nearly_everything(backend):
@@ -219,7 +219,7 @@ def test_counted_ranks_are_those_of_sorting_everything(metric, backend):
     items[20:40] = items[3]
     wanted = np.random.default_rng(15).integers(-1, 300, size=(60, 4))
     wanted[wanted == np.arange(60)[:, None]] = -1
-    expected = standing(whole(items[:60]), whole(items), wanted.tolist(), metric, lambda query, item: query == item)
+    expected = rank_counts(whole(items[:60]), whole(items), wanted.tolist(), metric, lambda query, item: query == item)
 
     for query_block, item_block in [(7, 31), (1000, 1000), (1, 300), (60, 1)]:
         found = ranks_of(
@@ -281,8 +281,8 @@ def test_vectors_that_are_equal_in_float32_are_multiplied_in_float64(metric, bac
     nearest = search(items[:15], items, k=4, metric=metric, exclude="self", backend=backend, item_block=250)
 
     assert_same_lists(nearest, neighbours(whole(items[:15]), whole(items), 4, metric, lambda query, item: query == item), 4)
-    standing_of = ranks_of(items[:15], items, nearest.positions, metric=metric, exclude="self", backend=backend, item_block=250)
-    assert (standing_of.above + standing_of.before).tolist() == [[0, 1, 2, 3]] * 15
+    found = ranks_of(items[:15], items, nearest.positions, metric=metric, exclude="self", backend=backend, item_block=250)
+    assert (found.above + found.before).tolist() == [[0, 1, 2, 3]] * 15
 
 
 def test_integers_are_multiplied_without_error():

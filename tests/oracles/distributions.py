@@ -1,26 +1,27 @@
 """Distributions of test statistics to 30 digits, and the exact one of Kendall's tau by counting orders."""
 
 import math
+from typing import Any
 
 import mpmath
 
 mpmath.mp.dps = 30
 
 
-def t_p(t, freedom):
+def t_p(t: float, freedom: float) -> float:
     """The two-sided p-value of a t statistic, by its incomplete beta function."""
     if math.isinf(t):
         return 0.0
-    t, freedom = mpmath.mpf(t), mpmath.mpf(freedom)
-    return float(mpmath.betainc(freedom / 2, 0.5, 0, freedom / (freedom + t * t), regularized=True))
+    square, n = mpmath.mpf(t) ** 2, mpmath.mpf(freedom)
+    return float(mpmath.betainc(n / 2, 0.5, 0, n / (n + square), regularized=True))
 
 
-def t_quantile(level, freedom):
+def t_quantile(level: float, freedom: float) -> float:
     """The t with P(-t < T < t) = level: the root of the incomplete beta function."""
-    freedom = mpmath.mpf(freedom)
+    n = mpmath.mpf(freedom)
 
-    def _off(t):
-        return mpmath.betainc(0.5, freedom / 2, 0, t * t / (freedom + t * t), regularized=True) - mpmath.mpf(level)
+    def _off(t: Any) -> Any:
+        return mpmath.betainc(0.5, n / 2, 0, t * t / (n + t * t), regularized=True) - mpmath.mpf(level)
 
     low, high = mpmath.mpf(0), mpmath.mpf(1)
     while _off(high) < 0:
@@ -28,21 +29,22 @@ def t_quantile(level, freedom):
     return float(mpmath.findroot(_off, (low, high), solver="anderson", tol=1e-40, maxsteps=200))
 
 
-def chi_square_p(value, freedom):
+def chi_square_p(value: float, freedom: float) -> float:
     """The probability of a value at least as high, by the upper incomplete gamma function."""
     return float(mpmath.gammainc(mpmath.mpf(freedom) / 2, mpmath.mpf(value) / 2, mpmath.inf, regularized=True))
 
 
-def studentised_range_p(q, systems):
+def studentised_range_p(q: float, systems: int) -> float:
     """The probability that the range of standard normal values is above q: one integral over the smallest of them."""
 
-    def _density(z):
+    def _density(z: Any) -> Any:
         return mpmath.npdf(z) * (mpmath.ncdf(z + q) - mpmath.ncdf(z)) ** (systems - 1)
 
-    return float(1 - systems * mpmath.quad(_density, range(-12, 13, 2)))
+    integral: Any = mpmath.quad(_density, range(-12, 13, 2))
+    return float(1 - systems * integral)
 
 
-def kendall_p(n, discordant):
+def kendall_p(n: int, discordant: int) -> float:
     """The two-sided p-value of Kendall's tau of n rows without ties: orders counted by their inversions, from n = 1 up."""
     counts = [1]
     for size in range(2, n + 1):
@@ -51,7 +53,7 @@ def kendall_p(n, discordant):
     return min(1.0, 2 * sum(counts[: fewer + 1]) / math.factorial(n))
 
 
-def t_power(off, beyond, freedom):
+def t_power(off: float, beyond: float, freedom: float) -> float:
     """P(|T| > beyond) where T's mean is off by so many standard errors: a Poisson mixture of incomplete beta functions."""
     half, x = mpmath.mpf(off) ** 2 / 2, mpmath.mpf(beyond) ** 2 / (mpmath.mpf(beyond) ** 2 + freedom)
     below, weight = mpmath.mpf(0), mpmath.exp(-half)

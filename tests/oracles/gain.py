@@ -86,9 +86,8 @@ def nDCG(
     judged_only: bool = False,
 ) -> float:
     """DCG over ideal DCG, both cut at k; 0 if the ideal is 0 (trec_eval ndcg and ndcg_cut; gdeval: exp-log2)."""
-    options = {"k": k, "dcg": dcg, "gains": gains, "rel": rel, "judged_only": judged_only}
-    ideal = IDCG(ranking, grades, **options)
-    return DCG(ranking, grades, **options) / ideal if ideal > 0 else 0.0
+    ideal = IDCG(ranking, grades, k=k, dcg=dcg, gains=gains, rel=rel)
+    return DCG(ranking, grades, k=k, dcg=dcg, gains=gains, rel=rel, judged_only=judged_only) / ideal if ideal > 0 else 0.0
 
 
 def RnDCG(ranking: Ranking, grades: Grades, *, gains: Gains | None = None) -> float:

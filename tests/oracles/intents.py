@@ -129,8 +129,7 @@ def alpha_DCG(
     ndeval and pyndeval skip the division at k = 1, so the value there is the number of intents the first item
     serves and may exceed 1; quirk=False divides by S there too.
     """
-    options = {"k": k, "alpha": alpha, "rel": rel, "judged_only": judged_only, "quirk": quirk}
-    return over_perfect(ranking, grades, by_log, **options)
+    return over_perfect(ranking, grades, by_log, k=k, alpha=alpha, rel=rel, judged_only=judged_only, quirk=quirk)
 
 
 def alpha_nDCG(
@@ -154,8 +153,7 @@ def ERR_IA(
 
     As in alpha_DCG ndeval does not divide at k = 1; quirk=False does.
     """
-    options = {"k": k, "alpha": alpha, "rel": rel, "judged_only": judged_only, "quirk": quirk}
-    return over_perfect(ranking, grades, by_rank, **options)
+    return over_perfect(ranking, grades, by_rank, k=k, alpha=alpha, rel=rel, judged_only=judged_only, quirk=quirk)
 
 
 def nERR_IA(ranking: Ranking, grades: Intents, *, k: int, alpha: float = 0.5, rel: float = 1, judged_only: bool = False) -> float:

@@ -1,9 +1,13 @@
 """Oracle: scores of vectors of whole numbers in Python's exact integers, and the best k by sorting all of them."""
 
 import math
+from collections.abc import Callable, Sequence
+
+Vector = Sequence[int]
 
 
-def score(q, x, metric):
+def score(q: Vector, x: Vector, metric: str) -> float:
+    """The exact score of two vectors."""
     dot = sum(a * b for a, b in zip(q, x, strict=True))
     if metric == "dot":
         return float(dot)
@@ -12,20 +16,32 @@ def score(q, x, metric):
     return dot / math.sqrt(float(sum(a * a for a in q)) * float(sum(b * b for b in x)))
 
 
-def neighbours(queries, items, k, metric, barred=lambda query, item: False):
+def _none(query: int, item: int) -> bool:
+    return False
+
+
+def neighbours(
+    queries: Sequence[Vector], items: Sequence[Vector], k: int, metric: str, excluded: Callable[[int, int], bool] = _none
+) -> list[list[tuple[int, float]]]:
     """For each query [(position, score)], best first; of equal scores the first position first."""
     result = []
     for i, q in enumerate(queries):
-        scored = [(-score(q, x, metric), j) for j, x in enumerate(items) if not barred(i, j)]
+        scored = [(-score(q, x, metric), j) for j, x in enumerate(items) if not excluded(i, j)]
         result.append([(j, -negative) for negative, j in sorted(scored)[:k]])
     return result
 
 
-def standing(queries, items, wanted, metric, barred=lambda query, item: False):
+def rank_counts(
+    queries: Sequence[Vector],
+    items: Sequence[Vector],
+    wanted: Sequence[Sequence[int]],
+    metric: str,
+    excluded: Callable[[int, int], bool] = _none,
+) -> list[list[tuple[int, int, int]]]:
     """For each query and wanted position (above, tied, those of them that stand earlier)."""
     result = []
     for i, q in enumerate(queries):
-        scores = {j: score(q, x, metric) for j, x in enumerate(items) if not barred(i, j)}
+        scores = {j: score(q, x, metric) for j, x in enumerate(items) if not excluded(i, j)}
         row = []
         for w in wanted[i]:
             tied = [j for j, s in scores.items() if w >= 0 and s == scores[w]]

@@ -1,16 +1,17 @@
 """Oracles for paired tests: every way to flip signs, written out. No NumPy, nothing of rankwell."""
 
+from collections.abc import Sequence
 from fractions import Fraction
 from itertools import permutations, product
 from math import sqrt
 
 
-def midranks(values):
+def midranks(values: Sequence[float]) -> list[float]:
     """Ranks from 1, equal values sharing their mean."""
     return [sum(v < value for v in values) + (sum(v == value for v in values) + 1) / 2 for value in values]
 
 
-def signed_ranks(differences, pratt=False):
+def signed_ranks(differences: Sequence[float], pratt: bool = False) -> float:
     """Wilcoxon's exact p: the ranks' sums over all sign patterns of the differences that are not 0."""
     kept = list(differences) if pratt else [d for d in differences if d]
     ranks = [rank for rank, d in zip(midranks([abs(d) for d in kept]), kept, strict=True) if d]
@@ -22,11 +23,11 @@ def signed_ranks(differences, pratt=False):
     return min(1.0, 2 * sum(each <= smaller for each in sums) / len(sums))
 
 
-def max_t(columns):
+def max_t(columns: Sequence[Sequence[float]]) -> list[float]:
     """Westfall and Young's step-down p-values over all sign patterns. columns: lists of differences over the same queries."""
     n = len(columns[0])
 
-    def t(values):
+    def t(values: Sequence[float]) -> float:
         mean = sum(values) / n
         spread = sqrt(sum((v - mean) ** 2 for v in values) / (n - 1) / n)
         return abs(mean) / spread if spread > 1e-12 else (float("inf") if abs(mean) > 1e-12 else 0.0)
@@ -46,7 +47,7 @@ def max_t(columns):
     return p
 
 
-def tukey(rows):
+def tukey(rows: Sequence[Sequence[float]]) -> list[list[float]]:
     """The exact p-values of all pairs: every shuffle of every query's values. rows: lists of the systems' values by query."""
     systems = len(rows[0])
     exact = [[Fraction(str(v)) for v in row] for row in rows]
@@ -58,7 +59,7 @@ def tukey(rows):
     return [[sum(r >= abs(a - b) for r in ranges) / len(ranges) for b in means] for a in means]
 
 
-def tau_ap(reference, other):
+def tau_ap(reference: Sequence[str], other: Sequence[str]) -> float:
     """Yilmaz, Aslam and Robertson's mean over ranks, read off the definition. Lists of systems, best first."""
     total = 0.0
     for place in range(1, len(other)):
@@ -67,7 +68,7 @@ def tau_ap(reference, other):
     return 2 * total / (len(other) - 1) - 1
 
 
-def rbo_ext(first, second, p):
+def rbo_ext(first: Sequence[str], second: Sequence[str], p: float) -> float:
     """Webber's extrapolated overlap of two full lists."""
     n = len(first)
     total = sum(len(set(first[:d]) & set(second[:d])) / d * p**d for d in range(1, n + 1))

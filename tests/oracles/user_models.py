@@ -51,7 +51,7 @@ def RBP(
             gain = gains.get(grade, grade)
             if lowest < 0 or highest > 1:
                 gain = (gain - lowest) / (highest - lowest)
-        elif scale == "max":
+        elif scale == "max" and max_rel is not None:
             gain = min(gains.get(grade, grade) / max_rel, 1.0)
         else:
             raise ValueError(scale)

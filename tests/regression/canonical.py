@@ -278,9 +278,10 @@ def _arrays_in_a_row(content: bytes) -> list[Pair]:
 
 def _arrays(path: Path, clean: Callable[[str], str]) -> list[Pair]:
     import h5py
+    import numpy as np
 
     with h5py.File(path) as file:
-        return [(name, dict(_of_array(file[name][:]))["values"]) for name in sorted(file)]
+        return [(name, dict(_of_array(np.asarray(file[name])))["values"]) for name in sorted(file)]
 
 
 def _of_array(array: Any) -> list[Pair]:

@@ -135,7 +135,7 @@ def _instances_of_vectors(**options: Any) -> Found:
 def _agree(**options: Any) -> Found:
     vectors = {name: np.load(f"vectors/{name}.npy") for name in ("teacher", "near", "far")}
     reference = vectors.pop("teacher")
-    return shown(rw.agree(reference, vectors, samples="all", **{"k": (1, 5), **options}))
+    return shown(rw.agree(reference, vectors, samples="all", k=options.pop("k", (1, 5)), **options))
 
 
 def _agree_measures() -> Found:

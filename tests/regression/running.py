@@ -10,7 +10,7 @@ import sys
 import tempfile
 import threading
 import types
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -108,7 +108,8 @@ def in_process(words: list[str]) -> tuple[int, str, str]:
             code = command_line()
     finally:
         sys.argv = before
-    return code, *(each.buffer.getvalue().decode("utf-8", "surrogateescape") for each in (out, err))
+    said, complained = (each.buffer.getvalue().decode("utf-8", "surrogateescape") for each in (out, err))
+    return code, said, complained
 
 
 def _with_input(file: Path, words: list[str]) -> tuple[int, str, str]:
@@ -117,7 +118,7 @@ def _with_input(file: Path, words: list[str]) -> tuple[int, str, str]:
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, [here, os.environ.get("PYTHONPATH", "")]))}
     with file.open("rb") as stream:
         done = subprocess.run([sys.executable, "-m", "rankwell", *words], stdin=stream, capture_output=True, env=environment)
-    return done.returncode, *(each.decode("utf-8", "surrogateescape") for each in (done.stdout, done.stderr))
+    return done.returncode, done.stdout.decode("utf-8", "surrogateescape"), done.stderr.decode("utf-8", "surrogateescape")
 
 
 def _first_word(err: str) -> str:
@@ -145,7 +146,7 @@ def _cell(value: Any) -> str:
 
 
 @contextlib.contextmanager
-def _surroundings(folder: Path) -> Iterator[None]:
+def _surroundings(folder: Path) -> Generator[None]:
     """The folder as the current one, a terminal of a fixed width, no network, and charts as their specifications."""
     fixed = {"COLUMNS": "120", "LINES": "50", "NO_COLOR": "1", "TERM": "dumb", "HF_HUB_OFFLINE": "1"}
     before, here, path = {name: os.environ.get(name) for name in fixed}, Path.cwd(), list(sys.path)
@@ -162,7 +163,7 @@ def _surroundings(folder: Path) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _specifications() -> Iterator[None]:
+def _specifications() -> Generator[None]:
     """Charts are written as their Vega-Lite specifications, which say all that a picture shows, at a hundredth of the time."""
     import json
 
@@ -179,7 +180,7 @@ def _specifications() -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _measurements() -> Iterator[None]:
+def _measurements() -> Generator[None]:
     """A clock that advances by 1/1024 s, which is exact, whenever rankwell reads it in a thread, and a constant peak of memory."""
     import resource
     import time
@@ -187,7 +188,7 @@ def _measurements() -> Iterator[None]:
     clock, usage, ticks = time.perf_counter, resource.getrusage, threading.local()
 
     def read() -> float:
-        if not sys._getframe(1).f_globals.get("__name__", "").startswith("rankwell."):
+        if not sys._getframe(1).f_globals.get("__name__", "").startswith("rankwell."):  # pyright: ignore[reportPrivateUsage]
             return clock()
         ticks.count = getattr(ticks, "count", 0) + 1
         return ticks.count / 1024
@@ -201,7 +202,7 @@ def _measurements() -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def workspace(build: Callable[[Path], None]) -> Iterator[Workspace]:
+def workspace(build: Callable[[Path], None]) -> Generator[Workspace]:
     """A workspace in a folder that is removed afterwards."""
     with tempfile.TemporaryDirectory(prefix="goldens-") as folder:
         yield Workspace(Path(folder) / "world", build)

@@ -3,9 +3,21 @@
 import json
 from pathlib import Path
 from random import Random
+from typing import Any, NamedTuple
 
 NAMES = ["Paris", "Lyon", "the Seine", "1990", "Café de Flore", "l'Ouganda", "A+", "north wind"]
 ASKED = 16
+
+
+class Question(NamedTuple):
+    """The document that holds the answers, the question, and each right answer with its start."""
+
+    document: str
+    text: str
+    answers: list[tuple[str, int]]
+
+
+Questions = dict[str, Question]
 
 
 def build(folder: Path) -> None:
@@ -31,8 +43,8 @@ def _documents() -> dict[str, str]:
     return found
 
 
-def _questions(documents: dict[str, str]) -> dict[str, dict]:
-    """Question -> its document, text and right answers with their starts; every fifth asks for nothing that is there."""
+def _questions(documents: dict[str, str]) -> Questions:
+    """The questions by their ids; every fifth has no answer."""
     random = Random(62)
     found = {}
     for place in range(ASKED):
@@ -41,7 +53,7 @@ def _questions(documents: dict[str, str]) -> dict[str, dict]:
         here = [name for name in NAMES if name in text]
         answers = [] if place % 5 == 4 else random.sample(here, min(len(here), 1 + place % 2))
         asked = f"What is said of {random.choice(NAMES)}?"
-        found[f"q{place:02}"] = {"document": document, "text": asked, "answers": [(each, text.index(each)) for each in answers]}
+        found[f"q{place:02}"] = Question(document, asked, [(each, text.index(each)) for each in answers])
     return found
 
 
@@ -53,23 +65,23 @@ def _write_lines(path: Path, rows: list[object]) -> None:
     path.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), encoding="utf-8")
 
 
-def _gold(folder: Path, documents: dict[str, str], questions: dict[str, dict]) -> None:
-    articles: dict[str, list] = {}
+def _gold(folder: Path, documents: dict[str, str], questions: Questions) -> None:
+    articles: dict[str, list[dict[str, Any]]] = {}
     for name, text in documents.items():
         qas = [
             {
                 "id": key,
-                "question": each["text"],
-                "is_impossible": not each["answers"],
-                "answers": [{"text": answer, "answer_start": start} for answer, start in each["answers"]],
+                "question": each.text,
+                "is_impossible": not each.answers,
+                "answers": [{"text": answer, "answer_start": start} for answer, start in each.answers],
             }
             for key, each in questions.items()
-            if each["document"] == name
+            if each.document == name
         ]
         articles.setdefault(name.split("#")[0], []).append({"context": text, "qas": qas})
-    data = [{"title": title, "paragraphs": paragraphs} for title, paragraphs in articles.items()]
+    data: list[dict[str, Any]] = [{"title": title, "paragraphs": paragraphs} for title, paragraphs in articles.items()]
     _write(folder / "gold.json", {"version": "v2.0", "data": data})
-    answered = {name: each for name, each in questions.items() if each["answers"]}
+    answered = {name: each for name, each in questions.items() if each.answers}
     kept = [
         {"title": a["title"], "paragraphs": [{**p, "qas": [q for q in p["qas"] if q["answers"]]} for p in a["paragraphs"]]}
         for a in data
@@ -80,21 +92,18 @@ def _gold(folder: Path, documents: dict[str, str], questions: dict[str, dict]) -
         [
             {
                 "id": name,
-                "title": each["document"].split("#")[0],
-                "context": documents[each["document"]],
-                "question": each["text"],
-                "answers": {
-                    "text": [answer for answer, _ in each["answers"]],
-                    "answer_start": [start for _, start in each["answers"]],
-                },
+                "title": each.document.split("#")[0],
+                "context": documents[each.document],
+                "question": each.text,
+                "answers": {"text": [answer for answer, _ in each.answers], "answer_start": [start for _, start in each.answers]},
             }
             for name, each in questions.items()
         ],
     )
-    _write(folder / "nq_given.json", {str(place): each["answers"][0][0] for place, each in enumerate(answered.values())})
+    _write(folder / "nq_given.json", {str(place): each.answers[0][0] for place, each in enumerate(answered.values())})
     _write_lines(
         folder / "nq.jsonl",
-        [{"question": f"{each['text']} {name}", "answer": [a for a, _ in each["answers"]]} for name, each in answered.items()],
+        [{"question": f"{each.text} {name}", "answer": [a for a, _ in each.answers]} for name, each in answered.items()],
     )
     _write(
         folder / "trivia.json",
@@ -105,13 +114,13 @@ def _gold(folder: Path, documents: dict[str, str], questions: dict[str, dict]) -
             "Data": [
                 {
                     "QuestionId": name,
-                    "Question": each["text"],
+                    "Question": each.text,
                     "EntityPages": [],
                     "Answer": {
-                        "Value": each["answers"][0][0],
-                        "Aliases": [a for a, _ in each["answers"]],
-                        "NormalizedAliases": [a.lower() for a, _ in each["answers"]],
-                        "NormalizedValue": each["answers"][0][0].lower(),
+                        "Value": each.answers[0][0],
+                        "Aliases": [a for a, _ in each.answers],
+                        "NormalizedAliases": [a.lower() for a, _ in each.answers],
+                        "NormalizedValue": each.answers[0][0].lower(),
                         "Type": "FreeForm",
                     },
                 }
@@ -124,10 +133,10 @@ def _gold(folder: Path, documents: dict[str, str], questions: dict[str, dict]) -
         [
             {
                 "id": name,
-                "input": each["text"],
+                "input": each.text,
                 "output": [
-                    {"answer": answer, "provenance": [{"wikipedia_id": each["document"], "title": "t"}]}
-                    for answer, _ in each["answers"]
+                    {"answer": answer, "provenance": [{"wikipedia_id": each.document, "title": "t"}]}
+                    for answer, _ in each.answers
                 ],
             }
             for name, each in answered.items()
@@ -135,7 +144,7 @@ def _gold(folder: Path, documents: dict[str, str], questions: dict[str, dict]) -
     )
 
 
-def _predictions(folder: Path, questions: dict[str, dict]) -> None:
+def _predictions(folder: Path, questions: Questions) -> None:
     random = Random(63)
     ranked, isolated = [], []
     for name, each in questions.items():
@@ -147,7 +156,7 @@ def _predictions(folder: Path, questions: dict[str, dict]) -> None:
                     {"id": name, "rank": rank, "text": None, "no_answer": random.randrange(9) / 8, "score": 1 / 2**rank}
                 )
                 continue
-            text, start = random.choice([*each["answers"], (random.choice(NAMES), 7)])
+            text, start = random.choice([*each.answers, (random.choice(NAMES), 7)])
             if random.random() < 0.4:
                 text = text + " indeed"
             ranked.append(
@@ -155,21 +164,21 @@ def _predictions(folder: Path, questions: dict[str, dict]) -> None:
                     "id": name,
                     "rank": rank,
                     "text": text,
-                    "document": each["document"],
+                    "document": each.document,
                     "start": start,
                     "end": start + len(text),
                     "score": 1 / 2**rank,
                 }
             )
-        best = each["answers"][0] if each["answers"] and random.random() < 0.8 else (None, None)
+        best = each.answers[0] if each.answers and random.random() < 0.8 else None
         isolated.append(
             {
                 "id": name,
                 "rank": 1,
-                "text": best[0],
-                "document": each["document"] if best[0] else None,
-                "start": best[1],
-                "end": best[1] + len(best[0]) if best[0] else None,
+                "text": best and best[0],
+                "document": each.document if best else None,
+                "start": best and best[1],
+                "end": best[1] + len(best[0]) if best else None,
             }
         )
     _write_lines(folder / "ranked.jsonl", [*ranked, {"id": "q98", "rank": 1, "text": "extra"}])
@@ -187,17 +196,16 @@ def _predictions(folder: Path, questions: dict[str, dict]) -> None:
                 ],
             }
             for name, each in questions.items()
-            if each["answers"]
+            if each.answers
         ],
     )
     texts = {
-        name: (random.choice([*(answer for answer, _ in each["answers"]), "the north"]) if random.random() < 0.8 else "")
+        name: (random.choice([*(answer for answer, _ in each.answers), "the north"]) if random.random() < 0.8 else "")
         for name, each in questions.items()
     }
     _write(folder / "texts.json", {name: text for name, text in texts.items() if name not in ("q07", "q09")})
     _write(
-        folder / "better.json",
-        {name: (each["answers"][0][0].upper() if each["answers"] else "") for name, each in questions.items()},
+        folder / "better.json", {name: (each.answers[0][0].upper() if each.answers else "") for name, each in questions.items()}
     )
     _write(
         folder / "nbest.json",
@@ -209,7 +217,7 @@ def _predictions(folder: Path, questions: dict[str, dict]) -> None:
     _write(folder / "na.json", {name: Random(name).randrange(9) / 8 for name in questions})
 
 
-def _retrieved(folder: Path, documents: dict[str, str], questions: dict[str, dict]) -> None:
+def _retrieved(folder: Path, documents: dict[str, str], questions: Questions) -> None:
     random = Random(64)
     lines, passages, doubled = [], [], []
     for name, each in questions.items():
@@ -220,8 +228,8 @@ def _retrieved(folder: Path, documents: dict[str, str], questions: dict[str, dic
         passages.append(
             {
                 "id": name,
-                "question": each["text"],
-                "answers": [answer for answer, _ in each["answers"]],
+                "question": each.text,
+                "answers": [answer for answer, _ in each.answers],
                 "ctxs": [
                     {"id": document, "title": document, "text": documents[document], "score": str(9 - rank)}
                     for rank, document in enumerate(found)

@@ -44,7 +44,7 @@ _MARGIN_DEPTH = 100
 """Depth of the reference's lists, for the margin, beyond the last place that a measure reads."""
 _ALIGNED_ITEMS = 10_000
 """Kernel alignment is of so many evenly spaced items at most: its bias is gone there, and its cost grows with the items."""
-ListOfIds = Sequence[Hashable] | Mapping[Hashable, float]
+ListOfIds = Sequence[Hashable] | Mapping[Any, float]  # the keys of a Mapping are invariant
 
 
 @takes_options(AgreementOptions, "measures")
