@@ -12,7 +12,8 @@ from rankwell.encoders import ENCODERS, IMAGE_ENCODERS
 from rankwell.experiments.files import FORMER_FILES
 from rankwell.io.files import FORMATS
 from rankwell.neighbours import BACKENDS
-from rankwell.report import CHARTS, OUTPUTS
+from rankwell.report import OUTPUTS
+from rankwell.report.charts import CHARTS
 from rankwell.tasks.answers.formats import ANSWER_FORMATS
 from rankwell.tasks.instances.formats import FORMS
 from rankwell.transforms import TRANSFORMS
@@ -33,7 +34,7 @@ REGISTRIES: Mapping[str, Catalogue[Any] | Mapping[str, Any]] = {
     "image encoders": IMAGE_ENCODERS,
     "output formats": OUTPUTS,
     "charts": CHARTS,
-    "notebook displays": DISPLAYS,
+    "displays of results": DISPLAYS,
 }
 
 

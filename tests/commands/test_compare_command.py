@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 from commanding import with_fields
-from rankwell import report
 from rankwell.commands.compare import compare as compare_command
 from rankwell.core.tables import Values
 from rankwell.errors import BadInput, BadUsage, UnknownName
 from rankwell.io.result_folder import read_results
+from rankwell.report.charts import CHARTS, ChartData
 from rankwell.report.folder import FolderContent, write_folder
 
 compare = with_fields(compare_command)
@@ -269,4 +269,4 @@ def test_charts_of_differences_are_drawn_only_where_there_are_any(two, tmp_path)
     result = read_results(two[0])
 
     for name in ("deltas", "differences", "critical_difference"):
-        assert report.CHARTS[name](report.ChartData([], result.values, {})) is None
+        assert CHARTS[name](ChartData([], result.values, {})) is None

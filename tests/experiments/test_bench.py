@@ -21,7 +21,7 @@ from PIL import Image
 import rankwell
 from benches import GOLDEN, NOISE, TOML, golden_rows, make_bench
 from commanding import with_fields
-from rankwell import cli, report
+from rankwell import cli
 from rankwell.commands.compare import compare as compare_command
 from rankwell.errors import BadInput, BadUsage, UnknownName
 from rankwell.experiments import runner
@@ -29,12 +29,13 @@ from rankwell.experiments.files import read_experiment
 from rankwell.experiments.runner.planning import input_mark, load_command
 from rankwell.experiments.runner.results import to_do
 from rankwell.io.result_folder import read_results
+from rankwell.report import charts
 from rankwell.report.system_formats import render_system_tables
 from rankwell.report.system_table import SystemFigure, SystemTable
 
 compare = with_fields(compare_command)
 
-DRAW = report.draw
+DRAW = charts.draw
 CELLS = [f"{dataset}/{system}" for dataset in re.findall(r'\[dataset\]\]\nname = "(\w+)"', TOML) for system in NOISE]
 RUNS = TOML[: TOML.index('[[dataset]]\nname = "vectors"')] + TOML[TOML.index("[[system]]") :]
 """The bench with the first data set alone."""
@@ -44,8 +45,7 @@ RUNS = TOML[: TOML.index('[[dataset]]\nname = "vectors"')] + TOML[TOML.index("[[
 def no_pictures() -> Iterator[None]:
     """Charts are most of the time, and none of what is tested here."""
     with pytest.MonkeyPatch.context() as patch:
-        for module in ("rankwell.report", "rankwell.report.folder"):
-            patch.setattr(f"{module}.draw", lambda spec: report.Picture(b"", ""))
+        patch.setattr("rankwell.report.charts.draw", lambda spec: charts.Picture(b"", ""))
         yield
 
 
@@ -361,7 +361,7 @@ def test_progress_goes_over_the_cells_that_are_evaluated(runs: Path):
 
 def test_jobs_change_no_byte(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     # Other processes draw their charts.
-    monkeypatch.setattr("rankwell.report.folder.draw", DRAW)
+    monkeypatch.setattr("rankwell.report.charts.draw", DRAW)
     rankwell.bench(make_bench(tmp_path / "one", RUNS))
     result = rankwell.bench(make_bench(tmp_path / "two", RUNS), jobs=2)
 
@@ -465,8 +465,8 @@ def test_the_same_bench_gives_the_same_bytes_wherever_it_lies(finished: Path, tm
 def test_the_hash_seed_of_python_does_not_matter(runs: Path, tmp_path: Path):
     rankwell.bench(runs, tmp_path / "here")
     code = (
-        "import sys, rankwell, rankwell.report as r, rankwell.report.folder as f;"
-        "f.draw = lambda spec: r.Picture(b'', ''); rankwell.bench(sys.argv[1], sys.argv[2])"
+        "import sys, rankwell, rankwell.report.charts as c;"
+        "c.draw = lambda spec: c.Picture(b'', ''); rankwell.bench(sys.argv[1], sys.argv[2])"
     )
     subprocess.run(
         [sys.executable, "-c", code, str(runs), str(tmp_path / "there")], check=True, env={**os.environ, "PYTHONHASHSEED": "7"}

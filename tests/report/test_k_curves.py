@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from rankwell.errors import NothingToEvaluate
-from rankwell.report import draw
+from rankwell.report.charts import draw
 from rankwell.report.line_charts import k_curves
 
 KS = (1, 3, 5, 10)

@@ -18,8 +18,7 @@ from rankwell.core.display import Chart, Displayable
 from rankwell.core.tables import Values
 from rankwell.errors import BadUsage, MissingExtra, UnknownName
 from rankwell.evaluation.results import Results
-from rankwell.report import CHARTS
-from rankwell.report.charts import SCHEMA
+from rankwell.report.charts import CHARTS, SCHEMA
 from rankwell.report.present import present
 
 AWKWARD = "<script>alert(1)</script><img src=x onerror=alert(2)>&\"'\x1b[31m\u202eabc"

@@ -16,12 +16,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rankwell import report
 from rankwell.cli import main
 from rankwell.commands.report import write_report
 from rankwell.errors import BadInput, BadUsage
 from rankwell.evaluation.results import Results
 from rankwell.io.result_folder import read_results
+from rankwell.report import charts
 from rankwell.report.folder import content_of, write_folder
 from rankwell.report.page import MOST_QUERIES, MOST_RELEVANT, MOST_RESULTS, document, rounded, scripts
 from rankwell.tasks.runs.evaluation import evaluate
@@ -41,7 +41,7 @@ HOSTILE = [
 @pytest.fixture(autouse=True)
 def short_bundle(monkeypatch: pytest.MonkeyPatch) -> None:
     """The charts' script takes seconds to make, and so do pictures of charts beside the page; these tests are not about them."""
-    monkeypatch.setattr("rankwell.report.folder.draw", lambda _: report.Picture(b"", ""))
+    monkeypatch.setattr("rankwell.report.charts.draw", lambda _: charts.Picture(b"", ""))
     monkeypatch.setattr(document, "vega_bundle", lambda: "(() => {window.vegaEmbed = null;})();\n")
 
 

@@ -13,7 +13,8 @@ import pytest
 from rankwell import report
 from rankwell.core.tables import Values
 from rankwell.errors import UnknownName
-from rankwell.report import CHARTS, OUTPUTS, ChartData, Document, Terminal, draw, render, render_rows, rules_line
+from rankwell.report import OUTPUTS, Document, Terminal, render, render_rows, rules_line
+from rankwell.report.charts import CHARTS, ChartData, draw
 from rankwell.stats.summaries import SummaryRow, summarise
 
 THIRD = 1 / 3

@@ -1,6 +1,6 @@
-"""Displays of results: tables and charts in a notebook, charts and data frames on request.
+"""Displays of results: tables and charts in a notebook, charts and data frames on request, result folders.
 
-Results do not import the report: displays are found by name in `report/notebook/`, one file each.
+Results do not import the report: displays are found by name in `report/`.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from rankwell.core.catalogue import Catalogue
 
 Made = TypeVar("Made", bound=Callable[..., Any])
-DISPLAYS: Catalogue[Callable[..., Any]] = Catalogue("report.notebook", "display")
+DISPLAYS: Catalogue[Callable[..., Any]] = Catalogue("report", "display")
 
 
 def display(name: str) -> Callable[[Made], Made]:

@@ -1,17 +1,23 @@
-"""Reports: rows of results in, text and pictures out. Here is what every output shares: columns, figures, the rules line."""
+"""Reports: rows of results in, text out. Columns, figures and tables of every format, the rules line, the table on a terminal."""
 
 import math
 import os
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain
+from pathlib import Path
 from types import NoneType
-from typing import Any, Literal, NamedTuple, TextIO, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TextIO, TypeVar
 
 import numpy as np
 
+from rankwell.core.display import DISPLAYS
 from rankwell.core.registry import Catalogue
-from rankwell.core.tables import ValueRows, Values
+from rankwell.core.tables import ValueRows
 from rankwell.stats.summaries import SUMMARY_COLUMNS as SUMMARY_COLUMNS
+
+if TYPE_CHECKING:
+    from rankwell.evaluation.results import Results
 
 Row = Mapping[str, Any]
 Format = Literal["table", "csv", "tsv", "json", "jsonl", "md", "latex"]
@@ -56,41 +62,22 @@ class Document(NamedTuple):
     title: str = ""
     legend: Sequence[str] = ()
 
-    @property
-    def single(self) -> tuple[Sequence[Row], list[str]]:
-        """For outputs that hold one table: the rows of single queries where there are any, else the others; and their columns."""
-        if self.per_query is not None:
-            return self.per_query, columns_of(self.per_query, PER_QUERY_COLUMNS)
-        return self.rows, columns_of(self.rows, SUMMARY_COLUMNS if self.summary else ())
+
+class Output(NamedTuple):
+    """The output of a command: `text` goes to standard output, `notes` to standard error, `exit_code` to the shell."""
+
+    text: str = ""
+    notes: tuple[str, ...] = ()
+    exit_code: int = 0
 
 
-class ChartData(NamedTuple):
-    """The data of a chart: the summary rows, the values behind them, and the rules that made them.
-
-    row_attributes: further columns of the rows of single queries (`direction`), for each element of `values`, or none at all.
-    """
-
-    rows: Sequence[Row]
-    values: Sequence[Values]
-    rules: Mapping[str, Any]
-    row_attributes: Sequence[Row] = ()
-
-
-Output = Callable[[Document], str]
-Chart = Callable[[ChartData], dict[str, Any] | None]
 Made = TypeVar("Made", bound=Callable[..., Any])
-OUTPUTS: Catalogue[Output] = Catalogue("report.formats", "output format")
-CHARTS: Catalogue[Chart] = Catalogue("report.charts", "chart")
+OUTPUTS: Catalogue[Callable[[Document], str]] = Catalogue("report.formats", "output format")
 
 
 def output(name: str) -> Callable[[Made], Made]:
     """Registers a function `(document) -> text` as the output format of this name."""
     return OUTPUTS.register(name, lambda function: function)
-
-
-def chart(name: str) -> Callable[[Made], Made]:
-    """Registers a function `(data) -> Vega-Lite spec`, or None where there is nothing to draw; the name is that of its files."""
-    return CHARTS.register(name, lambda function: function)
 
 
 def render(
@@ -103,12 +90,11 @@ def render(
     terminal: Terminal = PLAIN,
     tables: Mapping[str, Sequence[Row]] | None = None,
 ) -> str:
-    """The text of a result in one of the formats `table, csv, tsv, json, jsonl, md, latex`, ending in a line break.
+    """The text of a result in one of the formats, ending in a line break.
 
     rows: the summary, with a protocol's columns after `SUMMARY_COLUMNS`. per_query: rows with `PER_QUERY_COLUMNS`, likewise.
     `csv`, `tsv` and `jsonl` are one table: with `per_query` they hold its rows and not the summary; all others hold both.
     Floats have full precision there and in `json`, 4 decimals elsewhere (percentages and ranks 2, counts none where whole).
-    tables: further rows of any kind by name, for outputs that hold several tables.
     Notes stand in `json` only; elsewhere they belong on standard error. Raises UnknownName for another format.
     """
     listed = per_query if per_query is None or isinstance(per_query, Sequence) else list(per_query)
@@ -126,6 +112,33 @@ def render_rows(
     return OUTPUTS[format](Document(rows, None, {}, notes, summary=False, terminal=terminal))
 
 
+def present(
+    result: "Results",
+    *,
+    format: Format = "table",  # noqa: A002
+    per_query: bool = False,
+    output: Path | None = None,
+    notes: Sequence[str] = (),
+    tables: Mapping[str, Sequence[Row]] | None = None,
+    charts: bool = True,
+    others: Sequence[Path] = (),
+) -> Output:
+    """The output of a command for a result; `output` is the folder that it is written to as well, each file whole or not at all.
+
+    notes: the command's own, before those of the result. tables: further rows by name, after the summary.
+    charts: whether the charts of any result are drawn; a command may have better ones of its own. others: files that it has
+    written into the folder already, for the manifest.
+    """
+    own = [*result.notes, *result.interval_notes]
+    rows, terminal = list(result.per_query()) if per_query else None, terminal_of(sys.stdout)
+    text = render(result.summary, rows, result.describe(), own, format, terminal=terminal, tables=tables)
+    said = [*notes, *(own if format != "json" else [])]
+    if output is not None:
+        DISPLAYS["folder"](result, output, notes=own, tables=tables or {}, charts=charts, others=others)
+        said.append(f"wrote {output}/")
+    return Output(text=text, notes=tuple(said))
+
+
 def terminal_of(stream: TextIO) -> Terminal:
     """The abilities of the stream: no terminal, no width and no colour; `NO_COLOR` and a dumb terminal turn colour off."""
     if not stream.isatty():
@@ -137,11 +150,9 @@ def terminal_of(stream: TextIO) -> Terminal:
     return Terminal(width or 80, colour=not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb")
 
 
-def columns_of(rows: Sequence[Row], fixed: Sequence[str]) -> list[str]:
+def columns_of(rows: Sequence[Row], fixed: Sequence[str] = ()) -> list[str]:
     """The names of all columns: the fixed ones, then whatever else a row has, in the order of first sight."""
-    if isinstance(rows, ValueRows):
-        return list(dict.fromkeys((*fixed, *rows.columns)))
-    return list(dict.fromkeys(chain(fixed, *rows)))
+    return list(dict.fromkeys(chain(fixed, *([rows.columns] if isinstance(rows, ValueRows) else rows))))
 
 
 def plain(value: Any) -> Any:
@@ -182,7 +193,14 @@ class Grid(NamedTuple):
     headers: list[str]
     numeric: list[bool]
     rows: list[list[str]]
-    grouped: bool
+    grouped: bool = False
+
+
+def _grid(texts: Mapping[str, Iterable[Any]], numbers: Mapping[str, Iterable[str]], *, grouped: bool) -> Grid:
+    """A table of columns of texts, then of numbers."""
+    cells = [*(map(visible, column) for column in texts.values()), *numbers.values()]
+    rows = [list(row) for row in zip(*cells, strict=True)]
+    return Grid([*texts, *numbers], [False] * len(texts) + [True] * len(numbers), rows, grouped)
 
 
 def summary_grid(document: Document) -> Grid:
@@ -192,76 +210,58 @@ def summary_grid(document: Document) -> Grid:
     after n with their names where they are figures (`ceiling`, `chance`, `coverage`).
     """
     rows = document.rows
-    texts: list[tuple[str, Callable[[Row], Any]]] = [("measure", lambda row: _word(row, document.rules))]
     several = len({row["run"] for row in rows}) > 1
-    if several:
-        texts.insert(0, ("run", lambda row: row["run"]))
-    if any(row["label"] != row["measure"] for row in rows):
-        texts.append(("exact name", lambda row: row["measure"]))
     own = columns_of(rows, SUMMARY_COLUMNS)[len(SUMMARY_COLUMNS) :]
     measured = [name for name in own if _holds_figures(rows, name)]
-    texts += [(name, lambda row, name=name: row.get(name)) for name in own if name not in measured]
+    texts: dict[str, list[Any]] = {"run": [row["run"] for row in rows]} if several else {}
+    texts["measure"] = [_word(row, document.rules) for row in rows]
+    if any(row["label"] != row["measure"] for row in rows):
+        texts["exact name"] = [row["measure"] for row in rows]
+    texts |= {name: [row.get(name) for row in rows] for name in own if name not in measured}
     if any(row["unit"] != "share" for row in rows):
-        texts.append(("unit", lambda row: row["unit"]))
-    numbers: list[tuple[str, Callable[[Row], str]]] = [
-        ("mean", lambda row: figure(row["mean"], row["unit"])),
-        ("sd", lambda row: figure(row["sd"], row["unit"] if row["unit"] != "count" else "rank")),
-        ("n", lambda row: figure(row["n"], "count")),
-        *((name, lambda row, name=name: _own_figure(name, row)) for name in measured),
-    ]
+        texts["unit"] = [row["unit"] for row in rows]
+    numbers = {"mean": [figure(row["mean"], row["unit"]) for row in rows]}
     if any(row["ci_low"] is not None for row in rows):
-        level = document.rules.get("level", 0.95)
-        numbers.insert(1, (f"{100 * level:g} % interval", _interval))
-    return Grid(
-        headers=[name for name, _ in texts + numbers],
-        numeric=[False] * len(texts) + [True] * len(numbers),
-        rows=[[*(visible(cell(row)) for _, cell in texts), *(cell(row) for _, cell in numbers)] for row in rows],
-        grouped=several,
-    )
+        numbers[f"{100 * document.rules.get('level', 0.95):g} % interval"] = [_interval(row) for row in rows]
+    numbers["sd"] = [figure(row["sd"], _unit_between(row)) for row in rows]
+    numbers["n"] = [figure(row["n"], "count") for row in rows]
+    numbers |= {name: [_own_figure(name, row) for row in rows] for name in measured}
+    return _grid(texts, numbers, grouped=several)
 
 
-def per_query_grid(document: Document) -> Grid:
+def _per_query_grid(rows: Sequence[Row]) -> Grid:
     """The values of single queries: a row per query and a column per measure, or a row per value where a protocol has columns."""
-    rows = document.per_query or []
     several = len({row["run"] for row in rows}) > 1
     keys = ["run", "query"] if several else ["query"]
     extra = columns_of(rows, PER_QUERY_COLUMNS)[len(PER_QUERY_COLUMNS) :]
     if extra:
-        names = [*keys, "measure", *extra]
-        cells = [[*(visible(row.get(name)) for name in names), figure(row["value"], row["unit"])] for row in rows]
-        return Grid([*names, "value"], [False] * len(names) + [True], cells, grouped=several)
-    measures = {row["measure"]: row for row in rows}
-    headers = [_word(row, {}) + _beside(row) + (" (%)" if row["unit"] == "percent" else "") for row in measures.values()]
+        texts = {name: [row.get(name) for row in rows] for name in (*keys, "measure", *extra)}
+        return _grid(texts, {"value": [figure(row["value"], row["unit"]) for row in rows]}, grouped=several)
     lines: dict[tuple[str, ...], dict[str, str]] = {}
     for row in rows:
         lines.setdefault(tuple(row[key] for key in keys), {})[row["measure"]] = figure(row["value"], row["unit"])
-    cells = [[*map(visible, key), *(line.get(name, MISSING) for name in measures)] for key, line in lines.items()]
-    return Grid([*keys, *headers], [False] * len(keys) + [True] * len(headers), cells, grouped=several)
+    numbers: dict[str, list[str]] = {}
+    for measure, row in {row["measure"]: row for row in rows}.items():
+        exact = "" if row["label"] == measure else f" = {measure}"
+        unit = " (%)" if row["unit"] == "percent" else ""
+        numbers[f"{row['label']}{exact}{unit}"] = [line.get(measure, MISSING) for line in lines.values()]
+    return _grid({key: [line[place] for line in lines] for place, key in enumerate(keys)}, numbers, grouped=several)
 
 
 def grids(document: Document) -> list[Grid]:
     """The tables to print, values of single queries first."""
     if not document.summary:
         return [_plain_grid(document.rows)]
-    single = [per_query_grid(document)] if document.per_query is not None else []
+    single = [] if document.per_query is None else [_per_query_grid(document.per_query)]
     return [*single, summary_grid(document), *(_plain_grid(rows) for rows in document.tables.values() if rows)]
 
 
 def _plain_grid(rows: Sequence[Row]) -> Grid:
-    names = columns_of(rows, ())
+    names = columns_of(rows)
     numeric = [all(isinstance(row.get(name), (int, float, NoneType)) for row in rows) for name in names]
-    return Grid(
-        headers=[name.replace("_", " ") for name in names],
-        numeric=numeric,
-        rows=[
-            [
-                _any_figure(row.get(name)) if number else visible(row.get(name))
-                for name, number in zip(names, numeric, strict=True)
-            ]
-            for row in rows
-        ],
-        grouped=False,
-    )
+    shown = [_any_figure if number else visible for number in numeric]
+    cells = [[show(row.get(name)) for show, name in zip(shown, names, strict=True)] for row in rows]
+    return Grid([name.replace("_", " ") for name in names], numeric, cells)
 
 
 def _any_figure(value: Any) -> str:
@@ -270,12 +270,8 @@ def _any_figure(value: Any) -> str:
 
 def _holds_figures(rows: Sequence[Row], name: str) -> bool:
     """Whether a protocol's column holds measured numbers, not what rows are called by."""
-    if name in _LEVELS:
-        return True
-    known = [value for value in (plain(row.get(name)) for row in rows) if value is not None]
-    return any(isinstance(value, float) for value in known) and all(
-        isinstance(value, (int, float)) and not isinstance(value, bool) for value in known
-    )
+    kinds = {type(value) for value in (plain(row.get(name)) for row in rows)} - {NoneType}
+    return name in _LEVELS or (float in kinds and kinds <= {int, float})
 
 
 def _own_figure(name: str, row: Row) -> str:
@@ -286,21 +282,21 @@ def _own_figure(name: str, row: Row) -> str:
     return f"{value:.4g}" if 0 < abs(value) < 1e-3 or abs(value) >= 1e5 else figure(value, "share")
 
 
+def _unit_between(row: Row) -> str:
+    """The unit of figures that may lie between two counts."""
+    return "rank" if row["unit"] == "count" else row["unit"]
+
+
 def _interval(row: Row) -> str:
     if row["ci_low"] is None or row["ci_high"] is None:
         return MISSING
-    unit = row["unit"] if row["unit"] != "count" else "rank"
-    return f"[{figure(row['ci_low'], unit)}, {figure(row['ci_high'], unit)}]"
+    return f"[{figure(row['ci_low'], _unit_between(row))}, {figure(row['ci_high'], _unit_between(row))}]"
 
 
 def _word(row: Row, rules: Mapping[str, Any]) -> str:
     definition = rules.get("measures", {}).get(row["measure"], {})
     summary = definition.get("summary", "mean") if isinstance(definition, Mapping) else "mean"
     return row["label"] + ("" if summary == "mean" else f" ({'geometric mean' if summary == 'geometric' else summary})")
-
-
-def _beside(row: Row) -> str:
-    return "" if row["label"] == row["measure"] else f" = {row['measure']}"
 
 
 _COUNTS = {
@@ -319,9 +315,9 @@ def rules_line(rules: Mapping[str, Any]) -> str:
     Counts are said once where they are the same for all runs, else for each run.
     Nested entries (definitions, hashes) are left to the manifest. Empty where there are no rules.
     """
-    counts = [f"{number} {words}" if same else f"{words}: {number}" for words, number, same in _counted(rules)]
-    settings = [f"{name}={value}" for name, value in _settings(rules)]
-    return "; ".join(part for part in (", ".join(counts), " ".join(settings)) if part)
+    counts = ", ".join(f"{number} {words}" if same else f"{words}: {number}" for words, number, same in _counted(rules))
+    settings = " ".join(f"{name}={value}" for name, value in _settings(rules))
+    return "; ".join(filter(None, (counts, settings)))
 
 
 def rule_pairs(rules: Mapping[str, Any]) -> list[tuple[str, str]]:
@@ -353,19 +349,60 @@ def _how_many(value: Any) -> str:
     """A count; of counts by measure the largest."""
     if not isinstance(value, Mapping):
         return str(value)
-    numbers = [*value.values()] or [0]
-    return f"{max(numbers)}" if len(set(numbers)) == 1 else f"at most {max(numbers)}"
+    most = max(value.values(), default=0)
+    return f"{most}" if len(set(value.values())) <= 1 else f"at most {most}"
 
 
-class Picture(NamedTuple):
-    """A chart drawn: pixels at twice the nominal size, and lines."""
+def text_table(document: Document, narrow: Callable[[Grid, Terminal], str]) -> str:
+    """Aligned columns with one line of rules below. narrow: lays out a table that is wider than the terminal."""
+    terminal, rules = document.terminal, rules_line(document.rules)
+    parts = [styled(visible(document.title), "1", terminal)] if document.title else []
+    for grid in grids(document):
+        fits = terminal.width is None or total_width(grid) <= terminal.width
+        parts.append("\n".join(table_lines(grid, terminal)) if fits else narrow(grid, terminal))
+    if rules:
+        parts[-1] += "\n" + styled("rules: " + rules, "2", terminal)
+    return "\n\n".join(parts) + "\n"
 
-    png: bytes
-    svg: str
+
+def _widths(grid: Grid) -> list[int]:
+    return [max(map(width_of, column)) for column in zip(grid.headers, *grid.rows, strict=True)]
 
 
-def draw(spec: dict[str, Any]) -> Picture:
-    """A Vega-Lite spec as a picture, without a browser or a network; the same spec gives the same bytes."""
-    import vl_convert
+def total_width(grid: Grid) -> int:
+    """The columns that a table takes."""
+    return sum(_widths(grid)) + 2 * max(len(grid.headers) - 1, 0)
 
-    return Picture(vl_convert.vegalite_to_png(spec, scale=2), vl_convert.vegalite_to_svg(spec))
+
+def table_lines(grid: Grid, terminal: Terminal, names: Sequence[str] = ()) -> list[str]:
+    """The lines of a table. names: that of each row's run, which stands above the first of its rows."""
+    if not grid.headers:
+        return []
+    widths, last, run = _widths(grid), "", None
+    lines = [styled(_line(grid.headers, widths, grid.numeric), "1", terminal), styled("─" * total_width(grid), "2", terminal)]
+    for place, row in enumerate(grid.rows):
+        if names and names[place] != run:
+            run = names[place]
+            lines.append(styled(run, "1", terminal))
+        lines.append(_line(["", *row[1:]] if grid.grouped and row[0] == last else row, widths, grid.numeric))
+        last = row[0]
+    return lines
+
+
+def _line(cells: list[str], widths: list[int], numeric: list[bool]) -> str:
+    gaps = [" " * (width - width_of(cell)) for cell, width in zip(cells, widths, strict=True)]
+    return "  ".join(gap + cell if right else cell + gap for cell, gap, right in zip(cells, gaps, numeric, strict=True)).rstrip()
+
+
+def styled(text: str, code: str, terminal: Terminal) -> str:
+    """The text in a style of ANSI terminals (`1` bold, `2` faint), as it is where there are no colours."""
+    return f"\x1b[{code}m{text}\x1b[0m" if terminal.colour else text
+
+
+def width_of(text: str) -> int:
+    """The columns that the text takes: two for a wide character, none for a combining one."""
+    if text.isascii():
+        return len(text)
+    from rich.cells import cell_len
+
+    return cell_len(text)

@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rankwell.core.display import display
 from rankwell.core.tables import Values
 from rankwell.core.tables.names import quoted, sql_text
 from rankwell.errors import BadInput
-from rankwell.report import CHARTS, PER_QUERY_COLUMNS, ChartData, Row, draw, plain, render
-from rankwell.store import replacing, write_bytes, write_text
+from rankwell.report import PER_QUERY_COLUMNS, Row, plain, render
+from rankwell.report.charts import CHARTS, ChartData, write_chart
+from rankwell.store import replacing, write_text
 
 if TYPE_CHECKING:
     from rankwell.evaluation.results import Results
@@ -82,6 +84,14 @@ def content_of(result: "Results", **changes: Any) -> FolderContent:
     return replace(content, **changes)
 
 
+@display("folder")
+def write_result(
+    result: "Results", directory: Path, *, charts: bool = True, others: Sequence[Path] = (), **changes: Any
+) -> list[Path]:
+    """Writes the folder of a result; see `content_of` and `write_folder`."""
+    return write_folder(directory, content_of(result, **changes), charts=charts, others=others)
+
+
 def write_folder(directory: Path, content: FolderContent, *, charts: bool = True, others: Sequence[Path] = ()) -> list[Path]:
     """Writes a result folder, made if need be, and returns the paths of its files; the same content gives the same bytes.
 
@@ -104,7 +114,9 @@ def write_folder(directory: Path, content: FolderContent, *, charts: bool = True
         write_parquet(directory / name, columns, types)
     paths = [directory / name for name in (*texts, *tables)]
     if charts:
-        paths += _write_charts(directory, ChartData(content.summary, content.values, content.rules, content.row_attributes))
+        data = ChartData(content.summary, content.values, content.rules, content.row_attributes)
+        drawn = {name: CHARTS[name](data) for name in CHARTS}
+        paths += [path for name, spec in drawn.items() if spec is not None for path in write_chart(directory, name, spec)]
     listed = {path.relative_to(directory).as_posix(): digest_of(path) for path in (*paths, *others)}
     remove_stale(directory, listed)
     whole = json.dumps(plain({**content.manifest, "files": listed}), indent=2, allow_nan=False) + "\n"
@@ -153,19 +165,6 @@ def remove_stale(directory: Path, written: Mapping[str, str]) -> None:
         inside = directory.resolve() in path.resolve().parents
         if inside and path.is_file() and digest_of(path) == earlier[name]:
             path.unlink()
-
-
-def _write_charts(directory: Path, data: ChartData) -> list[Path]:
-    paths: list[Path] = []
-    for name in CHARTS:
-        spec = CHARTS[name](data)
-        if spec is None:
-            continue
-        picture = draw(spec)
-        write_bytes(directory / f"{name}.png", picture.png)
-        write_text(directory / f"{name}.svg", picture.svg)
-        paths += [directory / f"{name}.png", directory / f"{name}.svg"]
-    return paths
 
 
 def write_parquet(path: Path, columns: Columns, types: Mapping[str, str]) -> None:

@@ -11,7 +11,8 @@ import pytest
 
 from answer_forms import SQUAD2_OFFICIAL, SQUAD2_OFFICIAL_BY_GROUP, lines, qa, squad, squad2_files, written
 from rankwell import cli
-from rankwell.report import Terminal, draw
+from rankwell.report import Terminal
+from rankwell.report.charts import draw
 from rankwell.tasks.answers.charts import no_answer_chart, precision_recall_chart
 from rankwell.tasks.answers.commands.answers import hardest_questions
 

@@ -14,7 +14,7 @@ import pytest
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate
 from rankwell.experiments.files import read_experiment
 from rankwell.experiments.runner import source_of
-from rankwell.report import draw
+from rankwell.report.charts import draw
 from rankwell.report.line_charts import MOST_LINES, parameter_chart
 from rankwell.tasks.answers.answer_pairs import Predictions
 from rankwell.tasks.answers.commands.answers_grid import main_figures

@@ -1,10 +1,58 @@
-"""Charts as Vega-Lite specs, one file per chart. Here is what they share: the theme, the panels, names that fit."""
+"""Charts as Vega-Lite specs, one file per chart. Here is what they share: data, drawing, the theme, panels, names that fit."""
 
 import math
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
 
+from rankwell.core.registry import Catalogue
+from rankwell.core.tables import Values
 from rankwell.report import Row, figure, visible
+from rankwell.store import write_bytes, write_text
+
+
+class ChartData(NamedTuple):
+    """The data of a chart: the summary rows, the values behind them, and the rules that made them.
+
+    row_attributes: further columns of the rows of single queries (`direction`), for each element of `values`, or none at all.
+    """
+
+    rows: Sequence[Row]
+    values: Sequence[Values]
+    rules: Mapping[str, Any]
+    row_attributes: Sequence[Row] = ()
+
+
+Made = TypeVar("Made", bound=Callable[[ChartData], dict[str, Any] | None])
+CHARTS: Catalogue[Callable[[ChartData], dict[str, Any] | None]] = Catalogue("report.charts", "chart")
+
+
+def chart(name: str) -> Callable[[Made], Made]:
+    """Registers a function `(data) -> Vega-Lite spec`, or None where there is nothing to draw; the name is that of its files."""
+    return CHARTS.register(name, lambda function: function)
+
+
+class Picture(NamedTuple):
+    """A chart drawn: pixels at twice the nominal size, and lines."""
+
+    png: bytes
+    svg: str
+
+
+def draw(spec: dict[str, Any]) -> Picture:
+    """A Vega-Lite spec as a picture, without a browser or a network; the same spec gives the same bytes."""
+    import vl_convert
+
+    return Picture(vl_convert.vegalite_to_png(spec, scale=2), vl_convert.vegalite_to_svg(spec))
+
+
+def write_chart(folder: Path, name: str, spec: dict[str, Any]) -> list[Path]:
+    """Draws a chart into a folder, as PNG and as SVG; the paths of both."""
+    picture, paths = draw(spec), [folder / f"{name}.png", folder / f"{name}.svg"]
+    write_bytes(paths[0], picture.png)
+    write_text(paths[1], picture.svg)
+    return paths
+
 
 SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
 INK, QUIET, FAINT, ACCENT = "#1c2733", "#5b6773", "#e6eaee", "#1f6fb2"

@@ -6,12 +6,14 @@ from typing import Any
 import numpy as np
 
 from rankwell.core.tables import Values
-from rankwell.report import ChartData, Row, chart, figure, visible
+from rankwell.report import Row, figure, visible
 from rankwell.report.charts import (
     ACCENT,
     INK,
     QUIET,
+    ChartData,
     bounds,
+    chart,
     columns_for,
     difference_title,
     interval_layers,

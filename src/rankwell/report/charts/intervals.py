@@ -3,10 +3,12 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from rankwell.report import ChartData, Row, chart, visible
+from rankwell.report import Row, visible
 from rankwell.report.charts import (
     ACCENT,
+    ChartData,
     bounds,
+    chart,
     columns_for,
     interval_layers,
     is_difference,

@@ -7,12 +7,14 @@ from typing import Any
 import numpy as np
 
 from rankwell.core.tables import Floats, Values
-from rankwell.report import ChartData, chart, figure, visible
+from rankwell.report import figure, visible
 from rankwell.report.charts import (
     ACCENT,
     FAINT,
     INK,
     QUIET,
+    ChartData,
+    chart,
     columns_for,
     is_difference,
     nice_edges,

@@ -34,7 +34,7 @@ def render_tsv(document: Document) -> str:
 
 
 def _delimited(document: Document, delimiter: str, *, guarded: bool) -> str:
-    rows, names = document.single
+    rows, names = _single(document)
     text = io.StringIO()
     writer = csv.writer(text, delimiter=delimiter, lineterminator="\n")
     writer.writerow(names)
@@ -99,7 +99,14 @@ def render_json(document: Document) -> str:
 @output("jsonl")
 def render_jsonl(document: Document) -> str:
     """One JSON object per line; with values of single queries, these and not the summary."""
-    return "".join(_json(row) + "\n" for row in _full(*document.single))
+    return "".join(_json(row) + "\n" for row in _full(*_single(document)))
+
+
+def _single(document: Document) -> tuple[Sequence[Row], list[str]]:
+    """The rows of the one table, and their columns: those of single queries where there are any, else the others."""
+    if document.per_query is not None:
+        return document.per_query, columns_of(document.per_query, PER_QUERY_COLUMNS)
+    return document.rows, columns_of(document.rows, SUMMARY_COLUMNS if document.summary else ())
 
 
 def _full(rows: Sequence[Row], names: Sequence[str]) -> list[dict[str, Any]]:

@@ -12,9 +12,7 @@ from rankwell.core.registry import suggest
 from rankwell.errors import BadUsage, MissingExtra, UnknownName
 from rankwell.evaluation.results import Results
 from rankwell.report import (
-    CHARTS,
     SUMMARY_COLUMNS,
-    ChartData,
     Document,
     Grid,
     Row,
@@ -26,6 +24,7 @@ from rankwell.report import (
     summary_grid,
     visible,
 )
+from rankwell.report.charts import CHARTS, ChartData
 from rankwell.report.difference_tables import shown_differences
 from rankwell.report.folder import number_column, per_query_columns, text_column
 from rankwell.report.system_table import SystemTable, shared_rules, wide_rows

@@ -5,8 +5,8 @@ from typing import Any, NamedTuple, TypeVar
 
 from rankwell.core.registry import parse_measure
 from rankwell.errors import BadUsage
-from rankwell.report import CHARTS, ChartData, Row, plain
-from rankwell.report.charts import difference_label, is_difference, part_of
+from rankwell.report import Row, plain
+from rankwell.report.charts import CHARTS, ChartData, difference_label, is_difference, part_of
 from rankwell.report.line_charts import k_curves
 from rankwell.report.page import PageSource
 from rankwell.stats.verdicts import Family, MeasuredDifference, verdict

@@ -11,9 +11,9 @@ from rankwell import report
 from rankwell.core.tables import Bools, Floats
 from rankwell.evaluation.results import Results
 from rankwell.report import Row, visible
-from rankwell.report.charts import ACCENT, INK, QUIET, nice_edges, page
+from rankwell.report.charts import ACCENT, CHARTS, INK, QUIET, ChartData, nice_edges, page, write_chart
 from rankwell.report.line_charts import k_curves
-from rankwell.store import write_bytes, write_text
+from rankwell.store import write_text
 
 # Colours that people who confuse red and green can distinguish; the oracle, which no system can beat, is grey and dashed.
 _COLOURS = (ACCENT, "#d5672a", "#2e8b6f", "#8d5aa8", "#b58a14")
@@ -128,7 +128,7 @@ def _counts(numbers: Floats, edges: Sequence[float]) -> list[int]:
 
 def write_charts(result: Results, folder: Path) -> list[Path]:
     """Writes the means, the values at every cut-off and the no-answer numbers: charts as PNG and SVG, their rows as CSV."""
-    means = report.CHARTS["intervals"](report.ChartData(_side_by_side(result), result.values, result.rules))
+    means = CHARTS["intervals"](ChartData(_side_by_side(result), result.values, result.rules))
     specs: dict[str, dict[str, Any]] = {} if means is None else {"intervals": means}
     written: dict[str, Sequence[Row]] = {}
     if result.top_k:
@@ -145,12 +145,8 @@ def write_charts(result: Results, folder: Path) -> list[Path]:
         specs["no_answer_numbers"] = no_answer_chart(searched.numbers, searched.answerable, best, run=searched.run)
     for name, table in written.items():
         write_text(folder / f"{name}.csv", report.render_rows(table, "csv"))
-    for name, spec in specs.items():
-        picture = report.draw(spec)
-        write_bytes(folder / f"{name}.png", picture.png)
-        write_text(folder / f"{name}.svg", picture.svg)
     tables = [folder / f"{name}.csv" for name in written]
-    return [*tables, *(folder / f"{name}{suffix}" for name in specs for suffix in (".png", ".svg"))]
+    return [*tables, *(path for name, spec in specs.items() for path in write_chart(folder, name, spec))]
 
 
 def _side_by_side(result: Results) -> list[dict[str, Any]]:

@@ -91,7 +91,7 @@ def render(result: Results, format: report.Format, *, per_query: bool = False) -
 def write(result: Results, folder: Path) -> None:
     """Writes all that a comparison or a page needs later, and the files of the source; each whole or not at all."""
     from rankwell.report.folder import content_of, write_folder
-    from rankwell.store import write_bytes, write_text
+    from rankwell.store import write_text
 
     files = [f"{run.replace('/', '_')}_results.csv" for run in result.candidates]
     twice = next((name for name in files if [each.lower() for each in files].count(name.lower()) > 1), None)
@@ -107,13 +107,11 @@ def write(result: Results, folder: Path) -> None:
     labels = [row["label"].partition("@")[0] for row in curves]
     curves = [row for row, label in zip(curves, labels, strict=True) if cut or labels.count(label) > len(result.pairs)]
     if curves:
+        from rankwell.report.charts import write_chart
         from rankwell.report.line_charts import k_curves
 
-        picture = report.draw(
-            k_curves(curves, bands="sd" if cut else "interval", title=f"Agreement with {visible(result.reference)}")
-        )
-        write_bytes(folder / "metrics_vs_k.png", picture.png)
-        write_text(folder / "metrics_vs_k.svg", picture.svg)
+        title = f"Agreement with {visible(result.reference)}"
+        write_chart(folder, "metrics_vs_k", k_curves(curves, bands="sd" if cut else "interval", title=title))
 
 
 def _source_tables(result: Results) -> str:

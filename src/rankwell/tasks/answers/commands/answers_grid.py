@@ -12,10 +12,11 @@ from rankwell.core.registry import suggest
 from rankwell.errors import BadInput
 from rankwell.experiments.files import Experiment, read_experiment
 from rankwell.experiments.files import written as shown
+from rankwell.report.charts import write_chart
 from rankwell.report.folder import digest_of, remove_stale
 from rankwell.report.line_charts import parameter_chart
 from rankwell.report.present import FormatOption, JobsOption, Output, OutputOption, Progress
-from rankwell.store import Source, refuse_blocked, write_bytes, write_text
+from rankwell.store import Source, refuse_blocked, write_text
 from rankwell.tasks.answers.evaluation import evaluate_answers
 from rankwell.tasks.answers.grid import PointResult, figures_of, run_grid, wide
 
@@ -147,10 +148,7 @@ def _draw(folder: Path, done: Sequence[PointResult], labels: Sequence[str]) -> l
         alone = len({each.point.cell.entry for each in tried}) == 1
         rows = [row for each in tried for row in _against(each, name, labels, alone=alone)]
         if any(row["mean"] is not None for row in rows):
-            picture = report.draw(parameter_chart(rows, name))
-            write_bytes(folder / f"{name}.png", picture.png)
-            write_text(folder / f"{name}.svg", picture.svg)
-            written += [folder / f"{name}.png", folder / f"{name}.svg"]
+            written += write_chart(folder, name, parameter_chart(rows, name))
     return written
 
 

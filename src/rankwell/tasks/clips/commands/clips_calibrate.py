@@ -7,9 +7,10 @@ from typing import Any, NamedTuple
 
 from rankwell import __version__, report
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate
+from rankwell.report.charts import write_chart
 from rankwell.report.line_charts import parameter_chart
 from rankwell.report.present import FormatOption, Output, OutputOption, Progress
-from rankwell.store import Source, write_bytes, write_text
+from rankwell.store import Source, write_text
 from rankwell.tasks.clips.annotations import Annotations, Keyword
 from rankwell.tasks.clips.formats import TextQuery, read_annotations, read_text_queries
 from rankwell.tasks.clips.mapping import KeywordMapper
@@ -140,9 +141,7 @@ def _write(folder: Path, document: report.Document, digests: dict[str, str]) -> 
         for row in document.rows
     ]
     title = f"Keywords found in texts, by threshold ({document.rules['strategy']})"
-    picture = report.draw(parameter_chart(lines, "threshold", title=title, point="threshold"))
-    write_bytes(folder / "thresholds.png", picture.png)
-    write_text(folder / "thresholds.svg", picture.svg)
+    write_chart(folder, "thresholds", parameter_chart(lines, "threshold", title=title, point="threshold"))
 
 
 def tally(mapper: KeywordMapper, meant: Mapping[str, Iterable[Keyword]], *, threshold: float | None = None) -> MappingTally:
