@@ -2,6 +2,8 @@
 
 import math
 import statistics
+import subprocess
+import sys
 from fractions import Fraction
 
 import numpy as np
@@ -254,3 +256,18 @@ def test_a_ratio_whose_resamples_may_lack_all_weight_has_no_interval():
 def test_values_that_cannot_be_summarised_are_refused_at_the_door(wrong, message):
     with pytest.raises(BadInput, match=message):
         make(**wrong)
+
+
+def test_scipys_compiled_functions_leave_its_package_to_those_who_need_more():
+    code = """
+import sys
+from rankwell.stats import special_functions, student_quantile
+quantile = student_quantile(0.95, 9)
+assert "scipy.special" not in sys.modules
+import scipy.special, scipy.stats
+assert scipy.special.stdtrit(9, 0.975) == quantile
+assert scipy.special.logsumexp([0.0]) == 0.0
+special_functions.cache_clear()
+assert special_functions() is scipy.special
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)

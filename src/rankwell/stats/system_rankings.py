@@ -9,7 +9,7 @@ import numpy as np
 
 from rankwell.core.tables import Floats
 from rankwell.errors import BadInput
-from rankwell.stats import check_level
+from rankwell.stats import check_level, special_functions
 
 
 class Friedman(NamedTuple):
@@ -93,10 +93,8 @@ def friedman(values: Floats, *, level: float = 0.95) -> Friedman | None:
         return None
     sums = ranks.sum(axis=0)
     chi_square = (systems - 1) * float(((sums - n * (systems + 1) / 2) ** 2).sum()) / spread
-    from scipy.special import chdtrc
-
     apart = studentised_range_quantile(level, systems) / math.sqrt(2) * math.sqrt(systems * (systems + 1) / (6 * n))
-    return Friedman(sums / n, chi_square, float(chdtrc(systems - 1, chi_square)), apart)
+    return Friedman(sums / n, chi_square, float(special_functions().chdtrc(systems - 1, chi_square)), apart)
 
 
 def connected_groups(ranks: Sequence[float], apart: float) -> list[tuple[int, ...]]:
