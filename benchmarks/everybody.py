@@ -1,6 +1,6 @@
 """rankwell against everybody, in an environment of its own: python benchmarks/everybody.py [--rounds 5] [--cases CASE...]
 
-    [--trec-eval PATH] [--only files|others] [--others SCRIPT...] [--torch SPEC...] [--installed]
+    [--trec-eval PATH] [--only files|others] [--others SCRIPT...] [--torch SPEC...] [--installed] [--against REV]
 
 Makes the cases, installs this checkout and the peers in build/bench-venv, lets each pair take turns, checks that the numbers
 agree, and writes benchmarks/RESULTS.md; the table between the marks `<!-- speed -->` and `<!-- /speed -->` of README.md is
@@ -57,6 +57,7 @@ class Other(NamedTuple):
 
 OTHERS = {
     "startup.py": Other("Start-up: whole processes on 50 queries × 1,000 lines"),
+    "commands.py": Other("Convert, check, fuse and scattered lines: whole processes"),
     "search.py": Other("k nearest neighbours: 10,000 and 100,000 vectors, and a million memory-mapped ones", ("--rounds", "3")),
     "captions.py": Other("Ranks of positives: 20,000 × 20,000 captions", ("--rounds", "3")),
     "agree.py": Other("Agreement of models: 5,000 papers", ("--turns", "5")),
@@ -100,7 +101,7 @@ def files_rows(cases: list[str], rounds: int, trec_eval: str | None) -> list[dic
     return rows
 
 
-def other_texts(scripts: list[str]) -> dict[str, str]:
+def other_texts(scripts: list[str], against: str | None) -> dict[str, str]:
     """What each of the other benchmarks prints; empty where it failed. What they need and is not there leaves them out."""
     texts = {}
     for script in scripts:
@@ -109,8 +110,9 @@ def other_texts(scripts: list[str]) -> dict[str, str]:
         if lacking or not (HERE / script).exists():
             print(f"{script}: left out, for {lacking[0] + ' is not installed' if lacking else 'it is not here'}\n", flush=True)
             continue
+        words = [*other.words, *(["--against", against] if against and script == "commands.py" else [])]
         start = time.perf_counter()
-        done = subprocess.run([str(PYTHON), script, *other.words], cwd=HERE, capture_output=True, text=True, check=False)
+        done = subprocess.run([str(PYTHON), script, *words], cwd=HERE, capture_output=True, text=True, check=False)
         texts[script] = "" if done.returncode else done.stdout.strip()
         print(f"{script}, {time.perf_counter() - start:.0f} s\n{texts[script] or done.stderr}\n", flush=True)
     return texts
@@ -215,6 +217,7 @@ def main() -> None:
     parser.add_argument(
         "--torch", nargs="+", default=[], help="what pip is told to install for torch; default: no torch, nor what needs it"
     )
+    parser.add_argument("--against", metavar="REV", help="an earlier revision that commands.py compares with this checkout")
     options = parser.parse_args()
     missing = [] if options.installed else install(options.torch)
     rows: list[dict[str, Any]] = []
@@ -225,7 +228,7 @@ def main() -> None:
             make_cases.make(run_files.CASES[case])
         rows = files_rows(options.cases, options.rounds, options.trec_eval)
     if options.only != "files":
-        texts = other_texts(options.others)
+        texts = other_texts(options.others, options.against)
     write_results(rows, texts, missing, options.trec_eval, options.rounds)
     if rows:
         write_readme(rows)
