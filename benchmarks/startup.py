@@ -45,28 +45,27 @@ def commands(*files: str) -> dict[str, list[str]]:
     return found
 
 
+PLAIN = ["evaluate", "--intervals", "none"]
+SWITCHED = "import rankwell.core.startup; rankwell.core.startup."
 TRICKS = {
-    "no collection of garbage": ("evaluate", "import gc; gc.set_threshold = lambda *_: None"),
-    "exit without taking modules apart": ("evaluate", "import os, sys; os._exit = sys.exit"),
-    "one thread of OpenBLAS": ("evaluate", "import rankwell.cli; rankwell.cli._spare_threads = lambda _: None"),
-    "common measures in plain Python": (
-        "trec-eval",
-        "import rankwell.compat.trec_small; rankwell.compat.trec_small.fits = lambda *_: False",
-    ),
+    "collect_garbage_rarely": (PLAIN, SWITCHED + "collect_garbage_rarely = lambda: None"),
+    "leave": (PLAIN, SWITCHED + "leave = lambda _, code: exit(code)"),
+    "start_one_thread": (PLAIN, SWITCHED + "start_one_thread = lambda arguments: None"),
+    "is_small": (["trec-eval", "-q"], SWITCHED + "is_small = lambda values: False"),
+    "stats.special_functions": (["evaluate", "--intervals", "t"], "import scipy.special"),
 }
-"""Every trick: the command that it is for, and the Python that switches it off."""
+"""Every trick by its function in rankwell.core.startup: the command that it is for, and the Python that switches it off."""
 
 
 def tricks(rounds: int, files: list[str]) -> None:
     """Prints what each trick saves."""
     print(f"{'':36} {'ms':>7} {'95 % interval':>18} {'cpu ms':>8} {'95 % interval':>18}")
-    for name, (command, off) in TRICKS.items():
-        further = ["--intervals", "none"] if command == "evaluate" else ["-q"]
-        arguments = [command, *files, *further]
+    for name, ((command, *options), off) in TRICKS.items():
+        arguments = [command, *options, *files]
         start = "import sys; from rankwell.cli import script; sys.exit(script())"
         found: list[tuple[float, float]] = []
         for turn in range(rounds + 1):
-            pair = [_taken([sys.executable, "-c", code, *arguments]) for code in (f"{off}; {start}", f"pass; {start}")]
+            pair = [_taken([sys.executable, "-c", code, *arguments]) for code in (f"{off}; {start}", start)]
             if turn:
                 found.append((pair[0][0] - pair[1][0], pair[0][1] - pair[1][1]))
         cells = [_median_interval([1000 * each[place] for each in found]) for place in (0, 1)]

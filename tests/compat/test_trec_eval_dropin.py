@@ -10,9 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from rankwell.compat import trec_eval, trec_inputs, trec_small
+from rankwell.compat import trec_eval, trec_inputs
 from rankwell.compat.trec_inputs import parse
 from rankwell.compat.trec_measures import MEASURES, plan
+from rankwell.core import startup
 from rankwell.core.kernels import native
 from rankwell.core.registry import MEASURES as OURS
 from rankwell.core.registry import parse_measure
@@ -74,7 +75,7 @@ def folder(tmp_path, monkeypatch):
 def size(request, monkeypatch):
     """Whether NumPy is worth its import: small files are evaluated without it, by other code."""
     if request.param == "large":
-        monkeypatch.setattr(trec_small, "MOST", -1)
+        monkeypatch.setattr(startup, "is_small", lambda _: False)
 
 
 @pytest.mark.usefixtures("size")
@@ -374,8 +375,8 @@ def test_a_run_that_is_read_ahead_gives_the_same(case, tmp_path, monkeypatch):
     begun, outcomes = list[compiled.Scan](), list[object]()
     begin = compiled.Scan.begin
     monkeypatch.setattr(compiled.Scan, "begin", lambda scan: (begun.append(scan), begin(scan)))
-    for most, large in ((trec_small.MOST, 1 << 60), (-1, 1 << 60), (-1, 0)):
-        monkeypatch.setattr(trec_small, "MOST", most)
+    for small, large in ((True, 1 << 60), (False, 1 << 60), (False, 0)):
+        monkeypatch.setattr(startup, "is_small", lambda _, small=small: small)
         monkeypatch.setattr(trec_inputs, "LARGE", large)
         try:
             outcomes.append(printed([*options.split(), "qrels", "run"], tmp_path, monkeypatch))

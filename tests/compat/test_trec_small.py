@@ -8,6 +8,7 @@ import pytest
 from rankwell.compat import trec_small, trec_views
 from rankwell.compat.trec_inputs import parse, read_ahead
 from rankwell.compat.trec_measures import MEASURES, plan
+from rankwell.core import startup
 from rankwell.core.kernels import native
 
 pytestmark = pytest.mark.skipif(native.library is None, reason="there is no compiled kernel, without which NumPy reads the files")
@@ -83,5 +84,5 @@ def test_many_judged_items_and_many_values_are_left_to_numpy(tmp_path, monkeypat
     size = len(judged.items) + 2 * len(judged.queries)
 
     for most, fits in ((size, True), (size - 1, False)):
-        monkeypatch.setattr(trec_small, "MOST", most)
+        monkeypatch.setattr(startup, "is_small", most.__ge__)
         assert trec_small.fits(lines, judged) == fits

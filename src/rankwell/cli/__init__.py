@@ -3,6 +3,8 @@
 import os
 import sys
 
+from rankwell.core import startup
+
 # `typing` itself takes a tenth of what `rankwell --version` does.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -10,25 +12,11 @@ if TYPE_CHECKING:
 
 
 def script() -> None:
-    """The process `rankwell`: runs the command and leaves at once.
-
-    Looking for garbage costs a short process a tenth of its time, and taking the modules apart at its end as much again.
-    """
-    import atexit
-    import contextlib
-    import gc
-
-    gc.set_threshold(100_000)
+    """The process `rankwell`: runs the command and leaves at once."""
+    startup.collect_garbage_rarely()
+    startup.start_one_thread(sys.argv[1:])
     _open_streams()
-    code = main()
-    if sys.argv[1:2] not in (["evaluate"], ["trec-eval"]):
-        # Other commands take longer, and run code of others that may want to tidy up.
-        sys.exit(code)
-    # Functions that modules registered with atexit run; only the teardown of modules is left out.
-    atexit._run_exitfuncs()  # pyright: ignore[reportPrivateUsage]
-    with contextlib.suppress(OSError, ValueError):
-        sys.stderr.flush()
-    os._exit(code)
+    startup.leave(sys.argv[1:], main())
 
 
 def _open_streams() -> None:
@@ -79,7 +67,6 @@ def _dispatch(arguments: list[str]) -> int:
         return 0
     from rankwell.errors import RankwellError
 
-    _spare_threads(arguments)
     try:
         if arguments[:1] == ["trec-eval"]:
             from rankwell.compat import trec_eval
@@ -105,13 +92,6 @@ def _dispatch(arguments: list[str]) -> int:
 
         _say(traceback.format_exc() + "rankwell: internal error; the lines above help to correct it, please report them.")
         return 3
-
-
-def _spare_threads(arguments: list[str]) -> None:
-    # OpenBLAS starts its threads while NumPy is imported, a fifth of a small run; some commands multiply no matrix.
-    plain = arguments[:1] == ["evaluate"] and "--intervals none" in " ".join(arguments).replace("=", " ")
-    if (plain or arguments[:1] == ["trec-eval"]) and "numpy" not in sys.modules:
-        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 
 def _run(arguments: list[str]) -> int:

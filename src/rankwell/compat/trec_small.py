@@ -15,6 +15,7 @@ from math import copysign, floor, inf, log, log2, nan
 from typing import TYPE_CHECKING, NamedTuple
 
 from rankwell.compat.trec_measures import LEAST_FOR_GEOMETRIC, Evaluated
+from rankwell.core import startup
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -25,9 +26,6 @@ if TYPE_CHECKING:
 
     # The values of a query at all ranks or shares of a measure; one at infinity where there are none.
     Form = Callable[["Query", Sequence[float]], list[float]]
-
-# With more judged items and values than these NumPy is worth its import.
-MOST = 40_000
 
 
 class Query(NamedTuple):
@@ -47,12 +45,8 @@ class Query(NamedTuple):
 
 def fits(lines: Sequence[Line], judged: JudgedRows) -> bool:
     """Whether all these lines are available here, and take little time."""
-    size = len(judged.items) + len(judged.queries) * len(lines)
-    return size <= MOST and all(line.trec.name in _FORMS and not _has_gains(line) for line in lines)
-
-
-def _has_gains(line: Line) -> bool:
-    return line.trec.kind == "pairs" and bool(line.given)
+    small = startup.is_small(len(judged.items) + len(judged.queries) * len(lines))
+    return small and all(line.trec.name in _FORMS and not (line.trec.kind == "pairs" and line.given) for line in lines)
 
 
 def evaluate(lines: Sequence[Line], options: Options, judged: JudgedRows, found: HitRows) -> Evaluated:
