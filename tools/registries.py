@@ -9,7 +9,7 @@ from rankwell.core.catalogue import Catalogue
 from rankwell.core.display import DISPLAYS
 from rankwell.core.registry import MEASURES
 from rankwell.encoders import ENCODERS, IMAGE_ENCODERS
-from rankwell.experiments.files import FORMER_FILES
+from rankwell.experiments.files import CELL_KINDS
 from rankwell.io.files import FORMATS
 from rankwell.neighbours import BACKENDS
 from rankwell.report import OUTPUTS
@@ -24,7 +24,7 @@ REGISTRIES: Mapping[str, Catalogue[Any] | Mapping[str, Any]] = {
     "formats": FORMATS,
     "formats of questions, answers and passages": ANSWER_FORMATS,
     "forms of image sets": FORMS,
-    "former experiment files": FORMER_FILES,
+    "kinds of cells in experiment files": CELL_KINDS,
     "conventions": CONVENTIONS,
     "transforms": TRANSFORMS,
     "fusion methods": METHODS,

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, TypedDict
+from typing import Any, Literal, NamedTuple, Protocol, TypedDict
 
 from rankwell.core.catalogue import Catalogue
 from rankwell.core.registry import suggest
@@ -173,7 +173,8 @@ def written(value: Any) -> str:
 
 def _top(source: Source) -> TomlTable:
     top = TomlTable.read(source)
-    if is_former(top.content):
+    # An earlier version's file has keys of its own; no others are worth loading every kind.
+    if not set(top.content) <= set(_TOP) and _convert(source.stem, top.content) is not None:
         command = f"rankwell convert experiment {source.name} NEW.toml"
         raise BadInput(f"{source.name} is in a format of an earlier version. Convert it once: {command}")
     top.allow(_TOP)
@@ -285,19 +286,27 @@ def _reject_duplicate_cells(cells: Sequence[Cell], file: str) -> None:
         seen.add(each.name)
 
 
-class FormerFile(NamedTuple):
-    """A kind of file of earlier versions. recognises: its content, by the keys. convert: stem and content -> tables of now."""
+class CellKind(Protocol):
+    """A kind of cells, in `cells/` of its task; plain, since it is sent to processes."""
 
-    recognises: Callable[[Mapping[str, Any]], bool]
-    convert: Callable[[str, Mapping[str, Any]], dict[str, Any]]
+    def evaluate(self, cells: Sequence[Any], progress: Callable[[str, int, int], None] | None, /) -> Iterator[str]:
+        """Evaluates planned cells of a group and writes their records; yields the error of each, "" where there is none.
+
+        An exception ends the whole run.
+        """
+        ...
+
+    @classmethod
+    def convert(cls, stem: str, content: Mapping[str, Any], /) -> dict[str, Any] | None:
+        """The tables of an experiment file for those of a file of an earlier version; None for any other content."""
+        ...
 
 
-FORMER_FILES: Catalogue[FormerFile] = Catalogue("former_files", "kind of earlier files")
+CELL_KINDS: Catalogue[type[CellKind]] = Catalogue("cells", "kind of cells")
 
 
-def is_former(content: Mapping[str, Any]) -> bool:
-    """Whether the content of a TOML file is of an earlier version."""
-    return any(FORMER_FILES[name].recognises(content) for name in FORMER_FILES)
+def _convert(stem: str, content: Mapping[str, Any]) -> dict[str, Any] | None:
+    return next((found for name in CELL_KINDS if (found := CELL_KINDS[name].convert(stem, content)) is not None), None)
 
 
 def convert_former(source: Source) -> str:
@@ -305,11 +314,10 @@ def convert_former(source: Source) -> str:
 
     Raises BadInput where no earlier version wrote such files.
     """
-    _, content = read_toml(source)
-    for name in FORMER_FILES:
-        if FORMER_FILES[name].recognises(content):
-            return "\n".join(_lines("", FORMER_FILES[name].convert(source.stem, content))).strip() + "\n"
-    raise BadInput(f"{source.name} is not a file of an earlier version; an experiment file needs no conversion.")
+    content = _convert(source.stem, read_toml(source)[1])
+    if content is None:
+        raise BadInput(f"{source.name} is not a file of an earlier version; an experiment file needs no conversion.")
+    return "\n".join(_lines("", content)).strip() + "\n"
 
 
 def _lines(path: str, content: Mapping[str, Any]) -> list[str]:

@@ -17,9 +17,9 @@ from rankwell.experiments.runner import source_of
 from rankwell.report.charts import draw
 from rankwell.report.line_charts import MOST_LINES, parameter_chart
 from rankwell.tasks.answers.answer_pairs import Predictions
+from rankwell.tasks.answers.cells.grid import PointResult, figures_of, plan_grid, run_grid, wide
 from rankwell.tasks.answers.commands.answers_grid import main_figures
 from rankwell.tasks.answers.formats import read_predictions, read_questions
-from rankwell.tasks.answers.grid import PointResult, figures_of, plan_grid, run_grid, wide
 
 GOLD = {
     "version": "v2.0",

@@ -316,6 +316,60 @@ def test_transforms_are_listed_with_their_data_and_with_the_data_sets_where_not_
     assert "transforms=a on m, n: query-expansion(k=2) (looks at gallery) " in run(one, two, plain)[1].replace("\n", " ")
 
 
+@pytest.fixture
+def museum(tmp_path: Path) -> Path:
+    """An experiment file of two systems on one data set."""
+    references = [f"r{place},{label},reference" for place, label in enumerate("aaabbb")]
+    queries = [f"q{place},{label},query" for place, label in enumerate("abababababab")]
+    (tmp_path / "images.csv").write_text("\n".join(["image,instance,split", *references, *queries]) + "\n")
+    right = np.array([[label == other for other in "aaabbb"] for label in "abababababab"], dtype=float)
+    np.save(tmp_path / "good.npy", right + np.linspace(0, 0.1, 6))
+    np.save(tmp_path / "bad.npy", -right + np.linspace(0, 0.1, 6))
+    for side, names in (("r", range(6)), ("q", range(12))):
+        (tmp_path / f"{side}.txt").write_text("".join(f"{side}{place}\n" for place in names))
+    (tmp_path / "museum.toml").write_text(
+        '[[dataset]]\nname = "m"\ntitle = "Museum"\ncommand = "instances"\nimages = "images.csv"\nscores = "{system}.npy"\n'
+        'query_ids = "q.txt"\nreference_ids = "r.txt"\n'
+        '[[system]]\nname = "good"\ntitle = "A net"\ntraining.time = "3 h"\n[[system]]\nname = "bad"\n'
+    )
+    return tmp_path / "museum.toml"
+
+
+def test_an_experiment_file_is_evaluated_where_it_changed_and_gives_one_table_for_any_number_of_jobs(run, museum: Path) -> None:
+    records = [museum.parent / "museum-results" / "m" / name / "cell.json" for name in ("good", "bad")]
+
+    code, out, err = run(museum, "--format", "json", "--jobs", 2)
+    before = [each.stat().st_mtime_ns for each in records]
+    np.save(museum.parent / "bad.npy", -np.load(museum.parent / "good.npy"))
+    again = run(museum, "--format", "json")
+
+    assert (code, again[0]) == (0, 0), err
+    rows = rows_of(out)
+    assert rows["A net", "Museum"]["mean"] == 100.0
+    assert rows["A net", "Museum"]["better_than"] == "bad"
+    assert rows["A net", "Museum"]["training_time"] == "3 h"
+    after = [each.stat().st_mtime_ns for each in records]
+    assert [old == new for old, new in zip(before, after, strict=True)] == [True, False]
+    for record in records:
+        record.unlink()
+    assert rows_of(run(museum, "--format", "json")[1]).keys() == rows_of(again[1]).keys()
+    assert run(museum, "--jobs", 2)[1].split("Performance")[0] == run(museum)[1].split("Performance")[0]
+
+
+def test_a_cell_that_fails_is_a_gap_with_its_reason_and_one_of_another_command_is_refused(run, museum: Path) -> None:
+    np.save(museum.parent / "bad.npy", np.full((12, 6), np.nan))
+    code, out, err = run(museum, "--format", "csv")
+
+    assert code == 2
+    assert "bad on Museum failed: " in err
+    assert "the score is nan" in err
+    assert [row["run"] for row in csv.DictReader(io.StringIO(out))] == ["A net", "bad"]
+    museum.write_text('[[dataset]]\nname = "m"\ncommand = "pairs"\nscores = "good.npy"\n[[system]]\nname = "a"\n')
+    code, _, err = run(museum)
+    assert code == 2
+    assert "museum.toml:3: dataset 'm': command is 'pairs'; expected 'instances'" in err
+
+
 def test_the_table_is_written_in_every_form(run, tmp_path: Path) -> None:
     folder = written(tmp_path / "r", "m", {"a": [1, 0]})
 

@@ -14,12 +14,12 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import chain, groupby
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple
 
 from rankwell.core.kernels.workers import crew, limit_threads, processors
 from rankwell.encoders.sentence_transformers import hash_folder
 from rankwell.errors import BadUsage
-from rankwell.experiments.files import Cell
+from rankwell.experiments.files import Cell, CellKind
 from rankwell.report.folder import digest_of
 from rankwell.report.present import Progress
 from rankwell.store import Source
@@ -67,17 +67,6 @@ class CellResult(NamedTuple):
     def has_results(self) -> bool:
         """Whether its folder holds results of its recipe."""
         return self.status in ("done", "kept")
-
-
-class CellKind(Protocol):
-    """A kind of cells; plain, since it is sent to processes."""
-
-    def evaluate(self, cells: Sequence[PlannedCell], progress: Progress, /) -> Iterator[str]:
-        """Evaluates cells of a group and writes their records; yields the error of each, "" where there is none.
-
-        An exception ends the whole run.
-        """
-        ...
 
 
 def evaluate_cells(

@@ -17,8 +17,8 @@ from rankwell.report.folder import digest_of, remove_stale
 from rankwell.report.line_charts import parameter_chart
 from rankwell.report.present import FormatOption, JobsOption, Output, OutputOption, Progress
 from rankwell.store import Source, refuse_blocked, write_text
+from rankwell.tasks.answers.cells.grid import PointResult, figures_of, run_grid, wide
 from rankwell.tasks.answers.evaluation import evaluate_answers
-from rankwell.tasks.answers.grid import PointResult, figures_of, run_grid, wide
 
 _SHOWN = 6
 _SEARCHED = ("Best(", "BestThreshold(", "AnswerAP(")

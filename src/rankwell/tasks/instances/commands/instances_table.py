@@ -3,7 +3,9 @@
 import math
 import sys
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import chdir
+from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
@@ -16,20 +18,22 @@ from rankwell.core.registry import parse_measure, suggest
 from rankwell.core.tables import Floats, sort_ids
 from rankwell.errors import BadInput, BadUsage, RankwellError
 from rankwell.experiments.comparison.folders import split_name
-from rankwell.experiments.files import SystemStatement, read_statements
-from rankwell.io.result_folder import ResultFolder, read_performance, read_results, read_summary
-from rankwell.report.present import Output, OutputOption
+from rankwell.experiments.files import SystemStatement, read_experiment, read_statements
+from rankwell.experiments.runner import evaluate_cells
+from rankwell.experiments.runner.planning import plan_cells
+from rankwell.io.result_folder import ResultFolder, read_performance, read_results, read_summary, values_behind
+from rankwell.report.present import JobsOption, Output, OutputOption, Progress
 from rankwell.report.system_formats import render_system_tables
 from rankwell.report.system_table import SystemCost, SystemFigure, SystemTable, TableFormat
 from rankwell.stats.granularity import granularity_of
 from rankwell.stats.multiple_comparisons import holm
 from rankwell.stats.paired_randomisation import paired_randomisation
 from rankwell.store import refuse_blocked, write_text
+from rankwell.tasks.instances.cells.systems import SystemCells
 from rankwell.tasks.instances.statistics import published_instances
 
 _TASK = ("exclude", "ties", "contentless", "absent", "no_relevant", "level")
-_FILES = {"table": "txt", "latex": "tex"}
-_WRITTEN: tuple[TableFormat, ...] = ("csv", "json", "md", "latex", "html")
+_WRITTEN: Mapping[TableFormat, str] = {"csv": "csv", "json": "json", "md": "md", "latex": "tex", "html": "html"}
 
 
 def table(
@@ -40,8 +44,10 @@ def table(
     alpha: float = 0.05,
     resamples: int = 100_000,
     seed: int = 0,
+    jobs: JobsOption = 1,
     format: Annotated[TableFormat, Option(("--format", "-f"))] = "table",  # noqa: A002
     output: OutputOption = None,
+    progress: Progress = None,
 ) -> Output:
     """Set evaluated systems side by side: systems × data sets with intervals and significance, what each took, published figures.
 
@@ -51,7 +57,8 @@ def table(
     Parameters
     ----------
     results
-        Folders that `rankwell instances evaluate -o` wrote, each as FOLDER or DATASET=FOLDER.
+        Folders that `rankwell instances evaluate -o` wrote, each as FOLDER or DATASET=FOLDER; or an experiment file, NAME.toml,
+        whose data sets have command = "instances": cells that have changed are evaluated into NAME-results, as in bench.
     published
         The figures that the source printed (CLICIDE, GaRoFou; Mean Precision@1) beside them; impossible ones are marked.
     system
@@ -65,6 +72,8 @@ def table(
         Swaps that are drawn where not all can be counted.
     seed
         Seed of these swaps.
+    jobs
+        Processes that evaluate cells of an experiment file at the same time; the processors are divided among them.
     format
         How to print; html is a page of its own.
     output
@@ -76,26 +85,63 @@ def table(
         raise BadUsage("name folders that `rankwell instances evaluate -o` wrote; or --published for the source's figures alone.")
     if not 0 < alpha < 1:
         raise BadUsage(f"--alpha {alpha}: the level lies between 0 and 1, as 0.05 does.")
-    found = _Results([_dataset(text) for text in results], _statements(system or []), measure)
-    if published and found.measure != published_instances().measure:
-        raise BadUsage(
-            f"the published figures are {published_instances().measure}, the table shows {found.measure}; leave one out."
-        )
-    better, notes = found.compared(alpha=alpha, resamples=resamples, seed=seed)
-    entries = [*found.entries(better), *(_published() if published else [])]
-    made = SystemTable(found.measure, found.label, entries, found.costs(), found.rules(alpha, published=published))
+    statements = _statements(system or [])
+    cells: list[_Cell] = []
+    for text in results:
+        if text.endswith(".toml") and Path(text).is_file():
+            cells += _evaluated(text, statements, jobs, progress)
+        else:
+            name, place = split_name(text)
+            cells.append(_Cell(Path(place), name))
+    found, source = _read(cells, statements, measure), published_instances()
+    exact, label = (found[0].row["measure"], found[0].row["label"]) if found else (source.measure, source.label)
+    if published and exact != source.measure:
+        raise BadUsage(f"the published figures are {source.measure}, the table shows {exact}; leave one out.")
+    better, notes = _compared(found, alpha=alpha, resamples=resamples, seed=seed)
+    failed = [each for each in cells if each.error]
+    gaps = [
+        SystemFigure(statements[each.system].title, each.dataset, None, None, "", gap="failed", why=each.error) for each in failed
+    ]
+    entries = [*(each.figure(better) for each in found), *gaps, *(_published() if published else [])]
+    made = SystemTable(exact, label, entries, [each.cost for each in found], _rules(found, alpha, published=published))
     if output is not None:
-        for kind in _WRITTEN:
-            write_text(output / f"table.{_FILES.get(kind, kind)}", render_system_tables([made], kind, notes=notes))
+        for kind, suffix in _WRITTEN.items():
+            write_text(output / f"table.{suffix}", render_system_tables([made], kind, notes=notes))
         notes = [*notes, f"wrote {output}/"]
     text = render_system_tables([made], format, notes=notes, terminal=report.terminal_of(sys.stdout))
-    return Output(text=text, notes=tuple(notes if format not in ("json", "html") else notes[-1:] if output is not None else ()))
+    said = notes if format not in ("json", "html") else notes[-1:] if output is not None else []
+    said = [*said, *(f"{each.system} on {each.dataset} failed: {each.error}" for each in failed)]
+    return Output(text=text, notes=tuple(said), exit_code=2 if failed else 0)
 
 
-def _dataset(text: str) -> tuple[str, Path]:
-    """The data set of a folder, "" where only the folder states it, and the folder."""
-    name, place = split_name(text)
-    return (name, Path(place)) if name else ("", Path(text))
+class _Cell(NamedTuple):
+    """A folder of results, or the error in their place. dataset, system: "" where the folder names them."""
+
+    folder: Path
+    dataset: str = ""
+    system: str = ""
+    error: str = ""
+
+
+def _evaluated(file: str, statements: dict[str, SystemStatement], jobs: int, progress: Progress) -> list[_Cell]:
+    """The cells of an experiment file, evaluated where they have changed; the statements in it join the others."""
+    found, stated = read_experiment(file), read_statements(file)
+    folder = (found.folder / f"{found.stem}-results").absolute()
+    refuse_blocked(folder, folder=True)
+    with chdir(found.folder):
+        plans = plan_cells(found, folder, progress=progress)
+        other = next((each.cell.command for each in plans if each.work.stem != "instances_evaluate"), None)
+        if other is not None:
+            raise BadInput(f"{other.where} is {other.value!r}; expected 'instances', whose results this table shows.")
+        done = list(evaluate_cells(SystemCells(), plans, jobs=jobs, progress=progress))
+    for cell in found.cells:
+        statements.setdefault(cell.system, stated[cell.entry]._replace(title=found.titles["system", cell.system]))
+    if not any(each.has_results for each in done):
+        raise BadInput(f"{file}: no cell could be evaluated; first {done[0].plan.cell.name}: {done[0].error}")
+    return [
+        _Cell(each.plan.folder, found.titles["dataset", each.plan.cell.dataset], each.plan.cell.system, each.error)
+        for each in done
+    ]
 
 
 def _statements(places: Sequence[str]) -> dict[str, SystemStatement]:
@@ -113,53 +159,95 @@ def _statements(places: Sequence[str]) -> dict[str, SystemStatement]:
     return found
 
 
-def _published() -> list[SystemFigure]:
+def _published() -> Iterator[SystemFigure]:
     source = published_instances()
-    entries: list[SystemFigure] = []
     for each in source.systems:
         n = source.datasets[each.dataset].queries
         granularity = granularity_of(each.figure, n)
         warning = "" if granularity.possible else str(granularity)
-        entries.append(SystemFigure(each.system, each.dataset, float(each.figure), n, printed=each.figure, warning=warning))
-    return entries
+        yield SystemFigure(each.system, each.dataset, float(each.figure), n, printed=each.figure, warning=warning)
 
 
-class _Result(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class _Result:
     """One run on one data set. row: of the summary, for the measure. performance: of the whole folder."""
 
+    run: str
+    dataset: str
     folder: ResultFolder
     row: Mapping[str, Any]
     performance: Mapping[str, Any]
+    stated: SystemStatement
+
+    @property
+    def shown(self) -> str:
+        """The name in the table."""
+        return self.stated.title or self.run
 
     @property
     def values(self) -> dict[str, float]:
         """The value of every query that counts."""
-        own = next(each for each in self.folder.values if (each.run, each.measure) == (self.row["run"], self.row["measure"]))
-        pairs = zip(own.queries, own.values.tolist(), strict=True)
+        own = values_behind(self.row, self.folder.values, self.folder.row_attributes)
+        pairs = () if own is None else zip(own.queries, own.values.tolist(), strict=True)
         return {query: value for query, value in pairs if not math.isnan(value)}
 
+    @property
+    def task(self) -> dict[str, str]:
+        """The rules that decide which question the figures answer, by name, as far as the folder states them."""
+        rules, positives = self.folder.rules, self.folder.inputs.get("positives")
+        found = {name.replace("_", "-"): str(rules[name]) for name in _TASK if name in rules}
+        images = rules.get("images")
+        if isinstance(images, Mapping) and "digest" in images:
+            digest = str(images["digest"]).removeprefix("sha256:")[:8]
+            found["gallery"] = f"{images.get('references')} references and {images.get('queries')} queries [{digest}]"
+        return found if positives is None else {**found, "positives": positives.removeprefix("sha256:")[:8]}
 
-class _Results:
-    """Every run of every folder, with its row for the measure; the keys are run and data set."""
+    def figure(self, better: Mapping[tuple[str, str], tuple[str, ...]]) -> SystemFigure:
+        """The cell; shares come in percent."""
+        scale, unit = (100.0, "percent") if self.row["unit"] == "share" else (1.0, self.row["unit"])
+        names = ("mean", "ci_low", "ci_high", "sd")
+        scaled: dict[str, Any] = {name: None if self.row.get(name) is None else scale * self.row[name] for name in names}
+        marks = better.get((self.run, self.dataset), ())
+        return SystemFigure(self.shown, self.dataset, n=self.row["n"], unit=unit, better_than=marks, **scaled)
 
-    def __init__(self, places: Sequence[tuple[str, Path]], systems: Mapping[str, SystemStatement], measure: str) -> None:
-        self._systems = systems
-        self._found: dict[tuple[str, str], _Result] = {}
-        for name, path in places:
-            self._read(name, path, measure)
-        unknown = next((name for name in systems if name not in {run for run, _ in self._found}), None)
-        if unknown is not None:
-            raise BadUsage(f"--system {unknown}: there is no run named so; {suggest(unknown, {run for run, _ in self._found})}")
-        rows = [each.row for each in self._found.values()]
-        self.measure: str = rows[0]["measure"] if rows else published_instances().measure
-        self.label: str = rows[0]["label"] if rows else published_instances().label
-        other = next((row for row in rows if row["measure"] != self.measure), None)
-        if other is not None:
-            raise BadInput(f"{measure} is {self.measure} in one folder and {other['measure']} in another; name it exactly.")
+    @property
+    def cost(self) -> SystemCost:
+        """The cost, as far as it was measured, and the statements of the system's user."""
+        name = str(self.row["run"])
+        own: Mapping[str, Any] = self.performance.get("runs", {}).get(name, {})
+        machine: Mapping[str, Any] = self.performance.get("machine", {})
+        number = machine.get("processors")
+        hardware = [machine.get("processor"), f"{number} processors" if number else "", machine.get("system")]
+        measured = {
+            "encode_seconds_per_image": own.get("encode_seconds_per_image"),
+            "seconds_per_query": own.get("seconds_per_query"),
+            "evaluation_seconds": own.get("seconds_evaluation"),
+            "peak_memory_mib": self.performance.get("peak_memory_mib"),
+        }
+        stated = self.stated
+        return SystemCost(
+            self.shown,
+            self.dataset,
+            **{name: float(value) if isinstance(value, (int, float)) else None for name, value in measured.items()},
+            dimension=own.get("dimensions"),
+            images=own.get("images"),
+            hardware=", ".join(str(part) for part in hardware if part),
+            training_time=stated.training_time,
+            training_hardware=stated.training_hardware,
+            training_data=stated.training_data,
+            from_cache=own.get("images_from_cache"),
+        )
 
-    def _read(self, name: str, path: Path, measure: str) -> None:
+
+def _read(cells: Sequence[_Cell], statements: Mapping[str, SystemStatement], measure: str) -> list[_Result]:
+    """Every run of every folder. Raises BadInput for a measure that one lacks, and for two results of a run on a data set."""
+    found: dict[tuple[str, str], _Result] = {}
+    for cell in cells:
+        if cell.error:
+            continue
+        path = cell.folder
         folder, rows, performance = read_results(path), read_summary(path), read_performance(path)
-        dataset = name or str(folder.rules.get("dataset") or "")
+        dataset = cell.dataset or str(folder.rules.get("dataset") or "")
         if not dataset:
             raise BadInput(f"{path} does not say which data set it is for; name it, as DATASET={path}.")
         for run in folder.runs:
@@ -167,143 +255,73 @@ class _Results:
             named = [row for row in mine if row["measure"] == measure] or [row for row in mine if row["label"] == measure]
             if not named:
                 raise BadInput(f"{path}: {run} has no {measure}; {suggest(measure, {str(row['label']) for row in mine})}")
-            if (run, dataset) in self._found:
-                both = f"{self._found[run, dataset].folder.place} and {path} both have the run {run!r} on {dataset!r}"
+            name = run if not cell.system else cell.system if len(folder.runs) == 1 else f"{cell.system} {run}"
+            if (name, dataset) in found:
+                both = f"{found[name, dataset].folder.place} and {path} both have the run {name!r} on {dataset!r}"
                 raise BadInput(f"{both}; leave one out, or name its data set, as DATASET={path}.")
-            self._found[run, dataset] = _Result(folder, named[0], performance)
+            stated = statements.get(name, SystemStatement())
+            found[name, dataset] = _Result(name, dataset, folder, named[0], performance, stated)
+    runs = {run for run, _ in found} | {cell.system for cell in cells}
+    unknown = next((name for name in statements if name not in runs), None)
+    if unknown is not None:
+        raise BadUsage(f"--system {unknown}: there is no run named so; {suggest(unknown, runs - {''})}")
+    measures = list(dict.fromkeys(each.row["measure"] for each in found.values()))
+    if len(measures) > 1:
+        raise BadInput(f"{measure} is {measures[0]} in one folder and {measures[1]} in another; name it exactly.")
+    return list(found.values())
 
-    def _shown(self, run: str) -> str:
-        return self._systems[run].title or run if run in self._systems else run
 
-    def entries(self, better: Mapping[tuple[str, str], Sequence[str]]) -> list[SystemFigure]:
-        """The cells; shares come in percent."""
-        found: list[SystemFigure] = []
-        for (run, dataset), (_, row, _) in self._found.items():
-            scale, unit = (100.0, "percent") if row["unit"] == "share" else (1.0, row["unit"])
-            scaled: dict[str, Any] = {
-                name: None if row.get(name) is None else scale * row[name] for name in ("mean", "ci_low", "ci_high", "sd")
-            }
-            marks = tuple(self._shown(other) for other in better.get((run, dataset), ()))
-            found.append(SystemFigure(self._shown(run), dataset, n=row["n"], unit=unit, better_than=marks, **scaled))
-        return found
+def _compared(
+    found: Sequence[_Result], *, alpha: float, resamples: int, seed: int
+) -> tuple[dict[tuple[str, str], tuple[str, ...]], list[str]]:
+    """The systems that each run is better than, on each data set, and notes on the tests."""
+    better: dict[tuple[str, str], tuple[str, ...]] = {}
+    notes: list[str] = []
+    sign = -1.0 if found and _lower_is_better(found[0].row["measure"]) else 1.0
+    for dataset in dict.fromkeys(each.dataset for each in found):
+        mine = [each for each in found if each.dataset == dataset]
+        columns = _columns(mine, notes)
+        differing = _differing(mine, notes)
+        pairs = [pair for pair in combinations(range(len(mine)), 2) if pair not in differing]
+        tests = paired_randomisation([(columns[a], columns[b]) for a, b in pairs], resamples=resamples, seed=seed)
+        adjusted = holm([1.0 if test.p is None else test.p for test in tests])
+        for (one, other), test, p in zip(pairs, tests, adjusted, strict=True):
+            if p <= alpha and test.difference:
+                winner, loser = (other, one) if sign * test.difference > 0 else (one, other)
+                key = mine[winner].run, dataset
+                better[key] = (*better.get(key, ()), mine[loser].shown)
+    return better, notes
 
-    def compared(self, *, alpha: float, resamples: int, seed: int) -> tuple[dict[tuple[str, str], list[str]], list[str]]:
-        """The runs that each run is better than, on each data set, and notes on the tests."""
-        better: dict[tuple[str, str], list[str]] = {}
-        notes: list[str] = []
-        sign = -1.0 if _lower_is_better(self.measure) else 1.0
-        for dataset in dict.fromkeys(dataset for _, dataset in self._found):
-            runs = [run for run, where in self._found if where == dataset]
-            columns, note = self._columns(runs, dataset)
-            if note:
-                notes.append(f"{dataset}: {note}")
-            rule_notes, differing = self._differing(runs, dataset)
-            notes += rule_notes
-            pairs = [pair for pair in combinations(runs, 2) if frozenset(pair) not in differing]
-            tests = paired_randomisation([(columns[a], columns[b]) for a, b in pairs], resamples=resamples, seed=seed)
-            adjusted = holm([1.0 if test.p is None else test.p for test in tests])
-            for (one, other), test, p in zip(pairs, tests, adjusted, strict=True):
-                if p <= alpha and test.difference:
-                    winner, loser = (other, one) if sign * test.difference > 0 else (one, other)
-                    better.setdefault((winner, dataset), []).append(loser)
-        return better, notes
 
-    def _differing(self, runs: Sequence[str], dataset: str) -> tuple[list[str], set[frozenset[str]]]:
-        """A note on each rule that is not the same for all systems of a data set, and the pairs that differ in any."""
-        tasks = {run: _task(self._found[run, dataset].folder) for run in runs}
-        notes: list[str] = []
-        differing: set[frozenset[str]] = set()
-        for rule in dict.fromkeys(rule for task in tasks.values() for rule in task):
-            sides: dict[str, list[str]] = {}
-            for run, task in tasks.items():
-                if rule in task:
-                    sides.setdefault(task[rule], []).append(run)
-            if len(sides) > 1:
-                shown = " against ".join(f"{value} ({', '.join(map(self._shown, those))})" for value, those in sides.items())
-                notes.append(f"{dataset}: {rule} differs, {shown}; such systems have different tasks and are not tested")
-                groups = combinations(sides.values(), 2)
-                differing |= {frozenset((one, other)) for these, those in groups for one in these for other in those}
-        return notes, differing
+def _differing(mine: Sequence[_Result], notes: list[str]) -> set[tuple[int, int]]:
+    """The pairs of systems of a data set that differ in any rule, with a note on each rule."""
+    tasks = [each.task for each in mine]
+    differing: set[tuple[int, int]] = set()
+    for rule in dict.fromkeys(rule for task in tasks for rule in task):
+        sides: dict[str, list[str]] = {}
+        for each, task in zip(mine, tasks, strict=True):
+            if rule in task:
+                sides.setdefault(task[rule], []).append(each.shown)
+        if len(sides) > 1:
+            shown = " against ".join(f"{value} ({', '.join(those)})" for value, those in sides.items())
+            notes.append(f"{mine[0].dataset}: {rule} differs, {shown}; such systems have different tasks and are not tested")
+            pairs = combinations(range(len(mine)), 2)
+            differing |= {(a, b) for a, b in pairs if len({task[rule] for task in (tasks[a], tasks[b]) if rule in task}) > 1}
+    return differing
 
-    def _columns(self, runs: Sequence[str], dataset: str) -> tuple[dict[str, Floats], str]:
-        """The values of every run over all queries of a data set, NaN where it has none, and a note where that differs."""
-        values = {run: self._found[run, dataset].values for run in runs}
-        queries = sort_ids({query for each in values.values() for query in each})
-        columns = {run: np.array([each.get(query, np.nan) for query in queries]) for run, each in values.items()}
-        sizes = sorted({len(each) for each in values.values()})
-        common = sum(all(query in each for each in values.values()) for query in queries)
-        if common == len(queries):
-            return columns, ""
-        note = f"the systems have {' and '.join(map(str, sizes))} queries, {common} in common"
+
+def _columns(mine: Sequence[_Result], notes: list[str]) -> list[Floats]:
+    """The values of every system over all queries of a data set, NaN where it has none, with a note where that differs."""
+    values = [each.values for each in mine]
+    queries = sort_ids({query for each in values for query in each})
+    common = sum(all(query in each for each in values) for query in queries)
+    if common < len(queries):
+        sizes = " and ".join(map(str, sorted({len(each) for each in values})))
+        note = f"{mine[0].dataset}: the systems have {sizes} queries, {common} in common"
         if common == 0:
-            raise BadInput(f"{dataset}: {note}; they were evaluated on different data sets, name each, as DATASET=FOLDER.")
-        return columns, f"{note}; each pair is tested over the queries that both have"
-
-    def costs(self) -> list[SystemCost]:
-        """The cost of every run, as far as it was measured, and the statements of its user."""
-        found: list[SystemCost] = []
-        for (run, dataset), (_, _, whole) in self._found.items():
-            own: Mapping[str, Any] = whole.get("runs", {}).get(run, {})
-            stated = self._systems.get(run, SystemStatement())
-            found.append(
-                SystemCost(
-                    self._shown(run),
-                    dataset,
-                    _number(own.get("encode_seconds_per_image")),
-                    _number(own.get("seconds_per_query")),
-                    _number(own.get("seconds_evaluation")),
-                    _number(whole.get("peak_memory_mib")),
-                    own.get("dimensions"),
-                    own.get("images"),
-                    _hardware(whole.get("machine", {})),
-                    stated.training_time,
-                    stated.training_hardware,
-                    stated.training_data,
-                    own.get("images_from_cache"),
-                )
-            )
-        return found
-
-    def rules(self, alpha: float, *, published: bool) -> dict[str, Any]:
-        """The rules of the table."""
-        rules: dict[str, Any] = {}
-        conventions = dict.fromkeys(str(folder.rules.get("convention", "")) for folder, _, _ in self._found.values())
-        if any(conventions):
-            rules["convention"] = ", ".join(filter(None, conventions))
-        if changed := self._transforms():
-            rules["transforms"] = "; ".join(changed)
-        several = {dataset for _, dataset in self._found if sum(where == dataset for _, where in self._found) > 1}
-        if several:
-            rules["test"] = "paired randomisation, two-sided, Holm over the pairs of a data set"
-            rules["alpha"] = alpha
-        if published:
-            rules["published"] = "as its source printed it, on its own queries"
-        return rules
-
-    def _transforms(self) -> list[str]:
-        """The transforms of each system, and the data that they look at."""
-        where: dict[tuple[str, str], list[str]] = {}
-        for (run, dataset), (folder, _, _) in self._found.items():
-            if folder.rules.get("transforms"):
-                transforms = f"{folder.rules['transforms']} (looks at {folder.rules.get('transductive')})"
-                where.setdefault((run, transforms), []).append(dataset)
-        everywhere = Counter(run for run, _ in self._found)
-        return [
-            f"{self._shown(run)}{'' if len(places) == everywhere[run] else ' on ' + ', '.join(places)}: {transforms}"
-            for (run, transforms), places in where.items()
-        ]
-
-
-def _task(folder: ResultFolder) -> dict[str, str]:
-    """The rules that decide which question a folder's figures answer, by name, as far as the folder states them."""
-    found = {name.replace("_", "-"): str(folder.rules[name]) for name in _TASK if name in folder.rules}
-    images = folder.rules.get("images")
-    if isinstance(images, Mapping) and "digest" in images:
-        digest = str(images["digest"]).removeprefix("sha256:")[:8]
-        found["gallery"] = f"{images.get('references')} references and {images.get('queries')} queries [{digest}]"
-    if "positives" in folder.inputs:
-        found["positives"] = folder.inputs["positives"].removeprefix("sha256:")[:8]
-    return found
+            raise BadInput(f"{note}; they were evaluated on different data sets, name each, as DATASET=FOLDER.")
+        notes.append(f"{note}; each pair is tested over the queries that both have")
+    return [np.array([each.get(query, np.nan) for query in queries]) for each in values]
 
 
 def _lower_is_better(measure: str) -> bool:
@@ -314,11 +332,28 @@ def _lower_is_better(measure: str) -> bool:
         return False
 
 
-def _number(value: Any) -> float | None:
-    return float(value) if isinstance(value, (int, float)) else None
-
-
-def _hardware(machine: Mapping[str, Any]) -> str:
-    number = machine.get("processors")
-    parts = [machine.get("processor"), f"{number} processors" if number else "", machine.get("system")]
-    return ", ".join(str(part) for part in parts if part)
+def _rules(found: Sequence[_Result], alpha: float, *, published: bool) -> dict[str, Any]:
+    """The rules of the table."""
+    rules: dict[str, Any] = {}
+    conventions = filter(None, dict.fromkeys(str(each.folder.rules.get("convention", "")) for each in found))
+    if convention := ", ".join(conventions):
+        rules["convention"] = convention
+    # The transforms of each system, and the data that they look at.
+    where: dict[tuple[str, str], list[str]] = {}
+    for each in found:
+        own = each.folder.rules
+        if own.get("transforms"):
+            key = each.shown, f"{own['transforms']} (looks at {own.get('transductive')})"
+            where.setdefault(key, []).append(each.dataset)
+    everywhere = Counter(each.shown for each in found)
+    if where:
+        rules["transforms"] = "; ".join(
+            f"{name}{'' if len(places) == everywhere[name] else ' on ' + ', '.join(places)}: {transforms}"
+            for (name, transforms), places in where.items()
+        )
+    if len({each.dataset for each in found}) < len(found):
+        rules["test"] = "paired randomisation, two-sided, Holm over the pairs of a data set"
+        rules["alpha"] = alpha
+    if published:
+        rules["published"] = "as its source printed it, on its own queries"
+    return rules

@@ -18,7 +18,7 @@ from rankwell.core.registry import suggest
 from rankwell.core.tables.ranking import Ranking
 from rankwell.engines import load_object
 from rankwell.errors import BadInput, BadUsage, RankwellError
-from rankwell.experiments.files import Cell, Experiment
+from rankwell.experiments.files import CELL_KINDS, Cell, Experiment
 from rankwell.experiments.runner import (
     PlannedCell,
     content_of,
@@ -109,7 +109,7 @@ def run_grid(
     """
     points = plan_grid(experiment, evaluate)
     plans = [_planned(each, folder, fresh=fresh) for each in points]
-    results = evaluate_cells(_GridCells(experiment.file, folder, evaluate, fresh), plans, jobs=jobs, progress=progress)
+    results = evaluate_cells(GridCells(experiment.file, folder, evaluate, fresh), plans, jobs=jobs, progress=progress)
     for point, plan, result in zip(points, plans, results, strict=True):
         record = read_record(plan.record)
         yield PointResult(point, **{name: record[name] for name in _RECORDED}, reused=result.status == "kept")
@@ -182,8 +182,11 @@ def _with_keys(point: GridPoint, digest: Callable[[str], str], content: Callable
 
 
 @dataclass(frozen=True)
-class _GridCells:
-    """The cells of a grid; those of one group share their answers."""
+class GridCells:
+    """Grids of `rankwell answers grid`; earlier files have `gold`, `[systems.NAME]`, `[parameters]`, `[evaluation]`, `[chart]`.
+
+    Cells of one group share their answers.
+    """
 
     file: str
     folder: Path
@@ -215,6 +218,17 @@ class _GridCells:
             write_text(each.record, json.dumps(record, indent=1) + "\n")
             yield ""
 
+    @classmethod
+    def convert(cls, _stem: str, content: Mapping[str, Any], /) -> dict[str, Any] | None:
+        """One data set, whose `vary` are the options of the evaluation; the systems keep their calls, files and parameters."""
+        if not (isinstance(content.get("systems"), dict) or "gold" in content):
+            return None
+        evaluation = {"vary": content["evaluation"]} if content.get("evaluation") else {}
+        dataset = {"name": "questions", "command": "answers", "gold": content.get("gold", ""), **evaluation}
+        shared = {name: content[name] for name in ("parameters", "chart") if name in content}
+        systems = [{"name": name, **table} for name, table in content.get("systems", {}).items()]
+        return {**shared, "dataset": [dataset], "system": systems}
+
     def _answers(self, point: GridPoint) -> Row:
         """The answers of a callable, as they are kept: seconds, and the columns of both tables."""
         path = self.folder / "answers" / f"{point.answers_key[:32]}.json"
@@ -239,6 +253,9 @@ class _GridCells:
     @cached_property
     def _tables(self) -> dict[str, Questions]:
         return {}
+
+
+CELL_KINDS.add("grid", GridCells)
 
 
 def _system_answers(result: Any, call: str) -> SystemAnswers:

@@ -1,0 +1,1 @@
+"""Cells of experiment files that are evaluated here."""

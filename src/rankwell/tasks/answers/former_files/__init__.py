@@ -1,1 +1,0 @@
-"""Files of earlier versions that became experiment files."""
