@@ -2,33 +2,24 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 from rankwell.errors import NothingToEvaluate
 from rankwell.report import Row, plain, visible
-from rankwell.report.charts import LEGEND, QUIET, columns_for, nice_edges, page, short_names
+from rankwell.report.charts import LEGEND, QUIET, columns_for, layer, nice_edges, page, quantity, short_names
 
 Bands = Literal["sd", "interval"]
 # Distinguishable for people who confuse red and green; curves over k have the first six, and dashes from the seventh run on.
 _COLOURS = ("#1f6fb2", "#d5672a", "#2e8b6f", "#8d5aa8", "#b58a14", "#5b6773", "#b0446a", "#3a3f8f")
 MOST_LINES = len(_COLOURS)
 COLOURS = _COLOURS[:6]
-_DASHES = ((1, 0), (6, 3), (2, 2))
+_DASHES = ([1, 0], [6, 3], [2, 2])
 _WIDTH, _HEIGHT = 300, 190
 _LOGARITHMIC_FROM = 25
+_ENDS = ("mean", "low", "high")
+_STROKES = {"symbolType": "stroke", "symbolOpacity": 1}
 _BOUNDS = {"share": (0.0, 1.0), "percent": (0.0, 100.0), "rank": (1.0, math.inf), "count": (0.0, math.inf)}
 _SHOWN = {"sd": "± one standard deviation over queries", "interval": "intervals of the means"}
-
-
-class _Point(NamedTuple):
-    """One mean, with its band as far as it is known, cut to what the unit allows."""
-
-    run: str
-    k: int
-    mean: float
-    low: float | None
-    high: float | None
-    cut: bool
 
 
 def k_curves(rows: Sequence[Row], *, bands: Bands = "sd", title: str | None = None) -> dict[str, Any]:
@@ -46,23 +37,23 @@ def k_curves(rows: Sequence[Row], *, bands: Bands = "sd", title: str | None = No
         raise NothingToEvaluate("no row has a mean, so there is no curve to draw; give summary rows over several k.")
     names = short_names(list(dict.fromkeys(row["run"] for row in known)))
     ks = sorted({int(row["k"]) for row in known})
-    parts: dict[str, tuple[str, list[_Point]]] = {}
+    signed = {_unit(row) for row in known if row["mean"] < 0}
+    parts: dict[str, tuple[str, list[dict[str, Any]]]] = {}
+    is_cut = False
     for row in known:
-        parts.setdefault(_word(row), (_unit(row), []))[1].append(_point(row, names[row["run"]], bands, known))
-    panels = [
-        _panel(
-            word if unit in ("share", "score") else f"{word}, {unit}",
-            points,
-            {
-                "width": _WIDTH * (2 if len(parts) == 1 else 1),
-                "names": list(names.values()),
-                "ks": ks,
-                "y": _values([each for other, each in parts.values() if other == unit]),
-            },
-        )
-        for word, (unit, points) in parts.items()
-    ]
-    spec = _page(title or "Measures over k", _subtitle(known, bands, list(parts.values())), panels)
+        band, narrower = _band(row, bands, signed=_unit(row) in signed)
+        is_cut |= narrower
+        point = {"run": names[row["run"]], "k": int(row["k"]), "mean": float(row["mean"]), **band}
+        parts.setdefault(_word(row), (_unit(row), []))[1].append(point)
+    panels: list[dict[str, Any]] = []
+    for word, (unit, points) in parts.items():
+        # All panels of one unit have one scale.
+        ends = [point[end] for other, each in parts.values() if other == unit for point in each for end in _ENDS]
+        panel = _k_panel(points, list(names.values()), ks, [end for end in ends if end is not None])
+        width = _WIDTH * (2 if len(parts) == 1 else 1)
+        panels.append({"title": _titled(word, unit), "width": width, "height": _HEIGHT, **panel})
+    every = [point for _, points in parts.values() for point in points]
+    spec = _page(title or "Measures over k", _subtitle(known, every, bands, is_cut=is_cut), panels)
     spec["spacing"] = {"row": 26, "column": 34}
     return spec
 
@@ -71,100 +62,80 @@ def _word(row: Row) -> str:
     return f"{str(row['label']).rpartition('@')[0]}@k" if "@" in str(row["label"]) else str(row["label"])
 
 
+def _titled(word: str, unit: str) -> str:
+    return word if unit in ("share", "score") else f"{word}, {unit}"
+
+
 def _unit(row: Row) -> str:
     return row.get("unit") or "share"
 
 
-def _point(row: Row, name: str, bands: Bands, rows: Sequence[Row]) -> _Point:
-    mean, sd = float(row["mean"]), row.get("sd")
+def _band(row: Row, bands: Bands, *, signed: bool) -> tuple[dict[str, float | None], bool]:
+    """The ends of a row's band, as far as they are known, cut to what the unit allows; and whether they are cut."""
     low, high = (row.get("ci_low"), row.get("ci_high")) if bands == "interval" else (None, None)
-    if bands == "sd" and sd is not None:
-        low, high = mean - sd, mean + sd
+    if bands == "sd" and row.get("sd") is not None:
+        low, high = float(row["mean"]) - row["sd"], float(row["mean"]) + row["sd"]
     if low is None or high is None:
-        return _Point(name, int(row["k"]), mean, None, None, cut=False)
-    low, high = float(low), float(high)
+        return {"low": None, "high": None}, False
     bottom, top = _BOUNDS.get(_unit(row), (-math.inf, math.inf))
-    if any(each["mean"] < 0 for each in rows if _unit(each) == _unit(row)):
-        bottom = -top
-    return _Point(name, int(row["k"]), mean, max(low, bottom), min(high, top), cut=low < bottom or high > top)
+    bottom = -top if signed else bottom
+    return {"low": max(float(low), bottom), "high": min(float(high), top)}, low < bottom or high > top
 
 
-def _subtitle(rows: Sequence[Row], bands: Bands, parts: Sequence[tuple[str, list[_Point]]]) -> str:
+def _subtitle(rows: Sequence[Row], points: Sequence[Row], bands: Bands, *, is_cut: bool) -> str:
     """The meaning of lines and bands, with the run where they are all of one run."""
     sizes = sorted({int(row["n"]) for row in rows if row.get("n")})
-    over = f" over {sizes[0]:,}" if len(sizes) == 1 else f" over {sizes[0]:,} to {sizes[-1]:,}" if sizes else ""
-    points = [point for _, part in parts for point in part]
-    runs, several = {point.run for point in points}, len({point.k for point in points}) > 1
-    text = f"{'lines' if several else 'points'}: means{over and over + ' queries'}"
-    if any(point.low is not None for point in points):
+    over = f" over {' to '.join(f'{size:,}' for size in dict.fromkeys((sizes[0], sizes[-1])))} queries" if sizes else ""
+    runs, several = {point["run"] for point in points}, len({point["k"] for point in points}) > 1
+    text = f"{'lines' if several else 'points'}: means{over}"
+    if any(point["low"] is not None for point in points):
         text += f"; {'bands' if several else 'bars'}: {_SHOWN[bands]}"
-    if any(point.cut for point in points):
+    if is_cut:
         text += ", cut at the measure's bounds"
     return f"{runs.pop()}; {text}" if len(runs) == 1 else text
 
 
-def _values(parts: Sequence[list[_Point]]) -> dict[str, Any]:
-    """The scale and ticks that all panels of one unit have: from 0, or below it where a value is, to the highest band."""
-    ends = [end for part in parts for point in part for end in (point.mean, point.low, point.high) if end is not None]
-    edges = nice_edges(min(0.0, *ends), max(ends), 5)
-    return {
-        "type": "quantitative",
-        "scale": {"domain": [edges[0], edges[-1]], "nice": False, "zero": False},
-        "axis": {"title": None, "values": edges, "labelFlush": False},
-    }
+def _k_panel(points: Sequence[Row], names: Sequence[str], ks: Sequence[int], ends: Sequence[float]) -> dict[str, Any]:
+    """The panel of one measure. ends: all that the scale covers, from 0, or below it where a value is.
 
-
-def _panel(title: str, points: Sequence[_Point], shared: Mapping[str, Any]) -> dict[str, Any]:
-    """A panel of one measure. shared: what every panel has, its `width`, the `names` of all runs, all `ks`, and the scale `y`."""
-    names, ks, y = shared["names"], shared["ks"], shared["y"]
-    colour = {
-        "field": "run",
-        "type": "nominal",
-        "scale": {"domain": names, "range": [COLOURS[place % len(COLOURS)] for place in range(len(names))]},
-        "legend": _legend(names),
-    }
-    several = len(ks) > 1
-    marks = _lines(names, y) if several else [_layer("rule", y, "low", y2="high", strokeWidth=3, opacity=0.45)]
-    marks.append(_layer("point", y, "mean", filled=True, size=60, opacity=1, stroke="white", strokeWidth=1))
+    Bands have faint edges, which show whose band ends where several overlap; the more runs, the paler they are.
+    """
+    y, legend = _scale(nice_edges(min(0.0, *ends), max(ends), 5)), {"columns": _columns(names), **_STROKES}
     x: dict[str, Any] = {"x": _cut_offs(ks)}
-    if not several:
+    if len(ks) == 1:
         x["xOffset"] = {"field": "run", "type": "nominal", "scale": {"domain": names}}
-    return {
-        "title": title,
-        "width": shared["width"],
-        "height": _HEIGHT,
-        "data": {
-            "values": [{"run": each.run, "k": each.k, "mean": each.mean, "low": each.low, "high": each.high} for each in points]
-        },
-        "encoding": {**x, "color": colour},
-        "layer": marks,
-    }
-
-
-def _lines(names: Sequence[str], y: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Bands with faint edges, which tell whose band ends where several overlap, and the lines; the more runs, the paler bands."""
-    opacity = max(0.045, round(0.26 / (1 + len(names) / 2), 3))
-    layers = [_layer("area", y, "low", y2="high", opacity=opacity)]
-    layers += [_layer("line", y, end, strokeWidth=1, opacity=0.35) for end in ("low", "high")]
-    line = _layer("line", y, "mean", strokeWidth=2.5)
-    if len(names) > len(COLOURS):
-        dashes = [list(_DASHES[place // len(COLOURS) % len(_DASHES)]) for place in range(len(names))]
-        scale = {"domain": names, "range": dashes}
-        line["encoding"]["strokeDash"] = {"field": "run", "type": "nominal", "scale": scale, "legend": _legend(names)}
-    return [*layers, line]
+        marks = [_layer("rule", y, "low", y2="high", strokeWidth=3, opacity=0.45)]
+    else:
+        marks = [_layer("area", y, "low", y2="high", opacity=max(0.045, round(0.26 / (1 + len(names) / 2), 3)))]
+        marks += [_layer("line", y, end, strokeWidth=1, opacity=0.35) for end in ("low", "high")]
+        marks.append(_layer("line", y, "mean", strokeWidth=2.5))
+        if len(names) > len(COLOURS):
+            dashes = [_DASHES[place // len(COLOURS) % len(_DASHES)] for place in range(len(names))]
+            marks[-1]["encoding"]["strokeDash"] = _series("run", names, dashes, legend)
+    marks.append(_layer("point", y, "mean", filled=True, size=60, opacity=1, stroke="white", strokeWidth=1))
+    colour = _series("run", names, [COLOURS[place % len(COLOURS)] for place in range(len(names))], legend)
+    return {"data": {"values": points}, "encoding": {**x, "color": colour}, "layer": marks}
 
 
 def _layer(mark: str, y: Mapping[str, Any], field: str, *, y2: str | None = None, **look: Any) -> dict[str, Any]:
-    ends = {"y": {**y, "field": field}} | ({"y2": {"field": y2}} if y2 else {})
-    return {"mark": {"type": mark, **look}, "transform": [{"filter": f"isValid(datum.{field})"}], "encoding": ends}
+    return layer(mark, {"y": {**y, "field": field}} | ({"y2": {"field": y2}} if y2 else {}), where=field, **look)
 
 
-def _legend(names: Sequence[str]) -> dict[str, Any] | None:
-    """Names in as many columns as fit above the panels, in the runs' order; nothing for a run alone."""
-    if len(names) == 1:
-        return None
-    room = 2 * _WIDTH // (max(map(len, names)) * 7 + 60)
-    return {"columns": max(1, min(room, len(names))), "symbolType": "stroke", "symbolOpacity": 1}
+def _series(field: str, names: Sequence[str], values: Sequence[Any], legend: Mapping[str, Any] | None) -> dict[str, Any]:
+    """A value of its own for each line, with a legend where there are several."""
+    scale = {"domain": names, "range": values}
+    return {"field": field, "type": "nominal", "scale": scale, "legend": legend if len(names) > 1 else None}
+
+
+def _columns(names: Sequence[str]) -> int:
+    """As many columns of a legend as fit above the panels."""
+    return max(1, min(2 * _WIDTH // (max(map(len, names)) * 7 + 60), len(names)))
+
+
+def _scale(edges: Sequence[float], **axis: Any) -> dict[str, Any]:
+    """A scale of values with ticks at the edges."""
+    own = {"title": None, "values": edges, **axis, "labelFlush": False}
+    return {"type": "quantitative", "scale": {"domain": [edges[0], edges[-1]], "nice": False, "zero": False}, "axis": own}
 
 
 def _cut_offs(ks: Sequence[int]) -> dict[str, Any]:
@@ -172,8 +143,7 @@ def _cut_offs(ks: Sequence[int]) -> dict[str, Any]:
     if len(ks) == 1:
         return {"field": "k", "type": "ordinal", "axis": {**axis, "grid": False}}
     kind, domain = _domain(ks[0], ks[-1])
-    scale = {"domain": domain, "nice": False, "zero": False, "type": kind}
-    return {"field": "k", "type": "quantitative", "scale": scale, "axis": {**axis, "format": "d"}}
+    return quantity("k", domain, {**axis, "format": "d"}, zero=False, type=kind)
 
 
 _PARAMETER_HEIGHT = 180
@@ -246,61 +216,39 @@ def _shown(value: Any) -> str:
 def _parameter_panel(
     label: str, rows: Sequence[Row], x: Mapping[str, Any], names: Mapping[str, str], *, crowded: bool, bars: bool
 ) -> dict[str, Any]:
-    unit = rows[0].get("unit") or "share"
     shown = list(names.values())
-    points = [_parameter_point(row, names[str(row["system" if crowded else "series"])], x) for row in rows]
-    drawn = ("mean", "low", "high") if bars else ("mean",)
-    y = _slope_scale([point[end] for point in points for end in drawn if point[end] is not None])
-    colours = [_COLOURS[place % len(_COLOURS)] for place in range(len(shown))]
-    legend = {
-        "symbolType": "stroke",
-        "symbolOpacity": 1,
-        "columns": max(1, min(len(shown), 2 * _WIDTH // (max(map(len, shown)) * 7 + 60))),
-    }
-    colour = {
-        "field": "series",
-        "type": "nominal",
-        "scale": {"domain": shown, "range": colours},
-        "legend": None if len(shown) == 1 else legend,
-    }
-    ends: dict[str, Any] = {"y": {**y, "field": "mean"}}
-    middle: dict[str, Any] = {"y": {**y, "field": "mean", **({"aggregate": "median"} if crowded else {})}}
+    points = [
+        {
+            "series": names[str(row["system" if crowded else "series"])],
+            "value": row["value"] if x["type"] == "quantitative" else _shown(row["value"]),
+            "mean": float(row["mean"]),
+            "low": plain(row.get("ci_low")),
+            "high": plain(row.get("ci_high")),
+        }
+        for row in rows
+    ]
+    y = _slope_scale([point[end] for point in points for end in (_ENDS if bars else ("mean",)) if point[end] is not None])
+    mean = {"y": {**y, "field": "mean"}}
+    line = {"y": {**mean["y"], "aggregate": "median"}} if crowded else dict(mean)
+    if len(shown) > 1:
+        # The first line is whole, the others have gaps of their own, so that equal lines are all to be seen.
+        dashes = [[1, 0], *([6, 3 + 3 * place] for place in range(1, len(shown)))]
+        line["strokeDash"] = _series("series", shown, dashes, None)
     bar = {"y": {**y, "field": "low"}, "y2": {"field": "high"}}
     layers = [
-        *([_mark("rule", bar, strokeWidth=3, opacity=0.3)] if bars else []),
-        _mark("line", {**middle, **_dashes(shown)}, strokeWidth=2.5),
-        _mark("point", ends, filled=True, size=28 if crowded else 60, opacity=0.4 if crowded else 1),
+        *([layer("rule", bar, strokeWidth=3, opacity=0.3)] if bars else []),
+        layer("line", line, strokeWidth=2.5),
+        layer("point", mean, filled=True, size=28 if crowded else 60, opacity=0.4 if crowded else 1),
     ]
+    colours = [_COLOURS[place % len(_COLOURS)] for place in range(len(shown))]
+    colour = _series("series", shown, colours, {**_STROKES, "columns": _columns(shown)})
     return {
-        "title": visible(label) if unit in ("share", "score") else f"{visible(label)}, {unit}",
+        "title": _titled(visible(label), _unit(rows[0])),
         "width": _WIDTH,
         "height": _PARAMETER_HEIGHT,
         "data": {"values": points},
-        "encoding": {"x": dict(x), "color": colour},
+        "encoding": {"x": x, "color": colour},
         "layer": layers,
-    }
-
-
-def _dashes(shown: Sequence[str]) -> dict[str, Any]:
-    """The first line is whole, the others have gaps of their own, so that equal lines are all to be seen."""
-    if len(shown) < 2:
-        return {}
-    patterns = [[1, 0], *([6, 3 + 3 * place] for place in range(1, len(shown)))]
-    scale = {"domain": list(shown), "range": patterns}
-    return {"strokeDash": {"field": "series", "type": "nominal", "scale": scale, "legend": None}}
-
-
-def _mark(mark: str, encoding: dict[str, Any], **look: Any) -> dict[str, Any]:
-    return {"mark": {"type": mark, **look}, "encoding": encoding}
-
-
-def _parameter_point(row: Row, name: str, x: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        "series": name,
-        "value": row["value"] if x["type"] == "quantitative" else _shown(row["value"]),
-        "mean": float(row["mean"]),
-        "low": plain(row.get("ci_low")),
-        "high": plain(row.get("ci_high")),
     }
 
 
@@ -308,14 +256,7 @@ def _slope_scale(ends: Sequence[float]) -> dict[str, Any]:
     """The scale and its ticks: what is there with some room, not from 0, as lines are read by their slope."""
     low, high = min(ends), max(ends)
     edges = nice_edges(low, high if high > low else low + max(abs(low), 1.0) * 0.1, 4)
-    return {
-        "type": "quantitative",
-        "scale": {"domain": [edges[0], edges[-1]], "nice": False, "zero": False},
-        "axis": {
-            "title": None,
-            "values": [round(edge, 12) for edge in edges if math.isfinite(edge)],
-            # As many decimals as the ticks need: 0.75 is not 0.8.
-            "format": ".12~g",
-            "labelFlush": False,
-        },
-    }
+    # As many decimals as the ticks need: 0.75 is not 0.8.
+    scale = _scale(edges, format=".12~g")
+    scale["axis"]["values"] = [round(edge, 12) for edge in edges if math.isfinite(edge)]
+    return scale

@@ -58,6 +58,8 @@ SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
 INK, QUIET, FAINT, ACCENT = "#1c2733", "#5b6773", "#e6eaee", "#1f6fb2"
 FONT = "Liberation Sans, Arial, Helvetica, sans-serif"
 _LONGEST = 34
+STEP = 26
+"""Height of a line of an interval panel."""
 
 
 def page(title: str, subtitle: str, panels: Sequence[dict[str, Any]], *, columns: int) -> dict[str, Any]:
@@ -143,19 +145,55 @@ def bounds(row: Row) -> tuple[float, float]:
     return row["mean"] if row["ci_low"] is None else row["ci_low"], row["mean"] if row["ci_high"] is None else row["ci_high"]
 
 
-def interval_layers(x: dict[str, Any], point: dict[str, Any], width: int) -> list[dict[str, Any]]:
-    """A line from `low` to `high`, the point at the mean, and the text `shown` to the right of the panel."""
-    return [
-        {
-            "mark": {"type": "rule", "strokeWidth": 3, "color": ACCENT, "opacity": 0.4, "strokeCap": "round"},
-            "encoding": {"x": {**x, "field": "low"}, "x2": {"field": "high"}},
-        },
-        point,
-        {
-            "mark": {"type": "text", "align": "left", "fontSize": 11, "color": INK},
-            "encoding": {"x": {"value": width + 8}, "text": {"field": "shown", "type": "nominal"}},
-        },
-    ]
+def quantity(field: str, domain: Sequence[float], axis: Mapping[str, Any] | None, **scale: Any) -> dict[str, Any]:
+    """The encoding of a number over a fixed range."""
+    return {"field": field, "type": "quantitative", "scale": {"domain": domain, "nice": False, **scale}, "axis": axis}
+
+
+def layer(mark: str, encoding: Mapping[str, Any], *, where: str = "", **look: Any) -> dict[str, Any]:
+    """Marks of one kind. where: the field that must have a value, "" for all data."""
+    drawn = {"transform": [{"filter": f"isValid(datum.{where})"}]} if where else {}
+    return {"mark": {"type": mark, **look}, **drawn, "encoding": encoding}
+
+
+def interval_mark(row: Row, name: str, **further: Any) -> dict[str, Any]:
+    """The cells that a dot, its line and its figure are drawn from."""
+    low, high = bounds(row)
+    return {"name": name, "mean": row["mean"], "low": low, "high": high, **further, "shown": written(row["mean"], row["unit"])}
+
+
+def interval_panel(
+    marks: Sequence[Row],
+    names: Sequence[str],
+    domain: Sequence[float],
+    *,
+    axis: Mapping[str, Any],
+    point: Mapping[str, Any],
+    fill: Mapping[str, Any] | None = None,
+    width: int = 250,
+    below: Sequence[Any] = (),
+) -> dict[str, Any]:
+    """A line per name: a rule from `low` to `high`, a point at the mean, the text `shown` to the right of the panel.
+
+    axis, point: further properties of the axis of names and of the points. fill: the points' fill, by datum. below: layers that
+    lie under these.
+    """
+    own = {"title": None, "grid": True, **axis}
+    x = quantity("mean", domain, {"title": None, "tickCount": 5}, zero=False)
+    ends = {"x": {**x, "field": "low"}, "x2": {"field": "high"}}
+    text = {"x": {"value": width + 8}, "text": {"field": "shown", "type": "nominal"}}
+    return {
+        "width": width,
+        "height": {"step": STEP},
+        "data": {"values": marks},
+        "encoding": {"y": {"field": "name", "type": "nominal", "scale": {"domain": names}, "axis": own}},
+        "layer": [
+            *below,
+            layer("rule", ends, strokeWidth=3, color=ACCENT, opacity=0.4, strokeCap="round"),
+            layer("point", {"x": x} | ({"fill": fill} if fill else {}), **point),
+            layer("text", text, align="left", fontSize=11, color=INK),
+        ],
+    }
 
 
 def is_difference(measure: str) -> bool:

@@ -11,22 +11,22 @@ from rankwell.report.charts import (
     ACCENT,
     INK,
     QUIET,
+    STEP,
     ChartData,
-    bounds,
     chart,
     columns_for,
     difference_title,
-    interval_layers,
+    interval_mark,
+    interval_panel,
     is_difference,
+    layer,
     nice_domain,
     p_value,
     page,
     panel_title,
+    quantity,
     short_names,
-    written,
 )
-
-_WIDTH, _STEP = 250, 26
 
 
 @chart("differences")
@@ -51,34 +51,21 @@ def differences(data: ChartData) -> dict[str, Any] | None:
 
 
 def _panel(title: str, rows: Sequence[Row], names: dict[str, str], *, named: bool) -> dict[str, Any]:
-    marks: list[dict[str, Any]] = []
-    for row in rows:
-        low, high = bounds(row)
-        mark = {"name": names[f"{row['run']} − {row['against']}"], "mean": row["mean"], "low": low, "high": high}
-        shown = ("+" if row["mean"] > 0 else "") + written(row["mean"], row["unit"])
-        marks.append({**mark, "decisive": row["decisive"], "shown": shown})
+    marks = [interval_mark(row, names[f"{row['run']} − {row['against']}"], decisive=row["decisive"]) for row in rows]
+    for mark in marks:
+        mark["shown"] = ("+" if mark["mean"] > 0 else "") + mark["shown"]
     ends = [0.0, *(float(mark[end]) for mark in marks for end in ("low", "high"))]
-    domain = nice_domain(min(ends), max(ends))
-    axis = {"title": None, "grid": True, "labels": named}
-    y = {"field": "name", "type": "nominal", "scale": {"domain": list(names.values())}, "axis": axis}
-    scale = {"domain": domain, "nice": False, "zero": False}
-    x = {"field": "mean", "type": "quantitative", "scale": scale, "axis": {"title": None, "tickCount": 5}}
-    fill = {"condition": {"test": "datum.decisive", "value": ACCENT}, "value": "white"}
-    point = {"mark": {"type": "point", "size": 70, "stroke": ACCENT, "opacity": 1}, "encoding": {"x": x, "fill": fill}}
-    return {
-        "title": visible(title),
-        "width": _WIDTH,
-        "height": {"step": _STEP},
-        "data": {"values": marks},
-        "encoding": {"y": y},
-        "layer": [
-            {
-                "mark": {"type": "rule", "color": QUIET, "strokeWidth": 1},
-                "encoding": {"x": {"datum": 0}, "y": {"value": 0}, "y2": {"value": len(names) * _STEP}},
-            },
-            *interval_layers(x, point, _WIDTH),
-        ],
-    }
+    zero = layer("rule", {"x": {"datum": 0}, "y": {"value": 0}, "y2": {"value": len(names) * STEP}}, color=QUIET, strokeWidth=1)
+    panel = interval_panel(
+        marks,
+        list(names.values()),
+        nice_domain(min(ends), max(ends)),
+        axis={"labels": named},
+        point={"size": 70, "stroke": ACCENT, "opacity": 1},
+        fill={"condition": {"test": "datum.decisive", "value": ACCENT}, "value": "white"},
+        below=[zero],
+    )
+    return {"title": visible(title), **panel}
 
 
 # Distinguishable for people who confuse red and green.
@@ -125,41 +112,23 @@ def _delta_panel(values: Values, row: Row, reach: float) -> dict[str, Any]:
         {"from": place * step / n, "to": min((place + 1) * step, n) / n, "difference": value, "won": value * sign > 0}
         for place, value in enumerate(drawn)
     ]
-    x = {
-        "field": "from",
-        "type": "quantitative",
-        "scale": {"domain": [0, 1], "nice": False},
-        "axis": {"title": "share of queries", "format": ".0%", "grid": False, "tickCount": 5, "labelFlush": True},
-    }
-    y = {
-        "field": "difference",
-        "type": "quantitative",
-        "scale": {"domain": [-1.05 * reach, 1.05 * reach], "nice": False},
-        "axis": {"title": None, "tickCount": 5},
-    }
-    name = f"{visible(row['run'])} − {visible(row['against'])}"
+    shares = {"title": "share of queries", "format": ".0%", "grid": False, "tickCount": 5, "labelFlush": True}
+    y = quantity("difference", [-1.05 * reach, 1.05 * reach], {"title": None, "tickCount": 5})
+    colour = {"condition": {"test": "datum.won", "value": ACCENT}, "value": _LOST}
+    ends = {"x": quantity("from", [0, 1], shares), "x2": {"field": "to"}, "y": y, "y2": {"datum": 0}, "color": colour}
+    counts = [{"shown": f"{row['wins']} won, {row['ties']} tied, {row['losses']} lost"}]
+    corner = {"x": {"value": _DELTA_WIDTH}, "y": {"value": 2}, "text": {"field": "shown", "type": "nominal"}}
+    look = {"type": "text", "align": "right", "baseline": "top", "fontSize": 11, "color": QUIET}
+    name = f"{visible(row['run'])} − {visible(row['against'])}: {difference_title(row)}"
     return {
-        "title": {"text": f"{name}: {difference_title(row)}", "subtitle": _caption(row), "limit": _DELTA_WIDTH + 40},
+        "title": {"text": name, "subtitle": _caption(row), "limit": _DELTA_WIDTH + 40},
         "width": _DELTA_WIDTH,
         "height": _DELTA_HEIGHT,
         "data": {"values": bars},
         "layer": [
-            {
-                "mark": {"type": "rect", "opacity": 0.85},
-                "encoding": {
-                    "x": x,
-                    "x2": {"field": "to"},
-                    "y": y,
-                    "y2": {"datum": 0},
-                    "color": {"condition": {"test": "datum.won", "value": ACCENT}, "value": _LOST},
-                },
-            },
-            {"mark": {"type": "rule", "color": INK, "strokeWidth": 1}, "encoding": {"y": {"datum": 0, "type": "quantitative"}}},
-            {
-                "mark": {"type": "text", "align": "right", "baseline": "top", "fontSize": 11, "color": QUIET},
-                "data": {"values": [{"shown": f"{row['wins']} won, {row['ties']} tied, {row['losses']} lost"}]},
-                "encoding": {"x": {"value": _DELTA_WIDTH}, "y": {"value": 2}, "text": {"field": "shown", "type": "nominal"}},
-            },
+            layer("rect", ends, opacity=0.85),
+            layer("rule", {"y": {"datum": 0, "type": "quantitative"}}, color=INK, strokeWidth=1),
+            {"mark": look, "data": {"values": counts}, "encoding": corner},
         ],
     }
 
@@ -201,64 +170,44 @@ def _rank_panel(row: Row) -> dict[str, Any]:
     groups = [[ranks[run] for run in group] for group in row["not_told_apart"]]
     top = _AXIS + _BAR * (len(groups) + 1)
     height = top + _LINE * half + 6
-    domain = [1, len(order)]
     label: list[dict[str, Any]] = []
     for place, run in enumerate(order):
         left = place < half
         y = top + _LINE * (place if left else len(order) - 1 - place) + 10
-        label.append(
-            {
-                "rank": ranks[run],
-                "y": y,
-                "edge": 0 if left else _RANK_WIDTH,
-                "left": left,
-                "text": f"{names[run]}  {ranks[run]:.2f}",
-            }
-        )
+        name = {"left": left, "text": f"{names[run]}  {ranks[run]:.2f}"}
+        label.append({"rank": ranks[run], "y": y, "edge": 0 if left else _RANK_WIDTH, **name})
     bars = [{"from": min(group), "to": max(group), "y": _AXIS + _BAR * (place + 1)} for place, group in enumerate(groups)]
-    x = {"field": "rank", "type": "quantitative", "scale": {"domain": domain, "nice": False, "zero": False}}
     axis = {"title": None, "orient": "top", "grid": False, "domain": True, "domainColor": INK, "ticks": True, "tickColor": INK}
     axis |= {"values": list(range(1, len(order) + 1)), "format": ".0f", "offset": -_AXIS + 8}
-    y = {"field": "y", "type": "quantitative", "scale": {"domain": [height, 0], "nice": False}, "axis": None}
-    title = panel_title(row["label"], row["measure"], "share")
+    own = quantity("rank", [1, len(order)], None, zero=False)
+    x, y = {key: own[key] for key in ("field", "type", "scale")}, quantity("y", [height, 0], None)
+    # From the axis down to the height of a system's name; the bars over systems within the critical difference.
+    stems = {"x": {**x, "axis": axis}, "y": {**y, "field": "axis"}, "y2": {"field": "y"}}
+    joins = {"x": {**x, "field": "from"}, "x2": {"field": "to"}, "y": y}
     what = f"{row['queries']:,} queries, CD {row['critical_difference']:.3f}, Friedman p {p_value(row['p'])}"
     return {
-        "title": {"text": title, "subtitle": what},
+        "title": {"text": panel_title(row["label"], row["measure"], "share"), "subtitle": what},
         "width": _RANK_WIDTH,
         "height": height,
         "layer": [
-            _stems(label, x, axis, y),
+            {
+                "data": {"values": [{**each, "axis": _AXIS - 8} for each in label]},
+                **layer("rule", stems, color=QUIET, strokeWidth=1),
+            },
             *(_elbows([each for each in label if each["left"] is left], x, y, left=left) for left in (True, False)),
-            _joins(bars, x, y),
+            {"data": {"values": bars}, **layer("rule", joins, color=ACCENT, strokeWidth=4, strokeCap="round")},
         ],
-    }
-
-
-def _stems(label: Sequence[Row], x: dict[str, Any], axis: dict[str, Any], y: dict[str, Any]) -> dict[str, Any]:
-    """From the axis down to the height of a system's name."""
-    return {
-        "data": {"values": [{**each, "axis": _AXIS - 8} for each in label]},
-        "mark": {"type": "rule", "color": QUIET, "strokeWidth": 1},
-        "encoding": {"x": {**x, "axis": axis}, "y": {**y, "field": "axis"}, "y2": {"field": "y"}},
     }
 
 
 def _elbows(label: Sequence[Row], x: dict[str, Any], y: dict[str, Any], *, left: bool) -> dict[str, Any]:
-    """From there to the side, where the name stands."""
+    """From the height of a name to the side, where the name stands."""
     edge = {"value": 0 if left else _RANK_WIDTH}
-    name = {"type": "text", "align": "right" if left else "left", "dx": -6 if left else 6, "fontSize": 12, "color": INK}
+    look = {"align": "right" if left else "left", "dx": -6 if left else 6, "fontSize": 12, "color": INK}
     return {
         "data": {"values": list(label)},
         "layer": [
-            {"mark": {"type": "rule", "color": QUIET, "strokeWidth": 1}, "encoding": {"x": x, "x2": edge, "y": y}},
-            {"mark": name, "encoding": {"x": edge, "y": y, "text": {"field": "text", "type": "nominal"}}},
+            layer("rule", {"x": x, "x2": edge, "y": y}, color=QUIET, strokeWidth=1),
+            layer("text", {"x": edge, "y": y, "text": {"field": "text", "type": "nominal"}}, **look),
         ],
-    }
-
-
-def _joins(bars: Sequence[Row], x: dict[str, Any], y: dict[str, Any]) -> dict[str, Any]:
-    return {
-        "data": {"values": list(bars)},
-        "mark": {"type": "rule", "color": ACCENT, "strokeWidth": 4, "strokeCap": "round"},
-        "encoding": {"x": {**x, "field": "from"}, "x2": {"field": "to"}, "y": y},
     }

@@ -6,21 +6,22 @@ from typing import Any
 from rankwell.report import Row, visible
 from rankwell.report.charts import (
     ACCENT,
+    STEP,
     ChartData,
     bounds,
     chart,
     columns_for,
-    interval_layers,
+    interval_mark,
+    interval_panel,
     is_difference,
     nice_domain,
     page,
     panel_title,
     part_of,
     short_names,
-    written,
 )
 
-_WIDTH, _STEP = 250, 26
+_WIDTH = 250
 
 
 @chart("intervals")
@@ -88,7 +89,7 @@ def _in_columns(parts: Mapping[str, Sequence[Row]], runs: dict[str, str] | None)
         before: list[str] = []
         for part, some in sets.items():
             if not some:
-                panels += [] if alone else [{"data": {"values": []}, "mark": "point", "width": _WIDTH, "height": _STEP}]
+                panels += [] if alone else [{"data": {"values": []}, "mark": "point", "width": _WIDTH, "height": STEP}]
                 continue
             title = f"{part}: {_title(some[0])}" if runs else part + ("" if kind[1] == "share" else f", {kind[1]}")
             beside = [row["run"] if runs else _name(row) for row in some]
@@ -135,12 +136,6 @@ def _subtitle(rows: Sequence[Row], runs: Sequence[str]) -> str:
     return f"{visible(runs[0])}, {counted}" if len(runs) == 1 else counted
 
 
-def _mark(row: Row, name: str) -> dict[str, Any]:
-    """The cells that a dot, its line and its figure are drawn from."""
-    low, high = bounds(row)
-    return {"name": name, "mean": row["mean"], "low": low, "high": high, "shown": written(row["mean"], row["unit"])}
-
-
 def _domain(rows: Sequence[Row]) -> tuple[float, float]:
     ends = [bounds(row) for row in rows]
     return nice_domain(min(low for low, _ in ends), max(high for _, high in ends))
@@ -158,24 +153,13 @@ def _panel(
 ) -> dict[str, Any]:
     """Runs under each other where there are several, else measures. named: whether names stand beside, in that much room."""
     name = _name if title else _title
-    marks = [_mark(row, runs[row["run"]] if runs else name(row)) for row in rows]
-    width = width or (_WIDTH if runs or title else 2 * _WIDTH)
-    names = list(runs.values()) if runs else [mark["name"] for mark in marks]
-    y = {
-        "field": "name",
-        "type": "nominal",
-        "scale": {"domain": names},
-        "axis": {"title": None, "grid": True, "labels": named, "minExtent": room if named else 0},
-    }
-    axis = {"title": None, "tickCount": 5}
-    scale = {"domain": domain or _domain(rows), "nice": False, "zero": False}
-    x = {"field": "mean", "type": "quantitative", "scale": scale, "axis": axis}
-    point = {"mark": {"type": "point", "filled": True, "size": 70, "color": ACCENT, "opacity": 1}, "encoding": {"x": x}}
-    return {
-        **({"title": title} if title else {}),
-        "width": width,
-        "height": {"step": _STEP},
-        "data": {"values": marks},
-        "encoding": {"y": y},
-        "layer": interval_layers(x, point, width),
-    }
+    marks = [interval_mark(row, runs[row["run"]] if runs else name(row)) for row in rows]
+    panel = interval_panel(
+        marks,
+        list(runs.values()) if runs else [mark["name"] for mark in marks],
+        domain or _domain(rows),
+        axis={"labels": named, "minExtent": room if named else 0},
+        point={"filled": True, "size": 70, "color": ACCENT, "opacity": 1},
+        width=width or (_WIDTH if runs or title else 2 * _WIDTH),
+    )
+    return {"title": title, **panel} if title else panel

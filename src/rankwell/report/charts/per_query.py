@@ -17,10 +17,12 @@ from rankwell.report.charts import (
     chart,
     columns_for,
     is_difference,
+    layer,
     nice_edges,
     page,
     panel_title,
     part_of,
+    quantity,
     short_names,
 )
 
@@ -85,7 +87,6 @@ def _panel(drawn: Sequence[tuple[Values, str]], names: Sequence[str], *, named: 
         ]
         bars.append({"run": name, "centre": centre, "shown": f"{word} {figure(centre, first.unit)}"})
     bars += [{"run": name} for name in sorted(set(names) - {bar["run"] for bar in bars})]
-    scale: dict[str, Any] = {"domain": [edges[0], edges[-1]], "nice": False, "zero": False}
     axis: dict[str, Any] = {
         "title": None,
         "tickCount": 5,
@@ -95,10 +96,8 @@ def _panel(drawn: Sequence[tuple[Values, str]], names: Sequence[str], *, named: 
         "domainColor": FAINT,
     }
     if logarithmic:
-        scale["type"] = "log"
-        axis["format"] = ",.0f"
-        axis["values"] = [10**power for power in range(math.ceil(math.log10(edges[-1])) + 1)]
-    x = {"field": "from", "type": "quantitative", "scale": scale, "axis": axis}
+        axis |= {"format": ",.0f", "values": [10**power for power in range(math.ceil(math.log10(edges[-1])) + 1)]}
+    x = quantity("from", [edges[0], edges[-1]], axis, zero=False, **({"type": "log"} if logarithmic else {}))
     header = {"labelAngle": 0, "labelAlign": "left", "labelPadding": 14} if named else {"labels": False}
     return {
         "title": _title(first),
@@ -125,29 +124,13 @@ def _centre(values: Values, column: Floats) -> tuple[str, float]:
 
 
 def _layers(x: dict[str, Any], highest: float) -> list[dict[str, Any]]:
-    y = {
-        "field": "share",
-        "type": "quantitative",
-        "scale": {"domain": [0, highest], "nice": False},
-        "axis": {"title": None, "format": ".0%", "values": [highest], "grid": False, "labelFontSize": 10, "labelColor": QUIET},
-    }
-    centre = {**x, "field": "centre"}
+    axis = {"title": None, "format": ".0%", "values": [highest], "grid": False, "labelFontSize": 10, "labelColor": QUIET}
+    bars = {"x": x, "x2": {"field": "to"}, "y": quantity("share", [0, highest], axis), "y2": {"datum": 0}}
+    text = {"x": {"value": _WIDTH}, "y": {"value": -2}, "text": {"field": "shown", "type": "nominal"}}
     return [
-        {
-            "mark": {"type": "rect", "color": ACCENT, "opacity": 0.75, "stroke": "white", "strokeWidth": 0.5},
-            "transform": [{"filter": "isValid(datum.share)"}],
-            "encoding": {"x": x, "x2": {"field": "to"}, "y": y, "y2": {"datum": 0}},
-        },
-        {
-            "mark": {"type": "rule", "color": INK, "strokeWidth": 1.5},
-            "transform": [{"filter": "isValid(datum.centre)"}],
-            "encoding": {"x": centre},
-        },
-        {
-            "mark": {"type": "text", "align": "right", "fontSize": 10, "color": QUIET, "baseline": "bottom"},
-            "transform": [{"filter": "isValid(datum.centre)"}],
-            "encoding": {"x": {"value": _WIDTH}, "y": {"value": -2}, "text": {"field": "shown", "type": "nominal"}},
-        },
+        layer("rect", bars, where="share", color=ACCENT, opacity=0.75, stroke="white", strokeWidth=0.5),
+        layer("rule", {"x": {**x, "field": "centre"}}, where="centre", color=INK, strokeWidth=1.5),
+        layer("text", text, where="centre", align="right", fontSize=10, color=QUIET, baseline="bottom"),
     ]
 
 
