@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from rankwell.core.tables import Values
+from rankwell.stats import summarise
 from rankwell.stats.paired_randomisation import paired_randomisation
-from rankwell.stats.summaries import summarise
 
 QUERIES, MEASURES, RESAMPLES, TIMED = 6_980, 20, 10_000, 1_000
 

@@ -16,7 +16,7 @@ from rankwell.errors import BadInput, BadUsage, UnknownName
 from rankwell.experiments.requirements import SummaryFigures, check_requirement, parse_requirement
 from rankwell.report.folder import FolderContent, write_folder
 from rankwell.report.junit import Case, junit_text
-from rankwell.stats.summaries import summarise
+from rankwell.stats import summarise
 
 compare = with_fields(compare_command)
 gate = with_fields(gate_command)

@@ -21,7 +21,7 @@ from rankwell.core.views.judged import JudgedRankings
 from rankwell.errors import BadUsage
 from rankwell.evaluation.clip4clip_ties import multiplied
 from rankwell.measures.first_rank import averaged
-from rankwell.stats.summaries import summarise
+from rankwell.stats import summarise
 from variants import JUDGED, variants
 
 Scores = list[list[float]]

@@ -15,7 +15,7 @@ from rankwell.errors import BadInput
 from rankwell.io.result_folder import read_results
 from rankwell.report import folder
 from rankwell.report.folder import FolderContent, write_folder
-from rankwell.stats.summaries import summarise
+from rankwell.stats import summarise
 
 DETAILS = {
     "run": ["bm25", "bm25", "bm25"],

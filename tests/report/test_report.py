@@ -15,7 +15,7 @@ from rankwell.core.tables import Values
 from rankwell.errors import UnknownName
 from rankwell.report import OUTPUTS, Document, Terminal, render, render_rows, rules_line
 from rankwell.report.charts import CHARTS, ChartData, draw
-from rankwell.stats.summaries import SummaryRow, summarise
+from rankwell.stats import SummaryRow, summarise
 
 THIRD = 1 / 3
 ONE_RUN = [

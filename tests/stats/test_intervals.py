@@ -14,8 +14,7 @@ from oracles import distributions
 from rankwell.core.kernels.resamples import over_resamples
 from rankwell.core.tables import Values
 from rankwell.errors import BadInput, BadUsage
-from rankwell.stats import on_exact_grid, percentile_interval, student_quantile
-from rankwell.stats.summaries import summarise, summary_notes
+from rankwell.stats import on_exact_grid, percentile_interval, student_quantile, summarise, summary_notes
 
 
 def make(numbers, *, run="run", measure="nDCG@10", summary="mean", unit="share", weights=None):

@@ -16,8 +16,7 @@ from rankwell.core.registry import Measure
 from rankwell.core.tables import Bools, Floats, Summary, ValueRows, Values
 from rankwell.errors import BadInput
 from rankwell.evaluation.judged import JudgedRun
-from rankwell.stats import Intervals
-from rankwell.stats.summaries import SummaryRow, figure_of, summarise, summary_notes
+from rankwell.stats import Intervals, SummaryRow, figure_of, summarise, summary_notes
 from rankwell.store import Source
 
 SCHEMA_VERSION = 2

@@ -2,13 +2,15 @@
 
 import io
 import json
+import re
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from rankwell.core.tables import Floats
 from rankwell.errors import BadInput, BadLine, BadScore, naming
-from rankwell.io.files import Place, Request, Texts, file_format, scored
+from rankwell.io.files import SURE, Place, Request, Texts, file_format, scored
 from rankwell.store import Head, Source, decode_id
 
 _MAGIC = b"\x93NUMPY"
@@ -110,7 +112,9 @@ def read_number_list(source: Source, request: Request) -> Floats:  # noqa: ARG00
 
 
 def _sniff_lines(head: Head) -> float:
-    return 0.3 if head.lines else 0.0
+    """Sure of lines that no table and no list begins with, in a file of no other suffix."""
+    plain = head.lines and not re.search(rb"""[,;|\t"\[{]|PAR1""", head.lines[0]) and Path(head.name).suffix in ("", ".txt")
+    return SURE if plain else 0.3 if head.lines else 0.0
 
 
 @file_format("lines", "column", sniff=_sniff_lines, suffixes=(".txt",))

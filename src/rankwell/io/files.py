@@ -157,6 +157,12 @@ def scored(head: Head, holds: Holds | None = None) -> list[tuple[float, Format]]
     return sorted((each for each in found if each[0] > 0), key=lambda each: (-each[0], each[1].name))
 
 
+def _usual(head: Head, holds: Holds) -> Format | None:
+    """The usual format where it is sure of the content, which then is in no other: their files need not be imported."""
+    name = {"run": "trec run", "judgments": "trec judgments", "column": "lines column"}.get(holds)
+    return FORMATS[name] if name and FORMATS[name].confidence(head) >= SURE else None
+
+
 def named_format(name: str, holds: Holds) -> Format:
     """The format of this name, without the part that it may carry. Raises UnknownName."""
     bare = name.partition(":")[0]
@@ -169,7 +175,7 @@ def choose_format(head: Head, holds: Holds, name: str | None, part: str) -> Form
     """The named format, or the one that the content has. Raises UnknownName or BadInput, also for a part of what has none."""
     if name is not None:
         entry = named_format(name, holds)
-    else:
+    elif (entry := None if part else _usual(head, holds)) is None:
         likely = scored(head, holds)
         if not likely:
             head.refuse_foreign(binary=holds in ("embeddings", "scores"))
@@ -353,8 +359,7 @@ def _identify(place: Any, holds: Holds, name: str | None, request: Request) -> t
 def _recognised(head: Head, holds: Holds) -> Format:
     """The format that the content has. Raises BadInput where it has none, or one that holds something else."""
     head.refuse_foreign()
-    # The usual format is tried first: content that it is sure of is in no other format, and their files need not be imported.
-    if holds in ("run", "judgments") and (usual := FORMATS[f"trec {holds}"]).confidence(head) >= SURE:
+    if (usual := _usual(head, holds)) is not None:
         return usual
     every = scored(head)
     fitting = [(sure, entry) for sure, entry in every if entry.holds == holds]

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rankwell.core.kernels.arrays import as_real, refuse_non_finite
+from rankwell.core.kernels.arrays import as_real, map_npy, refuse_non_finite
 from rankwell.core.tables.embeddings import Embeddings
 from rankwell.core.tables.names import Holds
 from rankwell.core.tables.names import item_ids as as_ids
@@ -148,6 +148,22 @@ def read_array(thing: Any, request: Request | None = None) -> Embeddings:  # noq
         what = f"embeddings cannot be read from a {type(thing).__module__}.{type(thing).__qualname__}"
         raise BadInput(f"{what}; give a path, an array of shape (rows, dimension) or lists of numbers.")
     return Embeddings(None, as_real(_array(thing)))
+
+
+@file_format("npy", "embeddings", magic=b"\x93NUMPY", suffixes=(".npy",))
+def read_npy_vectors(source: Source, request: Request) -> Embeddings:  # noqa: ARG001 - one array has no options
+    """The array in an `.npy` file as a memory map, in C or Fortran order."""
+    return Embeddings(None, as_real(map_npy(source.file or Path())))
+
+
+@file_format("npy", "scores", magic=b"\x93NUMPY", suffixes=(".npy",))
+def read_npy_scores(source: Source, request: Request) -> Scores:  # noqa: ARG001 - one array has no options
+    """The array in an `.npy` file as a memory map; nothing pickled is opened."""
+    try:
+        return Scores(np.load(source.file or Path(), mmap_mode="r", allow_pickle=False))
+    except (ValueError, EOFError, OSError) as error:
+        what = str(error).splitlines()[0]
+        raise BadInput(f"the .npy file is damaged, ends early, or is pickled ({what}); save numbers with numpy.save.") from error
 
 
 def _array(thing: Any) -> NDArray[Any]:

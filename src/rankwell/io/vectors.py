@@ -1,4 +1,4 @@
-"""Binary files of vectors and scores: NumPy's, HDF5, safetensors, the flat files of nearest-neighbour benchmarks, MTEB's cache.
+"""Binary files of vectors and scores: NumPy's archives, HDF5, safetensors, flat files of benchmarks, MTEB's cache.
 
 Contiguous numbers are mapped into memory. Nothing pickled is ever opened.
 """
@@ -8,16 +8,16 @@ import struct
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rankwell.core.kernels.arrays import as_real, choose_array, map_array, row_blocks
+from rankwell.core.kernels.arrays import as_real, choose_array, map_array, npy_header, row_blocks
 from rankwell.core.tables import Floats, Ints
 from rankwell.core.tables.embeddings import Embeddings
 from rankwell.core.tables.names import item_ids
-from rankwell.core.tables.scores import Matrix, Scores
+from rankwell.core.tables.scores import Scores
 from rankwell.errors import BadInput, MissingExtra
 from rankwell.io.files import Request, file_format
 from rankwell.store import Head, Source, replacing
@@ -44,50 +44,6 @@ def _ids_of(shapes: Mapping[str, tuple[int, ...]], chosen: str, names: Sequence[
     """The array with the ids of the chosen one: of a usual name, one dimension and the same length."""
     length = shapes[chosen][:1]
     return next((name for name in names if name != chosen and length and shapes.get(name) == length), None)
-
-
-class _Header(NamedTuple):
-    """The fields of an `.npy` header; offset: the beginning of the numbers."""
-
-    shape: tuple[int, ...]
-    fortran: bool
-    kind: np.dtype[Any]
-    offset: int
-
-
-@file_format("npy", "embeddings", magic=b"\x93NUMPY", suffixes=(".npy",))
-def read_npy_vectors(source: Source, request: Request) -> Embeddings:  # noqa: ARG001 - one array has no options
-    """The array in an `.npy` file as a memory map, in C or Fortran order."""
-    path = source.file or Path()
-    with path.open("rb") as stream:
-        header = _header(stream)
-    order = "F" if header.fortran else "C"
-    return Embeddings(None, as_real(map_array(path, header.kind, header.shape, offset=header.offset, order=order)))
-
-
-def _header(stream: IO[bytes]) -> _Header:
-    """The header at the beginning of a stream. Raises BadInput for a damaged one and for pickled or structured arrays."""
-    try:
-        version = np.lib.format.read_magic(stream)
-        # Version 3 differs only in how it writes names of fields, which no array of numbers has.
-        read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
-        shape, fortran, kind = read(stream)
-    except ValueError as error:
-        raise BadInput(f"the .npy header is damaged or ends early ({str(error).splitlines()[0]}); write it again.") from error
-    if kind.hasobject:
-        raise BadInput("an array of Python objects, which is pickled and never opened; save numbers: array.astype('float32').")
-    return _Header(shape, fortran, kind, stream.tell())
-
-
-@file_format("npy", "scores", magic=b"\x93NUMPY", suffixes=(".npy",))
-def read_npy_scores(source: Source, request: Request) -> Scores:  # noqa: ARG001 - one array has no options
-    """The array in an `.npy` file as a memory map; nothing pickled is opened."""
-    try:
-        matrix: Matrix = np.load(source.file or Path(), mmap_mode="r", allow_pickle=False)
-    except (ValueError, EOFError, OSError) as error:
-        what = str(error).splitlines()[0]
-        raise BadInput(f"the .npy file is damaged, ends early, or is pickled ({what}); save numbers with numpy.save.") from error
-    return Scores(matrix)
 
 
 @_tables("npz", (".npz",), magic=b"PK\x03\x04")
@@ -122,7 +78,7 @@ def _is_checkpoint(archive: Any) -> bool:
 def _peek(archive: Any, member: str) -> tuple[int, ...]:
     with archive.open(member) as stream:
         try:
-            return _header(stream).shape
+            return npy_header(stream)[0]
         except BadInput as error:
             raise BadInput(f"array {member.removesuffix('.npy')!r}: {error}") from error
 

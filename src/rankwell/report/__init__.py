@@ -14,7 +14,7 @@ import numpy as np
 from rankwell.core.display import DISPLAYS
 from rankwell.core.registry import Catalogue
 from rankwell.core.tables import ValueRows
-from rankwell.stats.summaries import SUMMARY_COLUMNS as SUMMARY_COLUMNS
+from rankwell.stats import SUMMARY_COLUMNS as SUMMARY_COLUMNS
 
 if TYPE_CHECKING:
     from rankwell.evaluation.results import Results

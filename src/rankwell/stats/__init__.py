@@ -1,22 +1,222 @@
-"""Statistics over queries: what the figures of a collection are made of, for every file of this folder."""
+"""Statistics over queries: the figure of a collection from one value per query, with its interval, and distributions."""
 
 import importlib
 import math
 import sys
-from functools import cache
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property
 from types import ModuleType
 from typing import Any, Literal, get_args
 
 import numpy as np
 
 from rankwell.core.kernels.resamples import over_resamples
-from rankwell.core.tables import Floats
+from rankwell.core.tables import Floats, Ints, Summary, Values
 from rankwell.errors import BadUsage
 
 Intervals = Literal["bootstrap", "t", "none"]
 
 MIN_QUERIES = 10
 """Below this many counted queries an interval would look exact and mean nothing, so there is none."""
+SUMMARY_COLUMNS = ("run", "measure", "label", "mean", "sd", "ci_low", "ci_high", "n", "unit")
+_FLOOR = 1e-5
+_MEDIANS = ("median", "median_low", "median_floor")
+
+
+class SummaryRow(dict[str, Any]):
+    """One run and measure over all counted queries; a task's further columns follow. Columns are keys, and attributes too.
+
+    mean: the measure's own summary. sd: of single queries' values. ci_low, ci_high: the interval of `mean`. n: counted queries.
+    None: undefined.
+    """
+
+    @classmethod
+    def of(cls, *cells: str | float | None) -> "SummaryRow":
+        """The row with these cells, in the order of `SUMMARY_COLUMNS`."""
+        return cls(zip(SUMMARY_COLUMNS, cells, strict=True))
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return self[name]
+        except KeyError:
+            raise AttributeError(f"the summary has no column {name!r}") from None
+
+
+def summarise(
+    values: Sequence[Values],
+    *,
+    intervals: Intervals = "bootstrap",
+    resamples: int = 10_000,
+    seed: int = 0,
+    level: float = 0.95,
+    population_sd: bool = False,
+    block: int | None = None,
+) -> list[SummaryRow]:
+    """The summary of each run and measure, with an interval: one row per element, in the same order.
+
+    `mean` is the arithmetic mean (with weights: the ratio of sums), the sum, a median, or the geometric mean of
+    max(value, 1e-5), which is trec_eval's gm_map; None where no query is counted. Of an even number of values, `median` is the
+    mean of the two middle ones, `median_low` the lower, `median_floor` their mean rounded down to an integer. sd divides by
+    n - 1 (`population_sd`: by n), and is None where that is 0.
+    intervals: `bootstrap` is the percentile interval over resampled queries (Efron and Tibshirani 1993, 13.3), seeded, with
+    10 significant digits; a row's interval depends neither on the other rows nor on `block`, the resamples worked on at once.
+    `t` is mean ± t · sd / √n, for arithmetic means without weights only. Below 10 counted queries there is no interval.
+    `summary_notes` says in words which intervals are missing and why.
+    Raises BadUsage for a level outside (0, 1) and for less than one resample.
+    """
+    check_level(level)
+    if resamples < 1:
+        raise BadUsage(f"{resamples} resamples; expected a positive integer; 10000 is usual.")
+    counted = [_Counted.of(each) for each in values]
+    bounds: list[tuple[float, float] | None] = [None] * len(values)
+    if intervals == "bootstrap":
+        for n in sorted({each.n for each in counted if each.n >= MIN_QUERIES}):
+            places = [place for place, each in enumerate(counted) if each.n == n]
+            drawn = _resampled([counted[place] for place in places], n, resamples, seed, block)
+            for place, column in zip(places, drawn.T, strict=True):
+                bounds[place] = percentile_interval(column, level)
+    elif intervals == "t":
+        bounds = [_student(each, level) for each in counted]
+    return [
+        SummaryRow.of(
+            *(source.run, source.measure, source.label, each.centre(), each.sd(population=population_sd)),
+            *(bound or (None, None)),
+            *(each.n, source.unit),
+        )
+        for source, each, bound in zip(values, counted, bounds, strict=True)
+    ]
+
+
+def figure_of(values: Floats, summary: Summary, weights: Floats | None = None) -> float | None:
+    """The summary alone of one column of values, (n,), NaN where a query is not counted; None as in `summarise`."""
+    kept = ~np.isnan(values)
+    return _Counted(values[kept], None if weights is None else weights[kept], summary).centre()
+
+
+def summary_notes(values: Sequence[Values], *, intervals: Intervals = "bootstrap") -> list[str]:
+    """Notes on undefined figures of the summary of these values: a sentence per reason, none where all are defined."""
+    notes: list[str] = []
+    few = [each for each in values if each.counted.sum() < MIN_QUERIES]
+    if few and intervals != "none":
+        sizes = sorted({int(each.counted.sum()) for each in few})
+        span = f"{sizes[0]}" if len(sizes) == 1 else f"{sizes[0]} to {sizes[-1]}"
+        notes.append(f"no interval below {MIN_QUERIES} counted queries (here {span}): {_named(few)}")
+    single = [each for each in values if each.counted.sum() == 1]
+    if single:
+        notes.append(f"no sd with a single counted query: {_named(single)}")
+    other = [each for each in values if each.summary != "mean" or each.weights is not None]
+    if intervals == "t" and other:
+        notes.append(f"a t interval exists for arithmetic means only, none for: {_named(other)}")
+    return notes
+
+
+def _named(values: Sequence[Values]) -> str:
+    names = list(dict.fromkeys(f"{each.run} {each.measure}" for each in values))
+    return ", ".join(names[:6]) + (f" and {len(names) - 6} more" if len(names) > 6 else "")
+
+
+@dataclass(frozen=True, eq=False)
+class _Counted:
+    """The values of counted queries only, (n,), with their weights."""
+
+    values: Floats
+    weights: Floats | None
+    summary: Summary
+
+    @classmethod
+    def of(cls, source: Values) -> "_Counted":
+        """Those of one run and measure."""
+        kept = source.counted
+        return cls(source.values[kept], None if source.weights is None else source.weights[kept], source.summary)
+
+    @property
+    def n(self) -> int:
+        """Number of counted queries."""
+        return len(self.values)
+
+    def centre(self) -> float | None:
+        """The figure that the summary names; None where there is no value (except for a sum), and where all weights are 0."""
+        if self.summary == "sum":
+            return float(self.values.sum())
+        if self.n == 0 or (self.weights is not None and not self.weights.any()):
+            return None
+        if self.summary in _MEDIANS:
+            ordered = np.sort(self.values)
+            return float(self._middle(ordered[(self.n - 1) // 2], ordered[self.n // 2]))
+        if self.summary == "geometric":
+            return math.exp(float(np.log(np.maximum(self.values, _FLOOR)).mean()))
+        if self.weights is not None:
+            return float((self.values * self.weights).sum() / self.weights.sum())
+        return float(self.values.mean())
+
+    def sd(self, *, population: bool) -> float | None:
+        """The standard deviation, divided by n or by n - 1; None where that is not above 0."""
+        freedom = 0 if population else 1
+        return float(self.values.std(ddof=freedom)) if self.n > freedom else None
+
+    def columns(self) -> list[Floats]:
+        """The columns that a resample adds up; none for a median."""
+        if self.summary in _MEDIANS:
+            return []
+        if self.summary == "geometric":
+            return [np.log(np.maximum(self.values, _FLOOR))]
+        return [self.values] if self.weights is None else [self.values * self.weights, self.weights]
+
+    def resampled(self, sums: Iterator[Floats], counts: Floats) -> Floats:
+        """(resamples,) the summary of each resample; NaN where all its weights are 0.
+
+        sums: those of `columns`, taken from the iterator. counts: (resamples, n) how often each value is drawn.
+        """
+        if self.summary in _MEDIANS:
+            return self._medians(counts)
+        total = next(sums)
+        if self.weights is not None:
+            with np.errstate(invalid="ignore"):
+                return total / next(sums)
+        if self.summary == "sum":
+            return total
+        return np.exp(total / self.n) if self.summary == "geometric" else total / self.n
+
+    @cached_property
+    def _order(self) -> Ints:
+        return np.argsort(self.values, kind="stable")
+
+    def _medians(self, counts: Floats, piece: int = 32) -> Floats:
+        """The values are sorted once, and each resample only counts how far its middle is. piece: resamples at a time."""
+        ordered, found = self.values[self._order], np.empty(len(counts))
+        for start in range(0, len(counts), piece):
+            reached = np.cumsum(counts[start : start + piece, self._order], axis=1)
+            lower = np.count_nonzero(reached <= (self.n - 1) // 2, axis=1)
+            upper = np.count_nonzero(reached <= self.n // 2, axis=1)
+            found[start : start + piece] = self._middle(ordered[lower], ordered[upper])
+        return found
+
+    def _middle(self, lower: Floats, upper: Floats) -> Floats:
+        """A median from the two middle values, which are one and the same where their number is odd."""
+        if self.summary == "median_low":
+            return lower
+        return np.floor((lower + upper) / 2) if self.summary == "median_floor" else (lower + upper) / 2
+
+
+def _student(counted: _Counted, level: float) -> tuple[float, float] | None:
+    if counted.n < MIN_QUERIES or counted.summary != "mean" or counted.weights is not None:
+        return None
+    mean, sd = float(counted.values.mean()), float(counted.values.std(ddof=1))
+    reach = student_quantile(level, counted.n - 1) * sd / math.sqrt(counted.n)
+    return mean - reach, mean + reach
+
+
+def _resampled(counted: Sequence[_Counted], n: int, resamples: int, seed: int, block: int | None) -> Floats:
+    """(resamples, columns) the summary of each column, all of n values, from one matrix of counts."""
+    columns = [column for each in counted for column in each.columns()]
+    table = on_exact_grid(np.column_stack(columns)) if columns else np.empty((n, 0))
+
+    def _drawn(counts: Floats) -> Floats:
+        sums = iter((counts @ table).T)
+        return np.column_stack([each.resampled(sums, counts) for each in counted])
+
+    return np.concatenate(over_resamples(n, resamples, _drawn, seed=seed, block=block))
 
 
 def resampled_sums(table: Floats, resamples: int, *, seed: int, block: int | None = None) -> Floats:
@@ -91,10 +291,10 @@ def binomial_p(n: int, up: int) -> float:
     if 2 * low == n:
         return 1.0
     # Integers all the way: the quotient is rounded once.
-    coefficient, total = 1, 0
-    for place in range(low + 1):
-        total += coefficient
+    coefficient, total = 1, 1
+    for place in range(low):
         coefficient = coefficient * (n - place) // (place + 1)
+        total += coefficient
     return 2 * total / (1 << n)
 
 
@@ -110,7 +310,7 @@ def _percentile(ordered: Floats, share: float) -> float:
     # The same as NumPy's quantile, whose first call loads masked arrays: that takes longer than a small evaluation.
     place = share * (len(ordered) - 1)
     low = int(place)
-    below, above = ordered[low : low + 2].tolist() if low + 1 < len(ordered) else (float(ordered[-1]),) * 2
+    below, above = float(ordered[low]), float(ordered[min(low + 1, len(ordered) - 1)])
     return below + (above - below) * (place - low)
 
 

@@ -21,8 +21,8 @@ from rankwell.experiments.files import SystemStatement, read_statements
 from rankwell.report.folder import FolderContent, write_folder
 from rankwell.report.system_formats import render_system_tables
 from rankwell.report.system_table import SystemCost, SystemFigure, SystemTable
+from rankwell.stats import summarise
 from rankwell.stats.granularity import granularity_of
-from rankwell.stats.summaries import summarise
 from rankwell.tasks.instances.statistics import published_instances
 
 HOSTILE = "<script>alert('x')</script> & \"co\" | _a_ 100%"

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import IO, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +33,30 @@ def map_array(
     if 0 in shape:
         return np.empty(shape, dtype=kind)
     return np.memmap(path, dtype=kind, mode="r", offset=offset, shape=shape, order=order)
+
+
+def npy_header(stream: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
+    """Shape, whether in Fortran order, and kind of an array, from the beginning of a stream, which is then at its numbers.
+
+    Raises BadInput for a damaged header and for pickled arrays.
+    """
+    try:
+        version = np.lib.format.read_magic(stream)
+        # Version 3 differs only in how it writes names of fields, which no array of numbers has.
+        read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+        shape, fortran, kind = read(stream)
+    except ValueError as error:
+        raise BadInput(f"the .npy header is damaged or ends early ({str(error).splitlines()[0]}); write it again.") from error
+    if kind.hasobject:
+        raise BadInput("an array of Python objects, which is pickled and never opened; save numbers: array.astype('float32').")
+    return shape, fortran, kind
+
+
+def map_npy(path: Path) -> NDArray[Any]:
+    """The array of an `.npy` file as a memory map, in C or Fortran order. Raises BadInput for a damaged or pickled one."""
+    with path.open("rb") as stream:
+        shape, fortran, kind = npy_header(stream)
+        return map_array(path, kind, shape, offset=stream.tell(), order="F" if fortran else "C")
 
 
 def choose_array(shapes: Mapping[str, tuple[int, ...]], name: str, file: str) -> str:

@@ -22,9 +22,8 @@ from rankwell.evaluation.results import Progress, Results, ResultsBuilder
 from rankwell.io import files as io
 from rankwell.io.mapping import ranking_pairs
 from rankwell.neighbours import TopK
-from rankwell.stats import Intervals
+from rankwell.stats import Intervals, SummaryRow
 from rankwell.stats.paired_bootstrap import relative_changes
-from rankwell.stats.summaries import SummaryRow
 from rankwell.store import Source
 from rankwell.tasks.agreement.inputs import Model, ReferenceLists, Sample, check_vectors, named_models, read_models, sources_of
 from rankwell.tasks.agreement.measures.agreement_space import margin

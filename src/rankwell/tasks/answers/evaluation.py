@@ -15,8 +15,7 @@ from rankwell.errors import BadUsage, NothingToEvaluate
 from rankwell.evaluation.judged import JudgedRun
 from rankwell.evaluation.results import QUERIES_COUNTED, QUERIES_MISSING, QUERIES_UNKNOWN, Results, ResultsBuilder
 from rankwell.io.files import read_texts
-from rankwell.stats import check_intervals
-from rankwell.stats.summaries import summarise
+from rankwell.stats import check_intervals, summarise
 from rankwell.store import STDIN, Source
 from rankwell.tasks.answers.answer_pairs import Impossible, Predictions, Questions
 from rankwell.tasks.answers.formats import (

@@ -24,8 +24,7 @@ from rankwell.evaluation.results import (
 )
 from rankwell.evaluation.results import Progress as RunProgress
 from rankwell.measures.first_rank import reads_best_only
-from rankwell.stats import MIN_QUERIES, Intervals, check_intervals, percentile_interval, resampled_sums
-from rankwell.stats.summaries import SummaryRow
+from rankwell.stats import MIN_QUERIES, Intervals, SummaryRow, check_intervals, percentile_interval, resampled_sums
 from rankwell.tasks.captions.conventions import CaptionConvention
 from rankwell.tasks.captions.inputs import CaptionInputs
 from rankwell.tasks.captions.options import (

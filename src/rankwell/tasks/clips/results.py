@@ -11,7 +11,7 @@ from rankwell.core.tables import Bools, Floats, Values
 from rankwell.errors import NothingToEvaluate
 from rankwell.evaluation.details import Details
 from rankwell.evaluation.results import ResultsBuilder
-from rankwell.stats.summaries import figure_of, summarise
+from rankwell.stats import figure_of, summarise
 from rankwell.tasks.clips.inputs import named, plural
 from rankwell.tasks.clips.rankings import ClipList
 from rankwell.tasks.clips.runs import ClipLevels, ClipVariant, MeasuredVariant

@@ -15,9 +15,8 @@ from rankwell.errors import BadInput, BadUsage
 from rankwell.evaluation.details import DETAIL_COLUMNS
 from rankwell.evaluation.results import Results
 from rankwell.io.files import read_column
-from rankwell.stats import MIN_QUERIES, Intervals, correlation
+from rankwell.stats import MIN_QUERIES, Intervals, SummaryRow, correlation, summarise
 from rankwell.stats.correlation import PairIntervals, bootstrap_pairs, fit_line
-from rankwell.stats.summaries import SummaryRow, summarise
 from rankwell.store import Source
 
 Words = Literal["rankwell", "st"]

@@ -20,7 +20,7 @@ from rankwell.evaluation.results import Results
 from rankwell.media import python_docs
 from rankwell.report.page import NAME
 from rankwell.report.present import Output, OutputPath, Progress
-from rankwell.stats.summaries import summarise
+from rankwell.stats import summarise
 from rankwell.store import refuse_blocked, write_text
 from rankwell.tasks.runs.commands.evaluate import render, write
 from rankwell.tasks.runs.evaluation import evaluate
