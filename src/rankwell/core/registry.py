@@ -100,7 +100,7 @@ def measure(
     at: str | None = "k",
     summary: Summary = "mean",
     aliases: Mapping[str, str] | Iterable[str] = (),
-    expected: Callable[..., Any] | Literal["same"] | None = None,
+    expected: Callable[..., Any] | Literal["same", "linear"] | None = None,
     exempt: Mapping[str, str] | None = None,
     chance: Callable[..., Any] | None = None,
 ) -> Callable[[Function], Function]:
@@ -108,7 +108,8 @@ def measure(
 
     scale: bounds, direction and unit of its values, and the value of a query with an empty ranking.
     aliases: other tools' words for it, each with the parameters that the word implies (`{"ndcg_burges": "dcg='exp-log2'"}`).
-    expected: the mean under random order of tied items, as a function of the same form; `same` where no order of them matters.
+    expected: the mean under random order of tied items, as a function of the same form; `same` where no order of them matters,
+    `linear` where the function computes it on a view `with_random_order`.
     chance: the mean over lists in random order, as a function of the same form, for measures that compare two lists.
     exempt: common law -> the reason why it does not hold for this measure (see tests/measures/test_measures.py).
     """
@@ -116,6 +117,7 @@ def measure(
     def _entry(function: Callable[..., Any]) -> MeasureEntry:
         view, *signature = inspect.signature(function, eval_str=True).parameters.values()
         parameters = {each.name: Parameter(each.name, each.default, each.annotation) for each in signature}
+        forms = {"same": function, "linear": lambda view, **given: function(view.with_random_order, **given)}
         named = dict(aliases) if isinstance(aliases, Mapping) else dict.fromkeys(aliases, "")
         return MeasureEntry(
             name=name,
@@ -127,7 +129,7 @@ def measure(
             summary=summary,
             **scale._asdict(),
             aliases=named,
-            expected=function if expected == "same" else expected,
+            expected=forms[expected] if isinstance(expected, str) else expected,
             exempt=dict(exempt or {}),
             chance=chance,
         )

@@ -18,12 +18,10 @@ _INTERPOLATED = "Manning, Raghavan and Schütze 2008, Introduction to informatio
 ELEVEN_POINTS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 
 
-def _shown(judged: JudgedRankings, judged_only: bool) -> JudgedRankings:
-    return judged.condensed if judged_only else judged
-
-
 def _precisions(view: JudgedRankings, rel: float, depth: Depth = None, area: Area = "step") -> Floats:
     """(queries,) the sum of the precision at each relevant item down to the depth; of trapezoids with that just above it."""
+    if view.in_random_order:
+        return _expected_precisions(view, rel, depth, area=area)
     hit = view.relevant(rel)
     found = view.count_so_far(hit)
     height = found / view.ranks
@@ -105,21 +103,6 @@ def _expected_over_found(view: JudgedRankings, rel: float, k: int, area: Area) -
     return value
 
 
-def _expected_ap(
-    judged: JudgedRankings,
-    *,
-    rel: float = 1,
-    judged_only: bool = False,
-    denom: Denominator = "relevant",
-    area: Area = "step",
-    k: int | None = None,
-) -> Floats:
-    view = _shown(judged, judged_only)
-    if denom == "found" and k is not None:
-        return _expected_over_found(view, rel, k, area)
-    return ratio(_expected_precisions(view, rel, k, area=area), _findable(view, rel, k, denom))
-
-
 @measure(
     "AP",
     source=_SOURCE + "; denom='found': torchmetrics; denom='min': sentence-transformers; area='trapezoid': compute_ap of the "
@@ -132,7 +115,7 @@ def _expected_ap(
         "retrieval_average_precision": "denom='found'",
         "RetrievalMAP": "denom='found'",
     },
-    expected=_expected_ap,
+    expected="linear",
 )
 def ap(
     judged: JudgedRankings,
@@ -159,20 +142,17 @@ def ap(
     >>> ap(view, area="trapezoid").round(4).tolist()
     [0.5278]
     """
-    view = _shown(judged, judged_only)
+    view = judged.shown(judged_only)
+    if denom == "found" and k is not None and view.in_random_order:
+        return _expected_over_found(view, rel, k, area)
     return ratio(_precisions(view, rel, k, area), _findable(view, rel, k, denom))
-
-
-def _expected_ap_at_r(judged: JudgedRankings, *, rel: float = 1) -> Floats:
-    relevant = judged.n_relevant(rel)
-    return ratio(_expected_precisions(judged, rel, relevant.astype(np.int64)), relevant)
 
 
 @measure(
     "APatR",
     source="Musgrave, Belongie and Lim 2020, A metric learning reality check",
     aliases=("map_at_r", "mean_average_precision_at_r"),
-    expected=_expected_ap_at_r,
+    expected="linear",
 )
 def ap_at_r(judged: JudgedRankings, *, rel: float = 1) -> Floats:
     """The sum of the precision at each relevant item in the first R places, over R, the number of relevant items; 0 if R is 0.
@@ -201,7 +181,7 @@ def set_ap(judged: JudgedRankings, *, rel: float = 1, judged_only: bool = False)
     >>> set_ap(judged_rankings({"q": {"a": 1, "b": 1}}, {"q": {"a": 3.0, "x": 2.0}})).tolist()
     [0.25]
     """
-    view = _shown(judged, judged_only)
+    view = judged.shown(judged_only)
     return ratio(view.sum_rows(view.relevant(rel)) ** 2, view.retrieved * view.n_relevant(rel))
 
 
@@ -247,7 +227,7 @@ def interpolated_precision(
     >>> interpolated_precision(view, recall=0.5).tolist(), interpolated_precision(view, recall=1.0).round(4).tolist()
     ([1.0], [0.6667])
     """
-    return _interpolated(_shown(judged, judged_only), recall, rel, rounding)
+    return _interpolated(judged.shown(judged_only), recall, rel, rounding)
 
 
 @measure("IPrecAvg", source=_INTERPOLATED, aliases=("11pt_avg", "11pt"))
@@ -267,11 +247,7 @@ def interpolated_average(
     return ratio(total, len(recalls))
 
 
-def _expected_gmap(judged: JudgedRankings, *, rel: float = 1) -> Floats:
-    return _expected_ap(judged, rel=rel)
-
-
-@measure("GMAP", source="Robertson 2006, On GMAP", summary="geometric", aliases=("gm_map",), expected=_expected_gmap)
+@measure("GMAP", source="Robertson 2006, On GMAP", summary="geometric", aliases=("gm_map",), expected="linear")
 def gmap(judged: JudgedRankings, *, rel: float = 1) -> Floats:
     """AP; the summary over queries is the geometric mean, with values below 0.00001 raised to it.
 

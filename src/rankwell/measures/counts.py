@@ -28,19 +28,13 @@ def num_q(judged: JudgedRankings) -> Floats:
     return np.ones(len(judged.queries))
 
 
-def _expected_num_ret(judged: JudgedRankings, *, rel: float | None = None, k: int | None = None) -> Floats:
-    if rel is None:
-        return num_ret(judged, k=k)
-    return judged.sum_rows(judged.relevant(rel) * judged.chance_within(k))
-
-
 @measure(
     "NumRet",
     source=_SOURCE + "; with rel: ir_measures, MacAvaney 2022",
     scale=COUNT,
     summary="sum",
     aliases={"num_ret": "", "hits": "rel=1"},
-    expected=_expected_num_ret,
+    expected="linear",
     exempt={"unjudged tail": _OF_THE_LIST},
 )
 def num_ret(judged: JudgedRankings, *, rel: float | None = None, k: int | None = None) -> Floats:
@@ -53,7 +47,7 @@ def num_ret(judged: JudgedRankings, *, rel: float | None = None, k: int | None =
     """
     if rel is None:
         return judged.n_shown(k).astype(np.float64)
-    return judged.sum_rows(judged.relevant(rel) & judged.within(k))
+    return judged.sum_rows(judged.relevant(rel) * judged.share_within(k))
 
 
 @measure(

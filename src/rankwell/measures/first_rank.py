@@ -31,7 +31,16 @@ def _last(view: JudgedRankings, missing: Missing, n_items: int | None) -> Floats
 
 
 def _best(view: JudgedRankings, rel: float) -> Floats:
-    return view.first_rank(view.relevant(rel))
+    """(queries,) the rank of the first positive; infinity without one.
+
+    Among t tied places in random order the first of p positives has the mean place (t + 1) / (p + 1).
+    """
+    if not view.in_random_order:
+        return view.first_rank(view.relevant(rel))
+    queries, row, positives = _leaders(view, rel)
+    rank = np.full(len(view.queries), np.inf)
+    rank[queries] = view.above[row] + (view.tied[row] + 1) / (positives + 1)
+    return rank
 
 
 def _leaders(view: JudgedRankings, rel: float) -> tuple[Ints, Ints, Ints]:
@@ -42,20 +51,8 @@ def _leaders(view: JudgedRankings, rel: float) -> tuple[Ints, Ints, Ints]:
     return queries, hit[first][lead], positives[lead].astype(np.int64)
 
 
-def _expected_best(view: JudgedRankings, rel: float) -> Floats:
-    """Among t tied places in random order the first of p positives has the mean place (t + 1) / (p + 1)."""
-    queries, row, positives = _leaders(view, rel)
-    rank = np.full(len(view.queries), np.inf)
-    rank[queries] = view.above[row] + (view.tied[row] + 1) / (positives + 1)
-    return rank
-
-
 def _filled(rank: Floats, last: Floats) -> Floats:
     return np.where(np.isinf(rank), last, rank)
-
-
-def _expected_rank(judged: JudgedRankings, *, rel: float = 1, missing: Missing = "last", n_items: int | None = None) -> Floats:
-    return _filled(_expected_best(judged, rel), _last(judged, missing, n_items))
 
 
 @measure(
@@ -64,7 +61,7 @@ def _expected_rank(judged: JudgedRankings, *, rel: float = 1, missing: Missing =
     scale=RANK,
     summary="median",
     aliases=("MedianR", "median_rank", "MdR"),
-    expected=_expected_rank,
+    expected="linear",
     exempt={"unjudged tail": _NOT_FOUND},
 )
 def median_rank(judged: JudgedRankings, *, rel: float = 1, missing: Missing = "last", n_items: int | None = None) -> Floats:
@@ -87,7 +84,7 @@ def median_rank(judged: JudgedRankings, *, rel: float = 1, missing: Missing = "l
     source=_SOURCE + "; the lower middle rank: torch.median in CLIP4Clip, Luo and others 2021",
     scale=RANK,
     summary="median_low",
-    expected=_expected_rank,
+    expected="linear",
     exempt={"unjudged tail": _NOT_FOUND},
 )
 def median_rank_low(judged: JudgedRankings, *, rel: float = 1, missing: Missing = "last", n_items: int | None = None) -> Floats:
@@ -107,7 +104,7 @@ def median_rank_low(judged: JudgedRankings, *, rel: float = 1, missing: Missing 
     source=_SOURCE + "; cut down to a whole rank: VSE++, Faghri and others 2018",
     scale=RANK,
     summary="median_floor",
-    expected=_expected_rank,
+    expected="linear",
     exempt={"unjudged tail": _NOT_FOUND},
 )
 def median_rank_floor(judged: JudgedRankings, *, rel: float = 1, missing: Missing = "last", n_items: int | None = None) -> Floats:
@@ -135,21 +132,12 @@ def _mean_of_all(view: JudgedRankings, ranks: Floats, last: Floats, rel: float, 
     return np.where(positives > 0, mean, last)
 
 
-def _expected_mean_rank(
-    judged: JudgedRankings, *, rel: float = 1, of: Positives = "best", missing: Missing = "last", n_items: int | None = None
-) -> Floats:
-    last = _last(judged, missing, n_items)
-    if of == "all":
-        return _mean_of_all(judged, judged.above + (judged.tied + 1) / 2, last, rel, missing)
-    return _filled(_expected_best(judged, rel), last)
-
-
 @measure(
     "MnR",
     source=_SOURCE + "; of the best positive: HGR, Chen and others 2020, eval_q2m",
     scale=RANK,
     aliases=("MeanR", "mean_rank"),
-    expected=_expected_mean_rank,
+    expected="linear",
     exempt={"unjudged tail": _NOT_FOUND},
 )
 def mean_rank(
@@ -168,7 +156,8 @@ def mean_rank(
     """
     last = _last(judged, missing, n_items)
     if of == "all":
-        return _mean_of_all(judged, judged.ranks.astype(np.float64), last, rel, missing)
+        ranks = judged.above + (judged.tied + 1) / 2 if judged.in_random_order else judged.ranks.astype(np.float64)
+        return _mean_of_all(judged, ranks, last, rel, missing)
     return _filled(_best(judged, rel), last)
 
 
@@ -184,7 +173,7 @@ def averaged(measure: Measure, view: JudgedRankings) -> Floats:
         return _averaged_success(_middle(view, given["rel"]), given["k"])
     if measure.entry.function is mean_rank and given["of"] == "all":
         # The mean place of a tied item is the middle of its places anyway.
-        return _expected_mean_rank(view, **dict(measure.given))
+        return mean_rank(view.with_random_order, **dict(measure.given))
     if measure.name in ("MedR", "MedRLow", "MedRFloor", "MnR"):
         return _filled(_middle(view, given["rel"]), _last(view, given["missing"], given["n_items"]))
     raise BadUsage(

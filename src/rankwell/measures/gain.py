@@ -1,5 +1,6 @@
 """Discounted cumulative gain and its relatives: graded relevance, worth less further down."""
 
+from collections.abc import Callable
 from typing import Literal
 
 import numpy as np
@@ -46,6 +47,14 @@ def _discounted(worth: Floats, rank: Ints, shown: Bools) -> Floats:
     return terms
 
 
+def _sum_discounted(view: JudgedRankings, worth: Callable[[Floats], Floats], k: int | None) -> Floats:
+    """(queries,) the discounted worth of the first `k` places; the mean over random orders of ties (McSherry and Najork 2008)."""
+    if not view.in_random_order:
+        return view.sum_rows(_discounted(worth(view.grades), view.ranks, view.within(k)))
+    view = view.levelled
+    return view.sum_rows(worth(view.grades) * view.mean_over_ties(lambda rank: 1.0 / _discount(rank), k))
+
+
 def _ideal(judged: JudgedRankings, dcg: Gain, gains: Gains, rel: float | None) -> Floats:
     """(judged,) the positive gains of all judged items, highest first within each query, then zeros."""
     worth = np.maximum(_worth(judged.judged_grades, dcg, gains, rel), 0.0)
@@ -53,26 +62,8 @@ def _ideal(judged: JudgedRankings, dcg: Gain, gains: Gains, rel: float | None) -
     return worth if gains is None else worth[np.lexsort((-worth, judged.query_of_judged))]
 
 
-def _expected_dcg(
-    judged: JudgedRankings,
-    *,
-    dcg: Gain = "log2",
-    gains: Gains = None,
-    rel: float | None = None,
-    judged_only: bool = False,
-    k: int | None = None,
-) -> Floats:
-    """The mean under random order of tied items (McSherry and Najork 2008)."""
-    view = judged.condensed.levelled if judged_only else judged.levelled
-    return view.sum_rows(_worth(view.grades, dcg, gains, rel) * view.mean_over_ties(lambda rank: 1.0 / _discount(rank), k))
-
-
 @measure(
-    "DCG",
-    source=_SOURCE,
-    scale=Scale((0.0, np.inf), unit="score"),
-    aliases={"dcg_burges": "dcg='exp-log2'"},
-    expected=_expected_dcg,
+    "DCG", source=_SOURCE, scale=Scale((0.0, np.inf), unit="score"), aliases={"dcg_burges": "dcg='exp-log2'"}, expected="linear"
 )
 def discounted_gain(
     judged: JudgedRankings,
@@ -94,8 +85,7 @@ def discounted_gain(
     >>> discounted_gain(view).tolist(), discounted_gain(view, dcg="exp-log2").tolist()
     ([3.5], [7.5])
     """
-    view = judged.condensed if judged_only else judged
-    return view.sum_rows(_discounted(_worth(view.grades, dcg, gains, rel), view.ranks, view.within(k)))
+    return _sum_discounted(judged.shown(judged_only), lambda grades: _worth(grades, dcg, gains, rel), k)
 
 
 @measure(
@@ -122,19 +112,6 @@ def ideal_gain(
     return judged.sum_judged(_discounted(ideal, place, place <= (np.inf if k is None else k)))
 
 
-def _expected_ndcg(
-    judged: JudgedRankings,
-    *,
-    dcg: Gain = "log2",
-    gains: Gains = None,
-    rel: float | None = None,
-    judged_only: bool = False,
-    k: int | None = None,
-) -> Floats:
-    mean = _expected_dcg(judged, dcg=dcg, gains=gains, rel=rel, judged_only=judged_only, k=k)
-    return ratio(mean, ideal_gain(judged, dcg=dcg, gains=gains, rel=rel, k=k))
-
-
 @measure(
     "nDCG",
     source=_SOURCE,
@@ -146,7 +123,7 @@ def _expected_ndcg(
         "ndcg_burges": "dcg='exp-log2'",
         "ndcg_exp": "dcg='exp-log2'",
     },
-    expected=_expected_ndcg,
+    expected="linear",
 )
 def ndcg(
     judged: JudgedRankings,
@@ -273,23 +250,7 @@ def binary_g(judged: JudgedRankings, *, rel: float = 1) -> Floats:
     return ratio(judged.sum_rows(hit / np.log2(2.0 + above)), judged.n_relevant(rel))
 
 
-def _scaled(judged: JudgedRankings, max_rel: float, min_rel: float) -> Floats:
-    if not max_rel > min_rel:
-        raise BadUsage(f"SDCG with max_rel={max_rel:g} and min_rel={min_rel:g} has no scale; max_rel is the larger one.")
-    return np.where(judged.grades < 0, 0.0, (np.clip(judged.grades, min_rel, max_rel) - min_rel) / (max_rel - min_rel))
-
-
-def _perfect(k: int) -> float:
-    return float(np.cumsum(1.0 / _discount(np.arange(1, k + 1)))[-1])
-
-
-def _expected_sdcg(judged: JudgedRankings, *, k: int, max_rel: float, min_rel: float = 0.0) -> Floats:
-    view = judged.levelled
-    mean = view.mean_over_ties(lambda rank: 1.0 / _discount(rank), k)
-    return view.sum_rows(_scaled(view, max_rel, min_rel) * mean) / _perfect(k)
-
-
-@measure("SDCG", source="Azzopardi, Thomas and Moffat 2019, cwl_eval; " + _JARVELIN, aliases=("sdcg",), expected=_expected_sdcg)
+@measure("SDCG", source="Azzopardi, Thomas and Moffat 2019, cwl_eval; " + _JARVELIN, aliases=("sdcg",), expected="linear")
 def sdcg(judged: JudgedRankings, *, k: int, max_rel: float, min_rel: float = 0.0) -> Floats:
     """DCG of the grades scaled to 0…1 by their declared range, over that of `k` perfect items, judged or not.
 
@@ -300,5 +261,10 @@ def sdcg(judged: JudgedRankings, *, k: int, max_rel: float, min_rel: float = 0.0
     >>> sdcg(view, k=3, max_rel=3.0).round(5).tolist()
     [0.58845]
     """
-    scaled = _scaled(judged, max_rel, min_rel) / _discount(judged.ranks)
-    return judged.sum_rows(np.where(judged.within(k), scaled, 0.0)) / _perfect(k)
+    if not max_rel > min_rel:
+        raise BadUsage(f"SDCG with max_rel={max_rel:g} and min_rel={min_rel:g} has no scale; max_rel is the larger one.")
+
+    def _scaled(grades: Floats) -> Floats:
+        return np.where(grades < 0, 0.0, (np.clip(grades, min_rel, max_rel) - min_rel) / (max_rel - min_rel))
+
+    return _sum_discounted(judged, _scaled, k) / float(np.cumsum(1.0 / _discount(np.arange(1, k + 1)))[-1])

@@ -64,16 +64,12 @@ def inferred_ap(judged: JudgedRankings, *, rel: float = 1) -> Floats:
     return ratio(judged.sum_rows(np.where(hit, precision, 0.0)), judged.n_relevant(rel))
 
 
-def _expected_judged(judged: JudgedRankings, *, k: int | None = None) -> Floats:
-    return ratio(judged.sum_rows(judged.relevant(0) * judged.chance_within(k)), judged.n_shown(k))
-
-
 @measure(
     "Judged",
     source="ir_measures, MacAvaney, Macdonald and Ounis 2022",
     scale=Scale(better="neither"),
     aliases=("judged",),
-    expected=_expected_judged,
+    expected="linear",
     exempt={"unjudged tail": "it counts the unjudged items"},
 )
 def judged_share(judged: JudgedRankings, *, k: int | None = None) -> Floats:
@@ -85,11 +81,7 @@ def judged_share(judged: JudgedRankings, *, k: int | None = None) -> Floats:
     >>> judged_share(judged_rankings({"q": {"a": 0}}, {"q": {"a": 2.0, "b": 1.0}}), k=10).tolist()
     [0.5]
     """
-    return ratio(judged.sum_rows(judged.relevant(0) & judged.within(k)), judged.n_shown(k))
-
-
-def _expected_unjudged(judged: JudgedRankings, *, k: int) -> Floats:
-    return (judged.n_shown(k) - judged.sum_rows(judged.relevant(0) * judged.chance_within(k))) / k
+    return ratio(judged.sum_rows(judged.relevant(0) * judged.share_within(k)), judged.n_shown(k))
 
 
 @measure(
@@ -97,7 +89,7 @@ def _expected_unjudged(judged: JudgedRankings, *, k: int) -> Floats:
     source="trec_eval 10 unj, 2026",
     scale=Scale(better="neither"),
     aliases=("unj",),
-    expected=_expected_unjudged,
+    expected="linear",
     exempt={"unjudged tail": "it counts the unjudged items"},
 )
 def unjudged_share(judged: JudgedRankings, *, k: int) -> Floats:
@@ -107,7 +99,7 @@ def unjudged_share(judged: JudgedRankings, *, k: int) -> Floats:
     >>> unjudged_share(judged_rankings({"q": {"a": 0}}, {"q": {"a": 2.0, "b": 1.0}}), k=10).tolist()
     [0.1]
     """
-    return (judged.n_shown(k) - judged.sum_rows(judged.relevant(0) & judged.within(k))) / k
+    return (judged.n_shown(k) - judged.sum_rows(judged.relevant(0) * judged.share_within(k))) / k
 
 
 @measure(

@@ -14,16 +14,8 @@ _SETS = "van Rijsbergen 1979, Information Retrieval, chapter 7"
 _LENGTH = "it divides by the length of the list, so that a longer list is a worse one"
 
 
-def _shown(judged: JudgedRankings, judged_only: bool) -> JudgedRankings:
-    return judged.condensed if judged_only else judged
-
-
 def _found(view: JudgedRankings, rel: float, depth: Depth = None) -> Floats:
-    return view.sum_rows(view.relevant(rel) & view.within(depth))
-
-
-def _expected_found(view: JudgedRankings, rel: float, depth: Depth) -> Floats:
-    return view.sum_rows(view.relevant(rel) * view.chance_within(depth))
+    return view.sum_rows(view.relevant(rel) * view.share_within(depth))
 
 
 PlacesRule = Literal["cutoff", "retrieved", "last"]
@@ -42,7 +34,7 @@ def _expected_to_last(view: JudgedRankings, rel: float, k: int) -> Floats:
 
     It is at the j-th of them with chance C(j - 1, m - 1) / C(t, m); if it lies beyond the cut, `k` places count.
     """
-    value = _expected_found(view, rel, k) / k
+    value = _found(view, rel, k) / k
     found = view.relevant(rel)
     lowest = np.full(len(view.queries), -1, dtype=np.int64)
     np.maximum.at(lowest, view.query_of_row[found], np.flatnonzero(found))
@@ -59,21 +51,12 @@ def _expected_to_last(view: JudgedRankings, rel: float, k: int) -> Floats:
     return value
 
 
-def _expected_p(
-    judged: JudgedRankings, *, k: int, rel: float = 1, judged_only: bool = False, denom: PlacesRule = "cutoff"
-) -> Floats:
-    view = _shown(judged, judged_only)
-    if denom == "last":
-        return _expected_to_last(view, rel, k)
-    return ratio(_expected_found(view, rel, k), k if denom == "cutoff" else view.n_shown(k))
-
-
 @measure(
     "P",
     source=_CRANFIELD + "; denom='retrieved': torchmetrics adaptive_k, Detlefsen and others 2022; denom='last': revisitop, "
     "Radenović and others 2018",
     aliases=("precision", "precision_at", "retrieval_precision", "RetrievalPrecision"),
-    expected=_expected_p,
+    expected="linear",
 )
 def precision_at(
     judged: JudgedRankings, *, k: int, rel: float = 1, judged_only: bool = False, denom: PlacesRule = "cutoff"
@@ -92,7 +75,9 @@ def precision_at(
     >>> precision_at(view, k=10, denom="last").round(4).tolist()
     [0.6667]
     """
-    view = _shown(judged, judged_only)
+    view = judged.shown(judged_only)
+    if denom == "last" and view.in_random_order:
+        return _expected_to_last(view, rel, k)
     if denom == "last":
         depth = _last_relevant(view, rel, k)
         return ratio(_found(view, rel, depth), depth)
@@ -102,18 +87,6 @@ def precision_at(
 def _findable(view: JudgedRankings, rel: float, k: int | None, denom: str) -> Floats:
     relevant = view.n_relevant(rel)
     return np.minimum(relevant, k) if denom == "min" and k is not None else relevant
-
-
-def _expected_r(
-    judged: JudgedRankings,
-    *,
-    rel: float = 1,
-    judged_only: bool = False,
-    denom: Literal["relevant", "min"] = "relevant",
-    k: int | None = None,
-) -> Floats:
-    view = _shown(judged, judged_only)
-    return ratio(_expected_found(view, rel, k), _findable(view, rel, k, denom))
 
 
 @measure(
@@ -129,7 +102,7 @@ def _expected_r(
         "recall_cap": "denom='min'",
         "cap_recall": "denom='min'",
     },
-    expected=_expected_r,
+    expected="linear",
 )
 def recall(
     judged: JudgedRankings,
@@ -149,12 +122,12 @@ def recall(
     >>> recall(view, k=1).tolist(), recall(view, k=1, denom="min").tolist(), recall(view).tolist()
     ([0.5], [1.0], [1.0])
     """
-    view = _shown(judged, judged_only)
+    view = judged.shown(judged_only)
     return ratio(_found(view, rel, k), _findable(view, rel, k, denom))
 
 
 def _expected_success(judged: JudgedRankings, *, k: int, rel: float = 1, judged_only: bool = False) -> Floats:
-    view = _shown(judged, judged_only)
+    view = judged.shown(judged_only)
     hit = np.flatnonzero(view.relevant(rel))
     group, tied = view.tie_of_row[hit], view.tied[hit]
     # Within a tie of t items that has s places above the cut, the i-th of its relevant items (from 0) misses all of them with
@@ -192,21 +165,11 @@ def success(judged: JudgedRankings, *, k: int, rel: float = 1, judged_only: bool
     >>> success(view, k=1).tolist(), success(view, k=2).tolist()
     ([0.0], [1.0])
     """
-    view = _shown(judged, judged_only)
+    view = judged.shown(judged_only)
     return (_found(view, rel, k) > 0).astype(np.float64)
 
 
-def _f(found: Floats, judged: JudgedRankings, rel: float, beta: float, k: int | None) -> Floats:
-    shown = judged.retrieved if k is None else np.full(len(judged.queries), k)
-    # (1 + b^2) P R / (b^2 P + R) with P = found / shown and R = found / relevant; the bound is 0 only where found is.
-    return ratio((1 + beta**2) * found, np.where(found > 0, beta**2 * judged.n_relevant(rel) + shown, 0))
-
-
-def _expected_f(judged: JudgedRankings, *, rel: float = 1, beta: float = 1.0, k: int | None = None) -> Floats:
-    return _f(_expected_found(judged, rel, k), judged, rel, beta, k)
-
-
-@measure("F", source=_SETS, aliases=("f1",), expected=_expected_f, exempt={"unjudged tail": _LENGTH})
+@measure("F", source=_SETS, aliases=("f1",), expected="linear", exempt={"unjudged tail": _LENGTH})
 def f_at(judged: JudgedRankings, *, rel: float = 1, beta: float = 1.0, k: int | None = None) -> Floats:
     """The harmonic mean of precision and recall in the first `k` places, recall `beta` times as important; 0 without a hit.
 
@@ -217,19 +180,17 @@ def f_at(judged: JudgedRankings, *, rel: float = 1, beta: float = 1.0, k: int | 
     >>> f_at(judged_rankings({"q": {"a": 1, "b": 1}}, {"q": {"a": 3.0, "x": 2.0}}), k=2).tolist()
     [0.5]
     """
-    return _f(_found(judged, rel, k), judged, rel, beta, k)
-
-
-def _expected_rprec(judged: JudgedRankings, *, rel: float = 1, judged_only: bool = False) -> Floats:
-    view, relevant = _shown(judged, judged_only), judged.n_relevant(rel)
-    return ratio(_expected_found(view, rel, relevant.astype(np.int64)), relevant)
+    found = _found(judged, rel, k)
+    shown = judged.retrieved if k is None else np.full(len(judged.queries), k)
+    # (1 + b^2) P R / (b^2 P + R) with P = found / shown and R = found / relevant; the bound is 0 only where found is.
+    return ratio((1 + beta**2) * found, np.where(found > 0, beta**2 * judged.n_relevant(rel) + shown, 0))
 
 
 @measure(
     "Rprec",
     source="Buckley and Voorhees 2005, Retrieval system evaluation, in TREC: experiment and evaluation in information retrieval",
     aliases=("r-precision", "r_precision", "rprecision", "retrieval_r_precision", "RetrievalRPrecision"),
-    expected=_expected_rprec,
+    expected="linear",
 )
 def r_precision(judged: JudgedRankings, *, rel: float = 1, judged_only: bool = False) -> Floats:
     """Precision in the first R places, where R is the number of items with grade `rel` or more; 0 if R is 0.
@@ -240,7 +201,7 @@ def r_precision(judged: JudgedRankings, *, rel: float = 1, judged_only: bool = F
     >>> r_precision(judged_rankings({"q": {"a": 1, "b": 1}}, {"q": {"a": 3.0, "x": 2.0, "b": 1.0}})).tolist()
     [0.5]
     """
-    view, relevant = _shown(judged, judged_only), judged.n_relevant(rel)
+    view, relevant = judged.shown(judged_only), judged.n_relevant(rel)
     return ratio(_found(view, rel, relevant.astype(np.int64)), relevant)
 
 
@@ -248,12 +209,7 @@ def _multiple(judged: JudgedRankings, x: float, rel: float) -> Ints:
     return np.floor(x * judged.n_relevant(rel) + 0.9).astype(np.int64)
 
 
-def _expected_rprec_mult(judged: JudgedRankings, *, x: float = 1.0, rel: float = 1) -> Floats:
-    depth = _multiple(judged, x, rel)
-    return ratio(_expected_found(judged, rel, depth), depth)
-
-
-@measure("RprecMult", source="trec_eval Rprec_mult, Buckley 2008", at="x", aliases=("Rprec_mult",), expected=_expected_rprec_mult)
+@measure("RprecMult", source="trec_eval Rprec_mult, Buckley 2008", at="x", aliases=("Rprec_mult",), expected="linear")
 def r_precision_multiple(judged: JudgedRankings, *, x: float = 1.0, rel: float = 1) -> Floats:
     """Precision in the first `x` R places, rounded by floor(x R + 0.9), R being the number of relevant items; 0 for no place.
 
@@ -284,7 +240,7 @@ def set_precision(judged: JudgedRankings, *, rel: float = 1, relative: bool = Fa
     >>> set_precision(view).tolist(), set_precision(view, relative=True).tolist()
     ([0.5], [1.0])
     """
-    view = _shown(judged, judged_only)
+    view = judged.shown(judged_only)
     return ratio(_found(view, rel), np.minimum(view.retrieved, view.n_relevant(rel)) if relative else view.retrieved)
 
 
@@ -316,7 +272,7 @@ def set_f(judged: JudgedRankings, *, rel: float = 1, beta: float = 1.0, judged_o
     >>> set_f(judged_rankings({"q": {"a": 1, "b": 1}}, {"q": {"a": 3.0, "x": 2.0}}), beta=2.0).tolist()
     [0.5]
     """
-    view = _shown(judged, judged_only)
+    view = judged.shown(judged_only)
     found = _found(view, rel)
     return ratio((beta + 1) * found, np.where(found > 0, beta * view.n_relevant(rel) + view.retrieved, 0))
 

@@ -71,20 +71,6 @@ def _range_in_topic(judged: JudgedRankings, gains: Gains) -> tuple[Floats, Float
     return low, np.maximum(np.maximum(high, top), max([0.0, *values]))
 
 
-def _expected_rbp(
-    judged: JudgedRankings,
-    *,
-    p: float = 0.8,
-    rel: float | None = None,
-    scale: GainScale = "grade",
-    max_rel: float | None = None,
-    gains: Gains = None,
-    k: int | None = None,
-) -> Floats:
-    gain = _gain(judged, rel, scale, max_rel, gains)
-    return (1 - p) * judged.sum_rows(gain * judged.mean_over_ties(_reach(_persistence(p)), k))
-
-
 def _reach(p: float) -> Callable[[Ints], Floats]:
     """The chance that the user comes as far as a rank."""
 
@@ -94,7 +80,7 @@ def _reach(p: float) -> Callable[[Ints], Floats]:
     return _chance
 
 
-@measure("RBP", source=_RBP, scale=Scale((0.0, np.inf)), aliases={"rbp": "", "rank_biased_precision": ""}, expected=_expected_rbp)
+@measure("RBP", source=_RBP, scale=Scale((0.0, np.inf)), aliases={"rbp": "", "rank_biased_precision": ""}, expected="linear")
 def rbp(
     judged: JudgedRankings,
     *,
@@ -118,8 +104,7 @@ def rbp(
     ([0.625], [0.75], [0.1875])
     """
     gain = _gain(judged, rel, scale, max_rel, gains)
-    shown = judged.within(k)
-    return (1 - p) * judged.sum_rows(np.where(shown, gain * _reach(_persistence(p))(judged.ranks), 0.0))
+    return (1 - p) * judged.sum_rows(gain * judged.worth_within(_reach(_persistence(p)), k))
 
 
 @measure(

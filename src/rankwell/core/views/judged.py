@@ -25,6 +25,7 @@ class JudgedRankings:
     above, tied, before: (rows,) items that score higher; that score the same, itself included; those of them placed earlier.
     retrieved: (queries,) items in the ranking. present: (queries,) whether the ranking has the query.
     judged_offsets, judged_grades: all grades of each query, highest first, retrieved or not.
+    in_random_order: whether `share_within` and `worth_within` are means over random orders of tied items.
     """
 
     queries: tuple[str, ...]
@@ -39,6 +40,7 @@ class JudgedRankings:
     present: Bools
     judged_offsets: Ints
     judged_grades: Floats
+    in_random_order: bool = False
 
     @classmethod
     def join(cls, judgments: Judgments, hits: Hits) -> Self:
@@ -133,6 +135,25 @@ class JudgedRankings:
         if depth is None:
             return np.ones(len(self.ranks), dtype=np.bool_)
         return self.ranks <= self._depth_of_row(depth)
+
+    def share_within(self, depth: Depth) -> Floats | Bools:
+        """(rows,) whether each row stands in the first places; the chance that it does if ties are in random order."""
+        return self.chance_within(depth) if self.in_random_order else self.within(depth)
+
+    def worth_within(self, worth: Callable[[Ints], Floats], depth: Depth) -> Floats:
+        """(rows,) `worth(rank)` of each row in the first places, else 0; its mean if ties are in random order."""
+        if self.in_random_order:
+            return self.mean_over_ties(worth, depth)
+        return np.where(self.within(depth), worth(self.ranks), 0.0)
+
+    @cached_property
+    def with_random_order(self) -> "JudgedRankings":
+        """The view in which tied items are in random order."""
+        return replace(self, in_random_order=True)
+
+    def shown(self, judged_only: bool) -> "JudgedRankings":
+        """The view itself, or without unjudged items."""
+        return self.condensed if judged_only else self
 
     def chance_within(self, depth: Depth) -> Floats:
         """(rows,) the chance that each row stands in the first places when tied items are put in random order."""
