@@ -14,7 +14,7 @@ from statistics import median
 
 import numpy as np
 
-from rankwell.core.kernels.matrix_counts import Side, count
+from rankwell.core.kernels.matrix_counts import ComparedScores
 from rankwell.core.tables.embeddings import Embeddings
 from rankwell.core.tables.scores import Positives, Scores
 from rankwell.neighbours import BACKENDS
@@ -47,7 +47,7 @@ def sorting(scores: np.ndarray, right: Positives) -> np.ndarray:
 
 
 def counting(scores: Scores, right: Positives, *, best: bool, transposed: bool = False) -> np.ndarray:
-    found = count(Side(scores, None, transposed), right, best=best)
+    found = ComparedScores(scores).count(right, transposed=transposed, best=best)
     return found.above + found.before + 1
 
 
@@ -102,7 +102,7 @@ def matrices(rounds: int) -> None:
 
 
 def first_ranks(scores: Scores, right: Positives) -> np.ndarray:
-    found = count(Side(scores, None, transposed=False), right, best=True)
+    found = ComparedScores(scores).count(right, transposed=False, best=True)
     ranks = np.full(right.n_queries, scores.matrix.shape[1] + 1)
     np.minimum.at(ranks, right.owner[found.pairs], found.above + found.before + 1)
     return ranks[:TIMED]
@@ -132,7 +132,7 @@ def alone(n: int, d: int) -> None:
         "n, d = map(int, sys.argv[1:])\n"
         "tables = [Embeddings(None, np.random.default_rng(s).standard_normal((n, d), dtype=np.float32)) for s in (3, 4)]\n"
         "start = time.perf_counter()\n"
-        "by_vectors(*tables, 'cosine').count(Positives.diagonal(n), transposed=False, best=True, order=None, progress=None)\n"
+        "by_vectors(*tables, 'cosine').count(Positives.diagonal(n, n), transposed=False, best=True, order=None, progress=None)\n"
         "taken = time.perf_counter() - start\n"
         "peak = next(line for line in open('/proc/self/status') if line.startswith('VmHWM'))\n"
         "print(taken, int(peak.split()[1]) / 1024)\n"

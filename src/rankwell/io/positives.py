@@ -150,7 +150,7 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _of(thing: Any, sides: Sides) -> Positives:
     if isinstance(thing, str):
-        return _diagonal(sides)
+        return Positives.diagonal(len(sides.queries), len(sides.items))
     if isinstance(thing, Groups):
         return _of_groups(thing, sides)
     if isinstance(thing, Judgments):
@@ -178,12 +178,6 @@ def _plain(thing: Any) -> list[Any]:
     """The things in a list: arrays and tensors, and those in it, as Python lists."""
     listed: list[Any] = thing.tolist() if hasattr(thing, "tolist") else list(thing)
     return [each.tolist() if hasattr(each, "tolist") else each for each in listed]
-
-
-def _diagonal(sides: Sides) -> Positives:
-    if len(sides.queries) != len(sides.items):
-        raise BadInput(f"scores of {sides.shape} have no diagonal of positives; name them, as a list per row.")
-    return Positives.diagonal(len(sides.queries))
 
 
 def _of_counts(counts: Ints, sides: Sides) -> Positives:

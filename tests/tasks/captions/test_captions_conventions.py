@@ -9,14 +9,14 @@ from rankwell.commands.explain import meanings
 from rankwell.conventions import CONVENTIONS, Convention, choose_measures
 from rankwell.core.registry import parse_measure
 from rankwell.core.tables import TIE_RULES, MatrixTies
-from rankwell.tasks.captions.conventions import Aggregate, DirectionRules, VideoToText
+from rankwell.tasks.captions.conventions import Aggregate, CaptionConvention, VideoToText
 
 NAMES = [name for name in CONVENTIONS if "captions" in CONVENTIONS[name].tasks]
 DIRECTIONS = ("t2v", "v2t")
 
 
-def direction_of(name: str, side: str) -> DirectionRules:
-    return getattr(CONVENTIONS[name].tasks["captions"], side)
+def options_of(name: str) -> CaptionConvention:
+    return CONVENTIONS[name].tasks["captions"]
 
 
 def own_words(name: str, side: str) -> Mapping[str, str]:
@@ -37,14 +37,14 @@ def test_a_source_has_rules_for_both_directions_and_reports_hits_of_the_best_pos
     rules = {*TIE_RULES, *(rule for each in get_args(MatrixTies) for rule in get_args(each) or (each,))}
 
     for side in DIRECTIONS:
-        assert direction_of(name, side).ties in rules
-        assert direction_of(name, side).protocol in get_args(VideoToText)
+        assert getattr(options_of(name), side) in rules
         assert meaning(name, side, "R@5") == "Success@5"
         assert meaning(name, side, "R@50") == "Success@50"
         for word in own_words(name, side):
             parse_measure(word, own_words(name, side))
     assert entry.unit == "percent"
-    aggregates = entry.tasks["captions"].aggregates
+    assert options_of(name).protocol in get_args(VideoToText)
+    aggregates = options_of(name).aggregates
     assert aggregates
     assert set(aggregates) <= set(get_args(Aggregate))
 
@@ -66,7 +66,7 @@ def test_medians_differ_by_source_and_direction() -> None:
 
 
 def test_ties_differ_by_source_and_direction() -> None:
-    ties = {name: tuple(direction_of(name, side).ties for side in DIRECTIONS) for name in NAMES}
+    ties = {name: tuple(getattr(options_of(name), side) for side in DIRECTIONS) for name in NAMES}
 
     assert ties == {
         "hgr": ("input", "input"),
@@ -80,7 +80,7 @@ def test_ties_differ_by_source_and_direction() -> None:
 
 
 def test_only_clip4clip_ranks_a_video_among_videos() -> None:
-    among_videos = {name for name in NAMES if direction_of(name, "v2t").protocol == "among-videos"}
+    among_videos = {name for name in NAMES if options_of(name).protocol == "among-videos"}
 
     assert among_videos == {"clip4clip", "clip4clip-multi"}
 

@@ -4,6 +4,7 @@ A query is a row of the matrix, or a column (`transposed`): the matrix is read i
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,6 +14,7 @@ from rankwell.core.kernels import native
 from rankwell.core.kernels.products import greater_counts
 from rankwell.core.kernels.workers import in_threads, processors
 from rankwell.core.tables import Bools, Floats, Ints, RankCounts, offsets_of
+from rankwell.core.tables.names import Positions
 from rankwell.core.tables.scores import Positives, Scores
 from rankwell.errors import BadScore
 
@@ -22,6 +24,7 @@ Reals = NDArray[Any]
 _CELLS = 1 << 18
 """Scores that are looked at at a time: they and their marks stay in the processor's cache."""
 _SHORT = 2048
+_SAMPLED = 64
 _COMPARED = 4
 """Up to so many positives of a query are each compared with all scores; from there on sorting the query's scores is faster."""
 
@@ -92,29 +95,115 @@ def comparable(scores: Reals) -> Reals:
     return scores.astype({"e": "f4", "?": "u1"}.get(kind.char, kind), copy=False)
 
 
-def count(
-    side: Side, positives: Positives, *, best: bool, order: Ints | None = None, progress: Progress | None = None
-) -> PositiveCounts:
-    """The counts of every positive, or of each query's `best` one alone with those that tie with it.
+@dataclass(frozen=True, eq=False)
+class ComparedScores:
+    """Queries (rows) compared with items (columns) by a matrix of scores. rows: those that take part, None for all.
 
-    positives: of the queries of this side. order: (items,) the place of each item among items with equal scores; None for that
-    in the table. The matrix is read once; a row of which a positive is tied is read again. Raises BadScore as `Side.checked`.
+    transposed, below: whether the columns are the queries. order: (items,) the place of each item among items with equal scores;
+    None for that in the table.
     """
-    own = side.of(positives.owner, positives.items)
-    pairs = np.flatnonzero(positives.is_best(own)) if best else np.arange(len(own))
-    owner, scores = positives.owner[pairs], own[pairs]
-    most = 1 if best else int(positives.counts.max(initial=0))
-    if most > _COMPARED:
-        above, tied = _by_sorting(side, offsets_of(np.bincount(owner, minlength=positives.n_queries)), scores, progress)
-    else:
-        level = np.zeros(len(pairs), dtype=np.int64) if best else pairs - positives.offsets[owner]
-        wanted = np.zeros((positives.n_queries, max(most, 1)), dtype=scores.dtype)
-        wanted[owner, level] = scores
-        higher, as_high = (_in_columns if side.transposed else _in_rows)(side, wanted, progress)
-        above = higher[owner, level]
-        tied = as_high[owner, level] - above
-    before = _before(side, positives, pairs, scores, tied, order)
-    return PositiveCounts(pairs, scores.astype(np.float64), above, tied, before)
+
+    scores: Scores
+    rows: Ints | None = None
+
+    @property
+    def names(self) -> tuple[Sequence[str], Sequence[str]]:
+        """The names of rows and columns."""
+        return names_of(self.scores.query_names, self.rows), self.scores.item_names
+
+    def count(
+        self, positives: Positives, *, transposed: bool, best: bool, order: Ints | None = None, progress: Progress | None = None
+    ) -> PositiveCounts:
+        """The counts of every positive, or of each query's `best` one alone with those that tie with it.
+
+        positives: of the queries of this side. The matrix is read once; a row of which a positive is tied is read again.
+        Raises BadScore as `Side.checked`.
+        """
+        side = Side(self.scores, self.rows, transposed)
+        own = side.of(positives.owner, positives.items)
+        pairs = np.flatnonzero(positives.is_best(own)) if best else np.arange(len(own))
+        owner, scores = positives.owner[pairs], own[pairs]
+        most = 1 if best else int(positives.counts.max(initial=0))
+        if most > _COMPARED:
+            above, tied = _by_sorting(side, offsets_of(np.bincount(owner, minlength=positives.n_queries)), scores, progress)
+        else:
+            level = np.zeros(len(pairs), dtype=np.int64) if best else pairs - positives.offsets[owner]
+            wanted = np.zeros((positives.n_queries, max(most, 1)), dtype=scores.dtype)
+            wanted[owner, level] = scores
+            higher, as_high = (_in_columns if transposed else _in_rows)(side, wanted, progress)
+            above = higher[owner, level]
+            tied = as_high[owner, level] - above
+        before = _before(side, positives, pairs, scores, tied, order)
+        return PositiveCounts(pairs, scores.astype(np.float64), above, tied, before)
+
+    def count_groups(self, groups: Positives, *, order: Ints | None = None, progress: Progress | None = None) -> PositiveCounts:
+        """The counts of each column among all columns' groups of rows, a group's score being the greatest of its rows.
+
+        groups: the rows (of those that take part) of each column's group; columns without any take no part. order: (columns,).
+        `pairs` are columns. Source: Luo and others 2021, CLIP4Clip, multi-sentence.
+        """
+        side, rows = Side(self.scores, self.rows, transposed=True), self.rows
+        members = np.flatnonzero(groups.counts)
+        starts, width = groups.offsets[members], self.scores.matrix.shape[1]
+        own = side.of(groups.owner, groups.items)
+        wanted = np.zeros(width, dtype=own.dtype)
+        if len(members):
+            wanted[members] = np.maximum.reduceat(own, starts)
+        place = np.arange(width) if order is None else order
+        totals = np.zeros((3, width), dtype=np.int64)
+        for first, last in lots(groups.offsets[members + 1], max(1, 4 * _CELLS // width)):
+            begin = int(starts[first])
+            chosen = groups.items[begin : int(groups.offsets[members[last - 1] + 1])]
+            found = Side(self.scores, chosen if rows is None else rows[chosen], transposed=True).block(0, len(chosen))
+            best = np.maximum.reduceat(found, starts[first:last] - begin, axis=0)
+            same = best == wanted
+            totals[0] += np.add.reduce((best > wanted).view(np.uint8), axis=0, dtype=np.uint8)
+            totals[1] += np.add.reduce(same.view(np.uint8), axis=0, dtype=np.uint8)
+            row, column = np.nonzero(same)
+            early = place[members[first:last]][row] < place[column]
+            totals[2] += np.bincount(column[early], minlength=width)
+            if progress is not None:
+                progress(last, len(members))
+        return PositiveCounts(members, wanted[members].astype(np.float64), *totals[:, members])
+
+    def first_items(self, depth: int, *, transposed: bool, order: Ints | None = None) -> tuple[Ints, Floats]:
+        """(queries, depth) the positions of each query's first items, best first, with their scores; not more than there are."""
+        side, n_columns = Side(self.scores, self.rows, transposed), self.scores.matrix.shape[1]
+        n_queries, n_items = (n_columns, side.n_rows) if transposed else (side.n_rows, n_columns)
+        place = np.arange(n_items) if order is None else order
+        positions, scores = np.empty((n_queries, depth), dtype=np.int64), np.empty((n_queries, depth))
+
+        def _work(part: range) -> None:
+            block = _of_queries(side, part.start, part.stop)
+            lowest = np.partition(block, n_items - depth, axis=1)[:, n_items - depth]
+            for query, row, low in zip(part, block, lowest, strict=True):
+                found = np.flatnonzero(row >= low)
+                found = found[np.lexsort((place[found], -row[found].astype(np.float64)))][:depth]
+                positions[query], scores[query] = found, row[found]
+
+        for parts in _pieces(n_queries, max(1, min(64, _CELLS // n_items)), None):
+            in_threads(_work, parts)
+        return positions, scores
+
+    def copies(self, *, transposed: bool) -> Ints | None:
+        """(queries,) the first query that is the same to the last byte; None where coarse scores make all alike."""
+        matrix = self.scores.matrix
+        if matrix.dtype.kind != "f":
+            return None
+        return equal_rows(matrix.T) if transposed else equal_rows(matrix, self.rows)
+
+    def same(self, one: int, other: int) -> bool:
+        """Whether two rows are the same to the last byte."""
+        side = Side(self.scores, self.rows, transposed=False)
+        return np.array_equal(side.all_of(one), side.all_of(other))
+
+
+def names_of(names: Sequence[str], rows: Ints | None) -> Sequence[str]:
+    """The names of some rows, all of them for None."""
+    if rows is None:
+        return names
+    listed: list[int] = rows.tolist()
+    return Positions(listed) if isinstance(names, Positions) else [names[row] for row in listed]
 
 
 def _pieces(n: int, size: int, progress: Progress | None) -> Iterator[list[range]]:
@@ -229,40 +318,6 @@ def _before(side: Side, positives: Positives, pairs: Ints, scores: Reals, tied: 
     return before
 
 
-def count_groups(
-    scores: Scores, rows: Ints | None, groups: Positives, *, order: Ints | None = None, progress: Progress | None = None
-) -> PositiveCounts:
-    """The counts of each column among all columns' groups of rows, a group's score being the greatest of its rows.
-
-    groups: the rows (of those that take part) of each column's group; columns without any take no part. order: (columns,) places
-    among equal scores; None for that in the table. `pairs` are columns. Source: Luo and others 2021, CLIP4Clip, multi-sentence.
-    """
-    side = Side(scores, rows, transposed=True)
-    members = np.flatnonzero(groups.counts)
-    starts, width = groups.offsets[members], scores.matrix.shape[1]
-    own = side.of(groups.owner, groups.items)
-    wanted = np.zeros(width, dtype=own.dtype)
-    if len(members):
-        wanted[members] = np.maximum.reduceat(own, starts)
-    place = np.arange(width) if order is None else order
-    totals = np.zeros((3, width), dtype=np.int64)
-    for first, last in lots(groups.offsets[members + 1], max(1, 4 * _CELLS // width)):
-        begin = int(starts[first])
-        chosen = groups.items[begin : int(groups.offsets[members[last - 1] + 1])]
-        part = Side(scores, chosen if rows is None else rows[chosen], transposed=True)
-        found = part.block(0, len(chosen))
-        best = np.maximum.reduceat(found, starts[first:last] - begin, axis=0)
-        same = best == wanted
-        totals[0] += np.add.reduce((best > wanted).view(np.uint8), axis=0, dtype=np.uint8)
-        totals[1] += np.add.reduce(same.view(np.uint8), axis=0, dtype=np.uint8)
-        row, column = np.nonzero(same)
-        early = place[members[first:last]][row] < place[column]
-        totals[2] += np.bincount(column[early], minlength=width)
-        if progress is not None:
-            progress(last, len(members))
-    return PositiveCounts(members, wanted[members].astype(np.float64), *totals[:, members])
-
-
 def lots(ends: Ints, most: int) -> Iterator[tuple[int, int]]:
     """The groups in lots of at most so many rows, and of 255 groups, which bytes can count; a larger one is a lot by itself."""
     first = 0
@@ -274,25 +329,21 @@ def lots(ends: Ints, most: int) -> Iterator[tuple[int, int]]:
         first = last
 
 
-def first_items(side: Side, depth: int, *, order: Ints | None = None) -> tuple[Ints, Floats]:
-    """(queries, depth) the positions of each query's first items, best first, with their scores.
+def equal_rows(matrix: NDArray[Any], rows: Ints | None = None) -> Ints:
+    """(rows,) for each row the first row that is the same to the last byte, itself where it is the first.
 
-    order: as for `count`. depth: at most the number of items.
+    rows: those that take part; None for all. Of wide rows some evenly spaced numbers are looked at before all of them are.
     """
-    n_queries = side.scores.matrix.shape[1] if side.transposed else side.n_rows
-    n_items = side.n_rows if side.transposed else side.scores.matrix.shape[1]
-    place = np.arange(n_items) if order is None else order
-    positions, scores = np.empty((n_queries, depth), dtype=np.int64), np.empty((n_queries, depth))
-    step = max(1, min(64, _CELLS // n_items))
-
-    def _work(part: range) -> None:
-        block = _of_queries(side, part.start, part.stop)
-        lowest = np.partition(block, n_items - depth, axis=1)[:, n_items - depth]
-        for query, row, low in zip(part, block, lowest, strict=True):
-            found = np.flatnonzero(row >= low)
-            found = found[np.lexsort((place[found], -row[found].astype(np.float64)))][:depth]
-            positions[query], scores[query] = found, row[found]
-
-    for parts in _pieces(n_queries, step, None):
-        in_threads(_work, parts)
-    return positions, scores
+    chosen = np.arange(len(matrix)) if rows is None else rows
+    width = matrix.shape[1]
+    some = np.unique(np.linspace(0, width - 1, min(width, _SAMPLED)).astype(np.int64))
+    first, alike = np.arange(len(chosen)), dict[bytes, list[int]]()
+    for start in range(0, len(chosen), 1024):
+        part = np.ascontiguousarray(matrix[np.ix_(chosen[start : start + 1024], some)])
+        for offset, row in enumerate(part):
+            alike.setdefault(row.tobytes(), []).append(start + offset)
+    for those in alike.values():
+        known: dict[bytes, int] = {}
+        for row in those if len(those) > 1 else ():
+            first[row] = known.setdefault(np.ascontiguousarray(matrix[int(chosen[row])]).tobytes(), row)
+    return first

@@ -93,9 +93,12 @@ class Positives:
         return cls(offsets_of(np.bincount(rows, minlength=n_queries).astype(np.int64)), columns, n_items)
 
     @classmethod
-    def diagonal(cls, n: int) -> Self:
-        """Each query's positive is the item of the same position."""
-        return cls(np.arange(n + 1, dtype=np.int64), np.arange(n, dtype=np.int64), n)
+    def diagonal(cls, n_queries: int, n_items: int) -> Self:
+        """Each query's positive is the item of the same position. Raises BadInput unless there are as many of both."""
+        if n_queries != n_items:
+            shape = f"{n_queries} rows (queries) and {n_items} columns (items)"
+            raise BadInput(f"scores of {shape} have no diagonal of positives; name them, as a list per row.")
+        return cls(np.arange(n_items + 1, dtype=np.int64), np.arange(n_items, dtype=np.int64), n_items)
 
     @property
     def n_queries(self) -> int:
@@ -133,13 +136,7 @@ class Positives:
 
     def judgments(self, queries: Sequence[str], items: Sequence[str]) -> Judgments:
         """The same as judgments of grade 1, a row per pair; queries keep their order."""
+        listed: list[int] = self.items.tolist()
         return Judgments(
-            queries=tuple(queries),
-            offsets=self.offsets,
-            items=[items[item] for item in _listed(self.items)],
-            grades=np.ones(len(self.items)),
+            queries=tuple(queries), offsets=self.offsets, items=[items[item] for item in listed], grades=np.ones(len(self.items))
         )
-
-
-def _listed(numbers: Ints) -> list[int]:
-    return numbers.tolist()

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from rankwell.conventions import CONVENTIONS, Convention, LabelledMeasure
+from rankwell.conventions import CONVENTIONS, Convention, LabelledMeasure, choose_measures
 from rankwell.core.options import cutoffs, takes_options
-from rankwell.core.registry import measure_names
-from rankwell.core.tables import Floats, Values, sort_ids
+from rankwell.core.registry import Measure, at_each_cutoff, measure_names, parse_measure
+from rankwell.core.tables import TIE_RULES, Floats, MatrixTies, Values, sort_ids
 from rankwell.core.views.judged import JudgedRankings
-from rankwell.errors import BadScore, BadUsage
+from rankwell.errors import BadScore, BadUsage, UnknownName
 from rankwell.evaluation.details import COMPLETE, Details, detail_columns
 from rankwell.evaluation.results import (
     QUERIES_BEST_TIED,
@@ -24,34 +24,24 @@ from rankwell.evaluation.results import (
 )
 from rankwell.evaluation.results import Progress as RunProgress
 from rankwell.measures.first_rank import reads_best_only
-from rankwell.stats import MIN_QUERIES, Intervals, SummaryRow, check_intervals, percentile_interval, resampled_sums
+from rankwell.stats import MIN_QUERIES, SummaryRow, check_intervals, percentile_interval, resampled_sums
 from rankwell.tasks.captions.conventions import CaptionConvention
 from rankwell.tasks.captions.inputs import CaptionInputs
-from rankwell.tasks.captions.options import (
-    CaptionOptions,
-    Direction,
-    chosen_directions,
-    labelled_measures,
-    notes_of,
-    other_meanings,
-)
-from rankwell.tasks.captions.runs import CaptionRun
+from rankwell.tasks.captions.options import CaptionOptions
+from rankwell.tasks.captions.runs import CaptionRun, Direction
 
 Progress = Callable[[str, int, int], None]
-
-
-def _beyond_notes(result: Results) -> list[str]:
-    """A note on t intervals that go beyond what a measure can be."""
-    beyond = [row for row in result.summary if row["ci_low"] is not None and result.intervals == "t" and _is_beyond(row)]
-    if not beyond:
-        return []
-    names = ", ".join(dict.fromkeys(f"{row['label']} ({row['direction']})" for row in beyond))
-    return [f"t intervals of {names} go beyond what the figures can be, for few or lopsided values; see the bootstrap's"]
-
-
-def _is_beyond(row: Mapping[str, Any]) -> bool:
-    low, high = {"percent": (0.0, 100.0), "share": (0.0, 1.0), "rank": (1.0, math.inf)}.get(row["unit"], (-math.inf, math.inf))
-    return bool(row["ci_low"] < low or row["ci_high"] > high)
+_CUTOFFS = (1, 5, 10)
+_TIES: tuple[MatrixTies, ...] = (*TIE_RULES, "input-desc", "averaged", "multiplied")
+_TIE_NOTES: dict[MatrixTies, str] = {
+    "averaged": (
+        "a tied positive has the mean of its places as its rank: R@1 needs exactly 1, R@K for larger K a rank below K + 1; "
+        "that is not an expected value"
+    ),
+    "multiplied": "a query with a tied positive counts once for each place of the tie: n is the number of places, not of queries",
+}
+_LIMITS = {"percent": (0.0, 100.0), "share": (0.0, 1.0), "rank": (1.0, math.inf)}
+_SHOWN = 5
 
 
 @takes_options(CaptionOptions)
@@ -81,12 +71,13 @@ def captions(
     [('0', 1.0), ('1', 2.0)]
     """
     rules = CONVENTIONS[options.convention]
-    directions = chosen_directions(rules, options.direction, options.protocol, options.ties)
+    own: CaptionConvention = rules.tasks.get("captions", CaptionConvention())
+    directions = _directions(rules, own, options)
     check_intervals(options.intervals, options.seed)
     names, aggregates = named_aggregates(measure_names(options.measures), rules, options.direction)
     ks = None if options.k is None else cutoffs(options.k)
-    labelled = {each.name: labelled_measures(names, ks, rules, each) for each in directions}
-    inputs = CaptionInputs.read(scores, positives, options, [each.name for each in directions])
+    labelled = {each.name: _labelled_measures(names, ks, rules, each) for each in directions}
+    inputs = CaptionInputs(scores, positives, options, directions)
     evaluation = _CaptionEvaluation(inputs, rules, options.no_relevant or rules.no_relevant, labelled)
     for run in inputs.runs:
         try:
@@ -94,9 +85,67 @@ def captions(
                 evaluation.add(run, each, details=details, progress=progress)
         except BadScore as error:
             raise BadScore(f"{inputs.called(run)}{error}") from error
-        evaluation.add_aggregates(run, aggregates, options.intervals, options.seed)
-    own = [name for name in ("ties", "no_relevant", "protocol") if getattr(options, name) is not None]
-    return evaluation.results(directions, notes_of(rules, directions, own), options, details=details)
+        evaluation.add_aggregates(run, aggregates, options)
+    return evaluation.results(directions, options, details=details)
+
+
+def _directions(convention: Convention, own: CaptionConvention, options: CaptionOptions) -> list[Direction]:
+    """The requested directions. Raises UnknownName for a tie rule that does not exist, BadUsage for an unused protocol."""
+    which, protocol, ties = options.direction, options.protocol, options.ties
+    if protocol is not None and which == "t2v":
+        raise BadUsage(f"the protocol {protocol} is of video to text, and only t2v is requested; leave one of them out.")
+    replaced: MatrixTies | None = next((rule for rule in _TIES if rule == ties), None)
+    if replaced is None and ties is not None:
+        raise UnknownName(f"unknown tie rule {ties!r}; the rules are {', '.join(_TIES)}.")
+    t2v, v2t = ({**convention.words, **convention.words_of_parts.get(side, {})} for side in ("t2v", "v2t"))
+    found = [Direction("t2v", replaced or own.t2v, t2v)] if which != "v2t" else []
+    for collapsed, name, label in ((False, "among-captions", "v2t"), (True, "among-videos", "v2t-videos")):
+        if which != "t2v" and (protocol or own.protocol) in (name, "both"):
+            found.append(Direction(label, replaced or own.v2t, v2t, video_to_text=True, collapsed=collapsed))
+    return found
+
+
+def _labelled_measures(
+    texts: Sequence[str] | None, ks: Sequence[int] | None, convention: Convention, direction: Direction
+) -> tuple[LabelledMeasure, ...]:
+    """The measures of a direction: those named, or the convention's; at every cut-off of `ks` where they need one and name none.
+
+    A name with parameters in brackets (`R(rel=1)@5`) is that of a measure, whatever the convention means by the word.
+    Raises UnknownName and BadUsage as `parse_measure` does.
+    """
+    # Everything that a matrix ranks has been judged.
+    named = list(texts or [text for text in convention.defaults if not text.startswith("Judged")])
+    if texts is None and ks is not None:
+        named = list(dict.fromkeys(text.partition("@")[0] for text in named))
+    found: dict[str, LabelledMeasure] = {}
+    for text in named:
+        rules = convention._replace(words={} if _is_exact(text) else direction.words)
+        for spelled in at_each_cutoff(text, ks or _CUTOFFS, rules.words):
+            (chosen,) = choose_measures([spelled], rules)
+            label = spelled.strip() if _other_meaning(chosen.measure, direction) else chosen.label
+            found.setdefault(str(chosen.measure), chosen._replace(label=label))
+    return tuple(found.values())
+
+
+def _other_meaning(measure: Measure, direction: Direction) -> str:
+    """The meaning of a measure's exact name as a word of the convention, where that is something else; else empty."""
+    try:
+        meant = parse_measure(str(measure), direction.words)
+    except BadUsage:
+        return ""
+    return "" if meant == measure else str(meant)
+
+
+def _is_exact(text: str) -> bool:
+    if "(" not in text:
+        return False
+    try:
+        parse_measure(text if "@" in text else f"{text}@1")
+    except UnknownName:
+        return False
+    except BadUsage:
+        return True
+    return True
 
 
 class _CaptionEvaluation:
@@ -110,7 +159,6 @@ class _CaptionEvaluation:
         self.aggregates: list[dict[str, Any]] = []
         self.views: dict[tuple[str, str], JudgedRankings] = {}
         self.details: list[tuple[str, Direction, Details]] = []
-        self.queries: dict[str, Sequence[str]] = {}
 
     def add(self, name: str, direction: Direction, *, details: bool, progress: Progress | None) -> None:
         """Measures one direction of one run."""
@@ -126,48 +174,75 @@ class _CaptionEvaluation:
             progress=RunProgress.of(progress, f"{name} {direction.name}"),
         )
         counted = run.counted(self.no_relevant)
-        builder.notes += other_meanings(measures, builder.convention, direction)
-        if direction.collapsed and (inputs.positives.counts > 1).any():
-            many = int((inputs.positives.counts > 1).sum())
+        word = builder.convention.name
+        for each in measures:
+            if meant := _other_meaning(each.measure, direction):
+                exact = str(each.measure)
+                builder.notes.append(f"{each.label} is the measure {exact} itself; as a word of {word}, {exact} means {meant}")
+        many = int((inputs.positives.counts > 1).sum()) if direction.collapsed else 0
+        if many:
             builder.notes.append(
                 f"{direction.name}: {many} captions belong to several videos; captions are collapsed for a video each, so that "
                 "such a caption raises all of its videos"
             )
         builder.add(run, measures, counted)
-        key = direction.name if len(inputs.runs) == 1 else f"{name} {direction.name}"
-        builder.counts[key] = {
+        builder.counts[direction.name if len(inputs.runs) == 1 else f"{name} {direction.name}"] = {
             QUERIES_COUNTED: int(counted.sum()),
             QUERIES_WITHOUT_RELEVANT: int(run.without_positives.sum()),
             QUERIES_MASKED: 0 if direction.video_to_text else inputs.masked,
             QUERIES_BEST_TIED: run.n_best_tied,
         }
         self.views[name, direction.name] = run.view
-        self.queries[direction.name] = run.view.queries
         if details:
             self.details.append((name, direction, run.details(compared)))
 
-    def add_aggregates(self, run: str, names: Sequence[str], intervals: Intervals, seed: int) -> None:
-        """Adds the aggregates of several recalls of a run."""
-        pairs = zip(self.builder.values, self.builder.row_attributes, strict=True)
-        rows, notes = aggregate_rows([pair for pair in pairs if pair[0].run == run], names, intervals, seed)
-        self.aggregates += rows
-        self.builder.notes += notes
+    def add_aggregates(self, run: str, names: Sequence[str], options: CaptionOptions) -> None:
+        """Adds a summary row per aggregate of one run, or a note where some cannot be computed.
 
-    def results(
-        self, directions: Sequence[Direction], notes: Sequence[str], options: CaptionOptions, *, details: bool
-    ) -> Results:
-        """The results of all runs and directions. notes: those of the rules."""
+        `rsum` is of both directions together, the other two of each, and `r_mean` of both too. All need R@1, R@5 and R@10.
+        Intervals are those of the bootstrap.
+        """
+        columns: dict[str, dict[str, Column]] = {}
+        for values, attributes in zip(self.builder.values, self.builder.row_attributes, strict=True):
+            if values.run == run:
+                columns.setdefault(attributes["direction"], {})[values.measure] = values, attributes
+        recalls = {key: [own[each] for each in _RECALLS] for key, own in columns.items() if {*_RECALLS} <= own.keys()}
+        if names and len(recalls) < len(columns):
+            what = "these are made of R@1, R@5 and R@10; request all three (-k 1,5,10)"
+            self.builder.notes.append(f"{', '.join(names)}: {what}")
+            return
+        pairs = [("t2v", direction) for direction in recalls if direction != "t2v" and "t2v" in recalls]
+        for name in names:
+            sets = [] if name == "rsum" else [(direction,) for direction in recalls]
+            sets += pairs if name != "gmean" else []
+            self.aggregates += [_aggregate_row(name, {each: recalls[each] for each in chosen}, options) for chosen in sets]
+
+    def results(self, directions: Sequence[Direction], options: CaptionOptions, *, details: bool) -> Results:
+        """The results of all runs and directions."""
         inputs, builder = self.inputs, self.builder
+        measures = [each for every in self.measures.values() for each in every]
+        ties = {each.name: each.ties for each in directions}
+        several = len(set(ties.values())) > 1
+        definitions = {str(each.measure): each.measure.entry.definition for each in measures}
+        rules = {
+            "convention": builder.convention.name,
+            "ties": ", ".join(f"{name} {rule}" for name, rule in ties.items()) if several else directions[0].ties,
+            "no_relevant": self.no_relevant,
+            **inputs.rules,
+            "counts": builder.counts,
+            "measures": definitions | {row["measure"]: DEFINITIONS[row["measure"]] for row in self.aggregates},
+        }
+        rows = ((run, found, json.dumps({"direction": each.name})) for run, each, found in self.details)
         return builder.results(
-            rules=self.rules(directions),
-            measures=[each for every in self.measures.values() for each in every],
-            notes=[*notes, *inputs.notes, *builder.notes],
+            rules=rules,
+            measures=measures,
+            notes=[*_rule_notes(builder.convention, directions, options), *inputs.notes, *builder.notes],
             query_columns=("direction",),
             aggregates=tuple(self.aggregates),
             sources=inputs.sources,
-            details=caption_detail_columns(self.details) if details else None,
-            queries=query_columns(self.queries, inputs.said) if details else None,
-            items=item_columns(self.details, inputs.said, inputs.captions_of) if details else None,
+            details=detail_columns(rows, states=COMPLETE) if details else None,
+            queries=self._query_columns() if details else None,
+            items=self._item_columns() if details else None,
             intervals=options.intervals,
             seed=options.seed,
             objects={"views": self.views},
@@ -175,60 +250,34 @@ class _CaptionEvaluation:
             task="captions",
         )
 
-    def rules(self, directions: Sequence[Direction]) -> dict[str, Any]:
-        """Every choice that decided a number."""
-        every = [each.measure for measures in self.measures.values() for each in measures]
+    def _item_columns(self) -> dict[str, list[Any]]:
+        """The columns of items.parquet: what the captions say that are ranked, and of videos what their own captions say.
+
+        `of` is the direction, for a caption and a video may have the same name. Empty where no text is known.
+        """
+        texts, listed, known = self.inputs.said, dict[str, set[str]](), dict[str, Mapping[str, str]]()
+        if not texts:
+            return {}
+        own = {name: _together([texts[each] for each in mine]) for name, mine in self.inputs.captions_of().items() if mine}
+        for _, direction, details in self.details:
+            listed.setdefault(direction.name, set()).update(details.item)
+            known[direction.name] = texts if direction.video_to_text and not direction.collapsed else own
+        rows = [(item, name) for name, items in listed.items() for item in sort_ids(items & known[name].keys())]
         return {
-            "convention": self.builder.convention.name,
-            "ties": _joined({each.name: each.ties for each in directions}),
-            "no_relevant": self.no_relevant,
-            **self.inputs.rules,
-            "counts": self.builder.counts,
-            "measures": {str(each): each.entry.definition for each in every}
-            | {row["measure"]: DEFINITIONS[row["measure"]] for row in self.aggregates},
+            "item": [item for item, _ in rows],
+            "of": [name for _, name in rows],
+            "text": [known[name][item] for item, name in rows],
         }
 
-
-def _joined(by_direction: Mapping[str, str]) -> str:
-    """One rule where all directions have it, else each with its direction."""
-    rules = set(by_direction.values())
-    return rules.pop() if len(rules) == 1 else ", ".join(f"{direction} {rule}" for direction, rule in by_direction.items())
-
-
-_SHOWN = 5
-
-
-def caption_detail_columns(found: Sequence[tuple[str, Direction, Details]]) -> dict[str, list[Any]]:
-    """The columns of details.parquet, with the direction as `detail`."""
-    return detail_columns(
-        ((run, details, json.dumps({"direction": direction.name})) for run, direction, details in found), states=COMPLETE
-    )
-
-
-def item_columns(
-    found: Sequence[tuple[str, Direction, Details]],
-    texts: Mapping[str, str],
-    captions_of: Callable[[], Mapping[str, Sequence[str]]],
-) -> dict[str, list[Any]]:
-    """The columns of items.parquet: what the captions say that are ranked, and of videos what their own captions say.
-
-    `of` is the direction, for a caption and a video may have the same name. texts: caption -> what it says. captions_of: gives
-    the captions of each video; not asked where no text is known.
-    """
-    if not texts:
-        return {}
-    own = {video: _together([texts[each] for each in captions]) for video, captions in captions_of().items() if captions}
-    listed: dict[str, set[str]] = {}
-    known: dict[str, Mapping[str, str]] = {}
-    for _, direction, details in found:
-        listed.setdefault(direction.name, set()).update(details.item)
-        known[direction.name] = texts if direction.video_to_text and not direction.collapsed else own
-    rows = [(item, name) for name, items in listed.items() for item in sort_ids(items & known[name].keys())]
-    return {
-        "item": [item for item, _ in rows],
-        "of": [name for _, name in rows],
-        "text": [known[name][item] for item, name in rows],
-    }
+    def _query_columns(self) -> dict[str, list[Any]]:
+        """The columns of queries.parquet: the queries of every direction, with their text where it is known."""
+        queries = {direction: view.queries for (_, direction), view in self.views.items()}
+        rows = [(query, direction) for direction, names in queries.items() for query in names]
+        return {
+            "query": [query for query, _ in rows],
+            "text": [self.inputs.said.get(query) if direction == "t2v" else None for query, direction in rows],
+            "direction": [direction for _, direction in rows],
+        }
 
 
 def _together(texts: Sequence[str]) -> str:
@@ -238,17 +287,32 @@ def _together(texts: Sequence[str]) -> str:
     return " · ".join([*shown[:_SHOWN], *rest])
 
 
-def query_columns(queries: Mapping[str, Sequence[str]], texts: Mapping[str, str]) -> dict[str, list[Any]]:
-    """The columns of queries.parquet: the queries of every direction, with their text where it is known.
+def _rule_notes(convention: Convention, chosen: Sequence[Direction], options: CaptionOptions) -> list[str]:
+    """Notes on the rules in force, except those that the user replaced; of a convention of other tasks, on what is used of it."""
+    notes = list(convention.notes)
+    for rule, texts in convention.rule_notes.items():
+        applies = getattr(options, rule, None) is None and (rule != "protocol" or any(each.collapsed for each in chosen))
+        notes += texts if applies else ()
+    if "captions" not in convention.tasks:
+        kept = "" if options.ties is not None else f", and ties are {chosen[0].ties}"
+        notes = [f"the convention {convention.name} does not support score matrices: its words, measures and unit are used{kept}"]
+    for rule, note in _TIE_NOTES.items():
+        where = [each.name for each in chosen if each.ties == rule]
+        notes += [f"ties={rule} ({', '.join(where)}): {note}"] if where else []
+    return notes
 
-    queries: direction -> names. texts: caption -> what it says.
-    """
-    rows = [(query, direction) for direction, names in queries.items() for query in names]
-    return {
-        "query": [query for query, _ in rows],
-        "text": [texts.get(query) if direction == "t2v" else None for query, direction in rows],
-        "direction": [direction for _, direction in rows],
-    }
+
+def _beyond_notes(result: Results) -> list[str]:
+    """A note on t intervals that go beyond what a measure can be."""
+    names: dict[str, None] = {}
+    for row in result.summary if result.intervals == "t" else ():
+        low, high = _LIMITS.get(row["unit"], (-math.inf, math.inf))
+        if row["ci_low"] is not None and (row["ci_low"] < low or row["ci_high"] > high):
+            names[f"{row['label']} ({row['direction']})"] = None
+    if not names:
+        return []
+    listed = ", ".join(names)
+    return [f"t intervals of {listed} go beyond what the figures can be, for few or lopsided values; see the bootstrap's"]
 
 
 def rsum(recalls: Sequence[float]) -> float:
@@ -285,13 +349,20 @@ def _check(recalls: Sequence[float]) -> None:
         raise BadUsage("no recall is given; name at least one, as R@1.")
 
 
-Aggregate = Callable[[Sequence[float]], float]
+Column = tuple[Values, Mapping[str, Any]]
+"""The values of one measure in one direction, with the other cells of its summary row."""
+
+_RECALLS = tuple(f"Success@{k}" for k in _CUTOFFS)
+_AGGREGATES: Mapping[str, Callable[[Sequence[float]], float]] = {"rsum": rsum, "gmean": geometric_mean, "r_mean": mean_recall}
+DEFINITIONS = {
+    name: {"definition": (function.__doc__ or "").split("\n")[0], "better": "higher"} for name, function in _AGGREGATES.items()
+}
 
 
 def aggregate_interval(
-    groups: Sequence[Floats], aggregate: Aggregate, *, resamples: int = 10_000, seed: int = 0, level: float = 0.95
+    groups: Sequence[Floats], aggregate: Callable[[Sequence[float]], float], *, resamples: int = 10_000, seed: int = 0
 ) -> tuple[float, float] | None:
-    """The percentile bootstrap interval of an aggregate of means; queries are drawn with replacement.
+    """The 95 % percentile bootstrap interval of an aggregate of means; queries are drawn with replacement.
 
     groups: for each set of queries (queries, means) the averaged values, in the order in which `aggregate` takes the means.
     Sets of as many queries are drawn alike, for where captions and videos are in pairs the same pair is drawn for both; sets of
@@ -299,35 +370,12 @@ def aggregate_interval(
     """
     if not groups or min(map(len, groups)) < MIN_QUERIES:
         return None
-    sizes = list(dict.fromkeys(map(len, groups)))
     drawn = {
-        n: _means([group for group in groups if len(group) == n], n, resamples, seed + place) for place, n in enumerate(sizes)
+        n: iter(resampled_sums(np.hstack([group for group in groups if len(group) == n]), resamples, seed=seed + place).T / n)
+        for place, n in enumerate(dict.fromkeys(map(len, groups)))
     }
-    taken = {
-        n: iter(np.split(means, _edges([group for group in groups if len(group) == n]), axis=1)) for n, means in drawn.items()
-    }
-    columns = np.hstack([next(taken[len(group)]) for group in groups])
-    return percentile_interval(np.array([aggregate(row) for row in columns.tolist()]), level)
-
-
-def _edges(groups: Sequence[Floats]) -> list[int]:
-    return np.cumsum([group.shape[1] for group in groups])[:-1].tolist()
-
-
-def _means(groups: Sequence[Floats], n: int, resamples: int, seed: int) -> Floats:
-    """(resamples, columns) the means of all columns of sets of n queries that are drawn alike."""
-    return resampled_sums(np.hstack(groups), resamples, seed=seed) / n
-
-
-_RECALLS = tuple(f"Success@{k}" for k in (1, 5, 10))
-_AGGREGATES: Mapping[str, Callable[[Sequence[float]], float]] = {"rsum": rsum, "gmean": geometric_mean, "r_mean": mean_recall}
-DEFINITIONS = {
-    name: {"definition": (function.__doc__ or "").split("\n")[0], "better": "higher"} for name, function in _AGGREGATES.items()
-}
-
-
-Column = tuple[Values, Mapping[str, Any]]
-"""The values of one measure in one direction, with the other cells of its summary row."""
+    means = np.column_stack([next(drawn[len(group)]) for group in groups for _ in group.T])
+    return percentile_interval(np.array([aggregate(row) for row in means.tolist()]), 0.95)
 
 
 def named_aggregates(names: Sequence[str] | None, convention: Convention, which: str) -> tuple[list[str] | None, list[str]]:
@@ -344,46 +392,22 @@ def named_aggregates(names: Sequence[str] | None, convention: Convention, which:
     if "rsum" in aggregates and which != "both":
         raise BadUsage(f"rsum is the sum over both directions, and only {which} is requested; leave --direction out.")
     word = "R" if convention.words.get("R") == "Success" else "Success"
-    return measures + [f"{word}@{k}" for k in (1, 5, 10) if aggregates], aggregates
+    return measures + [f"{word}@{k}" for k in _CUTOFFS if aggregates], aggregates
 
 
-def aggregate_rows(
-    found: Sequence[Column], names: Sequence[str], intervals: Intervals, seed: int
-) -> tuple[list[dict[str, Any]], list[str]]:
-    """A summary row per aggregate of one run, and notes on those that cannot be computed.
-
-    `rsum` is of both directions together, the other two of each, and `r_mean` of both too. All need R@1, R@5 and R@10.
-    Intervals are those of the bootstrap.
-    """
-    columns: dict[str, dict[str, Column]] = {}
-    for values, attributes in found:
-        columns.setdefault(attributes["direction"], {})[values.measure] = values, attributes
-    recalls = {key: [own[each] for each in _RECALLS] for key, own in columns.items() if all(each in own for each in _RECALLS)}
-    if names and len(recalls) < len(columns):
-        return [], [f"{', '.join(names)}: these are made of R@1, R@5 and R@10; request all three (-k 1,5,10)"]
-    pairs = [("t2v", direction) for direction in recalls if direction != "t2v" and "t2v" in recalls]
-    rows: list[dict[str, Any]] = []
-    for name in names:
-        sets = [] if name == "rsum" else [(direction,) for direction in recalls]
-        sets += pairs if name != "gmean" else []
-        rows += [_row(name, chosen, [recalls[each] for each in chosen], intervals, seed) for chosen in sets]
-    return rows, []
-
-
-def _row(
-    name: str, directions: tuple[str, ...], recalls: Sequence[Sequence[Column]], intervals: Intervals, seed: int
-) -> dict[str, Any]:
-    aggregate, every = _AGGREGATES[name], [each for group in recalls for each in group]
+def _aggregate_row(name: str, recalls: Mapping[str, Sequence[Column]], options: CaptionOptions) -> dict[str, Any]:
+    """recalls: direction -> R@1, R@5 and R@10."""
+    aggregate, every = _AGGREGATES[name], [each for group in recalls.values() for each in group]
     # The recalls of one direction count the same queries.
-    groups = [np.column_stack([values.values[values.counted] for values, _ in group]) for group in recalls]
-    bounds = None if intervals == "none" else aggregate_interval(groups, aggregate, seed=seed)
-    low, high = bounds or (None, None)
-    first = every[0][0]
-    n = sum(len(group) for group in groups)
+    groups = [np.column_stack([values.values[values.counted] for values, _ in group]) for group in recalls.values()]
+    low, high = (None if options.intervals == "none" else aggregate_interval(groups, aggregate, seed=options.seed)) or (
+        None,
+        None,
+    )
+    first, n = every[0][0], sum(map(len, groups))
     mean = aggregate([float(mean) for group in groups for mean in group.mean(axis=0)])
-    row = SummaryRow.of(first.run, name, name, mean, None, low, high, n, first.unit)
-    levels = {
-        level: aggregate([own[level] for _, own in every]) if all(own[level] is not None for _, own in every) else None
-        for level in ("ceiling", "chance")
-    }
-    return row | {"direction": "+".join(directions)} | levels
+    row = SummaryRow.of(first.run, name, name, mean, None, low, high, n, first.unit) | {"direction": "+".join(recalls)}
+    for level in ("ceiling", "chance"):
+        known = [own[level] for _, own in every]
+        row |= {level: None if None in known else aggregate(known)}
+    return row

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from rankwell.core.kernels.matrix_counts import Side, count
+from rankwell.core.kernels.matrix_counts import ComparedScores
 from rankwell.io.matrices import read_scores
 from rankwell.io.positives import Sides, read_positives
 
@@ -25,7 +25,7 @@ def eval_q2m(scores: Any, q2m_gts: Any) -> tuple[float, float, float, float, flo
     """
     table = read_scores(scores)
     positives = read_positives(_lists(q2m_gts), Sides(table.query_names, table.item_names))
-    counts = count(Side(table, None, transposed=False), positives, best=True)
+    counts = ComparedScores(table).count(positives, transposed=False, best=True)
     ranks = np.full(positives.n_queries, table.matrix.shape[1] + 1, dtype=np.int64)
     np.minimum.at(ranks, positives.owner[counts.pairs], counts.above + counts.before + 1)
     r1, r5, r10 = (100.0 * int(np.count_nonzero(ranks <= k)) / len(ranks) for k in (1, 5, 10))

@@ -1,134 +1,98 @@
 """The inputs: scores or embeddings of each run, the right items, masks, transforms, and the texts of captions."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from rankwell.core.kernels.matrix_counts import ComparedScores
 from rankwell.core.kernels.products import Groups
 from rankwell.core.kernels.similarity import Metric, metric_name
 from rankwell.core.tables import Ints
 from rankwell.core.tables.embeddings import Embeddings
-from rankwell.core.tables.names import Place, Positions, name_places, named_places
+from rankwell.core.tables.names import Positions, named_places
 from rankwell.core.tables.scores import Matrix, Positives, Scores
 from rankwell.errors import BadInput, BadUsage
 from rankwell.io import files as io
 from rankwell.io.columns import read_numbers
-from rankwell.io.files import read_column
 from rankwell.io.matrices import read_embeddings, read_scores
 from rankwell.io.positives import Sides, read_mask, read_positives
-from rankwell.neighbours.positive_counts import Compared, by_scores, by_vectors
+from rankwell.neighbours.positive_counts import Compared, by_vectors
 from rankwell.store import Source, split_part
-from rankwell.tasks.captions.options import CaptionOptions, Direction
-from rankwell.tasks.captions.runs import Copies, has_copies
+from rankwell.tasks.captions.options import CaptionOptions
+from rankwell.tasks.captions.runs import Copies, Direction
 from rankwell.transforms import Transform, parse_transform
 
 
-@dataclass
 class CaptionInputs:
-    """The inputs. runs: name -> scores, or both tables of embeddings. rows: the captions that take part, None for all."""
+    """The inputs of all runs. runs: name -> scores, or both tables of embeddings. positives: of each caption that takes part.
 
-    runs: Mapping[str, Scores | tuple[Embeddings, Embeddings]]
-    metric: Metric
-    sources: dict[str, Source]
-    rules: dict[str, Any] = field(default_factory=dict[str, Any])
-    notes: list[str] = field(default_factory=list[str])
-    rows: Ints | None = None
-    masked: int = 0
-    said: Mapping[str, str] = field(default_factory=dict[str, str])
+    names: those of all captions and of the videos. rows: the captions that take part, None for all. said: caption -> its text.
+    Raises BadUsage where neither or both of scores and embeddings are given, BadInput for what does not fit the rows and columns.
+    """
 
-    _transform: Transform | None = None
-    _bank: Matrix | None = None
-    _texts: Sequence[str] | None = None
-    _positives: Positives | None = None
-    _copies: dict[str, Copies] = field(default_factory=dict[str, Copies])
-
-    @classmethod
-    def read(cls, scores: Any, positives: Any, options: CaptionOptions, directions: Sequence[str]) -> "CaptionInputs":
-        """Reads the scores, or the embeddings, and what belongs to all runs.
-
-        Raises BadUsage where both or half of either are given, BadInput for what does not fit the rows and columns.
-        """
+    def __init__(self, scores: Any, positives: Any, options: CaptionOptions, directions: Sequence[Direction]) -> None:
         queries, gallery, query_ids, item_ids = options.queries, options.gallery, _ids(options.query_ids), _ids(options.item_ids)
         if (scores is None) == (queries is None and gallery is None) or (queries is None) != (gallery is None):
             raise BadUsage("give scores, or the embeddings of queries and of the gallery (--queries with --gallery).")
+        self.rules: dict[str, Any] = {}
+        self.notes: list[str] = []
+        self.metric: Metric = "cosine"
+        self.runs: Mapping[str, Scores | tuple[Embeddings, Embeddings]]
         if scores is None:
+            self.rules["metric"] = self.metric = metric_name(options.metric or "cosine")
             tables = read_embeddings(queries, ids=query_ids), read_embeddings(gallery, ids=item_ids)
-            name, metric = name_places([_place(queries)], ["embeddings"])[0], options.metric or "cosine"
-            inputs = cls({name: tables}, metric_name(metric), _sources({"queries": queries, "gallery": gallery}))
-            inputs.rules["metric"] = metric
+            self.runs = dict.fromkeys(named_places([("", queries)], ["embeddings"]), tables)
+            self.names = tables[0].names(), tables[1].names()
+            sources = {"queries": queries, "gallery": gallery}
         elif options.metric is not None:
             raise BadUsage(f"the metric {options.metric} compares embeddings, and scores are given; leave it out.")
         else:
-            named = _name(scores)
-            runs = {name: read_scores(place, query_ids=query_ids, item_ids=item_ids) for name, place in named.items()}
-            inputs = cls(runs, "cosine", _sources(named))
-            inputs._refuse_other_sides()
-        inputs._prepare(positives, options, directions)
-        return inputs
+            sources = _named(scores)
+            matrices = {name: read_scores(place, query_ids=query_ids, item_ids=item_ids) for name, place in sources.items()}
+            self.runs, self.names = matrices, _common_names(matrices)
+        self.sources = _sources(
+            {**sources, "positives": positives, "mask": options.mask, "bank": options.bank, "texts": options.texts}
+        )
+        self.positives, self.rows = _positives(positives, Sides(*self.names)), None
+        if options.mask is not None:
+            self.rows = read_mask(options.mask, len(self.names[0]))
+            self.positives = self.positives.only(self.rows)
+        self._texts = None if options.texts is None else _texts(options.texts, self.names[0])
+        self.said = {} if self._texts is None else dict(zip(self.names[0], self._texts, strict=True))
+        self.rules["positives"] = positives if isinstance(positives, str) else type(positives).__name__
+        self._transform, self._bank = None, None
+        if options.transform is not None:
+            self._transform, self._bank = self._read_transform(options.transform, options.bank, directions)
+        elif options.bank is not None:
+            raise BadUsage("a bank requires a transform that uses one; name it, as in --transform querybank.")
+        self._copies: dict[str, Copies] = {}
+
+    def _read_transform(self, text: str, bank: Any, directions: Sequence[Direction]) -> tuple[Transform, Matrix | None]:
+        transform = parse_transform(text)
+        if not all(isinstance(given, Scores) for given in self.runs.values()):
+            raise BadUsage(f"{text} changes a matrix of scores, and embeddings are compared without one; give the scores.")
+        if bank is not None and len({each.video_to_text for each in directions}) > 1:
+            raise BadUsage("a bank holds queries of one direction; name it with --direction t2v or v2t.")
+        rules = transform.describe()
+        self.rules |= {name: rules[name] for name in ("transform", "transductive")}
+        return transform, None if bank is None else read_scores(bank).matrix
+
+    @property
+    def masked(self) -> int:
+        """Number of captions that take no part."""
+        return len(self.names[0]) - self.positives.n_queries
 
     def called(self, run: str) -> str:
         """The beginning of an error about the scores of a run: their file, or the run's name where there are several."""
         place = self.sources.get(run)
         return f"{place.name}: " if place is not None else f"{run}: " if len(self.runs) > 1 else ""
 
-    def _refuse_other_sides(self) -> None:
-        first, sides = "", None
-        for name in self.runs:
-            captions, videos = self._names(name)
-            mine = list(captions), list(videos)
-            if sides is not None and mine != sides:
-                what = f"{name} is of {len(mine[0])} × {len(mine[1])}, {first} of {len(sides[0])} × {len(sides[1])}"
-                raise BadInput(f"{what} or of other ids; runs that are compared have the same rows and columns.")
-            first, sides = first or name, mine
-
-    def _names(self, run: str) -> tuple[Sequence[str], Sequence[str]]:
-        given = self.runs[run]
-        return (given.query_names, given.item_names) if isinstance(given, Scores) else (given[0].names(), given[1].names())
-
-    def _prepare(self, positives: Any, options: CaptionOptions, directions: Sequence[str]) -> None:
-        sides = Sides(*self._names(next(iter(self.runs))))
-        further = {"positives": positives, "mask": options.mask, "bank": options.bank, "texts": options.texts}
-        self.sources |= _sources(further)
-        table = _positives(positives, sides)
-        if options.mask is not None:
-            self.rows = read_mask(options.mask, len(sides.queries))
-            self.masked = len(sides.queries) - len(self.rows)
-            table = table.only(self.rows)
-        self._positives = table
-        self._texts = None if options.texts is None else _texts(options.texts, sides.queries)
-        if self._texts is not None:
-            self.said = dict(zip(sides.queries, self._texts, strict=True))
-        self.rules["positives"] = positives if isinstance(positives, str) else type(positives).__name__
-        if options.transform is not None:
-            self._read_transform(options.transform, options.bank, directions)
-        elif options.bank is not None:
-            raise BadUsage("a bank requires a transform that uses one; name it, as in --transform querybank.")
-
-    def _read_transform(self, text: str, bank: Any, directions: Sequence[str]) -> None:
-        self._transform = parse_transform(text)
-        if not all(isinstance(given, Scores) for given in self.runs.values()):
-            raise BadUsage(f"{text} changes a matrix of scores, and embeddings are compared without one; give the scores.")
-        if bank is not None:
-            if len({each == "t2v" for each in directions}) > 1:
-                raise BadUsage("a bank holds queries of one direction; name it with --direction t2v or v2t.")
-            self._bank = read_scores(bank).matrix
-        rules = self._transform.describe()
-        self.rules |= {name: rules[name] for name in ("transform", "transductive")}
-
-    @property
-    def positives(self) -> Positives:
-        """The videos of each caption that takes part."""
-        if self._positives is None:
-            raise RuntimeError("positives are read before they are used")
-        return self._positives
-
     def captions_of(self) -> dict[str, list[str]]:
         """video -> its captions that take part, in the order of the rows."""
-        captions, videos = map(list, self._names(next(iter(self.runs))))
+        captions, videos = map(list, self.names)
         rows = range(len(captions)) if self.rows is None else self.rows.tolist()
         of_video = self.positives.transposed
         return {
@@ -136,42 +100,41 @@ class CaptionInputs:
             for video, (start, stop) in enumerate(pairwise(of_video.offsets.tolist()))
         }
 
+    def _plain(self, run: str) -> Compared:
+        given = self.runs[run]
+        return ComparedScores(given, self.rows) if isinstance(given, Scores) else by_vectors(*given, self.metric, self.rows)
+
     def compared(self, run: str, direction: Direction) -> Compared:
         """The scores of a run, transformed where that is requested, for one direction."""
-        given = self.runs[run]
-        if not isinstance(given, Scores):
-            return by_vectors(*given, self.metric, self.rows)
-        if self._transform is None:
-            return by_scores(given, self.rows)
+        given, plain = self.runs[run], self._plain(run)
+        if self._transform is None or not isinstance(given, Scores):
+            return plain
         matrix = given.matrix if self.rows is None else given.matrix[self.rows]
         changed = self._transform(matrix.T if direction.video_to_text else matrix, self._bank).whole()
-        captions, _ = by_scores(given, self.rows).names
-        return by_scores(Scores(changed.T if direction.video_to_text else changed, captions, given.item_ids))
+        return ComparedScores(Scores(changed.T if direction.video_to_text else changed, plain.names[0], given.item_ids))
 
     def copies(self, run: str) -> Copies:
         """Captions and videos of a run that are the same: by what captions say, else by their scores or vectors."""
         if run in self._copies:
             return self._copies[run]
-        given = self.runs[run]
-        plain = by_scores(given, self.rows) if isinstance(given, Scores) else by_vectors(*given, self.metric, self.rows)
+        plain, first = self._plain(run), dict[str, Ints | None]()
         captions = plain.copies(transposed=False) if self._texts is None else _first_alike(self._texts, self.rows)
-        found = self._copies[run] = Copies(captions, plain.copies(transposed=True))
-        for what, first in (("captions", found.captions), ("videos", found.videos)):
-            if first is not None and has_copies(first):
-                number = int((np.bincount(first)[first] > 1).sum())
+        for what, same in (("captions", captions), ("videos", plain.copies(transposed=True))):
+            number = 0 if same is None else int((np.bincount(same)[same] > 1).sum())
+            first[what] = same if number else None
+            if same is not None and number:
                 scorer = "no scorer of the texts alone" if what == "captions" and self._texts is not None else "no scorer"
-                same = f"{number} of {len(first)} {what} are the same as another"
-                self.notes.append(f"{run}: {same}, so that {scorer} can distinguish them")
-        if self._texts is not None and found.captions is not None:
-            self._note_differing(run, plain, found.captions)
-        return found
+                alike = f"{number} of {len(same)} {what} are the same as another"
+                self.notes.append(f"{run}: {alike}, so that {scorer} can distinguish them")
+        if self._texts is not None and first["captions"] is not None:
+            self._note_differing(run, plain, first["captions"])
+        return self._copies.setdefault(run, Copies(first["captions"], first["videos"]))
 
     def _note_differing(self, run: str, plain: Compared, first: Ints) -> None:
         """Notes captions of equal words with scores of their own: more than the words was seen, and ceilings do not hold."""
         said_before = np.flatnonzero(first != np.arange(len(first)))
-        differing = sum(
-            not plain.same(row, one) for row, one in zip(said_before.tolist(), first[said_before].tolist(), strict=True)
-        )
+        pairs = zip(said_before.tolist(), first[said_before].tolist(), strict=True)
+        differing = sum(not plain.same(row, one) for row, one in pairs)
         if differing:
             self.notes.append(
                 f"{run}: {differing} captions have the words of an earlier one and other scores: the scorer saw more than these "
@@ -179,7 +142,20 @@ class CaptionInputs:
             )
 
 
-def _name(scores: Any) -> dict[str, Any]:
+def _common_names(runs: Mapping[str, Scores]) -> tuple[Sequence[str], Sequence[str]]:
+    """The names of rows and columns. Raises BadInput for runs that differ in them."""
+    first, *others = runs
+    names = runs[first].query_names, runs[first].item_names
+    sides = [list(each) for each in names]
+    for other in others:
+        mine = [list(runs[other].query_names), list(runs[other].item_names)]
+        if mine != sides:
+            what = f"{other} is of {len(mine[0])} × {len(mine[1])}, {first} of {len(sides[0])} × {len(sides[1])}"
+            raise BadInput(f"{what} or of other ids; runs that are compared have the same rows and columns.")
+    return names
+
+
+def _named(scores: Any) -> dict[str, Any]:
     if isinstance(scores, Mapping):
         named: dict[str, Any] = {str(name): each for name, each in scores.items()}
     else:
@@ -204,14 +180,7 @@ def _are_several(scores: Any) -> bool:
 
 def _ids(place: Any) -> Any:
     """Names in a list, or those in a file."""
-    return read_column(place) if isinstance(place, (str, Path)) else place
-
-
-def _place(thing: Any) -> Place:
-    if not isinstance(thing, (str, Path)):
-        return Place("", None)
-    path, part = split_part(thing)
-    return Place("", Path(path), part)
+    return io.read_column(place) if isinstance(place, (str, Path)) else place
 
 
 def _sources(places: Mapping[str, Any]) -> dict[str, Source]:
@@ -220,17 +189,20 @@ def _sources(places: Mapping[str, Any]) -> dict[str, Source]:
 
 
 def _positives(place: Any, sides: Sides) -> Positives:
+    if isinstance(place, str) and place == "diagonal":
+        return Positives.diagonal(*map(len, sides))
     kind, colon, rest = place.partition(":") if isinstance(place, str) and not Path(place).exists() else ("", "", "")
     if not colon or kind not in ("counts", "groups"):
         return read_positives(place, sides)
     if kind == "counts":
         return read_positives(int(rest) if rest.isdecimal() else _counts(rest), sides)
     queries, comma, items = rest.partition(",")
-    return read_positives(Groups(read_column(queries), read_column(items) if comma else sides.items), sides)
+    return read_positives(Groups(io.read_column(queries), io.read_column(items) if comma else sides.items), sides)
 
 
 def _counts(place: str) -> list[int]:
-    numbers = read_numbers(*split_part(place)[:1], column=split_part(place)[1])
+    path, column = split_part(place)
+    numbers = read_numbers(path, column=column)
     wrong = np.flatnonzero((numbers < 0) | (numbers != np.floor(numbers)))
     if wrong.size:
         raise BadInput(f"{place}: row {int(wrong[0])} (from 0) is {numbers[wrong[0]]}; expected an integer, captions of a video.")
@@ -245,9 +217,9 @@ def _texts(place: Any, names: Sequence[str]) -> list[str]:
             raise BadInput(f"{len(listed)} texts for {len(names)} rows (captions); every row has one.")
         return listed
     found = io.read_texts(place).texts
-    if isinstance(names, Positions) and not all(name in found for name in names):
-        return _texts(list(found.values()), names)
     missing = next((name for name in names if name not in found), None)
+    if isinstance(names, Positions) and missing is not None:
+        return _texts(list(found.values()), names)
     if missing is not None:
         raise BadInput(f"{place if isinstance(place, (str, Path)) else 'texts'}: no text for the caption {missing!r}.")
     return [found[name] for name in names]

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from rankwell.core.kernels.matrix_counts import ComparedScores
 from rankwell.core.kernels.similarity import Metric, metric_name
 from rankwell.core.tables import Ints
 from rankwell.core.tables.embeddings import Embeddings
@@ -16,7 +17,7 @@ from rankwell.errors import BadInput, BadUsage, NothingToEvaluate
 from rankwell.io.files import read_column
 from rankwell.io.matrices import read_embeddings, read_scores
 from rankwell.neighbours import search
-from rankwell.neighbours.positive_counts import Compared, by_scores, by_vectors
+from rankwell.neighbours.positive_counts import Compared, by_vectors
 from rankwell.store import Source, split_part
 from rankwell.tasks.instances.images import Images, InstanceTruth, ListedIds
 from rankwell.tasks.instances.options import InstanceOptions
@@ -126,7 +127,7 @@ class InstanceRuns:
         names = [table.item_names[column] for column in map(int, columns)]
         for each in self.transforms:
             matrix = each(matrix).whole()
-        return by_scores(Scores(matrix, [table.query_names[row] for row in map(int, rows)], names)), None
+        return ComparedScores(Scores(matrix, [table.query_names[row] for row in map(int, rows)], names)), None
 
     def _by_vectors(self, queries: Embeddings, references: Embeddings) -> tuple[Compared, int | None]:
         if not self.transforms:
@@ -140,7 +141,7 @@ class InstanceRuns:
         if isinstance(found, Descriptors):
             sides = Embeddings(queries.ids, found.queries), Embeddings(references.ids, found.references)
             return by_vectors(*sides, self.metric), sides[1].dimensions
-        return by_scores(Scores(found.whole(), list(queries.names()), list(references.names()))), references.dimensions
+        return ComparedScores(Scores(found.whole(), list(queries.names()), list(references.names()))), references.dimensions
 
     def _transformed(self, options: InstanceOptions) -> "InstanceRuns":
         """The runs with transforms of their vectors or scores. Raises BadUsage for a transform that does not apply."""

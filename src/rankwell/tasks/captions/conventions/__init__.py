@@ -11,16 +11,13 @@ VideoToText = Literal["among-captions", "among-videos"]
 score, the video ranks among all videos."""
 
 
-class DirectionRules(NamedTuple):
-    """Rules of one direction of a score matrix. protocol: of video to text only."""
-
-    ties: MatrixTies
-    protocol: VideoToText = "among-captions"
-
-
 class CaptionConvention(NamedTuple):
-    """Options of a convention for score matrices; without one, ties are averaged over all orders of tied items."""
+    """Options of a convention for score matrices; without one, ties are averaged over all orders of tied items.
 
-    t2v: DirectionRules = DirectionRules(ties="expected")
-    v2t: DirectionRules = DirectionRules(ties="expected")
+    t2v, v2t: the tie rule from text to video and from video to text. protocol: of video to text.
+    """
+
+    t2v: MatrixTies = "expected"
+    v2t: MatrixTies = "expected"
     aggregates: tuple[Aggregate, ...] = ()
+    protocol: VideoToText = "among-captions"

@@ -1,7 +1,7 @@
 """CLIP4Clip: with one caption per video, and with several."""
 
 from rankwell.conventions import Convention, convention
-from rankwell.tasks.captions.conventions import CaptionConvention, DirectionRules
+from rankwell.tasks.captions.conventions import CaptionConvention
 
 _SOURCE = "Luo and others 2021, CLIP4Clip: an empirical study of CLIP for end to end video clip retrieval; metrics.py"
 _WORDS = {"R": "Success", "MedianR": "MedR", "MR": "MedR", "MeanR": "MnR"}
@@ -17,13 +17,7 @@ convention(
         words=_WORDS,
         defaults=("R@1", "R@5", "R@10", "MedR", "MnR"),
         unit="percent",
-        tasks={
-            "captions": CaptionConvention(
-                t2v=DirectionRules(ties="multiplied"),
-                v2t=DirectionRules(ties="multiplied", protocol="among-videos"),
-                aggregates=("rsum",),
-            )
-        },
+        tasks={"captions": CaptionConvention("multiplied", "multiplied", ("rsum",), protocol="among-videos")},
         rule_notes={"no_relevant": ("The source takes the diagonal for the positives; a query without any cannot occur in it.",)},
     )
 )
@@ -40,13 +34,7 @@ convention(
         words_of_parts={"t2v": {"MedR": "MedRLow", "MedianR": "MedRLow", "MR": "MedRLow"}},
         defaults=("R@1", "R@5", "R@10", "MedR", "MnR"),
         unit="percent",
-        tasks={
-            "captions": CaptionConvention(
-                t2v=DirectionRules(ties="input"),
-                v2t=DirectionRules(ties="multiplied", protocol="among-videos"),
-                aggregates=("rsum",),
-            )
-        },
+        tasks={"captions": CaptionConvention("input", "multiplied", ("rsum",), protocol="among-videos")},
         notes=("From text to video the median is the lower of the two middle ranks, from video to text their mean.",),
         rule_notes={
             "protocol": (

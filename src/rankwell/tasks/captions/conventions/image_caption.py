@@ -1,7 +1,7 @@
 """Image-caption retrieval: VSE++ and LAVIS."""
 
 from rankwell.conventions import Convention, convention
-from rankwell.tasks.captions.conventions import CaptionConvention, DirectionRules
+from rankwell.tasks.captions.conventions import CaptionConvention
 
 # VSE++: image-caption retrieval with a floored median rank.
 convention(
@@ -14,11 +14,7 @@ convention(
         words={"R": "Success", "MedR": "MedRFloor", "MeanR": "MnR"},
         defaults=("R@1", "R@5", "R@10", "MedR", "MnR"),
         unit="percent",
-        tasks={
-            "captions": CaptionConvention(
-                t2v=DirectionRules(ties="input-desc"), v2t=DirectionRules(ties="input-desc"), aggregates=("rsum", "r_mean")
-            )
-        },
+        tasks={"captions": CaptionConvention("input-desc", "input-desc", ("rsum", "r_mean"))},
         notes=(
             "The median rank is rounded down to an integer.",
             "Its mean over five folds prints the mean rsum times six; here rsum is the sum of six recalls in every case.",
@@ -42,11 +38,7 @@ convention(
         words={"R": "Success"},
         defaults=("R@1", "R@5", "R@10"),
         unit="percent",
-        tasks={
-            "captions": CaptionConvention(
-                t2v=DirectionRules(ties="input-desc"), v2t=DirectionRules(ties="input-desc"), aggregates=("r_mean",)
-            )
-        },
+        tasks={"captions": CaptionConvention("input-desc", "input-desc", ("r_mean",))},
         notes=(
             "Ranks are not reported.",
             "The source's agg_metrics is the mean recall of image-to-text retrieval alone, its r_mean that of both directions.",

@@ -1,7 +1,7 @@
 """Text-video retrieval: HGR, MMT with Collaborative Experts, and Frozen in Time."""
 
 from rankwell.conventions import Convention, convention
-from rankwell.tasks.captions.conventions import CaptionConvention, DirectionRules
+from rankwell.tasks.captions.conventions import CaptionConvention
 
 # HGR: text-video retrieval by the rank of the best positive.
 convention(
@@ -14,11 +14,7 @@ convention(
         words={"R": "Success"},
         defaults=("R@1", "R@5", "R@10", "MedR", "MnR"),
         unit="percent",
-        tasks={
-            "captions": CaptionConvention(
-                t2v=DirectionRules(ties="input"), v2t=DirectionRules(ties="input"), aggregates=("rsum",)
-            )
-        },
+        tasks={"captions": CaptionConvention("input", "input", ("rsum",))},
         notes=(
             "R@K is a hit of the best positive, not the share of positives found; MedR and MnR are of the best positive too.",
         ),
@@ -34,7 +30,8 @@ convention(
 )
 
 # MMT and Collaborative Experts: ties are averaged, missing captions masked.
-convention(
+_LEFT_OUT = ("A video without captions has an infinite rank in the source; here it is left out and counted.",)
+_MMT = convention(
     Convention(
         name="mmt",
         title="Multi-modal Transformer and Collaborative Experts",
@@ -44,36 +41,21 @@ convention(
         words={"R": "Success", "MeanR": "MnR"},
         defaults=("R@1", "R@5", "R@10", "R@50", "MedR", "MnR"),
         unit="percent",
-        tasks={
-            "captions": CaptionConvention(
-                t2v=DirectionRules(ties="averaged"), v2t=DirectionRules(ties="averaged"), aggregates=("rsum", "gmean")
-            )
-        },
-        rule_notes={
-            "no_relevant": ("A video without captions has an infinite rank in the source; here it is left out and counted.",)
-        },
+        tasks={"captions": CaptionConvention("averaged", "averaged", ("rsum", "gmean"))},
+        rule_notes={"no_relevant": _LEFT_OUT},
     )
 )
 
 # Frozen in Time: MMT's figures with ties broken in favour of the positive from text to video.
 convention(
-    Convention(
+    _MMT._replace(
         name="frozen",
         title="Frozen in Time",
         source="Bain and others 2021, Frozen in time: a joint video and image encoder for end-to-end retrieval",
-        ties="input",
-        no_relevant="skip",
-        words={"R": "Success", "MeanR": "MnR"},
-        defaults=("R@1", "R@5", "R@10", "R@50", "MedR", "MnR"),
-        unit="percent",
-        tasks={
-            "captions": CaptionConvention(
-                t2v=DirectionRules(ties="optimistic"), v2t=DirectionRules(ties="averaged"), aggregates=("rsum", "gmean")
-            )
-        },
+        tasks={"captions": CaptionConvention("optimistic", "averaged", ("rsum", "gmean"))},
         rule_notes={
             "ties": ("Ties are broken in the positive's favour from text to video, and averaged from video to text.",),
-            "no_relevant": ("A video without captions has an infinite rank in the source; here it is left out and counted.",),
+            "no_relevant": _LEFT_OUT,
         },
     )
 )

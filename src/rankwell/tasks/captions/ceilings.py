@@ -1,0 +1,154 @@
+"""The best values that any scorer can reach where captions or videos are the same."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+from rankwell.core.registry import Measure
+from rankwell.core.tables import Floats, Ints, MatrixTies, RankCounts, offsets_of, position_in_segment
+from rankwell.core.tables.judgments import Judgments
+from rankwell.core.tables.ranking import Hits
+from rankwell.core.tables.scores import Positives
+from rankwell.core.views.ideal import ideal_if_shared
+from rankwell.core.views.judged import JudgedRankings
+from rankwell.evaluation.judged import Ceiling
+from rankwell.measures.first_rank import averaged, reads_best_only
+
+_MEANS = ("mean", "sum")
+
+
+class Choices(NamedTuple):
+    """Sets of items that are the same and hold a positive of a query: (choices,) each, by query.
+
+    size: of the set. right: how many of it are positives. place: that of the first of these in the set, from 0, by the order
+    among items of equal score. lone: whether a query's other sets do not matter, for it is served by a single one.
+    """
+
+    query: Ints
+    size: Ints
+    right: Ints
+    place: Ints
+    lone: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class CopyCeilings:
+    """Limits on the values of any scorer in one direction, beside those of a perfect ranking.
+
+    judgments: of the queries. retrieved: (queries,) items of each. alike: (queries,) the first query that is the same; None where
+    none is the same or that is not known. choices: as there are, where items are the same.
+    """
+
+    ties: MatrixTies
+    judgments: Judgments
+    retrieved: Ints
+    alike: Ints | None
+    choices: Choices | None
+
+    def of(self, measure: Measure) -> list[Ceiling]:
+        """Every limit of a measure, in the order of the judgments; those alone that are not known, where one is not."""
+        # Where ties are placed in a query's favour, a scorer that gives all items one score has everything right.
+        if self.ties == "optimistic" or (self.alike is None and self.choices is None):
+            return []
+        if not reads_best_only(measure):
+            return [Ceiling(None, "what measures of all positives can reach is not known where captions or videos are the same")]
+        if self.ties == "multiplied":
+            return [Ceiling(None, "under the tie rule multiplied a scorer can make queries count more often by ties")]
+        limits = [] if self.alike is None else [self._of_queries(measure)]
+        limits += [] if self.choices is None else [self._of_items(measure, self.choices)]
+        return [each for each in limits if each.values is None] or limits
+
+    def _of_queries(self, measure: Measure) -> Ceiling:
+        """Queries that are the same share one ranking."""
+        single = measure.name == "Success" and measure.cutoff == 1
+        if self.overlapping and not single:
+            return Ceiling(
+                None, "the positives of captions that are the same overlap in part, and who comes best first is not known"
+            )
+        if self.ties in ("expected", "averaged") and measure.entry.summary not in _MEANS:
+            return Ceiling(None, f"under the tie rule {self.ties} a scorer can lower medians by ties")
+        if self.ties == "averaged" and measure.name == "Success" and not single:
+            # Twice as many items can share the first places in one tie, whose middle is K + 1/2.
+            measure = measure.with_parameters(k=2 * (measure.cutoff or 1))
+        return Ceiling(measure(self._shared))
+
+    @cached_property
+    def _shared(self) -> JudgedRankings:
+        return ideal_if_shared(self.judgments, [] if self.alike is None else self.alike, self.retrieved)
+
+    @cached_property
+    def overlapping(self) -> bool:
+        """Whether two queries that are the same have positives in common and others besides."""
+        alike: list[int] = [] if self.alike is None else self.alike.tolist()
+        known: dict[tuple[int, str], frozenset[str]] = {}
+        for group, (start, stop) in zip(alike, pairwise(self.judgments.offsets.tolist()), strict=True):
+            mine = frozenset(self.judgments.items[start:stop])
+            if any(known.setdefault((group, item), mine) != mine for item in mine):
+                return True
+        return False
+
+    def _of_items(self, measure: Measure, choices: Choices) -> Ceiling:
+        """Items that are the same share one score: the best set of a query stands first, its items by the tie rule."""
+        query, size, right, place, lone = choices
+        nothing, one = np.zeros_like(size), np.ones_like(size)
+        if self.ties == "averaged":
+            return Ceiling(averaged(measure, self._view(query, size, nothing, size, one)))
+        if self.ties != "expected":
+            above = size - right if self.ties == "pessimistic" else place
+            return Ceiling(measure(self._view(query, above, above, one, one)))
+        single = measure.name == "Success" and measure.cutoff == 1
+        if not lone and not single and self._undecided(query, right / size):
+            return Ceiling(None, "which of several sets of videos or captions that are the same comes best first is not known")
+        expected = measure.entry.expected
+        view = self._view(query, -right / size, nothing, size, right)
+        return Ceiling(measure(view) if expected is None else expected(view, **dict(measure.given)))
+
+    def _undecided(self, query: Ints, share: Floats) -> bool:
+        """Whether a query has several sets to choose from, none of positives alone."""
+        several = np.bincount(query, minlength=len(self.judgments.queries)) > 1
+        pure = np.bincount(query[share == 1], minlength=len(self.judgments.queries)) > 0
+        return bool((several & ~pure).any())
+
+    def _view(self, query: Ints, cost: Ints | Floats, above: Ints, tied: Ints, rows: Ints) -> JudgedRankings:
+        """The view of the cheapest choice of each query, with so many of its positives in it."""
+        order = np.lexsort((tied, cost, query))
+        owners, first = np.unique(query[order], return_index=True)
+        chosen = order[first]
+        many = rows[chosen]
+        owner, within = np.repeat(owners, many), position_in_segment(offsets_of(many))
+        counts = RankCounts(np.repeat(above[chosen], many), np.repeat(tied[chosen], many), np.zeros(len(owner)), within)
+        hits = Hits.of_counts(owner, self.judgments.offsets[owner] + within, counts, self.retrieved)
+        return JudgedRankings.join(self.judgments, hits)
+
+
+def choices_among(right: Positives, first: Ints, order: Ints | None) -> Choices:
+    """The choices where items are the same. right: positives of each query. first: (items,) the first item that is the same."""
+    place = _places(first, np.arange(len(first)), order)
+    size = np.bincount(first, minlength=len(first))
+    pairs = np.column_stack([right.owner, first[right.items]])
+    sets, inside, counts = np.unique(pairs, axis=0, return_inverse=True, return_counts=True)
+    earliest = np.full(len(sets), len(first), dtype=np.int64)
+    np.minimum.at(earliest, inside.reshape(-1), place[right.items])
+    return Choices(sets[:, 0], size[sets[:, 1]], counts.astype(np.int64), earliest)
+
+
+def choices_of_collapsed(groups: Positives, first: Ints, order: Ints | None) -> Choices:
+    """The choices of videos that are ranked by their best caption: one per caption, among all videos that have the same.
+
+    groups: captions of each video. first: (captions,) the first caption that is the same.
+    """
+    pairs = np.unique(np.column_stack([first[groups.items], groups.owner]), axis=0)
+    said, video = pairs[:, 0], pairs[:, 1]
+    size = np.bincount(said, minlength=len(first))[said]
+    return Choices(video, size, np.ones_like(size), _places(said, video, order), lone=True)
+
+
+def _places(sets: Ints, members: Ints, order: Ints | None) -> Ints:
+    """(members,) the place of each in its set, from 0. order: (items,) places among equal scores; None for those of the table."""
+    listed = np.lexsort((members if order is None else order[members], sets))
+    place = np.empty(len(sets), dtype=np.int64)
+    place[listed] = position_in_segment(offsets_of(np.unique(sets, return_counts=True)[1]))
+    return place
