@@ -10,7 +10,7 @@ from rankwell.core.options import MeasureNames, Option
 from rankwell.core.registry import measure_names, suggest
 from rankwell.core.tables import Values
 from rankwell.errors import BadInput, BadUsage, GateFailed, RankwellError, UnknownName
-from rankwell.experiments.comparison import ComparisonOptions, Origin, compare_values
+from rankwell.experiments.comparison import Origin, compare_values
 from rankwell.experiments.comparison.folders import from_folders, run_names
 from rankwell.experiments.requirements import (
     Check,
@@ -143,9 +143,8 @@ class _Line(NamedTuple):
 
     def as_row(self) -> dict[str, Any]:
         """The columns by name, in their order."""
-        return {"result": "passed" if self.passed else "failed"} | {
-            name: each for name, each in self._asdict().items() if name != "passed"
-        }
+        columns = self._asdict()
+        return {"result": "passed" if columns.pop("passed") else "failed"} | columns
 
 
 def _text(lines: Sequence[_Line]) -> str:
@@ -171,9 +170,8 @@ def _check_all(folder: Path, required: Gate, options: GateOptions) -> tuple[list
         return lines, []
     compared, notes = _against(results, required, options)
     known = {(each.run, each.measure) for each in results.values}
-    whole = dict.fromkeys(
-        row["label"] for row in known_figures.rows if row.get("against") is None and (row["run"], row["measure"]) not in known
-    )
+    alone = [row for row in known_figures.rows if row.get("against") is None]
+    whole = dict.fromkeys(row["label"] for row in alone if (row["run"], row["measure"]) not in known)
     if whole and not required.measures:
         notes.append(f"{', '.join(whole)}: a figure of the whole has no values of queries, and is not compared with the baseline")
     return [*lines, *compared], list(dict.fromkeys(notes))
@@ -183,23 +181,10 @@ def _required(check: Check) -> _Line:
     """A requirement's line: the figure that was found, the bound, and how far off it is."""
     missed = "" if check.passed else f": {abs(check.missed):.4g} too {'high' if check.missed > 0 else 'low'}"
     missed = missed if check.missed or check.passed else ": equal is not enough"
-    sentence = (
-        f"{_about(check.run, check.measure, check.part)}: {check.figure} is {_shown(check)}{_counted(check)}, "
-        f"wanted {check.bounds}{missed}"
-    )
-    return _Line(
-        passed=check.passed,
-        requirement=check.requirement,
-        run=check.run,
-        measure=check.measure,
-        part=check.part,
-        found=check.found,
-        ci_low=None,
-        ci_high=None,
-        unit=check.unit,
-        n=check.n,
-        told=sentence,
-    )
+    found = f"{_about(check.run, check.measure, check.part)}: {check.figure} is {_shown(check)}{_counted(check)}"
+    said = f"{found}, wanted {check.bounds}{missed}"
+    own = (check.passed, check.requirement, check.run, check.measure, check.part, check.found)
+    return _Line(*own, ci_low=None, ci_high=None, unit=check.unit, n=check.n, told=said)
 
 
 def _about(run: str, measure: str, part: str) -> str:
@@ -231,31 +216,24 @@ def _against(results: ResultFolder, required: Gate, options: GateOptions) -> tup
     gathered = from_folders(folders, details=False)
     names = run_names(folders)
     pairs, new = _pairs(results, required.no_regression, names)
-    notes = [
-        *gathered.origin.notes,
-        *(f"{run} has no run of its name in {required.no_regression}, and is not compared" for run in new),
-    ]
+    notes = list(gathered.origin.notes)
+    notes += [f"{run} has no run of its name in {required.no_regression}, and is not compared" for run in new]
     keys = list(dict.fromkeys(name for each in gathered.row_attributes for name in each))
     rows: list[Mapping[str, Any]] = []
+    chosen = {name: getattr(options, name) for name in ("intervals", "level", "resamples", "seed")}
     for run, base in pairs:
-        mine = [
-            (each, own) for each, own in zip(gathered.values, gathered.row_attributes, strict=True) if each.run in (run, base)
-        ]
+        known = zip(gathered.values, gathered.row_attributes, strict=True)
+        mine = [(each, own) for each, own in known if each.run in (run, base)]
         if not required.measures:
             mine, only = _shared(mine, run, base)
             notes += [f"{', '.join(only)}: {base} has no such values, and they are not held against it"] if only else []
         result = compare_values(
             [each for each, _ in mine],
-            options=ComparisonOptions(
-                baseline=base,
-                measures=required.measures or None,
-                test="t",
-                correction="none",
-                intervals=options.intervals,
-                level=options.level,
-                resamples=options.resamples,
-                seed=options.seed,
-            ),
+            baseline=base,
+            measures=required.measures or None,
+            test="t",
+            correction="none",
+            **chosen,
             row_attributes=[own for _, own in mine],
             origin=Origin(better=gathered.origin.better),
         )
@@ -267,9 +245,8 @@ def _against(results: ResultFolder, required: Gate, options: GateOptions) -> tup
     undirected = dict.fromkeys(row["of"] for row in rows if row["better"] == "neither")
     if not judged:
         raise BadUsage(f"neither higher nor lower values of {', '.join(undirected)} are better; nothing can be worse.")
-    notes += [
-        f"{name}: neither higher nor lower values are better, and it is not held against the baseline" for name in undirected
-    ]
+    neither = "neither higher nor lower values are better, and it is not held against the baseline"
+    notes += [f"{name}: {neither}" for name in undirected]
     if tolerance:
         tolerance.check_units(list(dict.fromkeys(row["unit"] for row in judged)))
     return [_compared(row, tolerance, keys) for row in judged], notes
@@ -282,9 +259,8 @@ def _other_folder(results: ResultFolder, baseline: str) -> list[tuple[str, Resul
             raise BadUsage(f"{baseline} is a run of {results.place} and a folder as well; write ./{baseline} for the folder.")
         return []
     if not Path(baseline).is_dir():
-        raise UnknownName(
-            f"{results.place} has no run {baseline!r}, and there is no such folder; {suggest(baseline, results.runs)}"
-        )
+        lacking = f"{results.place} has no run {baseline!r}, and there is no such folder"
+        raise UnknownName(f"{lacking}; {suggest(baseline, results.runs)}")
     if Path(baseline).resolve() == results.place.resolve():
         raise BadUsage(f"{baseline} is the folder itself; name the results to compare it with.")
     return [(baseline.rstrip("/"), read_results(baseline))]
@@ -356,16 +332,5 @@ def _compared(row: Mapping[str, Any], tolerance: Tolerance | None, keys: Sequenc
     than = f"worse than {base}" + (f" by more than {tolerance.text}" if tolerance else "")
     ends = [report.figure(each, row["unit"] if row["unit"] != "count" else "rank") for each in (row["mean"], low, high)]
     numbers = f"{'' if ends[0].startswith('-') else '+'}{ends[0]} [{ends[1]}, {ends[2]}] ({row['unit']}, n = {row['n']})"
-    return _Line(
-        passed=passed,
-        requirement=f"{measure} not {than}",
-        run=run,
-        measure=measure,
-        part=part,
-        found=row["mean"],
-        ci_low=low,
-        ci_high=high,
-        unit=row["unit"],
-        n=row["n"],
-        told=f"{about} {right if passed else wrong} {than}: {numbers}{', lower is better' if lower else ''}",
-    )
+    said = f"{about} {right if passed else wrong} {than}: {numbers}{', lower is better' if lower else ''}"
+    return _Line(passed, f"{measure} not {than}", run, measure, part, row["mean"], low, high, row["unit"], row["n"], said)

@@ -17,7 +17,7 @@ from rankwell.errors import BadUsage
 from rankwell.evaluation.results import Results
 from rankwell.media.contact_sheet import picture_columns, pictured, sheets_of, write_sheets
 from rankwell.media.images import Thumbnails
-from rankwell.report.folder import content_of, write_folder
+from rankwell.report.folder import write_result
 from rankwell.report.present import FormatOption, InputOption, Output, OutputOption, PerQueryOption, Progress
 from rankwell.stats.granularity import granularity_of
 from rankwell.store import refuse_blocked, write_text
@@ -188,7 +188,7 @@ def _write(
     queries = result.queries or {}
     items = picture_columns(details, pictures, queries=queries["query"]) if files else None
     shown = queries if items is None else pictured(queries, items)
-    write_folder(folder, content_of(result, notes=notes, details=details, queries=shown, items=items), others=written)
+    write_result(result, folder, notes=notes, details=details, queries=shown, items=items, others=written)
     if files and pictures.problems:
         lacking = "1 image has" if len(pictures.problems) == 1 else f"{len(pictures.problems)} images have"
         said.append(f"{lacking} no picture, first: {next(iter(pictures.problems.values()))}")
