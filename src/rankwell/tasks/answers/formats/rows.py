@@ -314,7 +314,8 @@ class RetrievedRows(Joined):
             for name in names
             for (item, _), score in zip(listed, numbers, strict=True)
         ]
-        kept = unique_rows(*([row[place] for row in rows] for place in range(3)), duplicates)
+        owners, items, values = ([row[place] for row in rows] for place in range(3))
+        kept = unique_rows(owners, items, values, duplicates)
         if len(kept[0]) < len(rows):
             what = f"{self.content.name}: {len(rows) - len(kept[0])} documents appear again in a list"
             self.said.append(f"{what}; one of each is kept")
