@@ -78,7 +78,7 @@ class Content:
         return Record(self, value, where)
 
     def by_id(self, expected: str) -> "Record":
-        """The document, an object by ids. Raises DuplicateItem for a key that comes twice: JSON readers keep the last."""
+        """The document, an object by ids. Raises DuplicateItem for a key that appears twice: JSON readers keep one."""
         found = self.record(self.value, (), expected)
         if self.source is not None and self.form == "json":
             pairs: list[tuple[str, Any]] = json.loads(decode_id(self.source.read()), object_pairs_hook=list)

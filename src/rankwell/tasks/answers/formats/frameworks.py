@@ -7,7 +7,7 @@ from typing import Any
 
 from rankwell.tasks.answers.formats import answer_format
 from rankwell.tasks.answers.formats.content import Content, Record, Where, has
-from rankwell.tasks.answers.formats.rows import AnswerRows, QuestionRows, RetrievedRows, Rows
+from rankwell.tasks.answers.formats.rows import AnswerRows, EntryRows, QuestionRows, RetrievedRows
 from rankwell.tasks.answers.formats.squad import add_answers, literal
 
 _MODES = ("integrated", "isolated")
@@ -15,7 +15,7 @@ _MODES = ("integrated", "isolated")
 _SPAN = re.compile(r"start\W+(\d+)\W+end\W+(\d+)")
 
 
-def _by_question(rows: Rows, kind: str | None) -> Iterator[tuple[str, str, list[Record]]]:
+def _by_question(rows: EntryRows, kind: str | None) -> Iterator[tuple[str, str, list[Record]]]:
     """The id and text of every question with its rows of a kind in one evaluation mode, by rank."""
     mode = rows.part or "integrated"
     found: dict[str, list[tuple[int, Record]]] = {}

@@ -31,7 +31,7 @@ _NOTES = {
 }
 
 
-class Rows:
+class EntryRows:
     """Questions in the order of a file, by id, by text or by neither, each with a list of answers or documents.
 
     part: the set to read, of the several that a file may hold. said: what a reader has noted.
@@ -59,7 +59,7 @@ class Rows:
                 raise DuplicateItem(f"{first} and {second} have the id {name!r}; {advice}.")
 
 
-class QuestionRows(Rows):
+class QuestionRows(EntryRows):
     """Questions with their right answers. `answer` adds to the question that was added last.
 
     keep_empty: whether questions with an empty text count. counts: how often something was odd, and `first`: where first.
@@ -174,13 +174,13 @@ class QuestionRows(Rows):
 
 
 def _flat(lists: Sequence[Sequence[tuple[Any, ...]]], width: int) -> tuple[Ints, Sequence[tuple[Any, ...]]]:
-    """Where each list begins in the columns of all rows, and these columns."""
+    """The begin of each list in the columns of all rows, and these columns."""
     rows = list(chain.from_iterable(lists))
     offsets = offsets_of(np.array([len(each) for each in lists], dtype=np.int64))
     return offsets, list(zip(*rows, strict=True)) if rows else [()] * width
 
 
-class Joined(Rows):
+class Joined(EntryRows):
     """Entries about questions of another file, which are found by their ids, or by their texts."""
 
     def targets(self, questions: Questions | None) -> list[list[str]]:
