@@ -3,20 +3,21 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal
 
 from rankwell import report
 from rankwell.core.options import MeasureNames, Option
 from rankwell.core.registry import measure_names, suggest
 from rankwell.core.tables import Values
 from rankwell.errors import BadInput, BadUsage, GateFailed, RankwellError, UnknownName
-from rankwell.experiments.comparison import Origin, compare_values
+from rankwell.experiments.comparison import ComparisonOptions, Origin, compare_values
 from rankwell.experiments.comparison.folders import from_folders, run_names
 from rankwell.experiments.requirements import (
-    Check,
     Gate,
+    GateLine,
     SummaryFigures,
     Tolerance,
+    about_row,
     check_requirement,
     parse_requirement,
     read_gate,
@@ -121,40 +122,14 @@ def gate(
     return Output(text=text, notes=said, exit_code=GateFailed.exit_code if failed else 0)
 
 
-class _Line(NamedTuple):
-    """The outcome of one requirement, or of one measure against the baseline, for one run; see the columns of `as_row`."""
-
-    passed: bool
-    requirement: str
-    run: str
-    measure: str
-    part: str
-    found: float
-    ci_low: float | None
-    ci_high: float | None
-    unit: str
-    n: int
-    told: str  # style: the column of the output
-
-    @property
-    def case(self) -> str:
-        """The requirement, and the part of the results that it covers."""
-        return f"{self.requirement} ({self.part})" if self.part else self.requirement
-
-    def as_row(self) -> dict[str, Any]:
-        """The columns by name, in their order."""
-        columns = self._asdict()
-        return {"result": "passed" if columns.pop("passed") else "failed"} | columns
-
-
-def _text(lines: Sequence[_Line]) -> str:
+def _text(lines: Sequence[GateLine]) -> str:
     failed = sum(not each.passed for each in lines)
     sentences = [f"{'passed' if each.passed else 'FAILED'}  {report.visible(each.told)}" for each in lines]
     total = f"{failed} of {len(lines)} failed" if failed else f"all {len(lines)} passed" if len(lines) > 1 else "passed"
     return "\n".join([*sentences, f"gate: {total}"]) + "\n"
 
 
-def _check_all(folder: Path, required: Gate, options: GateOptions) -> tuple[list[_Line], list[str]]:
+def _check_all(folder: Path, required: Gate, options: GateOptions) -> tuple[list[GateLine], list[str]]:
     """The outcome of every requirement, and notes. Raises BadUsage where nothing is required."""
     if not required.require and not required.no_regression:
         raise BadUsage("nothing is required; add --require 'nDCG@10.ci_low >= 0.38' or --no-regression BASELINE.")
@@ -165,75 +140,54 @@ def _check_all(folder: Path, required: Gate, options: GateOptions) -> tuple[list
     results = read_results(folder)
     known_figures = SummaryFigures(read_summary(folder), results.values, results.row_attributes, results.rules)
     own = required.no_regression if required.no_regression in results.runs else None
-    lines = [_required(each) for one in parsed for each in check_requirement(one, known_figures, besides=own)]
+    lines = [each for one in parsed for each in check_requirement(one, known_figures, besides=own)]
     if not required.no_regression:
         return lines, []
     compared, notes = _against(results, required, options)
     known = {(each.run, each.measure) for each in results.values}
-    alone = [row for row in known_figures.rows if row.get("against") is None]
-    whole = dict.fromkeys(row["label"] for row in alone if (row["run"], row["measure"]) not in known)
+    whole = dict.fromkeys(
+        row["label"] for row in known_figures.rows if row.get("against") is None and (row["run"], row["measure"]) not in known
+    )
     if whole and not required.measures:
         notes.append(f"{', '.join(whole)}: a figure of the whole has no values of queries, and is not compared with the baseline")
     return [*lines, *compared], list(dict.fromkeys(notes))
 
 
-def _required(check: Check) -> _Line:
-    """A requirement's line: the figure that was found, the bound, and how far off it is."""
-    missed = "" if check.passed else f": {abs(check.missed):.4g} too {'high' if check.missed > 0 else 'low'}"
-    missed = missed if check.missed or check.passed else ": equal is not enough"
-    found = f"{_about(check.run, check.measure, check.part)}: {check.figure} is {_shown(check)}{_counted(check)}"
-    said = f"{found}, wanted {check.bounds}{missed}"
-    own = (check.passed, check.requirement, check.run, check.measure, check.part, check.found)
-    return _Line(*own, ci_low=None, ci_high=None, unit=check.unit, n=check.n, told=said)
-
-
-def _about(run: str, measure: str, part: str) -> str:
-    return f"{run} {measure} ({part})" if part else f"{run} {measure}"
-
-
-def _shown(check: Check) -> str:
-    """The figure as tables show it, with as many digits as it takes to see on which side of the bound it lies."""
-    if isinstance(check.found, int):
-        return str(check.found)
-    usual = report.figure(check.found, "rank" if check.unit == "count" else check.unit or "share")
-    near = not check.passed and abs(float(usual) - check.found) >= abs(check.missed)
-    return f"{check.found:.10g}" if near else usual
-
-
-def _counted(check: Check) -> str:
-    if check.figure == "n":
-        return ""
-    return f" ({check.unit}, n = {check.n})" if check.unit else f" (n = {check.n})"
-
-
 _Known = tuple[Values, Mapping[str, Any]]
 
 
-def _against(results: ResultFolder, required: Gate, options: GateOptions) -> tuple[list[_Line], list[str]]:
+def _against(results: ResultFolder, required: Gate, options: GateOptions) -> tuple[list[GateLine], list[str]]:
     """A line for every run and measure that is compared with the baseline, and notes."""
     tolerance = Tolerance.of(required.tolerance) if required.tolerance else None
     folders = [("", results), *_other_folder(results, required.no_regression)]
     gathered = from_folders(folders, details=False)
     names = run_names(folders)
     pairs, new = _pairs(results, required.no_regression, names)
-    notes = list(gathered.origin.notes)
-    notes += [f"{run} has no run of its name in {required.no_regression}, and is not compared" for run in new]
+    notes = [
+        *gathered.origin.notes,
+        *(f"{run} has no run of its name in {required.no_regression}, and is not compared" for run in new),
+    ]
     keys = list(dict.fromkeys(name for each in gathered.row_attributes for name in each))
     rows: list[Mapping[str, Any]] = []
-    chosen = {name: getattr(options, name) for name in ("intervals", "level", "resamples", "seed")}
     for run, base in pairs:
-        known = zip(gathered.values, gathered.row_attributes, strict=True)
-        mine = [(each, own) for each, own in known if each.run in (run, base)]
+        mine = [
+            (each, own) for each, own in zip(gathered.values, gathered.row_attributes, strict=True) if each.run in (run, base)
+        ]
         if not required.measures:
             mine, only = _shared(mine, run, base)
             notes += [f"{', '.join(only)}: {base} has no such values, and they are not held against it"] if only else []
         result = compare_values(
             [each for each, _ in mine],
-            baseline=base,
-            measures=required.measures or None,
-            test="t",
-            correction="none",
-            **chosen,
+            options=ComparisonOptions(
+                baseline=base,
+                measures=required.measures or None,
+                test="t",
+                correction="none",
+                intervals=options.intervals,
+                level=options.level,
+                resamples=options.resamples,
+                seed=options.seed,
+            ),
             row_attributes=[own for _, own in mine],
             origin=Origin(better=gathered.origin.better),
         )
@@ -245,8 +199,9 @@ def _against(results: ResultFolder, required: Gate, options: GateOptions) -> tup
     undirected = dict.fromkeys(row["of"] for row in rows if row["better"] == "neither")
     if not judged:
         raise BadUsage(f"neither higher nor lower values of {', '.join(undirected)} are better; nothing can be worse.")
-    neither = "neither higher nor lower values are better, and it is not held against the baseline"
-    notes += [f"{name}: {neither}" for name in undirected]
+    notes += [
+        f"{name}: neither higher nor lower values are better, and it is not held against the baseline" for name in undirected
+    ]
     if tolerance:
         tolerance.check_units(list(dict.fromkeys(row["unit"] for row in judged)))
     return [_compared(row, tolerance, keys) for row in judged], notes
@@ -259,8 +214,9 @@ def _other_folder(results: ResultFolder, baseline: str) -> list[tuple[str, Resul
             raise BadUsage(f"{baseline} is a run of {results.place} and a folder as well; write ./{baseline} for the folder.")
         return []
     if not Path(baseline).is_dir():
-        lacking = f"{results.place} has no run {baseline!r}, and there is no such folder"
-        raise UnknownName(f"{lacking}; {suggest(baseline, results.runs)}")
+        raise UnknownName(
+            f"{results.place} has no run {baseline!r}, and there is no such folder; {suggest(baseline, results.runs)}"
+        )
     if Path(baseline).resolve() == results.place.resolve():
         raise BadUsage(f"{baseline} is the folder itself; name the results to compare it with.")
     return [(baseline.rstrip("/"), read_results(baseline))]
@@ -306,19 +262,19 @@ def _check_lost_queries(row: Mapping[str, Any], known: Sequence[_Known]) -> None
     run, base = row["run"], row["against"]
     lost = [query for query in counted[base] if query not in set(counted[run])]
     if lost:
-        about = f"{_about(run, difference_label(row), '')} against {base}"
+        about = f"{about_row(run, difference_label(row), '')} against {base}"
         raise BadInput(
             f"{about}: {len(lost)} of {len(counted[base])} queries that count there do not count for {run}, as {lost[0]!r}; what "
             "is missing cannot be found worse: evaluate both on the same queries, or choose measures by --measure."
         )
 
 
-def _compared(row: Mapping[str, Any], tolerance: Tolerance | None, keys: Sequence[str]) -> _Line:
+def _compared(row: Mapping[str, Any], tolerance: Tolerance | None, keys: Sequence[str]) -> GateLine:
     """The line of a paired difference. Raises BadInput where it has no interval."""
     measure = difference_label(row)
     part = ", ".join(row[name] for name in keys if isinstance(row.get(name), str))
     run, base, low, high = row["run"], row["against"], row["ci_low"], row["ci_high"]
-    about = _about(run, measure, part)
+    about = about_row(run, measure, part)
     if low is None or high is None:
         raise BadInput(
             f"{about} against {base}: there is no interval of the difference, for {row['n']} queries count for both and at least "
@@ -332,5 +288,16 @@ def _compared(row: Mapping[str, Any], tolerance: Tolerance | None, keys: Sequenc
     than = f"worse than {base}" + (f" by more than {tolerance.text}" if tolerance else "")
     ends = [report.figure(each, row["unit"] if row["unit"] != "count" else "rank") for each in (row["mean"], low, high)]
     numbers = f"{'' if ends[0].startswith('-') else '+'}{ends[0]} [{ends[1]}, {ends[2]}] ({row['unit']}, n = {row['n']})"
-    said = f"{about} {right if passed else wrong} {than}: {numbers}{', lower is better' if lower else ''}"
-    return _Line(passed, f"{measure} not {than}", run, measure, part, row["mean"], low, high, row["unit"], row["n"], said)
+    return GateLine(
+        passed=passed,
+        requirement=f"{measure} not {than}",
+        run=run,
+        measure=measure,
+        part=part,
+        found=row["mean"],
+        ci_low=low,
+        ci_high=high,
+        unit=row["unit"],
+        n=row["n"],
+        told=f"{about} {right if passed else wrong} {than}: {numbers}{', lower is better' if lower else ''}",
+    )

@@ -99,7 +99,7 @@ def measure(
     scale: Scale = Scale(),  # noqa: B008 - immutable
     at: str | None = "k",
     summary: Summary = "mean",
-    aliases: Mapping[str, str] | Iterable[str] = (),
+    aliases: str = "",
     expected: Callable[..., Any] | Literal["same", "linear"] | None = None,
     exempt: Mapping[str, str] | None = None,
     chance: Callable[..., Any] | None = None,
@@ -107,7 +107,7 @@ def measure(
     """Registers a function `(view, *, parameters) -> (queries,) float64` under a name and returns it unchanged.
 
     scale: bounds, direction and unit of its values, and the value of a query with an empty ranking.
-    aliases: other tools' words for it, each with the parameters that the word implies (`{"ndcg_burges": "dcg='exp-log2'"}`).
+    aliases: other tools' words for it, between blanks, with the parameters that a word implies: `ndcg_burges(dcg='exp-log2')`.
     expected: the mean under random order of tied items, as a function of the same form; `same` where no order of them matters,
     `linear` where the function computes it on a view `with_random_order`.
     chance: the mean over lists in random order, as a function of the same form, for measures that compare two lists.
@@ -118,7 +118,7 @@ def measure(
         view, *signature = inspect.signature(function, eval_str=True).parameters.values()
         parameters = {each.name: Parameter(each.name, each.default, each.annotation) for each in signature}
         forms = {"same": function, "linear": lambda view, **given: function(view.with_random_order, **given)}
-        named = dict(aliases) if isinstance(aliases, Mapping) else dict.fromkeys(aliases, "")
+        words = [word.partition("(") for word in split_names(aliases)]
         return MeasureEntry(
             name=name,
             function=function,
@@ -128,7 +128,7 @@ def measure(
             source=source,
             summary=summary,
             **scale._asdict(),
-            aliases=named,
+            aliases={word: implied.removesuffix(")") for word, _, implied in words},
             expected=forms[expected] if isinstance(expected, str) else expected,
             exempt=dict(exempt or {}),
             chance=chance,

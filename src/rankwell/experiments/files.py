@@ -2,11 +2,12 @@
 
 import json
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, Protocol, TypedDict
+from typing import Any, Literal, NamedTuple, Protocol
 
 from rankwell.core.catalogue import Catalogue
 from rankwell.core.registry import suggest
@@ -19,41 +20,9 @@ Scope = Literal["options", "dataset", "system", "cell"]
 _TOP = ("title", "options", "parameters", "table", "comparison", "chart", "dataset", "system")
 _DATASET = ("name", "title", "command", "systems", "vary")
 _SYSTEM = ("name", "title", "datasets", "on", "call", "parameters", "notes", "training")
+_TABLE = {"measures": list[str], "baseline": str, "mean": bool, "intervals": bool, "side_by_side": bool}
+_COMPARISON = {"test": str, "correction": str, "level": float, "resamples": int, "seed": int}
 _HOLE = re.compile(r"\{(\w+)\}")
-
-
-class TableSettings(TypedDict, total=False):
-    """`[table]`; see docs/benches.md."""
-
-    measures: list[str]
-    baseline: str
-    mean: bool
-    intervals: bool
-    side_by_side: bool
-
-
-class ComparisonSettings(TypedDict, total=False):
-    """`[comparison]`; see docs/benches.md."""
-
-    test: str
-    correction: str
-    level: float
-    resamples: int
-    seed: int
-
-
-class ChartSettings(TypedDict, total=False):
-    """`[chart]`: the labels of measures that charts show."""
-
-    measures: list[str]
-
-
-class TrainingSettings(TypedDict, total=False):
-    """`[system.training]`: statements of a user."""
-
-    time: str
-    hardware: str
-    data: str
 
 
 class OptionValue(NamedTuple):
@@ -94,7 +63,7 @@ class Cell:
 class Experiment:
     """The content of an experiment file. cells: data sets in the order of the file, then systems.
 
-    titles: those of systems and data sets, by kind and name. table, comparison: the settings in the file.
+    titles: those of systems and data sets, by kind and name. table, comparison: the settings in the file (docs/benches.md).
     chart: the labels of measures that charts show.
     """
 
@@ -107,8 +76,8 @@ class Experiment:
     systems: tuple[str, ...]
     datasets: tuple[str, ...]
     titles: Mapping[tuple[str, str], str]
-    table: TableSettings
-    comparison: ComparisonSettings
+    table: Mapping[str, Any]
+    comparison: Mapping[str, Any]
     chart: tuple[str, ...]
 
 
@@ -135,7 +104,9 @@ def read_experiment(path: str | Path) -> Experiment:
     cells = tuple(_cells(top, datasets, systems))
     if not cells:
         raise BadInput(f"{source.name}: no system is on any data set. Correct `systems` and `datasets`.")
-    _reject_duplicate_cells(cells, source.name)
+    double = next((name for name, times in Counter(cell.name for cell in cells).items() if times > 1), None)
+    if double is not None:
+        raise BadInput(f"{source.name}: two cells are named {double!r}: values of their parameters are written alike.")
     return Experiment(
         file=source.name,
         stem=source.stem,
@@ -147,9 +118,9 @@ def read_experiment(path: str | Path) -> Experiment:
         datasets=tuple(name for name in datasets if any(each.dataset == name for each in cells)),
         titles={("dataset", name): each.text("title") or name for name, each in datasets.items()}
         | {("system", each.system): _title(systems[each.entry], each) for each in cells},
-        table=top.child("table").settings(TableSettings),
-        comparison=top.child("comparison").settings(ComparisonSettings),
-        chart=tuple(top.child("chart").settings(ChartSettings).get("measures", ())),
+        table=top.child("table").settings(_TABLE),
+        comparison=top.child("comparison").settings(_COMPARISON),
+        chart=tuple(top.child("chart").settings({"measures": list[str]}).get("measures", ())),
     )
 
 
@@ -160,7 +131,7 @@ def read_statements(path: str | Path) -> dict[str, SystemStatement]:
     """
     found: dict[str, SystemStatement] = {}
     for name, node in _top(Source(path)).named("system").items():
-        training = node.child("training").settings(TrainingSettings)
+        training = node.child("training").settings({"time": str, "hardware": str, "data": str})
         stated = [training.get(key, "") for key in ("time", "hardware", "data")]
         found[name] = SystemStatement._make([node.text("title"), *stated, node.text("notes")])
     return found
@@ -275,15 +246,6 @@ def _check_holes(cell: Cell, parameters: Mapping[str, list[OptionValue]]) -> Non
         raise BadInput(
             f"{parameters[unused][0].where}: no option of {cell.name} holds {{{unused}}}; put it in, or drop the parameter."
         )
-
-
-def _reject_duplicate_cells(cells: Sequence[Cell], file: str) -> None:
-    """Raises BadInput where values that are written alike give two cells one name."""
-    seen: set[str] = set()
-    for each in cells:
-        if each.name in seen:
-            raise BadInput(f"{file}: two cells are named {each.name!r}: values of their parameters are written alike.")
-        seen.add(each.name)
 
 
 class CellKind(Protocol):

@@ -5,10 +5,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import isfinite
 from pathlib import Path
-from typing import Any, NamedTuple, TypedDict
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from rankwell import report
 from rankwell.core.registry import suggest
 from rankwell.core.tables import Values
 from rankwell.errors import BadInput, BadUsage, UnknownName
@@ -43,13 +44,7 @@ class Gate(NamedTuple):
     measures: tuple[str, ...] = ()
 
 
-class GateSettings(TypedDict, total=False):
-    """The keys of a gate file."""
-
-    require: list[str]
-    no_regression: str
-    tolerance: float | str
-    measures: list[str]
+_GATE = {"require": list[str], "no_regression": str, "tolerance": float | str, "measures": list[str]}
 
 
 def read_gate(path: str | Path) -> Gate:
@@ -60,8 +55,8 @@ def read_gate(path: str | Path) -> Gate:
     Raises BadInput with file, line and key, for an unknown key too.
     """
     table = TomlTable.read(Source(path))
-    table.allow(GateSettings.__annotations__)
-    found = replace(table, content={name: value for name, value in table.content.items() if value != []}).settings(GateSettings)
+    table.allow(_GATE)
+    found = replace(table, content={name: value for name, value in table.content.items() if value != []}).settings(_GATE)
     baseline = found.get("no_regression", "")
     beside = Path(table.file).parent / baseline
     return Gate(
@@ -87,24 +82,35 @@ class Requirement(NamedTuple):
     relative: bool = False
 
 
-class Check(NamedTuple):
-    """The outcome of one requirement on one row of the summary.
+class GateLine(NamedTuple):
+    """The outcome of one requirement, or of one measure against the baseline, for one run; see the columns of `as_row`.
 
     part: the columns that distinguish the row from others of its run and measure (`t2v`). found: the figure in `unit`, which is
-    "" where it has none. bounds: in words. missed: the distance of `found` above them, or (negative) below; 0 where it passed.
+    "" where it has none.
     """
 
+    passed: bool
     requirement: str
     run: str
     measure: str
     part: str
-    figure: str
     found: float
+    ci_low: float | None
+    ci_high: float | None
     unit: str
     n: int
-    bounds: str
-    passed: bool
-    missed: float
+    told: str  # style: the column of the output
+
+    @property
+    def case(self) -> str:
+        """The requirement, and the part of the results that it covers."""
+        return f"{self.requirement} ({self.part})" if self.part else self.requirement
+
+    def as_row(self) -> dict[str, Any]:
+        """The columns by name, in their order."""
+        return {"result": "passed" if self.passed else "failed"} | {
+            name: each for name, each in self._asdict().items() if name != "passed"
+        }
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,8 +161,8 @@ def parse_requirement(text: str) -> Requirement:
     raise BadUsage(f"requirement {text!r} cannot be understood; write a measure, an operator and a number, {_EXAMPLE}.")
 
 
-def check_requirement(requirement: Requirement, results: SummaryFigures, *, besides: str | None = None) -> list[Check]:
-    """The outcome of a requirement: a check for every row that it is about, one at least, in the order of rows.
+def check_requirement(requirement: Requirement, results: SummaryFigures, *, besides: str | None = None) -> list[GateLine]:
+    """The outcome of a requirement: a line for every row that it is about, one at least, in the order of rows.
 
     A requirement that names no run is one of every run, except `besides`, the baseline. `mean` is the figure where none is named;
     `median`, `min` and `max` are those of the counted queries. A difference below 1e-12 counts as 0.
@@ -237,31 +243,32 @@ def _choices(rows: Sequence[Row]) -> str:
     return f"known are {', '.join(known)}." if known else "all of its rows have the same columns."
 
 
-def _check(requirement: Requirement, row: Row, figure: str, results: SummaryFigures) -> Check:
+def _check(requirement: Requirement, row: Row, figure: str, results: SummaryFigures) -> GateLine:
+    """The line of a row: the figure that was found, the bound, and how far off it is."""
     found = _of_queries(row, figure, results) if figure in _OF_QUERIES and figure not in row else row.get(figure)
     if found is None:
         raise BadInput(f"{row['run']} has no {figure} of {row['label']}: {_why(row, figure, results.rules)}")
     unit = "count" if figure == "n" else row["unit"] if figure in (*_FIGURES, *_LEVELS) else ""
-    low, high, words = _bounds(requirement, row, figure, found, unit)
+    low, high, bounds = _bounds(requirement, row, figure, found, unit)
     below, above = round(low - found, _DECIMALS), round(found - high, _DECIMALS)
-    strict = requirement.operator in (">", "<")
-    passed = max(below, above) < 0 if strict else max(below, above) <= 0
-    part = ", ".join(
-        str(row[name]) for name in _differing_columns(results.of(row["measure"], row["run"])) if row.get(name) is not None
-    )
-    return Check(
-        requirement=requirement.text,
-        run=row["run"],
-        measure=row["label"],
-        part=part,
-        figure=figure,
-        found=found,
-        unit=unit,
-        n=row["n"],
-        bounds=words,
-        passed=passed,
-        missed=0.0 if passed else above if above > 0 else -below,
-    )
+    farthest = max(below, above)
+    passed = farthest < 0 if requirement.operator in (">", "<") else farthest <= 0
+    missed = "" if passed else f": {farthest:.4g} too {'high' if above > 0 else 'low'}" if farthest else ": equal is not enough"
+    columns = _differing_columns(results.of(row["measure"], row["run"]))
+    part = ", ".join(str(row[name]) for name in columns if row.get(name) is not None)
+    shown = str(found)
+    if not isinstance(found, int):
+        # As tables show it, with as many digits as it takes to see on which side of the bound it lies.
+        shown = report.figure(found, "rank" if unit == "count" else unit or "share")
+        shown = f"{found:.10g}" if not passed and abs(float(shown) - found) >= abs(farthest) else shown
+    counted = "" if figure == "n" else f" ({unit}, n = {row['n']})" if unit else f" (n = {row['n']})"
+    about = f"{about_row(row['run'], row['label'], part)}: {figure} is {shown}{counted}, wanted {bounds}{missed}"
+    return GateLine(passed, requirement.text, row["run"], row["label"], part, found, None, None, unit, row["n"], about)
+
+
+def about_row(run: str, measure: str, part: str) -> str:
+    """The subject of a sentence about a row."""
+    return f"{run} {measure} ({part})" if part else f"{run} {measure}"
 
 
 def _of_queries(row: Row, figure: str, results: SummaryFigures) -> float | None:

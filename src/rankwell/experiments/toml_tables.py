@@ -3,14 +3,13 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar, cast, get_type_hints
+from typing import Any
 
 from rankwell.core.registry import suggest
 from rankwell.errors import BadInput
 from rankwell.store import Source, read_toml
 
 Keys = tuple[str | int, ...]
-Settings = TypeVar("Settings")
 _EXPECTED: dict[Any, str] = {
     str: "a string",
     list[str]: "a list of strings",
@@ -104,14 +103,13 @@ class TomlTable:
             raise BadInput(f"{self.at(name)}: unknown {kind} {unknown!r}; {suggest(unknown, known)}")
         return value
 
-    def settings(self, kinds: type[Settings]) -> Settings:
-        """The values by the types of a TypedDict. Raises BadInput for an unknown key and for a value of another type."""
-        expected = get_type_hints(kinds)
-        self.allow(expected)
+    def settings(self, kinds: Mapping[str, Any]) -> dict[str, Any]:
+        """The values of keys of these types. Raises BadInput for an unknown key and for a value of another type."""
+        self.allow(kinds)
         for key, value in self.content.items():
-            if not _fits(value, expected[key]):
-                raise BadInput(f"{self.at(key)} is {value!r}; expected {_EXPECTED[expected[key]]}.")
-        return cast(Settings, dict(self.content))
+            if not _fits(value, kinds[key]):
+                raise BadInput(f"{self.at(key)} is {value!r}; expected {_EXPECTED[kinds[key]]}.")
+        return dict(self.content)
 
 
 def check_folder_name(name: str, where: str) -> None:

@@ -107,14 +107,8 @@ def _expected_over_found(view: JudgedRankings, rel: float, k: int, area: Area) -
     "AP",
     source=_SOURCE + "; denom='found': torchmetrics; denom='min': sentence-transformers; area='trapezoid': compute_ap of the "
     "Oxford buildings, Philbin and others 2007",
-    aliases={
-        "map": "",
-        "map_cut": "",
-        "average_precision": "",
-        "mean_average_precision": "",
-        "retrieval_average_precision": "denom='found'",
-        "RetrievalMAP": "denom='found'",
-    },
+    aliases="map map_cut average_precision mean_average_precision retrieval_average_precision(denom='found') "
+    "RetrievalMAP(denom='found')",
     expected="linear",
 )
 def ap(
@@ -151,7 +145,7 @@ def ap(
 @measure(
     "APatR",
     source="Musgrave, Belongie and Lim 2020, A metric learning reality check",
-    aliases=("map_at_r", "mean_average_precision_at_r"),
+    aliases="map_at_r mean_average_precision_at_r",
     expected="linear",
 )
 def ap_at_r(judged: JudgedRankings, *, rel: float = 1) -> Floats:
@@ -168,7 +162,7 @@ def ap_at_r(judged: JudgedRankings, *, rel: float = 1) -> Floats:
 @measure(
     "SetAP",
     source="trec_eval set_map, Buckley 2008",
-    aliases=("set_map",),
+    aliases="set_map",
     expected="same",
     exempt={"unjudged tail": "it divides by the length of the list, so that a longer list is a worse one"},
 )
@@ -189,7 +183,7 @@ def set_ap(judged: JudgedRankings, *, rel: float = 1, judged_only: bool = False)
     "Yaap",
     source="trec_eval yaap, Buckley 2008, after Robertson",
     scale=Scale((-np.inf, np.inf), unit="score"),
-    aliases=("yaap",),
+    aliases="yaap",
     exempt={"empty": "it falls with the number of relevant items that an empty ranking misses"},
 )
 def yaap(judged: JudgedRankings, *, rel: float = 1) -> Floats:
@@ -213,7 +207,7 @@ def _interpolated(view: JudgedRankings, recall: float, rel: float, rounding: Rou
     return view.max_rows(np.where(hit & (so_far >= needed[view.query_of_row]), so_far / view.ranks, 0.0))
 
 
-@measure("IPrec", source=_INTERPOLATED, at="recall", aliases=("iprec_at_recall",))
+@measure("IPrec", source=_INTERPOLATED, at="recall", aliases="iprec_at_recall")
 def interpolated_precision(
     judged: JudgedRankings, *, recall: float, rel: float = 1, judged_only: bool = False, rounding: Rounding = "nearest"
 ) -> Floats:
@@ -230,7 +224,7 @@ def interpolated_precision(
     return _interpolated(judged.shown(judged_only), recall, rel, rounding)
 
 
-@measure("IPrecAvg", source=_INTERPOLATED, aliases=("11pt_avg", "11pt"))
+@measure("IPrecAvg", source=_INTERPOLATED, aliases="11pt_avg 11pt")
 def interpolated_average(
     judged: JudgedRankings, *, rel: float = 1, rounding: Rounding = "nearest", recalls: tuple[float, ...] = ELEVEN_POINTS
 ) -> Floats:
@@ -247,7 +241,7 @@ def interpolated_average(
     return ratio(total, len(recalls))
 
 
-@measure("GMAP", source="Robertson 2006, On GMAP", summary="geometric", aliases=("gm_map",), expected="linear")
+@measure("GMAP", source="Robertson 2006, On GMAP", summary="geometric", aliases="gm_map", expected="linear")
 def gmap(judged: JudgedRankings, *, rel: float = 1) -> Floats:
     """AP; the summary over queries is the geometric mean, with values below 0.00001 raised to it.
 

@@ -25,7 +25,7 @@ def _ideal_ranks(judged: JudgedRankings, positive: Ints) -> Ints:
 @measure(
     "Compat",
     source="Clarke, Vtyurina and Smucker 2021, Assessing top-k preferences",
-    aliases=("compat", "compatibility"),
+    aliases="compat compatibility",
     exempt={"unjudged tail": "the overlap is looked at as deep as the list goes"},
 )
 def compat(judged: JudgedRankings, *, p: float = 0.95, normalize: bool = True, k: int | None = None) -> Floats:

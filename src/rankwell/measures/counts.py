@@ -15,7 +15,7 @@ _OF_THE_LIST = "it counts what is in the list, whatever it is"
     source=_SOURCE,
     scale=Scale((1.0, 1.0), better="neither", unit="count", empty=1.0),
     summary="sum",
-    aliases=("num_q",),
+    aliases="num_q",
     expected="same",
 )
 def num_q(judged: JudgedRankings) -> Floats:
@@ -33,7 +33,7 @@ def num_q(judged: JudgedRankings) -> Floats:
     source=_SOURCE + "; with rel: ir_measures, MacAvaney 2022",
     scale=COUNT,
     summary="sum",
-    aliases={"num_ret": "", "hits": "rel=1"},
+    aliases="num_ret hits(rel=1)",
     expected="linear",
     exempt={"unjudged tail": _OF_THE_LIST},
 )
@@ -55,7 +55,7 @@ def num_ret(judged: JudgedRankings, *, rel: float | None = None, k: int | None =
     source=_SOURCE,
     scale=COUNT,
     summary="sum",
-    aliases=("num_rel",),
+    aliases="num_rel",
     expected="same",
     exempt={"empty": "what is relevant does not depend on the ranking"},
 )
@@ -72,7 +72,7 @@ def num_rel(judged: JudgedRankings, *, rel: float = 1) -> Floats:
 
 
 @measure(
-    "NumRelRet", source=_SOURCE, scale=COUNT._replace(better="higher"), summary="sum", aliases=("num_rel_ret",), expected="same"
+    "NumRelRet", source=_SOURCE, scale=COUNT._replace(better="higher"), summary="sum", aliases="num_rel_ret", expected="same"
 )
 def num_rel_ret(judged: JudgedRankings, *, rel: float = 1) -> Floats:
     """Number of retrieved items with grade `rel` or more.
@@ -84,7 +84,7 @@ def num_rel_ret(judged: JudgedRankings, *, rel: float = 1) -> Floats:
     return judged.sum_rows(judged.relevant(rel))
 
 
-@measure("NumNonrelJudgedRet", source=_SOURCE, scale=COUNT, summary="sum", aliases=("num_nonrel_judged_ret",), expected="same")
+@measure("NumNonrelJudgedRet", source=_SOURCE, scale=COUNT, summary="sum", aliases="num_nonrel_judged_ret", expected="same")
 def num_nonrel_judged_ret(judged: JudgedRankings, *, rel: float = 1) -> Floats:
     """Number of retrieved items judged with a grade from 0 to below `rel`; unjudged items do not count.
 

@@ -56,7 +56,7 @@ def _goal(t: float) -> float:
     return t
 
 
-@measure("NERR8", source=_NERR + "8", aliases=("nERR8",))
+@measure("NERR8", source=_NERR + "8", aliases="nERR8")
 def nerr8(judged: JudgedRankings, *, k: int, max_rel: float, min_rel: float = 0) -> Floats:
     """The gain per item looked at of a user who goes on with chance 1 - gain, never past `k`.
 
@@ -69,7 +69,7 @@ def nerr8(judged: JudgedRankings, *, k: int, max_rel: float, min_rel: float = 0)
     return _gain_per_item(judged, lambda _, gains: 1 - gains, k=k, min_rel=min_rel, max_rel=max_rel)
 
 
-@measure("NERR9", source=_NERR + "9", aliases=("nERR9",))
+@measure("NERR9", source=_NERR + "9", aliases="nERR9")
 def nerr9(judged: JudgedRankings, *, k: int, max_rel: float, min_rel: float = 0) -> Floats:
     """The gain per item looked at of a user who goes on with chance (1 - gain) rank / (rank + 1), never past `k`.
 
@@ -82,7 +82,7 @@ def nerr9(judged: JudgedRankings, *, k: int, max_rel: float, min_rel: float = 0)
     return _gain_per_item(judged, lambda ranks, gains: ranks / (ranks + 1) * (1 - gains), k=k, min_rel=min_rel, max_rel=max_rel)
 
 
-@measure("NERR10", source=_NERR + "10", aliases=("nERR10",))
+@measure("NERR10", source=_NERR + "10", aliases="nERR10")
 def nerr10(judged: JudgedRankings, *, p: float = 0.9, max_rel: float, min_rel: float = 0, k: int | None = None) -> Floats:
     """The gain per item looked at of a user who goes on with chance p (1 - gain).
 
@@ -98,7 +98,7 @@ def nerr10(judged: JudgedRankings, *, p: float = 0.9, max_rel: float, min_rel: f
     return _gain_per_item(judged, lambda _, gains: p * (1 - gains), k=k, min_rel=min_rel, max_rel=max_rel)
 
 
-@measure("NERR11", source=_NERR + "11", aliases=("nERR11",))
+@measure("NERR11", source=_NERR + "11", aliases="nERR11")
 def nerr11(judged: JudgedRankings, *, T: float = 1.0, max_rel: float, min_rel: float = 0, k: int | None = None) -> Floats:  # noqa: N803 - as in the papers
     """The gain per item looked at of a user who goes on with chance (1 - gain) ((rank + 2T - 1) / (rank + 2T))^2.
 
@@ -119,7 +119,7 @@ def nerr11(judged: JudgedRankings, *, T: float = 1.0, max_rel: float, min_rel: f
     )
 
 
-@measure("INST", source="Bailey, Moffat, Scholer and Thomas 2015, User variability and IR system evaluation", aliases=("inst",))
+@measure("INST", source="Bailey, Moffat, Scholer and Thomas 2015, User variability and IR system evaluation", aliases="inst")
 def inst(judged: JudgedRankings, *, T: float = 1.0, max_rel: float, min_rel: float = 0, k: int | None = None) -> Floats:  # noqa: N803 - as in the papers
     """The gain per item looked at of a user who goes on with chance ((rank + 2T - G - 1) / (rank + 2T - G))^2, G the gain so far.
 
@@ -139,7 +139,7 @@ def inst(judged: JudgedRankings, *, T: float = 1.0, max_rel: float, min_rel: flo
     return _gain_per_item(judged, _goes_on, k=k, min_rel=min_rel, max_rel=max_rel)
 
 
-@measure("INSQ", source="Moffat, Scholer and Thomas 2012, Models and metrics: IR evaluation as a user process", aliases=("insq",))
+@measure("INSQ", source="Moffat, Scholer and Thomas 2012, Models and metrics: IR evaluation as a user process", aliases="insq")
 def insq(judged: JudgedRankings, *, T: float = 1.0, max_rel: float, min_rel: float = 0, k: int | None = None) -> Floats:  # noqa: N803 - as in the papers
     """The gain per item looked at of a user who goes on with chance ((rank + 2T - 1) / (rank + 2T))^2.
 
@@ -161,7 +161,7 @@ def insq(judged: JudgedRankings, *, T: float = 1.0, max_rel: float, min_rel: flo
 
 
 @measure(
-    "BPM", source="Zhang, Liu, Li, Zhang, Xu and Ma 2017, Evaluating web search with a bejeweled player model", aliases=("bpm",)
+    "BPM", source="Zhang, Liu, Li, Zhang, Xu and Ma 2017, Evaluating web search with a bejeweled player model", aliases="bpm"
 )
 def bpm(judged: JudgedRankings, *, k: int, T: float = 1.0, max_rel: float, min_rel: float = 0) -> Floats:  # noqa: N803
     """The gain per item looked at of a user who goes on while the gain so far is below `T`, never past `k`.

@@ -60,7 +60,7 @@ def _filled(rank: Floats, last: Floats) -> Floats:
     source=_SOURCE + "; the mean of the two middle ranks: HGR, Chen and others 2020, and MMT, Gabeur and others 2020",
     scale=RANK,
     summary="median",
-    aliases=("MedianR", "median_rank", "MdR"),
+    aliases="MedianR median_rank MdR",
     expected="linear",
     exempt={"unjudged tail": _NOT_FOUND},
 )
@@ -136,7 +136,7 @@ def _mean_of_all(view: JudgedRankings, ranks: Floats, last: Floats, rel: float, 
     "MnR",
     source=_SOURCE + "; of the best positive: HGR, Chen and others 2020, eval_q2m",
     scale=RANK,
-    aliases=("MeanR", "mean_rank"),
+    aliases="MeanR mean_rank",
     expected="linear",
     exempt={"unjudged tail": _NOT_FOUND},
 )

@@ -62,9 +62,7 @@ def _ideal(judged: JudgedRankings, dcg: Gain, gains: Gains, rel: float | None) -
     return worth if gains is None else worth[np.lexsort((-worth, judged.query_of_judged))]
 
 
-@measure(
-    "DCG", source=_SOURCE, scale=Scale((0.0, np.inf), unit="score"), aliases={"dcg_burges": "dcg='exp-log2'"}, expected="linear"
-)
+@measure("DCG", source=_SOURCE, scale=Scale((0.0, np.inf), unit="score"), aliases="dcg_burges(dcg='exp-log2')", expected="linear")
 def discounted_gain(
     judged: JudgedRankings,
     *,
@@ -92,7 +90,7 @@ def discounted_gain(
     "IDCG",
     source=_SOURCE,
     scale=Scale((0.0, np.inf), better="neither", unit="score"),
-    aliases={"ideal_dcg": "", "idcg_burges": "dcg='exp-log2'"},
+    aliases="ideal_dcg idcg_burges(dcg='exp-log2')",
     expected="same",
     exempt={"empty": "the ideal does not depend on the ranking"},
 )
@@ -115,14 +113,8 @@ def ideal_gain(
 @measure(
     "nDCG",
     source=_SOURCE,
-    aliases={
-        "ndcg_cut": "",
-        "normalized_dcg": "",
-        "retrieval_normalized_dcg": "",
-        "RetrievalNormalizedDCG": "",
-        "ndcg_burges": "dcg='exp-log2'",
-        "ndcg_exp": "dcg='exp-log2'",
-    },
+    aliases="ndcg_cut normalized_dcg retrieval_normalized_dcg RetrievalNormalizedDCG ndcg_burges(dcg='exp-log2') "
+    "ndcg_exp(dcg='exp-log2')",
     expected="linear",
 )
 def ndcg(
@@ -155,7 +147,7 @@ def _ideal_sums(judged: JudgedRankings, ideal: Floats) -> Floats:
 @measure(
     "RnDCG",
     source="trec_eval Rndcg, Buckley 2008",
-    aliases=("Rndcg",),
+    aliases="Rndcg",
     exempt={"unjudged tail": "a list longer than the ideal one is looked at once more at its end"},
 )
 def rndcg(judged: JudgedRankings, *, gains: Gains = None) -> Floats:
@@ -186,7 +178,7 @@ def rndcg(judged: JudgedRankings, *, gains: Gains = None) -> Floats:
 @measure(
     "nDCGrel",
     source="trec_eval ndcg_rel, Buckley 2008",
-    aliases=("ndcg_rel",),
+    aliases="ndcg_rel",
     exempt={"swap for the better": "it looks at the ranks of the relevant items, and moving one up moves where it looks"},
 )
 def ndcg_rel(judged: JudgedRankings, *, gains: Gains = None) -> Floats:
@@ -237,7 +229,7 @@ def graded_g(judged: JudgedRankings, *, gains: Gains = None) -> Floats:
     return ratio(total, judged.sum_judged(ideal))
 
 
-@measure("BinG", source="trec_eval binG, Buckley 2008", aliases=("binG",))
+@measure("BinG", source="trec_eval binG, Buckley 2008", aliases="binG")
 def binary_g(judged: JudgedRankings, *, rel: float = 1) -> Floats:
     """The mean over all items with grade `rel` or more of 1 / log2(2 + items above that are not); 0 if there are none.
 
@@ -250,7 +242,7 @@ def binary_g(judged: JudgedRankings, *, rel: float = 1) -> Floats:
     return ratio(judged.sum_rows(hit / np.log2(2.0 + above)), judged.n_relevant(rel))
 
 
-@measure("SDCG", source="Azzopardi, Thomas and Moffat 2019, cwl_eval; " + _JARVELIN, aliases=("sdcg",), expected="linear")
+@measure("SDCG", source="Azzopardi, Thomas and Moffat 2019, cwl_eval; " + _JARVELIN, aliases="sdcg", expected="linear")
 def sdcg(judged: JudgedRankings, *, k: int, max_rel: float, min_rel: float = 0.0) -> Floats:
     """DCG of the grades scaled to 0…1 by their declared range, over that of `k` perfect items, judged or not.
 

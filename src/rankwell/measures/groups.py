@@ -13,7 +13,7 @@ def _mean(grouped: GroupRankings, values: Floats) -> Floats:
     return ratio(grouped.sum_aspects(values), np.diff(grouped.aspect_offsets))
 
 
-@measure("AP_avgjg", source=_SOURCE, aliases=("map_avgjg",))
+@measure("AP_avgjg", source=_SOURCE, aliases="map_avgjg")
 def ap_over_groups(grouped: GroupRankings, *, rel: float = 1) -> Floats:
     """The mean over the judgment groups of average precision; a group to which nothing has grade `rel` or more counts as 0.
 
@@ -41,7 +41,7 @@ def precision_over_groups(grouped: GroupRankings, *, k: int, rel: float = 1) -> 
     return _mean(grouped, view.sum_rows(view.relevant(rel) & view.within(k)) / k)
 
 
-@measure("RprecMult_avgjg", source=_SOURCE, at="x", aliases=("Rprec_mult_avgjg",))
+@measure("RprecMult_avgjg", source=_SOURCE, at="x", aliases="Rprec_mult_avgjg")
 def r_precision_multiple_over_groups(grouped: GroupRankings, *, x: float = 1.0, rel: float = 1) -> Floats:
     """The mean over the judgment groups of precision in the first floor(x R + 0.9) places, R being what is relevant to the group.
 

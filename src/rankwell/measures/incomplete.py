@@ -11,7 +11,7 @@ _EPSILON = 0.00001
 _BPREF = "Buckley and Voorhees 2004, Retrieval evaluation with incomplete information, as corrected in trec_eval"
 
 
-@measure("Bpref", source=_BPREF, aliases=("bpref",))
+@measure("Bpref", source=_BPREF, aliases="bpref")
 def bpref(judged: JudgedRankings, *, rel: float = 1) -> Floats:
     """The mean over the R items with grade `rel` or more of 1 - min(b, R) / min(N, R); 0 if R is 0.
 
@@ -30,7 +30,7 @@ def bpref(judged: JudgedRankings, *, rel: float = 1) -> Floats:
     return ratio(judged.sum_rows(np.where(hit, 1.0 - ratio(worse, below), 0.0)), relevant)
 
 
-@measure("GMBpref", source=_BPREF + "; Robertson 2006, On GMAP", summary="geometric", aliases=("gm_bpref",))
+@measure("GMBpref", source=_BPREF + "; Robertson 2006, On GMAP", summary="geometric", aliases="gm_bpref")
 def gm_bpref(judged: JudgedRankings, *, rel: float = 1) -> Floats:
     """Bpref; the summary over queries is the geometric mean, with values below 0.00001 raised to it.
 
@@ -68,7 +68,7 @@ def inferred_ap(judged: JudgedRankings, *, rel: float = 1) -> Floats:
     "Judged",
     source="ir_measures, MacAvaney, Macdonald and Ounis 2022",
     scale=Scale(better="neither"),
-    aliases=("judged",),
+    aliases="judged",
     expected="linear",
     exempt={"unjudged tail": "it counts the unjudged items"},
 )
@@ -88,7 +88,7 @@ def judged_share(judged: JudgedRankings, *, k: int | None = None) -> Floats:
     "Unj",
     source="trec_eval 10 unj, 2026",
     scale=Scale(better="neither"),
-    aliases=("unj",),
+    aliases="unj",
     expected="linear",
     exempt={"unjudged tail": "it counts the unjudged items"},
 )
@@ -106,7 +106,7 @@ def unjudged_share(judged: JudgedRankings, *, k: int) -> Floats:
     "Accuracy",
     source="ir_measures, MacAvaney, Macdonald and Ounis 2022",
     scale=Scale(empty=float("nan")),
-    aliases=("pairwise_accuracy",),
+    aliases="pairwise_accuracy",
     exempt={
         "unjudged tail": "an unjudged item below a relevant one is one more pair in the right order",
         "swap for the better": "a relevant item that comes in from below the cut-off brings pairs of its own, most of them lost",

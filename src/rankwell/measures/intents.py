@@ -100,7 +100,7 @@ def _greedy_gains(serves: Bools, alpha: float, depth: int) -> Floats:
     "alpha_DCG",
     source=_ALPHA + "; ndeval, Clarke 2013",
     scale=Scale((0.0, np.inf)),
-    aliases=("alpha-DCG", "α_DCG", "αDCG", "α-DCG", "alphaDCG"),
+    aliases="alpha-DCG α_DCG αDCG α-DCG alphaDCG",
 )
 def alpha_dcg(
     intents: IntentRankings, *, k: int, alpha: float = 0.5, rel: float = 1, judged_only: bool = False, quirk: bool = True
@@ -123,7 +123,7 @@ def alpha_dcg(
     "alpha_nDCG",
     source=_ALPHA + "; ndeval, Clarke 2013",
     scale=Scale((0.0, np.inf)),
-    aliases=("alpha-nDCG", "α_nDCG", "αnDCG", "α-nDCG", "alphanDCG"),
+    aliases="alpha-nDCG α_nDCG αnDCG α-nDCG alphanDCG",
 )
 def alpha_ndcg(intents: IntentRankings, *, k: int, alpha: float = 0.5, rel: float = 1, judged_only: bool = False) -> Floats:
     """The novelty of the first `k` items, discounted by log2(rank + 1), over that of the greedy ideal list.
@@ -140,7 +140,7 @@ def alpha_ndcg(intents: IntentRankings, *, k: int, alpha: float = 0.5, rel: floa
     return _over_ideal(intents, _by_log, k=k, alpha=alpha, rel=rel, judged_only=judged_only)
 
 
-@measure("ERR_IA", source=_ERR + "; ndeval, Clarke 2013", scale=Scale((0.0, np.inf)), aliases=("ERR-IA",))
+@measure("ERR_IA", source=_ERR + "; ndeval, Clarke 2013", scale=Scale((0.0, np.inf)), aliases="ERR-IA")
 def err_ia(
     intents: IntentRankings, *, k: int, alpha: float = 0.5, rel: float = 1, judged_only: bool = False, quirk: bool = True
 ) -> Floats:
@@ -156,7 +156,7 @@ def err_ia(
     return _over_perfect(intents, _by_rank, k=k, alpha=alpha, rel=rel, judged_only=judged_only, quirk=quirk)
 
 
-@measure("nERR_IA", source=_ERR + "; ndeval, Clarke 2013", scale=Scale((0.0, np.inf)), aliases=("nERR-IA",))
+@measure("nERR_IA", source=_ERR + "; ndeval, Clarke 2013", scale=Scale((0.0, np.inf)), aliases="nERR-IA")
 def nerr_ia(intents: IntentRankings, *, k: int, alpha: float = 0.5, rel: float = 1, judged_only: bool = False) -> Floats:
     """The novelty of the first `k` items, discounted by the rank, over that of the greedy ideal list of `alpha_nDCG`.
 
@@ -204,7 +204,7 @@ def nnrbp(intents: IntentRankings, *, alpha: float = 0.5, beta: float = 0.5, rel
     return _over_ideal(intents, _by_persistence(beta), k=None, alpha=alpha, rel=rel)
 
 
-@measure("AP_IA", source=_AGRAWAL + "; ndeval, Clarke 2013", aliases=("AP-IA", "MAP_IA", "MAP-IA"))
+@measure("AP_IA", source=_AGRAWAL + "; ndeval, Clarke 2013", aliases="AP-IA MAP_IA MAP-IA")
 def ap_ia(intents: IntentRankings, *, rel: float = 1, judged_only: bool = False) -> Floats:
     """The mean over the S intents of average precision for that intent alone.
 
@@ -221,7 +221,7 @@ def ap_ia(intents: IntentRankings, *, rel: float = 1, judged_only: bool = False)
     return ratio(intents.sum_aspects(ratio(view.sum_rows(precision), view.n_relevant(rel))), _live(intents, rel))
 
 
-@measure("P_IA", source=_AGRAWAL + "; ndeval, Clarke 2013", aliases=("P-IA",))
+@measure("P_IA", source=_AGRAWAL + "; ndeval, Clarke 2013", aliases="P-IA")
 def p_ia(intents: IntentRankings, *, k: int, rel: float = 1, judged_only: bool = False) -> Floats:
     """The mean over the S intents of the share of the first `k` places that hold an item relevant to that intent.
 
@@ -240,7 +240,7 @@ def p_ia(intents: IntentRankings, *, k: int, rel: float = 1, judged_only: bool =
 @measure(
     "StRecall",
     source="Zhai, Cohen and Lafferty 2003, Beyond independent relevance; ndeval strec, Clarke 2013",
-    aliases=("strec", "subtopic_recall", "S-recall"),
+    aliases="strec subtopic_recall S-recall",
 )
 def subtopic_recall(intents: IntentRankings, *, k: int, rel: float = 1) -> Floats:
     """The share of the S intents that at least one of the first `k` items serves.

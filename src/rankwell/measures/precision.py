@@ -55,7 +55,7 @@ def _expected_to_last(view: JudgedRankings, rel: float, k: int) -> Floats:
     "P",
     source=_CRANFIELD + "; denom='retrieved': torchmetrics adaptive_k, Detlefsen and others 2022; denom='last': revisitop, "
     "Radenović and others 2018",
-    aliases=("precision", "precision_at", "retrieval_precision", "RetrievalPrecision"),
+    aliases="precision precision_at retrieval_precision RetrievalPrecision",
     expected="linear",
 )
 def precision_at(
@@ -92,16 +92,8 @@ def _findable(view: JudgedRankings, rel: float, k: int | None, denom: str) -> Fl
 @measure(
     "R",
     source=_CRANFIELD + "; denom='min': trec_eval relative_P, Buckley 2008, and BEIR R_cap, Thakur and others 2021",
-    aliases={
-        "recall": "",
-        "recall_at": "",
-        "retrieval_recall": "",
-        "RetrievalRecall": "",
-        "relative_P": "denom='min'",
-        "R_cap": "denom='min'",
-        "recall_cap": "denom='min'",
-        "cap_recall": "denom='min'",
-    },
+    aliases="recall recall_at retrieval_recall RetrievalRecall relative_P(denom='min') R_cap(denom='min') "
+    "recall_cap(denom='min') cap_recall(denom='min')",
     expected="linear",
 )
 def recall(
@@ -142,17 +134,7 @@ def _expected_success(judged: JudgedRankings, *, k: int, rel: float = 1, judged_
 @measure(
     "Success",
     source="trec_eval success, Buckley 2008; cmc, the cumulative match characteristic: Gray, Brennan and Tao 2007 (VIPeR)",
-    aliases=(
-        "hit_rate",
-        "hitrate",
-        "hit_rate_at",
-        "cmc",
-        "accuracy",
-        "accuracy_at",
-        "top_k_accuracy",
-        "retrieval_hit_rate",
-        "RetrievalHitRate",
-    ),
+    aliases="hit_rate hitrate hit_rate_at cmc accuracy accuracy_at top_k_accuracy retrieval_hit_rate RetrievalHitRate",
     expected=_expected_success,
 )
 def success(judged: JudgedRankings, *, k: int, rel: float = 1, judged_only: bool = False) -> Floats:
@@ -169,7 +151,7 @@ def success(judged: JudgedRankings, *, k: int, rel: float = 1, judged_only: bool
     return (_found(view, rel, k) > 0).astype(np.float64)
 
 
-@measure("F", source=_SETS, aliases=("f1",), expected="linear", exempt={"unjudged tail": _LENGTH})
+@measure("F", source=_SETS, aliases="f1", expected="linear", exempt={"unjudged tail": _LENGTH})
 def f_at(judged: JudgedRankings, *, rel: float = 1, beta: float = 1.0, k: int | None = None) -> Floats:
     """The harmonic mean of precision and recall in the first `k` places, recall `beta` times as important; 0 without a hit.
 
@@ -189,7 +171,7 @@ def f_at(judged: JudgedRankings, *, rel: float = 1, beta: float = 1.0, k: int | 
 @measure(
     "Rprec",
     source="Buckley and Voorhees 2005, Retrieval system evaluation, in TREC: experiment and evaluation in information retrieval",
-    aliases=("r-precision", "r_precision", "rprecision", "retrieval_r_precision", "RetrievalRPrecision"),
+    aliases="r-precision r_precision rprecision retrieval_r_precision RetrievalRPrecision",
     expected="linear",
 )
 def r_precision(judged: JudgedRankings, *, rel: float = 1, judged_only: bool = False) -> Floats:
@@ -209,7 +191,7 @@ def _multiple(judged: JudgedRankings, x: float, rel: float) -> Ints:
     return np.floor(x * judged.n_relevant(rel) + 0.9).astype(np.int64)
 
 
-@measure("RprecMult", source="trec_eval Rprec_mult, Buckley 2008", at="x", aliases=("Rprec_mult",), expected="linear")
+@measure("RprecMult", source="trec_eval Rprec_mult, Buckley 2008", at="x", aliases="Rprec_mult", expected="linear")
 def r_precision_multiple(judged: JudgedRankings, *, x: float = 1.0, rel: float = 1) -> Floats:
     """Precision in the first `x` R places, rounded by floor(x R + 0.9), R being the number of relevant items; 0 for no place.
 
@@ -225,7 +207,7 @@ def r_precision_multiple(judged: JudgedRankings, *, x: float = 1.0, rel: float =
 @measure(
     "SetP",
     source=_SETS + "; trec_eval set_P and set_relative_P, Buckley 2008",
-    aliases={"set_P": "", "set_relative_P": "relative=True"},
+    aliases="set_P set_relative_P(relative=True)",
     expected="same",
     exempt={"unjudged tail": _LENGTH},
 )
@@ -244,7 +226,7 @@ def set_precision(judged: JudgedRankings, *, rel: float = 1, relative: bool = Fa
     return ratio(_found(view, rel), np.minimum(view.retrieved, view.n_relevant(rel)) if relative else view.retrieved)
 
 
-@measure("SetR", source=_SETS, aliases=("set_recall",), expected="same")
+@measure("SetR", source=_SETS, aliases="set_recall", expected="same")
 def set_recall(judged: JudgedRankings, *, rel: float = 1) -> Floats:
     """The share of the items with grade `rel` or more that were retrieved; 0 if there are none.
 
@@ -258,7 +240,7 @@ def set_recall(judged: JudgedRankings, *, rel: float = 1) -> Floats:
 @measure(
     "SetF",
     source="trec_eval set_F, Buckley 2008, after " + _SETS,
-    aliases=("set_F",),
+    aliases="set_F",
     expected="same",
     exempt={"unjudged tail": _LENGTH},
 )
@@ -281,7 +263,7 @@ def set_f(judged: JudgedRankings, *, rel: float = 1, beta: float = 1.0, judged_o
     "Utility",
     source="trec_eval utility, Buckley 2008, after Lewis 1995, The TREC-4 filtering track",
     scale=Scale((-np.inf, np.inf), unit="score"),
-    aliases=("utility",),
+    aliases="utility",
     expected="same",
     exempt={"unjudged tail": "every item that is not relevant costs"},
 )

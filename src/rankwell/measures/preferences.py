@@ -43,7 +43,7 @@ def _over_pairs(stated: PreferenceRankings, kind: Kind) -> Floats:
     source=_SOURCE + "prefs_num_prefs_poss, Buckley 2008",
     scale=COUNT,
     summary="sum",
-    aliases=("prefs_num_prefs_poss",),
+    aliases="prefs_num_prefs_poss",
     exempt={"empty": "what is preferred does not depend on the ranking"},
 )
 def prefs_num_poss(stated: PreferenceRankings) -> Floats:
@@ -62,7 +62,7 @@ def prefs_num_poss(stated: PreferenceRankings) -> Floats:
     source=_SOURCE + "prefs_num_prefs_ful, Buckley 2008",
     scale=COUNT._replace(better="higher"),
     summary="sum",
-    aliases=("prefs_num_prefs_ful",),
+    aliases="prefs_num_prefs_ful",
 )
 def prefs_num_ful(stated: PreferenceRankings) -> Floats:
     """Number of fulfilled preferences of the groups.
@@ -80,7 +80,7 @@ def prefs_num_ful(stated: PreferenceRankings) -> Floats:
     source=_SOURCE + "prefs_num_prefs_ful_ret, Buckley 2008",
     scale=COUNT._replace(better="higher"),
     summary="sum",
-    aliases=("prefs_num_prefs_ful_ret",),
+    aliases="prefs_num_prefs_ful_ret",
 )
 def prefs_num_ful_ret(stated: PreferenceRankings) -> Floats:
     """Number of fulfilled preferences between two retrieved items.
@@ -93,7 +93,7 @@ def prefs_num_ful_ret(stated: PreferenceRankings) -> Floats:
     return stated.sum_groups(_of(stated.tallies[0], "both"))
 
 
-@measure("PrefsSimp", source=_SOURCE + "prefs_simp, Buckley 2008", aliases=("prefs_simp",))
+@measure("PrefsSimp", source=_SOURCE + "prefs_simp, Buckley 2008", aliases="prefs_simp")
 def prefs_simp(stated: PreferenceRankings) -> Floats:
     """The share of all preferences that are fulfilled, the groups taken together; 0 without preferences.
 
@@ -105,7 +105,7 @@ def prefs_simp(stated: PreferenceRankings) -> Floats:
     return _pooled(stated, "all")
 
 
-@measure("PrefsSimpImp", source=_SOURCE + "prefs_simp_imp, Buckley 2008", aliases=("prefs_simp_imp",))
+@measure("PrefsSimpImp", source=_SOURCE + "prefs_simp_imp, Buckley 2008", aliases="prefs_simp_imp")
 def prefs_simp_imp(stated: PreferenceRankings) -> Floats:
     """The share that is fulfilled of the preferences with at least one item retrieved, the groups taken together.
 
@@ -117,7 +117,7 @@ def prefs_simp_imp(stated: PreferenceRankings) -> Floats:
     return _pooled(stated, "one")
 
 
-@measure("PrefsSimpRet", source=_SOURCE + "prefs_simp_ret, Buckley 2008", aliases=("prefs_simp_ret",))
+@measure("PrefsSimpRet", source=_SOURCE + "prefs_simp_ret, Buckley 2008", aliases="prefs_simp_ret")
 def prefs_simp_ret(stated: PreferenceRankings) -> Floats:
     """The share that is fulfilled of the preferences between two retrieved items, the groups taken together.
 
@@ -129,7 +129,7 @@ def prefs_simp_ret(stated: PreferenceRankings) -> Floats:
     return _pooled(stated, "both")
 
 
-@measure("PrefsAvgjg", source=_SOURCE + "prefs_avgjg, Buckley 2008", aliases=("prefs_avgjg",))
+@measure("PrefsAvgjg", source=_SOURCE + "prefs_avgjg, Buckley 2008", aliases="prefs_avgjg")
 def prefs_over_groups(stated: PreferenceRankings) -> Floats:
     """The mean over the groups of the share of their preferences that is fulfilled; a group without any counts as 0.
 
@@ -141,7 +141,7 @@ def prefs_over_groups(stated: PreferenceRankings) -> Floats:
     return _over_groups(stated, "all")
 
 
-@measure("PrefsAvgjgImp", source=_SOURCE + "prefs_avgjg_imp, Buckley 2008", aliases=("prefs_avgjg_imp",))
+@measure("PrefsAvgjgImp", source=_SOURCE + "prefs_avgjg_imp, Buckley 2008", aliases="prefs_avgjg_imp")
 def prefs_over_groups_imp(stated: PreferenceRankings) -> Floats:
     """The mean over the groups of the share that is fulfilled of their preferences with at least one item retrieved.
 
@@ -153,7 +153,7 @@ def prefs_over_groups_imp(stated: PreferenceRankings) -> Floats:
     return _over_groups(stated, "one")
 
 
-@measure("PrefsAvgjgRet", source=_SOURCE + "prefs_avgjg_ret, Buckley 2008", aliases=("prefs_avgjg_ret",))
+@measure("PrefsAvgjgRet", source=_SOURCE + "prefs_avgjg_ret, Buckley 2008", aliases="prefs_avgjg_ret")
 def prefs_over_groups_ret(stated: PreferenceRankings) -> Floats:
     """The mean over the groups of the share that is fulfilled of their preferences between two retrieved items.
 
@@ -165,7 +165,7 @@ def prefs_over_groups_ret(stated: PreferenceRankings) -> Floats:
     return _over_groups(stated, "both")
 
 
-@measure("PrefsPair", source=_SOURCE + "prefs_pair, Buckley 2008", aliases=("prefs_pair",))
+@measure("PrefsPair", source=_SOURCE + "prefs_pair, Buckley 2008", aliases="prefs_pair")
 def prefs_pair(stated: PreferenceRankings) -> Floats:
     """The mean over the pairs of items with a stated preference of the share of groups whose preference is fulfilled.
 
@@ -177,7 +177,7 @@ def prefs_pair(stated: PreferenceRankings) -> Floats:
     return _over_pairs(stated, "all")
 
 
-@measure("PrefsPairImp", source=_SOURCE + "prefs_pair_imp, Buckley 2008", aliases=("prefs_pair_imp",))
+@measure("PrefsPairImp", source=_SOURCE + "prefs_pair_imp, Buckley 2008", aliases="prefs_pair_imp")
 def prefs_pair_imp(stated: PreferenceRankings) -> Floats:
     """The mean over the stated pairs with at least one item retrieved, of the share of groups whose preference is fulfilled.
 
@@ -189,7 +189,7 @@ def prefs_pair_imp(stated: PreferenceRankings) -> Floats:
     return _over_pairs(stated, "one")
 
 
-@measure("PrefsPairRet", source=_SOURCE + "prefs_pair_ret, Buckley 2008", aliases=("prefs_pair_ret",))
+@measure("PrefsPairRet", source=_SOURCE + "prefs_pair_ret, Buckley 2008", aliases="prefs_pair_ret")
 def prefs_pair_ret(stated: PreferenceRankings) -> Floats:
     """The mean over the stated pairs of retrieved items, of the share of groups whose preference is fulfilled.
 
@@ -247,7 +247,7 @@ def _balanced_mean(stated: PreferenceRankings, *, ret: bool, quirk: bool) -> Flo
     return value
 
 
-@measure("PrefsAvgjgRnonrel", source=_SOURCE + "prefs_avgjg_Rnonrel, Buckley 2008", aliases=("prefs_avgjg_Rnonrel",))
+@measure("PrefsAvgjgRnonrel", source=_SOURCE + "prefs_avgjg_Rnonrel, Buckley 2008", aliases="prefs_avgjg_Rnonrel")
 def prefs_balanced(stated: PreferenceRankings, *, quirk: bool = True) -> Floats:
     """PrefsAvgjg as if each group had as many items that are not relevant (level 0) as relevant ones.
 
@@ -263,7 +263,7 @@ def prefs_balanced(stated: PreferenceRankings, *, quirk: bool = True) -> Floats:
     return _balanced_mean(stated, ret=False, quirk=quirk)
 
 
-@measure("PrefsAvgjgRnonrelRet", source=_SOURCE + "prefs_avgjg_Rnonrel_ret, Buckley 2008", aliases=("prefs_avgjg_Rnonrel_ret",))
+@measure("PrefsAvgjgRnonrelRet", source=_SOURCE + "prefs_avgjg_Rnonrel_ret, Buckley 2008", aliases="prefs_avgjg_Rnonrel_ret")
 def prefs_balanced_ret(stated: PreferenceRankings, *, quirk: bool = True) -> Floats:
     """PrefsAvgjgRnonrel among the retrieved items.
 

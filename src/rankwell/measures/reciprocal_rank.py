@@ -28,16 +28,7 @@ def _expected_rr(judged: JudgedRankings, *, rel: float = 1, judged_only: bool = 
 @measure(
     "RR",
     source="Voorhees 1999, The TREC-8 question answering track report",
-    aliases=(
-        "recip_rank",
-        "mrr",
-        "MRR",
-        "recip_rank_cut",
-        "reciprocal_rank",
-        "mean_reciprocal_rank",
-        "retrieval_reciprocal_rank",
-        "RetrievalMRR",
-    ),
+    aliases="recip_rank mrr MRR recip_rank_cut reciprocal_rank mean_reciprocal_rank retrieval_reciprocal_rank RetrievalMRR",
     expected=_expected_rr,
 )
 def rr(judged: JudgedRankings, *, rel: float = 1, judged_only: bool = False, k: int | None = None) -> Floats:

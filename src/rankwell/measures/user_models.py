@@ -80,7 +80,7 @@ def _reach(p: float) -> Callable[[Ints], Floats]:
     return _chance
 
 
-@measure("RBP", source=_RBP, scale=Scale((0.0, np.inf)), aliases={"rbp": "", "rank_biased_precision": ""}, expected="linear")
+@measure("RBP", source=_RBP, scale=Scale((0.0, np.inf)), aliases="rbp rank_biased_precision", expected="linear")
 def rbp(
     judged: JudgedRankings,
     *,
@@ -111,7 +111,7 @@ def rbp(
     "RBPResid",
     source=_RBP,
     scale=Scale(better="neither", empty=1.0),
-    aliases=("rbp_resid", "rbp_residual"),
+    aliases="rbp_resid rbp_residual",
     exempt={"unjudged tail": "it measures what unjudged items may add"},
 )
 def rbp_residual(judged: JudgedRankings, *, p: float = 0.8, quirk: bool = False, k: int | None = None) -> Floats:
@@ -136,7 +136,7 @@ def rbp_residual(judged: JudgedRankings, *, p: float = 0.8, quirk: bool = False,
 @measure(
     "ERR",
     source="Chapelle, Metzler, Zhang and Grinspan 2009, Expected reciprocal rank for graded relevance; gdeval.pl 2010",
-    aliases=("err", "err_cut"),
+    aliases="err err_cut",
 )
 def err(judged: JudgedRankings, *, k: int | None = None) -> Floats:
     """The expected reciprocal rank of the item that satisfies, each with chance (2^grade - 1) / 2^4, in the first `k` places.

@@ -289,17 +289,11 @@ def _fused(
     parts: list[Ranking] = []
     for start in range(0, len(queries), BLOCK):
         block = queries[start : start + BLOCK]
-        fusions = {id(plan[query]): plan[query] for query in block}
-        of_each = [
-            _fused_block(
-                [rankings[run] for run in fusion.runs or range(len(rankings))],
-                [query for query in block if plan[query] is fusion],
-                fusion,
-                depth,
-                top,
-            )
-            for fusion in fusions.values()
-        ]
+        of_each: list[Ranking] = []
+        for fusion in {id(plan[query]): plan[query] for query in block}.values():
+            taking = [rankings[run] for run in fusion.runs or range(len(rankings))]
+            lists = RunLists.of(taking, [query for query in block if plan[query] is fusion], depth=depth)
+            of_each.append(lists.ranking(fusion.scores(fusion.votes(lists)), top=top))
         parts += of_each if len(of_each) == 1 else [_in_order(of_each, block)]
         if progress is not None:
             progress("fuse", min(start + BLOCK, len(queries)), len(queries))
@@ -318,10 +312,3 @@ def _in_order(parts: Sequence[Ranking], queries: Sequence[str]) -> Ranking:
     items = list(chain.from_iterable(own for own, _ in listed))
     lengths = np.array([len(own) for own, _ in listed], dtype=np.int64)
     return Ranking(tuple(queries), offsets_of(lengths), items, np.concatenate([scores for _, scores in listed]))
-
-
-def _fused_block(
-    rankings: Sequence[Ranking], queries: Sequence[str], fusion: Fusion, depth: int | None, top: int | None
-) -> Ranking:
-    lists = RunLists.of(rankings, queries, depth=depth)
-    return lists.ranking(fusion.scores(fusion.votes(lists)), top=top)

@@ -6,7 +6,7 @@ from contextlib import chdir
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any
 
 from rankwell import __version__
 from rankwell.core.display import DISPLAYS, Displayable
@@ -164,14 +164,13 @@ def bench(
         plans = plan_cells(found, folder, only=options.only, force=options.force, progress=progress)
         done = tuple(evaluate_cells(CommandCells(), plans, jobs=options.jobs, progress=progress))
     folder.mkdir(parents=True, exist_ok=True)
-    key = tables_key(found, done, shown)
-    made = cached(folder / "bench.json", key)
+    key = _tables_key(found, done, shown)
+    made = _cached(folder / "bench.json", key)
     if made is None:
         with chdir(folder):
-            tables, notes = make_tables(found, done, shown)
-        made = CachedTables(tuple(tables), tuple(dict.fromkeys(notes)))
-    result = BenchResults(found, folder, done, made.tables, shown, made.notes)
-    _write(result, packed(key, made))
+            made = make_tables(found, done, shown)
+    result = BenchResults(found, folder, done, made[0], shown, made[1])
+    _write(result, key)
     return result
 
 
@@ -194,20 +193,20 @@ def _read(file: str | Path, output: str | Path | None) -> tuple[Experiment, Path
 def _shown(found: Experiment, options: BenchOptions) -> TableChoices:
     """The choices of the file, replaced by those of the options. Raises BadInput for an unknown test or level."""
     try:
-        with_options(ComparisonOptions(), found.comparison)
+        tests = with_options(ComparisonOptions(), found.comparison)
     except RankwellError as error:
         raise BadInput(f"{found.file}: comparison: {error}") from error
     named = [options.measures] if isinstance(options.measures, str) else options.measures
     names = ("baseline", "mean", "intervals", "side_by_side")
     given = {name: getattr(options, name) for name in names if getattr(options, name) is not None}
     measures = requested_measures(found.table.get("measures", ()) if named is None else named)
-    shown = replace(TableChoices(), **{**found.table, **found.comparison, **given, "measures": measures})
+    shown = replace(TableChoices(tests=tests), **{**found.table, **given, "measures": measures})
     if shown.baseline and shown.baseline not in found.systems:
         raise UnknownName(f"{found.file}: unknown system {shown.baseline!r}; {suggest(shown.baseline, found.systems)}")
     return shown
 
 
-def _write(result: BenchResults, shown: Mapping[str, Any]) -> None:
+def _write(result: BenchResults, key: str) -> None:
     """Writes the tables and the recipes of all cells: no times and no places, so that the same file gives the same bytes."""
     files: dict[str, str] = {}
     for kind, suffix in _SUFFIXES.items():
@@ -218,6 +217,14 @@ def _write(result: BenchResults, shown: Mapping[str, Any]) -> None:
         # Whether a cell was evaluated now or before does not decide its content.
         status = "done" if each.has_results else each.status
         cells[each.plan.cell.name] = {"status": status, **({"error": each.error} if each.error else {}), **each.plan.recipe}
+    shown = {
+        "made_of": key,
+        "notes": list(result.notes),
+        "tables": [
+            {**{name: getattr(each, name) for name in _PLAIN}, "figures": [cell._asdict() for cell in each.cells]}
+            for each in result.system_tables
+        ],
+    }
     content = {
         "schema_version": 1,
         "version": __version__,
@@ -232,42 +239,24 @@ def _write(result: BenchResults, shown: Mapping[str, Any]) -> None:
 _PLAIN = ("measure", "label", "rules", "better", "systems", "name")
 
 
-class CachedTables(NamedTuple):
-    """The tables of an experiment, and the notes on them."""
-
-    tables: tuple[SystemTable, ...]
-    notes: tuple[str, ...]
-
-
-def tables_key(experiment: Experiment, cells: Sequence[CellResult], shown: TableChoices) -> str:
+def _tables_key(experiment: Experiment, cells: Sequence[CellResult], shown: TableChoices) -> str:
     """The same for the same results, names and choices of what is shown."""
     results = [
         [each.plan.cell.name, results_of(each.plan.folder) if each.has_results else [each.status, each.error]] for each in cells
     ]
     named = ["measure" in each.plan.recipe["options"] for each in cells]
     titles = [[*key, title] for key, title in experiment.titles.items()]
-    return "sha256:" + key_of([RESULTS_VERSION, results, named, titles, asdict(shown)])
+    choices = asdict(shown)
+    tests = choices.pop("tests")
+    choices |= {name: tests[name] for name in ("test", "correction", "level", "resamples", "seed")}
+    return "sha256:" + key_of([RESULTS_VERSION, results, named, titles, choices])
 
 
-def packed(key: str, tables: CachedTables) -> dict[str, Any]:
-    """The tables as JSON."""
-    return {
-        "made_of": key,
-        "notes": list(tables.notes),
-        "tables": [
-            {**{name: getattr(each, name) for name in _PLAIN}, "figures": [cell._asdict() for cell in each.cells]}
-            for each in tables.tables
-        ],
-    }
-
-
-def cached(path: Path, key: str) -> CachedTables | None:
-    """The tables that a file holds under its key `shown`, None where it holds others."""
+def _cached(path: Path, key: str) -> tuple[tuple[SystemTable, ...], tuple[str, ...]] | None:
+    """The tables that a file holds under its key `shown` and the notes on them, None where it holds others."""
     try:
         found: Mapping[str, Any] = read_record(path)["shown"]
-        if found["made_of"] != key:
-            return None
-        return CachedTables(tuple(_table(each) for each in found["tables"]), tuple(found["notes"]))
+        return (tuple(map(_table, found["tables"])), tuple(found["notes"])) if found["made_of"] == key else None
     except (ValueError, KeyError, TypeError):
         return None
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from rankwell.core.registry import Better, parse_measure, split_names, suggest
 from rankwell.core.tables import Values
 from rankwell.errors import RankwellError, UnknownName
-from rankwell.experiments.comparison import ComparisonOptions, Correction, Origin, Test, compare_values
+from rankwell.experiments.comparison import ComparisonOptions, Origin, compare_values
 from rankwell.experiments.comparison.folders import differing
 from rankwell.experiments.files import Experiment
 from rankwell.experiments.runner import CellResult
@@ -26,32 +26,16 @@ class TableChoices:
     """Choices of tables. measures: by label or exact name; none: those that each data set requests, else its first figure.
 
     baseline: the system that all others are tested against; "": all pairs are. mean: whether there is a column of means.
-    side_by_side: whether all measures are columns of one table; None: where no measure is shown of two data sets.
+    side_by_side: whether all measures are columns of one table; None: where no measure is shown of two data sets. tests: the
+    options of the tests behind the tables.
     """
 
+    tests: ComparisonOptions
     measures: tuple[str, ...] = ()
     baseline: str = ""
     mean: bool = False
     intervals: bool = True
     side_by_side: bool | None = None
-    test: Test = "randomisation"
-    correction: Correction = "holm"
-    level: float = 0.95
-    resamples: int = 10_000
-    seed: int = 0
-
-    @property
-    def comparison(self) -> ComparisonOptions:
-        """The options of the tests behind the tables."""
-        return ComparisonOptions(
-            baseline=self.baseline or None,
-            test=self.test,
-            correction=self.correction,
-            intervals="none",
-            level=self.level,
-            resamples=self.resamples,
-            seed=self.seed,
-        )
 
 
 class Figure(NamedTuple):
@@ -98,7 +82,9 @@ def _known_better(measure: str) -> Better | None:
         return None
 
 
-def make_tables(experiment: Experiment, cells: Sequence[CellResult], shown: TableChoices) -> tuple[list[SystemTable], list[str]]:
+def make_tables(
+    experiment: Experiment, cells: Sequence[CellResult], shown: TableChoices
+) -> tuple[tuple[SystemTable, ...], tuple[str, ...]]:
     """A table for every figure that is shown, with notes on them. The working directory is that of the results.
 
     Raises UnknownName for an unknown measure.
@@ -125,7 +111,7 @@ def make_tables(experiment: Experiment, cells: Sequence[CellResult], shown: Tabl
         )
         gaps = [_gap(experiment, each) for part in empty for each in part.cells]
         made[:1] = [replace(first, cells=[*first.cells, *gaps])]
-    return made, notes
+    return tuple(made), tuple(dict.fromkeys(notes))
 
 
 def values_shown(experiment: Experiment, cells: Sequence[CellResult], shown: TableChoices) -> list[tuple[Values, dict[str, str]]]:
@@ -237,7 +223,7 @@ def _compared(part: DatasetResults, shown: TableChoices) -> tuple[dict[tuple[str
     try:
         found = compare_values(
             values,
-            options=shown.comparison,
+            options=replace(shown.tests, baseline=shown.baseline or None, intervals="none"),
             row_attributes=attributes,
             origin=Origin(better={figure.measure: better for figure, better in part.better.items()}),
         )
@@ -329,8 +315,8 @@ def _means(entries: Sequence[SystemFigure], column: str, number: int) -> Iterato
 
 def _rules(experiment: Experiment, shown: TableChoices) -> dict[str, Any]:
     pairs = f"every system against {experiment.titles['system', shown.baseline]}" if shown.baseline else "all pairs"
-    family = f"{_CORRECTIONS[shown.correction]} over {pairs} and the measures of a data set"
-    return {"test": f"{shown.test}, two-sided; {family}", "alpha": round(1 - shown.level, 12)}
+    family = f"{_CORRECTIONS[shown.tests.correction]} over {pairs} and the measures of a data set"
+    return {"test": f"{shown.tests.test}, two-sided; {family}", "alpha": round(1 - shown.tests.level, 12)}
 
 
 def requested_measures(texts: Sequence[str]) -> tuple[str, ...]:

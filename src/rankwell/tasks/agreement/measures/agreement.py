@@ -34,7 +34,7 @@ def _chance_overlap(pairs: RankingPairs, *, k: int) -> Floats:
 @measure(
     "Overlap",
     source="Fagin, Kumar and Sivakumar 2003, Comparing top k lists",
-    aliases=("top_k_overlap", "overlap_at"),
+    aliases="top_k_overlap overlap_at",
     exempt={"unjudged tail": _LONGER},
     chance=_chance_overlap,
 )
@@ -64,7 +64,7 @@ def _chance_jaccard(pairs: RankingPairs, *, k: int) -> Floats:
 @measure(
     "Jaccard",
     source="Jaccard 1901, Étude comparative de la distribution florale dans une portion des Alpes et des Jura",
-    aliases=("jaccard_similarity",),
+    aliases="jaccard_similarity",
     exempt={"unjudged tail": _LONGER},
     chance=_chance_jaccard,
 )
@@ -99,7 +99,7 @@ def _chance_average_overlap(pairs: RankingPairs, *, k: int | None = None) -> Flo
 @measure(
     "AO",
     source="Fagin, Kumar and Sivakumar 2003, Comparing top k lists",
-    aliases=("average_overlap",),
+    aliases="average_overlap",
     exempt={"unjudged tail": _LONGER},
     chance=_chance_average_overlap,
 )
@@ -129,14 +129,8 @@ def _chance_rbo(pairs: RankingPairs, *, p: float = 0.9, kind: Kind = "ext", ties
     "RBO",
     source="Webber, Moffat and Zobel 2010, A similarity measure for indefinite rankings; ties='shared': Corsi and Urbano 2024, "
     "The treatment of ties in rank-biased overlap; kind='truncated': OpenSearch 2025, search relevance workbench",
-    aliases={
-        "rank_biased_overlap": "",
-        "rbo_ext": "",
-        "rbo_min": "kind='min'",
-        "rbo_res": "kind='res'",
-        "rbo50": "p=0.5,kind='truncated'",
-        "rbo90": "kind='truncated',p=0.9",
-    },
+    aliases="rank_biased_overlap rbo_ext rbo_min(kind='min') rbo_res(kind='res') rbo50(p=0.5,kind='truncated') "
+    "rbo90(kind='truncated',p=0.9)",
     exempt={"unjudged tail": _LONGER},
     chance=_chance_rbo,
 )

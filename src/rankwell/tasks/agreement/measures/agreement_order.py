@@ -119,7 +119,7 @@ def _earlier_and_smaller(values: Ints, offsets: Ints) -> Ints:
     "TauAP",
     source="Yilmaz, Aslam and Robertson 2008, A new rank correlation coefficient for information retrieval",
     scale=Scale((-1.0, 1.0), unit="score", empty=float("nan")),
-    aliases=("tau_ap", "tau-AP", "ap_correlation"),
+    aliases="tau_ap tau-AP ap_correlation",
     chance=_chance_correlation,
 )
 def tau_ap(pairs: RankingPairs, *, k: int | None = None) -> Floats:

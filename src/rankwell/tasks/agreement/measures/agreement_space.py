@@ -31,7 +31,7 @@ def _chance_eps_recall(pairs: RankingPairs, *, k: int, eps: float = 0.0) -> Floa
     "EpsRecall",
     source="Aumüller, Bernhardsson and Faithfull 2020, ANN-Benchmarks: a benchmarking tool for approximate nearest neighbor "
     "algorithms",
-    aliases=("epsilon_recall", "eps_recall", "recall_eps"),
+    aliases="epsilon_recall eps_recall recall_eps",
     exempt={"unjudged tail": "items of unknown similarity that enter the first places leave the value unknown"},
     chance=_chance_eps_recall,
 )
@@ -107,7 +107,7 @@ def _chance_kept(pairs: RankingPairs, *, k: int) -> Floats:
     return np.where(_usable(pairs, k), 1.0 - k * beyond * (beyond + 1) / (2 * n * _largest(pairs, k)), np.nan)
 
 
-@measure("Trustworthiness", source=_VENNA, scale=Scale(empty=float("nan")), aliases=("trust",), chance=_chance_kept)
+@measure("Trustworthiness", source=_VENNA, scale=Scale(empty=float("nan")), aliases="trust", chance=_chance_kept)
 def trustworthiness(pairs: RankingPairs, *, k: int) -> Floats:
     """The nearness of the candidate's first `k` items to the reference's first `k`: 1 if they are the same, 0 at the farthest.
 
@@ -122,7 +122,7 @@ def trustworthiness(pairs: RankingPairs, *, k: int) -> Floats:
     return _kept(pairs, pairs.candidate, k)
 
 
-@measure("Continuity", source=_VENNA, scale=Scale(empty=float("nan")), aliases=("continuity_at",), chance=_chance_kept)
+@measure("Continuity", source=_VENNA, scale=Scale(empty=float("nan")), aliases="continuity_at", chance=_chance_kept)
 def continuity(pairs: RankingPairs, *, k: int) -> Floats:
     """The nearness of the reference's first `k` items to the candidate's first `k`: 1 if they are the same, 0 at the farthest.
 

@@ -1,9 +1,7 @@
 """Conventions of question answering, and their own options."""
 
 from collections.abc import Mapping
-from typing import Any, Literal, NamedTuple
-
-from rankwell.conventions import Convention, convention
+from typing import Literal, NamedTuple
 
 
 class AnswerConvention(NamedTuple):
@@ -19,7 +17,7 @@ class AnswerConvention(NamedTuple):
     an impossible question: 1 (`right`), or as for any other, by the document of the question (`judged`).
     """
 
-    labels: tuple[str, ...] = ()
+    labels: tuple[str, ...]
     retriever: tuple[str, ...] = ()
     relevance: Literal["document", "dpr", "kilt", "lower", "raw"] = "document"
     impossible: Literal["unanswered", "flagged"] = "unanswered"
@@ -28,26 +26,3 @@ class AnswerConvention(NamedTuple):
     languages: Mapping[str, str] = {}
     duplicates: Literal["error", "keep"] = "error"
     nothing_to_find: Literal["judged", "right"] = "judged"
-
-
-def answer_convention(
-    *,
-    reader: Mapping[str, str],
-    retriever: Mapping[str, str] = {},
-    further: Mapping[str, str] = {},
-    rules: AnswerConvention = AnswerConvention(),  # noqa: B008 - cannot change
-    **parts: Any,
-) -> Convention:
-    """Files a convention for answers; its report is all words of the retriever and the reader, unless `rules` has others.
-
-    reader, retriever, further: word -> measure. parts: the other fields of `Convention`; by default the reader's words are its
-    `defaults`.
-    """
-    rules = rules._replace(labels=tuple(reader), retriever=rules.retriever or tuple(retriever))
-    parts.setdefault("defaults", tuple(reader))
-    return convention(Convention(words={**retriever, **reader, **further}, tasks={"answers": rules}, **parts))
-
-
-def em_and_f1(rules: str, exact: str = "exact_match", at: str = "@1") -> dict[str, str]:
-    """Exact match and F1 of the first answer under the same rules."""
-    return {exact: f"AnswerEM({rules}){at}", "f1": f"AnswerF1({rules}){at}"}

@@ -227,7 +227,7 @@ def _normal(name: NormalizerName | None, positions: bool) -> str:
     return "strip" if positions else name or "squad"
 
 
-@measure("AnswerEM", source=_SQUAD + "; match='offset': " + _PIAF, aliases=("exact_match",), exempt=_EXEMPT)
+@measure("AnswerEM", source=_SQUAD + "; match='offset': " + _PIAF, aliases="exact_match", exempt=_EXEMPT)
 def answer_em(
     pairs: AnswerPairs,
     *,
@@ -259,9 +259,7 @@ def answer_em(
     return _finish(pairs, value, population, retrieval, no_answer, na_threshold)
 
 
-@measure(
-    "AnswerF1", source=_SQUAD + "; unit='offset': " + _PIAF, aliases={"token_f1": "", "char_f1": "unit='char'"}, exempt=_EXEMPT
-)
+@measure("AnswerF1", source=_SQUAD + "; unit='offset': " + _PIAF, aliases="token_f1 char_f1(unit='char')", exempt=_EXEMPT)
 def answer_f1(
     pairs: AnswerPairs,
     *,

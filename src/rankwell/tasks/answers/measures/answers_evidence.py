@@ -11,7 +11,7 @@ from rankwell.core.views.aspects import GroupRankings
 _KILT = "Petroni and others 2021, KILT: a benchmark for knowledge intensive language tasks, evaluation script"
 
 
-@measure("EvidenceRprec", source=_KILT, aliases=("kilt_rprec",))
+@measure("EvidenceRprec", source=_KILT, aliases="kilt_rprec")
 def evidence_rprec(grouped: GroupRankings, *, rel: float = 1) -> Floats:
     """The greatest share, over the sets of evidence, of the first R places that hold one of the R items of the set.
 
@@ -69,7 +69,7 @@ def _n_completed(grouped: GroupRankings, rel: float, k: int | None) -> tuple[Flo
     return np.array([sum(k is None or place <= k for place in each) for each in places], dtype=np.float64), distinct
 
 
-@measure("EvidenceP", source=_KILT, aliases=("kilt_precision",))
+@measure("EvidenceP", source=_KILT, aliases="kilt_precision")
 def evidence_precision(grouped: GroupRankings, *, k: int, rel: float = 1) -> Floats:
     """The share of the first `k` places at which a set of evidence is complete; what was retrieved of a set takes one place.
 
@@ -80,7 +80,7 @@ def evidence_precision(grouped: GroupRankings, *, k: int, rel: float = 1) -> Flo
     return ratio(_n_completed(grouped, rel, k)[0], k)
 
 
-@measure("EvidenceR", source=_KILT, aliases=("kilt_recall",))
+@measure("EvidenceR", source=_KILT, aliases="kilt_recall")
 def evidence_recall(grouped: GroupRankings, *, rel: float = 1, k: int | None = None) -> Floats:
     """The share of the distinct sets of evidence that are complete in the first `k` places, each taking one place.
 
@@ -91,7 +91,7 @@ def evidence_recall(grouped: GroupRankings, *, rel: float = 1, k: int | None = N
     return ratio(*_n_completed(grouped, rel, k))
 
 
-@measure("EvidenceSuccess", source=_KILT, aliases=("kilt_success_rate",))
+@measure("EvidenceSuccess", source=_KILT, aliases="kilt_success_rate")
 def evidence_success(grouped: GroupRankings, *, k: int, rel: float = 1) -> Floats:
     """1 if a set of evidence is complete in the first `k` places, each taking one place, else 0.
 
