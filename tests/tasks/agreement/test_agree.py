@@ -15,7 +15,7 @@ from rankwell.conventions import CONVENTIONS
 from rankwell.core.tables.embeddings import Embeddings
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate
 from rankwell.neighbours import BACKENDS
-from rankwell.tasks.agreement.options import plan_measures
+from rankwell.tasks.agreement.inputs import plan_measures
 
 KS = (1, 3, 5, 10)
 

@@ -15,7 +15,7 @@ from rankwell.conventions import CONVENTIONS
 from rankwell.core.registry import MEASURES, Measure, parse_measure
 from rankwell.core.views.ranking_pairs import Listed, RankingPairs, chance_level
 from rankwell.errors import BadInput, BadScore, BadUsage, DuplicateItem
-from rankwell.tasks.agreement.options import cuts_gold
+from rankwell.tasks.agreement.inputs import cuts_gold
 
 SOURCE = [7, 23, 156, 89, 42]
 WORDS = CONVENTIONS["scholar-stream"].words

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 from math import isnan
 from typing import Any
 
@@ -10,12 +11,11 @@ import numpy as np
 
 from rankwell import __version__
 from rankwell.conventions import CONVENTIONS, Convention, LabelledMeasure
-from rankwell.core.kernels.similarity import metric_name
-from rankwell.core.options import takes_options
+from rankwell.core.options import cutoffs, takes_options
 from rankwell.core.registry import parse_measure
-from rankwell.core.tables import Floats, Ints, Unit, sort_ids
+from rankwell.core.tables import Floats, Unit, sort_ids
 from rankwell.core.views.judged import JudgedRankings
-from rankwell.core.views.ranking_pairs import Gains, RankingPairs, chance_level
+from rankwell.core.views.ranking_pairs import RankingPairs, chance_level
 from rankwell.errors import BadUsage, NothingToEvaluate
 from rankwell.evaluation.details import Details, detail_columns
 from rankwell.evaluation.results import Progress, Results, ResultsBuilder
@@ -25,18 +25,24 @@ from rankwell.neighbours import TopK
 from rankwell.stats import Intervals, SummaryRow
 from rankwell.stats.paired_bootstrap import relative_changes
 from rankwell.store import Source
-from rankwell.tasks.agreement.inputs import Model, ReferenceLists, Sample, check_vectors, named_models, read_models, sources_of
-from rankwell.tasks.agreement.measures.agreement_space import margin
-from rankwell.tasks.agreement.options import (
-    AgreementOptions,
+from rankwell.tasks.agreement.inputs import (
     MeasurePlan,
+    Model,
+    ReferenceLists,
+    Sample,
     bare_words,
+    check_vectors,
     convention_of,
     cuts_gold,
+    named_models,
     plan_measures,
+    read_models,
     requested_measures,
+    sources_of,
     with_parameter,
 )
+from rankwell.tasks.agreement.measures.agreement_space import margin
+from rankwell.tasks.agreement.options import AgreementOptions
 from rankwell.tasks.agreement.vectors import AGGREGATES, Representation, VectorPanel, hubness, linear_cka
 
 _MARGIN_DEPTH = 100
@@ -67,19 +73,18 @@ def agree(
     Raises BadInput for vectors that are not finite, or zero under cosine, and tables that do not match; BadUsage for cut-offs
     that the items do not allow and for names that are used twice; NothingToEvaluate where the labels judge none of the queries.
     """
-    rules, ks = convention_of(options), options.ks
+    rules, ks = convention_of(options), tuple(sorted(set(cutoffs(options.k))))
     named = named_models(reference, candidates)
-    models, notes = read_models(named, options.ids, metric_name(options.metric))
+    models, notes = read_models(named, options)
     quick = options.intervals == "none"
     panel = check_vectors(models, spectrum=not quick if spectrum is None else spectrum)
-    items = models[0].items.names()
-    sample = Sample.draw(items, options.n_samples(len(items)), options.seed, options.exclude)
-    plans = requested_measures(options, rules, len(items), int(sample.n_candidates.max()))
+    sample = Sample.draw(models[0].items.names(), options)
+    plans = requested_measures(options, rules, ks, sample)
     # A source that prints no margin need not wait for one.
     cut = cuts_gold(rules)
     depth = max([max(ks), *(each.gold_depth for each in plans)]) + (0 if cut and quick else _MARGIN_DEPTH)
     lists = ReferenceLists(sample, models[0], max(ks), depth, Progress.of(progress, models[0].name))
-    evaluation = _AgreementEvaluation(options, rules, lists, plans)
+    evaluation = _AgreementEvaluation(options, ks, rules, lists, plans)
     whole = options.measures is None and not cut
     for each in [*models[1:], *([models[0].in_half_precision()] if options.ceiling else [])]:
         evaluation.add(each, whole=whole, progress=Progress.of(progress, each.name))
@@ -89,8 +94,8 @@ def agree(
         words = bare_words(rules.defaults) if cut else ["nDCG", "P", "R", "AP", "RR"]
         evaluation.judge(options.labels, plan_measures(words, ks, rules.words, None, JudgedRankings))
     chosen = {"rows": "matched by position"} if notes else {}
-    if options.n_samples(len(items)) > len(items):
-        notes.append(f"{options.samples} samples were requested and there are {len(items)} items: all are queries")
+    if sample.requested > len(sample.items):
+        notes.append(f"{options.samples} samples were requested and there are {len(sample.items)} items: all are queries")
     return evaluation.results(
         panel,
         tuple(each.name for each in models[1:]),
@@ -134,9 +139,14 @@ class _AgreementEvaluation:
     """The models measured so far."""
 
     def __init__(
-        self, options: AgreementOptions, convention: Convention, lists: ReferenceLists, plans: Sequence[MeasurePlan]
+        self,
+        options: AgreementOptions,
+        ks: Sequence[int],
+        convention: Convention,
+        lists: ReferenceLists,
+        plans: Sequence[MeasurePlan],
     ) -> None:
-        self._options, self._lists, self._plans, self._ks, self._eps = options, lists, plans, options.ks, options.eps
+        self._options, self._lists, self._plans, self._ks, self._deepest = options, lists, plans, ks, max(ks)
         self._tops: dict[str, TopK] = {lists.model.name: lists.top}
         self._vectors: Representation | None = None
         self._chances: dict[tuple[str, bytes], Floats] = {}
@@ -152,33 +162,26 @@ class _AgreementEvaluation:
         exact = any(each.measure.entry.view is RankingPairs for each in self._plans)
         pairs, self._tops[candidate.name] = self._lists.beside(candidate, exact=exact, progress=progress)
         self.pairs[candidate.name] = pairs
-        views: dict[tuple[int, Gains], JudgedRankings] = {}
+        judged = cache(pairs.judged)
         for each in self._plans:
-            depth = each.gold_depth, each.gains
-            if each.measure.entry.view is RankingPairs:
-                view: Any = pairs
-            else:
-                view = views[depth] if depth in views else views.setdefault(depth, pairs.judged(*depth))
-            self._keep(candidate.name, each, each.measure(view), self._chance(each, pairs))
+            view = pairs if each.measure.entry.view is RankingPairs else judged(each.gold_depth, each.gains)
+            # The chance level is the same for all candidates whose lists are as long.
+            key = each.exact, pairs.candidate.offsets.tobytes()
+            if key not in self._chances:
+                self._chances[key] = chance_level(each.measure, pairs, gold_depth=each.gold_depth, gains=each.gains)
+            self._keep(candidate.name, each, each.measure(view), self._chances[key])
         if whole:
             self._add_alignment(candidate)
             self._add_hubs(candidate.name)
-
-    def _chance(self, each: MeasurePlan, pairs: RankingPairs) -> Floats:
-        """The chance level, which is the same for all candidates whose lists are as long."""
-        key = each.exact, pairs.candidate.offsets.tobytes()
-        if key not in self._chances:
-            self._chances[key] = chance_level(each.measure, pairs, gold_depth=each.gold_depth, gains=each.gains)
-        return self._chances[key]
 
     def add_reference(self, *, rows: bool) -> None:
         """Adds the margin of the reference's lists, and rows of it and of their hubs."""
         pairs, name = next(iter(self.pairs.values())), self._lists.model.name
         for k in self._ks:
-            near = margin(pairs, k=k, eps=self._eps)
+            near = margin(pairs, k=k, eps=self._options.eps)
             self.margins[k] = None if np.isnan(near).all() else float(np.nanmedian(near))
         if rows:
-            for each in plan_measures([f"Margin(eps={self._eps!r})@{k}" for k in self._ks], self._ks, {}, None):
+            for each in plan_measures([f"Margin(eps={self._options.eps!r})"], self._ks, {}, None):
                 self._keep(name, each, each.measure(pairs))
             self._add_hubs(name)
 
@@ -201,7 +204,7 @@ class _AgreementEvaluation:
         flat = flat.with_junk({names[place]: [names[place]] for place in there.tolist()})
         taken = np.array(rows, dtype=np.int64)[there]
         for run, top in self._tops.items():
-            short = replace(top, positions=top.positions[:, : max(self._ks)], scores=top.scores[:, : max(self._ks)])
+            short = replace(top, positions=top.positions[:, : self._deepest], scores=top.scores[:, : self._deepest])
             hits = io.find_hits(short.ranking(), flat, ties="input").hits
             view = JudgedRankings.join(flat, hits).resolve("input").take(taken)
             for each in plans:
@@ -213,21 +216,19 @@ class _AgreementEvaluation:
     def _keep(self, run: str, each: MeasurePlan, values: Floats, chance: Floats | None = None) -> None:
         level = None if chance is None or np.isnan(chance).all() else float(np.nanmean(chance))
         self.builder.keep(run, each.measure, each.label, self._lists.sample.names, values, name=each.exact)
-        self.builder.row_attributes.append({"k": each.k, "chance": level})
+        self.builder.row_attributes.append({"k": each.measure.cutoff, "chance": level})
         self.definitions[each.exact] = each.measure.entry.definition
 
     def _add_alignment(self, candidate: Model) -> None:
         n = self._lists.model.items.n
-        rows: slice | Ints = slice(None)
-        if n > _ALIGNED_ITEMS:
-            rows = np.arange(_ALIGNED_ITEMS, dtype=np.int64) * n // _ALIGNED_ITEMS
+        rows = np.arange(_ALIGNED_ITEMS, dtype=np.int64) * n // _ALIGNED_ITEMS if n > _ALIGNED_ITEMS else slice(None)
         self._vectors = self._vectors or Representation(self._lists.model.items.vectors[rows])
         cka = linear_cka(self._vectors, Representation(candidate.items.vectors[rows]))
-        self._aggregate(candidate.name, "CKA", cka.linear, cka.items)
-        self._aggregate(candidate.name, "CKA(kind='debiased')", cka.debiased, cka.items, chance=0.0)
+        self._aggregate(candidate.name, "CKA", cka.linear, min(n, _ALIGNED_ITEMS))
+        self._aggregate(candidate.name, "CKA(kind='debiased')", cka.debiased, min(n, _ALIGNED_ITEMS), chance=0.0)
 
     def _add_hubs(self, name: str) -> None:
-        k, queries = max(self._ks), len(self._lists.sample.rows)
+        k, queries = self._deepest, len(self._lists.sample.rows)
         hubs = hubness(self._tops[name].positions, len(self._lists.sample.items), k=k)
         self._aggregate(name, f"Hubness@{k}", hubs.skewness, queries, k)
         self._aggregate(name, f"Hubness(kind='largest')@{k}", hubs.largest, queries, k, "count")
@@ -253,7 +254,7 @@ class _AgreementEvaluation:
         sources: Mapping[str, Source],
     ) -> Results:
         """The results of all models. chosen: further options that decided a number."""
-        builder, sample, depth = self.builder, self._lists.sample, max(self._ks)
+        builder, sample, depth = self.builder, self._lists.sample, self._deepest
         intervals, seed = self._options.intervals, self._options.seed
         return builder.results(
             # Intervals, seed and version stand before the panel.
@@ -293,10 +294,10 @@ class _AgreementEvaluation:
             "sampling": "all" if queries == n else "RandomState.choice",
             "exclude": "self" if sample.labels is None else "self and same label",
             "k": ",".join(map(str, self._ks)),
-            "gold_depth": self._options.gold_depth or ("k" if cuts_gold(rules) else max(self._ks)),
+            "gold_depth": self._options.gold_depth or ("k" if cuts_gold(rules) else self._deepest),
             "metric": self._options.metric,
             **chosen,
-            **({"eps": self._eps} if self.margins else {}),
+            **({"eps": self._options.eps} if self.margins else {}),
             **({"cka_items": min(n, _ALIGNED_ITEMS)} if "CKA" in self.definitions else {}),
             "ties": "position",
             **({"margin": margins} if margins else {}),
@@ -319,7 +320,7 @@ class _AgreementEvaluation:
         if not np.isnan(last - after).all():
             columns["margin"] = [None if isnan(gap) else gap for gap in (last - after).tolist()]
         if self.margins:
-            near: list[float] = margin(pairs, k=depth, eps=self._eps).tolist()
+            near: list[float] = margin(pairs, k=depth, eps=self._options.eps).tolist()
             columns["near_cut"] = [None if isnan(n) else int(n) for n in near]
         return columns
 
@@ -366,29 +367,23 @@ def _detail_columns(pairs_of_run: Mapping[str, RankingPairs], items: Sequence[st
         first, second = pairs.reference, pairs.candidate
         lacking = first.within(depth) & ~((first.other_ranks > 0) & (first.other_ranks <= second.lengths[first.query_of_row]))
         last = first.score_at(np.full(len(pairs.queries), depth, dtype=np.int64))
-        for side, chosen, listed in ((second, second.within(None), True), (first, lacking, False)):
-            ranks, places = (side.ranks, side.other_ranks) if listed else (side.other_ranks, side.ranks)
-            scores, known = (side.scores, side.other_scores) if listed else (side.other_scores, side.scores)
-            known, owner, place = known[chosen], side.query_of_row[chosen], places[chosen]
-            listed_items: list[int] = side.items[chosen].tolist()
-            near = (place > 0) & (place <= depth)
-            rank = ranks[chosen].astype(np.float64)
-            rank[rank == 0] = np.nan
-            columns = (place.tolist(), known.tolist(), (known - last[owner]).tolist())
-            parts.append(
-                (
-                    run,
-                    Details(
-                        query=[pairs.queries[row] for row in owner.tolist()],
-                        item=[items[row] for row in listed_items],
-                        rank=rank,
-                        score=scores[chosen],
-                        grade=near.astype(np.float64),
-                        state=["relevant" if each else "nonrelevant" for each in near.tolist()],
-                    ),
-                    [_detail(*each) for each in zip(*columns, strict=True)],
-                )
+        for side, chosen, ranks, scores in (
+            (second, second.within(None), (second.ranks, second.other_ranks), (second.scores, second.other_scores)),
+            (first, lacking, (first.other_ranks, first.ranks), (first.other_scores, first.scores)),
+        ):
+            (rank, place), (score, known) = (column[chosen] for column in ranks), (column[chosen] for column in scores)
+            owner, near = side.query_of_row[chosen], (place > 0) & (place <= depth)
+            listed: list[int] = side.items[chosen].tolist()
+            found = Details(
+                query=[pairs.queries[row] for row in owner.tolist()],
+                item=[items[row] for row in listed],
+                rank=np.where(rank == 0, np.nan, rank),
+                score=score,
+                grade=near.astype(np.float64),
+                state=["relevant" if each else "nonrelevant" for each in near.tolist()],
             )
+            rows = zip(place.tolist(), known.tolist(), (known - last[owner]).tolist(), strict=True)
+            parts.append((run, found, [_detail(*each) for each in rows]))
     return detail_columns(parts)
 
 

@@ -1,29 +1,36 @@
-"""The inputs of a comparison: the models' vectors, a sample of the items, and the neighbours of each by every model."""
+"""The inputs of a comparison: the models' vectors, a sample of the items, their neighbours by every model, and the measures."""
 
+import re
 from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, get_args
 
 import numpy as np
 
+from rankwell.conventions import CONVENTIONS, Convention
 from rankwell.core.kernels.arrays import refuse_non_finite
+from rankwell.core.registry import Measure, measure_names, parse_measure
 from rankwell.core.tables import Floats, Ints
 from rankwell.core.tables.embeddings import Embeddings, align
 from rankwell.core.tables.names import named_places
-from rankwell.core.views.ranking_pairs import Listed, RankingPairs
-from rankwell.errors import BadInput, BadUsage
+from rankwell.core.views.ranking_pairs import Gains, Listed, RankingPairs
+from rankwell.errors import BadInput, BadUsage, UnknownName
 from rankwell.io.files import read_column
 from rankwell.io.matrices import read_embeddings
 from rankwell.neighbours import Groups, TopK, ranks_of, search
 from rankwell.store import Source, split_part
+from rankwell.tasks.agreement.conventions import AgreementConvention
+from rankwell.tasks.agreement.options import AgreementOptions
 from rankwell.tasks.agreement.vectors import VectorPanel, vector_panel
 
 Progress = Callable[[int, int], None]
-
-_PANEL_NUMBERS = 1 << 16
+_GAINS = re.compile(r"gains=(['\"]?)([\w-]+)\1,?")
+# Below two items, or half of the points beyond k, these are undefined for all queries.
+_NEED_TWO = ("TauAP", "Spearman", "SpearmanUnion")
+_NEED_HALF = ("Trustworthiness", "Continuity")
 
 
 def named_models(reference: Any, candidates: Any) -> dict[str, Any]:
@@ -34,31 +41,27 @@ def named_models(reference: Any, candidates: Any) -> dict[str, Any]:
     if isinstance(candidates, Mapping):
         given: list[tuple[str, Any]] = [(str(name), place) for name, place in candidates.items()]
     else:
-        listed: list[Any] = list(candidates) if isinstance(candidates, (list, tuple)) else [candidates]
-        given = [("", place) for place in listed]
+        given = [("", place) for place in (candidates if isinstance(candidates, (list, tuple)) else [candidates])]
     if not given:
         raise BadUsage("no candidate is given; name at least one after the reference.")
     numbered = [f"candidate{number}" if len(given) > 1 else "candidate" for number in range(1, len(given) + 1)]
     return named_places([("", reference), *given], ["reference", *numbered])
 
 
-def read_models(named: Mapping[str, Any], ids: Any, metric: str) -> "tuple[list[Model], list[str]]":
-    """The models with their rows in the reference's order, the reference first, and notes.
-
-    ids: of the rows of tables that have none of their own.
-    """
+def read_models(named: Mapping[str, Any], options: AgreementOptions) -> "tuple[list[Model], list[str]]":
+    """The models with their rows in the reference's order, the reference first, and notes."""
     tables: dict[str, Embeddings] = {}
     for name, place in named.items():
         # The panel looks at every number anyway.
         table = read_embeddings(place, check=False)
-        if table.ids is None and ids is not None:
-            table = read_embeddings(table if not isinstance(place, (str, Path)) else place, ids=ids, check=False)
+        if table.ids is None and options.ids is not None:
+            table = read_embeddings(place if isinstance(place, (str, Path)) else table, ids=options.ids, check=False)
         tables[name] = table
     first, *others = tables
     kinds = {table.ids is None for table in tables.values()}
     notes = ["only some of the embeddings have ids, so that rows are matched by position"] if len(kinds) > 1 else []
     aligned = [tables[first], *(align(tables[first], tables[name], first, name) for name in others)]
-    return [Model(name, table, metric) for name, table in zip(tables, aligned, strict=True)], notes
+    return [Model(name, table, options.metric) for name, table in zip(tables, aligned, strict=True)], notes
 
 
 def check_vectors(models: "Sequence[Model]", *, spectrum: bool) -> VectorPanel:
@@ -66,9 +69,7 @@ def check_vectors(models: "Sequence[Model]", *, spectrum: bool) -> VectorPanel:
 
     Raises BadScore naming the first number that is not finite, BadInput naming a zero vector where it has no similarity.
     """
-    # Blocks of half a megabyte as float64 take half the time of large ones, since their memory is used again.
-    block = max(16, _PANEL_NUMBERS // max(model.items.dimensions for model in models))
-    panel = vector_panel({model.name: model.items for model in models}, spectrum=spectrum, block=block)
+    panel = vector_panel({model.name: model.items for model in models}, spectrum=spectrum)
     for model, row in zip(models, panel.rows, strict=True):
         if row["nan"] or row["infinite"]:
             try:
@@ -83,12 +84,8 @@ def check_vectors(models: "Sequence[Model]", *, spectrum: bool) -> VectorPanel:
 
 def sources_of(named: Mapping[str, Any]) -> dict[str, Source]:
     """The files of the models, by name."""
-    found: dict[str, Source] = {}
-    for name, place in named.items():
-        if isinstance(place, (str, Path)):
-            path = Path(split_part(place)[0])
-            found[name] = Source(path / "vectors.npy" if path.is_dir() else path)
-    return found
+    paths = {name: Path(split_part(place)[0]) for name, place in named.items() if isinstance(place, (str, Path))}
+    return {name: Source(path / "vectors.npy" if path.is_dir() else path) for name, path in paths.items()}
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,24 +93,33 @@ class Sample:
     """The items that are queries. An item is never its own neighbour, nor is one with the same label.
 
     rows: (queries,) their places among the items. items: (items,) the names of all. labels: (items,) None excludes nothing.
+    requested: how many queries were requested.
     """
 
     rows: Ints
     items: Sequence[str]
-    labels: Sequence[Hashable] | None = None
+    labels: Sequence[Hashable] | None
+    requested: int
 
     @classmethod
-    def draw(cls, items: Sequence[str], size: int, seed: int, exclude: Any = None) -> "Sample":
-        """`size` items without replacement, as NumPy's `RandomState(seed).choice` draws them; all in order if there are fewer.
+    def draw(cls, items: Sequence[str], options: AgreementOptions) -> "Sample":
+        """Items without replacement, as NumPy's `RandomState(seed).choice` draws them; all in order if there are fewer.
 
-        exclude: the labels of the items, or a file or column of them. Raises BadInput where there are not as many as items.
+        Raises BadUsage for a size that is neither a positive integer nor `all`, BadInput where there are not as many labels as
+        items.
         """
-        labels = _labels(exclude, len(items))
-        if size >= len(items):
-            return cls(np.arange(len(items), dtype=np.int64), items, labels)
-        if size < 1 or not 0 <= seed < 1 << 32:
-            raise BadUsage(f"{size} samples with the seed {seed}; one sample or more, and a seed from 0 to 4294967295.")
-        return cls(np.random.RandomState(seed).choice(len(items), size, replace=False).astype(np.int64), items, labels)
+        size, n = options.samples, len(items)
+        if isinstance(size, str) and size != "all" and not size.isdecimal():
+            raise BadUsage(f"--samples {size!r}: expected a positive integer, or all.")
+        labels, requested = _labels(options.exclude, n), n if size == "all" else int(size)
+        if requested >= n:
+            return cls(np.arange(n, dtype=np.int64), items, labels, requested)
+        if requested < 1 or not 0 <= options.seed < 1 << 32:
+            raise BadUsage(
+                f"{requested} samples with the seed {options.seed}; one sample or more, and a seed from 0 to 4294967295."
+            )
+        rows = np.random.RandomState(options.seed).choice(n, requested, replace=False)
+        return cls(rows.astype(np.int64), items, labels, requested)
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -122,28 +128,26 @@ class Sample:
         return tuple(self.items[row] for row in rows)
 
     @cached_property
-    def n_candidates(self) -> Ints:
-        """(queries,) number of items that may be neighbours of each query."""
-        excluded = np.ones(len(self.rows), dtype=np.int64)
-        if self.labels is not None:
-            alike = Counter(label for label in self.labels if label is not None)
-            rows: list[int] = self.rows.tolist()
-            excluded = np.array([alike.get(self.labels[row], 1) for row in rows], dtype=np.int64)
-        return len(self.items) - excluded
-
-    @property
     def groups(self) -> Groups | None:
         """The labels of queries and items in the form of `search`."""
         rows: list[int] = self.rows.tolist()
         return None if self.labels is None else Groups([self.labels[row] for row in rows], self.labels)
 
+    @cached_property
+    def n_candidates(self) -> Ints:
+        """(queries,) number of items that may be neighbours of each query."""
+        excluded = np.ones(len(self.rows), dtype=np.int64)
+        if self.groups is not None:
+            alike = Counter(label for label in self.groups.items if label is not None)
+            excluded = np.array([1 if label is None else alike[label] for label in self.groups.queries], dtype=np.int64)
+        return len(self.items) - excluded
+
 
 def _labels(exclude: Any, n: int) -> list[str | None] | None:
     if exclude is None:
         return None
-    found = (
-        read_column(exclude) if isinstance(exclude, (str, Path)) else [None if each is None else str(each) for each in exclude]
-    )
+    is_place = isinstance(exclude, (str, Path))
+    found = read_column(exclude) if is_place else [None if each is None else str(each) for each in exclude]
     if len(found) != n:
         raise BadInput(f"{len(found)} labels to exclude by, for {n} vectors; there is one for each, in the reference's order.")
     return [label or None for label in found]
@@ -159,16 +163,14 @@ class Model:
 
     def nearest(self, sample: Sample, k: int, progress: Progress | None = None) -> TopK:
         """The first k neighbours of each sampled item. Raises BadInput that names the model and the vector at fault."""
-        options: Any = {"metric": self.metric, "exclude": "self", "groups": sample.groups, "progress": progress}
         try:
-            return search(self._queries(sample), self.items, k=k, **options)
+            return search(self._queries(sample), self.items, k=k, **self._options(sample), progress=progress)
         except BadInput as error:
             raise type(error)(f"{self.name}: {error}") from error
 
     def exact_ranks(self, sample: Sample, items: Ints, progress: Progress | None = None) -> tuple[Ints, Floats]:
         """(queries, m) ranks among all candidates, from 1, 0 for no item, and similarities. items: (queries, m) rows, or -1."""
-        options: Any = {"metric": self.metric, "exclude": "self", "groups": sample.groups, "progress": progress}
-        found = ranks_of(self._queries(sample), self.items, items, **options)
+        found = ranks_of(self._queries(sample), self.items, items, **self._options(sample), progress=progress)
         return found.above + found.before + 1, found.scores
 
     def in_half_precision(self) -> "Model":
@@ -180,6 +182,9 @@ class Model:
                 f"{self.name}: float16 ends at 65504, which a number exceeds; scale the vectors, or leave out --ceiling."
             )
         return Model(f"{self.name} (float16)", Embeddings(self.items.ids, half), self.metric)
+
+    def _options(self, sample: Sample) -> dict[str, Any]:
+        return {"metric": self.metric, "exclude": "self", "groups": sample.groups}
 
     def _queries(self, sample: Sample) -> Embeddings:
         vectors = self.items.vectors
@@ -214,3 +219,129 @@ class ReferenceLists:
             n_candidates=self.sample.n_candidates,
         )
         return pairs, top
+
+
+def convention_of(options: AgreementOptions) -> Convention:
+    """The convention under which models are compared.
+
+    Raises BadUsage for one whose words are about judgments, and for a tolerance or a gold depth that does not exist.
+    """
+    if not options.eps >= 0:
+        raise BadUsage(f"eps={options.eps!r}: expected 0 or more.")
+    if options.gold_depth is not None and options.gold_depth < 1:
+        raise BadUsage(f"a gold depth of {options.gold_depth}; one item or more is relevant.")
+    name, entry = options.convention, CONVENTIONS[options.convention]
+    if name != "rankwell" and "agreement" not in entry.tasks:
+        known = [each for each in CONVENTIONS if "agreement" in CONVENTIONS[each].tasks]
+        raise BadUsage(f"the convention {name} judges runs; for agreement there are rankwell and {', '.join(known)}.")
+    return entry
+
+
+def cuts_gold(convention: Convention) -> bool:
+    """Whether as many first items of the reference are relevant as the cut-off says, at each cut-off."""
+    rules: AgreementConvention = convention.tasks.get("agreement", AgreementConvention())
+    return rules.gold_depth == "cut"
+
+
+class MeasurePlan(NamedTuple):
+    """A measure of two lists, or of a candidate's list judged by the reference's.
+
+    exact, label: its exact name, and the word that was used for it. gold_depth, gains: as in `RankingPairs.judged`.
+    """
+
+    measure: Measure
+    exact: str
+    label: str
+    gold_depth: int
+    gains: Gains
+
+
+def requested_measures(
+    options: AgreementOptions, rules: Convention, ks: Sequence[int], sample: Sample
+) -> tuple[MeasurePlan, ...]:
+    """The measures of the options, else the convention's or the usual ones.
+
+    Raises BadUsage for a depth that exceeds the number of neighbours.
+    """
+    deepest, n = max(ks), int(sample.n_candidates.max())
+    for what, value in (("k", deepest), ("the gold depth", options.gold_depth or 0)):
+        if value > n:
+            leave = f"{len(sample.items)} vectors leave {n} neighbours"
+            raise BadUsage(f"{what} is {value}, but {leave}; take less, or more vectors.")
+    texts = measure_names(options.measures)
+    # A convention whose truth is a reference's list has words of its own for it; others have words for judgments only.
+    if cuts_gold(rules):
+        return plan_measures(texts or bare_words(rules.defaults), ks, rules.words, options.gold_depth)
+    usual: list[str] = []
+    for k in () if texts else ks:
+        bare = ["Overlap", "Jaccard", "AO", "nDCG", "nDCG(gains='reciprocal-rank')", "nDCG(gains='similarity')", "AP", "RR"]
+        bare += _NEED_TWO if k > 1 else ()
+        bare += [f"EpsRecall(eps={options.eps!r})"]
+        bare += _NEED_HALF if 2 * k < n + 1 else ()
+        usual += [f"{name}@{k}" for name in bare]
+    usual += [*(f"RBO(kind={kind!r})@{deepest}" for kind in ("min", "res", "ext")), "MedR_first", "MnR_first"]
+    return plan_measures(texts or usual, ks, rules.words, options.gold_depth or deepest)
+
+
+def bare_words(words: Sequence[str]) -> list[str]:
+    """The words without their cut-offs, each once."""
+    return list(dict.fromkeys(word.partition("@")[0] for word in words))
+
+
+def plan_measures(
+    texts: Sequence[str], ks: Sequence[int], words: Mapping[str, str], gold_depth: int | None, view: type | None = None
+) -> tuple[MeasurePlan, ...]:
+    """The measures that texts name, at every cut-off of `ks` where a text names none; no measure twice.
+
+    words: a convention's, as `parse_measure` takes them. gold_depth: None for as many as the cut-off. view: what all must read.
+    Raises UnknownName and BadUsage as `parse_measure` does, and for a cut-off beyond the largest of `ks`.
+    """
+    found: dict[str, MeasurePlan] = {}
+    for text in texts:
+        for spelled in _at_each(text.strip(), ks, words):
+            each = _plan(spelled, words, gold_depth, max(ks))
+            if view is not None and each.measure.entry.view is not view:
+                raise BadUsage(f"{each.exact} reads {each.measure.entry.view.__name__}, not {view.__name__}; leave it out.")
+            found.setdefault(each.exact, each)
+    return tuple(found.values())
+
+
+def _at_each(text: str, ks: Sequence[int], words: Mapping[str, str]) -> list[str]:
+    if "@" in text:
+        return [text]
+    try:
+        parse_measure(_without_gains(f"{text}@{ks[0]}")[0], words)
+    except UnknownName:
+        raise
+    except BadUsage:
+        return [text]
+    return [f"{text}@{k}" for k in ks]
+
+
+def _plan(text: str, words: Mapping[str, str], gold_depth: int | None, deepest: int) -> MeasurePlan:
+    bare, gains = _without_gains(text)
+    # A convention's word is for items that are relevant or not.
+    measure = parse_measure(bare, words if gains == "binary" else {})
+    k = measure.cutoff
+    if k is not None and k > deepest:
+        raise BadUsage(f"{text} looks at {k} places, the lists have {deepest}; add {k} to -k.")
+    name = str(measure) if gains == "binary" else with_parameter(str(measure), f"gains={gains!r}")
+    is_own = measure.name == text.split("(")[0].split("@")[0]
+    return MeasurePlan(measure, name, name if is_own else text, gold_depth or k or deepest, gains)
+
+
+def with_parameter(name: str, parameter: str) -> str:
+    """A measure's exact name with one more parameter before its own: `nDCG(gains='similarity')@5`."""
+    head, at, cut = name.partition("@")
+    return (head.replace("(", f"({parameter},", 1) if "(" in head else f"{head}({parameter})") + at + cut
+
+
+def _without_gains(text: str) -> tuple[str, Gains]:
+    """The text without its gains, a parameter of the judged view and not of the measure, and the gains."""
+    match = _GAINS.search(text)
+    if match is None:
+        return text, "binary"
+    for gains in get_args(Gains):
+        if gains == match[2]:
+            return (text[: match.start()] + text[match.end() :]).replace("()", "").replace(",)", ")"), gains
+    raise UnknownName(f"unknown gains {match[2]!r} (in {text!r}); known are {', '.join(get_args(Gains))}.")

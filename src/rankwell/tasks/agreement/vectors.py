@@ -1,7 +1,7 @@
 """Whole collections of vectors: a panel of their kind and faults, kernel alignment of two of them, and hubness."""
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -15,10 +15,8 @@ from rankwell.core.tables.embeddings import Embeddings
 from rankwell.errors import BadInput, BadUsage
 from rankwell.stats import rounded
 
-# Called with the rows done and the rows in all, over all models and passes.
-Progress = Callable[[int, int], None]
-
 _PRODUCTS = 25_000_000_000
+_PANEL_NUMBERS = 1 << 16  # blocks of half a megabyte as float64 take half the time of large ones: their memory is used again
 _COLLAPSED = 0.95
 _NAN = float("nan")
 _RADOVANOVIC = "Radovanović, Nanopoulos and Ivanović 2010, Hubs in space"
@@ -39,8 +37,7 @@ class VectorPanel(NamedTuple):
     warnings: tuple[str, ...]
 
 
-@dataclass(frozen=True, eq=False)
-class _Scan:
+class _Scan(NamedTuple):
     """The result of one pass over the vectors of a model; only finite rows count for norms, sums and hashes."""
 
     nan: int
@@ -52,46 +49,36 @@ class _Scan:
     hashes: NDArray[np.uint64]
 
 
-def vector_panel(
-    models: Mapping[str, Embeddings], *, spectrum: bool = True, block: int | None = None, progress: Progress | None = None
-) -> VectorPanel:
+def vector_panel(models: Mapping[str, Embeddings], *, spectrum: bool = True, block: int | None = None) -> VectorPanel:
     """One row per model: shape, type, NaN and infinite numbers, zero and repeated rows, norms, mean similarity, effective rank.
 
-    Columns: embeddings, vectors, dimensions, type, nan, infinite, zero, duplicates, norm_min, norm_median, norm_max,
-    mean_similarity, effective_rank, rank_rows, same_as. Rows with a number that is not finite count in `nan` and `infinite` only.
-    duplicates: vectors that equal an earlier one. mean_similarity: mean cosine of all pairs of two vectors that are not zero, by
-    the mean unit vector; null below two. effective_rank: exp of the entropy of the normalised singular values of the centred
-    vectors, from 1 to the smaller of vectors and dimensions; null where all vectors are equal. rank_rows: how many evenly spaced
-    vectors it is taken from, fewer than all where all would cost more than some seconds. same_as: an earlier model with the same
-    numbers in the same rows. spectrum: without it, effective_rank is null; it costs a matrix product. block: rows at a time.
-    Source: effective rank, Roy and Vetterli 2007.
+    Rows with a number that is not finite count in `nan` and `infinite` only. duplicates: vectors that equal an earlier one.
+    mean_similarity: mean cosine of all pairs of two vectors that are not zero, by the mean unit vector; null below two.
+    effective_rank: exp of the entropy of the normalised singular values of the centred vectors, from 1 to the smaller of vectors
+    and dimensions; null where all vectors are equal, and without `spectrum`, which costs a matrix product. rank_rows: how many
+    evenly spaced vectors it is taken from, fewer than all where all would cost more than some seconds. same_as: an earlier model
+    with the same numbers in the same rows. block: rows at a time. Source: effective rank, Roy and Vetterli 2007.
     """
-    total = sum(table.n for table in models.values())
-    done = 0
+    block = block or max(16, _PANEL_NUMBERS // max(table.dimensions for table in models.values()))
     scans: dict[str, _Scan] = {}
     rows: list[dict[str, Any]] = []
     warnings: list[str] = []
     for name, table in models.items():
-        scan = scans[name] = _look(table.vectors, block)
-        same = next(
-            (other for other in rows if _is_same(models[other["embeddings"]], scans[other["embeddings"]], table, scan)), None
-        )
+        scan = _look(table.vectors, block)
         row = _row(name, table, scan, spectrum=spectrum, block=block)
-        row["same_as"] = None if same is None else same["embeddings"]
+        row["same_as"] = next((other for other, seen in scans.items() if _is_same(models[other], seen, table, scan)), None)
         rows.append(row)
         warnings += _warnings(table, scan, row)
         warnings += [
-            f"{name}: the same vectors as {other['embeddings']}, in another order; are the ids right?"
-            for other in rows[:-1]
-            if same is None and _is_shuffled(scans[other["embeddings"]], scan)
+            f"{name}: the same vectors as {other}, in another order; are the ids right?"
+            for other, seen in scans.items()
+            if row["same_as"] is None and _is_shuffled(seen, scan)
         ]
-        done += table.n
-        if progress is not None:
-            progress(done, total)
+        scans[name] = scan
     return VectorPanel(rows, tuple(warnings))
 
 
-def _look(vectors: NDArray[Any], block: int | None) -> _Scan:
+def _look(vectors: NDArray[Any], block: int) -> _Scan:
     n, dimensions = vectors.shape
     odd = np.random.Generator(np.random.PCG64(0)).integers(0, 1 << 63, dimensions, dtype=np.uint64) * np.uint64(2) + np.uint64(1)
     norms, hashes = np.full(n, np.nan), np.zeros(n, dtype=np.uint64)
@@ -125,13 +112,19 @@ def _mix(bits: NDArray[np.uint64]) -> NDArray[np.uint64]:
     return mixed
 
 
-def _row(name: str, table: Embeddings, scan: _Scan, *, spectrum: bool, block: int | None) -> dict[str, Any]:
+def _row(name: str, table: Embeddings, scan: _Scan, *, spectrum: bool, block: int) -> dict[str, Any]:
     norms = scan.norms[~np.isnan(scan.norms)]
     directed = int((norms > 0).sum())
     pairs = directed * (directed - 1)
     similarity = (float(scan.unit_sum @ scan.unit_sum) - directed) / pairs if pairs else None
     chosen = _spectrum_rows(scan, table.dimensions) if spectrum else np.zeros(0, dtype=np.int64)
-    rank = _effective_rank(table.vectors, chosen, scan.mean, block) if spectrum else None
+    figures = {
+        "norm_min": norms.min() if len(norms) else None,
+        "norm_median": np.median(norms) if len(norms) else None,
+        "norm_max": norms.max() if len(norms) else None,
+        "mean_similarity": similarity,
+        "effective_rank": _effective_rank(table.vectors, chosen, scan.mean, block),
+    }
     return {
         "embeddings": name,
         "vectors": table.n,
@@ -141,11 +134,7 @@ def _row(name: str, table: Embeddings, scan: _Scan, *, spectrum: bool, block: in
         "infinite": scan.infinite,
         "zero": int((norms == 0).sum()),
         "duplicates": _duplicates(table.vectors, scan),
-        "norm_min": rounded(float(norms.min())) if len(norms) else None,
-        "norm_median": rounded(float(np.median(norms))) if len(norms) else None,
-        "norm_max": rounded(float(norms.max())) if len(norms) else None,
-        "mean_similarity": None if similarity is None else rounded(similarity),
-        "effective_rank": None if rank is None else rounded(rank),
+        **{column: None if figure is None else rounded(float(figure)) for column, figure in figures.items()},
         "rank_rows": len(chosen) if spectrum else None,
         "same_as": None,
     }
@@ -171,16 +160,18 @@ def _spectrum_rows(scan: _Scan, dimensions: int) -> Ints:
     return known[np.arange(most, dtype=np.int64) * len(known) // most]
 
 
-def _effective_rank(vectors: NDArray[Any], chosen: Ints, mean: Floats, block: int | None) -> float | None:
+def _effective_rank(vectors: NDArray[Any], chosen: Ints, mean: Floats, block: int) -> float | None:
     """exp of the entropy of the singular values, each divided by their sum; None where they are all zero."""
     n, dimensions = len(chosen), vectors.shape[1]
     if n < 2:
         return None
     everything = n == len(vectors)
-    centre = mean if everything else _mean_of(vectors, chosen, block)
+    if not everything:
+        blocks = row_blocks(n, dimensions, block)
+        mean = sum((vectors[chosen[rows]].sum(axis=0, dtype=np.float64) for rows in blocks), start=np.zeros(dimensions)) / n
     gram = np.zeros((dimensions, dimensions))
     for rows in row_blocks(n, dimensions, block):
-        numbers = vectors[rows if everything else chosen[rows]].astype(np.float64) - centre
+        numbers = vectors[rows if everything else chosen[rows]].astype(np.float64) - mean
         gram += numbers.T @ numbers
     energies = np.linalg.eigvalsh(gram)
     # What the product's rounding leaves of a singular value of zero.
@@ -190,13 +181,6 @@ def _effective_rank(vectors: NDArray[Any], chosen: Ints, mean: Floats, block: in
         return None
     shares = values[values > 0] / values.sum()
     return float(np.exp(-(shares * np.log(shares)).sum()))
-
-
-def _mean_of(vectors: NDArray[Any], chosen: Ints, block: int | None) -> Floats:
-    total = np.zeros(vectors.shape[1])
-    for rows in row_blocks(len(chosen), vectors.shape[1], block):
-        total += vectors[chosen[rows]].sum(axis=0, dtype=np.float64)
-    return total / len(chosen)
 
 
 def _is_same(first: Embeddings, seen: _Scan, second: Embeddings, scan: _Scan) -> bool:
@@ -241,16 +225,11 @@ def _vectors(count: int) -> str:
 class Representation:
     """Embeddings of some items by one model, read a block of rows at a time; what one model alone contributes is computed once.
 
-    vectors: (items, dimensions) finite numbers of any real type, also memory-mapped. block: rows in float64 at a time.
-    Raises BadInput for an array of another shape.
+    vectors: (items, dimensions) numbers of any real type, also memory-mapped. block: rows in float64 at a time.
     """
 
     vectors: Any
     block: int = 1024
-
-    def __post_init__(self) -> None:
-        if len(self.vectors.shape) != 2:
-            raise BadInput(f"the embeddings have the shape {self.vectors.shape}; expected (items, dimensions).")
 
     @cached_property
     def mean(self) -> Floats:
@@ -267,24 +246,20 @@ class Representation:
         return self.vectors[start : start + size].astype(np.float64) - self.mean
 
     @cached_property
+    def own(self) -> "_Products":
+        """The products of the representation with itself."""
+        return _products(self, self)
+
+    @cached_property
     def is_constant(self) -> bool:
         """Whether all vectors are equal, up to the rounding of their differences from the mean."""
         return self.own.first <= 1e-24 * len(self.vectors) * float(self.mean @ self.mean)
 
-    @cached_property
-    def own(self) -> "Products":
-        """The products of the representation with itself."""
-        return _products(self, self)
 
+class _Products(NamedTuple):
+    """Sums over two Gram matrices K and L of n centred vectors: Σ K_ij L_ij over all i and j, Σ K_ii L_ii, Σ K_ii and Σ L_ii."""
 
-@dataclass(frozen=True)
-class Products:
-    """Sums over two Gram matrices K and L of centred vectors, from products of the vectors.
-
-    whole: Σ K_ij L_ij over all i and j. diagonal: Σ K_ii L_ii. first, second: Σ K_ii and Σ L_ii.
-    """
-
-    items: int
+    n: int
     whole: float
     diagonal: float
     first: float
@@ -293,22 +268,33 @@ class Products:
     @property
     def unbiased(self) -> float:
         """n (n - 3) times the unbiased estimate of Hilbert-Schmidt independence (Song and others 2012, equation 5)."""
-        n = self.items
         # Without its diagonal a row of K sums to -K_ii, since the vectors are centred.
-        return self.whole - self.diagonal + self.first * self.second / ((n - 1) * (n - 2)) - 2 * self.diagonal / (n - 2)
+        whole = self.whole - self.diagonal + self.first * self.second / ((self.n - 1) * (self.n - 2))
+        return whole - 2 * self.diagonal / (self.n - 2)
 
 
-@dataclass(frozen=True)
-class Cka:
-    """Linear centred kernel alignment of two representations with 10 significant digits; NaN where it is undefined.
+def _products(reference: Representation, candidate: Representation) -> _Products:
+    n, size = len(reference.vectors), min(reference.block, candidate.block)
+    cross = np.zeros((reference.vectors.shape[1], candidate.vectors.shape[1]))
+    diagonal = first = second = 0.0
+    for start in range(0, n, size):
+        mine = reference.rows(start, size)
+        theirs = mine if candidate is reference else candidate.rows(start, size)
+        cross += mine.T @ theirs
+        norms = np.einsum("ij,ij->i", mine, mine), np.einsum("ij,ij->i", theirs, theirs)
+        diagonal += float(norms[0] @ norms[1])
+        first, second = first + float(norms[0].sum()), second + float(norms[1].sum())
+    return _Products(n, float(np.vdot(cross, cross)), diagonal, first, second)
+
+
+class Cka(NamedTuple):
+    """Linear centred kernel alignment with 10 significant digits; NaN where it is undefined.
 
     linear: from 0 to 1, above 0 by chance where there are few items for the dimensions. debiased: 0 in the mean by chance.
-    items: the number of items.
     """
 
     linear: float
     debiased: float
-    items: int
 
 
 def linear_cka(reference: Representation, candidate: Representation) -> Cka:
@@ -326,33 +312,17 @@ def linear_cka(reference: Representation, candidate: Representation) -> Cka:
             f"the reference has {n} items and the candidate {len(candidate.vectors)}; give the same items in one order."
         )
     if n < 2 or reference.is_constant or candidate.is_constant:
-        return Cka(_NAN, _NAN, n)
-    both = _products(reference, candidate)
-    linear = _normalised(both.whole, reference.own.whole, candidate.own.whole)
-    debiased = _NAN if n < 4 else _normalised(both.unbiased, reference.own.unbiased, candidate.own.unbiased)
-    return Cka(linear, debiased, n)
+        return Cka(_NAN, _NAN)
+    both, first, second = _products(reference, candidate), reference.own, candidate.own
+    linear = _normalised(both.whole, first.whole, second.whole)
+    return Cka(linear, _NAN if n < 4 else _normalised(both.unbiased, first.unbiased, second.unbiased))
 
 
 def _normalised(product: float, first: float, second: float) -> float:
     return rounded(product / math.sqrt(first * second)) if first > 0 and second > 0 else _NAN
 
 
-def _products(reference: Representation, candidate: Representation) -> Products:
-    n, size = len(reference.vectors), min(reference.block, candidate.block)
-    cross = np.zeros((reference.vectors.shape[1], candidate.vectors.shape[1]))
-    diagonal = first = second = 0.0
-    for start in range(0, n, size):
-        mine = reference.rows(start, size)
-        theirs = mine if candidate is reference else candidate.rows(start, size)
-        cross += mine.T @ theirs
-        norms = np.einsum("ij,ij->i", mine, mine), np.einsum("ij,ij->i", theirs, theirs)
-        diagonal += float(norms[0] @ norms[1])
-        first, second = first + float(norms[0].sum()), second + float(norms[1].sum())
-    return Products(n, float(np.vdot(cross, cross)), diagonal, first, second)
-
-
-@dataclass(frozen=True)
-class Hubness:
+class Hubness(NamedTuple):
     """The distribution of k-occurrences. skewness: of the counts, 0 where even; NaN where all counts are equal.
 
     largest: the count of the most frequent neighbour. never: the share of items that no query has as a neighbour.

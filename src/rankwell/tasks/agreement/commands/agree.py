@@ -16,7 +16,8 @@ from rankwell.evaluation.results import Results
 from rankwell.report import MISSING, Row, visible
 from rankwell.report.present import FormatOption, InputPlace, Output, OutputOption, PerQueryOption, Progress
 from rankwell.tasks.agreement.evaluation import agree as agree_models
-from rankwell.tasks.agreement.options import AgreementOptions, cuts_gold
+from rankwell.tasks.agreement.inputs import cuts_gold
+from rankwell.tasks.agreement.options import AgreementOptions
 
 _RULE = 70
 _COLUMN = 15
