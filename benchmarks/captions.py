@@ -15,8 +15,7 @@ from statistics import median
 import numpy as np
 
 from rankwell.core.kernels.matrix_counts import ComparedScores
-from rankwell.core.tables.embeddings import Embeddings
-from rankwell.core.tables.scores import Positives, Scores
+from rankwell.core.tables.matrices import Embeddings, Positives, Scores
 from rankwell.neighbours import BACKENDS
 from rankwell.neighbours.positive_counts import by_vectors
 
@@ -127,8 +126,7 @@ def alone(n: int, d: int) -> None:
     script = (
         "import sys, time, numpy as np\n"
         "from rankwell.neighbours.positive_counts import by_vectors\n"
-        "from rankwell.core.tables.embeddings import Embeddings\n"
-        "from rankwell.core.tables.scores import Positives\n"
+        "from rankwell.core.tables.matrices import Embeddings, Positives\n"
         "n, d = map(int, sys.argv[1:])\n"
         "tables = [Embeddings(None, np.random.default_rng(s).standard_normal((n, d), dtype=np.float32)) for s in (3, 4)]\n"
         "start = time.perf_counter()\n"

@@ -273,7 +273,7 @@ def compare_dicts(rounds: int) -> list[dict[str, Any]]:
     import pytrec_eval
 
     from rankwell.core.registry import parse_measure
-    from rankwell.core.tables.judgments import Judgments
+    from rankwell.core.tables import Judgments
     from rankwell.core.views.judged import JudgedRankings
     from rankwell.io.mapping import find_hits
 

@@ -15,8 +15,7 @@ import numpy as np
 from oracles import answers
 from oracles.agreement import DEPTH, N_CANDIDATES
 from rankwell import judged_rankings, ranking_pairs
-from rankwell.core.tables import offsets_of, sort_ids
-from rankwell.core.tables.judgments import Judgments
+from rankwell.core.tables import Judgments, offsets_of, sort_ids
 from rankwell.core.views.aspects import GroupRankings, IntentRankings
 from rankwell.core.views.preferences import PreferenceRankings, Preferences
 from rankwell.io.mapping import find_hits

@@ -27,7 +27,7 @@ from pyarrow import csv, parquet
 
 from drawn_runs import Case, made
 from rankwell.core.kernels import native
-from rankwell.core.tables.judgments import Judgments
+from rankwell.core.tables import Judgments
 from rankwell.core.tables.ranking import Hits, Ranking, hits_of_ranking
 from rankwell.errors import RankwellError
 from rankwell.io.files import find_hits

@@ -18,8 +18,7 @@ from typing import Any, NamedTuple
 from unittest import mock
 
 from rankwell.core.kernels import native
-from rankwell.core.tables import TIE_RULES
-from rankwell.core.tables.judgments import Judgments
+from rankwell.core.tables import TIE_RULES, Judgments
 from rankwell.core.tables.ranking import Hits
 from rankwell.errors import RankwellError
 from rankwell.io.files import FORMATS, Aspects, Request

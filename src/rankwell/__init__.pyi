@@ -6,8 +6,8 @@ from typing import Any, Literal
 
 from rankwell.core.registry import Measure as Measure
 from rankwell.core.registry import parse_measure as parse_measure
+from rankwell.core.tables import Judgments as Judgments
 from rankwell.core.tables import Values as Values
-from rankwell.core.tables.judgments import Judgments as Judgments
 from rankwell.core.tables.ranking import Ranking as Ranking
 from rankwell.core.views.judged import JudgedRankings as JudgedRankings
 from rankwell.evaluation.results import Results as Results

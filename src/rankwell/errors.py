@@ -1,8 +1,5 @@
 """Every error that rankwell raises on purpose. Each carries the exit code that the command line returns for it."""
 
-from collections.abc import Generator
-from contextlib import contextmanager
-
 
 class RankwellError(Exception):
     """An error with a message for the user; `exit_code` is what the command line returns for it."""
@@ -52,14 +49,3 @@ class GateFailed(RankwellError):
     """A requirement that the user stated does not hold."""
 
     exit_code = 1
-
-
-@contextmanager
-def naming(name: str) -> Generator[None]:
-    """Adds the name of a file or option to an error about its content that lacks it; an empty name adds nothing."""
-    try:
-        yield
-    except BadInput as error:
-        if not name or name in str(error):
-            raise
-        raise type(error)(f"{name}: {error}") from error

@@ -57,6 +57,17 @@ def _stem(name: str) -> str:
     return name.rpartition(".")[0] or name
 
 
+@contextmanager
+def naming(name: str) -> Generator[None]:
+    """Adds the name of a file or option to an error about its content that lacks it; an empty name adds nothing."""
+    try:
+        yield
+    except BadInput as error:
+        if not name or name in str(error):
+            raise
+        raise type(error)(f"{name}: {error}") from error
+
+
 class Source:
     """A file to read, or `-` for standard input; gzip and zstd are recognised by their first bytes, whatever the name says.
 

@@ -8,7 +8,7 @@ import pytest
 
 from make import MAKERS, final_order
 from rankwell import judged_rankings
-from rankwell.core.tables.judgments import Judgments
+from rankwell.core.tables import Judgments
 from rankwell.errors import TieRefused
 from rankwell.measures.average_precision import ap
 from rankwell.measures.gain import ndcg

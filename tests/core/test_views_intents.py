@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from rankwell import group_rankings, intent_rankings, parse_measure
-from rankwell.core.tables.judgments import Judgments
+from rankwell.core.tables import Judgments
 from rankwell.core.views.aspects import GroupRankings, IntentRankings
 from rankwell.errors import BadUsage
 from rankwell.io import files

@@ -15,7 +15,7 @@ import pytest
 import zstandard
 
 from rankwell.commands.convert import convert_file
-from rankwell.core.tables.judgments import Judgments
+from rankwell.core.tables import Judgments
 from rankwell.core.tables.ranking import Hits, Ranking
 from rankwell.errors import BadInput, BadLine, BadScore, BadUsage, DuplicateItem, UnknownName
 from rankwell.io import files

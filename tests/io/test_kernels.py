@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rankwell.core.kernels import native
-from rankwell.core.tables.judgments import Judgments
+from rankwell.core.tables import Judgments
 from rankwell.core.tables.ranking import Hits
 from rankwell.errors import BadInput, BadLine, BadScore, DuplicateItem
 from rankwell.io.reader import MSMARCO_RUN, TREC_RUN, Layout, ReadOptions, plain, read_rows, scan

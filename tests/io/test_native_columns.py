@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from rankwell.core.kernels import native
-from rankwell.core.tables.judgments import Judgments
+from rankwell.core.tables import Judgments
 from rankwell.io.reader import ReadOptions, compiled
 
 pa: Any = pytest.importorskip("pyarrow")

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from rankwell.core.kernels import native
-from rankwell.core.tables.judgments import Judgments
+from rankwell.core.tables import Judgments
 from rankwell.core.tables.ranking import Hits
 from rankwell.errors import RankwellError
 from rankwell.io import files as io

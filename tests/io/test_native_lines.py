@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from rankwell.core.kernels import native
-from rankwell.core.tables.judgments import Judgments
+from rankwell.core.tables import Judgments
 from rankwell.io.files import Request
 from rankwell.io.reader import MSMARCO_RUN, TREC_RUN, Layout, ReadOptions, compiled, plain, read_judged_rows
 from rankwell.io.trec import read_judgments

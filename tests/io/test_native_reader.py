@@ -15,8 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rankwell.core.kernels import native
-from rankwell.core.tables import TIE_RULES
-from rankwell.core.tables.judgments import Judgments
+from rankwell.core.tables import TIE_RULES, Judgments
 from rankwell.core.tables.ranking import Hits
 from rankwell.errors import DuplicateItem, RankwellError
 from rankwell.io.reader import MSMARCO_RUN, TREC_RUN, Layout, ReadOptions, compiled, plain, scan

@@ -6,8 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rankwell.core.tables.names import Positions
-from rankwell.core.tables.scores import Positives, Scores
+from rankwell.core.tables.matrices import Positions, Positives, Scores
 from rankwell.errors import BadInput, BadScore, DuplicateItem, UnknownName
 from rankwell.io.files import formats
 from rankwell.io.matrices import read_scores

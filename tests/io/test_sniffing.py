@@ -6,8 +6,8 @@ import pandas as pd
 import pytest
 
 from rankwell.commands.convert import convert_file
-from rankwell.core.tables.judgments import Judgments
-from rankwell.core.tables.names import choose_columns, likelihood
+from rankwell.core.tables import Judgments
+from rankwell.core.tables.columns import choose_columns, likelihood
 from rankwell.errors import BadInput, UnknownName
 from rankwell.io import files as io
 from rankwell.store import Head, Source

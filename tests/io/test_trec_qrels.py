@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from rankwell.core.kernels import native
-from rankwell.core.tables.judgments import Judgments
+from rankwell.core.tables import Judgments
 from rankwell.errors import BadInput, BadLine, DuplicateItem
 from rankwell.io import files as io
 from rankwell.io.files import Request

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rankwell.core.tables.judgments import Judgments
+from rankwell.core.tables import Judgments
 from rankwell.core.tables.ranking import Ranking
 from rankwell.core.views.judged import JudgedRankings
 from rankwell.errors import BadInput, BadLine, DuplicateItem

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from rankwell.core.registry import parse_measure
-from rankwell.core.tables.judgments import Judgments
+from rankwell.core.tables import Judgments
 from rankwell.core.views.judged import JudgedRankings
 from rankwell.io.mapping import find_hits
 

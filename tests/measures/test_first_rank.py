@@ -14,8 +14,7 @@ import pytest
 from rankwell import judged_rankings
 from rankwell.core.kernels.resamples import over_resamples
 from rankwell.core.registry import MEASURES, parse_measure
-from rankwell.core.tables import Values
-from rankwell.core.tables.judgments import Judgments
+from rankwell.core.tables import Judgments, Values
 from rankwell.core.tables.ranking import Hits
 from rankwell.core.views.judged import JudgedRankings
 from rankwell.errors import BadUsage

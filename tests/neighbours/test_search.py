@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from oracles.neighbours import neighbours, rank_counts
 from rankwell.cli import main
 from rankwell.core.kernels.similarity import Space, score_pairs
-from rankwell.core.tables.embeddings import Embeddings
+from rankwell.core.tables.matrices import Embeddings
 from rankwell.errors import BadInput, BadUsage, DuplicateItem, MissingExtra, UnknownName
 from rankwell.io.files import read_ranking
 from rankwell.neighbours import BACKENDS, Groups, TopK, ranks_of, search

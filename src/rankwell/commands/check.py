@@ -10,8 +10,7 @@ import numpy as np
 
 from rankwell import report
 from rankwell.core.options import Option
-from rankwell.core.tables import Ints
-from rankwell.core.tables.judgments import Judgments
+from rankwell.core.tables import Ints, Judgments
 from rankwell.core.tables.ranking import Ranking
 from rankwell.errors import BadUsage
 from rankwell.evaluation.judged import name_runs

@@ -6,7 +6,7 @@ from typing import Annotated, Literal, NamedTuple
 import numpy as np
 
 from rankwell.core.options import Option
-from rankwell.core.tables.names import Holds
+from rankwell.core.tables.columns import Holds
 from rankwell.errors import BadUsage
 from rankwell.io import files as io
 from rankwell.report.present import Output

@@ -16,7 +16,7 @@ import numpy as np
 from rankwell.compat.trec_inputs import Options
 from rankwell.compat.trec_measures import GROUPS, MEASURES, Line, lines_of
 from rankwell.compat.trec_views import values_of
-from rankwell.core.tables.judgments import Judgments
+from rankwell.core.tables import Judgments
 from rankwell.core.views.judged import JudgedRankings
 from rankwell.errors import BadScore, RankwellError
 from rankwell.io.mapping import find_hits

@@ -19,8 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rankwell.compat.trec_inputs import Options
-    from rankwell.core.tables import Bools, Floats, TieRule
-    from rankwell.core.tables.judgments import Judgments
+    from rankwell.core.tables import Bools, Floats, Judgments, TieRule
     from rankwell.core.tables.ranking import Hits
 
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from rankwell.core.kernels.workers import in_threads
 from rankwell.core.tables import Floats
-from rankwell.core.tables.embeddings import Embeddings
+from rankwell.core.tables.matrices import Embeddings
 from rankwell.encoders import ImageEncoder, Singles, TextEncoder, picture_vectors
 from rankwell.errors import BadInput, BadScore, BadUsage, NothingToEvaluate, RankwellError
 from rankwell.store import Cache, Source, write_text

@@ -6,8 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rankwell.core.tables import Floats
-from rankwell.core.tables.judgments import Judgments
+from rankwell.core.tables import Floats, Judgments
 from rankwell.core.tables.ranking import Hits, Ranking
 from rankwell.core.views.judged import JudgedRankings
 

@@ -1,20 +1,22 @@
 """A run joined with its judgments, and the value, ceiling and chance level of a measure on it, under its tie rule."""
 
+import heapq
 import itertools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from rankwell.core.registry import Measure
-from rankwell.core.tables import TIE_RULES, Bools, Floats, Ints, TieRule
-from rankwell.core.tables.judgments import Judgments
-from rankwell.core.views.judged import JudgedRankings
-from rankwell.errors import BadUsage
-from rankwell.store import Source
+from rankwell.core.tables import TIE_RULES, Bools, Floats, Ints, Judgments, TieRule, offsets_of, position_in_segment
+from rankwell.core.tables.ranking import Hits
+from rankwell.core.views.judged import JudgedRankings, expected_values
+from rankwell.errors import BadInput, BadUsage
+from rankwell.store import Source, encode_id
 
 OrderTies = ("optimistic", "pessimistic")
 
@@ -56,15 +58,11 @@ class ReferenceLevels:
 
     def perfect_of(self, lengths: Ints) -> JudgedRankings:
         """The view of a perfect ranker that returns `lengths` items, (queries of the judgments,)."""
-        from rankwell.core.views.ideal import ideal
-
         return self._ordered(ideal(self.judgments, lengths))
 
     @cached_property
     def random(self) -> JudgedRankings:
         """The view of a ranker without knowledge: all candidates of a query are tied."""
-        from rankwell.core.views.ideal import constant
-
         return self._ordered(constant(self.judgments, self.candidates))
 
     def _ordered(self, view: JudgedRankings) -> JudgedRankings:
@@ -155,8 +153,6 @@ class JudgedRun:
         if self.levels is None:
             return None
 
-        from rankwell.core.views.ideal import expected_values
-
         return expected_values(measure, self.levels.random)
 
     @cached_property
@@ -208,3 +204,129 @@ def _is_run(runs: Mapping[str, Any]) -> bool:
         return False
     values = [value for inner in runs.values() for value in itertools.islice(inner.values(), 1)]
     return all(isinstance(value, (int, float, np.number)) for value in values)
+
+
+def ideal(judgments: Judgments, retrieved: Ints) -> JudgedRankings:
+    """The view of a perfect ranker that returns `retrieved` items per query: the judged ones first, from the highest grade down.
+
+    retrieved: (queries,) from 0; a query with more judged items than that gets its best ones. Junk is nowhere.
+    The ceiling of a measure is its value on this view. Where queries share a ranking it is lower: see `ideal_if_shared`.
+    Raises BadInput for numbers of items that are negative or not one per query.
+    """
+    flat = judgments.flat
+    _check(flat, retrieved)
+    real = _real(flat)
+    owner = flat.query_of_row[real]
+    order = np.lexsort((-flat.grades[real], owner))
+    place = position_in_segment(offsets_of(_per_query(owner, flat)))
+    kept = place < retrieved[owner]
+    return _view(flat, real[order][kept], place[kept], retrieved)
+
+
+def constant(judgments: Judgments, candidates: Ints) -> JudgedRankings:
+    """The view of a scorer that gives all `candidates` items of a query one score, all judged items among them, junk none.
+
+    The chance level of a measure is its expected value here: `measure.entry.expected(view, **dict(measure.given))`. Its ranks
+    mean nothing: the judged items stand first.
+    candidates: (queries,). Raises BadInput for a query with fewer candidates than judged items, naming it.
+    """
+    flat = judgments.flat
+    _check(flat, candidates)
+    real = _real(flat)
+    owner = flat.query_of_row[real]
+    counts = _per_query(owner, flat)
+    short = np.flatnonzero(counts > candidates)
+    if short.size:
+        query = int(short[0])
+        raise BadInput(
+            f"query {flat.queries[query]!r} has {int(counts[query])} judged items and {int(candidates[query])} candidates; "
+            "give the number of all candidates, judged or not."
+        )
+    place = position_in_segment(offsets_of(counts))
+    return _view(flat, real, np.zeros(len(real), dtype=np.int64), candidates, tied=candidates[owner], before=place)
+
+
+def ideal_if_shared(judgments: Judgments, groups: Sequence[int] | Ints, retrieved: Ints, *, rel: float = 1) -> JudgedRankings:
+    """The view of the best ranking where all queries of a group must get the same one, as captions of the same words do.
+
+    groups: (queries,) equal numbers for queries that a system cannot distinguish. retrieved: (queries,) items in each ranking.
+    Each group's list begins with the item that is relevant to most of its queries, then comes the one relevant to most of those
+    that are not served yet, and so on; equal counts in the order of item ids. So the mean of `Success@1` is the greatest
+    possible, and those of `Success@k`, `RR` and the rank of the best positive too where two queries' positives are the same or
+    have none in common (one positive per query, for instance); where they overlap in part it is what this greedy choice reaches.
+    Measures of all positives have no ceiling here: a query's first positive alone is placed early.
+    Source: Nemhauser, Wolsey and Fisher 1978, An analysis of approximations for maximizing submodular set functions.
+    """
+    flat = judgments.flat
+    _check(flat, retrieved)
+    numbers = np.asarray(groups, dtype=np.int64)
+    if numbers.shape != (len(flat.queries),):
+        raise BadInput(f"the groups have the shape {numbers.shape}; expected one number per query, ({len(flat.queries)},).")
+    real = _real(flat)
+    wanted = real[flat.grades[real] >= max(rel, 0)]
+    owners = flat.query_of_row[wanted]
+    place = np.zeros(len(wanted), dtype=np.int64)
+    by_group = np.argsort(numbers[owners], kind="stable")
+    cuts = np.flatnonzero(np.diff(numbers[owners][by_group])) + 1
+    bounds: list[int] = [0, *cuts.tolist(), len(by_group)]
+    for start, stop in pairwise(bounds):
+        rows = by_group[start:stop]
+        items = [flat.items[row] for row in _listed(wanted[rows])]
+        places = _greedy(_listed(owners[rows]), items)
+        place[rows] = [places[item] for item in items]
+    kept = place < retrieved[owners]
+    return _view(flat, wanted[kept], place[kept], retrieved)
+
+
+def _greedy(queries: list[int], items: list[str]) -> dict[str, int]:
+    """The place, from 0, of each item in the list that serves most queries first."""
+    served: dict[str, set[int]] = {}
+    for query, item in zip(queries, items, strict=True):
+        served.setdefault(item, set()).add(query)
+    waiting, places = set(queries), dict[str, int]()
+    heap = [(-len(those), -len(those), encode_id(item), item) for item, those in served.items()]
+    heapq.heapify(heap)
+    while heap:
+        counted, whole, raw, item = heapq.heappop(heap)
+        # What an item still serves only falls, so that an old count is an upper bound: the top is right once its count is.
+        now = -len(served[item] & waiting)
+        if now != counted:
+            heapq.heappush(heap, (now, whole, raw, item))
+            continue
+        waiting -= served[item]
+        places[item] = len(places)
+    return places
+
+
+def _listed(numbers: Ints) -> list[int]:
+    return numbers.tolist()
+
+
+def _real(judgments: Judgments) -> Ints:
+    """The rows that are not junk."""
+    junk: Bools = np.zeros(len(judgments.items), dtype=np.bool_) if judgments.junk is None else judgments.junk
+    return np.flatnonzero(~junk)
+
+
+def _per_query(owner: Ints, judgments: Judgments) -> Ints:
+    return np.bincount(owner, minlength=len(judgments.queries)).astype(np.int64)
+
+
+def _check(judgments: Judgments, numbers: Ints) -> None:
+    if numbers.shape != (len(judgments.queries),):
+        found, wanted = numbers.shape, (len(judgments.queries),)
+        raise BadInput(f"the numbers of items have the shape {found}; expected one per query of the judgments, {wanted}.")
+    if (numbers < 0).any():
+        query = int(np.flatnonzero(numbers < 0)[0])
+        raise BadInput(f"query {judgments.queries[query]!r} has {int(numbers[query])} items; their number is from 0.")
+
+
+def _view(
+    judgments: Judgments, rows: Ints, above: Ints, retrieved: Ints, *, tied: Ints | None = None, before: Ints | None = None
+) -> JudgedRankings:
+    order = np.argsort(judgments.query_of_row[rows], kind="stable")
+    tied = np.ones(len(rows), dtype=np.int64) if tied is None else tied
+    before = np.zeros(len(rows), dtype=np.int64) if before is None else before
+    owner, present = judgments.query_of_row[rows][order], np.ones(len(judgments.queries), dtype=np.bool_)
+    counts = (-above[order].astype(np.float64), above[order], tied[order], before[order])
+    return JudgedRankings.join(judgments, Hits(owner, rows[order], *counts, np.asarray(retrieved, dtype=np.int64), present))

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from rankwell.core.tables import Floats
-from rankwell.errors import BadInput, BadLine, BadScore, naming
+from rankwell.errors import BadInput, BadLine, BadScore
 from rankwell.io.files import SURE, Place, Request, Texts, file_format, scored
-from rankwell.store import Head, Source, decode_id
+from rankwell.store import Head, Source, decode_id, naming
 
 _MAGIC = b"\x93NUMPY"
 _WITHOUT_COLUMNS = ("npy", "lines", "json")

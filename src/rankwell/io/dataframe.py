@@ -4,9 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from rankwell.core.tables import Floats
-from rankwell.core.tables.judgments import Judgments
-from rankwell.core.tables.names import Columns, Holds, choose_columns, unique_rows
+from rankwell.core.tables import Floats, Judgments
+from rankwell.core.tables.columns import Columns, Holds, choose_columns, unique_rows
 from rankwell.core.tables.ranking import Ranking
 from rankwell.errors import BadInput, BadScore
 from rankwell.io.files import Request, Texts, file_format

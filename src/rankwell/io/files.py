@@ -7,13 +7,12 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeVar, get_args
 
 from rankwell.core.registry import Catalogue, suggest
-from rankwell.core.tables import TieRule, sort_ids, tie_rule
-from rankwell.core.tables.judgments import Judgments
-from rankwell.core.tables.names import Duplicates, Holds, Repeats
+from rankwell.core.tables import Judgments, TieRule, sort_ids, tie_rule
+from rankwell.core.tables.columns import Duplicates, Holds, Repeats
 from rankwell.core.tables.ranking import Hits, Ranking, hits_of_ranking
-from rankwell.errors import BadInput, BadUsage, UnknownName, naming
+from rankwell.errors import BadInput, BadUsage, UnknownName
 from rankwell.io.reader import Progress, ReadOptions
-from rankwell.store import Head, Source, packing, split_part
+from rankwell.store import Head, Source, naming, packing, split_part
 
 Place = str | Path
 Aspects = Literal["none", "groups", "intents"]

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from rankwell.core.tables.judgments import Judgments
-from rankwell.core.tables.names import Repeats, unique_rows
+from rankwell.core.tables import Judgments
+from rankwell.core.tables.columns import Repeats, unique_rows
 from rankwell.core.tables.ranking import Hits, Ranking
 from rankwell.errors import BadInput, BadLine, BadScore, DuplicateItem, UnknownName
 from rankwell.io.files import FORMATS, Request, file_format

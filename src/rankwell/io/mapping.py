@@ -9,9 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rankwell.core.kernels import native
-from rankwell.core.tables import Bools, Floats, Ints, TieRule, arrange, sort_ids
-from rankwell.core.tables.judgments import Judgments
-from rankwell.core.tables.ranking import Hits, Ranking, hits_of_ranking
+from rankwell.core.tables import Bools, Floats, Ints, Judgments, TieRule, sort_ids
+from rankwell.core.tables.ranking import Hits, Ranking, arrange, hits_of_ranking
 from rankwell.core.views.aspects import GroupRankings, IntentRankings
 from rankwell.core.views.judged import JudgedRankings
 from rankwell.core.views.preferences import PreferenceRankings, Preferences

@@ -8,14 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rankwell.core.kernels.arrays import as_real, map_npy, refuse_non_finite
-from rankwell.core.tables.embeddings import Embeddings
-from rankwell.core.tables.names import Holds
-from rankwell.core.tables.names import item_ids as as_ids
-from rankwell.core.tables.scores import Scores
-from rankwell.errors import BadInput, naming
+from rankwell.core.tables.columns import Holds
+from rankwell.core.tables.matrices import Embeddings, Scores, as_real, map_npy, refuse_non_finite
+from rankwell.core.tables.matrices import item_ids as as_ids
+from rankwell.errors import BadInput
 from rankwell.io.files import Request, choose_format, file_format, read_column
-from rankwell.store import Head, Source, split_part, write_text
+from rankwell.store import Head, Source, naming, split_part, write_text
 
 IDS_BESIDE = (".ids.txt", ".ids.json")
 """Suffixes of files of ids that are read without being named: `base.npy` has its ids in `base.ids.txt`."""

@@ -3,8 +3,8 @@
 import re
 from typing import Any
 
-from rankwell.core.tables.judgments import Judgments
-from rankwell.core.tables.names import unique_rows
+from rankwell.core.tables import Judgments
+from rankwell.core.tables.columns import unique_rows
 from rankwell.core.tables.ranking import Hits, Ranking
 from rankwell.errors import BadInput, BadLine, DuplicateItem
 from rankwell.io.files import Request, Texts, file_format

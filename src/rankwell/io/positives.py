@@ -11,13 +11,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rankwell.core.kernels.products import Groups
-from rankwell.core.tables import Ints
-from rankwell.core.tables.judgments import Judgments
-from rankwell.core.tables.names import Positions
-from rankwell.core.tables.scores import Positives
-from rankwell.errors import BadInput, BadUsage, DuplicateItem, naming
+from rankwell.core.tables import Ints, Judgments
+from rankwell.core.tables.matrices import Positions, Positives
+from rankwell.errors import BadInput, BadUsage, DuplicateItem
 from rankwell.io.files import find_judgments
-from rankwell.store import Source, decode_id
+from rankwell.store import Source, decode_id, naming
 
 _QUERY_WORDS = ("query", "q", "topic", "caption", "sentence", "text")
 _ITEM_WORDS = ("item", "doc", "document", "docno", "video", "clip", "image")

@@ -12,7 +12,7 @@ import numpy as np
 
 from rankwell.core.registry import Better
 from rankwell.core.tables import Summary, Unit, Values
-from rankwell.core.tables.names import parquet, quoted
+from rankwell.core.tables.columns import parquet, quoted
 from rankwell.errors import BadInput
 from rankwell.store import Source
 

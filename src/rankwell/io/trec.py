@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from rankwell.core.tables import Floats
-from rankwell.core.tables.judgments import Judgments
-from rankwell.core.tables.names import unique_rows
+from rankwell.core.tables import Floats, Judgments
+from rankwell.core.tables.columns import unique_rows
 from rankwell.core.tables.ranking import Hits, Ranking
 from rankwell.errors import BadInput, BadLine, DuplicateItem
 from rankwell.io.files import SURE, Request, file_format

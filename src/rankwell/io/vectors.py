@@ -13,11 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rankwell.core.kernels.arrays import as_real, choose_array, map_array, npy_header, row_blocks
 from rankwell.core.tables import Floats, Ints
-from rankwell.core.tables.embeddings import Embeddings
-from rankwell.core.tables.names import item_ids
-from rankwell.core.tables.scores import Scores
+from rankwell.core.tables.matrices import Embeddings, Scores, as_real, choose_array, item_ids, map_array, npy_header, row_blocks
 from rankwell.errors import BadInput, MissingExtra
 from rankwell.io.files import Request, file_format
 from rankwell.store import Head, Source, replacing

@@ -13,12 +13,12 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 
 from rankwell.core.kernels.products import Best, Counted, Exclude, ExcludedPairs, Exclusion, Groups, ProductHits, Shortlist, width
-from rankwell.core.kernels.similarity import Block, Metric, Reals, Space, metric_name, score_pairs
+from rankwell.core.kernels.similarity import Block, Metric, Reals, Space, score_pairs
 from rankwell.core.kernels.workers import in_threads, processors
 from rankwell.core.options import takes_options
 from rankwell.core.registry import Catalogue
 from rankwell.core.tables import Floats, Ints, RankCounts
-from rankwell.core.tables.embeddings import Embeddings, Vectors, as_embeddings
+from rankwell.core.tables.matrices import Embeddings, Vectors, as_embeddings
 from rankwell.core.tables.ranking import Ranking
 from rankwell.errors import BadInput, BadUsage, MissingExtra
 
@@ -104,7 +104,7 @@ class SearchOptions:
     query_block, item_block: numbers of vectors that are multiplied at once; None takes those that suit the backend.
     """
 
-    metric: str = "cosine"
+    metric: Metric = "cosine"
     exclude: Exclude = "none"
     groups: Groups | None = None
     backend: str = "numpy"
@@ -164,7 +164,7 @@ def ranks_of(
     parts = task.run(lambda part: _rank_part(task, part, wanted[part.start : part.stop]), 64 * wanted.shape[1])
     if not parts:
         none = np.zeros(wanted.shape, np.int64)
-        return RankCounts(none, none, np.zeros(wanted.shape), none)
+        return RankCounts(np.zeros(wanted.shape), none, none, none)
     return RankCounts(*(np.concatenate(column) for column in zip(*parts, strict=True)))
 
 
@@ -185,7 +185,7 @@ class _Task:
         self, queries: Embeddings | Vectors, items: Embeddings | Vectors, options: SearchOptions, progress: Progress | None
     ) -> None:
         self.queries, self.items = as_embeddings(queries), as_embeddings(items)
-        self.metric: Metric = metric_name(options.metric)
+        self.metric: Metric = options.metric
         self._backend, self._device, self._progress, self._done = BACKENDS[options.backend], options.device, progress, 0
         self._double, self._lock = False, Lock()
         self.query_block = self._backend.query_block if options.query_block is None else options.query_block
@@ -313,7 +313,7 @@ def _rank_part(task: _Task, part: _QueryRange, wanted: Ints) -> RankCounts | Non
         np.add.at(before, at, (near == mine) & (columns < wanted[at]))
     for counts in (above, tied, before):
         counts[wanted < 0] = -1
-    return RankCounts(above, tied, scores, before)
+    return RankCounts(scores, above, tied, before)
 
 
 def _blas_threads(number: int) -> AbstractContextManager[Any]:

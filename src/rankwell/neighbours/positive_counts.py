@@ -8,8 +8,7 @@ import numpy as np
 from rankwell.core.kernels.matrix_counts import ComparedScores, PositiveCounts, Progress, equal_rows, lots, names_of
 from rankwell.core.kernels.similarity import Block, Metric, Space, score_pairs
 from rankwell.core.tables import Bools, Floats, Ints
-from rankwell.core.tables.embeddings import Embeddings
-from rankwell.core.tables.scores import Positives
+from rankwell.core.tables.matrices import Embeddings, Positives
 from rankwell.errors import BadInput
 from rankwell.neighbours import ranks_of, search
 

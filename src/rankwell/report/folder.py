@@ -10,7 +10,7 @@ import numpy as np
 
 from rankwell.core.display import display
 from rankwell.core.tables import Values
-from rankwell.core.tables.names import quoted, sql_text
+from rankwell.core.tables.columns import quoted, sql_text
 from rankwell.errors import BadInput
 from rankwell.report import PER_QUERY_COLUMNS, Row, plain, render
 from rankwell.report.charts import CHARTS, ChartData, write_chart

@@ -12,7 +12,7 @@ import pytest
 import rankwell
 from rankwell import ranking_pairs
 from rankwell.conventions import CONVENTIONS
-from rankwell.core.tables.embeddings import Embeddings
+from rankwell.core.tables.matrices import Embeddings
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate
 from rankwell.neighbours import BACKENDS
 from rankwell.tasks.agreement.inputs import plan_measures

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from rankwell import report
-from rankwell.core.tables.embeddings import Embeddings
+from rankwell.core.tables.matrices import Embeddings
 from rankwell.io.matrices import read_embeddings
 from rankwell.tasks.agreement.vectors import vector_panel
 

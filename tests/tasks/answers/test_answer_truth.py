@@ -10,7 +10,7 @@ import pytest
 
 from answer_forms import PIAF_SAMPLE
 from rankwell.core.registry import parse_measure
-from rankwell.core.tables.judgments import Judgments
+from rankwell.core.tables import Judgments
 from rankwell.core.tables.ranking import Ranking, hits_of_ranking
 from rankwell.core.views.judged import JudgedRankings
 from rankwell.errors import BadInput, BadUsage, UnknownName

@@ -5,7 +5,7 @@ from random import Random
 import pytest
 
 from oracles import keywords as oracle
-from rankwell.core.tables.judgments import Judgments
+from rankwell.core.tables import Judgments
 from rankwell.errors import BadInput, BadUsage
 from rankwell.tasks.clips.annotations import Annotations, Keyword
 from rankwell.tasks.clips.formats import read_annotations

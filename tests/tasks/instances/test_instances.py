@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rankwell.core.tables.embeddings import Embeddings
+from rankwell.core.tables.matrices import Embeddings
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate, TieRefused, UnknownName
 from rankwell.evaluation.results import Results
 from rankwell.report import rules_line

@@ -15,7 +15,7 @@ from scipy.spatial import distance
 from rankwell import cli
 from rankwell.compat.sentence_transformers import PairEvaluator
 from rankwell.core.kernels.similarity import SIMILARITIES, pair_similarities
-from rankwell.core.tables.embeddings import Embeddings
+from rankwell.core.tables.matrices import Embeddings
 from rankwell.core.tables.pairs import Pairs, ScoredPairs, sample_pairs
 from rankwell.errors import BadInput, BadScore, BadUsage
 from rankwell.io.columns import read_numbers

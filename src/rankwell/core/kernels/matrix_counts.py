@@ -13,9 +13,8 @@ from numpy.typing import NDArray
 from rankwell.core.kernels import native
 from rankwell.core.kernels.products import greater_counts
 from rankwell.core.kernels.workers import in_threads, processors
-from rankwell.core.tables import Bools, Floats, Ints, RankCounts, offsets_of
-from rankwell.core.tables.names import Positions
-from rankwell.core.tables.scores import Positives, Scores
+from rankwell.core.tables import Bools, Floats, Ints, offsets_of
+from rankwell.core.tables.matrices import Positions, Positives, Scores
 from rankwell.errors import BadScore
 
 # Called with the rows read and the rows in all.
@@ -38,11 +37,6 @@ class PositiveCounts(NamedTuple):
     above: Ints
     tied: Ints
     before: Ints
-
-    @property
-    def ranks(self) -> RankCounts:
-        """The rank counts alone."""
-        return RankCounts(self.above, self.tied, self.scores, self.before)
 
 
 class Side(NamedTuple):

@@ -12,7 +12,7 @@ from rankwell.core.kernels import native
 from rankwell.core.kernels.similarity import Reals, Space
 from rankwell.core.kernels.workers import in_threads, processors
 from rankwell.core.tables import Bools, Floats, Ints
-from rankwell.core.tables.embeddings import Embeddings
+from rankwell.core.tables.matrices import Embeddings
 from rankwell.errors import BadInput, UnknownName
 
 Exclude = Literal["none", "self"]

@@ -15,7 +15,7 @@ from rankwell.core.kernels import native
 from rankwell.core.kernels.workers import in_threads
 from rankwell.core.registry import suggest
 from rankwell.core.tables import Bools, Floats, Ints
-from rankwell.core.tables.embeddings import Embeddings, Vectors
+from rankwell.core.tables.matrices import Embeddings, Vectors
 from rankwell.core.tables.pairs import Pairs
 from rankwell.errors import BadInput, BadScore, UnknownName
 
@@ -25,14 +25,6 @@ Reals = NDArray[Any]  # float32, or float64 where float32 distinguishes too litt
 _CELLS = 1 << 17  # numbers that are worked on at a time, so that they stay in the cache
 _SHORTEST, _LONGEST = 2.0**-250, 2.0**250
 _LONGEST_UNSCALED = 1e9  # products stay far from the largest float32
-
-
-def metric_name(name: str) -> Metric:
-    """The metric of this name. Raises UnknownName."""
-    for metric in get_args(Metric):
-        if metric == name:
-            return metric
-    raise UnknownName(f"unknown metric {name!r}; choose one of {', '.join(get_args(Metric))}.")
 
 
 def sum_rows(terms: Floats) -> Floats:

@@ -1,20 +1,20 @@
-"""Frozen columnar tables: flat arrays with offsets, the order of ids and of tied items, and values per query.
+"""Frozen columnar tables: flat arrays with offsets, the order of ids and of tied items, judgments, and values per query.
 
 Ids are text; every order of ids is the order of their UTF-8 bytes. Rank counts place an item among the items of its query under
 every tie rule, and sort no more than they must: a rank is one more than the number of items before it.
 """
 
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import isnan
-from typing import Any, Literal, NamedTuple, TypeVar, get_args, overload
+from typing import Any, Literal, NamedTuple, Self, TypeVar, get_args, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rankwell.errors import BadInput, UnknownName
+from rankwell.errors import BadInput, DuplicateItem, UnknownName
 from rankwell.store import encode_id
 
 Floats = NDArray[np.float64]
@@ -107,14 +107,14 @@ def ratio(part: Floats | Ints, whole: Floats | Ints | int) -> Floats:
 
 
 class RankCounts(NamedTuple):
-    """Numbers of items that score higher than an item, that score the same (itself too), and of those before it in the order.
+    """Scores of items, and numbers of items that score higher, that score the same (itself too), and of those placed earlier.
 
     Of any one shape; -1, and a score of NaN, for no item.
     """
 
+    scores: Floats
     above: Ints
     tied: Ints
-    scores: Floats
     before: Ints
 
 
@@ -124,76 +124,6 @@ def tie_rule(name: str) -> TieRule:
         if rule == name:
             return rule
     raise UnknownName(f"unknown tie rule {name!r}; choose one of {', '.join(TIE_RULES)}.")
-
-
-def rank_counts(scores: Floats, offsets: Ints, targets: Ints, item_bytes: Callable[[int], bytes], ties: TieRule) -> RankCounts:
-    """The counts of the target rows within their queries.
-
-    scores: (rows,) of whole queries in input order. offsets: (queries + 1,) where each query's rows begin.
-    targets: (hits,) rows, ascending. item_bytes: row -> id, called for rows inside a tie only.
-    Under `expected`, `optimistic`, `pessimistic` and `error`, `before` is that of input order: the view resolves them.
-    """
-    query = np.searchsorted(offsets, targets, side="right") - 1
-    start, stop = offsets[query], offsets[query + 1]
-    falls = scores[1:] <= scores[:-1]
-    if len(scores) > 1:
-        inner = offsets[(offsets > 0) & (offsets < len(scores))]
-        falls[inner - 1] = True
-    # climbs[i] counts the rows before i that are lower than their successor: a query without any is already sorted.
-    climbs = np.concatenate([[0], np.cumsum(~falls)]) if len(scores) else np.zeros(1, dtype=np.int64)
-    is_sorted = climbs[np.maximum(stop - 1, 0)] == climbs[start]
-    above, tied = _counts_in_sorted(scores, offsets, targets, start)
-    unsorted = query[~is_sorted]
-    for each in unsorted[np.diff(unsorted, prepend=-1) != 0].tolist():
-        mine = slice(*np.searchsorted(query, [each, each + 1]).tolist())
-        ordered = np.sort(scores[offsets[each] : offsets[each + 1]])
-        left = np.searchsorted(ordered, scores[targets[mine]], side="left")
-        right = np.searchsorted(ordered, scores[targets[mine]], side="right")
-        above[mine], tied[mine] = len(ordered) - right, right - left
-    before = np.zeros(len(targets), dtype=np.int64)
-    in_ties = np.flatnonzero(tied > 1)
-    # A tie is named by its query and the items above it; its members are put in order once, however many of them are targets.
-    order = in_ties[np.lexsort((above[in_ties], start[in_ties]))]
-    cuts = np.flatnonzero(np.diff(start[order]) | np.diff(above[order])) + 1
-    for group in np.split(order, cuts) if len(order) else ():
-        first = int(group[0])
-        rivals = start[first] + np.flatnonzero(scores[start[first] : stop[first]] == scores[targets[first]])
-        before[group] = _places(targets[group], rivals, item_bytes, ties)
-    return RankCounts(above, tied, scores[targets], before)
-
-
-def _counts_in_sorted(scores: Floats, offsets: Ints, targets: Ints, start: Ints) -> tuple[Ints, Ints]:
-    """Rows above and rows tied of the target rows, right where the query's scores never rise."""
-    new = np.ones(len(scores) + 1, dtype=np.bool_)
-    if len(scores):
-        np.not_equal(scores[1:], scores[:-1], out=new[1:-1])
-        new[offsets] = True
-    runs = np.flatnonzero(new)
-    run = np.searchsorted(runs, targets, side="right") - 1
-    return runs[run] - start, runs[np.minimum(run + 1, len(runs) - 1)] - runs[run]
-
-
-def _places(targets: Ints, rivals: Ints, item_bytes: Callable[[int], bytes], ties: TieRule) -> Ints:
-    """The place of each target row, from 0, among the rows it is tied with."""
-    if ties not in ("id-desc", "id-asc"):
-        return np.searchsorted(rivals, targets)
-    ordered = sorted(rivals.tolist(), key=item_bytes, reverse=ties == "id-desc")
-    place = {row: position for position, row in enumerate(ordered)}
-    return np.array([place[row] for row in targets.tolist()], dtype=np.int64)
-
-
-def arrange(scores: Floats, item_bytes: Callable[[int], bytes], ties: TieRule) -> Ints:
-    """(rows,) the rows of one query from first to last: by score, then by the tie rule (`input` where it names no order)."""
-    rows = np.argsort(-scores, kind="stable")
-    if ties not in ("id-desc", "id-asc"):
-        return rows
-    # Compared, not subtracted: scores beyond single precision are infinite there, and all the same.
-    ordered = scores[rows]
-    edges = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1], [True]]))
-    for first, last in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True):
-        if last - first > 1:
-            rows[first:last] = sorted(rows[first:last].tolist(), key=item_bytes, reverse=ties == "id-desc")
-    return rows
 
 
 Summary = Literal["mean", "sum", "median", "median_low", "median_floor", "geometric"]
@@ -280,3 +210,136 @@ class ValueRows(Sequence[dict[str, Any]]):
         if isinstance(index, slice):
             return list(self)[index]
         return next(itertools.islice(self, range(len(self))[index], None))
+
+
+@dataclass(frozen=True, eq=False)
+class Judgments:
+    """The judged items of each query, sorted by the bytes of query, aspect and item, so that no order of input rows shows.
+
+    queries: every query, also one without rows. offsets: (queries + 1,) where the rows of each query begin.
+    items: (rows,) ids. grades: (rows,) finite; below 0 means pooled but not judged, as in trec_eval.
+    aspects: (rows,) the judgment group or the intent (subtopic) of a row, or None where a query's items are judged once.
+    junk: (rows,) items to remove from every ranking and from the truth (the query itself, its own recording or camera).
+    """
+
+    queries: tuple[str, ...]
+    offsets: Ints
+    items: Sequence[str]
+    grades: Floats
+    aspects: Sequence[str] | None = None
+    junk: Bools | None = None
+
+    @classmethod
+    def from_rows(
+        cls,
+        queries: Sequence[str],
+        items: Sequence[str],
+        grades: Sequence[float] | Floats,
+        *,
+        aspects: Sequence[str] | None = None,
+        junk: Sequence[bool] | Bools | None = None,
+        all_queries: Iterable[str] = (),
+    ) -> Self:
+        """The table of rows given in any order; `all_queries` adds queries that have no row.
+
+        Raises DuplicateItem if a query judges an item twice (within one aspect), BadInput if a grade is not finite.
+        """
+        grade = np.asarray(grades, dtype=np.float64)
+        if not np.isfinite(grade).all():
+            row = int(np.flatnonzero(~np.isfinite(grade))[0])
+            raise BadInput(f"query {queries[row]!r}, item {items[row]!r}: the grade is {grade[row]}; grades are finite numbers.")
+        order = order_ids(queries, items) if aspects is None else order_ids(queries, aspects, items)
+        rows: list[int] = order.tolist()
+        names, counts = query_counts(queries, all_queries)
+        table = cls(
+            queries=tuple(names),
+            offsets=offsets_of(counts),
+            items=[items[row] for row in rows],
+            grades=grade[order],
+            aspects=None if aspects is None else [aspects[row] for row in rows],
+            junk=None if junk is None else np.asarray(junk, dtype=np.bool_)[order],
+        )
+        table._refuse_duplicates(rows)
+        return table
+
+    @classmethod
+    def from_dict(cls, judgments: Mapping[str, Mapping[str, float]]) -> Self:
+        """The table of a mapping query -> item -> grade."""
+        return cls.from_rows(
+            [query for query, graded in judgments.items() for _ in graded],
+            [item for graded in judgments.values() for item in graded],
+            [grade for graded in judgments.values() for grade in graded.values()],
+            all_queries=judgments,
+        )
+
+    def _refuse_duplicates(self, rows: list[int]) -> None:
+        starts = set(self.offsets.tolist())
+        items, aspects = self.items, self.aspects
+        for row in range(1, len(items)):
+            if items[row] == items[row - 1] and row not in starts and (aspects is None or aspects[row] == aspects[row - 1]):
+                query = self.queries[int(np.searchsorted(self.offsets, row, side="right")) - 1]
+                first, second = sorted((rows[row - 1] + 1, rows[row] + 1))
+                raise DuplicateItem(
+                    f"query {query!r} judges item {items[row]!r} twice, in rows {first} and {second}; keep one of them."
+                )
+
+    @cached_property
+    def query_of_row(self) -> Ints:
+        """(rows,) the index of each row's query."""
+        return np.repeat(np.arange(len(self.queries), dtype=np.int64), np.diff(self.offsets))
+
+    @cached_property
+    def index(self) -> dict[str, int]:
+        """The position of each query in `queries`."""
+        return {query: position for position, query in enumerate(self.queries)}
+
+    @cached_property
+    def flat(self) -> "Judgments":
+        """One row per query and item: an item judged under several aspects keeps its highest grade."""
+        if self.aspects is None:
+            return self
+        best: dict[tuple[int, str], tuple[float, bool]] = {}
+        junk = np.zeros(len(self.items), dtype=np.bool_) if self.junk is None else self.junk
+        for query, item, grade, bad in zip(
+            self.query_of_row.tolist(), self.items, self.grades.tolist(), junk.tolist(), strict=True
+        ):
+            known = best.get((query, item))
+            best[query, item] = (grade, bad) if known is None else (max(grade, known[0]), bad or known[1])
+        return Judgments.from_rows(
+            [self.queries[query] for query, _ in best],
+            [item for _, item in best],
+            [grade for grade, _ in best.values()],
+            junk=None if self.junk is None else [bad for _, bad in best.values()],
+            all_queries=self.queries,
+        )
+
+    @cached_property
+    def row_in_flat(self) -> Ints:
+        """(rows,) the row of `flat` that holds each row's query and item."""
+        if self.aspects is None:
+            return np.arange(len(self.items), dtype=np.int64)
+        flat = self.flat
+        place = {pair: row for row, pair in enumerate(zip(flat.query_of_row.tolist(), flat.items, strict=True))}
+        pairs = zip(self.query_of_row.tolist(), self.items, strict=True)
+        return np.fromiter((place[pair] for pair in pairs), dtype=np.int64, count=len(self.items))
+
+    def with_junk(self, excluded: Mapping[str, Iterable[str]]) -> "Judgments":
+        """The same truth with further items of some queries marked as junk, whether they are judged or not.
+
+        excluded: query -> items that must not count in it, such as the query itself. Unknown queries are skipped.
+        """
+        if self.aspects is not None:
+            raise BadInput("items cannot be excluded from judgments with groups or intents; use the flat table.")
+        marks = {(query, item) for query, items in excluded.items() if query in self.index for item in items}
+        owners = [self.queries[position] for position in self.query_of_row.tolist()]
+        known = set(zip(owners, self.items, strict=True))
+        added = sorted(marks - known)
+        old = np.zeros(len(self.items), dtype=np.bool_) if self.junk is None else self.junk
+        junk = [bad or pair in marks for bad, pair in zip(old.tolist(), zip(owners, self.items, strict=True), strict=True)]
+        return Judgments.from_rows(
+            owners + [query for query, _ in added],
+            [*self.items, *(item for _, item in added)],
+            np.concatenate([self.grades, np.zeros(len(added))]),
+            junk=junk + [True] * len(added),
+            all_queries=self.queries,
+        )

@@ -7,8 +7,7 @@ from typing import Self
 
 import numpy as np
 
-from rankwell.core.tables import Bools, Floats, Ints, RankCounts, TieRule, arrange, offsets_of, rank_counts, sort_ids
-from rankwell.core.tables.judgments import Judgments
+from rankwell.core.tables import Bools, Floats, Ints, Judgments, RankCounts, TieRule, offsets_of, sort_ids
 from rankwell.errors import BadScore, DuplicateItem
 from rankwell.store import encode_id
 
@@ -118,20 +117,75 @@ class Hits:
     unknown: Mapping[str, int] = field(default_factory=dict[str, int])
     top: Ranking | None = None
 
-    @classmethod
-    def of_counts(cls, query: Ints, row: Ints, counts: RankCounts, retrieved: Ints, present: Bools | None = None) -> Self:
-        """The hits of pairs counted in a matrix or among vectors. present: (queries,) None where the ranking has every query."""
-        everywhere: Bools = np.ones(len(retrieved), dtype=np.bool_)
-        return cls(
-            query=query,
-            row=row,
-            score=counts.scores,
-            above=counts.above,
-            tied=counts.tied,
-            before=counts.before,
-            retrieved=retrieved,
-            present=everywhere if present is None else present,
-        )
+
+def rank_counts(scores: Floats, offsets: Ints, targets: Ints, item_bytes: Callable[[int], bytes], ties: TieRule) -> RankCounts:
+    """The counts of the target rows within their queries.
+
+    scores: (rows,) of whole queries in input order. offsets: (queries + 1,) where each query's rows begin.
+    targets: (hits,) rows, ascending. item_bytes: row -> id, called for rows inside a tie only.
+    Under `expected`, `optimistic`, `pessimistic` and `error`, `before` is that of input order: the view resolves them.
+    """
+    query = np.searchsorted(offsets, targets, side="right") - 1
+    start, stop = offsets[query], offsets[query + 1]
+    falls = scores[1:] <= scores[:-1]
+    if len(scores) > 1:
+        inner = offsets[(offsets > 0) & (offsets < len(scores))]
+        falls[inner - 1] = True
+    # climbs[i] counts the rows before i that are lower than their successor: a query without any is already sorted.
+    climbs = np.concatenate([[0], np.cumsum(~falls)]) if len(scores) else np.zeros(1, dtype=np.int64)
+    is_sorted = climbs[np.maximum(stop - 1, 0)] == climbs[start]
+    above, tied = _counts_in_sorted(scores, offsets, targets, start)
+    unsorted = query[~is_sorted]
+    for each in unsorted[np.diff(unsorted, prepend=-1) != 0].tolist():
+        mine = slice(*np.searchsorted(query, [each, each + 1]).tolist())
+        ordered = np.sort(scores[offsets[each] : offsets[each + 1]])
+        left = np.searchsorted(ordered, scores[targets[mine]], side="left")
+        right = np.searchsorted(ordered, scores[targets[mine]], side="right")
+        above[mine], tied[mine] = len(ordered) - right, right - left
+    before = np.zeros(len(targets), dtype=np.int64)
+    in_ties = np.flatnonzero(tied > 1)
+    # A tie is named by its query and the items above it; its members are put in order once, however many of them are targets.
+    order = in_ties[np.lexsort((above[in_ties], start[in_ties]))]
+    cuts = np.flatnonzero(np.diff(start[order]) | np.diff(above[order])) + 1
+    for group in np.split(order, cuts) if len(order) else ():
+        first = int(group[0])
+        rivals = start[first] + np.flatnonzero(scores[start[first] : stop[first]] == scores[targets[first]])
+        before[group] = _places(targets[group], rivals, item_bytes, ties)
+    return RankCounts(scores[targets], above, tied, before)
+
+
+def _counts_in_sorted(scores: Floats, offsets: Ints, targets: Ints, start: Ints) -> tuple[Ints, Ints]:
+    """Rows above and rows tied of the target rows, right where the query's scores never rise."""
+    new = np.ones(len(scores) + 1, dtype=np.bool_)
+    if len(scores):
+        np.not_equal(scores[1:], scores[:-1], out=new[1:-1])
+        new[offsets] = True
+    runs = np.flatnonzero(new)
+    run = np.searchsorted(runs, targets, side="right") - 1
+    return runs[run] - start, runs[np.minimum(run + 1, len(runs) - 1)] - runs[run]
+
+
+def _places(targets: Ints, rivals: Ints, item_bytes: Callable[[int], bytes], ties: TieRule) -> Ints:
+    """The place of each target row, from 0, among the rows it is tied with."""
+    if ties not in ("id-desc", "id-asc"):
+        return np.searchsorted(rivals, targets)
+    ordered = sorted(rivals.tolist(), key=item_bytes, reverse=ties == "id-desc")
+    place = {row: position for position, row in enumerate(ordered)}
+    return np.array([place[row] for row in targets.tolist()], dtype=np.int64)
+
+
+def arrange(scores: Floats, item_bytes: Callable[[int], bytes], ties: TieRule) -> Ints:
+    """(rows,) the rows of one query from first to last: by score, then by the tie rule (`input` where it names no order)."""
+    rows = np.argsort(-scores, kind="stable")
+    if ties not in ("id-desc", "id-asc"):
+        return rows
+    # Compared, not subtracted: scores beyond single precision are infinite there, and all the same.
+    ordered = scores[rows]
+    edges = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1], [True]]))
+    for first, last in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True):
+        if last - first > 1:
+            rows[first:last] = sorted(rows[first:last].tolist(), key=item_bytes, reverse=ties == "id-desc")
+    return rows
 
 
 @dataclass(frozen=True, eq=False)

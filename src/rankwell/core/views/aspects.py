@@ -8,8 +8,7 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
-from rankwell.core.tables import Bools, Floats, Ints, gather, offsets_of
-from rankwell.core.tables.judgments import Judgments
+from rankwell.core.tables import Bools, Floats, Ints, Judgments, gather, offsets_of
 from rankwell.core.tables.ranking import Hits
 from rankwell.core.views.judged import JudgedRankings
 

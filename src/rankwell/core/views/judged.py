@@ -3,14 +3,27 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
-from rankwell.core.tables import Bools, Floats, Ints, TieRule, gather, offsets_of, order_ids, position_in_segment, running_sum
-from rankwell.core.tables.judgments import Judgments
+from rankwell.core.tables import (
+    Bools,
+    Floats,
+    Ints,
+    Judgments,
+    TieRule,
+    gather,
+    offsets_of,
+    order_ids,
+    position_in_segment,
+    running_sum,
+)
 from rankwell.core.tables.ranking import Hits
 from rankwell.errors import TieRefused
+
+if TYPE_CHECKING:
+    from rankwell.core.registry import Measure
 
 # How far down a measure looks: one number, one number per query, or everything.
 Depth = int | Ints | None
@@ -310,3 +323,23 @@ def _without_junk(hits: Hits, is_junk: Bools, queries: int) -> tuple[Ints, Ints,
         tied[mine] -= same.sum(axis=1)
         before[mine] -= earlier.sum(axis=1)
     return above, tied, before, retrieved
+
+
+def expected_values(measure: "Measure", view: JudgedRankings) -> Floats:
+    """(queries,) the expected value of a measure on a view in which all items of a query are tied (`constant`).
+
+    That is its chance level. Queries with as many items and the same grades have one, which is computed once for all of them: a
+    closed form may take time in proportion to the items. NaN where the measure has no closed form.
+    """
+    if measure.entry.view is not JudgedRankings or measure.entry.expected is None:
+        return np.full(len(view.queries), np.nan)
+    kinds = [
+        (n, view.judged_grades[start:stop].tobytes())
+        for n, start, stop in zip(
+            view.retrieved.tolist(), view.judged_offsets[:-1].tolist(), view.judged_offsets[1:].tolist(), strict=True
+        )
+    ]
+    first = {kind: query for query, kind in reversed(list(enumerate(kinds)))}
+    chosen = {kind: place for place, kind in enumerate(first)}
+    values = measure.entry.expected(view.take(np.array(list(first.values()), dtype=np.int64)), **dict(measure.given))
+    return values[np.array([chosen[kind] for kind in kinds], dtype=np.int64)]

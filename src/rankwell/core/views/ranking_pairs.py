@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, Self
 import numpy as np
 
 from rankwell.core.tables import Bools, Floats, Ints, gather, offsets_of, position_in_segment, running_sum
-from rankwell.core.views.ideal import expected_values
-from rankwell.core.views.judged import JudgedRankings
+from rankwell.core.views.judged import JudgedRankings, expected_values
 from rankwell.errors import BadInput, DuplicateItem
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from rankwell import __version__
 from rankwell.conventions import CONVENTIONS, LabelledMeasure, choose_measures
 from rankwell.core.options import Option, takes_options
 from rankwell.core.tables import Floats, offsets_of, sort_ids
-from rankwell.core.tables.names import Duplicates
+from rankwell.core.tables.columns import Duplicates
 from rankwell.core.tables.ranking import Ranking
 from rankwell.errors import BadUsage, NothingToEvaluate
 from rankwell.experiments.fusion.trials import (

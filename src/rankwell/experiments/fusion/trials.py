@@ -10,8 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rankwell.core.registry import Measure
-from rankwell.core.tables import Floats, Ints, RankCounts, offsets_of
-from rankwell.core.tables.judgments import Judgments
+from rankwell.core.tables import Floats, Ints, Judgments, offsets_of
 from rankwell.core.tables.ranking import Hits, Ranking
 from rankwell.core.views.judged import JudgedRankings
 from rankwell.errors import BadUsage, NothingToEvaluate
@@ -178,8 +177,8 @@ class _Block:
                     judged.append(graded[lists.items[row]])
         places, retrieved = np.array(rows, dtype=np.int64), np.diff(lists.offsets)
         nothing = np.zeros(len(rows), dtype=np.int64)
-        counts = RankCounts(np.arange(len(rows)), nothing + 1, nothing.astype(np.float64), nothing)
-        hits = Hits.of_counts(lists.owner[places], np.array(judged, dtype=np.int64), counts, retrieved, retrieved > 0)
+        counts = (nothing.astype(np.float64), np.arange(len(rows)), nothing + 1, nothing)
+        hits = Hits(lists.owner[places], np.array(judged, dtype=np.int64), *counts, retrieved, retrieved > 0)
         return _JudgedLists(lists, places, hits.row, JudgedRankings.join(self._truth, hits))
 
 

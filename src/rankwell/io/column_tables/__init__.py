@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 
 from rankwell.core.kernels import native
-from rankwell.core.tables import Ints, offsets_of
-from rankwell.core.tables.judgments import Judgments
-from rankwell.core.tables.names import Columns, Repeats, quoted, sql_text
+from rankwell.core.tables import Ints, Judgments, offsets_of
+from rankwell.core.tables.columns import Columns, Repeats, quoted, sql_text
 from rankwell.core.tables.ranking import Hits, Ranking, Rows, hits_of_rows
 from rankwell.errors import BadInput, DuplicateItem
 from rankwell.io.column_tables.numeric import (

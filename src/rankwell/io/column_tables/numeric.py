@@ -6,11 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rankwell.core.kernels.arrays import USUAL, as_real
 from rankwell.core.tables import Floats
-from rankwell.core.tables.embeddings import Embeddings
-from rankwell.core.tables.names import choose_column, item_ids, known_columns, parquet, quoted
-from rankwell.core.tables.scores import Scores
+from rankwell.core.tables.columns import choose_column, known_columns, parquet, quoted
+from rankwell.core.tables.matrices import USUAL, Embeddings, Scores, as_real, item_ids
 from rankwell.errors import BadInput, BadScore
 from rankwell.io.column_tables.table import PAR1, ColumnTable, Dialect, connected, first_line, glimpse, on_disk
 from rankwell.io.files import Request

@@ -12,7 +12,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from rankwell.core.tables.names import Columns, Holds, choose_columns, known_columns, likelihood, parquet, quoted, sql_text
+from rankwell.core.tables.columns import Columns, Holds, choose_columns, known_columns, likelihood, parquet, quoted, sql_text
 from rankwell.errors import BadInput, BadLine, BadScore
 from rankwell.store import Head, Source
 

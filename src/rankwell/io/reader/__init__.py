@@ -14,8 +14,7 @@ from rankwell.core.kernels import native
 from rankwell.store import decode_id
 
 if TYPE_CHECKING:
-    from rankwell.core.tables import Floats, Ints, TieRule
-    from rankwell.core.tables.judgments import Judgments
+    from rankwell.core.tables import Floats, Ints, Judgments, TieRule
     from rankwell.core.tables.ranking import Hits, Ranking
     from rankwell.store import Source
 
@@ -148,7 +147,7 @@ class JudgedRows(NamedTuple):
         """The same as a table."""
         import numpy as np
 
-        from rankwell.core.tables.judgments import Judgments
+        from rankwell.core.tables import Judgments
 
         offsets, grades = np.frombuffer(self.offsets, dtype=np.int64), np.frombuffer(self.grades, dtype=np.float64)
         return Judgments(self.queries, offsets.copy(), self.items, grades.copy(), self.aspects)

@@ -15,8 +15,7 @@ from rankwell.core.kernels import native
 from rankwell.io.reader import SLACK, HitRows, TopRows
 
 if TYPE_CHECKING:
-    from rankwell.core.tables import TieRule
-    from rankwell.core.tables.judgments import Judgments
+    from rankwell.core.tables import Judgments, TieRule
     from rankwell.core.tables.ranking import Hits
     from rankwell.errors import BadInput
     from rankwell.io.reader import JudgedRows, Layout, Progress, ReadOptions

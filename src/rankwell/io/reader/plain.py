@@ -20,8 +20,7 @@ from rankwell.store import encode_id
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from rankwell.core.tables import TieRule
-    from rankwell.core.tables.judgments import Judgments
+    from rankwell.core.tables import Judgments, TieRule
     from rankwell.core.tables.ranking import Hits
     from rankwell.io.reader import Layout, Progress
     from rankwell.store import Source

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from rankwell.core.tables import Bools, Floats, Ints
-from rankwell.core.tables.names import parquet
+from rankwell.core.tables.columns import parquet
 from rankwell.io.result_folder import DETAILS, connected, read_table, reading
 from rankwell.report.page import MOST_RELEVANT, MOST_RESULTS, PlacedFolder
 

@@ -11,11 +11,9 @@ from typing import Any, NamedTuple, get_args
 import numpy as np
 
 from rankwell.conventions import CONVENTIONS, Convention
-from rankwell.core.kernels.arrays import refuse_non_finite
 from rankwell.core.registry import Measure, measure_names, parse_measure
 from rankwell.core.tables import Floats, Ints
-from rankwell.core.tables.embeddings import Embeddings, align
-from rankwell.core.tables.names import named_places
+from rankwell.core.tables.matrices import Embeddings, align, named_places, refuse_non_finite
 from rankwell.core.views.ranking_pairs import Gains, Listed, RankingPairs
 from rankwell.errors import BadInput, BadUsage, UnknownName
 from rankwell.io.files import read_column

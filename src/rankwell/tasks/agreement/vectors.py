@@ -9,9 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rankwell.core.kernels.arrays import row_blocks
 from rankwell.core.tables import Floats, Ints
-from rankwell.core.tables.embeddings import Embeddings
+from rankwell.core.tables.matrices import Embeddings, row_blocks
 from rankwell.errors import BadInput, BadUsage
 from rankwell.stats import rounded
 

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from rankwell.conventions import CONVENTIONS, Convention, LabelledMeasure, choose_measures
 from rankwell.core.registry import Measure, measure_names, parse_measure
-from rankwell.core.tables.names import Repeats
+from rankwell.core.tables.columns import Repeats
 from rankwell.errors import BadUsage
 from rankwell.tasks.answers.answer_pairs import AnswerPairs, Extra, Missing
 from rankwell.tasks.answers.conventions import AnswerConvention

@@ -9,8 +9,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from rankwell.core.registry import Measure, parse_measure
-from rankwell.core.tables import Bools, TieRule
-from rankwell.core.tables.judgments import Judgments
+from rankwell.core.tables import Bools, Judgments, TieRule
 from rankwell.core.tables.ranking import Hits, Ranking
 from rankwell.core.views.aspects import GroupRankings
 from rankwell.core.views.judged import JudgedRankings

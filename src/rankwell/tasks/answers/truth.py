@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from itertools import accumulate, pairwise
 from typing import Literal
 
-from rankwell.core.tables.judgments import Judgments
+from rankwell.core.tables import Judgments
 from rankwell.core.tables.ranking import Ranking
 from rankwell.errors import BadInput, BadUsage, UnknownName
 from rankwell.media.texts import Containment, containment

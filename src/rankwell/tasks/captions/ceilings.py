@@ -8,13 +8,11 @@ from typing import NamedTuple
 import numpy as np
 
 from rankwell.core.registry import Measure
-from rankwell.core.tables import Floats, Ints, MatrixTies, RankCounts, offsets_of, position_in_segment
-from rankwell.core.tables.judgments import Judgments
+from rankwell.core.tables import Floats, Ints, Judgments, MatrixTies, offsets_of, position_in_segment
+from rankwell.core.tables.matrices import Positives
 from rankwell.core.tables.ranking import Hits
-from rankwell.core.tables.scores import Positives
-from rankwell.core.views.ideal import ideal_if_shared
 from rankwell.core.views.judged import JudgedRankings
-from rankwell.evaluation.judged import Ceiling
+from rankwell.evaluation.judged import Ceiling, ideal_if_shared
 from rankwell.measures.first_rank import averaged, reads_best_only
 
 _MEANS = ("mean", "sum")
@@ -119,9 +117,9 @@ class CopyCeilings:
         chosen = order[first]
         many = rows[chosen]
         owner, within = np.repeat(owners, many), position_in_segment(offsets_of(many))
-        counts = RankCounts(np.repeat(above[chosen], many), np.repeat(tied[chosen], many), np.zeros(len(owner)), within)
-        hits = Hits.of_counts(owner, self.judgments.offsets[owner] + within, counts, self.retrieved)
-        return JudgedRankings.join(self.judgments, hits)
+        counts = (np.zeros(len(owner)), np.repeat(above[chosen], many), np.repeat(tied[chosen], many), within)
+        rows, present = self.judgments.offsets[owner] + within, np.ones(len(self.retrieved), dtype=np.bool_)
+        return JudgedRankings.join(self.judgments, Hits(owner, rows, *counts, self.retrieved, present))
 
 
 def choices_among(right: Positives, first: Ints, order: Ints | None) -> Choices:

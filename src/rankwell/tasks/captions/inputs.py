@@ -9,11 +9,9 @@ import numpy as np
 
 from rankwell.core.kernels.matrix_counts import ComparedScores
 from rankwell.core.kernels.products import Groups
-from rankwell.core.kernels.similarity import Metric, metric_name
+from rankwell.core.kernels.similarity import Metric
 from rankwell.core.tables import Ints
-from rankwell.core.tables.embeddings import Embeddings
-from rankwell.core.tables.names import Positions, named_places
-from rankwell.core.tables.scores import Matrix, Positives, Scores
+from rankwell.core.tables.matrices import Embeddings, Matrix, Positions, Positives, Scores, named_places
 from rankwell.errors import BadInput, BadUsage
 from rankwell.io import files as io
 from rankwell.io.columns import read_numbers
@@ -42,7 +40,7 @@ class CaptionInputs:
         self.metric: Metric = "cosine"
         self.runs: Mapping[str, Scores | tuple[Embeddings, Embeddings]]
         if scores is None:
-            self.rules["metric"] = self.metric = metric_name(options.metric or "cosine")
+            self.rules["metric"] = self.metric = options.metric or "cosine"
             tables = read_embeddings(queries, ids=query_ids), read_embeddings(gallery, ids=item_ids)
             self.runs = dict.fromkeys(named_places([("", queries)], ["embeddings"]), tables)
             self.names = tables[0].names(), tables[1].names()

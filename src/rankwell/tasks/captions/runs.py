@@ -9,11 +9,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from rankwell.core.registry import Measure
-from rankwell.core.tables import Bools, Floats, Ints, MatrixTies, offsets_of, order_ids, tie_order
-from rankwell.core.tables.judgments import Judgments
-from rankwell.core.tables.names import Positions
+from rankwell.core.tables import Bools, Floats, Ints, Judgments, MatrixTies, offsets_of, order_ids, tie_order
+from rankwell.core.tables.matrices import Positions, Positives
 from rankwell.core.tables.ranking import Hits, Ranking
-from rankwell.core.tables.scores import Positives
 from rankwell.core.views.judged import JudgedRankings
 from rankwell.errors import NothingToEvaluate
 from rankwell.evaluation.details import Details, details_of
@@ -97,7 +95,7 @@ class CaptionRun(JudgedRun):
             counts = compared.count(right, transposed=from_video, best=best, order=place, progress=progress)
         order = None if isinstance(names, Positions) else order_ids(list(names))
         judgments, retrieved = right.judgments(names, items), np.full(right.n_queries, n_items, dtype=np.int64)
-        hits = Hits.of_counts(right.owner[counts.pairs], counts.pairs, counts.ranks, retrieved)
+        hits = Hits(right.owner[counts.pairs], *counts, retrieved, np.ones(right.n_queries, dtype=np.bool_))
         view = JudgedRankings.join(judgments, hits)
         return cls(
             name=name,

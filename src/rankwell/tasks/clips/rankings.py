@@ -8,9 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 from rankwell.core.kernels.products import Exclude, Groups
-from rankwell.core.tables import Floats, Ints, RankCounts, TieRule, offsets_of, order_ids
-from rankwell.core.tables.embeddings import Embeddings
-from rankwell.core.tables.judgments import Judgments
+from rankwell.core.tables import Floats, Ints, Judgments, RankCounts, TieRule, offsets_of, order_ids
+from rankwell.core.tables.matrices import Embeddings
 from rankwell.core.tables.ranking import Hits, Ranking, hits_of_ranking
 from rankwell.errors import BadInput
 from rankwell.neighbours import ranks_of, search
@@ -153,7 +152,7 @@ class ClipVectors:
         rows = np.flatnonzero((listed >= 0) & (row_of_query[judgments.query_of_row] >= 0))
         counts = self._rank_counts(row_of_query, judgments.query_of_row[rows], listed[rows])
         retrieved = np.where(row_of_query >= 0, self.items.n - self._excluded(judgments.queries), 0)
-        found = Hits.of_counts(judgments.query_of_row[rows], rows, counts, retrieved, row_of_query >= 0)
+        found = Hits(judgments.query_of_row[rows], rows, *counts, retrieved, row_of_query >= 0)
         return found if least is None else _at_least(found, least, self._count_at_least(row_of_query, least))
 
     def first(self, depth: int) -> Mapping[str, ClipList]:
@@ -228,7 +227,7 @@ class ClipVectors:
             )
             above[rows], tied[rows], before[rows] = found.above[inside], found.tied[inside], found.before[inside]
             scores[rows] = found.scores[inside]
-        return RankCounts(above, tied, scores, before)
+        return RankCounts(scores, above, tied, before)
 
     def _count_at_least(self, row_of_query: Ints, least: float) -> Ints:
         """(queries,) number of items of that similarity or more; only unfinished lists are searched deeper."""

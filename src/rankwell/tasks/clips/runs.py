@@ -8,11 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rankwell.core.registry import Measure
-from rankwell.core.tables import Bools, Floats, Ints, TieRule, Values, ratio
-from rankwell.core.tables.judgments import Judgments
+from rankwell.core.tables import Bools, Floats, Ints, Judgments, TieRule, Values, ratio
 from rankwell.core.tables.ranking import Hits
-from rankwell.core.views.ideal import expected_values
-from rankwell.core.views.judged import JudgedRankings
+from rankwell.core.views.judged import JudgedRankings, expected_values
 from rankwell.errors import BadInput
 from rankwell.evaluation.judged import Ceiling, JudgedRun, MeasuredQueries, ReferenceLevels
 from rankwell.evaluation.results import (

@@ -6,10 +6,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rankwell.core.kernels.arrays import as_real
-from rankwell.core.kernels.similarity import metric_name
-from rankwell.core.tables import TieRule, arrange, tie_rule
-from rankwell.core.tables.embeddings import Embeddings
+from rankwell.core.tables import TieRule, tie_rule
+from rankwell.core.tables.matrices import Embeddings, as_real
+from rankwell.core.tables.ranking import arrange
 from rankwell.encoders import load_encoder
 from rankwell.engines.live_engine import LiveEngine
 from rankwell.errors import BadInput, BadUsage
@@ -120,7 +119,7 @@ def _of_vectors(inputs: ClipInputs) -> RankedClips:
     vectors = ClipVectors(
         queries,
         items,
-        metric=metric_name(inputs.metric or "cosine"),
+        metric=inputs.metric or "cosine",
         ties=rule,
         exclude_self=inputs.by_clips and not inputs.is_cut_first,
         labels=inputs.drives if inputs.by_clips else None,

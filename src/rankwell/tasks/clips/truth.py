@@ -10,8 +10,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from rankwell.core.tables import Bools, Floats, Ints, offsets_of, sort_ids
-from rankwell.core.tables.judgments import Judgments
+from rankwell.core.tables import Bools, Floats, Ints, Judgments, offsets_of, sort_ids
 from rankwell.errors import BadInput, BadUsage
 from rankwell.tasks.clips.annotations import Annotations, Keyword
 from rankwell.tasks.clips.rankings import ClipList

@@ -8,8 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rankwell.core.tables.embeddings import Embeddings
-from rankwell.core.tables.scores import Scores
+from rankwell.core.tables.matrices import Embeddings, Scores
 from rankwell.encoders import ImageSettings, load_image_encoder, parse_size
 from rankwell.encoders.runs import encode_images
 from rankwell.errors import BadInput, BadUsage

@@ -8,9 +8,8 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from rankwell.core.tables import Bools, Ints, order_ids
-from rankwell.core.tables.judgments import Judgments
-from rankwell.core.tables.scores import Positives
+from rankwell.core.tables import Bools, Ints, Judgments, order_ids
+from rankwell.core.tables.matrices import Positives
 from rankwell.errors import BadInput, BadUsage, DuplicateItem, NothingToEvaluate
 from rankwell.tasks.instances.conventions import Excluded, Level
 

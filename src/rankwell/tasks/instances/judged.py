@@ -10,8 +10,8 @@ import numpy as np
 
 from rankwell.core.registry import Measure
 from rankwell.core.tables import Bools, Floats, Ints, MatrixTies, offsets_of, tie_order
+from rankwell.core.tables.matrices import Positives
 from rankwell.core.tables.ranking import Hits, Ranking
-from rankwell.core.tables.scores import Positives
 from rankwell.core.views.judged import JudgedRankings
 from rankwell.errors import TieRefused
 from rankwell.evaluation.details import Details, details_of
@@ -60,7 +60,7 @@ class InstanceRun(JudgedRun):
         counts = aligned.compared.count(pairs, transposed=False, best=False, order=place, progress=progress)
         present = row_of >= 0
         retrieved = np.where(present, len(aligned.references), 0).astype(np.int64)
-        hits = Hits.of_counts(truth.owner[order], order, counts.ranks, retrieved, present)
+        hits = Hits(truth.owner[order], order, *counts[1:], retrieved, present)
         junk = np.bincount(truth.owner[truth.junk], minlength=len(truth.queries))
         # All references that are not junk could be found, whether the run has them or not.
         candidates = (len(truth.references) - junk).astype(np.int64)

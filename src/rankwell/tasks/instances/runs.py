@@ -8,11 +8,9 @@ from typing import Any
 import numpy as np
 
 from rankwell.core.kernels.matrix_counts import ComparedScores
-from rankwell.core.kernels.similarity import Metric, metric_name
+from rankwell.core.kernels.similarity import Metric
 from rankwell.core.tables import Ints
-from rankwell.core.tables.embeddings import Embeddings
-from rankwell.core.tables.names import Place, Positions, name_places
-from rankwell.core.tables.scores import Scores
+from rankwell.core.tables.matrices import Embeddings, Place, Positions, Scores, name_places
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate
 from rankwell.io.files import read_column
 from rankwell.io.matrices import read_embeddings, read_scores
@@ -47,7 +45,7 @@ class InstanceRuns:
             raise BadUsage(
                 "give scores, embeddings of all images, or embeddings of both sides (--queries with --references): one of three."
             )
-        metric = metric_name(options.metric or "cosine")
+        metric = options.metric or "cosine"
         if present[2]:
             tables = (read_embeddings(queries, ids=options.query_ids), read_embeddings(references, ids=options.reference_ids))
             name = options.run or name_places([_place(references)], ["embeddings"])[0]

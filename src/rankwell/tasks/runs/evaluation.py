@@ -7,8 +7,7 @@ from typing import Any, NamedTuple
 from rankwell.conventions import LabelledMeasure, Rules, choose_measures
 from rankwell.core.options import takes_options
 from rankwell.core.registry import measure_names
-from rankwell.core.tables import Bools
-from rankwell.core.tables.judgments import Judgments
+from rankwell.core.tables import Bools, Judgments
 from rankwell.core.tables.ranking import Hits
 from rankwell.core.views.judged import JudgedRankings
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate

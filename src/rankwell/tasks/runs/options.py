@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from rankwell.core.options import ConventionName, InputData, MeasureNames, Option
-from rankwell.core.tables.names import Duplicates
+from rankwell.core.tables.columns import Duplicates
 from rankwell.stats import Intervals
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from rankwell.core.tables import gather, order_ids
-from rankwell.core.tables.names import Repeats, unique_rows
+from rankwell.core.tables.columns import Repeats, unique_rows
 from rankwell.core.tables.ranking import Ranking
 from rankwell.errors import BadInput, DuplicateItem
 from rankwell.tasks.answers.answer_pairs import Predictions, Questions

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from rankwell.core.tables.names import item_ids
+from rankwell.core.tables.matrices import item_ids
 from rankwell.errors import BadInput, BadUsage, DuplicateItem, NothingToEvaluate
 from rankwell.io.files import read_column
 from rankwell.media.images import VIDEO_SUFFIXES, is_media, list_media

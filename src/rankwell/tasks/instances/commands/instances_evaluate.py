@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from rankwell import report
-from rankwell.core.tables.names import Place, name_places
+from rankwell.core.tables.matrices import Place, name_places
 from rankwell.errors import BadUsage
 from rankwell.evaluation.results import Results
 from rankwell.media.contact_sheet import picture_columns, pictured, sheets_of, write_sheets

@@ -10,8 +10,7 @@ from typing import Any
 
 from rankwell.core.kernels.similarity import Similarity, pair_similarities, similarity_name
 from rankwell.core.tables import Floats
-from rankwell.core.tables.embeddings import matching_rows
-from rankwell.core.tables.names import Positions
+from rankwell.core.tables.matrices import Positions, matching_rows
 from rankwell.core.tables.pairs import Pairs, ScoredPairs, sample_pairs
 from rankwell.errors import BadInput, BadUsage
 from rankwell.io.columns import read_numbers

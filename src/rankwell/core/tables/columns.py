@@ -1,91 +1,11 @@
 """Names: of items without ids, of tables without names, of columns in other tools' tables, and as SQL literals."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, overload
+from typing import Literal, NamedTuple
 
-import numpy as np
-
-from rankwell.errors import BadInput, BadUsage
-from rankwell.store import decode_id, split_part
-
-
-class Positions(Sequence[str]):
-    """Names of things without names: `0`, `1`, and so on, made on request; or those of some positions."""
-
-    def __init__(self, n: int | Sequence[int]) -> None:
-        self._range = range(n) if isinstance(n, int) else n
-
-    @overload
-    def __getitem__(self, index: int) -> str: ...
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[str]: ...
-    def __getitem__(self, index: int | slice) -> str | Sequence[str]:
-        found = self._range[index]
-        return str(found) if isinstance(found, int) else list(map(str, found))
-
-    def __len__(self) -> int:
-        return len(self._range)
-
-
-class Place(NamedTuple):
-    """The place of a table. name: as given, or empty. path: the file or folder, or None. part: within the file."""
-
-    name: str
-    path: Path | None
-    part: str = ""
-
-
-def name_places(
-    places: Sequence[Place], otherwise: Sequence[str], *, what: str = "embeddings", example: str = "teacher=a/vectors.npy"
-) -> list[str]:
-    """A name for each: the given one, else the file's stem, the parent folder's name where stems are equal.
-
-    otherwise: the name of a table that has neither name nor file. what, example: how the error speaks of them. Raises BadUsage
-    for a repeated name.
-    """
-    stems = [_stem(place) if not place.name else "" for place in places]
-    parents = [place.path.resolve().parent for place in places if place.path is not None and not place.name]
-    names = [
-        place.name or (place.path.resolve().parent.name if _clashes(stem, stems, parents) and place.path else stem) or other
-        for place, stem, other in zip(places, stems, otherwise, strict=True)
-    ]
-    double = next((name for name in names if names.count(name) > 1), None)
-    if double is not None:
-        raise BadUsage(f"two of the {what} are called {double!r}; name them, as in {example}.")
-    return names
-
-
-def named_places(things: Sequence[tuple[str, Any]], otherwise: Sequence[str], **words: str) -> dict[str, Any]:
-    """Tables by name: the given one, that of `NAME=PLACE`, else as in `name_places`, whose parameters the others are.
-
-    things: pairs of a name, empty where none is given, and a place or data.
-    """
-    places, tables = list[Place](), list[Any]()
-    for name, thing in things:
-        path, part = None, ""
-        if isinstance(thing, (str, Path)):
-            text, equals, rest = str(thing).partition("=")
-            if equals and not name and not Path(split_part(thing)[0]).exists():
-                name, thing = text, rest
-            path, part = split_part(thing)
-        places.append(Place(name, None if path is None else Path(path), part))
-        tables.append(thing)
-    return dict(zip(name_places(places, otherwise, **words), tables, strict=True))
-
-
-def _clashes(stem: str, stems: Sequence[str], parents: Sequence[Path]) -> bool:
-    """Whether files in different folders have the same stem."""
-    return bool(stem) and stems.count(stem) > 1 and len(set(parents)) > 1
-
-
-def _stem(place: Place) -> str:
-    if place.path is None:
-        return ""
-    name = place.path.resolve().name
-    return ":".join(filter(None, (name.rpartition(".")[0] or name, place.part)))
-
+from rankwell.errors import BadInput
 
 Holds = Literal["run", "judgments", "texts", "preferences", "embeddings", "scores", "column", "numbers", "records"]
 Duplicates = Literal["error", "first", "best"]
@@ -247,19 +167,3 @@ def parquet(path: Path, *, numbered: bool = False) -> str:
     plain = "".join(f"[{letter}]" if letter in "*?[" else letter for letter in str(path))
     number = "file_row_number=true, " if numbered else ""
     return f"read_parquet({sql_text(plain)}, {number}hive_partitioning=false, binary_as_string=true)"
-
-
-def item_ids(values: Iterable[Any]) -> list[str]:
-    """Ids as strings: strings unchanged, bytes decoded, integers written out. Raises BadInput for the first of another type."""
-    return [_item_id(value, row) for row, value in enumerate(values)]
-
-
-def _item_id(value: Any, row: int) -> str:
-    if isinstance(value, bytes):
-        value = decode_id(value)
-    if isinstance(value, (int, np.integer)) and not isinstance(value, bool):
-        return str(int(value))
-    if not isinstance(value, str) or not value:
-        shown = "nothing" if value in (None, "") else f"{str(value)[:40]!r}, a {type(value).__name__},"
-        raise BadInput(f"row {row} has {shown}; expected an id, a string or an integer.")
-    return str(value)

@@ -11,10 +11,10 @@ import pytest
 from make import grades
 from rankwell import judged_rankings
 from rankwell.core.registry import MEASURES, parse_measure
-from rankwell.core.tables.judgments import Judgments
-from rankwell.core.views.ideal import constant, expected_values, ideal, ideal_if_shared
-from rankwell.core.views.judged import JudgedRankings
+from rankwell.core.tables import Judgments
+from rankwell.core.views.judged import JudgedRankings, expected_values
 from rankwell.errors import BadInput
+from rankwell.evaluation.judged import constant, ideal, ideal_if_shared
 from variants import JUDGED, variants
 
 Truth = dict[str, dict[str, float]]

@@ -1,0 +1,419 @@
+"""Matrices: scores of queries and items, embeddings, the right items of each query, and the names of rows and columns."""
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import IO, Any, Literal, NamedTuple, Self, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rankwell.core.tables import Bools, Ints, Judgments, offsets_of
+from rankwell.errors import BadInput, BadScore, BadUsage, DuplicateItem
+from rankwell.store import decode_id, split_part
+
+Matrix = NDArray[Any]
+Vectors = NDArray[Any]
+DTYPES: tuple[str, ...] = ("float16", "float32", "float64", "int8", "uint8")
+
+USUAL = ("embeddings", "vectors", "embedding", "vector", "emb")
+"""What an array of vectors, or a column of them, is called where it is not alone."""
+
+_BLOCK = 1 << 20
+
+
+def map_array(
+    path: Path, kind: np.dtype[Any], shape: tuple[int, ...], *, offset: int = 0, order: Literal["C", "F"] = "C", last: bool = True
+) -> NDArray[Any]:
+    """The array that lies in a file from an offset on, read only and read when looked at.
+
+    last: whether the file has to end with it. Raises BadInput where the file ends earlier, or later than it may.
+    """
+    wanted, found = offset + math.prod(shape) * kind.itemsize, path.stat().st_size
+    said = f"{' × '.join(map(str, shape))} {kind.name}"
+    if found < wanted:
+        raise BadInput(f"the file ends early: {said} need {wanted} bytes, it has {found}; fetch or write it again.")
+    if last and found > wanted:
+        raise BadInput(f"{found - wanted} bytes follow after {said}; was something appended? Write it again.")
+    if 0 in shape:
+        return np.empty(shape, dtype=kind)
+    return np.memmap(path, dtype=kind, mode="r", offset=offset, shape=shape, order=order)
+
+
+def npy_header(stream: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
+    """Shape, whether in Fortran order, and kind of an array, from the beginning of a stream, which is then at its numbers.
+
+    Raises BadInput for a damaged header and for pickled arrays.
+    """
+    try:
+        version = np.lib.format.read_magic(stream)
+        # Version 3 differs only in how it writes names of fields, which no array of numbers has.
+        read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+        shape, fortran, kind = read(stream)
+    except ValueError as error:
+        raise BadInput(f"the .npy header is damaged or ends early ({str(error).splitlines()[0]}); write it again.") from error
+    if kind.hasobject:
+        raise BadInput("an array of Python objects, which is pickled and never opened; save numbers: array.astype('float32').")
+    return shape, fortran, kind
+
+
+def map_npy(path: Path) -> NDArray[Any]:
+    """The array of an `.npy` file as a memory map, in C or Fortran order. Raises BadInput for a damaged or pickled one."""
+    with path.open("rb") as stream:
+        shape, fortran, kind = npy_header(stream)
+        return map_array(path, kind, shape, offset=stream.tell(), order="F" if fortran else "C")
+
+
+def choose_array(shapes: Mapping[str, tuple[int, ...]], name: str, file: str) -> str:
+    """The name of the array of vectors: the asked one, else the only one with two dimensions, else the one with a usual name.
+
+    Raises BadInput that lists the arrays and says how to name one.
+    """
+    listed = ", ".join(f"{key!r} ({' × '.join(map(str, shape)) or 'one number'})" for key, shape in shapes.items()) or "none"
+    if name:
+        if name not in shapes:
+            raise BadInput(f"there is no array named {name!r}; the file has {listed}.")
+        return name
+    flat = [key for key, shape in shapes.items() if len(shape) == 2]
+    usual = [key for key in flat if key.lower() in USUAL]
+    chosen = flat if len(flat) == 1 else usual
+    if len(chosen) != 1:
+        what = "no array with two dimensions" if not flat else f"{len(flat)} arrays with two dimensions"
+        example = f"; name one, as in {Path(file).name}:{flat[0]}" if flat else ""
+        raise BadInput(f"{what}; the file has {listed}{example}.")
+    return chosen[0]
+
+
+def as_real(vectors: NDArray[Any]) -> NDArray[Any]:
+    """The array as it is; integers of more than 8 bits, as in `.ivecs`, as float64."""
+    return np.asarray(vectors).astype(np.float64) if vectors.dtype.kind in "iu" and vectors.dtype.itemsize > 1 else vectors
+
+
+def row_blocks(rows: int, dimension: int, block: int | None = None) -> Iterator[slice]:
+    """Slices that cover the rows, each small enough for its numbers to stay in the processor's cache."""
+    size = block or max(1, _BLOCK // max(dimension, 1))
+    return (slice(start, min(start + size, rows)) for start in range(0, rows, size))
+
+
+def refuse_non_finite(table: "Embeddings") -> None:
+    """Looks at every number. Raises BadScore naming the first that is NaN or infinite, its row and column."""
+    if table.vectors.dtype.kind != "f":
+        return
+    for rows in row_blocks(*table.vectors.shape):
+        block = table.vectors[rows]
+        with np.errstate(invalid="ignore", over="ignore"):
+            # A sum is finite only if all its parts are, and costs less than looking at each.
+            if np.isfinite(block.sum(dtype=np.float64 if block.dtype.itemsize > 4 else np.float32)):
+                continue
+        wrong = np.argwhere(~np.isfinite(block))
+        if len(wrong):
+            row, column = wrong[0].tolist()
+            place = table.place(rows.start + row)
+            raise BadScore(
+                f"{place}, column {column}: {block[row, column]}; expected a finite number. Correct or drop the vector."
+            )
+
+
+class Positions(Sequence[str]):
+    """Names of things without names: `0`, `1`, and so on, made on request; or those of some positions."""
+
+    def __init__(self, n: int | Sequence[int]) -> None:
+        self._range = range(n) if isinstance(n, int) else n
+
+    @overload
+    def __getitem__(self, index: int) -> str: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[str]: ...
+    def __getitem__(self, index: int | slice) -> str | Sequence[str]:
+        found = self._range[index]
+        return str(found) if isinstance(found, int) else list(map(str, found))
+
+    def __len__(self) -> int:
+        return len(self._range)
+
+
+class Place(NamedTuple):
+    """The place of a table. name: as given, or empty. path: the file or folder, or None. part: within the file."""
+
+    name: str
+    path: Path | None
+    part: str = ""
+
+
+def name_places(
+    places: Sequence[Place], otherwise: Sequence[str], *, what: str = "embeddings", example: str = "teacher=a/vectors.npy"
+) -> list[str]:
+    """A name for each: the given one, else the file's stem, the parent folder's name where stems are equal.
+
+    otherwise: the name of a table that has neither name nor file. what, example: how the error speaks of them. Raises BadUsage
+    for a repeated name.
+    """
+    stems = [_stem(place) if not place.name else "" for place in places]
+    parents = [place.path.resolve().parent for place in places if place.path is not None and not place.name]
+    names = [
+        place.name or (place.path.resolve().parent.name if _clashes(stem, stems, parents) and place.path else stem) or other
+        for place, stem, other in zip(places, stems, otherwise, strict=True)
+    ]
+    double = next((name for name in names if names.count(name) > 1), None)
+    if double is not None:
+        raise BadUsage(f"two of the {what} are called {double!r}; name them, as in {example}.")
+    return names
+
+
+def named_places(things: Sequence[tuple[str, Any]], otherwise: Sequence[str], **words: str) -> dict[str, Any]:
+    """Tables by name: the given one, that of `NAME=PLACE`, else as in `name_places`, whose parameters the others are.
+
+    things: pairs of a name, empty where none is given, and a place or data.
+    """
+    places, tables = list[Place](), list[Any]()
+    for name, thing in things:
+        path, part = None, ""
+        if isinstance(thing, (str, Path)):
+            text, equals, rest = str(thing).partition("=")
+            if equals and not name and not Path(split_part(thing)[0]).exists():
+                name, thing = text, rest
+            path, part = split_part(thing)
+        places.append(Place(name, None if path is None else Path(path), part))
+        tables.append(thing)
+    return dict(zip(name_places(places, otherwise, **words), tables, strict=True))
+
+
+def _clashes(stem: str, stems: Sequence[str], parents: Sequence[Path]) -> bool:
+    """Whether files in different folders have the same stem."""
+    return bool(stem) and stems.count(stem) > 1 and len(set(parents)) > 1
+
+
+def _stem(place: Place) -> str:
+    if place.path is None:
+        return ""
+    name = place.path.resolve().name
+    return ":".join(filter(None, (name.rpartition(".")[0] or name, place.part)))
+
+
+def item_ids(values: Iterable[Any]) -> list[str]:
+    """Ids as strings: strings unchanged, bytes decoded, integers written out. Raises BadInput for the first of another type."""
+    return [_item_id(value, row) for row, value in enumerate(values)]
+
+
+def _item_id(value: Any, row: int) -> str:
+    if isinstance(value, bytes):
+        value = decode_id(value)
+    if isinstance(value, (int, np.integer)) and not isinstance(value, bool):
+        return str(int(value))
+    if not isinstance(value, str) or not value:
+        shown = "nothing" if value in (None, "") else f"{str(value)[:40]!r}, a {type(value).__name__},"
+        raise BadInput(f"row {row} has {shown}; expected an id, a string or an integer.")
+    return str(value)
+
+
+@dataclass(frozen=True, eq=False)
+class Scores:
+    """Similarities of queries (rows) and items (columns), higher is better; they may be memory-mapped and are never changed.
+
+    matrix: (queries, items) real numbers of any kind. query_ids, item_ids: all different; None where positions are the names.
+    NaN and infinite scores are looked for by whoever reads them all. Raises BadInput for another shape, for kinds other than
+    real numbers, for an empty gallery and for another number of ids; DuplicateItem for an id that appears twice.
+    """
+
+    matrix: Matrix
+    query_ids: Sequence[str] | None = None
+    item_ids: Sequence[str] | None = None
+
+    def __post_init__(self) -> None:
+        shape, kind = self.matrix.shape, self.matrix.dtype
+        if len(shape) != 2:
+            raise BadInput(f"the scores have shape {shape}; expected a table with a row per query and a column per item.")
+        if kind.kind not in "fiub" or kind.itemsize > 8:
+            raise BadInput(f"the scores are of type {kind}; expected real numbers. Convert them with .astype('float32').")
+        for what, number in (("no query (no row)", shape[0]), ("an empty gallery (no column)", shape[1])):
+            if not number:
+                raise BadInput(f"the scores have shape {shape}: {what}; expected at least one of each.")
+        for what, ids, number in (("row", self.query_ids, shape[0]), ("column", self.item_ids, shape[1])):
+            if ids is not None:
+                _refuse_ids(what, ids, number)
+
+    @property
+    def query_names(self) -> Sequence[str]:
+        """(queries,) the ids, or the positions as text."""
+        return Positions(self.matrix.shape[0]) if self.query_ids is None else self.query_ids
+
+    @property
+    def item_names(self) -> Sequence[str]:
+        """(items,) the ids, or the positions as text."""
+        return Positions(self.matrix.shape[1]) if self.item_ids is None else self.item_ids
+
+    def place(self, row: int, column: int) -> str:
+        """The name of a score in messages: row and column, from 0, and their ids where they have any."""
+        query = "" if self.query_ids is None else f" ({self.query_ids[row]!r})"
+        item = "" if self.item_ids is None else f" ({self.item_ids[column]!r})"
+        return f"row {row}{query}, column {column}{item}"
+
+
+def _refuse_ids(what: str, ids: Sequence[str], number: int) -> None:
+    if len(ids) != number:
+        raise BadInput(f"{len(ids)} ids for {number} {what}s of scores; every {what} has one id.")
+    seen: dict[str, int] = {}
+    for position, name in enumerate(ids):
+        if seen.setdefault(name, position) != position:
+            raise DuplicateItem(
+                f"id {name!r} stands for {what}s {seen[name]} and {position} of the scores; ids are all different."
+            )
+
+
+@dataclass(frozen=True, eq=False)
+class Positives:
+    """The items that are right for each query, by position; a query may have none.
+
+    offsets: (queries + 1,) where the items of each query begin. items: (pairs,) positions, ascending within a query.
+    """
+
+    offsets: Ints
+    items: Ints
+    n_items: int
+
+    @classmethod
+    def of(cls, queries: Ints, items: Ints, n_queries: int, n_items: int) -> Self:
+        """The table of pairs in any order. Raises DuplicateItem for a pair that is given twice."""
+        order = np.lexsort((items, queries))
+        rows, columns = queries[order], items[order]
+        twice = np.flatnonzero((np.diff(rows) == 0) & (np.diff(columns) == 0))
+        if twice.size:
+            row, column = int(rows[twice[0]]), int(columns[twice[0]])
+            raise DuplicateItem(f"row {row} has the positive {column} twice; name every positive once.")
+        return cls(offsets_of(np.bincount(rows, minlength=n_queries).astype(np.int64)), columns, n_items)
+
+    @classmethod
+    def diagonal(cls, n_queries: int, n_items: int) -> Self:
+        """Each query's positive is the item of the same position. Raises BadInput unless there are as many of both."""
+        if n_queries != n_items:
+            shape = f"{n_queries} rows (queries) and {n_items} columns (items)"
+            raise BadInput(f"scores of {shape} have no diagonal of positives; name them, as a list per row.")
+        return cls(np.arange(n_items + 1, dtype=np.int64), np.arange(n_items, dtype=np.int64), n_items)
+
+    @property
+    def n_queries(self) -> int:
+        """Number of queries."""
+        return len(self.offsets) - 1
+
+    @cached_property
+    def counts(self) -> Ints:
+        """(queries,) how many positives each query has."""
+        return np.diff(self.offsets)
+
+    @cached_property
+    def owner(self) -> Ints:
+        """(pairs,) the query of each pair."""
+        return np.repeat(np.arange(self.n_queries, dtype=np.int64), self.counts)
+
+    @cached_property
+    def transposed(self) -> "Positives":
+        """The queries that are right for each item."""
+        return Positives.of(self.items, self.owner, self.n_items, self.n_queries)
+
+    def only(self, queries: Ints) -> "Positives":
+        """The table of some queries, in the order given."""
+        counts = self.counts[queries]
+        offsets = offsets_of(counts)
+        rows = np.arange(int(offsets[-1])) - np.repeat(offsets[:-1], counts) + np.repeat(self.offsets[queries], counts)
+        return Positives(offsets, self.items[rows], self.n_items)
+
+    def is_best(self, scores: Matrix) -> Bools:
+        """(pairs,) whether a pair's score is the greatest of its query's pairs; several where they tie. scores: (pairs,)."""
+        some = np.flatnonzero(self.counts)
+        if not some.size:
+            return np.zeros(0, dtype=np.bool_)
+        return scores == np.repeat(np.maximum.reduceat(scores, self.offsets[some]), self.counts[some])
+
+    def judgments(self, queries: Sequence[str], items: Sequence[str]) -> Judgments:
+        """The same as judgments of grade 1, a row per pair; queries keep their order."""
+        listed: list[int] = self.items.tolist()
+        return Judgments(
+            queries=tuple(queries), offsets=self.offsets, items=[items[item] for item in listed], grades=np.ones(len(self.items))
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Embeddings:
+    """Vectors by id; the vectors may be memory-mapped and are never changed.
+
+    ids: (n,) all different; None where positions are the names. vectors: (n, d) float16, float32, float64, int8 or uint8.
+    NaN, infinite and zero vectors are looked for by whoever reads the vectors, for it is the reading that takes time.
+    Raises BadInput for another shape or type, or another number of ids; DuplicateItem for an id that appears twice.
+    """
+
+    ids: Sequence[str] | None
+    vectors: Vectors
+
+    def __post_init__(self) -> None:
+        shape, kind = self.vectors.shape, self.vectors.dtype
+        if len(shape) != 2 or not shape[1]:
+            raise BadInput(f"the array has shape {shape}; embeddings are a table (vectors, dimensions).")
+        if kind.newbyteorder("=").name not in DTYPES:
+            raise BadInput(f"the array has type {kind}; embeddings are {', '.join(DTYPES)}; convert it with .astype.")
+        if self.ids is None:
+            return
+        if len(self.ids) != shape[0]:
+            raise BadInput(f"{len(self.ids)} ids for {shape[0]} vectors; every vector has one id.")
+        if len(set(self.ids)) < len(self.ids):
+            seen: dict[str, int] = {}
+            for row, name in enumerate(self.ids):
+                if name in seen:
+                    raise DuplicateItem(f"id {name!r} appears in rows {seen[name]} and {row}; expected different ids.")
+                seen[name] = row
+
+    @property
+    def n(self) -> int:
+        """Number of vectors."""
+        return int(self.vectors.shape[0])
+
+    @property
+    def dimensions(self) -> int:
+        """Number of dimensions of a vector."""
+        return int(self.vectors.shape[1])
+
+    def names(self) -> Sequence[str]:
+        """(n,) the ids, or the positions as text."""
+        return Positions(self.n) if self.ids is None else self.ids
+
+    def place(self, row: int) -> str:
+        """The name of a vector in messages: its row, and its id where it has one."""
+        return f"row {row}" if self.ids is None else f"row {row} (id {self.ids[row]!r})"
+
+
+def as_embeddings(vectors: Embeddings | Vectors) -> Embeddings:
+    """Embeddings as they are; a plain array with positions for names. Raises BadInput as `Embeddings` does."""
+    if isinstance(vectors, Embeddings):
+        return vectors
+    if not isinstance(vectors, np.ndarray):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise BadInput(f"embeddings cannot be taken from a {type(vectors).__name__}; give Embeddings or a NumPy array.")
+    return Embeddings(None, vectors)
+
+
+def align(reference: Embeddings, other: Embeddings, here: str, there: str) -> Embeddings:
+    """The other table with its rows in the order and under the names of the reference; not copied where they are in order.
+
+    Rows belong together by id where both have ids, else by position. here, there: what errors call the two.
+    Raises BadInput where an id is on one side only, or, without ids on both, where there are not as many vectors of both.
+    """
+    rows = matching_rows(reference, other, here, there)
+    in_order = np.array_equal(rows, np.arange(len(rows)))
+    return Embeddings(reference.ids, other.vectors if in_order else other.vectors[rows])
+
+
+def matching_rows(reference: Embeddings, other: Embeddings, here: str, there: str) -> Ints:
+    """(n,) the row of the other table that belongs to each row of the reference; rules and errors are those of `align`."""
+    if reference.ids is None or other.ids is None:
+        if reference.n != other.n:
+            raise BadInput(
+                f"{here} has {reference.n} vectors, {there} has {other.n}; without ids on both sides they are matched by "
+                "position, which takes as many of both."
+            )
+        return np.arange(other.n, dtype=np.int64)
+    place = {name: row for row, name in enumerate(other.ids)}
+    for one, two, names, known in ((here, there, reference.ids, place), (there, here, other.ids, set(reference.ids))):
+        lacking = [name for name in names if name not in known]
+        if lacking:
+            raise BadInput(f"{len(lacking)} ids of {one} are not in {two}, first {lacking[0]!r}; embed the same items.")
+    return np.array([place[name] for name in reference.ids], dtype=np.int64)
