@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import rankwell
+from rankwell.conventions import CONVENTIONS, read_conventions
 from rankwell.core.catalogue import INDEX, Catalogue, folders_of, modules_of
 
 _HEAD = "# Written by `make docs`; do not edit. kind, name, module, text\n"
@@ -28,6 +29,9 @@ def indices() -> dict[Path, str]:
     add = Catalogue[Any].add
     Catalogue.add = _note
     try:
+        for package in folders_of(CONVENTIONS.folder):
+            for file in (_SOURCE / package.replace(".", "/")).glob("*.toml"):
+                rows[package] |= {(CONVENTIONS.kind, name, file.stem, "") for name in read_conventions(file)}
         for each in pkgutil.walk_packages(rankwell.__path__, "rankwell."):
             if not each.name.endswith("__main__"):
                 importlib.import_module(each.name)

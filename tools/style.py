@@ -284,7 +284,8 @@ class Checker:
         if path.suffix == ".py" and not path.is_relative_to(ROOT / "tests"):
             yield from self.in_python(path, content)
             return
-        texts = {".py": names_of_tests, ".js": script_texts, ".c": script_texts, ".h": script_texts}.get(path.suffix, page_texts)
+        scripts = dict.fromkeys((".js", ".c", ".h", ".toml"), script_texts)
+        texts = {".py": names_of_tests, **scripts}.get(path.suffix, page_texts)
         yield from self._findings(path, content.split("\n"), texts(content))
 
     def _findings(self, path: Path, lines: list[str], texts: Iterable[Text]) -> Iterator[Finding]:
@@ -325,12 +326,12 @@ def shared_names(paths: Iterable[Path]) -> Iterator[Finding]:
 
 
 def files_of(paths: Iterable[Path]) -> list[Path]:
-    """The files below the paths that are checked: Python, scripts, C, Markdown and HTML; not the guide, nor npm's packages."""
+    """The files below the paths that are checked, of every kind of text; not the guide, nor npm's packages."""
     found = {
         file.resolve()
         for path in paths
         for file in (path.rglob("*") if path.is_dir() else [path])
-        if file.suffix in (".py", ".js", ".c", ".h", ".md", ".html")
+        if file.suffix in (".py", ".js", ".c", ".h", ".toml", ".md", ".html")
         and file.resolve() != ROOT / GUIDE
         and "node_modules" not in file.parts
     }

@@ -1,6 +1,8 @@
 """Conventions: every word leads to a measure, every rule to a choice that exists."""
 
 from collections.abc import Mapping
+from types import UnionType
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import pytest
 
@@ -9,6 +11,10 @@ from rankwell.conventions import CONVENTIONS, Rules, choose_measures
 from rankwell.core.registry import parse_measure
 from rankwell.core.tables import TIE_RULES
 from rankwell.errors import BadUsage, UnknownName
+from rankwell.tasks.agreement.conventions import AgreementConvention
+from rankwell.tasks.answers.conventions import AnswerConvention
+from rankwell.tasks.captions.conventions import CaptionConvention
+from rankwell.tasks.instances.conventions import InstanceConvention
 
 
 @pytest.mark.parametrize("name", list(CONVENTIONS))
@@ -21,6 +27,43 @@ def test_every_word_and_default_of_a_convention_is_a_measure(name: str):
     assert entry.ties in TIE_RULES
     assert entry.source
     assert entry.title
+
+
+OWN = {
+    "agreement": AgreementConvention(),
+    "answers": AnswerConvention(()),
+    "captions": CaptionConvention(),
+    "instances": InstanceConvention(),
+}
+
+
+@pytest.mark.parametrize("name", list(CONVENTIONS))
+def test_every_field_of_a_convention_has_a_value_of_its_type(name: str):
+    entry = CONVENTIONS[name]
+
+    assert _wrong_fields(entry) == []
+    assert entry.tasks.keys() <= OWN.keys()
+    assert [_wrong_fields(entry.rules_of(task, usual)) for task, usual in OWN.items()] == [[]] * len(OWN)
+
+
+def _wrong_fields(entry: Any) -> list[str]:
+    hints = get_type_hints(type(entry))
+    return [field for field, value in entry._asdict().items() if not _fits(value, hints[field])]
+
+
+def _fits(value: Any, hint: Any) -> bool:
+    kind, parts = get_origin(hint), get_args(hint)
+    if hint is Any:
+        return True
+    if kind is Literal:
+        return value in parts
+    if kind in (Union, UnionType):
+        return any(_fits(value, each) for each in parts)
+    if kind is tuple:
+        return isinstance(value, tuple) and all(_fits(each, parts[0]) for each in value)
+    if kind is Mapping:
+        return isinstance(value, dict) and all(_fits(name, parts[0]) and _fits(each, parts[1]) for name, each in value.items())
+    return _wrong_fields(value) == [] if hasattr(hint, "_fields") else isinstance(value, hint)
 
 
 def _parses(text: str, words: Mapping[str, str]) -> bool:

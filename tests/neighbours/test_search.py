@@ -81,11 +81,11 @@ def test_every_type_gives_the_neighbours_of_exact_arithmetic(metric, dtype, back
 @pytest.mark.parametrize("metric", METRICS)
 def test_block_sizes_change_no_byte(metric, backend):
     rng = np.random.default_rng(4)
-    items = np.concatenate([near_ties(5, 150, 9), rng.standard_normal((150, 9)).astype(np.float32) * 1e6])
+    items = np.concatenate([near_ties(5, 50, 9), rng.standard_normal((50, 9)).astype(np.float32) * 1e6])
     items[::10] = items[7]
     whole_blocks = bytes_of(search(items, items, k=11, metric=metric, exclude="self", backend=backend))
 
-    for query_block, item_block in [(1, 300), (7, 7), (300, 1), (1000, 1000), (13, 100)]:
+    for query_block, item_block in [(1, 100), (7, 7), (100, 1), (1000, 1000), (13, 30)]:
         found = search(
             items, items, k=11, metric=metric, exclude="self", backend=backend, query_block=query_block, item_block=item_block
         )

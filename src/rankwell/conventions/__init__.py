@@ -1,10 +1,12 @@
 """Conventions of other tools: the meaning of their words, their rules and units, and the user's choices that precede them.
 
-Files hold data only, one per family of sources. Those of a single task are in its folder, `tasks/<task>/conventions/`.
+A TOML file for each family of sources; those of a single task are in its folder, `tasks/<task>/conventions/`.
 """
 
+import tomllib
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, NamedTuple
+from pathlib import Path
+from typing import Any, Literal, NamedTuple, TypeVar
 
 from rankwell.core.registry import Catalogue, Measure, parse_measure
 from rankwell.core.tables import TieRule, Unit, tie_rule
@@ -13,6 +15,7 @@ from rankwell.errors import BadUsage, UnknownName
 QueryRule = Literal["truth", "run", "both"]
 NoRelevantRule = Literal["empty", "skip", "error"]
 UnjudgedRule = Literal["nonrelevant", "skip"]
+OwnRules = TypeVar("OwnRules", bound=tuple[Any, ...])
 
 
 class Convention(NamedTuple):
@@ -41,7 +44,7 @@ class Convention(NamedTuple):
     unit: Unit = "share"
     population_sd: bool = False
     averaged: tuple[str, ...] = ()
-    tasks: Mapping[str, Any] = {}
+    tasks: Mapping[str, Mapping[str, Any]] = {}
     notes: tuple[str, ...] = ()
     rule_notes: Mapping[str, tuple[str, ...]] = {}
 
@@ -49,14 +52,25 @@ class Convention(NamedTuple):
         """The factor and the unit with which it reports values of a unit."""
         return (100.0, "percent") if self.unit == "percent" and unit == "share" else (1.0, unit)
 
+    def rules_of(self, task: str, usual: OwnRules) -> OwnRules:
+        """A task's own options under this convention, of the type of `usual`; `usual` itself where it has none."""
+        return type(usual)(**self.tasks[task]) if task in self.tasks else usual
 
-CONVENTIONS: Catalogue[Convention] = Catalogue("conventions", "convention")
+
+def _frozen(value: Any) -> Any:
+    """Tuples in place of a file's lists."""
+    if isinstance(value, dict):
+        return {name: _frozen(each) for name, each in value.items()}
+    return tuple(map(_frozen, value)) if isinstance(value, list) else value
 
 
-def convention(entry: Convention) -> Convention:
-    """Files a convention under its name and returns it."""
-    CONVENTIONS.add(entry.name, entry)
-    return entry
+def read_conventions(file: Path) -> dict[str, Convention]:
+    """The conventions in a file: a table for each, under its name."""
+    tables = tomllib.loads(file.read_text(encoding="utf-8"))
+    return {name: Convention(name, **_frozen(table)) for name, table in tables.items()}
+
+
+CONVENTIONS: Catalogue[Convention] = Catalogue("conventions", "convention", read=read_conventions)
 
 
 class LabelledMeasure(NamedTuple):

@@ -55,10 +55,12 @@ def index_of(package: str) -> list[IndexRow] | None:
 
 
 def modules_of(package: str) -> list[str]:
-    """The modules of a package by their full names, in alphabetical order."""
+    """The modules and the TOML files of a package by their full names, in alphabetical order."""
     import pkgutil
 
-    return [f"{package}.{module.name}" for module in pkgutil.iter_modules(importlib.import_module(package).__path__)]
+    folder = importlib.import_module(package).__path__[0]
+    names = [each.name for each in pkgutil.iter_modules([folder])] + [file.stem for file in Path(folder).glob("*.toml")]
+    return [f"{package}.{name}" for name in sorted(names)]
 
 
 @cache
@@ -84,10 +86,13 @@ class Catalogue(Generic[Entry]):
     """The entries of one kind in a folder of the package, in the tasks' folders of that name, and in other packages.
 
     group: the entry points of other packages that add entries; consulted only for a name that no index has, and when listing.
+    read: reads the entries of a TOML file, where the folder holds such files in place of modules.
     """
 
-    def __init__(self, folder: str, kind: str, group: str | None = None) -> None:
-        self.folder, self.kind, self._group = folder, kind, group
+    def __init__(
+        self, folder: str, kind: str, group: str | None = None, read: Callable[[Path], Mapping[str, Entry]] | None = None
+    ) -> None:
+        self.folder, self.kind, self._group, self._read = folder, kind, group, read
         self._entries: dict[str, Entry] = {}
 
     def add(self, name: str, entry: Entry) -> None:
@@ -114,8 +119,16 @@ class Catalogue(Generic[Entry]):
             homes.update((row.name, row.module) for row in rows or () if row.kind == self.kind)
             if rows is None:
                 for module in modules_of(package):
-                    importlib.import_module(module)
+                    self._load(module)
         return homes
+
+    def _load(self, module: str) -> None:
+        """Registers what a module or a TOML file has."""
+        if self._read is None:
+            importlib.import_module(module)
+            return
+        for name, entry in self._read(_PACKAGE.joinpath(*module.split(".")[1:-1], module.rpartition(".")[2] + ".toml")).items():
+            self._entries.setdefault(name, entry)
 
     @property
     def foreign(self) -> frozenset[str]:
@@ -136,7 +149,7 @@ class Catalogue(Generic[Entry]):
         if name in self._entries:
             return True
         if name in self._homes:
-            importlib.import_module(self._homes[name])
+            self._load(self._homes[name])
         elif self._group is not None and name in self.foreign:
             load_entry_point(self._group, name)
             if name not in self._entries:

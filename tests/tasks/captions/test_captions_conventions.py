@@ -16,7 +16,7 @@ DIRECTIONS = ("t2v", "v2t")
 
 
 def options_of(name: str) -> CaptionConvention:
-    return CONVENTIONS[name].tasks["captions"]
+    return CONVENTIONS[name].rules_of("captions", CaptionConvention())
 
 
 def own_words(name: str, side: str) -> Mapping[str, str]:

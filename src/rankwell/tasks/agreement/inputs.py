@@ -237,8 +237,7 @@ def convention_of(options: AgreementOptions) -> Convention:
 
 def cuts_gold(convention: Convention) -> bool:
     """Whether as many first items of the reference are relevant as the cut-off says, at each cut-off."""
-    rules: AgreementConvention = convention.tasks.get("agreement", AgreementConvention())
-    return rules.gold_depth == "cut"
+    return convention.rules_of("agreement", AgreementConvention()).gold_depth == "cut"
 
 
 class MeasurePlan(NamedTuple):

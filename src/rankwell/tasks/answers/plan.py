@@ -97,11 +97,11 @@ class AnswerWords(NamedTuple):
 
 def answer_rules(name: str) -> AnswerConvention:
     """The rules of a convention for answers. Raises BadUsage for one that has none, UnknownName for an unknown convention."""
-    found = CONVENTIONS[name].tasks.get("answers")
-    if found is None:
+    convention = CONVENTIONS[name]
+    if "answers" not in convention.tasks:
         known = [each for each in CONVENTIONS if "answers" in CONVENTIONS[each].tasks]
         raise BadUsage(f"the convention {name} does not judge answers to questions; there are {', '.join(known)}.")
-    return found
+    return convention.rules_of("answers", AnswerConvention(()))
 
 
 def compares_positions(measure: Measure) -> bool:

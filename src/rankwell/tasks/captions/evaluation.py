@@ -71,7 +71,7 @@ def captions(
     [('0', 1.0), ('1', 2.0)]
     """
     rules = CONVENTIONS[options.convention]
-    own: CaptionConvention = rules.tasks.get("captions", CaptionConvention())
+    own = rules.rules_of("captions", CaptionConvention())
     directions = _directions(rules, own, options)
     check_intervals(options.intervals, options.seed)
     names, aggregates = named_aggregates(measure_names(options.measures), rules, options.direction)
@@ -385,7 +385,7 @@ def named_aggregates(names: Sequence[str] | None, convention: Convention, which:
     Raises BadUsage for a sum over both directions where only one is requested.
     """
     if names is None:
-        rules: CaptionConvention = convention.tasks.get("captions", CaptionConvention())
+        rules = convention.rules_of("captions", CaptionConvention())
         return None, [name for name in rules.aggregates if name != "rsum" or which == "both"]
     measures = [name for name in names if name not in _AGGREGATES]
     aggregates = [name for name in names if name in _AGGREGATES]

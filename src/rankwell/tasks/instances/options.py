@@ -190,7 +190,7 @@ class InstanceRules:
         With positives, queries without a label are not absent. Raises UnknownName and BadUsage.
         """
         convention = convention_of(options.convention)
-        reading: InstanceConvention = convention.tasks.get("instances", InstanceConvention(exclude=("self",)))
+        reading = convention.rules_of("instances", InstanceConvention(exclude=("self",)))
         own = options.exclude
         words = own.replace(",", " ").split() if isinstance(own, str) else None if own is None else list(own)
         if words is not None and words != ["none"]:
@@ -228,7 +228,7 @@ def taking_part(images: Images, options: InstanceOptions) -> Images:
 def labelled_measures(options: InstanceOptions) -> tuple[tuple[LabelledMeasure, ...], bool]:
     """The measures, and whether TP/PRED is among them."""
     rules, cut = convention_of(options.convention), options.cut
-    reading: InstanceConvention = rules.tasks.get("instances", InstanceConvention())
+    reading = rules.rules_of("instances", InstanceConvention())
     listed, ks = measure_names(options.measures), CUTOFFS if options.k is None else cutoffs(options.k)
     named = reading.labels if listed is None else NAMED in listed
     texts = list(rules.defaults) if listed is None else [text for text in listed if text != NAMED]
