@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rankwell.core.tables import TIE_RULES
-from rankwell.io.reader import ReadOptions
+from rankwell.io.reader.lines import ReadOptions
 from rankwell.store import decode_id
 
 # Number -> id, never empty, and the same for no two numbers, whichever two of the forms they have.

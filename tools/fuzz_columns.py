@@ -31,7 +31,7 @@ from rankwell.core.tables import Judgments
 from rankwell.core.tables.ranking import Hits, Ranking, hits_of_ranking
 from rankwell.errors import RankwellError
 from rankwell.io.files import find_hits
-from rankwell.io.reader.compiled import scan_columns
+from rankwell.io.reader import scan_columns
 from rankwell.store import decode_id
 
 TEXTS = {False: pa.string(), True: pa.large_string()}

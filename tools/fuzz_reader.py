@@ -21,8 +21,10 @@ from rankwell.core.kernels import native
 from rankwell.core.tables import TIE_RULES, Judgments
 from rankwell.core.tables.ranking import Hits
 from rankwell.errors import RankwellError
+from rankwell.io import reader
 from rankwell.io.files import FORMATS, Aspects, Request
-from rankwell.io.reader import MSMARCO_RUN, TREC_RUN, Layout, ReadOptions, compiled, plain, read_judged_rows
+from rankwell.io.reader import Scan, plain, read_judged_rows
+from rankwell.io.reader.lines import MSMARCO_RUN, TREC_RUN, Layout, ReadOptions
 from rankwell.store import Source, decode_id
 
 SEEDS = Path(__file__).resolve().parents[1] / "tests" / "reader_seeds"
@@ -79,6 +81,10 @@ def case_of(content: bytes) -> Case:
     return Case(truth, layout, reading, rng.choice((64, 300, 1 << 18)), rng.choice((50, 1000, 1 << 20)), rng.choice((1, 2, 3)))
 
 
+def _compiled(source: Source, judgments: Judgments, layout: Layout, options: ReadOptions, **others: Any) -> Hits | None:
+    return Scan(source, judgments, layout, options, **others).hits(judgments)
+
+
 def outcome(read: Any, source: Source, case: Case, **options: Any) -> Any:
     """The hits in plain values, or the error."""
     try:
@@ -95,8 +101,8 @@ def compare(content: bytes, path: Path) -> tuple[str, bool]:
     case = case_of(content)
     path.write_bytes(content)
     source = Source(path)
-    with mock.patch.object(compiled, "_PART", case.part):
-        found = outcome(compiled.scan, source, case, block_size=case.block, threads=case.threads)
+    with mock.patch.object(reader, "_PART", case.part):
+        found = outcome(_compiled, source, case, block_size=case.block, threads=case.threads)
     wanted = outcome(plain.scan, source, case)
     error = wanted[0] if len(wanted) == 2 else f"{len(wanted[0]) > 8} {wanted[3] != wanted[5]} {len(wanted[8]) > 0}"
     options = f"{case.reading.ties} {case.reading.keep > 0} {case.part < 99}"

@@ -18,7 +18,7 @@ from rankwell.core.kernels import native
 from rankwell.core.registry import MEASURES as OURS
 from rankwell.core.registry import parse_measure
 from rankwell.errors import BadInput, BadLine, BadUsage, NothingToEvaluate, RankwellError, UnknownName
-from rankwell.io.reader import compiled
+from rankwell.io.reader import Scan
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 MANY_PARAMETERS = (
@@ -372,9 +372,9 @@ def test_a_run_that_is_read_ahead_gives_the_same(case, tmp_path, monkeypatch):
     judged = [f"{query} 0 d{item} {item % 3}\n" for query in (0, 1, 2, 3, 4) for item in range(1, 8, 2)]
     (tmp_path / "qrels").write_text("".join(judged))
     (tmp_path / "run").write_text("".join(change(lines)))
-    begun, outcomes = list[compiled.Scan](), list[object]()
-    begin = compiled.Scan.begin
-    monkeypatch.setattr(compiled.Scan, "begin", lambda scan: (begun.append(scan), begin(scan)))
+    begun, outcomes = list[Scan](), list[object]()
+    begin = Scan.begin
+    monkeypatch.setattr(Scan, "begin", lambda scan: (begun.append(scan), begin(scan)))
     for small, large in ((True, 1 << 60), (False, 1 << 60), (False, 0)):
         monkeypatch.setattr(startup, "is_small", lambda _, small=small: small)
         monkeypatch.setattr(trec_inputs, "LARGE", large)

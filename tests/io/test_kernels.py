@@ -17,7 +17,8 @@ from rankwell.core.kernels import native
 from rankwell.core.tables import Judgments
 from rankwell.core.tables.ranking import Hits
 from rankwell.errors import BadInput, BadLine, BadScore, DuplicateItem
-from rankwell.io.reader import MSMARCO_RUN, TREC_RUN, Layout, ReadOptions, plain, read_rows, scan
+from rankwell.io.reader import plain, scan
+from rankwell.io.reader.lines import MSMARCO_RUN, TREC_RUN, Layout, ReadOptions, read_rows
 from rankwell.store import Source
 
 TIES = ("id-desc", "id-asc", "input")
@@ -39,7 +40,7 @@ def rows_of(content: bytes, layout: Layout = TREC_RUN, *, comments: bool = False
         fields = line.split()
         if not fields or (comments and fields[0].startswith(b"#")):
             continue
-        score = float(fields[layout.score]) if layout.score is not None else -float(fields[layout.rank])
+        score = float(fields[layout.value]) * (-1 if layout.by_rank else 1)
         found.setdefault(fields[layout.query], []).append((fields[layout.item], score))
     return found
 

@@ -10,7 +10,8 @@ import pytest
 
 from rankwell.core.kernels import native
 from rankwell.core.tables import Judgments
-from rankwell.io.reader import ReadOptions, compiled
+from rankwell.io.reader import scan_columns
+from rankwell.io.reader.lines import ReadOptions
 
 pa: Any = pytest.importorskip("pyarrow")
 pytest.importorskip("pandas")
@@ -26,7 +27,7 @@ KIND = pa.struct([("q", pa.string()), ("d", pa.string()), ("s", pa.float64())])
 
 def read(table: Any) -> Any:
     """The hits in plain values, None where they are left."""
-    found = compiled.scan_columns(table.__arrow_c_stream__(), JUDGMENTS, ReadOptions(keep=2))
+    found = scan_columns(table.__arrow_c_stream__(), JUDGMENTS, ReadOptions(keep=2))
     return None if found is None else fuzz_columns.plain(found)
 
 
@@ -55,7 +56,7 @@ def test_any_table_in_a_file_is_read_alike(seed: int, tmp_path: Path):
 
 
 def test_what_is_known_of_this_table_is_found():
-    found = compiled.scan_columns(table().__arrow_c_stream__(), JUDGMENTS, ReadOptions(keep=2))
+    found = scan_columns(table().__arrow_c_stream__(), JUDGMENTS, ReadOptions(keep=2))
 
     assert found is not None
     assert (found.row.tolist(), found.above.tolist(), found.tied.tolist(), found.before.tolist()) == (

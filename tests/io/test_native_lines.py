@@ -8,7 +8,8 @@ import pytest
 from rankwell.core.kernels import native
 from rankwell.core.tables import Judgments
 from rankwell.io.files import Request
-from rankwell.io.reader import MSMARCO_RUN, TREC_RUN, Layout, ReadOptions, compiled, plain, read_judged_rows
+from rankwell.io.reader import Scan, plain, read_judged_rows
+from rankwell.io.reader.lines import MSMARCO_RUN, TREC_RUN, Layout, ReadOptions
 from rankwell.io.trec import read_judgments
 from rankwell.store import Source, decode_id
 from test_kernels import Memory
@@ -64,7 +65,7 @@ def lines_of(
 def check(content: bytes, truth: dict[str, dict[str, float]], layout: Layout, reading: ReadOptions, size: int = 1 << 18) -> bool:
     """Whether the content is a run for both readers, which agree about it in any case."""
     judgments = Judgments.from_dict(truth)
-    found = outcome(compiled.scan, Memory(content), judgments, layout, reading, block_size=size)
+    found = outcome(lambda: Scan(Memory(content), judgments, layout, reading, block_size=size).hits(judgments))
     wanted = outcome(plain.scan, Memory(content), judgments, layout, reading)
     assert found == wanted if isinstance(found, tuple) or isinstance(wanted, tuple) else same(found, wanted), content
     return not isinstance(found, tuple)

@@ -18,7 +18,9 @@ from rankwell.core.kernels import native
 from rankwell.core.tables import TIE_RULES, Judgments
 from rankwell.core.tables.ranking import Hits
 from rankwell.errors import DuplicateItem, RankwellError
-from rankwell.io.reader import MSMARCO_RUN, TREC_RUN, Layout, ReadOptions, compiled, plain, scan
+from rankwell.io import reader
+from rankwell.io.reader import Scan, plain, scan
+from rankwell.io.reader.lines import MSMARCO_RUN, TREC_RUN, Layout, ReadOptions
 from rankwell.store import Source
 from test_kernels import Memory, awkward, same_bytes, with_line
 
@@ -44,10 +46,14 @@ def outcome(read: Any, *arguments: Any, **options: Any) -> Any:
         return type(error), str(error)
 
 
+def scan_compiled(source: Source, judgments: Judgments, layout: Layout, options: ReadOptions, **others: Any) -> Hits | None:
+    return Scan(source, judgments, layout, options, **others).hits(judgments)
+
+
 def compare(source: Source, truth: dict[str, dict[str, float]], layout: Layout, reading: ReadOptions, **options: Any) -> Any:
     """What the compiled reader made of the file, hits or an error: the same as the plain reader."""
     judgments = Judgments.from_dict(truth)
-    found = outcome(compiled.scan, source, judgments, layout, reading, **options)
+    found = outcome(scan_compiled, source, judgments, layout, reading, **options)
     wanted = outcome(plain.scan, source, judgments, layout, reading)
     assert found == wanted if isinstance(found, tuple) or isinstance(wanted, tuple) else same(found, wanted)
     return found
@@ -91,7 +97,7 @@ def test_parts_and_threads_do_not_change_a_byte(monkeypatch: pytest.MonkeyPatch,
     path.write_bytes(content)
 
     for part in (500, 20_000):
-        monkeypatch.setattr(compiled, "_PART", part)
+        monkeypatch.setattr(reader, "_PART", part)
         for threads in (1, 2, 5):
             for block in (200, 1 << 18):
                 assert isinstance(
@@ -100,7 +106,7 @@ def test_parts_and_threads_do_not_change_a_byte(monkeypatch: pytest.MonkeyPatch,
 
 
 def test_the_first_items_are_the_same_from_several_parts(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
-    monkeypatch.setattr(compiled, "_PART", 3000)
+    monkeypatch.setattr(reader, "_PART", 3000)
     path = tmp_path / "run.txt"
 
     for seed, ties, keep in product((0, 1), ("id-desc", "id-asc", "input"), (1, 10, 1000)):
@@ -110,7 +116,7 @@ def test_the_first_items_are_the_same_from_several_parts(monkeypatch: pytest.Mon
 
 
 def test_a_query_that_is_too_large_for_a_block_is_read_all_the_same(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(compiled, "LARGEST", 512)
+    monkeypatch.setattr(reader, "LARGEST", 512)
     content = b"".join(b"1 Q0 d%d %d %d.5 t\n" % (n, n, 100 - n // 3) for n in range(90))
 
     assert isinstance(compare(Memory(content), {"1": {"d89": 1.0, "d0": 1.0}}, TREC_RUN, ReadOptions(), block_size=128), Hits)
@@ -177,25 +183,25 @@ def test_duplicates_are_found_in_order_and_out_of_it(judged: bytes):
 
     for late in (b"", b"0 Q0 z 1 1.0 t\n4 Q0 z 1 1 t\n"):
         with pytest.raises(DuplicateItem, match="in lines 42 and 45;"):
-            compiled.scan(Memory(content + late), truth, TREC_RUN, ReadOptions())
+            scan_compiled(Memory(content + late), truth, TREC_RUN, ReadOptions())
 
 
 def test_what_is_in_a_query_twice_in_another_part_is_found(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     path = tmp_path / "run.txt"
     rows = [b"%d Q0 d%d 1 1.5 t\n" % (n % 7, n) for n in range(5000)]
     path.write_bytes(b"".join([*rows, b"3 Q0 d10 1 1.5 t\n"]))
-    monkeypatch.setattr(compiled, "_PART", 3000)
+    monkeypatch.setattr(reader, "_PART", 3000)
 
     with pytest.raises(DuplicateItem, match="in lines 11 and 5001;"):
-        compiled.scan(Source(path), Judgments.from_dict({"3": {"x": 1.0}}), TREC_RUN, ReadOptions(), threads=3)
+        scan_compiled(Source(path), Judgments.from_dict({"3": {"x": 1.0}}), TREC_RUN, ReadOptions(), threads=3)
 
 
 def test_two_items_of_one_hash_are_left_to_the_plain_reader(monkeypatch: pytest.MonkeyPatch):
     judgments = Judgments.from_dict({"1": {"b": 1.0}})
     # As if the second line had the hash of the first.
     places = iter((None, 30))
-    monkeypatch.setattr(compiled.Scan, "_first_odd", lambda *_: next(places))
-    monkeypatch.setattr(compiled.Scan, "_read_all", lambda *_: compiled._check(-1))
+    monkeypatch.setattr(Scan, "_first_odd", lambda *_: next(places))
+    monkeypatch.setattr(Scan, "_read_all", lambda *_: reader._check(-1))
 
     hits = scan(Memory(b"1 Q0 a 1 2.5 t\n1 Q0 b 2 1.5 t\n"), judgments, TREC_RUN, ReadOptions())
 
@@ -203,7 +209,7 @@ def test_two_items_of_one_hash_are_left_to_the_plain_reader(monkeypatch: pytest.
 
 
 def test_a_line_longer_than_any_block_is_read(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(compiled, "LARGEST", 512)
+    monkeypatch.setattr(reader, "LARGEST", 512)
     long = b"1 Q0 %s 1 1.5 t\n" % (b"d" * 3000)
 
     assert isinstance(compare(Memory(long), {"1": {"d" * 3000: 1.0}}, TREC_RUN, ReadOptions(), block_size=128), Hits)
@@ -259,10 +265,10 @@ def test_a_file_that_changes_its_reader_in_between_gives_nothing_twice(tmp_path:
 def test_progress_reaches_the_size_of_the_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, threads: int, scattered: bool):
     path = tmp_path / "run.txt"
     path.write_bytes(b"".join(b"%d Q0 d%d 1 1.5 t\n" % (n % 100 if scattered else n // 10, n) for n in range(3000)))
-    monkeypatch.setattr(compiled, "_PART", 5000)
+    monkeypatch.setattr(reader, "_PART", 5000)
     told: list[tuple[int, int]] = []
 
-    compiled.scan(
+    scan_compiled(
         Source(path),
         Judgments.from_dict({"1": {"d1": 1}}),
         TREC_RUN,
@@ -285,7 +291,7 @@ def test_progress_of_a_compressed_file_shows_what_has_been_read(tmp_path: Path):
     told: list[tuple[int, int]] = []
 
     judgments = Judgments.from_dict(truth)
-    compiled.scan(Source(path), judgments, TREC_RUN, ReadOptions(), progress=lambda *both: told.append(both))
+    scan_compiled(Source(path), judgments, TREC_RUN, ReadOptions(), progress=lambda *both: told.append(both))
 
     assert told[-1] == (len(content), 0)
 
@@ -294,7 +300,7 @@ def test_a_failure_in_one_thread_ends_the_others_and_is_raised(monkeypatch: pyte
     content, truth = shuffled_or_not(1)
     path = tmp_path / "run.txt"
     path.write_bytes(content)
-    monkeypatch.setattr(compiled, "_PART", 3000)
+    monkeypatch.setattr(reader, "_PART", 3000)
     calls: list[int] = []
 
     def failing(*arguments: object) -> tuple[int, int, bool]:
@@ -303,7 +309,7 @@ def test_a_failure_in_one_thread_ends_the_others_and_is_raised(monkeypatch: pyte
 
     monkeypatch.setattr(native.library, "reader_read", failing)
     with pytest.raises(OSError, match="the disk is gone"):
-        compiled.scan(Source(path), Judgments.from_dict(truth), TREC_RUN, ReadOptions(), threads=3)
+        scan_compiled(Source(path), Judgments.from_dict(truth), TREC_RUN, ReadOptions(), threads=3)
 
     assert len(calls) <= 3
 
@@ -323,7 +329,7 @@ def scores_of(texts: list[bytes]) -> np.ndarray:
     """The scores that the compiled reader reads, in the order of the texts."""
     content = b"".join(b"1 Q0 %d 1 %s t\n" % (number, text) for number, text in enumerate(texts))
     judgments = Judgments.from_dict({"1": {str(number): 1.0 for number in range(len(texts))}})
-    hits = compiled.scan(Memory(content), judgments, TREC_RUN, ReadOptions())
+    hits = scan_compiled(Memory(content), judgments, TREC_RUN, ReadOptions())
     assert hits is not None
     items = [int(judgments.items[row]) for row in hits.row.tolist()]
     return hits.score[np.argsort(items)]

@@ -7,8 +7,8 @@ from math import isfinite
 from typing import TYPE_CHECKING, NamedTuple
 
 from rankwell.errors import BadLine, BadUsage
-from rankwell.io.reader import TREC_RUN, ReadOptions, read_judged_rows
-from rankwell.io.reader.compiled import Scan
+from rankwell.io.reader import Scan, read_judged_rows
+from rankwell.io.reader.lines import TREC_RUN, ReadOptions
 from rankwell.store import Source, decode_id
 
 if TYPE_CHECKING:

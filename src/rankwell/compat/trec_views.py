@@ -12,7 +12,8 @@ from rankwell.compat.trec_inputs import Ahead, reading_of
 from rankwell.compat.trec_measures import LEAST_FOR_GEOMETRIC, Evaluated, Line
 from rankwell.core.registry import Measure
 from rankwell.core.views.judged import JudgedRankings
-from rankwell.io.reader import TREC_RUN, scan
+from rankwell.io.reader import scan
+from rankwell.io.reader.lines import TREC_RUN
 from rankwell.store import Source
 
 if TYPE_CHECKING:

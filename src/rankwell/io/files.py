@@ -11,7 +11,7 @@ from rankwell.core.tables import Judgments, TieRule, sort_ids, tie_rule
 from rankwell.core.tables.columns import Duplicates, Holds, Repeats
 from rankwell.core.tables.ranking import Hits, Ranking, hits_of_ranking
 from rankwell.errors import BadInput, BadUsage, UnknownName
-from rankwell.io.reader import Progress, ReadOptions
+from rankwell.io.reader.lines import Progress, ReadOptions
 from rankwell.store import Head, Source, naming, packing, split_part
 
 Place = str | Path

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rankwell.core.kernels import native
-from rankwell.core.tables import Bools, Floats, Ints, Judgments, TieRule, sort_ids
-from rankwell.core.tables.ranking import Hits, Ranking, arrange, hits_of_ranking
+from rankwell.core.tables import Bools, Ints, Judgments, RankCounts, TieRule, sort_ids
+from rankwell.core.tables.ranking import Hits, Ranking, arrange, hits_of_ranking, places_in_ties
 from rankwell.core.views.aspects import GroupRankings, IntentRankings
 from rankwell.core.views.judged import JudgedRankings
 from rankwell.core.views.preferences import PreferenceRankings, Preferences
@@ -113,7 +113,7 @@ def _listing(query: str, given: Any) -> dict[str, float]:
         raise DuplicateItem(f"query {query!r} lists item {twice!r} twice; keep one of them.")
     if not isinstance(given, Mapping):
         return dict.fromkeys(items, float("nan"))
-    _place([_SharedQuery(query, 0, given, [], [])])
+    _place([_SharedQuery(query, given, [])])
     scores = np.array(list(given.values()), dtype=np.float64)
     rows = arrange(scores, lambda row: encode_id(items[row]), "id-desc")
     return {items[row]: float(scores[row]) for row in rows.tolist()}
@@ -143,6 +143,7 @@ def find_hits(
     Raises BadScore for a score that is not a number, NaN or infinite.
     """
     shared = list[_SharedQuery]()
+    positions, rows = list[int](), list[int]()
     retrieved = np.zeros(len(judgments.queries), dtype=np.int64)
     present: Bools = np.zeros(len(judgments.queries), dtype=np.bool_)
     bounds: list[int] = judgments.offsets.tolist()
@@ -151,42 +152,26 @@ def find_hits(
         scored = run.get(query)
         if scored is not None:
             present[position], retrieved[position] = True, len(scored)
-            rows = [row for row in range(bounds[position], bounds[position + 1]) if items[row] in scored]
-            shared.append(_SharedQuery(query, position, scored, rows, [items[row] for row in rows]))
-    placed = _place(shared, single=single_precision)
-    known = judgments.index
-    return Hits(
-        query=np.repeat([each.position for each in shared], [len(each.rows) for each in shared]).astype(np.int64),
-        row=np.array([row for each in shared for row in each.rows], dtype=np.int64),
-        score=placed.own,
-        above=placed.above,
-        tied=placed.tied,
-        before=_places_in_ties(shared, placed, ties, single=single_precision),
-        retrieved=retrieved,
-        present=present,
-        unknown={query: len(scored) for query, scored in run.items() if query not in known},
-    )
-
-
-class Placed(NamedTuple):
-    """(scores,) numbers of values of their mapping above and equal to each of some scores, and the scores as compared."""
-
-    above: Ints
-    tied: Ints
-    own: Floats
+            own = [row for row in range(bounds[position], bounds[position + 1]) if items[row] in scored]
+            rows += own
+            positions += [position] * len(own)
+            shared.append(_SharedQuery(query, scored, [items[row] for row in own]))
+    counts = _place(shared, single=single_precision)
+    before = _places_in_ties(shared, counts, ties, single=single_precision)
+    unknown = {query: len(scored) for query, scored in run.items() if query not in judgments.index}
+    query, row = np.array(positions, dtype=np.int64), np.array(rows, dtype=np.int64)
+    return Hits(query, row, *counts._replace(before=before), retrieved, present, unknown)
 
 
 class _SharedQuery(NamedTuple):
-    """A query that both sides have: its index and scores, and the rows and ids of its judged items that are scored."""
+    """A query that both sides have: its scores, and the ids of its judged items that are scored."""
 
     query: str
-    position: int
     scored: Mapping[str, float]
-    rows: list[int]
     items: list[str]
 
 
-def _place(shared: Sequence[_SharedQuery], *, single: bool = False) -> Placed:
+def _place(shared: Sequence[_SharedQuery], *, single: bool = False) -> RankCounts:
     """Rank counts of the judged items by their scores. Raises BadScore for any score that is not a finite number."""
     placed = place_scores([each.scored for each in shared], [each.items for each in shared], single=single)
     if placed is None:
@@ -196,30 +181,19 @@ def _place(shared: Sequence[_SharedQuery], *, single: bool = False) -> Placed:
     return placed
 
 
-def _places_in_ties(shared: Sequence[_SharedQuery], placed: Placed, ties: TieRule, *, single: bool) -> Ints:
+def _places_in_ties(shared: Sequence[_SharedQuery], counts: RankCounts, ties: TieRule, *, single: bool) -> Ints:
     """(hits,) the place of each judged item, from 0, among the items of its query that share its score."""
-    before, first = np.zeros(len(placed.own), dtype=np.int64), 0
-    if (placed.tied > 1).any():
-        for each in shared:
-            last = first + len(each.items)
-            if (placed.tied[first:last] > 1).any():
-                before[first:last] = _places(each, np.float32 if single else np.float64, placed.own[first:last], ties)
+    before, first = np.zeros(len(counts.tied), dtype=np.int64), 0
+    if (counts.tied > 1).any():
+        for _, scored, items in shared:
+            last = first + len(items)
+            if (counts.tied[first:last] > 1).any():
+                with np.errstate(over="ignore"):
+                    scores = np.array(list(scored.values()), dtype=np.float64).astype(np.float32 if single else np.float64)
+                place = places_in_ties(scored, scores.tolist(), counts.scores[first:last].tolist(), ties, encode_id)
+                before[first:last] = [place[item] for item in items]
             first = last
     return before
-
-
-def _places(shared: _SharedQuery, kind: type, own: Floats, ties: TieRule) -> list[int]:
-    with np.errstate(over="ignore"):
-        scores = np.array(list(shared.scored.values()), dtype=np.float64).astype(kind).tolist()
-    groups: dict[float, list[str]] = {score: [] for score in own.tolist()}
-    for item, score in zip(shared.scored, scores, strict=True):
-        if score in groups:
-            groups[score].append(item)
-    if ties in ("id-desc", "id-asc"):
-        for group in groups.values():
-            group.sort(key=encode_id, reverse=ties == "id-desc")
-    place = {item: position for group in groups.values() for position, item in enumerate(group)}
-    return [place[item] for item in shared.items]
 
 
 def _is_finite(score: object) -> bool:
@@ -246,7 +220,7 @@ def _requested_hits(run: Any, judgments: Judgments, request: Request) -> Hits:
 def read_ranking(run: Any, request: Request) -> Ranking:  # noqa: ARG001 - a mapping has no options
     """The ranking in a mapping query -> item -> score."""
     clean = with_text_ids(run)
-    _place([_SharedQuery(query, 0, scored, [], []) for query, scored in clean.items()])
+    _place([_SharedQuery(query, scored, []) for query, scored in clean.items()])
     return Ranking.from_dict(clean)
 
 
@@ -298,8 +272,8 @@ def _text_id(thing: Any) -> str:
     raise BadInput(f"the id {thing!r} is a {type(thing).__name__}; expected a string or an integer.")
 
 
-def place_scores(mappings: Sequence[Mapping[Any, Any]], items: Sequence[Sequence[Any]], *, single: bool) -> Placed | None:
-    """The counts for the values of some items of each mapping; None where a value of a mapping is not a finite number.
+def place_scores(mappings: Sequence[Mapping[Any, Any]], items: Sequence[Sequence[Any]], *, single: bool) -> RankCounts | None:
+    """The counts for the values of some items of each mapping, `before` unset; None where a value is not a finite number.
 
     single: values are rounded to 32 bits first. A string is never a number.
     """
@@ -311,7 +285,8 @@ def place_scores(mappings: Sequence[Mapping[Any, Any]], items: Sequence[Sequence
         except (TypeError, ValueError, OverflowError):
             return None
         own = own.astype(kind).astype(np.float64)
-    placed = Placed(np.zeros(len(own), dtype=np.int64), np.zeros(len(own), dtype=np.int64), own)
+    above, tied, before = np.zeros((3, len(own)), dtype=np.int64)
+    placed = RankCounts(own, above, tied, before)
     first = 0
     for start in range(0, len(mappings), _BLOCK):
         block, sizes = mappings[start : start + _BLOCK], [len(wanted) for wanted in items[start : start + _BLOCK]]
@@ -325,15 +300,15 @@ def place_scores(mappings: Sequence[Mapping[Any, Any]], items: Sequence[Sequence
     return placed
 
 
-def _count_native(block: Sequence[Any], sizes: Sequence[int], placed: Placed, first: int, single: bool) -> bool:
+def _count_native(block: Sequence[Any], sizes: Sequence[int], placed: RankCounts, first: int, single: bool) -> bool:
     for mapping, size in zip(block, sizes, strict=True):
-        if not native.library.mapping_counts(mapping, placed.own, placed.above, placed.tied, first, size, single):
+        if not native.library.mapping_counts(mapping, placed.scores, placed.above, placed.tied, first, size, single):
             return False
         first += size
     return True
 
 
-def _count(block: Sequence[Any], sizes: Sequence[int], placed: Placed, first: int, single: bool) -> bool:
+def _count(block: Sequence[Any], sizes: Sequence[int], placed: RankCounts, first: int, single: bool) -> bool:
     try:
         # Twice as fast as np.fromiter.
         values = np.frombuffer(b"".join([struct.pack(f"{len(each)}d", *each.values()) for each in block]))
@@ -343,7 +318,7 @@ def _count(block: Sequence[Any], sizes: Sequence[int], placed: Placed, first: in
         return False
     with np.errstate(over="ignore"):
         values = values.astype(np.float32 if single else np.float64)
-        own = placed.own[first : first + sum(sizes)].astype(values.dtype)
+        own = placed.scores[first : first + sum(sizes)].astype(values.dtype)
     start = done = 0
     for mapping, size in zip(block, sizes, strict=True):
         ordered, targets = values[start : start + len(mapping)], own[done : done + size]

@@ -8,7 +8,8 @@ from rankwell.core.tables.columns import unique_rows
 from rankwell.core.tables.ranking import Hits, Ranking
 from rankwell.errors import BadInput, BadLine, DuplicateItem
 from rankwell.io.files import Request, Texts, file_format
-from rankwell.io.reader import MSMARCO_RUN, scan
+from rankwell.io.reader import scan
+from rankwell.io.reader.lines import MSMARCO_RUN
 from rankwell.store import Head, Source, decode_id
 
 

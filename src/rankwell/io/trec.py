@@ -18,7 +18,8 @@ from rankwell.core.tables.columns import unique_rows
 from rankwell.core.tables.ranking import Hits, Ranking
 from rankwell.errors import BadInput, BadLine, DuplicateItem
 from rankwell.io.files import SURE, Request, file_format
-from rankwell.io.reader import TREC_RUN, RunRows, read_judged_rows, read_rows, scan
+from rankwell.io.reader import read_judged_rows, scan
+from rankwell.io.reader.lines import TREC_RUN, RunRows, read_rows
 from rankwell.store import Head, Source, decode_id, encode_id
 
 if TYPE_CHECKING:

@@ -1,15 +1,17 @@
 """Rankings: for each query a list of items with scores; and hits, the judged part of one, from counts, rows or a ranking."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Self
+from typing import Self, TypeVar
 
 import numpy as np
 
 from rankwell.core.tables import Bools, Floats, Ints, Judgments, RankCounts, TieRule, offsets_of, sort_ids
 from rankwell.errors import BadScore, DuplicateItem
 from rankwell.store import encode_id
+
+Id = TypeVar("Id", str, bytes)
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,6 +176,20 @@ def _places(targets: Ints, rivals: Ints, item_bytes: Callable[[int], bytes], tie
     return np.array([place[row] for row in targets.tolist()], dtype=np.int64)
 
 
+def places_in_ties(
+    items: Iterable[Id], scores: Iterable[float], tied: Collection[float], ties: TieRule, key: Callable[[Id], bytes]
+) -> dict[Id, int]:
+    """The place, from 0, of every item with one of these scores among the items that share it. key: the bytes of an id."""
+    groups: dict[float, list[Id]] = {score: [] for score in tied}
+    for item, score in zip(items, scores, strict=True):
+        if score in groups:
+            groups[score].append(item)
+    if ties in ("id-desc", "id-asc"):
+        for group in groups.values():
+            group.sort(key=key, reverse=ties == "id-desc")
+    return {item: place for group in groups.values() for place, item in enumerate(group)}
+
+
 def arrange(scores: Floats, item_bytes: Callable[[int], bytes], ties: TieRule) -> Ints:
     """(rows,) the rows of one query from first to last: by score, then by the tie rule (`input` where it names no order)."""
     rows = np.argsort(-scores, kind="stable")
@@ -217,18 +233,9 @@ def hits_of_rows(rows: Rows, judgments: Judgments, *, ties: TieRule, single_prec
     retrieved = np.diff(rows.offsets)
     present = retrieved > 0
     present[list(rows.empty)] = True
-    return Hits(
-        query=np.searchsorted(rows.offsets, rows.targets, side="right") - 1,
-        row=rows.judged,
-        score=scores[rows.targets],
-        above=counts.above,
-        tied=counts.tied,
-        before=counts.before,
-        retrieved=retrieved,
-        present=present,
-        unknown=rows.unknown,
-        top=_top(rows, scores, judgments, present.nonzero()[0], ties, keep) if keep else None,
-    )
+    query = np.searchsorted(rows.offsets, rows.targets, side="right") - 1
+    top = _top(rows, scores, judgments, present.nonzero()[0], ties, keep) if keep else None
+    return Hits(query, rows.judged, *counts, retrieved, present, rows.unknown, top)
 
 
 def hits_of_ranking(

@@ -1,7 +1,4 @@
-"""Tables with named columns: CSV, TSV, Parquet and JSON lines, through DuckDB; a folder that loads its parts.
-
-DuckDB joins and counts the rows of a run; the tie rule is that of every other reader.
-"""
+"""Tables with named columns: CSV, TSV, Parquet and JSON lines, through DuckDB; a folder that loads its parts."""
 
 from functools import partial
 from pathlib import Path
@@ -10,10 +7,11 @@ from typing import Any
 import numpy as np
 
 from rankwell.core.kernels import native
-from rankwell.core.tables import Ints, Judgments, offsets_of
-from rankwell.core.tables.columns import Columns, Repeats, quoted, sql_text
-from rankwell.core.tables.ranking import Hits, Ranking, Rows, hits_of_rows
+from rankwell.core.tables import Judgments
+from rankwell.core.tables.columns import Holds, Repeats, quoted, sql_text
+from rankwell.core.tables.ranking import Hits, Ranking, hits_of_ranking
 from rankwell.errors import BadInput, DuplicateItem
+from rankwell.io import reader
 from rankwell.io.column_tables.numeric import (
     read_column,
     read_numbers,
@@ -27,123 +25,48 @@ from rankwell.io.column_tables.numeric import (
 )
 from rankwell.io.column_tables.table import CSV, JSONL, PAR1, PARQUET, TSV, ColumnTable, Dialect, connected, opened
 from rankwell.io.files import Request, Texts, file_format
-from rankwell.store import Head, Source
+from rankwell.store import Source
 
 
 def find_hits(source: Source, judgments: Judgments, request: Request, *, dialect: Dialect) -> Hits:
-    """The hits of a run in a table: counted row by row, or in DuckDB, which only the judged rows leave with their ids then."""
+    """The hits of a run in a table: counted as it comes by; where that is not possible, sorted by query; else row by row."""
     with opened(source, dialect, "run") as (table, columns):
-        found = _hits_of_stream(table, columns, judgments, request)
-        if found is not None:
+        if (found := _hits_of_stream(table, table.rows(columns), judgments, request)) is not None:
             return found
         table.load(columns)
-        return _hits_of_table(table, judgments, request)
+        ordered = "SELECT owner, item, value FROM r ORDER BY owner, rowid"
+        if (found := _hits_of_stream(table, ordered, judgments, request)) is not None:
+            return found
+        _refuse_duplicates(table, judgments)
+        ranking = _ranking_of(table, repeated=True)
+    return hits_of_ranking(ranking, judgments, ties=request.ties, single_precision=request.single_precision, keep=request.keep)
 
 
-def _hits_of_stream(table: ColumnTable, columns: Columns, judgments: Judgments, request: Request) -> Hits | None:
-    """The hits of a table that is counted as it comes by; None where it cannot be, and the other way reports the reason."""
-    if native.library is None or request.duplicates != "error" or (stream := table.stream(columns)) is None:
+def _hits_of_stream(table: ColumnTable, sql: str, judgments: Judgments, request: Request) -> Hits | None:
+    """The hits of rows that the compiled reader counts one by one; None where it cannot, and another way reports the reason."""
+    if native.library is None or (stream := table.stream(sql)) is None:
         return None
-    from rankwell.io.reader.compiled import scan_columns
-
-    return scan_columns(stream, judgments, request.options)
+    return reader.scan_columns(stream, judgments, request.options)
 
 
-def _hits_of_table(table: ColumnTable, judgments: Judgments, request: Request) -> Hits:
-    """The hits of the loaded table `r`. Raises DuplicateItem."""
-    sizes: dict[str, int] = dict(table.run("SELECT owner, count(*) FROM r GROUP BY owner ORDER BY owner").fetchall())
-    _register_truth(table, judgments, sizes)
-    found = table.run(
-        "SELECT r.rowid AS row, code, value, hash(item) AS print FROM r JOIN known ON r.owner = known.owner"
-    ).fetchnumpy()
-    # Joins return rows in any order: every column goes back to the order of the file, then together with its query.
-    total = int(found["row"].max()) + 1 if len(found["row"]) else 0
-    code = _scatter(found["row"], found["code"], total, -1)
-    known = np.flatnonzero(code >= 0)
-    if (np.diff(code[known]) < 0).any():
-        known = known[np.argsort(code[known], kind="stable")]
-    scores = _scatter(found["row"], found["value"], total, 0.0)[known]
-    _refuse_duplicates(table, _scatter(found["row"], found["print"], total, 0)[known], code[known])
-    place = np.zeros(total, dtype=np.int64)
-    place[known] = np.arange(len(known))
-    judged = table.run(
-        "SELECT r.rowid AS row, truth.row AS judged FROM r JOIN known ON r.owner = known.owner "
-        "JOIN truth ON truth.code = known.code AND truth.item = r.item"
-    ).fetchnumpy()
-    targets = place[judged["row"]]
-    order = np.argsort(targets)
-
-    def _ids(rows: Ints) -> list[str]:
-        wanted = known[rows]
-        table.session.register("wanted", {"row": wanted, "spot": np.arange(len(wanted))})
-        names = table.run("SELECT spot, item FROM wanted JOIN r ON r.rowid = wanted.row").fetchnumpy()
-        return _scatter(names["spot"], names["item"], len(wanted), None).tolist()
-
-    rows = Rows(
-        offsets=offsets_of(np.bincount(code[known], minlength=len(judgments.queries)).astype(np.int64)),
-        scores=scores,
-        targets=targets[order],
-        judged=judged["judged"][order].astype(np.int64),
-        ids=_ids,
-        unknown={query: size for query, size in sizes.items() if query not in judgments.index},
-    )
-    return hits_of_rows(rows, judgments, ties=request.ties, single_precision=request.single_precision, keep=request.keep)
+def _ranking_of(table: ColumnTable, *, repeated: bool) -> Ranking:
+    found = table.run("SELECT owner, item, value FROM r ORDER BY rowid").fetchnumpy()
+    return Ranking.from_rows(found["owner"].tolist(), found["item"].tolist(), found["value"], repeated=repeated)
 
 
-def _scatter(rows: np.ndarray, values: np.ndarray, total: int, missing: object) -> np.ndarray:
-    """(total,) each value at its row."""
-    result = np.full(total, missing, dtype=values.dtype)
-    result[rows] = values
-    return result
+def _refuse_duplicates(table: ColumnTable, judgments: Judgments) -> None:
+    """Raises DuplicateItem for the first item that repeats an earlier one of its query, where the query is judged."""
+    repeated = table.run(
+        "SELECT owner, item, rows[1], rows[2] FROM (SELECT owner, item, list_sort(list(rowid)) AS rows "
+        "FROM r GROUP BY owner, item HAVING count(*) > 1) ORDER BY rows[2]"
+    ).fetchall()
+    for query, item, first, second in repeated:
+        if query in judgments.index:
+            what = f"{table.name}: query {query!r} lists item {item!r} twice, in rows {first + 1} and {second + 1}"
+            raise DuplicateItem(f"{what}; keep one of them, or say which to keep (first, best).")
 
 
-def _register_truth(table: ColumnTable, judgments: Judgments, present: dict[str, int]) -> None:
-    """Makes the tables `known` of queries that both sides have and `truth` of their judged items."""
-    codes = [code for code, query in enumerate(judgments.queries) if query in present]
-    bounds = judgments.offsets.tolist()
-    # An id with bytes that are not UTF-8 is in no such table, and DuckDB would not take it.
-    rows = [row for code in codes for row in range(bounds[code], bounds[code + 1]) if _is_utf8(judgments.items[row])]
-    owners = np.array([judgments.queries[code] for code in codes], dtype=object)
-    table.session.register("known_rows", {"owner": owners, "code": np.array(codes, dtype=np.int64)})
-    truth = {
-        "code": judgments.query_of_row[rows],
-        "item": np.array([judgments.items[row] for row in rows], dtype=object),
-        "row": np.array(rows, dtype=np.int64),
-    }
-    table.session.register("truth_rows", truth)
-    for name in ("known", "truth"):
-        table.run(f"CREATE TEMP TABLE {name} AS SELECT * FROM {name}_rows")
-
-
-def _is_utf8(text: str) -> bool:
-    try:
-        text.encode("utf-8")
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
-def _refuse_duplicates(table: ColumnTable, prints: np.ndarray, code: Ints) -> None:
-    """Raises DuplicateItem; equal hash values only call for a comparison of the items."""
-    mixed = prints * np.uint64(0x9E3779B97F4A7C15) + code.astype(np.uint64) * np.uint64(0xC2B2AE3D27D4EB4F)
-    mixed.sort()
-    if (mixed[1:] == mixed[:-1]).any():
-        refuse_duplicates(table, " JOIN known ON r.owner = known.owner")
-
-
-def refuse_duplicates(table: ColumnTable, only: str = "") -> None:
-    """Raises DuplicateItem for the first item that repeats an earlier one of its query."""
-    found = table.run(
-        "SELECT owner, item, rows[1], rows[2] FROM (SELECT r.owner AS owner, item, list_sort(list(r.rowid)) AS rows "
-        f"FROM r{only} GROUP BY r.owner, item HAVING count(*) > 1) ORDER BY rows[2] LIMIT 1"
-    ).fetchone()
-    if found is not None:
-        query, item, first, second = found
-        what = f"{table.name}: query {query!r} lists item {item!r} twice, in rows {first + 1} and {second + 1}"
-        raise DuplicateItem(f"{what}; keep one of them, or say which to keep (first, best).")
-
-
-def drop_duplicates(table: ColumnTable, duplicates: Repeats) -> None:
+def _drop_duplicates(table: ColumnTable, duplicates: Repeats) -> None:
     """Leaves the first or the best of each item of a query in the table `r`, in its place."""
     if duplicates in ("first", "best"):
         better = "value DESC, " if duplicates == "best" else ""
@@ -165,10 +88,8 @@ def read_run(source: Source, request: Request, *, dialect: Dialect) -> Ranking:
                 climbs = "SELECT owner, value > lag(value) OVER (PARTITION BY owner ORDER BY place, value DESC) AS up FROM r"
                 odd = table.run(f"SELECT DISTINCT owner FROM ({climbs}) WHERE up").fetchall()
                 request.warnings.contradicting.update(owner for (owner,) in odd)
-        drop_duplicates(table, request.duplicates)
-        found = table.run("SELECT owner, item, value FROM r ORDER BY rowid").fetchnumpy()
-    repeated = request.duplicates == "keep"
-    return Ranking.from_rows(found["owner"].tolist(), found["item"].tolist(), found["value"], repeated=repeated)
+        _drop_duplicates(table, request.duplicates)
+        return _ranking_of(table, repeated=request.duplicates == "keep")
 
 
 def read_judgments(source: Source, request: Request, *, dialect: Dialect) -> Judgments:
@@ -177,7 +98,7 @@ def read_judgments(source: Source, request: Request, *, dialect: Dialect) -> Jud
         table.load(columns)
         if request.duplicates != "error" and columns.aspect:
             raise BadInput("repeated items cannot be dropped from judgments with groups or intents; clean the table.")
-        drop_duplicates(table, request.duplicates)
+        _drop_duplicates(table, request.duplicates)
         aspect = ", aspect" if columns.aspect else ""
         found = table.run(f"SELECT owner, item, value{aspect} FROM r ORDER BY rowid").fetchnumpy()
     aspects = found["aspect"].tolist() if columns.aspect else None
@@ -248,11 +169,8 @@ def _register(dialect: Dialect) -> None:
     def _bind(function: Any) -> Any:
         return partial(function, dialect=dialect)
 
-    def _sniff_as(holds: Any) -> Any:
-        def _sniff(head: Head) -> float:
-            return dialect.sniff(head, holds)
-
-        return _sniff
+    def _sniff_as(holds: Holds) -> Any:
+        return partial(dialect.sniff, holds=holds)
 
     name, suffixes = dialect.name, dialect.suffixes
     run = file_format(name, "run", sniff=_sniff_as("run"), find_hits=_bind(find_hits), write=_bind(write_run), suffixes=suffixes)

@@ -1,6 +1,7 @@
 """Tables as numbers and ids: one column, a column of vectors, a matrix of scores with a column per item; and rows as they are."""
 
 import re
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from rankwell.core.tables import Floats
 from rankwell.core.tables.columns import choose_column, known_columns, parquet, quoted
 from rankwell.core.tables.matrices import USUAL, Embeddings, Scores, as_real, item_ids
 from rankwell.errors import BadInput, BadScore
-from rankwell.io.column_tables.table import PAR1, ColumnTable, Dialect, connected, first_line, glimpse, on_disk
+from rankwell.io.column_tables.table import PAR1, Dialect, connected, glimpse, on_disk, opened_table, undamaged
 from rankwell.io.files import Request
 from rankwell.store import Head, Source
 
@@ -33,23 +34,17 @@ def read_vectors(source: Source, request: Request) -> Embeddings:
 
     Read whole into memory, a piece of the rows at a time. Raises BadInput naming the first row without a vector of that length.
     """
-    import duckdb
-
-    with on_disk(source, lines=False) as path, connected() as session:
+    with on_disk(source, lines=False) as path, connected() as session, undamaged():
         types = glimpse(path).types
         chosen = _vector_column(types, request.part, source)
         others = [
             name for name, kind in types.items() if kind == "VARCHAR" or re.fullmatch(r"U?(TINY|SMALL|BIG)?INT(EGER)?", kind)
         ]
-        try:
-            vectors = _fill(session, parquet(path), chosen)
-            if not others:
-                return Embeddings(None, as_real(vectors))
-            column = quoted(choose_column(others))
-            rows = session.execute(f"SELECT {column} FROM {parquet(path)}").fetchall()
-        except duckdb.Error as error:
-            raise BadInput(f"the Parquet data is damaged or ends early ({first_line(error)}); fetch it again.") from error
-    return Embeddings(item_ids(value for (value,) in rows), as_real(vectors))
+        vectors = as_real(_fill(session, parquet(path, numbered=True), chosen))
+        if not others:
+            return Embeddings(None, vectors)
+        rows = session.execute(f"SELECT {quoted(choose_column(others))} FROM {parquet(path)}").fetchall()
+    return Embeddings(item_ids(value for (value,) in rows), vectors)
 
 
 def _vector_column(types: dict[str, str], part: str, source: Source) -> str:
@@ -68,12 +63,11 @@ def _vector_column(types: dict[str, str], part: str, source: Source) -> str:
 
 
 def _fill(session: Any, table: str, name: str) -> NDArray[Any]:
-    """(rows, dimension) the lists of a column, taken out a piece at a time."""
+    """(rows, dimension) the lists of a column, taken out a piece at a time. table: with `file_row_number`."""
     column = quoted(name)
     rows, dimension = session.execute(f"SELECT count(*), max(len({column})) FROM {table}").fetchone()
     odd = f"{column} IS NULL OR len({column}) <> {dimension or 0} OR list_count({column}::DOUBLE[]) < {dimension or 0}"
-    numbered = table.replace("binary_as_string=true", "binary_as_string=true, file_row_number=true")
-    first = session.execute(f"SELECT file_row_number, {column} FROM {numbered} WHERE {odd} ORDER BY 1 LIMIT 1").fetchone()
+    first = session.execute(f"SELECT file_row_number, {column} FROM {table} WHERE {odd} ORDER BY 1 LIMIT 1").fetchone()
     if first is not None:
         row, value = first
         what = "nothing" if value is None else f"{len(value)} numbers" if len(value) != dimension else "a missing number"
@@ -81,7 +75,7 @@ def _fill(session: Any, table: str, name: str) -> NDArray[Any]:
     step = max(1, _NUMBERS_AT_ONCE // max(dimension or 1, 1))
     filled: NDArray[Any] | None = None
     for start in range(0, rows, step):
-        piece = f"SELECT {column} FROM {numbered} WHERE file_row_number >= {start} AND file_row_number < {start + step}"
+        piece = f"SELECT {column} FROM {table} WHERE file_row_number >= {start} AND file_row_number < {start + step}"
         found = session.execute(f"SELECT unnest({column}) AS number FROM ({piece})").fetchnumpy()["number"]
         if filled is None:
             filled = np.empty((rows, dimension), dtype=found.dtype)
@@ -101,8 +95,7 @@ def sniff_column(head: Head, dialect: Dialect) -> float:
 
 def read_column(source: Source, request: Request, *, dialect: Dialect) -> list[str | None]:
     """A column's strings and integers as strings, in the order of the rows; None where there is neither."""
-    with on_disk(source, lines=bool(dialect.delimiters)) as path, connected() as session:
-        table = ColumnTable(session, source, path, dialect)
+    with opened_table(source, dialect) as table:
         chosen = choose_column(list(table.types), request.part)
         return [value for (value,) in table.run(f"SELECT {table.id(chosen)} FROM {table.source}").fetchall()]
 
@@ -122,8 +115,7 @@ def read_numbers(source: Source, request: Request, *, dialect: Dialect) -> Float
 
     Raises BadInput where it is not there, or is not named though there are several; BadScore for the first row without a number.
     """
-    with on_disk(source, lines=bool(dialect.delimiters)) as path, connected() as session:
-        table = ColumnTable(session, source, path, dialect)
+    with opened_table(source, dialect) as table:
         names = list(table.types)
         listed = ", ".join(map(repr, names))
         if request.part and request.part not in names:
@@ -132,13 +124,18 @@ def read_numbers(source: Source, request: Request, *, dialect: Dialect) -> Float
             raise BadInput(f"{len(names)} columns; name one, as in {source.name}:{names[-1]}; found are {listed}.")
         chosen = request.part or names[0]
         found = table.run(f"SELECT {table.number(chosen)} AS number FROM {table.source}").fetchnumpy()["number"]
+    return _finite(
+        found, lambda row: f"{source.name}: row {row + 1}, column {chosen!r}: not a finite number. Correct or drop the row."
+    )
+
+
+def _finite(found: Any, message: Callable[[int], str]) -> Floats:
+    """The numbers of a column. Raises BadScore with the message for the first row without one."""
     # DuckDB masks what is NULL; a column that is all NULL has a type of its own.
     numbers = np.ma.filled(np.ma.asarray(found).astype(np.float64), np.nan)
     wrong = np.flatnonzero(~np.isfinite(numbers))
     if len(wrong):
-        raise BadScore(
-            f"{source.name}: row {int(wrong[0]) + 1}, column {chosen!r}: not a finite number. Correct or drop the row."
-        )
+        raise BadScore(message(int(wrong[0])))
     return numbers
 
 
@@ -162,9 +159,8 @@ def read_scores(source: Source, request: Request, *, dialect: Dialect) -> Scores
     if dialect.name == "parquet" and source.path and any(map(_LIST.fullmatch, glimpse(source.path).types.values())):
         table = read_vectors(source, request)
         return Scores(table.vectors, table.ids)
-    with on_disk(source, lines=bool(dialect.delimiters)) as path, connected() as session:
-        bare = _without_header(Head.of(source), dialect)
-        table = ColumnTable(session, source, path, dialect, names=[f"column {place}" for place in range(bare)] or None)
+    bare = _without_header(Head.of(source), dialect)
+    with opened_table(source, dialect, [f"column {place}" for place in range(bare)] or None) as table:
         names = list(table.types)
         has_ids = not bare and _names_rows(names[0], table.types[names[0]], dialect)
         items = names[1:] if has_ids else names
@@ -180,11 +176,10 @@ def read_scores(source: Source, request: Request, *, dialect: Dialect) -> Scores
             listed = ", ".join(f"{table.number(name)} AS c{place}" for place, name in enumerate(some))
             found = table.run(f"SELECT {listed} FROM {table.source}").fetchnumpy()
             for place, name in enumerate(some):
-                # DuckDB masks what is NULL; a column that is all NULL has a type of its own.
-                column = np.ma.asarray(found[f"c{place}"])
-                numbers = np.ma.filled(column.astype(np.float64), np.nan)
-                _refuse_non_finite(numbers, source, name)
-                matrix[:, start + place] = numbers
+                what = f"column {name!r}: not a finite score. Correct it or drop the row."
+                matrix[:, start + place] = _finite(
+                    found[f"c{place}"], lambda row, what=what: f"{source.name}: row {row} (from 0), {what}"
+                )
     if bare:
         _refuse_counted_rows(matrix, source)
         return Scores(matrix)
@@ -220,24 +215,9 @@ def _names_rows(name: str, kind: str, dialect: Dialect) -> bool:
     return called or (dialect.name == "parquet" and kind == "VARCHAR")
 
 
-def _refuse_non_finite(numbers: np.ndarray, source: Source, name: str) -> None:
-    wrong = np.flatnonzero(~np.isfinite(numbers))
-    if len(wrong):
-        raise BadScore(
-            f"{source.name}: row {int(wrong[0])} (from 0), column {name!r}: not a finite score. Correct it or drop the row."
-        )
-
-
 def read_records(source: Source, request: Request) -> list[dict[str, Any]]:  # noqa: ARG001 - rows have no options
     """Every row as an object column -> value, in order. Raises BadInput for a damaged file."""
-    import duckdb
-
-    try:
-        with on_disk(source, lines=False) as path, connected() as session:
-            found = session.execute(f"SELECT * FROM {parquet(path)}")
-            names = [column[0] for column in found.description]
-            return [dict(zip(names, row, strict=True)) for row in found.fetchall()]
-    except duckdb.Error as error:
-        raise BadInput(
-            f"{source.name}: the Parquet data is damaged or ends early ({first_line(error)}); fetch it again."
-        ) from error
+    with undamaged(f"{source.name}: "), on_disk(source, lines=False) as path, connected() as session:
+        found = session.execute(f"SELECT * FROM {parquet(path)}")
+        names = [column[0] for column in found.description]
+        return [dict(zip(names, row, strict=True)) for row in found.fetchall()]

@@ -51,16 +51,22 @@ def glimpse(path: Path) -> Glimpse:
 @lru_cache(maxsize=8)
 def _glimpse(path: Path, *_: int) -> Glimpse:
     """The same, once for a state of the file: every kind of table looks while the format is recognised."""
+    with undamaged(f"{path}: "), plain_path(path) as plain, connected() as session:
+        types = {row[0]: row[1] for row in session.execute(f"DESCRIBE SELECT * FROM {parquet(plain)}").fetchall()}
+        score = next((name for name in types if name.lower() == "score"), None)
+        sample = "" if score is None else f"SELECT {quoted(score)} FROM {parquet(plain)} LIMIT 1000"
+        return Glimpse(types, tuple(row[0] for row in session.execute(sample).fetchall()) if sample else ())
+
+
+@contextmanager
+def undamaged(where: str = "") -> Generator[None]:
+    """Raises BadInput, beginning with the place, where Parquet data is damaged."""
     import duckdb
 
     try:
-        with plain_path(path) as plain, connected() as session:
-            types = {row[0]: row[1] for row in session.execute(f"DESCRIBE SELECT * FROM {parquet(plain)}").fetchall()}
-            score = next((name for name in types if name.lower() == "score"), None)
-            sample = "" if score is None else f"SELECT {quoted(score)} FROM {parquet(plain)} LIMIT 1000"
-            return Glimpse(types, tuple(row[0] for row in session.execute(sample).fetchall()) if sample else ())
+        yield
     except duckdb.Error as error:
-        raise BadInput(f"{path}: the Parquet data is damaged or ends early ({first_line(error)}); fetch it again.") from error
+        raise BadInput(f"{where}the Parquet data is damaged or ends early ({first_line(error)}); fetch it again.") from error
 
 
 @contextmanager
@@ -264,17 +270,20 @@ class ColumnTable:
                 if not whole:
                     raise BadLine(f"{self.name}:{number}: {line[:60]!r}; expected a JSON object per line.")
 
-    def _rows(self, columns: Columns) -> str:
-        """SQL for owner, item and value."""
+    def rows(self, columns: Columns) -> str:
+        """SQL for owner, item and value of every row."""
+        return f"SELECT {self._columns(columns)} FROM {self.source}"
+
+    def _columns(self, columns: Columns) -> str:
         value = self.number(columns.value)
         return f"{self.id(columns.owner)} AS owner, {self.id(columns.item)} AS item, {'-' * columns.by_rank}{value} AS value"
 
-    def stream(self, columns: Columns) -> Any:
-        """Owner, item and value as a capsule of Arrow's C stream interface; None where DuckDB gives none, or cannot read."""
+    def stream(self, sql: str) -> Any:
+        """The rows of a statement as a capsule of Arrow's C stream interface; None where DuckDB gives none, or cannot read."""
         import duckdb
 
         try:
-            return self.session.sql(f"SELECT {self._rows(columns)} FROM {self.source}").__arrow_c_stream__()
+            return self.session.sql(sql).__arrow_c_stream__()
         except (duckdb.Error, AttributeError, ImportError):
             return None
 
@@ -287,7 +296,7 @@ class ColumnTable:
             **({"aspect": self.id(columns.aspect)} if columns.aspect else {}),
             **({"place": self.number(columns.rank)} if columns.rank else {}),
         }
-        listed = ", ".join([self._rows(columns), *(f"{sql} AS {name}" for name, sql in others.items())])
+        listed = ", ".join([self._columns(columns), *(f"{sql} AS {name}" for name, sql in others.items())])
         self.run(f"CREATE TEMP TABLE r AS SELECT {listed} FROM {self.source}")
         named = {"owner": columns.owner, "item": columns.item, "value": columns.value, "aspect": columns.aspect}
         for name, column in named.items():
@@ -296,7 +305,8 @@ class ColumnTable:
 
     def _refuse_missing(self, name: str, column: str) -> None:
         wrong = f"{name} IS NULL" + (f" OR NOT isfinite({name})" if name == "value" else "")
-        row = self.run(f"SELECT min(rowid) FROM r WHERE {wrong}").fetchone()[0]
+        # A result that is not fetched to its end keeps the session from streaming another.
+        row = self.run(f"SELECT min(rowid) FROM r WHERE {wrong}").fetchall()[0][0]
         if row is None:
             return
         found = self.run(f"SELECT {quoted(column)} FROM {self.source} LIMIT 1 OFFSET {row}").fetchone()[0]
@@ -318,8 +328,14 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 @contextmanager
+def opened_table(source: Source, dialect: Dialect, names: Sequence[str] | None = None) -> Generator[ColumnTable]:
+    """The table in a file. names: as for `ColumnTable`."""
+    with on_disk(source, lines=bool(dialect.delimiters)) as path, connected() as session:
+        yield ColumnTable(session, source, path, dialect, names=names)
+
+
+@contextmanager
 def opened(source: Source, dialect: Dialect, holds: Holds, *, aspects: bool = False) -> Generator[tuple[ColumnTable, Columns]]:
     """The table in a file and the columns that matter."""
-    with on_disk(source, lines=bool(dialect.delimiters)) as path, connected() as session:
-        table = ColumnTable(session, source, path, dialect)
+    with opened_table(source, dialect) as table:
         yield table, choose_columns(list(table.types), holds, aspects=aspects)

@@ -1,100 +1,49 @@
 """Run files and judgments to rows: the compiled reader and the plain one, with the same results to the last bit.
 
-NumPy is imported where rows become tables: `rankwell trec-eval` evaluates small files without it.
+The compiled reader makes one pass over a run, or two where the lines of a query are not contiguous. Its workers read parts of the
+file at the same time, each in blocks of its own. They report that a file has a mistake, not where: it is read once more, line by
+line, for the place of the first. NumPy is imported where rows become tables: `trec-eval` evaluates small files without it.
 """
 
 from __future__ import annotations
 
-from array import array
-from collections.abc import Callable
-from math import isfinite, nan
-from typing import TYPE_CHECKING, NamedTuple
+from _thread import get_ident
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 from rankwell.core.kernels import native
+from rankwell.io.reader.lines import SLACK, Layout, Progress, ReadOptions
 from rankwell.store import decode_id
 
 if TYPE_CHECKING:
-    from rankwell.core.tables import Floats, Ints, Judgments, TieRule
+    from rankwell.core.tables import Judgments
     from rankwell.core.tables.ranking import Hits, Ranking
+    from rankwell.errors import BadInput
     from rankwell.store import Source
 
-# Called with the bytes done and the bytes in all; the latter is 0 where it is unknown, as for compressed files.
-Progress = Callable[[int, int], None]
-
-SLACK = bytes(80)
-"""Room that the compiled readers need behind a text."""
-
-
-class Layout(NamedTuple):
-    """Positions of the white-space-separated fields of a line; `score` None means that only a rank is given, in field `rank`."""
-
-    name: str
-    form: str
-    fields: int
-    query: int
-    item: int
-    score: int | None
-    rank: int
-
-    @property
-    def value(self) -> int:
-        """The field that orders the items: the score, or the rank where there is no score."""
-        return self.rank if self.score is None else self.score
-
-
-TREC_RUN = Layout("TREC run", "query Q0 item rank score tag", fields=6, query=0, item=2, score=4, rank=3)
-MSMARCO_RUN = Layout("MS MARCO run", "query item rank", fields=3, query=0, item=1, score=None, rank=2)
-
-
-class ReadOptions(NamedTuple):
-    """Options of reading a run.
-
-    single_precision: scores are rounded to 32 bits first, as trec_eval 9 does. keep: number of first items of each query, judged
-    or not, to return as well (0: none). comments: lines that begin with `#` are skipped, as in trec_eval 10.
-    trailing: fields behind the last one of the layout are skipped, as in trec_eval; else they are an error.
-    """
-
-    ties: TieRule = "id-desc"
-    single_precision: bool = False
-    keep: int = 0
-    comments: bool = False
-    trailing: bool = False
-
-
-class TopRows(NamedTuple):
-    """The first items of some queries.
-
-    (queries,) int64 indices of queries and numbers of their items; (rows,) int64 lengths of the ids and float64 scores; and the
-    ids, one behind the other.
-    """
-
-    queries: bytes
-    sizes: bytes
-    lengths: bytes
-    scores: bytes
-    text: bytes
-
-    def table(self, judgments: Judgments) -> Ranking:
-        """The first items of each query, by query."""
-        import numpy as np
-
-        from rankwell.core.tables import offsets_of
-        from rankwell.core.tables.ranking import Ranking
-
-        queries, sizes, lengths = (np.frombuffer(raw, dtype=np.int64) for raw in self[:3])
-        bounds: list[int] = offsets_of(lengths).tolist()
-        order = np.argsort(queries)
-        rows = np.argsort(np.repeat(queries, sizes), kind="stable")
-        return Ranking(
-            queries=tuple(judgments.queries[query] for query in queries[order].tolist()),
-            offsets=offsets_of(sizes[order]),
-            items=[decode_id(self.text[bounds[row] : bounds[row + 1]]) for row in rows.tolist()],
-            scores=np.frombuffer(self.scores, dtype=np.float64)[rows],
-        )
+Worker = Any
+BLOCK = 256 << 10
+# A query whose lines take more than this is read as if they were scattered over the file.
+LARGEST = 4 << 20
+# A part of a file is worth a thread from this size on; several parts a thread, because threads differ in speed.
+_PART = 1 << 20
+_EACH = 6
+# Blocks that are read in one go before others get their turn: the progress bar, and an interruption.
+_TURN = 64
+_SCATTERED = -2
+# The passes of a worker, as in _scan.h.
+_WHOLE_QUERIES, _COLLECT, _TWICE = 0, 1, 3
+# The kernel's numbers of tie rules; all that name no order by ids keep that of the input.
+_RULES = {"id-asc": 1, "id-desc": 2}
 
 
 class HitRows(NamedTuple):
-    """The columns of `Hits`, in any order of rows, with numbers as bytes: float64 for the scores, int64 for all others."""
+    """The columns of `Hits`, in any order of rows, with numbers as bytes: float64 for the scores, int64 for all others.
+
+    top: the first items of some queries: (queries,) indices of queries and numbers of their items; (rows,) lengths of the ids and
+    scores; and the ids, one behind the other.
+    """
 
     retrieved: bytes
     unknown: dict[bytes, int]
@@ -103,12 +52,7 @@ class HitRows(NamedTuple):
     above: bytes
     tied: bytes
     before: bytes
-    top: TopRows
-
-    @property
-    def empty(self) -> bool:
-        """Whether the run has no row at all."""
-        return not self.unknown and not any(self.retrieved)
+    top: tuple[bytes, bytes, bytes, bytes, bytes]
 
     def hits(self, judgments: Judgments, *, keep: int) -> Hits:
         """The hits under the judgments whose rows these are. keep: whether the first items of each query were kept."""
@@ -118,19 +62,29 @@ class HitRows(NamedTuple):
 
         rows = np.frombuffer(self.row, dtype=np.int64)
         order = np.argsort(rows)
-        above, tied, before = (np.frombuffer(raw, dtype=np.int64)[order] for raw in (self.above, self.tied, self.before))
+        counts = (np.frombuffer(raw, dtype=np.int64)[order] for raw in (self.above, self.tied, self.before))
+        score = np.frombuffer(self.score)[order]
         retrieved = np.frombuffer(self.retrieved, dtype=np.int64).copy()
-        return Hits(
-            query=judgments.query_of_row[rows[order]],
-            row=rows[order],
-            score=np.frombuffer(self.score, dtype=np.float64)[order],
-            above=above,
-            tied=tied,
-            before=before,
-            retrieved=retrieved,
-            present=retrieved > 0,
-            unknown={decode_id(query): self.unknown[query] for query in sorted(self.unknown)},
-            top=self.top.table(judgments) if keep else None,
+        unknown = {decode_id(query): self.unknown[query] for query in sorted(self.unknown)}
+        top = self._first_items(judgments) if keep else None
+        query, row = judgments.query_of_row[rows[order]], rows[order]
+        return Hits(query, row, score, *counts, retrieved, retrieved > 0, unknown, top)
+
+    def _first_items(self, judgments: Judgments) -> Ranking:
+        import numpy as np
+
+        from rankwell.core.tables import offsets_of
+        from rankwell.core.tables.ranking import Ranking
+
+        queries, sizes, lengths = (np.frombuffer(raw, dtype=np.int64) for raw in self.top[:3])
+        bounds: list[int] = offsets_of(lengths).tolist()
+        order = np.argsort(queries)
+        rows = np.argsort(np.repeat(queries, sizes), kind="stable")
+        return Ranking(
+            queries=tuple(judgments.queries[query] for query in queries[order].tolist()),
+            offsets=offsets_of(sizes[order]),
+            items=[decode_id(self.top[4][bounds[row] : bounds[row + 1]]) for row in rows.tolist()],
+            scores=np.frombuffer(self.top[3])[rows],
         )
 
 
@@ -149,18 +103,24 @@ class JudgedRows(NamedTuple):
 
         from rankwell.core.tables import Judgments
 
-        offsets, grades = np.frombuffer(self.offsets, dtype=np.int64), np.frombuffer(self.grades, dtype=np.float64)
+        offsets, grades = np.frombuffer(self.offsets, dtype=np.int64), np.frombuffer(self.grades)
         return Judgments(self.queries, offsets.copy(), self.items, grades.copy(), self.aspects)
 
 
-class RunRows(NamedTuple):
-    """A run row by row, in the order of its file. ranks: (rows,) NaN where the file has no number. lines: (rows,) from 1."""
+def read_judged_rows(source: Source, *, header: bytes = b"", comments: bool = False, aspects: bool = False) -> JudgedRows | None:
+    """The rows of lines `query aspect item grade` between any white space; of `query item grade` between tabs below a header.
 
-    queries: list[str]
-    items: list[str]
-    scores: Floats
-    ranks: Floats
-    lines: Ints
+    None where there is no compiled kernel, and for a file with a mistake or of another form: the reader of the format reports it.
+    """
+    if native.library is None:
+        return None
+    text = bytearray(source.read())
+    size = len(text)
+    if not text.startswith(header):
+        return None
+    text += SLACK
+    found = native.library.reader_judgments(text, len(header), size, bool(header), comments, aspects)
+    return None if found is None else JudgedRows(*found)
 
 
 def scan(
@@ -181,9 +141,7 @@ def scan(
     """
     judgments = judgments.flat
     if native.library is not None:
-        from rankwell.io.reader import compiled
-
-        hits = compiled.scan(source, judgments, layout, options, threads=threads, progress=progress)
+        hits = Scan(source, judgments, layout, options, threads, progress).hits(judgments)
         if hits is not None:
             return hits
     from rankwell.io.reader import plain
@@ -191,72 +149,297 @@ def scan(
     return plain.scan(source, judgments, layout, options, progress=progress)
 
 
-def read_judged_rows(source: Source, *, header: bytes = b"", comments: bool = False, aspects: bool = False) -> JudgedRows | None:
-    """The rows of lines `query aspect item grade` between any white space; of `query item grade` between tabs below a header.
+def scan_columns(stream: Any, judgments: Judgments, options: ReadOptions) -> Hits | None:
+    """The hits of a run in columns of query and item, strings, and score, float64; no batch is kept.
 
-    None where there is no compiled kernel, and for a file with a mistake or of another form: the reader of the format reports it.
+    stream: a capsule of Arrow's C stream interface. None where the columns are others, where the stream breaks off or has no row,
+    where a value is missing or not finite, and where a judged query's rows are not contiguous or may have an item twice: the
+    caller must look then.
     """
-    if native.library is None:
+    judgments = judgments.flat
+    worker = _worker(_table_of(judgments), (1, 0, 0, 0, False), options._replace(comments=False, trailing=False), _WHOLE_QUERIES)
+    if native.library.reader_take(worker, stream) < 0:
         return None
-    text = bytearray(source.read())
-    size = len(text)
-    if not text.startswith(header):
-        return None
-    text += SLACK
-    found = native.library.reader_judgments(text, len(header), size, bool(header), comments, aspects)
-    return None if found is None else JudgedRows(*found)
+    rows = _rows_of(worker, worker)
+    return None if rows is None else rows.hits(judgments, keep=options.keep)
 
 
-def read_rows(source: Source, options: ReadOptions, *, progress: Progress | None = None) -> RunRows:
-    """Every row of a TREC run; of the options only `comments` and `trailing` have an effect. Memory grows with the file.
+class _Odd(Exception):
+    """A line of another layout, or one that repeats an item of its query."""
 
-    Raises BadLine, BadScore and BadInput as `scan` does; repeated items are not an error here.
+
+class _Scattered(Exception):
+    """A query whose lines are not contiguous."""
+
+
+class Scan:
+    """One reading of one file by the compiled reader. It may begin before there is a table of the judgments, and before NumPy.
+
+    judged: the rows of these judgments.
     """
-    import numpy as np
 
-    from rankwell.io.reader.lines import empty_file, read_blocks
+    def __init__(
+        self,
+        source: Source,
+        judged: Judgments | JudgedRows,
+        layout: Layout,
+        options: ReadOptions,
+        threads: int = 2,
+        progress: Progress | None = None,
+        block_size: int = BLOCK,
+    ) -> None:
+        self._source, self._layout, self._options = source, layout, options
+        self._threads, self._block = threads, block_size
+        self._size = 0 if source.path is None else source.path.stat().st_size
+        self._progress, self._thread = progress, get_ident()
+        self._done = list[int]()
+        self._reported, self._passes = 0, (0, 1)
+        self._stopped = False
+        self._form = (layout.fields, layout.query, layout.item, layout.value, layout.by_rank)
+        self._table = _table_of(judged)
+        self._begun: Callable[[], tuple[Worker, Worker]] | None = None
 
-    queries, items = list[str](), list[str]()
-    columns: list[list[bytes]] = [[], [], []]
-    read = _block_rows if native.library is None else _native_block_rows
-    for before, rows in read_blocks(source, TREC_RUN, options, lambda block: read(block, options), progress=progress):
-        queries += rows[0]
-        items += rows[1]
-        scores, ranks, lines = (each[: 8 * len(rows[0])] for each in rows[2:])
-        for column, raw in zip(columns, (scores, ranks, (np.frombuffer(lines, dtype=np.int64) + before).tobytes()), strict=True):
-            column.append(raw)
-    if not queries:
-        raise empty_file(source, TREC_RUN)
-    scores, ranks, lines = map(b"".join, columns)
-    return RunRows(queries, items, np.frombuffer(scores), np.frombuffer(ranks), np.frombuffer(lines, dtype=np.int64))
+    def begin(self) -> None:
+        """Lets other threads read the file; `rows` and `hits` wait for them."""
+        self._begun = _in_background(self._read_all)
+
+    def hits(self, judgments: Judgments) -> Hits | None:
+        """The hits under the judgments whose rows these are; None as for `rows`."""
+        rows = self.rows()
+        return None if rows is None else rows.hits(judgments, keep=self._options.keep)
+
+    def rows(self) -> HitRows | None:
+        """The same before there is NumPy; None where two ids have one hash, so that another reader has to look.
+
+        Raises BadLine, BadScore and DuplicateItem for the first such line, BadInput for a file without a line.
+        """
+        try:
+            rows = _rows_of(*(self._begun or self._read_all)())
+        except _Odd:
+            error = self._mistake()
+            if error is None:
+                return None
+            raise error from None
+        if rows is None:
+            from rankwell.io.reader import lines
+
+            raise lines.empty_file(self._source, self._layout)
+        return rows
+
+    def _read_all(self) -> tuple[Worker, Worker]:
+        """The worker that saw all rows, and the one that placed them."""
+        parts = list(self._parts(whole_queries=True))
+        try:
+            worker = self._read(parts, lambda: self._worker(_WHOLE_QUERIES), whole_queries=True)[0]
+        except _Scattered:
+            return self._scattered()
+        return worker, worker
+
+    def _mistake(self) -> BadInput | None:
+        """The error for the first line of another layout, or else for the first that repeats an item of its query."""
+        from rankwell.io.reader import lines
+
+        arguments = self._source, self._layout, self._options
+        # Under judgments without a query only the form of the lines is checked.
+        no_judgments = native.library.reader_table((), [], bytes(8))
+        if (end := self._first_odd(no_judgments, _WHOLE_QUERIES)) is not None:
+            return lines.bad_line(*arguments, end)
+        if (end := self._first_odd(self._table, _TWICE)) is not None:
+            return lines.duplicate(*arguments, end)
+        return None
+
+    def _first_odd(self, table: Any, scan: int) -> int | None:
+        """The end of the first odd line; None where there is none."""
+        worker = _worker(table, self._form, self._options, scan)
+        try:
+            self._read([(0, None)], lambda: worker, whole_queries=False)
+        except _Odd:
+            return native.library.reader_odd(worker)
+        return None
+
+    def _scattered(self) -> tuple[Worker, Worker]:
+        """The workers for any order of lines: first the judged items, then the rows counted beside them."""
+        parts = list(self._parts(whole_queries=False))
+        self._passes = 0, 2
+        workers = self._read(parts, lambda: self._worker(_COLLECT), whole_queries=False, absorb=False)
+        pieces = 2 * self._threads if len(parts) > 1 else 1
+        if any(self._in_threads([partial(native.library.reader_twice, tuple(workers), part, pieces) for part in range(pieces)])):
+            raise _Odd
+        first, *others = workers
+        for other in others:
+            _check(native.library.reader_absorb(first, other))
+        # The first one has the results of the others now; their memory is free.
+        del workers[1:], others
+        _check(native.library.reader_gather(first))
+        self._passes = 1, 2
+        found = self._read(parts, lambda: self._second(first), whole_queries=False)
+        _check(native.library.reader_settle(found[0]))
+        return first, found[0]
+
+    def _worker(self, scan: int) -> Worker:
+        return _worker(self._table, self._form, self._options, scan)
+
+    def _second(self, first: Worker) -> Worker:
+        worker = self._worker(_COLLECT)
+        _check(native.library.reader_share(worker, first))
+        return worker
+
+    def _parts(self, *, whole_queries: bool) -> Iterator[tuple[int, int | None]]:
+        """Start and stop (None: the end) of the parts that are read by themselves; each begins with a line, or with a query."""
+        parts = min(self._threads * _EACH, self._size // _PART) if self._threads > 1 else 1
+        path, start = self._source.path, 0
+        if path is not None and parts > 1:
+            with path.open("rb", buffering=0) as file:
+                for part in range(1, parts):
+                    place = self._size * part // parts
+                    cut = self._cut(file, place, whole_queries=whole_queries) if place > start else -1
+                    if cut > start:
+                        yield start, cut
+                        start = cut
+        yield start, None
+
+    def _cut(self, file: BinaryIO, place: int, *, whole_queries: bool) -> int:
+        """The beginning of the first line behind a place, or of the first query; -1 where that is far away."""
+        size = self._block // 2
+        while size < LARGEST:
+            file.seek(place)
+            text = file.read(size)
+            cut = native.library.reader_cut(text, self._options.comments) if whole_queries else text.find(b"\n") + 1 or -1
+            if cut >= 0:
+                return place + cut
+            size *= 4
+        return -1
+
+    def _read(
+        self, parts: list[tuple[int, int | None]], make: Callable[[], Worker], *, whole_queries: bool, absorb: bool = True
+    ) -> list[Worker]:
+        """The workers that read all parts between them. absorb: whether the first one takes over the results of the others."""
+        waiting = iter(parts)
+        workers = [make() for _ in range(min(self._threads, len(parts)))]
+        self._done, self._stopped = [0] * len(workers), False
+
+        def _work(place: int) -> None:
+            room = bytearray(self._block + len(SLACK))
+            # Taking the next one is one step for the interpreter, so that no two threads get the same.
+            for start, stop in waiting:
+                room = self._feed(workers[place], place, start, -1 if stop is None else stop, room, whole_queries=whole_queries)
+
+        self._in_threads([partial(_work, place) for place in range(len(workers))])
+        self._report()
+        if absorb:
+            for other in workers[1:]:
+                _check(native.library.reader_absorb(workers[0], other))
+        return workers
+
+    def _feed(self, worker: Worker, index: int, start: int, stop: int, room: bytearray, *, whole_queries: bool) -> bytearray:
+        """Reads one part with the worker of this index; gives back the block, which may have grown."""
+        path = self._source.path
+        with self._source.open() if path is None else path.open("rb", buffering=0) as stream:
+            if path is not None:
+                stream.seek(start)
+            place, rest, last = start, 0, False
+            while not last and not self._stopped:
+                seen = place + rest
+                if path is None:
+                    rest, place, last = _from_stream(worker, stream, room, rest, place)
+                else:
+                    turn = _TURN * self._block
+                    rest, place, last = native.library.reader_read(worker, stream.fileno(), room, rest, place, stop, turn)
+                _check(rest)
+                self._done[index] += place + rest - seen
+                if rest >= len(room) - len(SLACK):
+                    if whole_queries and rest >= max(LARGEST, self._block):
+                        raise _Scattered
+                    room = room + bytearray(rest)
+                self._report()
+        return room
+
+    def _report(self) -> None:
+        """Reports the progress, from the thread that began the reading."""
+        if self._progress is None or get_ident() != self._thread:
+            return
+        done, (number, passes) = sum(self._done), self._passes
+        done = (number * self._size + done) // passes if self._size else done
+        if done > self._reported:
+            self._reported = done
+            self._progress(done, self._size)
+
+    def _in_threads(self, works: list[Callable[[], Any]]) -> list[Any]:
+        """The result of each piece of work; the first is done in this thread."""
+
+        def _guarded(work: Callable[[], Any]) -> Any:
+            try:
+                return work()
+            except BaseException:
+                self._stopped = True
+                raise
+
+        first, *others = [partial(_guarded, work) for work in works]
+        results, failures = list[Any](), list[BaseException]()
+        for each in (first, *map(_in_background, others)):
+            try:
+                results.append(each())
+            except BaseException as failure:
+                # An interruption of the waiting stops the others as well.
+                self._stopped = True
+                failures.append(failure)
+        if failures:
+            raise min(failures, key=lambda each: isinstance(each, _Odd) + 2 * isinstance(each, _Scattered))
+        return results
 
 
-# Queries, items, and as bytes scores, ranks and numbers of lines from 1 in the block.
-_BlockRows = tuple[list[str], list[str], bytes, bytes, bytes]
+def _table_of(judged: Judgments | JudgedRows) -> Any:
+    return native.library.reader_table(judged.queries, judged.items, judged.offsets)
 
 
-def _native_block_rows(block: bytes, options: ReadOptions) -> _BlockRows:
-    from rankwell.io.reader.lines import Unreadable
-
-    text = block if block.endswith(b"\n") else block + b"\n"
-    rows = native.library.reader_rows(text + SLACK, len(text), options.comments, options.trailing)
-    if rows is None:
-        raise Unreadable
-    return rows
+def _worker(table: Any, form: tuple[int, int, int, int, bool], options: ReadOptions, scan: int) -> Worker:
+    how = (_RULES.get(options.ties, 0), options.single_precision, options.comments, options.trailing)
+    return native.library.reader_worker(table, form, how, options.keep, scan)
 
 
-def _block_rows(block: bytes, options: ReadOptions) -> _BlockRows:
-    from rankwell.io.reader.lines import fields_of
-
-    fields = fields_of(block, TREC_RUN, options)
-    queries, items = (list(map(decode_id, fields.column(field))) for field in (TREC_RUN.query, TREC_RUN.item))
-    ranks = array("d", map(_rank, fields.column(TREC_RUN.rank)))
-    return queries, items, array("d", fields.scores).tobytes(), ranks.tobytes(), array("q", fields.lines).tobytes()
+def _rows_of(first: Worker, counted: Worker) -> HitRows | None:
+    """The results of the worker that saw all rows and the one that placed them; None where there was no row at all."""
+    retrieved, unknown, *_, top = native.library.reader_results(first)
+    _, _, *placed, _ = native.library.reader_results(counted)
+    return HitRows(retrieved, unknown, *placed, top=top) if unknown or any(retrieved) else None
 
 
-def _rank(text: bytes) -> float:
-    try:
-        rank = nan if b"_" in text else float(text)
-    except ValueError:
-        return nan
-    return rank if isfinite(rank) else nan
+def _in_background(work: Callable[[], Any]) -> Callable[[], Any]:
+    """Begins some work in another thread; the function returned waits for it and returns its result, or raises its exception."""
+    import threading
+
+    results, failures = list[Any](), list[BaseException]()
+
+    def _run() -> None:
+        try:
+            results.append(work())
+        except BaseException as failure:
+            failures.append(failure)
+
+    thread = threading.Thread(target=_run, daemon=True)
+    thread.start()
+
+    def _wait() -> Any:
+        thread.join()
+        if failures:
+            raise failures[0]
+        return results[0]
+
+    return _wait
+
+
+def _check(status: int) -> None:
+    if status == _SCATTERED:
+        raise _Scattered
+    if status < 0:
+        raise _Odd
+
+
+def _from_stream(worker: Worker, stream: Any, room: bytearray, rest: int, place: int) -> tuple[int, int, bool]:
+    """Feeds one block of a stream as `reader_read` feeds those of a file, with the same results."""
+    filled, size = rest, len(room) - len(SLACK)
+    with memoryview(room) as view:
+        while filled < size and (got := stream.readinto(view[filled:size])):
+            filled += got
+    left = native.library.reader_feed(worker, room, filled, place, filled < size)
+    return left, place + filled - max(left, 0), filled < size

@@ -1,24 +1,72 @@
-"""Lines of a run to fields, and the error for the first line of a file that cannot be read."""
+"""Lines of a run to fields, whole runs row by row, and the error for the first line of a file that cannot be read."""
 
 from __future__ import annotations
 
-from math import floor, isfinite
+from array import array
+from collections.abc import Callable, Container, Iterator, Sequence
+from math import floor, isfinite, nan
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
+from rankwell.core.kernels import native
 from rankwell.errors import BadInput, BadLine, BadScore, DuplicateItem
 from rankwell.store import decode_id
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterator, Sequence
-
-    from rankwell.io.reader import Layout, Progress, ReadOptions
+    from rankwell.core.tables import Floats, Ints, TieRule
     from rankwell.store import Source
 
+# Called with the bytes done and the bytes in all; the latter is 0 where it is unknown, as for compressed files.
+Progress = Callable[[int, int], None]
+
+SLACK = bytes(80)
+"""Room that the compiled readers need behind a text."""
 # The fields of so many bytes stay in the processor's cache: larger blocks take half as long again.
 BLOCK = 1 << 17
 _SHOWN = 60
 
 Result = TypeVar("Result")
+
+
+class Layout(NamedTuple):
+    """Positions of the white-space-separated fields of a line. value: a score, or with by_rank a rank."""
+
+    name: str
+    form: str
+    fields: int
+    query: int
+    item: int
+    value: int
+    by_rank: bool = False
+
+
+TREC_RUN = Layout("TREC run", "query Q0 item rank score tag", fields=6, query=0, item=2, value=4)
+MSMARCO_RUN = Layout("MS MARCO run", "query item rank", fields=3, query=0, item=1, value=2, by_rank=True)
+_TREC_RANK = 3
+
+
+class ReadOptions(NamedTuple):
+    """Options of reading a run.
+
+    single_precision: scores are rounded to 32 bits first, as trec_eval 9 does. keep: number of first items of each query, judged
+    or not, to return as well (0: none). comments: lines that begin with `#` are skipped, as in trec_eval 10.
+    trailing: fields behind the last one of the layout are skipped, as in trec_eval; else they are an error.
+    """
+
+    ties: TieRule = "id-desc"
+    single_precision: bool = False
+    keep: int = 0
+    comments: bool = False
+    trailing: bool = False
+
+
+class RunRows(NamedTuple):
+    """A run row by row, in the order of its file. ranks: (rows,) NaN where the file has no number. lines: (rows,) from 1."""
+
+    queries: list[str]
+    items: list[str]
+    scores: Floats
+    ranks: Floats
+    lines: Ints
 
 
 class Unreadable(Exception):
@@ -117,7 +165,7 @@ def _numbers(texts: list[bytes], text: bytes, layout: Layout) -> list[float]:
         raise Unreadable from None
     if not all(map(isfinite, numbers)) or (b"_" in text and any(b"_" in each for each in texts)):
         raise Unreadable
-    if layout.score is not None:
+    if not layout.by_rank:
         return numbers
     if any(number < 0 or number != floor(number) for number in numbers):
         raise Unreadable
@@ -138,10 +186,10 @@ def _explained(where: str, line: bytes, layout: Layout, options: ReadOptions) ->
     row, shown = line.split(), _shorten(line)
     width = len(row)
     if width < layout.fields if options.trailing else width != layout.fields:
-        advice = "is this a qrels file?" if layout.score is not None and width == 4 else "correct or remove the line."
+        advice = "is this a qrels file?" if not layout.by_rank and width == 4 else "correct or remove the line."
         found = f"{width} field{'' if width == 1 else 's'} in {shown}"
         return BadLine(f"{where}: {found}, a {layout.name} line has {layout.fields} ({layout.form}); {advice}")
-    wanted = "score is a finite number such as 12.5" if layout.score is not None else "rank is an integer such as 7"
+    wanted = "rank is an integer such as 7" if layout.by_rank else "score is a finite number such as 12.5"
     what = f"the {wanted.partition(' ')[0]} is {_shorten(row[layout.value])} in {shown}"
     return BadScore(f"{where}: {what}; a {wanted}: correct the line ({layout.form}).")
 
@@ -192,3 +240,53 @@ def first_duplicate(
 def empty_file(source: Source, layout: Layout) -> BadInput:
     """The error for a file without lines."""
     return BadInput(f"{source.name}: there is no line in it; a {layout.name} has lines of {layout.form}.")
+
+
+def read_rows(source: Source, options: ReadOptions, *, progress: Progress | None = None) -> RunRows:
+    """Every row of a TREC run; of the options only `comments` and `trailing` have an effect. Memory grows with the file.
+
+    Raises BadLine, BadScore and BadInput as `scan` does; repeated items are not an error here.
+    """
+    import numpy as np
+
+    queries, items = list[str](), list[str]()
+    scores, ranks = list[bytes](), list[bytes]()
+    numbers: list[Ints] = []
+    read = _block_rows if native.library is None else _native_block_rows
+    for before, rows in read_blocks(source, TREC_RUN, options, lambda block: read(block, options), progress=progress):
+        queries += rows[0]
+        items += rows[1]
+        size = 8 * len(rows[0])
+        scores.append(rows[2][:size])
+        ranks.append(rows[3][:size])
+        numbers.append(np.frombuffer(rows[4][:size], dtype=np.int64) + before)
+    if not queries:
+        raise empty_file(source, TREC_RUN)
+    return RunRows(queries, items, np.frombuffer(b"".join(scores)), np.frombuffer(b"".join(ranks)), np.concatenate(numbers))
+
+
+# Queries, items, and as bytes scores, ranks and numbers of lines from 1 in the block.
+_BlockRows = tuple[list[str], list[str], bytes, bytes, bytes]
+
+
+def _native_block_rows(block: bytes, options: ReadOptions) -> _BlockRows:
+    text = block if block.endswith(b"\n") else block + b"\n"
+    rows = native.library.reader_rows(text + SLACK, len(text), options.comments, options.trailing)
+    if rows is None:
+        raise Unreadable
+    return rows
+
+
+def _block_rows(block: bytes, options: ReadOptions) -> _BlockRows:
+    fields = fields_of(block, TREC_RUN, options)
+    queries, items = (list(map(decode_id, fields.column(field))) for field in (TREC_RUN.query, TREC_RUN.item))
+    ranks = array("d", map(_rank, fields.column(_TREC_RANK)))
+    return queries, items, array("d", fields.scores).tobytes(), ranks.tobytes(), array("q", fields.lines).tobytes()
+
+
+def _rank(text: bytes) -> float:
+    try:
+        rank = nan if b"_" in text else float(text)
+    except ValueError:
+        return nan
+    return rank if isfinite(rank) else nan

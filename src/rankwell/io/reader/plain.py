@@ -11,18 +11,19 @@ from array import array
 from bisect import bisect_left, bisect_right
 from itertools import groupby
 from operator import gt, itemgetter
-from typing import TYPE_CHECKING, BinaryIO, NamedTuple
+from typing import TYPE_CHECKING, BinaryIO
 
-from rankwell.io.reader import HitRows, ReadOptions, TopRows
-from rankwell.io.reader.lines import BLOCK, Fields, empty_file, fields_of, first_duplicate, read_fields
+from rankwell.core.tables.ranking import places_in_ties
+from rankwell.io.reader import HitRows
+from rankwell.io.reader.lines import BLOCK, Fields, ReadOptions, empty_file, fields_of, first_duplicate, read_fields
 from rankwell.store import encode_id
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from rankwell.core.tables import Judgments, TieRule
+    from rankwell.core.tables import Judgments
     from rankwell.core.tables.ranking import Hits
-    from rankwell.io.reader import Layout, Progress
+    from rankwell.io.reader.lines import Layout, Progress
     from rankwell.store import Source
 
 # Into so many parts scattered lines are put; of a run of seven million lines each is a few MiB.
@@ -33,13 +34,6 @@ _AT_ONCE = 1 << 16
 
 class _QueryReturns(Exception):
     """A query continues after another one."""
-
-
-class _JudgedQuery(NamedTuple):
-    """One query of the judgments: its position, and the row of each of its items."""
-
-    position: int
-    rows: dict[bytes, int]
 
 
 def scan(
@@ -65,8 +59,9 @@ class _Reader:
         self._progress, self._block_size = progress, block_size
         bounds = array("q", bytes(judged.offsets))
         items = list(map(encode_id, judged.items))
+        # Query -> its position, and the row of each of its items.
         self._judged = {
-            encode_id(query): _JudgedQuery(place, {items[row]: row for row in range(bounds[place], bounds[place + 1])})
+            encode_id(query): (place, {items[row]: row for row in range(bounds[place], bounds[place + 1])})
             for place, query in enumerate(judged.queries)
         }
         self._clear()
@@ -75,8 +70,8 @@ class _Reader:
         self._retrieved = array("q", bytes(8 * len(self._judged)))
         self._unknown: dict[bytes, int] = {}
         self._twice: set[tuple[bytes, bytes]] = set()
-        self._row, self._above, self._tied, self._before = (array("q") for _ in range(4))
-        self._score = array("d")
+        # Row of the judgments, score, items above, tied and before.
+        self._hits: list[tuple[int, float, int, int, int]] = []
         self._top: list[tuple[int, list[bytes], Sequence[float]]] = []
 
     def read(self) -> HitRows:
@@ -90,8 +85,9 @@ class _Reader:
             raise error
         if not self._unknown and not any(self._retrieved):
             raise empty_file(self._source, self._layout)
-        columns = (self._retrieved.tobytes(), self._unknown, self._row.tobytes(), self._score.tobytes())
-        return HitRows(*columns, self._above.tobytes(), self._tied.tobytes(), self._before.tobytes(), self._packed_top())
+        columns = zip(*self._hits, strict=True) if self._hits else ((),) * 5
+        numbers = [array(code, column).tobytes() for code, column in zip("qdqqq", columns, strict=True)]
+        return HitRows(self._retrieved.tobytes(), self._unknown, *numbers, top=self._packed_top())
 
     def _fields(self) -> Iterator[Fields]:
         """The fields of one block after the other. Raises BadLine or BadScore."""
@@ -133,8 +129,7 @@ class _Reader:
 
     def _read_part(self, text: bytes) -> None:
         """The lines `query item value` of some queries."""
-        value = self._layout._replace(fields=3, query=0, item=1, score=None if self._layout.score is None else 2, rank=2)
-        fields = fields_of(text, value, ReadOptions())
+        fields = fields_of(text, self._layout._replace(fields=3, query=0, item=1, value=2), ReadOptions())
         queries: dict[bytes, tuple[list[bytes], list[float]]] = {}
         for query, item, score in zip(fields.column(0), fields.column(1), fields.scores, strict=True):
             items, scores = queries.setdefault(query, ([], []))
@@ -147,38 +142,34 @@ class _Reader:
         """Counts the rows of one query, which are all there and in the order of the file."""
         if not items:
             return
-        judged = self._judged.get(query)
-        if judged is None:
+        if query not in self._judged:
             self._unknown[query] = self._unknown.get(query, 0) + len(items)
             return
-        if self._retrieved[judged.position]:
+        position, rows = self._judged[query]
+        if self._retrieved[position]:
             raise _QueryReturns
-        self._retrieved[judged.position] = len(items)
+        self._retrieved[position] = len(items)
         every = set(items)
         if len(every) < len(items):
             seen = set[bytes]()
             self._twice |= {(query, item) for item in items if item in seen or seen.add(item)}
         if self._options.single_precision:
             scores = array("f", scores).tolist()
-        found = [(items.index(item), item) for item in every & judged.rows.keys()]
-        self._row.extend(judged.rows[item] for _, item in found)
-        own = [scores[place] for place, _ in found]
-        self._score.extend(own)
+        found = [(items.index(item), item) for item in every & rows.keys()]
         if all(map(gt, scores, scores[1:])):
-            self._above.extend(place for place, _ in found)
-            self._tied.extend(1 for _ in found)
-            self._before.extend(0 for _ in found)
+            self._hits += [(rows[item], scores[place], place, 1, 0) for place, item in found]
         else:
             ordered = sorted(scores, reverse=True)[::-1]
-            upto = [bisect_right(ordered, score) for score in own]
-            tied = [stop - bisect_left(ordered, score) for stop, score in zip(upto, own, strict=True)]
-            self._above.extend(len(ordered) - stop for stop in upto)
-            self._tied.extend(tied)
-            rivals = {score for score, size in zip(own, tied, strict=True) if size > 1}
-            places = places_in_ties(items, scores, rivals, self._options.ties) if rivals else {}
-            self._before.extend(places.get(item, 0) for _, item in found)
+            own = {scores[place] for place, _ in found}
+            upto = {score: bisect_right(ordered, score) for score in own}
+            tied = {score: upto[score] - bisect_left(ordered, score) for score in own}
+            rivals = {score for score in own if tied[score] > 1}
+            places = places_in_ties(items, scores, rivals, self._options.ties, bytes) if rivals else {}
+            for place, item in found:
+                score = scores[place]
+                self._hits.append((rows[item], score, len(ordered) - upto[score], tied[score], places.get(item, 0)))
         if self._options.keep:
-            self._keep(judged.position, items, scores)
+            self._keep(position, items, scores)
 
     def _keep(self, position: int, items: list[bytes], scores: Sequence[float]) -> None:
         """Keeps the first items of a query in final order."""
@@ -189,15 +180,12 @@ class _Reader:
         kept = ranked[: self._options.keep]
         self._top.append((position, [item for _, item in kept], [score for score, _ in kept]))
 
-    def _packed_top(self) -> TopRows:
+    def _packed_top(self) -> tuple[bytes, bytes, bytes, bytes, bytes]:
         items = [item for _, own, _ in self._top for item in own]
-        return TopRows(
-            queries=array("q", [query for query, _, _ in self._top]).tobytes(),
-            sizes=array("q", [len(own) for _, own, _ in self._top]).tobytes(),
-            lengths=array("q", map(len, items)).tobytes(),
-            scores=array("d", [score for _, _, own in self._top for score in own]).tobytes(),
-            text=b"".join(items),
-        )
+        numbers = [query for query, _, _ in self._top], [len(own) for _, own, _ in self._top], map(len, items)
+        queries, sizes, lengths = (array("q", each).tobytes() for each in numbers)
+        scores = array("d", [score for _, _, own in self._top for score in own]).tobytes()
+        return queries, sizes, lengths, scores, b"".join(items)
 
 
 def _empty(parts: list[list[bytes]], places: list[list[tuple[int, int]]], room: BinaryIO) -> None:
@@ -212,15 +200,3 @@ def _empty(parts: list[list[bytes]], places: list[list[tuple[int, int]]], room: 
 def _read_at(room: BinaryIO, start: int, size: int) -> bytes:
     room.seek(start)
     return room.read(size)
-
-
-def places_in_ties(items: Sequence[bytes], scores: Sequence[float], tied: set[float], ties: TieRule) -> dict[bytes, int]:
-    """The place, from 0, of every item with one of these scores among the items that share it."""
-    groups: dict[float, list[bytes]] = {score: [] for score in tied}
-    for item, score in zip(items, scores, strict=True):
-        if score in groups:
-            groups[score].append(item)
-    if ties in ("id-desc", "id-asc"):
-        for group in groups.values():
-            group.sort(reverse=ties == "id-desc")
-    return {item: place for group in groups.values() for place, item in enumerate(group)}
