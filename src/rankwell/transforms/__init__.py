@@ -8,8 +8,9 @@ import ast
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from inspect import Parameter, getdoc, signature
-from typing import Any, Literal, Protocol, TypeVar
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +24,7 @@ Transductive = Literal["queries", "gallery", "labels", "none"]
 WorksOn = Literal["scores", "descriptors", "reranking"]
 """`descriptors` turns vectors into vectors, `scores` scores into scores, and `reranking` vectors into scores."""
 Function = TypeVar("Function", bound=Callable[..., Any])
-Named = TypeVar("Named", bound="_Declared")
+Named = TypeVar("Named", bound="NamedFunction")
 
 _LARGEST = 1e300
 BLOCK_ROWS = 256
@@ -52,28 +53,8 @@ class Transformed:
         return found
 
 
-class _Declared(Protocol):
-    """The declaration of an entry that can be named with parameters. parameters: name -> default."""
-
-    @property
-    def name(self) -> str: ...
-    @property
-    def parameters(self) -> Mapping[str, Any]: ...
-
-
-class NearestItems(Protocol):
-    """The nearest items of each query, best first. positions: (queries, k) their rows, -1 for none. scores: their cosines."""
-
-    @property
-    def positions(self) -> Ints: ...  # noqa: D102
-    @property
-    def scores(self) -> Floats: ...  # noqa: D102
-
-
-class Nearest(Protocol):
-    """A search for neighbours, such as `rankwell.neighbours.search`."""
-
-    def __call__(self, queries: Matrix, items: Matrix, /, *, k: int) -> NearestItems: ...  # noqa: D102
+Nearest = Callable[..., Any]
+"""A search for neighbours, such as `rankwell.neighbours.search`: (queries, items, k=…) -> (queries, k) positions and scores."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,28 +95,48 @@ def first_sentence(function: Callable[..., Any]) -> str:
 
 
 @dataclass(frozen=True)
-class TransformEntry:
-    """A transform as its file declares it.
-
-    function: `(scores, *, parameters) -> Transformed`; with `needs_bank` it takes `(scores, bank, *, parameters)`; one that works
-    on descriptors takes and returns `Descriptors`, and a re-ranking takes them and returns `Transformed`.
-    parameters: name -> default, `inspect.Parameter.empty` where it must be given. transductive: what it looks at. learns: whether
-    it is learnt on `Descriptors.learn` where that is given, and then looks at nothing of what is evaluated.
-    """
+class NamedFunction:
+    """A function that a text names, with parameters: those that are keywords alone."""
 
     name: str
     function: Callable[..., Any]
-    parameters: Mapping[str, Any]
-    needs_bank: bool
-    transductive: Transductive
     source: str
-    works_on: WorksOn = "scores"
-    learns: bool = False
+
+    @cached_property
+    def parameters(self) -> dict[str, Any]:
+        """name -> default, `inspect.Parameter.empty` where it must be given."""
+        listed = signature(self.function).parameters.values()
+        return {each.name: each.default for each in listed if each.kind is Parameter.KEYWORD_ONLY}
 
     @property
     def says(self) -> str:
         """Its first sentence."""
         return first_sentence(self.function)
+
+    def spelled(self, given: Mapping[str, Any]) -> str:
+        """Its name with parameters, `rrf(k=10)`."""
+        inner = ",".join(f"{name}={value!r}" for name, value in given.items())
+        return self.name + (f"({inner})" if inner else "")
+
+
+@dataclass(frozen=True)
+class TransformEntry(NamedFunction):
+    """A transform as its file declares it.
+
+    function: `(scores, *, parameters) -> Transformed`; with `needs_bank` it takes `(scores, bank, *, parameters)`, the bank being
+    scores of other queries, (bank queries, gallery); one that works on descriptors takes and returns `Descriptors`, and a
+    re-ranking takes them and returns `Transformed`. transductive: what it looks at. learns: whether it is learnt on
+    `Descriptors.learn` where that is given, and then looks at nothing of what is evaluated.
+    """
+
+    transductive: Transductive
+    works_on: WorksOn = "scores"
+    learns: bool = False
+
+    @property
+    def needs_bank(self) -> bool:
+        """Whether it takes the scores of other queries, too."""
+        return len(signature(self.function).parameters) - len(self.parameters) > 1
 
 
 TRANSFORMS: Catalogue[TransformEntry] = Catalogue("transforms", "transform")
@@ -144,25 +145,10 @@ TRANSFORMS: Catalogue[TransformEntry] = Catalogue("transforms", "transform")
 def transform(
     name: str, *, transductive: Transductive, source: str, works_on: WorksOn = "scores", learns: bool = False
 ) -> Callable[[Function], Function]:
-    """Registers a function under a name and returns it unchanged; see `TransformEntry` for what it takes and returns.
-
-    A second positional argument of one that works on scores is the bank: scores of other queries, (bank queries, gallery).
-    """
-
-    def _entry(function: Callable[..., Any]) -> TransformEntry:
-        listed = list(signature(function).parameters.values())
-        return TransformEntry(
-            name=name,
-            function=function,
-            parameters={each.name: each.default for each in listed if each.kind is Parameter.KEYWORD_ONLY},
-            needs_bank=sum(each.kind is not Parameter.KEYWORD_ONLY for each in listed) > 1,
-            transductive=transductive,
-            source=source,
-            works_on=works_on,
-            learns=learns,
-        )
-
-    return TRANSFORMS.register(name, _entry)
+    """Registers a function under a name and returns it unchanged; see `TransformEntry` for what it takes and returns."""
+    return TRANSFORMS.register(
+        name, lambda function: TransformEntry(name, function, source, transductive, works_on=works_on, learns=learns)
+    )
 
 
 @dataclass(frozen=True)
@@ -173,8 +159,7 @@ class Transform:
     given: Mapping[str, Any]
 
     def __str__(self) -> str:
-        inner = ",".join(f"{name}={value!r}" for name, value in self.given.items())
-        return self.entry.name + (f"({inner})" if inner else "")
+        return self.entry.spelled(self.given)
 
     def __call__(self, scores: Matrix, bank: Matrix | None = None) -> Transformed:
         """The transformed scores; rows of `scores` are the queries of the direction that is evaluated.
@@ -185,13 +170,11 @@ class Transform:
             raise BadUsage(
                 f"{self} works on descriptors and not on scores; give it vectors, as `rankwell instances evaluate` does."
             )
-        if not self.entry.needs_bank:
-            if bank is not None:
-                raise BadUsage(f"{self} needs no bank of queries; leave it out.")
-            return self.entry.function(scores, **self.given)
-        if bank is None:
+        if self.entry.needs_bank and bank is None:
             raise BadUsage(f"{self} needs a bank: the scores of other queries, of training data, with the same gallery.")
-        return self.entry.function(scores, bank, **self.given)
+        if bank is not None and not self.entry.needs_bank:
+            raise BadUsage(f"{self} needs no bank of queries; leave it out.")
+        return self.entry.function(*((scores,) if bank is None else (scores, bank)), **self.given)
 
     def describe(self, given: Descriptors | None = None) -> dict[str, Any]:
         """Its description in the rules of a result; `given` names what a transform that learns was learnt on."""

@@ -1,5 +1,6 @@
 """Re-ranking by k-reciprocal neighbours: two images are alike where the same others are near both."""
 
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -42,7 +43,7 @@ def reciprocal(given: Descriptors, *, k1: int = 20, k2: int = 6, weight: float =
     rows = np.where(new, len(references) + np.cumsum(new) - 1, given.same)
     nearest = _itself_first(given.nearest(images, images, k=max(k1 + 1, k2)).positions)
     farthest = _farthest(images)
-    sets = _averaged(_neighbourhoods(images, nearest, k1, farthest), nearest[:, :k2])
+    sets = _Sets.of(_averaged(_Sets.of(_neighbourhoods(images, nearest, k1, farthest)), nearest[:, :k2]))
     columns = sets.transposed(len(images))
 
     def _read(start: int, stop: int) -> Floats:
@@ -62,16 +63,19 @@ class _Sets(NamedTuple):
     members: Ints
     weights: Floats
 
-    @property
-    def owners(self) -> Ints:
-        """(entries,) the set that each entry belongs to."""
-        return np.repeat(np.arange(len(self.offsets) - 1, dtype=np.int64), np.diff(self.offsets))
+    @classmethod
+    def of(cls, sets: Iterable[tuple[Ints, Floats]]) -> "_Sets":
+        """Sets of (members, weights) each."""
+        members, weights = zip(*sets, strict=True)
+        return cls(
+            offsets_of(np.array(list(map(len, members)), dtype=np.int64)), np.concatenate(members), np.concatenate(weights)
+        )
 
     def transposed(self, n: int) -> "_Sets":
         """For each image the sets that it is a member of."""
         order = np.argsort(self.members, kind="stable")
-        counts = np.bincount(self.members, minlength=n).astype(np.int64)
-        return _Sets(offsets_of(counts), self.owners[order], self.weights[order])
+        owners = np.repeat(np.arange(len(self.offsets) - 1, dtype=np.int64), np.diff(self.offsets))
+        return _Sets(offsets_of(np.bincount(self.members, minlength=n)), owners[order], self.weights[order])
 
     def rows(self, chosen: Ints) -> Ints:
         """Positions of the entries of some sets, set after set."""
@@ -114,38 +118,24 @@ def _reciprocal_sets(nearest: Ints) -> list[set[int]]:
     return found
 
 
-def _neighbourhoods(images: Matrix, nearest: Ints, k1: int, farthest: Floats) -> _Sets:
+def _neighbourhoods(images: Matrix, nearest: Ints, k1: int, farthest: Floats) -> Iterator[tuple[Ints, Floats]]:
     # Half of an odd number goes to the even side, as NumPy's `around` in the published code has it.
     wide, narrow = _reciprocal_sets(nearest[:, : k1 + 1]), _reciprocal_sets(nearest[:, : round(k1 / 2) + 1])
-    members: list[Ints] = []
-    weights: list[Floats] = []
     for row, own in enumerate(wide):
-        widened = set(own)
-        for candidate in own:
-            other = narrow[candidate]
-            if 3 * len(other & own) > 2 * len(other):
-                widened |= other
+        widened = own.union(*(narrow[each] for each in own if 3 * len(narrow[each] & own) > 2 * len(narrow[each])))
         listed = np.array(sorted(widened), dtype=np.int64)
         distances = 2 - 2 * np.matmul(images[listed], images[row], dtype=np.float64)
         likeness = np.exp(-distances.clip(0.0) / farthest[row])
-        members.append(listed)
-        weights.append(likeness / likeness.sum())
-    offsets = offsets_of(np.array([len(each) for each in members], dtype=np.int64))
-    return _Sets(offsets, np.concatenate(members), np.concatenate(weights))
+        yield listed, likeness / likeness.sum()
 
 
-def _averaged(sets: _Sets, nearest: Ints) -> _Sets:
+def _averaged(sets: _Sets, nearest: Ints) -> Iterator[tuple[Ints, Floats]]:
     """The mean set of each image's nearest, the image itself among them."""
-    members: list[Ints] = []
-    weights: list[Floats] = []
     for row in nearest:
         near = row[row >= 0]
         entries = sets.rows(near)
         listed, at = np.unique(sets.members[entries], return_inverse=True)
-        members.append(listed)
-        weights.append(np.bincount(at, weights=sets.weights[entries], minlength=len(listed)) / len(near))
-    offsets = offsets_of(np.array([len(each) for each in members], dtype=np.int64))
-    return _Sets(offsets, np.concatenate(members), np.concatenate(weights))
+        yield listed, np.bincount(at, weights=sets.weights[entries], minlength=len(listed)) / len(near)
 
 
 def _shared(sets: _Sets, columns: _Sets, row: int) -> Floats:

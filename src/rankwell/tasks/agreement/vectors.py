@@ -117,7 +117,7 @@ def _row(name: str, table: Embeddings, scan: _Scan, *, spectrum: bool, block: in
     pairs = directed * (directed - 1)
     similarity = (float(scan.unit_sum @ scan.unit_sum) - directed) / pairs if pairs else None
     chosen = _spectrum_rows(scan, table.dimensions) if spectrum else np.zeros(0, dtype=np.int64)
-    figures = {
+    numbers = {
         "norm_min": norms.min() if len(norms) else None,
         "norm_median": np.median(norms) if len(norms) else None,
         "norm_max": norms.max() if len(norms) else None,
@@ -133,7 +133,7 @@ def _row(name: str, table: Embeddings, scan: _Scan, *, spectrum: bool, block: in
         "infinite": scan.infinite,
         "zero": int((norms == 0).sum()),
         "duplicates": _duplicates(table.vectors, scan),
-        **{column: None if figure is None else rounded(float(figure)) for column, figure in figures.items()},
+        **{column: None if number is None else rounded(float(number)) for column, number in numbers.items()},
         "rank_rows": len(chosen) if spectrum else None,
         "same_as": None,
     }

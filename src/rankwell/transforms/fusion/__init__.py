@@ -7,7 +7,6 @@ order of ties, and what runs add is added in the order of its size.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from inspect import Parameter, signature
 from itertools import pairwise
 from math import isfinite
 from typing import Any, Literal, NamedTuple, Self, TypeVar, get_args
@@ -18,7 +17,7 @@ from rankwell.core.registry import Catalogue, suggest
 from rankwell.core.tables import Bools, Floats, Ints, offsets_of, sort_ids
 from rankwell.core.tables.ranking import Ranking
 from rankwell.errors import BadScore, BadUsage, DuplicateItem, UnknownName
-from rankwell.transforms import first_sentence, parse_named
+from rankwell.transforms import NamedFunction, first_sentence, parse_named
 
 Reads = Literal["ranks", "scores"]
 Absent = Literal["zero", "lowest"]
@@ -205,9 +204,8 @@ class Votes:
     @classmethod
     def of(cls, lists: RunLists, normalise: str | None, absent: Absent | None) -> Self:
         """The votes of runs of equal weight. Raises BadScore for scores that cannot be normalised."""
-        weights = np.ones(len(lists.ranks))
+        weights, nothing = np.ones(len(lists.ranks)), np.zeros((len(lists.ranks), 0))
         if normalise is None:
-            nothing = np.zeros((len(lists.ranks), 0))
             return cls(lists, nothing, nothing, weights)
         entry = NORMALISATIONS[normalise]
         values = np.full(lists.scores.shape, np.nan)
@@ -242,29 +240,19 @@ class Votes:
 
 
 @dataclass(frozen=True)
-class MethodEntry:
+class MethodEntry(NamedFunction):
     """A way to fuse as its file declares it.
 
-    function: `(votes, *, parameters) -> (rows,) scores`. parameters: name -> default, `inspect.Parameter.empty` where it must be
-    given. reads: ranks or scores. weighted: whether runs may have weights.
+    function: `(votes, *, parameters) -> (rows,) scores`. reads: ranks or scores. weighted: whether runs may have weights.
     """
 
-    name: str
-    function: Callable[..., Floats]
-    parameters: Mapping[str, Any]
     reads: Reads
     weighted: bool
-    source: str
 
     @property
     def adds(self) -> bool:
         """Whether scores are added, so that it matters what an absent item counts."""
         return self.reads == "scores" and self.weighted
-
-    @property
-    def says(self) -> str:
-        """Its first sentence."""
-        return first_sentence(self.function)
 
 
 METHODS: Catalogue[MethodEntry] = Catalogue("transforms.fusion", "fusion method")
@@ -272,13 +260,7 @@ METHODS: Catalogue[MethodEntry] = Catalogue("transforms.fusion", "fusion method"
 
 def fusion_method(name: str, *, reads: Reads, source: str, weighted: bool = True) -> Callable[[Function], Function]:
     """Registers a function under a name and returns it unchanged; see `MethodEntry` for what it takes and returns."""
-
-    def _entry(function: Callable[..., Any]) -> MethodEntry:
-        given = [each for each in signature(function).parameters.values() if each.kind is Parameter.KEYWORD_ONLY]
-        parameters = {each.name: each.default for each in given}
-        return MethodEntry(name, function, parameters, reads, weighted, source)
-
-    return METHODS.register(name, _entry)
+    return METHODS.register(name, lambda function: MethodEntry(name, function, source, reads, weighted))
 
 
 @dataclass(frozen=True)
@@ -297,8 +279,7 @@ class Fusion:
     @property
     def method(self) -> str:
         """The method with its parameters, `rrf(k=10)`."""
-        inner = ",".join(f"{name}={value!r}" for name, value in self.given.items())
-        return self.entry.name + (f"({inner})" if inner else "")
+        return self.entry.spelled(self.given)
 
     @property
     def runs(self) -> list[int] | None:
@@ -362,12 +343,11 @@ def parse_fusion(method: str = "rrf", *, normalise: str | None = None, absent: s
     named = NORMALISATIONS["min-max" if normalise is None else normalise]
     if absent is not None and not entry.adds:
         raise BadUsage(f"{entry.name} looks only at runs that have the item; leave {absent!r} out.")
-    for each in get_args(Absent):
-        if absent == each:
-            return Fusion(entry, given, named.name, each)
-    if absent is not None:
-        raise UnknownName(f"absent items count {absent!r}? {suggest(absent, get_args(Absent))}")
-    return Fusion(entry, given, named.name, named.absent if entry.adds else None)
+    known: tuple[Absent, ...] = get_args(Absent)
+    chosen: Absent | None = next((each for each in known if each == absent), None)
+    if absent is not None and chosen is None:
+        raise UnknownName(f"absent items count {absent!r}? {suggest(absent, known)}")
+    return Fusion(entry, given, named.name, chosen or (named.absent if entry.adds else None))
 
 
 def _refuse_not_finite(lists: RunLists, values: Floats, rows: Ints, what: str) -> None:
