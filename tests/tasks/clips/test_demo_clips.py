@@ -1,7 +1,6 @@
 """`rankwell demo clips`: the drawn clips, their vectors, and the whole evaluation with its pictures."""
 
 import csv
-import hashlib
 import json
 import subprocess
 import sys
@@ -94,24 +93,6 @@ def test_items_hold_a_picture_of_every_first_result_and_of_every_query(demo: tup
     assert {(row["width"], row["height"]) for row in items} == {(160, 90)}
     assert all(row["picture_item"] == row["query"] for row in rows(place / "queries.parquet"))
     assert "picture_item" not in rows(folder / "texts" / "queries.parquet")[0]
-
-
-def test_the_demo_writes_the_same_bytes_every_time(tmp_path: Path, monkeypatch, demo: tuple[Path, str], capsys):
-    first, _ = demo
-
-    assert run(monkeypatch, "demo", "clips", "-o", tmp_path / "again") == 0
-    capsys.readouterr()
-
-    def digests(folder: Path) -> dict[str, str]:
-        return {
-            path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
-            for path in folder.rglob("*")
-            if path.is_file() and path.name != "manifest.json"
-        }
-
-    again, before = digests(tmp_path / "again"), digests(first)
-    assert set(again) == set(before)
-    assert [name for name in before if again[name] != before[name]] == []
 
 
 def test_the_annotations_that_ship_are_declared_and_name_clips_that_are_drawn(tmp_path: Path):
