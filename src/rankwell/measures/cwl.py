@@ -56,6 +56,10 @@ def _goal(t: float) -> float:
     return t
 
 
+def _patience(left: Floats) -> Floats:
+    return ((left - 1) / left) ** 2
+
+
 @measure("NERR8", source=_NERR + "8", aliases="nERR8")
 def nerr8(judged: JudgedRankings, *, k: int, max_rel: float, min_rel: float = 0) -> Floats:
     """The gain per item looked at of a user who goes on with chance 1 - gain, never past `k`.
@@ -109,13 +113,9 @@ def nerr11(judged: JudgedRankings, *, T: float = 1.0, max_rel: float, min_rel: f
     >>> nerr11(judged_rankings({"q": {"a": 1}}, {"q": {"a": 3.0}}), max_rel=1).tolist()
     [1.0]
     """
-    twice = 2 * _goal(T)
+    left = 2 * _goal(T)
     return _gain_per_item(
-        judged,
-        lambda ranks, gains: ((ranks + twice - 1) / (ranks + twice)) ** 2 * (1 - gains),
-        k=k,
-        min_rel=min_rel,
-        max_rel=max_rel,
+        judged, lambda ranks, gains: _patience(ranks + left) * (1 - gains), k=k, min_rel=min_rel, max_rel=max_rel
     )
 
 
@@ -130,13 +130,10 @@ def inst(judged: JudgedRankings, *, T: float = 1.0, max_rel: float, min_rel: flo
     >>> inst(judged_rankings({"q": {"a": 1}}, {"q": {"a": 3.0}}), max_rel=1, k=2).tolist()
     [0.8]
     """
-    twice = 2 * _goal(T)
-
-    def _goes_on(ranks: Floats, gains: Floats) -> Floats:
-        wanted = ranks + twice - np.cumsum(gains, axis=1)
-        return ((wanted - 1) / wanted) ** 2
-
-    return _gain_per_item(judged, _goes_on, k=k, min_rel=min_rel, max_rel=max_rel)
+    left = 2 * _goal(T)
+    return _gain_per_item(
+        judged, lambda ranks, gains: _patience(ranks + left - np.cumsum(gains, axis=1)), k=k, min_rel=min_rel, max_rel=max_rel
+    )
 
 
 @measure("INSQ", source="Moffat, Scholer and Thomas 2012, Models and metrics: IR evaluation as a user process", aliases="insq")
@@ -150,13 +147,9 @@ def insq(judged: JudgedRankings, *, T: float = 1.0, max_rel: float, min_rel: flo
     >>> insq(judged_rankings({"q": {"a": 1}}, {"q": {"a": 3.0}}), max_rel=1, k=2).round(4).tolist()
     [0.6923]
     """
-    twice = 2 * _goal(T)
+    left = 2 * _goal(T)
     return _gain_per_item(
-        judged,
-        lambda ranks, gains: np.broadcast_to(((ranks + twice - 1) / (ranks + twice)) ** 2, gains.shape),
-        k=k,
-        min_rel=min_rel,
-        max_rel=max_rel,
+        judged, lambda ranks, gains: np.broadcast_to(_patience(ranks + left), gains.shape), k=k, min_rel=min_rel, max_rel=max_rel
     )
 
 

@@ -26,8 +26,6 @@ from rankwell.experiments.comparison.rows import (
     Order,
     Row,
     borda_rows,
-    difference_row,
-    difference_values,
     notes_on,
     order_rows,
     rank_differences,
@@ -101,54 +99,61 @@ def compare_values(
             f"no query counts for two of {', '.join(map(repr, comparison.runs))}; compare runs over the same queries."
         )
     parts = [] if group is None else _parts(comparison, pairs, group)
-    judged = _Judged(comparison, pairs, options, judge(columns, options, clusters), judge(parts, options, clusters))
-    return _results(judged, kept, replace(origin, rules=rules))
+    differences, groups = judge(columns, options, clusters), judge(parts, options, clusters)
+    tables = {
+        "verdicts": [{"text": text} for text in sentences(comparison, pairs, differences, groups, options)],
+        "groups": [each.row for each in groups],
+        **_of_systems(comparison, differences, groups, options.level),
+    }
+    notes = [*origin.notes, *comparison.notes, *notes_on(differences, groups)]
+    origin = replace(origin, rules=rules, notes=tuple(dict.fromkeys(notes)))
+    baseline = None if len({pair.against for pair in pairs}) > 1 else pairs[0].against
+    return _results(comparison.queries, kept, differences, tables, origin, options, baseline)
 
 
-class _Judged(NamedTuple):
-    """A comparison with the statistics of all its differences. parts: those in groups of the queries."""
-
-    comparison: Comparison
-    pairs: Sequence[Pair]
-    options: ComparisonOptions
-    differences: Sequence[PairedDifference]
-    parts: Sequence[PairedDifference]
-
-    @property
-    def several(self) -> bool:
-        """Whether there are several runs to compare with."""
-        return len({pair.against for pair in self.pairs}) > 1
-
-    def tables(self) -> dict[str, list[Row]]:
-        """The tables of a comparison by name, empty ones too. The order of systems is that of three or more."""
-        matrices, runs = self.comparison.matrices, self.comparison.runs
-        ranked = len(runs) > 2
-        return {
-            "verdicts": [{"text": text} for text in sentences(*self[:2], self.differences, self.parts, self.options)],
-            "groups": [difference_row(each, several=self.several) for each in self.parts],
-            "systems": system_rows(matrices, self.differences, self.options.level) if ranked else [],
-            "orders": order_rows(*_orders(self.comparison, self.parts)) if ranked else [],
-            "borda": borda_rows(runs, matrices) if ranked and len(matrices) > 1 else [],
-            "mean_ranks": rank_differences(matrices, self.options.level) if ranked else [],
-        }
+def _of_systems(
+    comparison: Comparison, differences: Sequence[PairedDifference], groups: Sequence[PairedDifference], level: float
+) -> dict[str, list[Row]]:
+    """The tables of the order of systems, which is that of three or more."""
+    matrices, runs = comparison.matrices, comparison.runs
+    ranked = len(runs) > 2
+    return {
+        "systems": system_rows(matrices, differences, level) if ranked else [],
+        "orders": order_rows(*_orders(comparison, groups)) if ranked else [],
+        "borda": borda_rows(runs, matrices) if ranked and len(matrices) > 1 else [],
+        "mean_ranks": rank_differences(matrices, level) if ranked else [],
+    }
 
 
-def _results(judged: _Judged, own: Sequence[tuple[Values, dict[str, Any]]], origin: Origin) -> Results:
+def _results(
+    queries: tuple[str, ...],
+    own: Sequence[tuple[Values, dict[str, Any]]],
+    differences: Sequence[PairedDifference],
+    tables: Mapping[str, list[Row]],
+    origin: Origin,
+    options: ComparisonOptions,
+    baseline: str | None,
+) -> Results:
     """The results of a comparison. own: the values that were compared, with their row attributes."""
-    options, several = judged.options, judged.several
-    tables = judged.tables()
-    rows = tuple(difference_row(each, several=several) for each in judged.differences)
-    notes = [*origin.notes, *judged.comparison.notes, *notes_on(judged.differences, judged.parts)]
+    rows = tuple(each.row for each in differences)
     blank: dict[str, Any] = dict.fromkeys(name for _, attributes in own for name in attributes)
-    baseline = None if several else judged.pairs[0].against
-    columns = [each.column for each in judged.differences]
-    differences = (difference_values(judged.comparison.queries, each, several=several) for each in columns)
+    columns = [each.column for each in differences]
     return Results(
-        values=(*(each for each, _ in own), *differences),
+        values=(
+            *(each for each, _ in own),
+            *(Values(each.pair.run, *each.names, each.matrix.unit, "mean", queries, each.differences) for each in columns),
+        ),
         summarised=len(own),
         aggregates=rows,
-        rules=_rules(origin, options, baseline, tables["mean_ranks"]),
-        notes=tuple(dict.fromkeys(notes)),
+        rules={
+            **origin.rules,
+            # The rules of the comparison follow; intervals, seed and version keep their places.
+            **dict.fromkeys(("intervals", "seed", "version")),
+            **{name: getattr(options, name) for name in ("test", "correction", "level", "power", "resamples")},
+            "baseline": baseline or "none",
+            "mean_ranks": tables["mean_ranks"],
+        },
+        notes=tuple(origin.notes),
         row_attributes=(
             *(blank | attributes | {"against": None} for _, attributes in own),
             *(blank | dict(each.matrix.row_attributes) | {"against": each.pair.against} for each in columns),
@@ -167,29 +172,15 @@ def _results(judged: _Judged, own: Sequence[tuple[Values, dict[str, Any]]], orig
             "baseline": baseline,
             "differences": rows,
             "verdicts": tuple(row["text"] for row in tables["verdicts"]),
-            **{name: tuple(tables[name]) for name in ("groups", "systems", "orders", "borda", "mean_ranks")},
+            **{name: tuple(each) for name, each in tables.items() if name != "verdicts"},
         },
     )
 
 
-def _rules(origin: Origin, options: ComparisonOptions, baseline: str | None, mean_ranks: Sequence[Row]) -> dict[str, Any]:
-    """The rules of the evaluation where there was one, and of the comparison; intervals, seed and version keep their places."""
-    return {
-        **origin.rules,
-        **dict.fromkeys(("intervals", "seed", "version")),
-        "test": options.test,
-        "correction": options.correction,
-        "level": options.level,
-        "power": options.power,
-        "resamples": options.resamples,
-        "baseline": baseline or "none",
-        "mean_ranks": list(mean_ranks),
-    }
-
-
 def _columns(matrices: Sequence[QuerySystemMatrix], pairs: Sequence[Pair], rows: Bools, name: str = "") -> list[Column]:
     """Every pair by every measure that both runs have."""
-    return [Column(matrix, pair, rows, name) for pair in pairs for matrix in matrices if set(pair) <= set(matrix.runs)]
+    several = len({pair.against for pair in pairs}) > 1
+    return [Column(matrix, pair, rows, name, several) for pair in pairs for matrix in matrices if set(pair) <= set(matrix.runs)]
 
 
 def _parts(comparison: Comparison, pairs: Sequence[Pair], group: Attribute) -> list[Column]:

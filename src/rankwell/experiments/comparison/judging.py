@@ -3,7 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -84,43 +84,33 @@ class ComparisonOptions:
 
 
 class Column(NamedTuple):
-    """A pair by one measure over some queries. group: their name, "" for all queries."""
+    """A pair by one measure over some queries. group: their name, "" for all queries. several: whether runs have many."""
 
     matrix: QuerySystemMatrix
     pair: Pair
     rows: Bools
-    group: str = ""
+    group: str
+    several: bool
 
     @property
     def differences(self) -> Floats:
         """(queries,) NaN where a query does not count here."""
         return np.where(self.rows, self.matrix.differences(self.pair), np.nan)
 
+    @property
+    def names(self) -> tuple[str, str]:
+        """Exact name and label of the difference as a measure; with the other run, where several are compared with."""
+        measure, label, against = self.matrix.measure, self.matrix.label, self.pair.against
+        if self.several:
+            return f"Difference({measure},against={against!r})", f"Difference({label}) against {against}"
+        return f"Difference({measure})", f"Difference({label})"
+
 
 class PairedDifference(NamedTuple):
-    """The statistics of a column; None where it has too few queries for them.
-
-    mean: of run less against; means: of each alone over the same queries. decisive: whether the adjusted p-value is at most the
-    level of the tests. wins, ties, losses: of the run, in the better direction. detectable: the difference that the test finds
-    with the given power. needed: the queries that it takes to find the observed one.
-    """
+    """A column with its summary row: the columns of any summary, then those of a difference; None where too few queries count."""
 
     column: Column
-    mean: float | None
-    means: tuple[float, float] | None
-    sd: float | None
-    interval: tuple[float, float] | None
-    p: float | None
-    p_adjusted: float | None
-    decisive: bool
-    effect: float | None
-    wins: int
-    ties: int
-    losses: int
-    detectable: float | None
-    needed: int | None
-    n: int
-    clusters: int | None
+    row: dict[str, Any]
 
 
 def judge(columns: Sequence[Column], options: ComparisonOptions, clusters: Ints | None) -> list[PairedDifference]:
@@ -244,7 +234,7 @@ def _difference(
     *,
     clustered: bool,
 ) -> PairedDifference:
-    differences = column.differences
+    differences, matrix = column.differences, column.matrix
     kept = ~np.isnan(differences)
     own, n = differences[kept], int(kept.sum())
     weighs, student, units = _weighs(added), _t(added), len(added.sums)
@@ -252,25 +242,39 @@ def _difference(
     # The spread of one query's (or cluster's) difference that gives the mean its error.
     spread = None if student is None else student.error * math.sqrt(units)
     levels = {"alpha": options.alpha, "power": options.power}
-    wins, losses = (int(np.count_nonzero(own * sign > 0)) for sign in (column.matrix.sign, -column.matrix.sign))
-    return PairedDifference(
-        column=column,
-        mean=mean,
-        means=_means(column, kept) if weighs else None,
-        sd=float(own.std(ddof=1)) if n > 1 else None,
-        interval=interval,
-        p=p,
-        p_adjusted=adjusted,
-        decisive=adjusted is not None and adjusted <= options.alpha,
-        effect=cohen_dz(own),
-        wins=wins,
-        ties=n - wins - losses,
-        losses=losses,
-        detectable=minimal_detectable_difference(spread, units, **levels) if spread else None,
-        needed=queries_needed(mean, spread, **levels) if spread and mean else None,
-        n=n,
-        clusters=units if clustered else None,
-    )
+    wins, losses = (int(np.count_nonzero(own * sign > 0)) for sign in (matrix.sign, -matrix.sign))
+    measure, label = column.names
+    low, high = interval or (None, None)
+    one, other = _means(column, kept) if weighs else (None, None)
+    row: dict[str, Any] = {
+        "run": column.pair.run,
+        "measure": measure,
+        "label": label,
+        "mean": mean,
+        "sd": float(own.std(ddof=1)) if n > 1 else None,
+        "ci_low": low,
+        "ci_high": high,
+        "n": n,
+        "unit": matrix.unit,
+        **matrix.row_attributes,
+        "against": column.pair.against,
+        "of": matrix.measure,
+        **({"group": column.group} if column.group else {}),
+        "mean_run": one,
+        "mean_against": other,
+        "p": p,
+        "p_adjusted": adjusted,
+        "decisive": adjusted is not None and adjusted <= options.alpha,
+        "better": matrix.better,
+        "effect_size": cohen_dz(own),
+        "wins": wins,
+        "ties": n - wins - losses,
+        "losses": losses,
+        "detectable": minimal_detectable_difference(spread, units, **levels) if spread else None,
+        "queries_needed": queries_needed(mean, spread, **levels) if spread and mean else None,
+        **({"clusters": units} if clustered else {}),
+    }
+    return PairedDifference(column, row)
 
 
 def _means(column: Column, kept: Bools) -> tuple[float, float]:

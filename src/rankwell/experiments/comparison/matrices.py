@@ -134,11 +134,15 @@ def _matrix(
     if weighted and (weights[both] != weights[both][:, :1]).any():
         notes.append(f"{first.measure}: a query weighs differently in the runs; differences are compared by the plain mean")
         weighted = False
+    direction = better.get(first.measure) or known_better(first.measure)
+    if direction is None:
+        direction = "lower" if first.unit == "rank" else "higher"
+        notes.append(f"{first.measure} does not say which values are better; {direction} ones are taken for it")
     return QuerySystemMatrix(
         measure=first.measure,
         label=first.label,
         unit=first.unit,
-        better=better.get(first.measure) or _known_better(first, notes),
+        better=direction,
         row_attributes=row_attributes,
         runs=tuple(own),
         values=table,
@@ -146,14 +150,12 @@ def _matrix(
     )
 
 
-def _known_better(values: Values, notes: list[str]) -> Better:
-    """The better direction of a measure: its own, or for a measure of another tool that of its unit."""
+def known_better(measure: str) -> Better | None:
+    """The better direction of a measure; None of another tool's, or a figure of a whole collection, such as rsum."""
     try:
-        return parse_measure(values.measure).entry.better
+        return parse_measure(measure).entry.better
     except BadUsage:
-        better: Better = "lower" if values.unit == "rank" else "higher"
-        notes.append(f"{values.measure} does not say which values are better; {better} ones are taken for it")
-        return better
+        return None
 
 
 def select_measures(comparison: Comparison, names: Sequence[str]) -> Comparison:

@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rankwell.core.tables import Bools, Floats, Values
-from rankwell.experiments.comparison.judging import Column, ComparisonOptions, PairedDifference
+from rankwell.core.tables import Bools, Floats
+from rankwell.experiments.comparison.judging import ComparisonOptions, PairedDifference
 from rankwell.experiments.comparison.matrices import Comparison, Pair, QuerySystemMatrix
 from rankwell.stats import MIN_QUERIES
 from rankwell.stats.correlation import kendall_tau
@@ -85,7 +85,7 @@ def _letters(matrix: QuerySystemMatrix, differences: Sequence[PairedDifference],
     apart = np.zeros((len(matrix.runs), len(matrix.runs)), dtype=np.bool_)
     for each in differences:
         one, other = (matrix.runs.index(run) for run in each.column.pair)
-        apart[one, other] = apart[other, one] = each.decisive
+        apart[one, other] = apart[other, one] = each.row["decisive"]
     order = sorted(range(len(matrix.runs)), key=lambda run: (-scores[run], run))
     return significance_letters(apart, order)
 
@@ -154,56 +154,6 @@ def borda_rows(runs: Sequence[str], matrices: Sequence[QuerySystemMatrix]) -> li
     return sorted(rows, key=lambda row: row["rank"])
 
 
-def _names(column: Column, *, several: bool) -> tuple[str, str]:
-    """Exact name and label of a difference as a measure; with the other run, where several are compared with."""
-    measure, label, against = column.matrix.measure, column.matrix.label, column.pair.against
-    if several:
-        return f"Difference({measure},against={against!r})", f"Difference({label}) against {against}"
-    return f"Difference({measure})", f"Difference({label})"
-
-
-def difference_values(queries: tuple[str, ...], column: Column, *, several: bool) -> Values:
-    """The differences of single queries as values of the run."""
-    measure, label = _names(column, several=several)
-    return Values(column.pair.run, measure, label, column.matrix.unit, "mean", queries, column.differences)
-
-
-def difference_row(found: PairedDifference, *, several: bool) -> Row:
-    """The columns of a summary row, then those of a difference alone."""
-    column = found.column
-    matrix, (low, high) = column.matrix, found.interval or (None, None)
-    one, other = found.means or (None, None)
-    measure, label = _names(column, several=several)
-    row: Row = {
-        "run": column.pair.run,
-        "measure": measure,
-        "label": label,
-        "mean": found.mean,
-        "sd": found.sd,
-        "ci_low": low,
-        "ci_high": high,
-        "n": found.n,
-        "unit": matrix.unit,
-        **matrix.row_attributes,
-        "against": column.pair.against,
-        "of": matrix.measure,
-        **({"group": column.group} if column.group else {}),
-        "mean_run": one,
-        "mean_against": other,
-        "p": found.p,
-        "p_adjusted": found.p_adjusted,
-        "decisive": found.decisive,
-        "better": matrix.better,
-        "effect_size": found.effect,
-        "wins": found.wins,
-        "ties": found.ties,
-        "losses": found.losses,
-        "detectable": found.detectable,
-        "queries_needed": found.needed,
-    }
-    return row if found.clusters is None else {**row, "clusters": found.clusters}
-
-
 def notes_on(differences: Sequence[PairedDifference], parts: Sequence[PairedDifference]) -> list[str]:
     """Notes on queries that are left out, and on too few queries. parts: the differences in groups of the queries."""
     lone: dict[tuple[Pair, int], list[str]] = {}
@@ -214,11 +164,11 @@ def notes_on(differences: Sequence[PairedDifference], parts: Sequence[PairedDiff
         if n:
             what = f"{', '.join(dict.fromkeys(labels))}: {n} {'query counts' if n == 1 else 'queries count'} for one only"
             notes.append(f"{what} of {pair.run} and {pair.against}, and {'is' if n == 1 else 'are'} left out")
-    sizes = [each.n if each.clusters is None else each.clusters for each in differences]
+    sizes = [each.row.get("clusters", each.row["n"]) for each in differences]
     if differences and min(sizes) < MIN_QUERIES:
-        unit = "queries" if differences[0].clusters is None else "clusters"
+        unit = "queries" if "clusters" not in differences[0].row else "clusters"
         notes.append(f"no interval below {MIN_QUERIES} {unit} (here {min(sizes)})")
-    small = {each.column.group: each.n for each in parts if each.n < FEW}
+    small = {each.column.group: each.row["n"] for each in parts if each.row["n"] < FEW}
     if small:
         listed = ", ".join(f"{name} (n = {n})" for name, n in list(small.items())[:6])
         more = f" and {len(small) - 6} more" if len(small) > 6 else ""
@@ -239,11 +189,20 @@ def sentences(
 
     parts: the differences in groups of the queries.
     """
-    family = _family(comparison, pairs, len(differences), options)
+    matrices, count = len(comparison.matrices), len(pairs)
+    of_measures = f"over {matrices} measures" if matrices > 1 else ""
+    of_pairs = f"over {count} pairs" if count > 1 else ""
+    described = f"over {count} pairs × {matrices} measures" if of_measures and of_pairs else of_measures or of_pairs
+    if options.correction == "tukey":
+        described = f"over {len(comparison.runs)} systems"
+    family = Family(options.correction, len(differences), described, options.level, options.power)
     shown, of_groups = _by_pair(comparison, differences), _by_pair(comparison, parts)
     first = comparison.matrices[0]
-    order = _order(first) if len(pairs) > _MOST_SENTENCES else []
-    if order and len(pairs) == len(first.runs) * (len(first.runs) - 1) // 2:
+    scores, order = Order("", first).scores, list[tuple[str, float]]()
+    if count > _MOST_SENTENCES and not np.isnan(scores).any():
+        places = np.argsort(-scores, kind="stable").tolist()
+        order = [(first.runs[place], float(first.sign * scores[place])) for place in places]
+    if order and count == len(first.runs) * (len(first.runs) - 1) // 2:
         best = order[0][0]
         own = {pair: found for pair, found in shown.items() if best in pair}
         unclear = [run for run, _ in order[1:] if not next(each[0] for pair, each in own.items() if run in pair).decisive]
@@ -257,23 +216,6 @@ def sentences(
     ]
 
 
-def _order(matrix: QuerySystemMatrix) -> list[tuple[str, float]]:
-    scores = Order("", matrix).scores
-    if np.isnan(scores).any():
-        return []
-    return [(matrix.runs[place], float(matrix.sign * scores[place])) for place in np.argsort(-scores, kind="stable").tolist()]
-
-
-def _family(comparison: Comparison, pairs: Sequence[Pair], tests: int, options: ComparisonOptions) -> Family:
-    matrices, count = len(comparison.matrices), len(pairs)
-    of_measures = f"over {matrices} measures" if matrices > 1 else ""
-    of_pairs = f"over {count} pairs" if count > 1 else ""
-    described = f"over {count} pairs × {matrices} measures" if of_measures and of_pairs else of_measures or of_pairs
-    if options.correction == "tukey":
-        described = f"over {len(comparison.runs)} systems"
-    return Family(options.correction, tests, described, options.level, options.power)
-
-
 def _by_pair(comparison: Comparison, differences: Sequence[PairedDifference]) -> dict[Pair, list[MeasuredDifference]]:
     """The differences of each pair, in the order of the measures."""
     found: dict[Pair, list[MeasuredDifference]] = {}
@@ -282,6 +224,7 @@ def _by_pair(comparison: Comparison, differences: Sequence[PairedDifference]) ->
         matrix, pair = each.column.matrix, each.column.pair
         attributes = ", ".join(f"{name} {value}" for name, value in matrix.row_attributes.items() if value is not None)
         word = matrix.label if alike.count(matrix.label) == 1 or not attributes else f"{matrix.label} ({attributes})"
+        row = each.row
         found.setdefault(pair, []).append(
             MeasuredDifference(
                 run=pair.run,
@@ -289,12 +232,12 @@ def _by_pair(comparison: Comparison, differences: Sequence[PairedDifference]) ->
                 measure=word,
                 unit=matrix.unit,
                 better=matrix.better,
-                difference=each.mean,
-                interval=each.interval,
-                p=each.p_adjusted,
-                n=each.n,
-                decisive=each.decisive,
-                detectable=each.detectable,
+                difference=row["mean"],
+                interval=None if row["ci_low"] is None else (row["ci_low"], row["ci_high"]),
+                p=row["p_adjusted"],
+                n=row["n"],
+                decisive=row["decisive"],
+                detectable=row["detectable"],
                 part=each.column.group,
             )
         )

@@ -11,7 +11,7 @@ import numpy as np
 from rankwell import __version__
 from rankwell.conventions import CONVENTIONS, LabelledMeasure, choose_measures
 from rankwell.core.options import Option, takes_options
-from rankwell.core.tables import Floats, offsets_of, sort_ids
+from rankwell.core.tables import gather, offsets_of, sort_ids
 from rankwell.core.tables.columns import Duplicates
 from rankwell.core.tables.ranking import Ranking
 from rankwell.errors import BadUsage, NothingToEvaluate
@@ -289,26 +289,17 @@ def _fused(
     parts: list[Ranking] = []
     for start in range(0, len(queries), BLOCK):
         block = queries[start : start + BLOCK]
-        of_each: list[Ranking] = []
         for fusion in {id(plan[query]): plan[query] for query in block}.values():
             taking = [rankings[run] for run in fusion.runs or range(len(rankings))]
             lists = RunLists.of(taking, [query for query in block if plan[query] is fusion], depth=depth)
-            of_each.append(lists.ranking(fusion.scores(fusion.votes(lists)), top=top))
-        parts += of_each if len(of_each) == 1 else [_in_order(of_each, block)]
+            parts.append(lists.ranking(fusion.scores(fusion.votes(lists)), top=top))
         if progress is not None:
             progress("fuse", min(start + BLOCK, len(queries)), len(queries))
     lengths = np.concatenate([np.diff(part.offsets) for part in parts])
     items = list(chain.from_iterable(part.items for part in parts))
-    return Ranking(tuple(queries), offsets_of(lengths), items, np.concatenate([part.scores for part in parts]))
-
-
-def _in_order(parts: Sequence[Ranking], queries: Sequence[str]) -> Ranking:
-    """The queries of several rankings as one, in the order given."""
-    found: dict[str, tuple[Sequence[str], Floats]] = {}
-    for part in parts:
-        for query, first, last in zip(part.queries, part.offsets[:-1].tolist(), part.offsets[1:].tolist(), strict=True):
-            found[query] = part.items[first:last], part.scores[first:last]
-    listed = [found[query] for query in queries]
-    items = list(chain.from_iterable(own for own, _ in listed))
-    lengths = np.array([len(own) for own, _ in listed], dtype=np.int64)
-    return Ranking(tuple(queries), offsets_of(lengths), items, np.concatenate([scores for _, scores in listed]))
+    scores = np.concatenate([part.scores for part in parts])
+    whole = Ranking(tuple(chain.from_iterable(part.queries for part in parts)), offsets_of(lengths), items, scores)
+    if whole.queries == tuple(queries):
+        return whole
+    rows, offsets = gather(whole.offsets, np.array([whole.index[query] for query in queries]))
+    return Ranking(tuple(queries), offsets, [items[row] for row in rows.tolist()], scores[rows])

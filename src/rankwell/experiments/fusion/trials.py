@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rankwell.core.registry import Measure
-from rankwell.core.tables import Floats, Ints, Judgments, offsets_of
+from rankwell.core.tables import Floats, Ints, Judgments, RankCounts, gather
 from rankwell.core.tables.ranking import Hits, Ranking
 from rankwell.core.views.judged import JudgedRankings
 from rankwell.errors import BadUsage, NothingToEvaluate
@@ -99,13 +99,9 @@ def only_queries(judgments: Judgments, queries: Sequence[str]) -> Judgments:
     """The judgments of some of their queries, in the order of those. Raises BadUsage where items are excluded (junk)."""
     if judgments.junk is not None and judgments.junk.any():
         raise BadUsage("judgments that exclude items of a query (junk) cannot tune a fusion; take those items out of the runs.")
-    chosen = [slice(*judgments.offsets[at : at + 2].tolist()) for at in map(judgments.index.__getitem__, queries)]
-    return Judgments(
-        queries=tuple(queries),
-        offsets=offsets_of(np.array([rows.stop - rows.start for rows in chosen], dtype=np.int64)),
-        items=[item for rows in chosen for item in judgments.items[rows]],
-        grades=np.concatenate([*(judgments.grades[rows] for rows in chosen), np.zeros(0)]),
-    )
+    rows, offsets = gather(judgments.offsets, np.array([judgments.index[query] for query in queries], dtype=np.int64))
+    places: list[int] = rows.tolist()
+    return Judgments(tuple(queries), offsets, [judgments.items[place] for place in places], judgments.grades[rows])
 
 
 def measure_all(

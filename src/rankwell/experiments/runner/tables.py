@@ -6,11 +6,12 @@ from functools import cached_property
 from math import fsum
 from typing import Any, NamedTuple
 
-from rankwell.core.registry import Better, parse_measure, split_names, suggest
+from rankwell.core.registry import Better, split_names, suggest
 from rankwell.core.tables import Values
 from rankwell.errors import RankwellError, UnknownName
 from rankwell.experiments.comparison import ComparisonOptions, Origin, compare_values
 from rankwell.experiments.comparison.folders import differing
+from rankwell.experiments.comparison.matrices import exact_name, known_better
 from rankwell.experiments.files import Experiment
 from rankwell.experiments.runner import CellResult
 from rankwell.io.result_folder import ResultFolder, read_results, read_summary, values_behind
@@ -68,18 +69,10 @@ class DatasetResults:
         found: dict[Figure, Better] = {}
         for figure in self.shown:
             stated: list[Better | None] = [each.folder.better.get(figure.measure) for each in self.results.values()]
-            better = next(filter(None, stated), None) or _known_better(figure.measure)
+            better = next(filter(None, stated), None) or known_better(figure.measure)
             if better is not None:
                 found[figure] = better
         return found
-
-
-def _known_better(measure: str) -> Better | None:
-    try:
-        return parse_measure(measure).entry.better
-    except RankwellError:
-        # The figure of a whole collection, such as rsum.
-        return None
 
 
 def make_tables(
@@ -191,12 +184,7 @@ def _figure(row: Row, apart: Mapping[str, Sequence[str]]) -> Figure:
 
 
 def _is_named(figure: Figure, name: str) -> bool:
-    if name in (figure.name, figure.measure) or figure.name.startswith(f"{name} ("):
-        return True
-    try:
-        return str(parse_measure(name)) == figure.measure
-    except RankwellError:
-        return False
+    return name == figure.name or figure.name.startswith(f"{name} (") or figure.measure in (name, exact_name(name))
 
 
 def _reject_unknown_measures(parts: Sequence[DatasetResults], shown: TableChoices) -> None:
