@@ -9,6 +9,7 @@ process; and the coefficients of `utility` stay in the order given, where pytrec
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -52,7 +53,10 @@ class RelevanceEvaluator:
     def __init__(
         self, query_relevance: Grades, measures: Iterable[str], relevance_level: int = 1, judged_docs_only_flag: bool = False
     ) -> None:
-        _check_level(relevance_level)
+        if not isinstance(relevance_level, int):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise TypeError("Expected object_relevance_per_qid dictionary and measures set.")
+        if relevance_level < 1:
+            raise TypeError("Argument relevance_level should be positive.")
         self._lines = _lines(measures, relevance_level)
         self._level = relevance_level
         judged = {query: grades for query, grades in query_relevance.items() if len(grades) > 0}
@@ -71,7 +75,8 @@ class RelevanceEvaluator:
         try:
             hits = find_hits(scores, self._judgments, single_precision=True)
         except BadScore as error:
-            if _holds_numbers(scores):
+            numbers: Iterable[Any] = chain.from_iterable(scored.values() for scored in scores.values())
+            if all(isinstance(each, (float, int)) for each in numbers):
                 raise
             raise TypeError("Unable to extract query/object scores.") from error
         view = JudgedRankings.join(self._judgments, hits)
@@ -105,13 +110,6 @@ def _parse(text: str) -> tuple[str, list[str]]:
     return match["name"], match["text"].split(",")
 
 
-def _check_level(level: Any) -> None:
-    if not isinstance(level, int):
-        raise TypeError("Expected object_relevance_per_qid dictionary and measures set.")
-    if level < 1:
-        raise TypeError("Argument relevance_level should be positive.")
-
-
 def _check_grades(judged: Mapping[Any, Any]) -> None:
     for query, grades in judged.items():
         if not isinstance(query, str):
@@ -132,10 +130,6 @@ def _check_run(scores: Any) -> None:
         # Only the first item is checked: checking the type of each would take longer than the evaluation.
         if not isinstance(query, str) or not isinstance(scored, Mapping) or not isinstance(next(iter(scored), ""), str):
             raise TypeError("Unable to extract query/object scores.")
-
-
-def _holds_numbers(scores: Mapping[str, Mapping[str, Any]]) -> bool:
-    return all(isinstance(score, (float, int)) for scored in scores.values() for score in scored.values())
 
 
 def parse_run(f_run: Iterable[str]) -> dict[str, dict[str, float]]:

@@ -87,7 +87,8 @@ class PairEvaluator:
         `similarity_evaluation_NAME_results.csv` gets one more line; a file of other columns is left alone, and `-2` is written.
         """
         similarities = self.similarities or [_own_similarity(model)]
-        sides = [self._encode(model, texts) for texts in (self.sentences1, self.sentences2)]
+        how: Any = {"batch_size": self.batch_size, "show_progress_bar": self.show_progress_bar, "convert_to_numpy": True}
+        sides = [model.encode(texts, **how) for texts in (self.sentences1, self.sentences2)]
         found: dict[str, float] = {}
         for similarity in similarities:
             found |= self._correlations(sides, similarity)
@@ -114,9 +115,6 @@ class PairEvaluator:
     def _primary(self, similarities: Sequence[str]) -> str:
         best = similarities[0] if len(similarities) == 1 else "max"
         return self._named(f"spearman_{self.main_similarity or best}")
-
-    def _encode(self, model: Encoder, texts: list[str]) -> Any:
-        return model.encode(texts, batch_size=self.batch_size, show_progress_bar=self.show_progress_bar, convert_to_numpy=True)
 
     def _correlations(self, sides: Sequence[Any], similarity: Similarity) -> dict[str, float]:
         names = [f"{figure}_{similarity}" for figure in ("pearson", "spearman", "spearman_p", "mae")]

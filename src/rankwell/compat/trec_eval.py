@@ -172,7 +172,7 @@ def _summary_lines(lines: list[Line], options: Options, evaluated: Evaluated, co
     parts = list[str]()
     for row, line in enumerate(lines):
         if line.name == "runid":
-            parts.append(f"{line.name:<22}\tall\t{_tag(options)}\n")
+            parts.append(f"{line.name:<22}\tall\t{last_tag(Source(options.run), comments=not options.old)}\n")
         elif line.trec.name != "relstring":
             values = [evaluated.values[row][place] for place in counted]
             # With -c trec_eval goes back to the qrels for this total, and does not look at -l there.
@@ -180,10 +180,6 @@ def _summary_lines(lines: list[Line], options: Options, evaluated: Evaluated, co
             value = evaluated.positives if from_truth else _summary(line, values, queries)
             parts.append(f"{_head(line, options)}\tall\t{_figure(value, line, options)}\n")
     return "".join(parts)
-
-
-def _tag(options: Options) -> str:
-    return last_tag(Source(options.run), comments=not options.old)
 
 
 def _summary(line: Line, values: list[float], queries: int) -> float:

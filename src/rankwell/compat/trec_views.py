@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -22,37 +22,36 @@ if TYPE_CHECKING:
     from rankwell.compat.trec_inputs import Options
     from rankwell.core.tables import Bools, Floats, Judgments, TieRule
     from rankwell.core.tables.ranking import Hits
-
-
-class _Joined(NamedTuple):
-    """positives: items of any query with a grade above 0."""
-
-    view: Any
-    present: Bools
-    positives: int = 0
+    from rankwell.core.views.preferences import Preferences
 
 
 def evaluate(lines: Sequence[Line], options: Options, ahead: Ahead | None) -> Evaluated:
     """The values of all lines. ahead: the files that have been read already. Raises what the readers raise."""
-    truth, run = Source(options.qrels), Source(options.run)
+    truth, run, positives = Source(options.qrels), Source(options.run), 0
+    view: Any
     if options.truth_format == "qrels":
-        joined = _join_judged(options, truth, run, ahead)
+        judgments = _whole_grades(_other_judgments(options, truth) if ahead is None else ahead.judged.table())
+        hits, positives = _hits(options, run, judgments, ahead=ahead), int(np.count_nonzero(judgments.grades > 0))
+        view = JudgedRankings.join(judgments, hits)
     elif options.truth_format == "qrels_jg":
-        joined = _join_groups(options, truth, run)
+        from rankwell.core.views.aspects import GroupRankings
+
+        judgments = _whole_grades(_other_judgments(options, truth, "groups"))
+        hits = _hits(options, run, judgments.flat)
+        view = GroupRankings.join(judgments, hits)
     else:
-        joined = _join_preferences(options, truth, run)
-    values = values_of(lines, joined.view, options.rel)
-    strings = {row: _relevance_strings(line, joined) for row, line in enumerate(lines) if line.trec.name == "relstring"}
-    return Evaluated(joined.view.queries, joined.present.tolist(), list(map(memoryview, values)), joined.positives, strings)
+        from rankwell.core.views.preferences import PreferenceRankings
 
-
-def _join_judged(options: Options, truth: Source, run: Source, ahead: Ahead | None) -> _Joined:
-    judgments = _whole_grades(_other_judgments(options, truth) if ahead is None else ahead.judged.table())
-    hits = _hits(options, run, judgments, ahead=ahead)
-    view = JudgedRankings.join(judgments, hits)
+        preferences = _preferences(options, truth)
+        # With preferences trec_eval reverses the order of tied items.
+        hits = _hits(options, run, preferences.judgments, ties="id-asc")
+        view = PreferenceRankings.join(preferences, hits)
     view = view if options.depth is None else view.cut(options.depth)
-    view = view.condensed if options.judged_only else view
-    return _Joined(view, hits.present, positives=int(np.count_nonzero(judgments.grades > 0)))
+    # Among preferences -J removes items that were not compared, which has no effect.
+    view = view.condensed if options.judged_only and options.truth_format in ("qrels", "qrels_jg") else view
+    values, present = values_of(lines, view, options.rel), hits.present.tolist()
+    strings = {row: _relevance_strings(line, view, present) for row, line in enumerate(lines) if line.trec.name == "relstring"}
+    return Evaluated(view.queries, present, list(map(memoryview, values)), positives, strings)
 
 
 def _other_judgments(options: Options, truth: Source, aspects: Literal["none", "groups"] = "none") -> Judgments:
@@ -63,30 +62,15 @@ def _other_judgments(options: Options, truth: Source, aspects: Literal["none", "
     return read_judgments(truth, Request(comments=not options.old, aspects=aspects))
 
 
-def _join_groups(options: Options, truth: Source, run: Source) -> _Joined:
-    from rankwell.core.views.aspects import GroupRankings
-
-    judgments = _whole_grades(_other_judgments(options, truth, "groups"))
-    hits = _hits(options, run, judgments.flat)
-    view = GroupRankings.join(judgments, hits)
-    view = view if options.depth is None else view.cut(options.depth)
-    return _Joined(view.condensed if options.judged_only else view, hits.present)
-
-
-def _join_preferences(options: Options, truth: Source, run: Source) -> _Joined:
-    from rankwell.core.views.preferences import PreferenceRankings, Preferences
-
+def _preferences(options: Options, truth: Source) -> Preferences:
     if options.truth_format == "prefs":
         from rankwell.io.files import Request
         from rankwell.io.trec import read_preferences
 
-        preferences = read_preferences(truth, Request(comments=not options.old))
-    else:
-        preferences = Preferences.from_judgments(_other_judgments(options, truth, "groups"))
-    # With preferences trec_eval reverses the order of tied items; -J removes items that were not compared, which has no effect.
-    hits = _hits(options, run, preferences.judgments, ties="id-asc")
-    view = PreferenceRankings.join(preferences, hits)
-    return _Joined(view if options.depth is None else view.cut(options.depth), hits.present)
+        return read_preferences(truth, Request(comments=not options.old))
+    from rankwell.core.views.preferences import Preferences
+
+    return Preferences.from_judgments(_other_judgments(options, truth, "groups"))
 
 
 def _whole_grades(judgments: Judgments) -> Judgments:
@@ -147,10 +131,9 @@ def _undefined(line: Line, measure: Measure, view: Any) -> Bools:
     return empty & (needed + 0.9 < 1 if parameters["rounding"] == "floor" else needed < 0.5)
 
 
-def _relevance_strings(line: Line, joined: _Joined) -> list[str]:
+def _relevance_strings(line: Line, view: Any, present: Sequence[bool]) -> list[str]:
     """Per query a letter for each of the first items: its grade, `>` above 9, `.` pooled but not judged, `-` not in the pool."""
     length = max(0, int(line.numbers[0]))
-    view = joined.view
     letters = [["-"] * min(length, each) for each in view.retrieved.tolist()]
     near = view.ranks <= length
     for query, rank, grade in zip(
@@ -159,5 +142,5 @@ def _relevance_strings(line: Line, joined: _Joined) -> list[str]:
         letters[query][rank - 1] = "." if grade < 0 else ">" if grade > 9 else str(int(grade))
     if line.name == "relstring":
         # Under -c version 10 shows the item that it invented only where a length is given.
-        letters = [each if there else [] for each, there in zip(letters, joined.present.tolist(), strict=True)]
+        letters = [each if there else [] for each, there in zip(letters, present, strict=True)]
     return ["".join(each) for each in letters]

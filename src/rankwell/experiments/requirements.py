@@ -178,7 +178,8 @@ def check_requirement(requirement: Requirement, results: SummaryFigures, *, besi
 
 def _choose(requirement: Requirement, results: SummaryFigures, besides: str | None) -> tuple[list[Row], str]:
     """The rows that a requirement is about, and the name of the figure in them."""
-    subject, figure = _split_figure(requirement.subject, results)
+    head, dot, tail = requirement.subject.rpartition(".")
+    subject, figure = (head, tail) if dot and tail in results.names else (requirement.subject, "mean")
     subject, columns = _split_columns(subject)
     run, name = _split_run(subject, results)
     rows = results.of(name, run)
@@ -191,19 +192,15 @@ def _choose(requirement: Requirement, results: SummaryFigures, besides: str | No
     for column, value in columns.items():
         kept = [row for row in rows if column not in (*_NAMES, *_FIGURES) and str(row.get(column)) == value]
         if not kept:
-            raise UnknownName(f"no row of {name} has {column}={value}; {_choices(rows)}")
+            known = [f"{other}={text}" for other, texts in _differing_columns(rows).items() for text in texts]
+            listed = f"known are {', '.join(known)}." if known else "all of its rows have the same columns."
+            raise UnknownName(f"no row of {name} has {column}={value}; {listed}")
         rows = kept
     if run is None and besides is not None:
         rows = [row for row in rows if row["run"] != besides]
         if not rows:
             raise BadUsage(f"it is about no run but the baseline; write {besides}:{name} if that is meant.")
     return rows, figure
-
-
-def _split_figure(subject: str, results: SummaryFigures) -> tuple[str, str]:
-    """The text before the figure's name, and that name; the mean where there is none."""
-    head, dot, tail = subject.rpartition(".")
-    return (head, tail) if dot and tail in results.names else (subject, "mean")
 
 
 def _split_columns(subject: str) -> tuple[str, dict[str, str]]:
@@ -236,11 +233,6 @@ def _differing_columns(rows: Sequence[Row]) -> dict[str, list[str]]:
     kept = [name for name in names if not any(isinstance(row.get(name), float) for row in rows)]
     found = {name: list(dict.fromkeys(str(row[name]) for row in rows if row.get(name) is not None)) for name in kept}
     return {name: values for name, values in found.items() if len(values) > 1}
-
-
-def _choices(rows: Sequence[Row]) -> str:
-    known = [f"{name}={value}" for name, values in _differing_columns(rows).items() for value in values]
-    return f"known are {', '.join(known)}." if known else "all of its rows have the same columns."
 
 
 def _check(requirement: Requirement, row: Row, figure: str, results: SummaryFigures) -> GateLine:

@@ -96,22 +96,15 @@ def _fits(value: Any, kind: Any) -> bool:
 def command_of(cell: Cell) -> Command:
     """The command that a cell names. Raises BadInput for an unknown one, or one without files to evaluate."""
     text = str(cell.command.value)
-    stem = _stem(text)
+    stems = ["_".join(words) for words in command_summaries() if words != ("bench",)]
+    name = "_".join(text.replace("-", "_").split())
+    # A first word alone is that with `evaluate`.
+    stem = next((each for each in (name, f"{name}_evaluate") if each in stems), None)
     found = None if stem is None else load_command(stem)
     if found is None:
-        known = [each.words for each in map(load_command, _stems()) if each is not None]
+        known = [each.words for each in map(load_command, stems) if each is not None]
         raise BadInput(f"{cell.command.where}: unknown command {text!r}; {suggest(text, known)}")
     return found
-
-
-def _stems() -> list[str]:
-    return ["_".join(words) for words in command_summaries() if words != ("bench",)]
-
-
-def _stem(text: str) -> str | None:
-    """The stem of a command's file; a first word alone is that with `evaluate`."""
-    name = "_".join(text.replace("-", "_").split())
-    return next((each for each in (name, f"{name}_evaluate") if each in _stems()), None)
 
 
 @cache
