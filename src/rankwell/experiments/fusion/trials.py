@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rankwell.core.registry import Measure
-from rankwell.core.tables import Floats, Ints, Judgments, RankCounts, gather
+from rankwell.core.tables import Floats, Ints, Judgments, gather
 from rankwell.core.tables.ranking import Hits, Ranking
 from rankwell.core.views.judged import JudgedRankings
 from rankwell.errors import BadUsage, NothingToEvaluate
