@@ -5,6 +5,7 @@ from functools import partial
 from typing import Any
 
 from rankwell.core.options import takes_options
+from rankwell.core.tables import Values
 from rankwell.errors import BadInput, BadUsage
 from rankwell.evaluation.details import detail_columns
 from rankwell.evaluation.results import DETAIL_DEPTH, Results, ResultsBuilder
@@ -24,7 +25,7 @@ from rankwell.tasks.clips.results import (
     variant_notes,
     worst_queries,
 )
-from rankwell.tasks.clips.runs import ClipVariant, MeasuredVariant
+from rankwell.tasks.clips.runs import ClipLevels, ClipVariant
 from rankwell.tasks.clips.sources import RankedClips, rank_clips, sources_of
 from rankwell.tasks.clips.truth import Required
 
@@ -62,19 +63,22 @@ def evaluate_clips(
         _refuse_unknown(inputs, ranked, first)
     variants = _variants(inputs, ranked, first, map_text)
     builder = ResultsBuilder(inputs.convention)
-    notes, by_group = [*inputs.annotations.notes, *inputs.notes, *ranked.notes], list[Mapping[str, Any]]()
-    measured: list[MeasuredVariant] = []
+    notes = [*inputs.annotations.notes, *inputs.notes, *ranked.notes]
+    by_group, by_keyword = list[Mapping[str, Any]](), list[Mapping[str, Any]]()
+    levels, measured = list[ClipLevels](), list[tuple[ClipVariant, list[Values]]]()
     for variant in variants:
         refuse_empty(variant, notes)
-        measured.append(variant.measure(builder))
+        values = variant.measure(builder)
+        measured.append((variant, values))
+        levels += variant.levels()
         by_group += group_rows(variant, builder)
-        notes += variant_notes(measured[-1])
+        by_keyword += keyword_rows(variant, values)
+        notes += variant_notes(variant, values)
         builder.counts[variant.name] = variant.counts()
     answers = {variant.name: answers_of(variant) for variant in variants}
-    levels = tuple(each for one in measured for each in one.levels)
-    by_keyword = tuple(row for each in measured for row in keyword_rows(each))
+    definitions = {str(each.measure): each.measure.entry.definition for each in inputs.measures}
     return builder.results(
-        rules={**_rules(inputs, ranked, builder), **(rules or {}), **_definitions(inputs, builder)},
+        rules={**_rules(inputs, ranked, builder), **(rules or {}), "counts": builder.counts, "measures": definitions},
         measures=inputs.measures,
         notes=[*inputs.convention.notes, *notes, *builder.notes, *mapping_notes(measured)],
         intervals=options.intervals,
@@ -83,12 +87,12 @@ def evaluate_clips(
         sources={**sources_of(annotations=annotations), **ranked.sources},
         details=detail_columns(map(details_of_clips, variants)) if details else None,
         queries=query_columns(answers) if details else None,
-        tables={"by_group": tuple(by_group), "by_keyword": by_keyword},
+        tables={"by_group": tuple(by_group), "by_keyword": tuple(by_keyword)},
         query_rows=partial(rows_with_answers, levels, answers),
         objects={
             "annotations": inputs.annotations,
             "answers": answers,
-            "levels": levels,
+            "levels": tuple(levels),
             "k": inputs.k,
             "worst": partial(worst_queries, builder.values, {row["measure"] for row in by_keyword}, answers),
         },
@@ -120,12 +124,6 @@ def _rules(inputs: ClipInputs, ranked: RankedClips, builder: ResultsBuilder) -> 
     return {name: value for name, value in rules.items() if value is not None}
 
 
-def _definitions(inputs: ClipInputs, builder: ResultsBuilder) -> dict[str, Any]:
-    """The counts of each run, and the definition of each measure."""
-    measures = {str(each.measure): each.measure.entry.definition for each in inputs.measures}
-    return {"counts": builder.counts, "measures": measures}
-
-
 def _refuse_unknown(inputs: ClipInputs, ranked: RankedClips, first: Mapping[str, ClipList]) -> None:
     known = inputs.annotations.index
     unknown = [item for listed in first.values() for item in listed.items if item not in known]
@@ -148,15 +146,6 @@ def _variants(
         keywords["mapped"] = {query.id: map_text(query.text) for query in inputs.queries}
     if not keywords:
         raise BadUsage("the texts have no keywords: give keywords in the file of queries, or map the texts (map_text).")
-    several = len(keywords) > 1
-    return [
-        ClipVariant(
-            inputs,
-            ranked,
-            first,
-            f"{name} ({origin})" if several else name,
-            Required.of_texts(table, meant, inputs.selection),
-            origin,
-        )
-        for origin, meant in keywords.items()
-    ]
+    names = {origin: f"{name} ({origin})" if len(keywords) > 1 else name for origin in keywords}
+    required = {origin: Required.of_texts(table, meant, inputs.selection) for origin, meant in keywords.items()}
+    return [ClipVariant(inputs, ranked, first, names[origin], required[origin], origin) for origin in keywords]

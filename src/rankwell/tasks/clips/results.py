@@ -14,7 +14,7 @@ from rankwell.evaluation.results import ResultsBuilder
 from rankwell.stats import figure_of, summarise
 from rankwell.tasks.clips.inputs import named, plural
 from rankwell.tasks.clips.rankings import ClipList
-from rankwell.tasks.clips.runs import ClipLevels, ClipVariant, MeasuredVariant
+from rankwell.tasks.clips.runs import ClipLevels, ClipVariant
 from rankwell.tasks.clips.truth import ClipResult
 
 _MOST_NOTES = 5
@@ -41,19 +41,19 @@ def answers_of(variant: ClipVariant) -> dict[str, ClipAnswer]:
     relevant: list[int] = variant.run.n_relevant.tolist()
     for row, query in enumerate(variant.required.queries):
         items, similarities = variant.first[query]
-        results = explainer.results(query, ClipList(items[: inputs.k], similarities[: inputs.k]))
+        results = tuple(explainer.results(query, ClipList(items[: inputs.k], similarities[: inputs.k])))
         text = inputs.texts.get(query, query)
-        found[query] = ClipAnswer(text, explainer.keywords(query), relevant[row], variant.status[row], tuple(results))
+        found[query] = ClipAnswer(text, explainer.keywords(query), relevant[row], variant.status[row], results)
     return found
 
 
 def group_rows(variant: ClipVariant, whole: ResultsBuilder) -> list[dict[str, Any]]:
     """Summary rows for each group alone, where queries require more than one; its notes are added to those of the whole."""
     inputs, table = variant.inputs, variant.inputs.annotations
-    columns = {group: np.array([each.group == group for each in table.keywords], dtype=np.bool_) for group in table.groups}
-    required = {group: mine for group, mine in columns.items() if (variant.required.wanted & mine).any()}
+    columns = [(group, np.array([each.group == group for each in table.keywords], dtype=np.bool_)) for group in table.groups]
+    required = [(group, mine) for group, mine in columns if (variant.required.wanted & mine).any()]
     rows: list[dict[str, Any]] = []
-    for group, mine in required.items() if len(required) > 1 else ():
+    for group, mine in required if len(required) > 1 else ():
         builder = ResultsBuilder(inputs.convention)
         replace(variant, required=variant.required.only(mine), origin="").measure(builder)
         whole.notes += builder.notes
@@ -63,7 +63,7 @@ def group_rows(variant: ClipVariant, whole: ResultsBuilder) -> list[dict[str, An
     return rows
 
 
-def keyword_rows(measured: MeasuredVariant) -> list[dict[str, Any]]:
+def keyword_rows(variant: ClipVariant, measured: Sequence[Values]) -> list[dict[str, Any]]:
     """A row per keyword that counted queries require, the one that is missing most often first.
 
     The measure is the first that reads as deep as the largest cut-off. `missing`: the share of the first k results of these
@@ -71,9 +71,9 @@ def keyword_rows(measured: MeasuredVariant) -> list[dict[str, Any]]:
     lack it. The columns of a summary row, `ceiling` and `chance` are those of the measure over the queries for which it has a
     value; a keyword has few queries and so no interval.
     """
-    variant, inputs = measured.variant, measured.variant.inputs
-    place = next((place for place, each in enumerate(inputs.measures) if each.measure.cutoff == inputs.k), 0)
-    values, levels = measured.values[place], measured.levels[place]
+    inputs = variant.inputs
+    deepest = next((place for place, each in enumerate(inputs.measures) if each.measure.cutoff == inputs.k), 0)
+    values, levels = measured[deepest], variant.levels()[deepest]
     queries, results, lacking = _lacking(variant)
     by_chance = _lacking_by_chance(variant)
     places: list[int] = np.flatnonzero(queries).tolist()
@@ -81,31 +81,16 @@ def keyword_rows(measured: MeasuredVariant) -> list[dict[str, Any]]:
     over = [replace(values, values=np.where(mine, values.values, np.nan)) for mine in masks]
     rows: list[dict[str, Any]] = []
     for place, mine, row in zip(places, masks, summarise(over, intervals="none"), strict=True):
-        keyword = inputs.annotations.keywords[place]
-        rows.append(
-            {
-                **row,
-                "group": keyword.group,
-                "keyword": keyword.label,
-                "clips": int(inputs.annotations.uses[place]),
-                "queries": int(queries[place]),
-                "k": inputs.k,
-                "results": int(results[place]),
-                "lacking": int(lacking[place]),
-                "missing": float(lacking[place] / results[place]) if results[place] else None,
-                "by_chance": float(by_chance[place]),
-                "ceiling": _level(values, levels.ceiling, mine),
-                "chance": _level(values, levels.chance, mine),
-            }
-        )
+        group, label = inputs.annotations.keywords[place]
+        counts = {"clips": int(inputs.annotations.uses[place]), "queries": int(queries[place]), "k": inputs.k}
+        counts |= {"results": int(results[place]), "lacking": int(lacking[place])}
+        missing = float(lacking[place] / results[place]) if results[place] else None
+        shares = {"missing": missing, "by_chance": float(by_chance[place])}
+        weights = None if values.weights is None else values.weights[mine]
+        for name, level in levels._asdict().items():
+            shares[name] = None if np.isnan(level[mine]).any() else figure_of(level[mine], values.summary, weights)
+        rows.append({**row, "group": group, "keyword": label, **counts, **shares})
     return sorted(rows, key=lambda row: (-1.0 if row["missing"] is None else -row["missing"], row["group"], row["keyword"]))
-
-
-def _level(values: Values, level: Floats, mine: Bools) -> float | None:
-    """The mean of a level over some queries, as that of the values; None where one of them has none."""
-    if np.isnan(level[mine]).any():
-        return None
-    return figure_of(level[mine], values.summary, None if values.weights is None else values.weights[mine])
 
 
 def _lacking(variant: ClipVariant) -> np.ndarray:
@@ -144,34 +129,26 @@ def details_of_clips(variant: ClipVariant) -> tuple[str, Details, list[str]]:
     """The first results of each query and every relevant clip at its rank, and the column `detail` of these rows."""
     explainer, view = variant.explainer, variant.run.view
     ranked: dict[str, dict[str, tuple[int, float]]] = {query: {} for query in view.queries}
-    for at, row, rank, score in zip(
-        view.query_of_row.tolist(), view.items.tolist(), view.ranks.tolist(), view.scores.tolist(), strict=True
-    ):
+    columns = (view.query_of_row.tolist(), view.items.tolist(), view.ranks.tolist(), view.scores.tolist())
+    for at, row, rank, score in zip(*columns, strict=True):
         ranked[view.queries[at]][str(explainer.judgments.items[row])] = (rank, score)
-    rows: list[tuple[str, ClipResult]] = []
+    queries: list[str] = []
+    rows: list[ClipResult] = []
     for query in variant.required.queries:
-        results = explainer.results(query, variant.first[query])
-        shown, grades = {result.item for result in results}, explainer.grades(query)
-        later = [
-            explainer.result(query, item, *ranked[query].get(item, (None, float("nan"))), grades)
-            for item in grades
-            if item not in shown and not (explainer.clips_search and item == query)
-        ]
+        results, grades = explainer.results(query, variant.first[query]), explainer.grades(query)
+        shown = {result.item for result in results} | ({query} if explainer.clips_search else set())
+        places = {item: ranked[query].get(item, (None, float("nan"))) for item in grades if item not in shown}
+        later = [explainer.result(query, item, *place, grades) for item, place in places.items()]
         later.sort(key=lambda result: (result.rank is None, result.rank or 0))
-        rows += [(query, each) for each in (*results, *later)]
+        rows += [*results, *later]
+        queries += [query] * (len(results) + len(later))
 
-    def _floats(column: Iterable[float | None]) -> Floats:
-        return np.array([float("nan") if each is None else each for each in column], dtype=np.float64)
+    def _floats(name: str) -> Floats:
+        return np.array([float("nan") if (cell := getattr(each, name)) is None else cell for each in rows], dtype=np.float64)
 
-    details = Details(
-        query=[query for query, _ in rows],
-        item=[each.item for _, each in rows],
-        rank=_floats(each.rank for _, each in rows),
-        score=_floats(each.similarity for _, each in rows),
-        grade=_floats(each.grade for _, each in rows),
-        state=[each.state for _, each in rows],
-    )
-    return variant.name, details, [each.keywords.json for _, each in rows]
+    rank, score, grade = map(_floats, ("rank", "similarity", "grade"))
+    details = Details(queries, [each.item for each in rows], rank, score, grade, [each.state for each in rows])
+    return variant.name, details, [each.detail for each in rows]
 
 
 def query_columns(answers: Mapping[str, Mapping[str, ClipAnswer]]) -> dict[str, list[Any]]:
@@ -180,12 +157,9 @@ def query_columns(answers: Mapping[str, Mapping[str, ClipAnswer]]) -> dict[str, 
     columns: dict[str, list[Any]] = {"query": queries}
     for number, (run, of_run) in enumerate(answers.items()):
         suffix = "" if len(answers) == 1 else " " + run.rpartition("(")[2].removesuffix(")")
-        rows = [of_run[query] for query in queries]
-        if not number:
-            columns["text"] = [row.text for row in rows]
-        columns[f"keywords{suffix}"] = [row.keywords for row in rows]
-        columns[f"relevant{suffix}"] = [row.relevant for row in rows]
-        columns[f"status{suffix}"] = [row.status for row in rows]
+        columns |= {} if number else {"text": [of_run[query].text for query in queries]}
+        for name in ("keywords", "relevant", "status"):
+            columns[f"{name}{suffix}"] = [getattr(of_run[query], name) for query in queries]
     return columns
 
 
@@ -193,21 +167,19 @@ def rows_with_answers(
     levels: Sequence[ClipLevels], answers: Mapping[str, Mapping[str, ClipAnswer]], rows: Iterable[dict[str, Any]]
 ) -> Iterator[dict[str, Any]]:
     """The rows of single queries with ceiling and chance level, keywords, number of relevant clips, status and results."""
+    known: dict[tuple[str, str], dict[str, Any]] = {}
     width = max(map(len, answers.values()), default=0)
     for number, row in enumerate(rows):
-        level, place = levels[number // width], number % width
-        answer, chance = answers[row["run"]][row["query"]], float(level.chance[place])
-        yield row | {
-            "ceiling": float(level.ceiling[place]),
-            "chance": None if isnan(chance) else chance,
-            "text": answer.text,
-            "keywords": answer.keywords,
-            "relevant": answer.relevant,
-            "status": answer.status,
-            "retrieved": [result.item for result in answer.results],
-            "similarities": [result.similarity for result in answer.results],
-            "results": [result.row() for result in answer.results],
-        }
+        level, place, key = levels[number // width], number % width, (row["run"], row["query"])
+        if key not in known:
+            answer = answers[key[0]][key[1]]
+            known[key] = {name: getattr(answer, name) for name in ("text", "keywords", "relevant", "status")} | {
+                "retrieved": [result.item for result in answer.results],
+                "similarities": [result.similarity for result in answer.results],
+                "results": [result.row() for result in answer.results],
+            }
+        chance = float(level.chance[place])
+        yield row | {"ceiling": float(level.ceiling[place]), "chance": None if isnan(chance) else chance} | known[key]
 
 
 def worst_queries(
@@ -239,16 +211,16 @@ def refuse_empty(variant: ClipVariant, notes: Sequence[str]) -> None:
     raise NothingToEvaluate(f"{variant.name}: none of {plural(len(status), 'query', 'queries')} counts: {why}{reasons}.")
 
 
-def variant_notes(measured: MeasuredVariant) -> list[str]:
+def variant_notes(variant: ClipVariant, measured: Sequence[Values]) -> list[str]:
     """Notes on the queries that are left out, by all or by some measures, and on lists without results or without their query."""
-    variant, run, total = measured.variant, measured.variant.run, len(measured.variant.status)
+    run, total = variant.run, len(variant.status)
     notes: list[str] = []
     for status, (one, several) in _LEFT_OUT.items():
         mine = _titles(variant, np.array([each == status for each in variant.status]))
         if mine:
             notes.append(f"{len(mine)} of {total} queries {one if len(mine) == 1 else several} left out: {named(mine)}")
     if variant.inputs.relevance.kind == "graded" and (mine := _titles(variant, run.without_match)):
-        short = [values.label for values in measured.values if (run.without_match & ~values.counted).any()]
+        short = [values.label for values in measured if (run.without_match & ~values.counted).any()]
         what = f"for {plural(len(mine), 'counted query', 'counted queries')} no clip has all the keywords"
         so = f", and {', '.join(short)}, for which a clip is relevant or not, leave them out" if short else ""
         notes.append(f"{what}{so}: {named(mine)}")
@@ -266,18 +238,17 @@ def _titles(variant: ClipVariant, chosen: Bools) -> list[str]:
     return [variant.inputs.title(variant.required.queries[row]) for row in np.flatnonzero(chosen).tolist()]
 
 
-def mapping_notes(measured: Sequence[MeasuredVariant]) -> list[str]:
+def mapping_notes(measured: Sequence[tuple[ClipVariant, Sequence[Values]]]) -> list[str]:
     """Notes on the queries whose text is mapped to other keywords than their labels, and the means over the common queries."""
-    found = {each.variant.origin: each for each in measured}
-    if set(found) != {"given", "mapped"}:
+    if [variant.origin for variant, _ in measured] != ["given", "mapped"]:
         return []
-    given, mapped = found["given"], found["mapped"]
-    differing = (given.variant.required.wanted != mapped.variant.required.wanted).any(axis=1)
+    (given, values), (mapped, others) = measured
+    differing = (given.required.wanted != mapped.required.wanted).any(axis=1)
     notes: list[str] = []
-    if mine := _titles(given.variant, differing):
+    if mine := _titles(given, differing):
         is_ = "is" if len(mine) == 1 else "are"
         notes.append(f"{len(mine)} of {len(differing)} texts {is_} mapped to other than the given keywords: {named(mine)}")
-    return notes + _common_means(given.values, mapped.values)
+    return notes + _common_means(values, others)
 
 
 def _common_means(given: Sequence[Values], mapped: Sequence[Values]) -> list[str]:

@@ -1,6 +1,6 @@
 """Judged rankings of clips, also where the query clip is removed after the cut (Algorithm 2 of ALFA)."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -34,10 +34,6 @@ class ClipLevels(NamedTuple):
     ceiling: Floats
     chance: Floats
 
-    def scaled(self, scale: float) -> "ClipLevels":
-        """The levels in the unit of a convention."""
-        return ClipLevels(self.ceiling * scale, self.chance * scale)
-
 
 class OwnRanks(NamedTuple):
     """(queries,) the rank of each query clip in its own list, from 1; 0 if not listed. is_tied: whether any of them is tied."""
@@ -45,14 +41,14 @@ class OwnRanks(NamedTuple):
     ranks: Ints
     is_tied: bool
 
-    @classmethod
-    def of(cls, judgments: Judgments, hits: Hits, ties: TieRule) -> "OwnRanks":
-        """The ranks of the query clips, which are junk: last of tied clips under the best order, first under the worst."""
-        own = np.zeros(len(hits.row), dtype=np.bool_) if judgments.junk is None else judgments.junk[hits.row]
-        before = {"optimistic": hits.tied - 1, "pessimistic": np.zeros_like(hits.tied)}.get(ties, hits.before)
-        ranks = np.zeros(len(judgments.queries), dtype=np.int64)
-        ranks[hits.query[own]] = (hits.above + before + 1)[own]
-        return cls(ranks, bool((hits.tied[own] > 1).any()))
+
+def own_ranks(judgments: Judgments, hits: Hits, ties: TieRule) -> OwnRanks:
+    """The ranks of the query clips, which are junk: last of tied clips under the best order, first under the worst."""
+    own = np.zeros(len(hits.row), dtype=np.bool_) if judgments.junk is None else judgments.junk[hits.row]
+    before = {"optimistic": hits.tied - 1, "pessimistic": np.zeros_like(hits.tied)}.get(ties, hits.before)
+    ranks = np.zeros(len(judgments.queries), dtype=np.int64)
+    ranks[hits.query[own]] = (hits.above + before + 1)[own]
+    return OwnRanks(ranks, bool((hits.tied[own] > 1).any()))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -130,33 +126,19 @@ class ClipRun(JudgedRun):
         list without its query, so its levels are those without removal.
         """
         if str(measure) not in self._references:
-            self._references[str(measure)] = self._reference(measure)
+            k, levels = measure.cutoff, self.levels
+            ceiling, chance = measure(levels.perfect), expected_values(measure, levels.random)
+            if self.own is not None and k is not None:
+                perfect, without = levels.perfect.cut(k - 1), self.without_query
+                share = np.minimum(k / (levels.candidates + 1), 1.0)
+                mixed = share * self._chance_of_short(measure, perfect, k) + (1 - share) * chance
+                ceiling, chance = np.where(without, ceiling, measure(perfect)), np.where(without, chance, mixed)
+            self._references[str(measure)] = ClipLevels(ceiling, chance)
         return self._references[str(measure)]
-
-    def ceiling(self, measure: Measure, counted: Bools) -> Ceiling:
-        """(queries,) the values of a perfect ranker, None where a counted query has none."""
-        values = self.reference(measure).ceiling
-        return Ceiling(values if np.isfinite(values[counted]).all() else None)
-
-    def chance(self, measure: Measure) -> Floats | None:
-        """(queries,) the values expected of a random ranker, None where a counted query has none."""
-        values = self.reference(measure).chance
-        return values if np.isfinite(values[self.counted_by(measure, self.counted)]).all() else None
 
     @cached_property
     def _references(self) -> dict[str, ClipLevels]:
         return {}
-
-    def _reference(self, measure: Measure) -> ClipLevels:
-        k, levels = measure.cutoff, self.levels
-        ceiling, chance = measure(levels.perfect), expected_values(measure, levels.random)
-        if self.own is None or k is None:
-            return ClipLevels(ceiling, chance)
-        perfect = levels.perfect.cut(k - 1)
-        share = np.minimum(k / (levels.candidates + 1), 1.0)
-        mixed = share * self._chance_of_short(measure, perfect, k) + (1 - share) * chance
-        without = self.without_query
-        return ClipLevels(np.where(without, ceiling, measure(perfect)), np.where(without, chance, mixed))
 
     def _chance_of_short(self, measure: Measure, perfect: JudgedRankings, k: int) -> Floats:
         """The chance level at k of a list with k - 1 clips.
@@ -169,13 +151,15 @@ class ClipRun(JudgedRun):
         shorter = measure.with_parameters(k=k - 1)
         return expected_values(shorter, self.levels.random) * ratio(measure(perfect), shorter(perfect))
 
+    def ceiling(self, measure: Measure, counted: Bools) -> Ceiling:
+        """(queries,) the values of a perfect ranker, None where a counted query has none."""
+        values = self.reference(measure).ceiling
+        return Ceiling(values if np.isfinite(values[counted]).all() else None)
 
-class MeasuredVariant(NamedTuple):
-    """A variant with its values by every measure, and their ceilings and chance levels in the same unit."""
-
-    variant: "ClipVariant"
-    values: Sequence[Values]
-    levels: Sequence[ClipLevels]
+    def chance(self, measure: Measure) -> Floats | None:
+        """(queries,) the values expected of a random ranker, None where a counted query has none."""
+        values = self.reference(measure).chance
+        return values if np.isfinite(values[self.counted_by(measure, self.counted)]).all() else None
 
 
 @dataclass(frozen=True, eq=False)
@@ -226,7 +210,7 @@ class ClipVariant:
             ties=rankings.ties,
             levels=ReferenceLevels(self.judgments, self.candidates),
             counted=self._counted(view),
-            own=OwnRanks.of(self.judgments, hits, rankings.ties) if self.inputs.is_cut_first else None,
+            own=own_ranks(self.judgments, hits, rankings.ties) if self.inputs.is_cut_first else None,
             no_relevant=options.no_relevant,
             is_weighted=options.weights == "relevant",
             reordered=lambda: self._run(rankings.in_input_order),
@@ -238,23 +222,17 @@ class ClipVariant:
         """(queries,) whether each counts."""
         return self.run.counted
 
-    def _without(self, view: JudgedRankings) -> tuple[Bools, Bools]:
-        """(queries,) whether each has no keyword of the selection, and whether it has keywords and no relevant clip."""
-        options, without_keywords = self.inputs.options, self.required.counts == 0
-        vacuous = options.no_keywords == "vacuous" and options.no_relevant == "skip"
-        return without_keywords, (n_graded(view) == 0) & (~without_keywords | vacuous)
-
     def _counted(self, view: JudgedRankings) -> Bools:
         """(queries,) whether each counts. Raises BadInput for a query whose lack of keywords or relevant clips is an error."""
-        options, (without_keywords, without_relevant) = self.inputs.options, self._without(view)
-        queries = list(map(self.inputs.title, self.required.queries))
+        options, without_keywords = self.inputs.options, self.required.counts == 0
+        vacuous = options.no_keywords == "vacuous"
+        without_relevant = (n_graded(view) == 0) & (~without_keywords | (vacuous and options.no_relevant == "skip"))
+        queries, lack = list(map(self.inputs.title, self.required.queries)), "no keyword of the selection"
         counted = counted_queries(
             queries,
             without_keywords,
             "empty" if options.no_keywords == "vacuous" else options.no_keywords,
-            refuse=lambda query, _: (
-                f"query {query!r} has no keyword of the selection; leave it out, or choose --no-keywords skip."
-            ),
+            refuse=lambda query, _: f"query {query!r} has {lack}; leave it out, or choose --no-keywords skip.",
         )
         return counted_queries(
             queries,
@@ -267,8 +245,7 @@ class ClipVariant:
     @cached_property
     def status(self) -> list[str]:
         """(queries,) whether each counts, or why it does not."""
-        without_keywords, _ = self._without(self.run.view)
-        bare = without_keywords & (self.inputs.options.no_keywords == "skip")
+        bare = (self.required.counts == 0) & (self.inputs.options.no_keywords == "skip")
         return [
             "counted" if counted else "no keywords" if empty else "no relevant clip"
             for counted, empty in zip(self.counted.tolist(), bare.tolist(), strict=True)
@@ -280,8 +257,8 @@ class ClipVariant:
         inputs = self.inputs
         return Explainer(self.required, inputs.annotations, self.judgments, inputs.options.min_similarity, inputs.by_clips)
 
-    def measure(self, builder: ResultsBuilder) -> MeasuredVariant:
-        """Adds the values of every measure to the results.
+    def measure(self, builder: ResultsBuilder) -> list[Values]:
+        """Adds the values of every measure to the results, and returns them.
 
         Raises BadInput for the first query that a measure would leave out where that is an error.
         """
@@ -295,13 +272,18 @@ class ClipVariant:
         start = len(builder.values)
         builder.add(run, inputs.measures, self.counted)
         values, origin = builder.values[start:], {"keywords": self.origin} if self.origin else {}
-        builder.row_attributes[start:] = [
-            {**own, "coverage": int(each.counted.sum()) / total if (total := len(each.queries)) else 0.0, **origin}
-            for own, each in zip(builder.row_attributes[start:], values, strict=True)
-        ]
-        scales = [inputs.convention.shows(each.measure.entry.unit)[0] for each in inputs.measures]
-        levels = [run.reference(each.measure).scaled(scale) for each, scale in zip(inputs.measures, scales, strict=True)]
-        return MeasuredVariant(self, values, levels)
+        coverages = [float(each.counted.mean()) if each.queries else 0.0 for each in values]
+        attributes = zip(builder.row_attributes[start:], coverages, strict=True)
+        builder.row_attributes[start:] = [{**own, "coverage": coverage, **origin} for own, coverage in attributes]
+        return values
+
+    def levels(self) -> list[ClipLevels]:
+        """The ceilings and chance levels of each measure, in the unit of the convention."""
+        found: list[ClipLevels] = []
+        for each in self.inputs.measures:
+            scale, _ = self.inputs.convention.shows(each.measure.entry.unit)
+            found.append(ClipLevels(*(level * scale for level in self.run.reference(each.measure))))
+        return found
 
     def counts(self) -> dict[str, Any]:
         """The number of queries with each outcome."""

@@ -19,7 +19,6 @@ Kind = Literal["all", "any", "jaccard", "graded"]
 
 _JACCARD = re.compile(r"jaccard\s*(?:>=|≥|=|:)\s*(\d*\.?\d+)")
 _BLOCK = 1 << 22
-_BELOW = ("below_threshold",)
 
 
 class Relevance(NamedTuple):
@@ -32,9 +31,8 @@ class Relevance(NamedTuple):
     def parse(cls, text: str) -> "Relevance":
         """The rule that a text names: `all`, `any`, `graded`, or `jaccard>=0.5`. Raises BadUsage."""
         plain = text.strip().lower()
-        for kind in ("all", "any", "graded"):
-            if plain == kind:
-                return cls(kind)
+        if plain in ("all", "any", "graded"):
+            return cls(plain)
         match = _JACCARD.fullmatch(plain)
         if match is None or not 0 < float(match[1]) <= 1:
             raise BadUsage(f"relevance {text!r}; write all, any, graded, or jaccard>=T with T above 0 and at most 1.")
@@ -104,29 +102,20 @@ def judge(
     clip; with `vacuous` every clip is relevant to it, as none lacks a keyword.
     """
     rule = Relevance.parse(relevance) if isinstance(relevance, str) else relevance
-    clips = len(annotations.clips)
-    step = max(1, _BLOCK // max(clips, 1))
+    step = max(1, _BLOCK // max(len(annotations.clips), 1))
     carried, given = (each.astype(np.float32) for each in (annotations.carried, annotations.given & required.selection))
-    parts: list[tuple[Ints, Ints, Floats]] = []
+    items: list[str] = []
+    counts, parts = [np.zeros(0, dtype=np.int64)], [np.zeros(0)]
     for start in range(0, len(required.queries), step):
-        rows = slice(start, min(start + step, len(required.queries)))
-        grades = _grades(required.wanted[rows].astype(np.float32), carried, given, rule, vacuous)
-        for row in range(rows.start, rows.stop):
-            taken = [
-                annotations.index[clip] for clip in (excluded or {}).get(required.queries[row], ()) if clip in annotations.index
-            ]
-            grades[row - rows.start, taken] = 0.0
-        query, clip = np.nonzero(grades)
-        parts.append((query + rows.start, clip, grades[query, clip]))
-    query, clip = (np.concatenate([part[place] for part in parts] or [np.zeros(0, dtype=np.int64)]) for place in range(2))
-    grade: Floats = np.concatenate([part[2] for part in parts] or [np.zeros(0)])
-    places: list[int] = clip.tolist()
-    return Judgments(
-        queries=required.queries,
-        offsets=offsets_of(np.bincount(query, minlength=len(required.queries)).astype(np.int64)),
-        items=[annotations.clips[place] for place in places],
-        grades=grade,
-    )
+        queries = required.queries[start : start + step]
+        grades = _grades(required.wanted[start : start + step].astype(np.float32), carried, given, rule, vacuous)
+        for row, query in enumerate(queries):
+            grades[row, [annotations.index[clip] for clip in (excluded or {}).get(query, ()) if clip in annotations.index]] = 0.0
+        rows, clips = np.nonzero(grades)
+        items += [annotations.clips[clip] for clip in clips.tolist()]
+        counts.append(np.bincount(rows, minlength=len(queries)).astype(np.int64))
+        parts.append(grades[rows, clips])
+    return Judgments(required.queries, offsets_of(np.concatenate(counts)), items, np.concatenate(parts))
 
 
 def _grades(wanted: np.ndarray, carried: np.ndarray, given: np.ndarray, relevance: Relevance, vacuous: bool) -> Floats:
@@ -146,41 +135,12 @@ def _grades(wanted: np.ndarray, carried: np.ndarray, given: np.ndarray, relevanc
     return np.where(required == 0, 1.0, grades) if vacuous else grades
 
 
-@dataclass(frozen=True, eq=False)
-class KeywordMatch:
-    """The required keywords that clips have and lack, shared by all clips that have the same of them.
-
-    found, missing: group -> required labels. reasons: why such a clip does not count: `missing:LABEL`, `below_threshold`,
-    `unannotated`, `query_itself`.
-    """
-
-    found: Mapping[str, list[str]]
-    missing: Mapping[str, list[str]]
-    reasons: tuple[str, ...]
-
-    @cached_property
-    def detail(self) -> dict[str, Any]:
-        """Match, groups and reasons, for the column `detail` and for the rows of single queries."""
-        found, missing = (sum(map(len, each.values())) for each in (self.found, self.missing))
-        word = "Full" if not missing else "Partial" if found else "No"
-        match = f"{word} match ({found}/{found + missing} keywords)" if found + missing else "no keywords"
-        groups = {
-            group: {"found": self.found.get(group, []), "missing": self.missing.get(group, [])}
-            for group in dict.fromkeys((*self.found, *self.missing))
-        }
-        return {"match": match, "groups": groups, "reasons": list(self.reasons)}
-
-    @cached_property
-    def json(self) -> str:
-        """The detail as JSON."""
-        return json.dumps(self.detail)
-
-
 class ClipResult(NamedTuple):
     """One clip in the list of one query.
 
     rank: from 1; None where it was not retrieved. similarity: None where unknown. state: `relevant`, `nonrelevant`, `unjudged`
-    (without annotation) or `junk` (the query itself).
+    (without annotation) or `junk` (the query itself). detail: as JSON the match, the found and missing labels of each required
+    group, and the reasons why the clip does not count: `missing:LABEL`, `below_threshold`, `unannotated`, `query_itself`.
     """
 
     item: str
@@ -188,12 +148,17 @@ class ClipResult(NamedTuple):
     similarity: float | None
     grade: float | None
     state: str
-    keywords: KeywordMatch
+    detail: str
+
+    @property
+    def keywords(self) -> dict[str, Any]:
+        """Match, groups and reasons."""
+        return json.loads(self.detail)
 
     @property
     def reasons(self) -> tuple[str, ...]:
-        """Why it does not count; see `KeywordMatch`."""
-        return self.keywords.reasons
+        """Why it does not count."""
+        return tuple(self.keywords["reasons"])
 
     @property
     def is_right(self) -> bool:
@@ -203,17 +168,17 @@ class ClipResult(NamedTuple):
     @property
     def match(self) -> str:
         """The number of required keywords that it has, as a message."""
-        return self.keywords.detail["match"]
+        return self.keywords["match"]
 
     @property
     def groups(self) -> dict[str, dict[str, list[str]]]:
         """group -> the labels found and the labels missing, for every required group."""
-        return self.keywords.detail["groups"]
+        return self.keywords["groups"]
 
     def row(self) -> dict[str, Any]:
         """All columns of the result, for the rows of single queries."""
         place = {"item": self.item, "rank": self.rank, "similarity": self.similarity, "state": self.state}
-        return place | {"grade": self.grade} | self.keywords.detail
+        return place | {"grade": self.grade} | self.keywords
 
 
 @dataclass(frozen=True, eq=False)
@@ -231,20 +196,20 @@ class Explainer:
         return {query: row for row, query in enumerate(self.required.queries)}
 
     @cached_property
-    def _patterns(self) -> tuple[list[int], list[int]]:
+    def _patterns(self) -> list[list[int]]:
         """The keywords of each query and of each clip, a bit per keyword: few sets, even of thousands of clips."""
-        one, two = (np.packbits(each, axis=1) for each in (self.required.wanted, self.annotations.carried))
-        return [int.from_bytes(row.tobytes()) for row in one], [int.from_bytes(row.tobytes()) for row in two]
+        tables = (self.required.wanted, self.annotations.carried)
+        return [[int.from_bytes(row.tobytes()) for row in np.packbits(each, axis=1)] for each in tables]
 
     @cached_property
-    def _matches(self) -> dict[tuple[int, int, float, bool], KeywordMatch]:
+    def _details(self) -> dict[tuple[int, int, float, bool], str]:
         return {}
 
     def grades(self, query: str) -> dict[str, float]:
         """clip -> grade, of the relevant clips of a query."""
         at = self.judgments.index[query]
-        rows = range(*self.judgments.offsets[at : at + 2].tolist())
-        return {self.judgments.items[row]: float(self.judgments.grades[row]) for row in rows}
+        rows = slice(*self.judgments.offsets[at : at + 2].tolist())
+        return dict(zip(self.judgments.items[rows], self.judgments.grades[rows].tolist(), strict=True))
 
     def keywords(self, query: str) -> dict[str, list[str]]:
         """group -> required labels."""
@@ -253,32 +218,32 @@ class Explainer:
     def results(self, query: str, listed: ClipList) -> list[ClipResult]:
         """The first items as results of the query."""
         grades = self.grades(query)
-        return [
-            self.result(query, item, rank, similarity, grades)
-            for rank, (item, similarity) in enumerate(zip(listed.items, listed.similarities, strict=True), 1)
-        ]
+        places = enumerate(zip(listed.items, listed.similarities, strict=True), 1)
+        return [self.result(query, item, rank, similarity, grades) for rank, (item, similarity) in places]
 
     def result(self, query: str, item: str, rank: int | None, similarity: float, grades: Mapping[str, float]) -> ClipResult:
         """One item as a result of the query; rank None: it was not retrieved."""
         known = None if isnan(similarity) else similarity
-        below = self.least is not None and known is not None and known < self.least
-        row = self._row[query]
+        below = ["below_threshold"] * (self.least is not None and known is not None and known < self.least)
         if self.clips_search and item == query:
-            return ClipResult(item, None, known, None, "junk", KeywordMatch({}, {}, ("query_itself",)))
+            return ClipResult(item, None, known, None, "junk", _detail({}, {}, ["query_itself"]))
         if item not in self.annotations.index:
-            match = KeywordMatch({}, self.keywords(query), (*_BELOW[:below], "unannotated"))
-            return ClipResult(item, rank, known, None, "unjudged", match)
-        grade = grades.get(item, 0.0)
-        state = "relevant" if grade >= 1 else "nonrelevant"
-        return ClipResult(item, rank, known, grade, state, self._match(row, self.annotations.index[item], grade, below))
+            return ClipResult(item, rank, known, None, "unjudged", _detail({}, self.keywords(query), [*below, "unannotated"]))
+        grade, row, place = grades.get(item, 0.0), self._row[query], self.annotations.index[item]
+        key = self._patterns[0][row], self._patterns[0][row] & self._patterns[1][place], grade, bool(below)
+        if key not in self._details:
+            required, carried = self.required.wanted[row], self.annotations.carried[place]
+            missing = self.annotations.named(required & ~carried)
+            lacking = [f"missing:{label}" for labels in missing.values() for label in labels] if grade < 1 else []
+            self._details[key] = _detail(self.annotations.named(required & carried), missing, [*below, *lacking])
+        return ClipResult(item, rank, known, grade, "relevant" if grade >= 1 else "nonrelevant", self._details[key])
 
-    def _match(self, row: int, place: int, grade: float, below: bool) -> KeywordMatch:
-        patterns, clips = self._patterns
-        key = patterns[row], patterns[row] & clips[place], grade, below
-        known = self._matches.get(key)
-        if known is not None:
-            return known
-        required, carried = self.required.wanted[row], self.annotations.carried[place]
-        found, missing = self.annotations.named(required & carried), self.annotations.named(required & ~carried)
-        lacking = [f"missing:{label}" for labels in missing.values() for label in labels] if grade < 1 else []
-        return self._matches.setdefault(key, KeywordMatch(found, missing, (*_BELOW[:below], *lacking)))
+
+def _detail(found: Mapping[str, list[str]], missing: Mapping[str, list[str]], reasons: Sequence[str]) -> str:
+    """The match, the groups and the reasons of a result as JSON. found, missing: group -> labels."""
+    n_found, n_missing = (sum(map(len, each.values())) for each in (found, missing))
+    total = n_found + n_missing
+    word = "Full" if not n_missing else "Partial" if n_found else "No"
+    groups = {group: {"found": found.get(group, []), "missing": missing.get(group, [])} for group in {**found, **missing}}
+    match = f"{word} match ({n_found}/{total} keywords)" if total else "no keywords"
+    return json.dumps({"match": match, "groups": groups, "reasons": reasons})
