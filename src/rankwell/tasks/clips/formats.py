@@ -80,7 +80,7 @@ def read_text_queries(place: Any) -> list[TextQuery]:
     Keywords are `bicyclist, entering ego path`, `group: label; group: label, label`, a list of labels or of [group, label], or
     an object group -> labels. Raises BadInput for a file without a text, DuplicateItem for an id that is listed twice.
     """
-    name = str(place) if isinstance(place, str) or hasattr(place, "__fspath__") else "the queries"
+    name = str(place) if _is_place(place) else "the queries"
     found: dict[str, TextQuery] = {}
     for row, record in enumerate(_query_records(place)):
         columns = list(record.cells)
@@ -99,18 +99,20 @@ def read_text_queries(place: Any) -> list[TextQuery]:
     return list(found.values())
 
 
+def _is_place(place: Any) -> bool:
+    return isinstance(place, str) or hasattr(place, "__fspath__")
+
+
 def _query_records(place: Any) -> list[_Record]:
     if isinstance(place, Mapping):
         return [_Record(f"row {row}", {"id": key, "text": text}) for row, (key, text) in enumerate(place.items(), 1)]
     if isinstance(place, (list, tuple)):
-        rows = [each if isinstance(each, Mapping) else {"text": each} for each in place]
-        return [_Record(f"query {row}", each) for row, each in enumerate(rows)]
-    if isinstance(place, str) or hasattr(place, "__fspath__"):
+        return [_Record(f"query {row}", each if isinstance(each, Mapping) else {"text": each}) for row, each in enumerate(place)]
+    if _is_place(place):
         source = Source(place)
         head = Head.of(source)
         first = head.lines[0].decode("utf-8", "replace") if head.lines else ""
-        is_table = head.raw.startswith((b"PAR1", b"[", b"{")) or _column(_split_header(first)[1], _TEXTS) is not None
-        if not is_table:
+        if not head.raw.startswith((b"PAR1", b"[", b"{")) and _column(_split_header(first)[1], _TEXTS) is None:
             lines = decode_id(source.read()).splitlines()
             return [_Record(f"line {row}", {"text": line}) for row, line in enumerate(lines, 1) if line.strip()]
     return _records(place)[1]
@@ -123,15 +125,14 @@ def _labels_of_query(value: Any) -> Iterable[str]:
             value = json.loads(value)
         except ValueError:
             return _labels(value)
+    if isinstance(value, str):
+        found: list[str] = []
+        for part in value.split(";"):
+            group, colon, rest = part.partition(":")
+            found += [f"{group.strip()}: {label}" for label in _labels(rest)] if colon else _labels(group)
+        return found
     if isinstance(value, Mapping):
         return [f"{group}: {label}" for group, labels in value.items() for label in _labels(labels)]
-    if isinstance(value, str):
-        parts = [part.partition(":") for part in value.split(";")]
-        return [
-            f"{group.strip()}: {label}" if colon else label
-            for group, colon, rest in parts
-            for label in _labels(rest if colon else group)
-        ]
     if isinstance(value, (list, tuple)):
         return [f"{each[0]}: {each[1]}" if isinstance(each, (list, tuple)) and len(each) == 2 else str(each) for each in value]
     return _labels(value)
@@ -139,8 +140,15 @@ def _labels_of_query(value: Any) -> Iterable[str]:
 
 def _records(place: Any) -> tuple[str, list[_Record]]:
     """The rows of a table of any kind, and its name in messages."""
-    if not (isinstance(place, (str, Source)) or hasattr(place, "__fspath__")):
-        return "the table", _of_frame(place)
+    if not (_is_place(place) or isinstance(place, Source)):
+        import narwhals as nw
+
+        try:
+            table: Any = nw.from_native(place, eager_only=True)
+        except TypeError as error:
+            what = f"annotations cannot be read from a {type(place).__name__}"
+            raise BadInput(f"{what}; give a path, a data frame or a mapping clip -> group -> labels.") from error
+        return "the table", [_Record(f"row {row}", cells) for row, cells in enumerate(table.iter_rows(named=True), 1)]
     source = place if isinstance(place, Source) else Source(place)
     head = Head.of(source)
     head.refuse_foreign()
@@ -148,20 +156,7 @@ def _records(place: Any) -> tuple[str, list[_Record]]:
         rows: list[dict[str, Any]] = FORMATS["parquet records"].read(source, Request())
         return source.name, [_Record(f"row {row}", cells) for row, cells in enumerate(rows, 1)]
     text = decode_id(source.read())
-    if text.lstrip()[:1] in ("{", "["):
-        return source.name, _of_json(source.name, text)
-    return source.name, _of_lines(source.name, text)
-
-
-def _of_frame(frame: Any) -> list[_Record]:
-    import narwhals as nw
-
-    try:
-        table: Any = nw.from_native(frame, eager_only=True)
-    except TypeError as error:
-        what = f"annotations cannot be read from a {type(frame).__name__}"
-        raise BadInput(f"{what}; give a path, a data frame or a mapping clip -> group -> labels.") from error
-    return [_Record(f"row {row}", cells) for row, cells in enumerate(table.iter_rows(named=True), 1)]
+    return source.name, (_of_json if text.lstrip()[:1] in ("{", "[") else _of_lines)(source.name, text)
 
 
 def _of_json(name: str, text: str) -> list[_Record]:
@@ -208,8 +203,7 @@ def _of_lines(name: str, text: str) -> list[_Record]:
             if len(fields) > len(columns) or (len(fields) < len(columns) and not is_empty):
                 where = f"{name}:{last}: {delimiter.join(fields)[:60]!r}"
                 raise BadLine(f"{where} has {len(fields)} fields, the header {len(columns)}; put cells with commas in quotes.")
-            if not is_empty:
-                found.append(_Record(f"line {last}", dict(zip(columns, fields, strict=True))))
+            found += [] if is_empty else [_Record(f"line {last}", dict(zip(columns, fields, strict=True)))]
     except csv.Error as error:
         # An open quote takes in the rest of a long file.
         raise BadLine(f"{name}:{reader.line_num + 1}: {error}; close the quote before this line.") from error
@@ -266,13 +260,9 @@ def _row(record: _Record, owner: str, chosen: Mapping[str, str], others: Sequenc
         raise BadInput(f"{record.place}, column {owner!r}: {value!r}; expected the clip's id, a string or an integer.")
     labels: dict[str, list[str]] = {}
     for column, group in chosen.items():
-        texts = _labels(record.cells.get(column))
-        if group_key(column) in _ONE_COLUMN:
-            for each in texts:
-                own, label = _placed(each, group, schema)
-                labels.setdefault(own, []).append(label)
-        else:
-            labels.setdefault(group, []).extend(texts)
+        for text in _labels(record.cells.get(column)):
+            own, label = _placed(text, group, schema) if group_key(column) in _ONE_COLUMN else (group, text)
+            labels.setdefault(own, []).append(label)
     return Row(clip, labels, {name: str(record.cells[name]) for name in others if record.cells.get(name) not in (None, "")})
 
 
@@ -311,8 +301,7 @@ def _of_mapping(table: Mapping[Any, Any], schema: Schema | None) -> Annotations:
     for clip, labels in table.items():
         if not isinstance(labels, Mapping):
             raise BadInput(f"clip {clip!r} has a {type(labels).__name__}; expected a mapping group -> labels.")
-        groups: Mapping[Any, Any] = labels
-        rows.append(Row(str(clip), {str(group): _labels(cell) for group, cell in groups.items()}))
+        rows.append(Row(str(clip), {str(group): _labels(cell) for group, cell in labels.items()}))
     return Annotations.from_rows(rows, schema=schema)
 
 
@@ -331,29 +320,26 @@ def read_schema(place: Place) -> Schema:
     source = Source(place)
     try:
         found: Any = json.loads(decode_id(source.read()), object_pairs_hook=_once)
+        return _schema(found)
     except json.JSONDecodeError as error:
         raise BadInput(f"{source.name}:{error.lineno}: {error.msg} at column {error.colno}; {_FORM}.") from error
     except (BadUsage, RecursionError) as error:
         raise BadInput(f"{source.name}: {error}; {_FORM}.") from error
-    if not isinstance(found, dict) or not found:
-        raise BadInput(f"{source.name}: $ is {_seen(found)}; {_FORM}.")
-    declared: dict[str, Any] = found
-    try:
-        return _schema(declared)
     except BadInput as error:
         raise type(error)(f"{source.name}: {error}") from error
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    whole = dict[str, Any]()
-    for key, value in pairs:
-        if key in whole:
-            raise BadUsage(f"the key {key!r} appears twice in one object")
-        whole[key] = value
+    whole, keys = dict(pairs), [key for key, _ in pairs]
+    if len(whole) < len(pairs):
+        double = next(key for place, key in enumerate(keys) if key in keys[:place])
+        raise BadUsage(f"the key {double!r} appears twice in one object")
     return whole
 
 
-def _schema(declared: dict[str, Any]) -> Schema:
+def _schema(declared: Any) -> Schema:
+    if not isinstance(declared, dict) or not declared:
+        raise BadInput(f"$ is {_seen(declared)}; {_FORM}.")
     entries: list[Keyword] = []
     aliases: dict[str, list[Keyword]] = {}
     wider: dict[Keyword, str] = {}
@@ -362,12 +348,11 @@ def _schema(declared: dict[str, Any]) -> Schema:
             raise BadInput(f"$[{group!r}] is {_seen(labels)}; {_FORM}.")
         for place, each in enumerate(labels):
             label, others, parent = _label(each, f"$[{group!r}][{place}]")
-            entry = Keyword(group, label)
-            entries.append(entry)
+            entries.append(Keyword(group, label))
             for alias in others:
-                aliases.setdefault(alias, []).append(entry)
+                aliases.setdefault(alias, []).append(entries[-1])
             if parent is not None:
-                wider[entry] = parent
+                wider[entries[-1]] = parent
     vocabulary = Vocabulary(tuple(entries), {alias: tuple(meant) for alias, meant in aliases.items()})
     return Schema(vocabulary, _parents(wider, set(entries)))
 

@@ -6,13 +6,14 @@ from functools import cached_property
 from typing import Any
 
 from rankwell.conventions import CONVENTIONS, Convention, LabelledMeasure, choose_measures
+from rankwell.core.options import cutoffs
 from rankwell.core.registry import measure_names, parse_measure
 from rankwell.core.tables import Bools
 from rankwell.core.views.judged import JudgedRankings
 from rankwell.errors import BadInput, BadUsage, UnknownName
 from rankwell.tasks.clips.annotations import Annotations, Keyword
 from rankwell.tasks.clips.formats import TextQuery, read_annotations, read_text_queries
-from rankwell.tasks.clips.options import ClipOptions, cutoffs, names
+from rankwell.tasks.clips.options import ClipOptions, names
 from rankwell.tasks.clips.truth import Relevance
 
 _WORDS = ("P", "R", "AP", "nDCG")
@@ -52,6 +53,11 @@ class ClipInputs:
     def is_cut_first(self) -> bool:
         """Whether lists are cut before the query clip is removed, as in Algorithm 2."""
         return self.options.self_rule == "after"
+
+    @property
+    def skips_unknown(self) -> bool:
+        """Whether clips without annotation are taken out of the lists."""
+        return self.options.unjudged == "skip"
 
     @property
     def has_vectors(self) -> bool:
@@ -94,11 +100,14 @@ def load_clips(annotations: Any, options: ClipOptions, progress: Callable[[int, 
     groups, keywords = names(options.groups, "--groups"), names(options.keywords, "--keywords")
     table = read_annotations(annotations, schema=options.schema, groups=groups)
     selection = table.select(groups, keywords)
-    convention, ks = CONVENTIONS[options.convention], cutoffs(options.k)
+    convention, ks = CONVENTIONS[options.convention], tuple(sorted(set(cutoffs(options.k))))
     measures = choose_clip_measures(measure_names(options.measures), ks, convention)
     drives = None if options.exclude_group is None else _drives(table, options.exclude_group)
     queries, labelled = _queries(table, selection, options)
-    notes = [] if drives is None else _drive_notes(table, drives, options.exclude_group)
+    notes: list[str] = []
+    if bare := [] if drives is None else [clip for clip in table.clips if clip not in drives]:
+        count = plural(len(bare), "clip has", "clips have")
+        notes.append(f"--exclude-group {options.exclude_group}: {count} none: {named(bare)}; for them they alone are left out")
     notes += [f"{name!r} is a group without any keyword" for name in groups if table.find_group(name) in table.bare_groups]
     # A text without an id of its own is named by its words.
     titles = {query.id: query.text if query.id == str(place) else query.id for place, query in enumerate(queries)}
@@ -137,15 +146,13 @@ def choose_clip_measures(texts: Sequence[str] | None, ks: Sequence[int], convent
 
 
 def _needs_k(text: str, convention: Convention) -> bool:
-    try:
-        parse_measure(text, convention.words)
-    except UnknownName:
-        raise
-    except BadUsage:
+    for tried in (text, f"{text}@1"):
         try:
-            return parse_measure(f"{text}@1", convention.words).cutoff == 1
+            return parse_measure(tried, convention.words).cutoff == 1 and tried != text
+        except UnknownName:
+            raise
         except BadUsage:
-            return False
+            continue
     return False
 
 
@@ -160,19 +167,10 @@ def _drives(table: Annotations, column: str) -> dict[str, str]:
         return parts
     found = {clip: own[column] for clip, own in table.attributes.items() if column in own}
     if not found:
-        known = sorted({name for own in table.attributes.values() for name in own})
-        listed = ", ".join(map(repr, known)) if known else "none beside the keywords"
-        raise BadUsage(
-            f"--exclude-group {column}: no such column in the annotations; there are {listed}. id:_clip takes it from ids."
-        )
+        known = ", ".join(map(repr, sorted({name for own in table.attributes.values() for name in own})))
+        what = f"--exclude-group {column}: no such column in the annotations; there are {known or 'none beside the keywords'}"
+        raise BadUsage(f"{what}. id:_clip takes it from ids.")
     return found
-
-
-def _drive_notes(table: Annotations, drives: Mapping[str, str], column: str | None) -> list[str]:
-    """Notes on clips without a drive, for which only they themselves are excluded."""
-    bare = [clip for clip in table.clips if clip not in drives]
-    have = "1 clip has" if len(bare) == 1 else f"{len(bare)} clips have"
-    return [f"--exclude-group {column}: {have} none: {named(bare)}; for them they alone are left out"] if bare else []
 
 
 def named(ids: Sequence[str], most: int = 5) -> str:
@@ -190,8 +188,8 @@ def _exclusions(table: Annotations, drives: Mapping[str, str] | None, self_rule:
     same: dict[str, list[str]] = {}
     for clip, drive in (drives or {}).items():
         same.setdefault(drive, []).append(clip)
-    own = [] if self_rule == "after" else list(table.clips)
-    return {clip: [clip] for clip in own} | {clip: same[drive] for clip, drive in (drives or {}).items()}
+    own: dict[str, list[str]] = {} if self_rule == "after" else {clip: [clip] for clip in table.clips}
+    return own | {clip: same[drive] for clip, drive in (drives or {}).items()}
 
 
 def _queries(

@@ -182,12 +182,12 @@ def check_options(options: ClipOptions, *, is_mapped: bool) -> None:
 
 def _unused(options: ClipOptions) -> tuple[list[str], str]:
     """The options that the chosen system does not use, and the reason."""
-    clips, texts = ["embeddings", "ids", "metric"], ["text_embeddings", "text_encoder"]
+    texts = ["text_embeddings", "text_encoder"]
     if options.run is not None and options.engine is None:
-        return [*clips, *texts], "the run is the ranking already"
+        return ["embeddings", "ids", "metric", *texts], "the run is the ranking already"
     if options.engine is not None and options.run is None:
-        ids = [] if options.embeddings is not None else ["ids"]
-        return [*texts, "metric", *(clips[:2] if options.mode == "text" else ids)], "the engine is what ranks"
+        clips = ["embeddings", "ids"] if options.mode == "text" else ["ids"] if options.embeddings is None else []
+        return [*texts, "metric", *clips], "the engine is what ranks"
     if options.embeddings is None:
         return ["ids"], "there are no embeddings that they would belong to"
     return (texts, "in the mode video clips search, and no text") if options.mode == "video" else ([], "")
@@ -199,14 +199,3 @@ def names(given: Sequence[str] | str | None, option: str) -> list[str]:
     if not all(found):
         raise BadUsage(f"{option} {given!r} has an empty name; expected names with commas between them.")
     return found
-
-
-def cutoffs(k: Sequence[int] | int | str) -> tuple[int, ...]:
-    """Cut-offs, ascending, each once. Raises BadUsage for anything but positive integers."""
-    words = k.replace(",", " ").split() if isinstance(k, str) else []
-    found: list[Any] = list(map(int, words)) if all(map(str.isdecimal, words)) else []
-    if not isinstance(k, str):
-        found = list(k) if isinstance(k, Sequence) else [k]
-    if not found or not all(isinstance(each, (int, np.integer)) and not isinstance(each, bool) and each >= 1 for each in found):
-        raise BadUsage(f"-k {k!r}: expected positive integers with commas between them, as 1,3,5.")
-    return tuple(sorted({int(each) for each in found}))

@@ -1,18 +1,20 @@
 """The rankings of a search: lists of an engine or a run, or vectors whose neighbours are counted."""
 
 import math
+from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
 
-from rankwell.core.kernels.products import Exclude, Groups
-from rankwell.core.tables import Floats, Ints, Judgments, RankCounts, TieRule, offsets_of, order_ids
+from rankwell.core.kernels.products import Groups
+from rankwell.core.tables import Ints, Judgments, RankCounts, TieRule, offsets_of, order_ids
 from rankwell.core.tables.matrices import Embeddings
-from rankwell.core.tables.ranking import Hits, Ranking, hits_of_ranking
+from rankwell.core.tables.ranking import Hits, Ranking, arrange, hits_of_ranking
 from rankwell.errors import BadInput
-from rankwell.neighbours import ranks_of, search
+from rankwell.neighbours import SearchOptions, ranks_of, search
+from rankwell.store import encode_id
 
 Progress = Callable[[int, int], None]
 _PAIRS_AT_ONCE = 1 << 22
@@ -61,19 +63,6 @@ class ClipLists:
             kept[query] = ClipList(left, [once[item] for item in left])
         return replace(self, lists=kept, doubled=doubled, unknown=tuple(unknown))
 
-    @classmethod
-    def of_ranking(cls, ranking: Ranking, arranged: Callable[[Floats, Callable[[int], bytes]], Ints]) -> "ClipLists":
-        """The lists of a run; `arranged` puts the rows of one query in order."""
-        lists: dict[str, ClipList] = {}
-        for query, start, stop in zip(ranking.queries, ranking.offsets[:-1].tolist(), ranking.offsets[1:].tolist(), strict=True):
-            items = list(ranking.items[start:stop])
-            rows: list[int] = arranged(
-                ranking.scores[start:stop], lambda row, items=items: items[row].encode("utf-8", "surrogateescape")
-            ).tolist()
-            scores: list[float] = ranking.scores[start:stop].tolist()
-            lists[query] = ClipList([items[row] for row in rows], [scores[row] for row in rows])
-        return cls(lists)
-
     def hits(self, judgments: Judgments, least: float | None = None) -> Hits:
         """Rank counts of the judged items."""
         owners = [query for query, listed in self.lists.items() for _ in listed.items]
@@ -88,20 +77,26 @@ class ClipLists:
         scored = replace(found, score=np.array(similarities, dtype=np.float64))
         if least is None:
             return scored
-        self._refuse_unknown()
-        above = {query: sum(each >= least for each in listed.similarities) for query, listed in self.lists.items()}
-        return _at_least(scored, least, np.array([above.get(query, 0) for query in judgments.queries], dtype=np.int64))
-
-    def _refuse_unknown(self) -> None:
         for query, listed in self.lists.items():
             if any(map(math.isnan, listed.similarities)):
-                raise BadInput(
-                    f"query {query!r}: its results have no similarity, so that --min-similarity does not apply; leave it out."
-                )
+                what = f"query {query!r}: its results have no similarity, so that --min-similarity does not apply"
+                raise BadInput(f"{what}; leave it out.")
+        above = {query: sum(each >= least for each in listed.similarities) for query, listed in self.lists.items()}
+        return _at_least(scored, least, np.array([above.get(query, 0) for query in judgments.queries], dtype=np.int64))
 
     def first(self, depth: int) -> Mapping[str, ClipList]:
         """The first items of each query."""
         return {query: ClipList(listed.items[:depth], listed.similarities[:depth]) for query, listed in self.lists.items()}
+
+
+def lists_of(ranking: Ranking, ties: TieRule) -> dict[str, ClipList]:
+    """The lists of a run in the order of the scores and the tie rule."""
+    lists: dict[str, ClipList] = {}
+    for query, start, stop in zip(ranking.queries, ranking.offsets[:-1].tolist(), ranking.offsets[1:].tolist(), strict=True):
+        items, scores = list(ranking.items[start:stop]), ranking.scores[start:stop]
+        order = arrange(scores, lambda row, items=items: encode_id(items[row]), ties)
+        lists[query] = ClipList([items[row] for row in order.tolist()], scores[order].tolist())
+    return lists
 
 
 def _at_least(hits: Hits, least: float, retrieved: Ints) -> Hits:
@@ -157,31 +152,18 @@ class ClipVectors:
 
     def first(self, depth: int) -> Mapping[str, ClipList]:
         """The first items of each query; equal similarities in the order of the tie rule, by ascending id where it names none."""
-        found = search(
-            self.queries,
-            self.items,
-            k=depth,
-            metric=self.metric,
-            exclude=self._exclude,
-            groups=self._groups(np.arange(self.queries.n)),
-        )
-        names = list(self.items.names())
-        return {
-            query: ClipList(
-                [names[each] for each in row if each >= 0], [score for each, score in zip(row, scores, strict=True) if each >= 0]
-            )
-            for query, row, scores in zip(self.queries.names(), found.positions.tolist(), found.scores.tolist(), strict=True)
-        }
+        found = search(self.queries, self.items, k=depth, options=self._options(self.queries))
+        names, lists = list(self.items.names()), dict[str, ClipList]()
+        for query, places, scores in zip(self.queries.names(), found.positions, found.scores, strict=True):
+            n_found = int((places >= 0).sum())
+            lists[query] = ClipList([names[each] for each in places[:n_found].tolist()], scores[:n_found].tolist())
+        return lists
 
-    @property
-    def _exclude(self) -> Exclude:
-        return "self" if self.exclude_self else "none"
-
-    def _groups(self, rows: Ints) -> Groups | None:
-        if self.labels is None:
-            return None
-        names = take_rows(self.queries, rows).names()
-        return Groups([self.labels.get(name) for name in names], [self.labels.get(name) for name in self.items.names()])
+    def _options(self, queries: Embeddings) -> SearchOptions:
+        """The options of a search with some of the queries."""
+        sides = (queries.names(), self.items.names())
+        groups = None if self.labels is None else Groups(*([self.labels.get(name) for name in names] for names in sides))
+        return SearchOptions(metric=self.metric, exclude="self" if self.exclude_self else "none", groups=groups)
 
     def _excluded(self, queries: Sequence[str]) -> Ints:
         """(queries,) number of items that are excluded for each."""
@@ -189,16 +171,10 @@ class ClipVectors:
         alone = np.array([self.exclude_self and query in inside for query in queries], dtype=np.int64)
         if self.labels is None:
             return alone
-        sizes: dict[str, int] = {}
-        for name in inside & set(self.labels):
-            sizes[self.labels[name]] = sizes.get(self.labels[name], 0) + 1
-        return np.array(
-            [
-                sizes.get(self.labels[query], 0) if query in self.labels else one
-                for query, one in zip(queries, alone.tolist(), strict=True)
-            ],
-            dtype=np.int64,
-        )
+        sizes = Counter(self.labels[name] for name in inside & set(self.labels))
+        places = zip(queries, alone.tolist(), strict=True)
+        excluded = [sizes[self.labels[query]] if query in self.labels else one for query, one in places]
+        return np.array(excluded, dtype=np.int64)
 
     def _rank_counts(self, row_of_query: Ints, query: Ints, item: Ints) -> RankCounts:
         """Rank counts of each pair of query and item, in blocks of queries of limited memory."""
@@ -216,15 +192,8 @@ class ClipVectors:
             rows = (offsets[part][:, None] + np.arange(width)[None, :])[inside]
             targets = np.full((len(part), width), -1, dtype=np.int64)
             targets[inside] = item[rows]
-            found = ranks_of(
-                take_rows(self.queries, row_of_query[part]),
-                self.items,
-                targets,
-                metric=self.metric,
-                exclude=self._exclude,
-                groups=self._groups(row_of_query[part]),
-                progress=self.progress,
-            )
+            queries = take_rows(self.queries, row_of_query[part])
+            found = ranks_of(queries, self.items, targets, options=self._options(queries), progress=self.progress)
             above[rows], tied[rows], before[rows] = found.above[inside], found.tied[inside], found.before[inside]
             scores[rows] = found.scores[inside]
         return RankCounts(scores, above, tied, before)
@@ -234,15 +203,8 @@ class ClipVectors:
         counts = np.zeros(len(row_of_query), dtype=np.int64)
         waiting, depth = np.flatnonzero(row_of_query >= 0), _FIRST
         while len(waiting):
-            rows = row_of_query[waiting]
-            found = search(
-                take_rows(self.queries, rows),
-                self.items,
-                k=min(depth, self.items.n),
-                metric=self.metric,
-                exclude=self._exclude,
-                groups=self._groups(rows),
-            )
+            queries = take_rows(self.queries, row_of_query[waiting])
+            found = search(queries, self.items, k=min(depth, self.items.n), options=self._options(queries))
             counts[waiting] = (found.scores >= least).sum(axis=1)
             waiting = waiting[(counts[waiting] == depth) & (depth < self.items.n)]
             depth *= 8

@@ -1,14 +1,13 @@
 """Rankings of clips by a search over vectors, by a live engine, or from a run."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from rankwell.core.tables import TieRule, tie_rule
+from rankwell.core.tables import tie_rule
 from rankwell.core.tables.matrices import Embeddings, as_real
-from rankwell.core.tables.ranking import arrange
 from rankwell.encoders import load_encoder
 from rankwell.engines.live_engine import LiveEngine
 from rankwell.errors import BadInput, BadUsage
@@ -16,7 +15,7 @@ from rankwell.io.files import read_ranking
 from rankwell.io.matrices import read_embeddings
 from rankwell.store import STDIN, Source, split_part
 from rankwell.tasks.clips.inputs import ClipInputs, named, plural
-from rankwell.tasks.clips.rankings import ClipList, ClipLists, ClipRankings, ClipVectors, take_rows
+from rankwell.tasks.clips.rankings import ClipList, ClipLists, ClipRankings, ClipVectors, lists_of, take_rows
 
 
 class RankedClips(NamedTuple):
@@ -59,10 +58,6 @@ def sources_of(**places: Any) -> dict[str, Source]:
     return {name: Source(place) for name, place in found.items() if Path(place).is_file()}
 
 
-def _skips_unknown(inputs: ClipInputs) -> bool:
-    return inputs.options.unjudged == "skip"
-
-
 def _clip_vectors(inputs: ClipInputs) -> tuple[Embeddings, list[str]]:
     """The vectors of the clips, and notes on clips without a vector and on vectors without an annotation."""
     given = inputs.options.embeddings
@@ -80,30 +75,26 @@ def _clip_vectors(inputs: ClipInputs) -> tuple[Embeddings, list[str]]:
     missing = [clip for clip in clips if clip not in known]
     if missing:
         what = "they cannot be found" + (", and as queries they have an empty result" if inputs.by_clips else "")
-        notes.append(
-            f"{plural(len(missing), 'annotated clip has', 'annotated clips have')} no embedding: {named(missing)}; {what}"
-        )
+        count = plural(len(missing), "annotated clip has", "annotated clips have")
+        notes.append(f"{count} no embedding: {named(missing)}; {what}")
     extra = sorted(known - both)
     if extra:
         kept = "kept in the gallery, never relevant (--unjudged skip leaves them out)"
-        what = "left out" if _skips_unknown(inputs) else kept
+        what = "left out" if inputs.skips_unknown else kept
         notes.append(f"{plural(len(extra), 'embedding has', 'embeddings have')} no annotation: {named(extra)}; {what}")
-        if _skips_unknown(inputs):
+        if inputs.skips_unknown:
             table = take_rows(table, [row for row, name in enumerate(table.ids) if name in both])
     return table, notes
 
 
 def _refuse_zero(table: Embeddings, metric: str | None, place: Any) -> None:
     """Raises BadInput for a vector without direction, by its row in the file; later rows are those of a selection."""
-    if metric != "cosine":
-        return
-    zero = np.flatnonzero(~np.asarray(table.vectors).any(axis=1))
+    zero = np.flatnonzero(~np.asarray(table.vectors).any(axis=1)) if metric == "cosine" else np.zeros(0, dtype=np.int64)
     if len(zero):
         row = int(zero[0])
         who = "" if table.ids is None else f", id {table.ids[row]!r}"
-        raise BadInput(
-            f"{place}: row {row} (from 0{who}) is a zero vector, without direction; leave it out, or choose --metric dot or l2."
-        )
+        what = f"{place}: row {row} (from 0{who}) is a zero vector, without direction"
+        raise BadInput(f"{what}; leave it out, or choose --metric dot or l2.")
 
 
 def _of_vectors(inputs: ClipInputs) -> RankedClips:
@@ -115,12 +106,11 @@ def _of_vectors(inputs: ClipInputs) -> RankedClips:
     else:
         queries, of_texts = _text_vectors(inputs)
         notes += of_texts
-    rule: TieRule = "expected" if inputs.ties is None else tie_rule(inputs.ties)
     vectors = ClipVectors(
         queries,
         items,
         metric=inputs.metric or "cosine",
-        ties=rule,
+        ties="expected" if inputs.ties is None else tie_rule(inputs.ties),
         exclude_self=inputs.by_clips and not inputs.is_cut_first,
         labels=inputs.drives if inputs.by_clips else None,
         progress=inputs.progress,
@@ -157,30 +147,20 @@ def _text_vectors(inputs: ClipInputs) -> tuple[Embeddings, list[str]]:
 def _encoded(encoder: Any, texts: list[str]) -> Any:
     if isinstance(encoder, str):
         return load_encoder(encoder).encode(texts)
-    encode: Callable[[list[str]], Any] = encoder.encode if hasattr(encoder, "encode") else encoder
-    vectors = as_real(np.asarray(encode(texts)))
+    vectors = as_real(np.asarray(getattr(encoder, "encode", encoder)(texts)))
     if vectors.ndim != 2 or len(vectors) != len(texts):
         raise BadInput(f"the encoder gives an array of shape {vectors.shape} for {len(texts)} texts; expected one row per text.")
     return vectors
 
 
-def _definite(ties: str) -> TieRule:
-    rule = tie_rule(ties)
-    if rule not in ("id-desc", "id-asc", "input"):
-        raise BadUsage(f"--ties {rule}: a list is in a definite order; choose id-desc, id-asc or input.")
-    return rule
-
-
 def _cleaned(lists: ClipLists, inputs: ClipInputs) -> tuple[ClipLists, list[str]]:
-    skips = _skips_unknown(inputs)
-    cleaned = lists.cleaned(inputs.annotations.index, inputs.excluded, skip_unknown=skips)
+    cleaned = lists.cleaned(inputs.annotations.index, inputs.excluded, skip_unknown=inputs.skips_unknown)
     notes: list[str] = []
     if cleaned.doubled:
-        notes.append(
-            f"{plural(cleaned.doubled, 'result repeats', 'results repeat')} a clip of the same list; the first one counts"
-        )
+        count = plural(cleaned.doubled, "result repeats", "results repeat")
+        notes.append(f"{count} a clip of the same list; the first one counts")
     if cleaned.unknown:
-        what = "taken out" if skips else "they keep their places and are wrong (--unjudged skip takes them out)"
+        what = "taken out" if inputs.skips_unknown else "they keep their places and are wrong (--unjudged skip takes them out)"
         count = plural(len(cleaned.unknown), "id", "different ids")
         notes.append(f"the results have {count} without annotation: {named(cleaned.unknown)}; {what}")
     return cleaned, notes
@@ -188,11 +168,13 @@ def _cleaned(lists: ClipLists, inputs: ClipInputs) -> tuple[ClipLists, list[str]
 
 def _of_run(inputs: ClipInputs, run: Any) -> RankedClips:
     ranking = read_ranking(run)
-    rule = tie_rule("id-desc") if inputs.ties is None else _definite(inputs.ties)
-    lists = ClipLists.of_ranking(ranking, lambda scores, names: arrange(scores, names, rule))
+    rule = tie_rule(inputs.ties or "id-desc")
+    if rule not in ("id-desc", "id-asc", "input"):
+        raise BadUsage(f"--ties {rule}: a list is in a definite order; choose id-desc, id-asc or input.")
+    lists = lists_of(ranking, rule)
     known = {query.id for query in inputs.queries}
-    strange = [query for query in lists.lists if query not in known]
-    mine = ClipLists({query: listed for query, listed in lists.lists.items() if query in known}, ties=rule)
+    strange = [query for query in lists if query not in known]
+    mine = ClipLists({query: listed for query, listed in lists.items() if query in known}, ties=rule)
     if not mine.lists:
         example = f"{strange[0]!r} there, {inputs.queries[0].id!r} here" if strange else "it is empty"
         raise BadInput(f"{run}: no query of the run is one of the queries ({example}).")
@@ -249,9 +231,8 @@ def _arguments(engine: LiveEngine, inputs: ClipInputs) -> tuple[dict[str, Any], 
         return dict(inputs.texts), []
     if engine.by != "similarity_search":
         if inputs.options.embeddings is not None:
-            raise BadUsage(
-                f"--embeddings: {engine.name} is queried by the clips' ids ({engine.by}) and reads no vectors; leave it out."
-            )
+            what = f"{engine.name} is queried by the clips' ids ({engine.by}) and reads no vectors"
+            raise BadUsage(f"--embeddings: {what}; leave it out.")
         return {query.id: query.id for query in inputs.queries}, []
     if inputs.options.embeddings is None:
         raise BadUsage(f"{engine.name} takes vectors (similarity_search); give the clips' embeddings as well.")
