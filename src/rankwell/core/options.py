@@ -1,7 +1,7 @@
 """The options of a command: read from its function and from classes of options, and bound to the words of a command line."""
 
 from argparse import SUPPRESS, Action, ArgumentError, ArgumentParser, ArgumentTypeError, HelpFormatter, Namespace
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import is_dataclass, replace
 from functools import wraps
 from inspect import Parameter, Signature, cleandoc, signature
@@ -187,7 +187,7 @@ def cutoffs(k: Sequence[int] | int | str) -> tuple[int, ...]:
 
     Raises BadUsage for anything but positive integers.
     """
-    words: list[Any] = k.replace(",", " ").split() if isinstance(k, str) else [k] if isinstance(k, (int, Integral)) else list(k)
+    words: list[Any] = k.replace(",", " ").split() if isinstance(k, str) else list(k) if isinstance(k, Iterable) else [k]
     if not words or not all(str(word).isdecimal() and int(word) for word in words):
         raise BadUsage(f"-k {k!r}: expected positive integers with commas between them, as 1,3,5,10.")
     numbers = map(int, words)

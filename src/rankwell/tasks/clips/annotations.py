@@ -87,20 +87,20 @@ class Vocabulary:
 
         An earlier kind wins: no alias hides a label. A label that several groups have is a name of all of them.
         """
-        labels: dict[tuple[str, ...], list[int]] = {}
-        whole: dict[tuple[str, ...], list[int]] = {}
-        parts: dict[tuple[str, ...], list[int]] = {}
-        for place, (group, label) in enumerate(self.entries):
-            labels.setdefault(fold(label), []).append(place)
-            whole.setdefault(fold(f"{group} {label}"), []).append(place)
-            for form in dict.fromkeys(map(fold, _alternatives(label))):
-                parts.setdefault(form, []).append(place)
-        number = {entry: place for place, entry in enumerate(self.entries)}
-        aliases = {fold(alias): [number[entry] for entry in meant] for alias, meant in self.aliases.items()}
-        found = {form: Name(tuple(places), "exact") for form, places in parts.items()}
-        found |= {form: Name(tuple(places), "alias") for form, places in aliases.items()}
-        for forms in (whole, labels):
-            found |= {form: Name(tuple(places), "exact") for form, places in forms.items()}
+        places = {entry: place for place, entry in enumerate(self.entries)}
+        aliases = {fold(alias): meant for alias, meant in self.aliases.items()}
+        kinds: tuple[tuple[Literal["exact", "alias"], list[tuple[tuple[str, ...], Keyword]]], ...] = (
+            ("exact", [(form, each) for each in places for form in dict.fromkeys(map(fold, _alternatives(each.label)))]),
+            ("alias", [(form, each) for form, meant in aliases.items() for each in meant]),
+            ("exact", [(fold(f"{each.group} {each.label}"), each) for each in places]),
+            ("exact", [(fold(each.label), each) for each in places]),
+        )
+        found: dict[tuple[str, ...], Name] = {}
+        for stage, pairs in kinds:
+            entries: dict[tuple[str, ...], list[int]] = {}
+            for form, each in pairs:
+                entries.setdefault(form, []).append(places[each])
+            found |= {form: Name(tuple(own), stage) for form, own in entries.items()}
         return found
 
 
@@ -185,14 +185,15 @@ class Annotations:
         Labels of one group that differ in case, spaces, hyphens or plural alone are one keyword: the declared one, else the most
         frequent spelling. A declared alias is read as its keywords. Raises DuplicateItem for a clip that is listed twice.
         """
-        _refuse_duplicates(rows)
+        seen: dict[str, int] = {}
+        for number, row in enumerate(rows, 1):
+            if seen.setdefault(row.clip, number) != number:
+                raise DuplicateItem(f"clip {row.clip!r} is listed in rows {seen[row.clip]} and {number}; keep one of them.")
         known = schema or Schema(Vocabulary(()))
         read = _LabelReader(known.vocabulary, rows)
         members = {row.clip: {entry for group, texts in row.labels.items() for entry in read.meant(group, texts)} for row in rows}
         used = {entry for each in members.values() for entry in each}
-        order = tuple(
-            dict.fromkeys((*known.vocabulary.groups, *groups, *(group for row in rows for group in sorted(row.labels))))
-        )
+        order = list(dict.fromkeys((*known.vocabulary.groups, *groups, *(group for row in rows for group in sorted(row.labels)))))
         declared = {entry: place for place, entry in enumerate(known.vocabulary.entries)}
         keywords = sorted(
             {*declared, *used},
@@ -201,8 +202,7 @@ class Annotations:
         clips = tuple(sort_ids(members))
         given = np.array([[entry in members[clip] for entry in keywords] for clip in clips], dtype=np.bool_)
         attributes = {row.clip: dict(row.attributes) for row in rows}
-        filled = {entry.group for entry in keywords}
-        bare = tuple(group for group in order if group not in filled)
+        bare = tuple(group for group in order if group not in {entry.group for entry in keywords})
         given = given.reshape(len(clips), len(keywords))
         return cls(clips, tuple(keywords), given, attributes, schema, tuple(read.notes), bare)
 
@@ -315,14 +315,6 @@ class Annotations:
         for position in np.flatnonzero(row).tolist():
             found.setdefault(self.keywords[position].group, []).append(self.keywords[position].label)
         return found
-
-
-def _refuse_duplicates(rows: Sequence[Row]) -> None:
-    seen: dict[str, int] = {}
-    for number, row in enumerate(rows, 1):
-        first = seen.setdefault(row.clip, number)
-        if first != number:
-            raise DuplicateItem(f"clip {row.clip!r} is listed in rows {first} and {number}; keep one of them.")
 
 
 def _times(count: int) -> str:

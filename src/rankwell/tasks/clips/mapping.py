@@ -160,7 +160,8 @@ class KeywordMapper:
         if self._labels is None or not spans:
             return match
         plain, rephrased = self._labels.scores(words, spans)
-        best = [_best(*row, self.vocabulary) for row in zip(spans, plain, rephrased, strict=True)]
+        groups = [entry.group for entry in self.vocabulary.entries]
+        best = [_best(*row, groups) for row in zip(spans, plain, rephrased, strict=True)]
         kept = [
             each
             for each, row in zip(best, plain, strict=True)
@@ -211,17 +212,15 @@ def _phrases(words: ClauseWords, taken: Sequence[bool]) -> list[tuple[int, int]]
     return found
 
 
-def _best(span: tuple[int, int], plain: Floats, rephrased: Floats, vocabulary: Vocabulary) -> _Candidate:
+def _best(span: tuple[int, int], plain: Floats, rephrased: Floats, groups: Sequence[str] = ()) -> _Candidate:
     """The best keyword of a span. Where the scores of others of its group are close, further phrasings decide among these."""
-    entries = vocabulary.entries
     best = int(plain.argmax())
-    near: list[int] = np.flatnonzero(plain > plain[best] - CLOSE).tolist()
-    close = [entry for entry in near if entries[entry].group == entries[best].group]
-    if len(close) == 1:
-        return _ahead(span, plain, best)
-    one, two = sorted(close, key=lambda entry: (-rephrased[entry], entry))[:2]
-    margin = round(float(rephrased[one] - rephrased[two]), 6)
-    return _Candidate(*span, one, float(plain[one]), two, margin, "semantic")
+    near: list[int] = np.flatnonzero(plain > plain[best] - CLOSE).tolist() if groups else []
+    close = [entry for entry in near if groups[entry] == groups[best]]
+    scores, rivals = (rephrased, np.array(close)) if len(close) > 1 else (plain, np.arange(len(plain)))
+    one, *others = rivals[np.argsort(-scores[rivals], kind="stable")[:2]].tolist()
+    margin = round(float(scores[one] - scores[others[0]]), 6) if others else None
+    return _Candidate(*span, one, float(plain[one]), others[0] if others else None, margin, "semantic")
 
 
 def _names_enough(candidate: _Candidate, words: ClauseWords, labels: Sequence[frozenset[str]], scores: Floats) -> bool:
@@ -247,29 +246,18 @@ def _needs_all(candidate: _Candidate, spans: Sequence[tuple[int, int]], scores: 
     )
 
 
-def _ahead(span: tuple[int, int], scores: Floats, best: int) -> _Candidate:
-    """The candidate of a span with its runner-up in the same scores."""
-    others = np.delete(scores, best)
-    if not len(others):
-        return _Candidate(*span, best, float(scores[best]), None, None, "semantic")
-    second = int(others.argmax())
-    margin = round(float(scores[best] - others[second]), 6)
-    return _Candidate(*span, best, float(scores[best]), second + (second >= best), margin, "semantic")
-
-
 def _grams(words: ClauseWords, labels: LabelVectors) -> tuple[_Candidate, ...]:
     """Algorithm 1: the most similar keyword of every 1-, 2- and 3-gram of the text in lower case without punctuation."""
     spans = [(start, start + size) for size in (1, 2, 3) for start in range(len(words.plain) - size + 1)]
     cosines = labels.cosines([" ".join(words.plain[start:end]) for start, end in spans])
-    return tuple(_ahead(span, row, int(row.argmax())) for span, row in zip(spans, cosines, strict=True))
+    return tuple(_best(span, row, row) for span, row in zip(spans, cosines, strict=True))
 
 
 def _every(match: _TextMatch, threshold: float, vocabulary: Vocabulary) -> MappedText:
     """Algorithm 1: every keyword above the threshold once, with its best n-gram."""
     above = [each for each in match.spans if each.score > threshold]
-    best = _once(sorted(above, key=lambda each: -each.score))
-    rows = _rows(best, match.words, vocabulary)
-    return MappedText(match.words.text, rows, unmapped=_left(match.words, _taken(match.words, above)))
+    rows = _rows(sorted(above, key=lambda each: -each.score), match.words, vocabulary)
+    return MappedText(match.words.text, rows, unmapped=_left(match, above))
 
 
 def _cover(match: _TextMatch, threshold: float, vocabulary: Vocabulary) -> MappedText:
@@ -281,10 +269,9 @@ def _cover(match: _TextMatch, threshold: float, vocabulary: Vocabulary) -> Mappe
     every = [*match.named, *(spans[position] for position in chosen)]
     negated = words.negated(match.taken)
     mapped, excluded = (
-        _rows(_once(each for each in every if negated[each.start] is side), words, vocabulary) for side in (False, True)
+        _rows([each for each in every if negated[each.start] is side], words, vocabulary) for side in (False, True)
     )
-    used = [one or other for one, other in zip(match.taken, _taken(words, every), strict=True)]
-    return MappedText(words.text, mapped, excluded, _left(words, used), match.ambiguous)
+    return MappedText(words.text, mapped, excluded, _left(match, every), match.ambiguous)
 
 
 def best_cover(spans: Sequence[tuple[int, int]], gains: Sequence[float], size: int) -> list[int]:
@@ -317,25 +304,13 @@ def best_cover(spans: Sequence[tuple[int, int]], gains: Sequence[float], size: i
     return chosen[::-1]
 
 
-def _taken(words: ClauseWords, candidates: Iterable[_Candidate]) -> list[bool]:
-    taken = [False] * len(words.tokens)
-    for each in candidates:
-        taken[each.start : each.end] = [True] * (each.end - each.start)
-    return taken
-
-
-def _once(candidates: Iterable[_Candidate]) -> list[_Candidate]:
-    """The candidates, the first of each keyword."""
-    kept: dict[int, _Candidate] = {}
-    for each in candidates:
-        kept.setdefault(each.entry, each)
-    return list(kept.values())
-
-
 def _rows(candidates: Iterable[_Candidate], words: ClauseWords, vocabulary: Vocabulary) -> tuple[Mapped, ...]:
-    """The candidates in the order of the text."""
+    """The first candidate of each keyword, in the order of the text."""
+    first: dict[int, _Candidate] = {}
+    for each in candidates:
+        first.setdefault(each.entry, each)
     found: list[Mapped] = []
-    for each in sorted(candidates, key=lambda each: each[:3]):
+    for each in sorted(first.values(), key=lambda each: each[:3]):
         start, end = words.tokens[each.start].start, words.tokens[each.end - 1].end
         second = None if each.runner_up is None else vocabulary.entries[each.runner_up].label
         entry = vocabulary.entries[each.entry]
@@ -343,10 +318,13 @@ def _rows(candidates: Iterable[_Candidate], words: ClauseWords, vocabulary: Voca
     return tuple(found)
 
 
-def _left(words: ClauseWords, taken: Sequence[bool]) -> tuple[str, ...]:
-    """Content words outside all spans, as written."""
+def _left(match: _TextMatch, candidates: Iterable[_Candidate]) -> tuple[str, ...]:
+    """Content words outside all names and candidates, as written."""
+    words = match.words
+    used = {place for place, taken in enumerate(match.taken) if taken}
+    used |= {place for each in candidates for place in range(each.start, each.end)}
     return tuple(
         words.text[token.start : token.end]
-        for token, used, content, cue in zip(words.tokens, taken, words.content, words.cues, strict=True)
-        if content and not used and not cue
+        for place, token in enumerate(words.tokens)
+        if words.content[place] and not words.cues[place] and place not in used
     )

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -163,13 +163,6 @@ def load_keybert(model: str, *, device: str | None = None) -> KeyBertEncoder:
     return KeyBertEncoder(KeyBERT(inner).model.embed, {"encoder": name, "keybert": version("keybert")})
 
 
-class PhraseScores(NamedTuple):
-    """(phrases, labels) similarities. plain: of the texts as they are. rephrased: the same with the phrases in `PHRASINGS`."""
-
-    plain: Floats
-    rephrased: Floats
-
-
 class LabelVectors:
     """Labels that phrases are compared with; each is encoded once, when it is first needed.
 
@@ -181,14 +174,20 @@ class LabelVectors:
         self._words = [content_words(label) for label in labels]
         self._column = {word: place for place, word in enumerate(dict.fromkeys(word for own in self._words for word in own))}
         self._columns: list[Ints] = [np.array([self._column[word] for word in own]) for own in self._words]
-        self._weights = word_weights(self._words)
+        # Inverse document frequencies of each label's words, normalised to the sum 1.
+        having = Counter(word for own in self._words for word in set(own))
+        raw = [np.array([math.log(1 + len(labels) / having[word]) for word in own]) for own in self._words]
+        self._weights = [each / each.sum() for each in raw]
 
     def cosines(self, phrases: Sequence[str]) -> Floats:
         """(phrases, labels) the cosine similarity of each phrase with each label; 0 where a vector is zero."""
         return (self._vectors(phrases) @ self._whole.T).round(6)
 
-    def scores(self, words: ClauseWords, spans: Sequence[tuple[int, int]]) -> PhraseScores:
-        """(spans, labels) the similarity of spans of a text with each label; words are taken in the singular."""
+    def scores(self, words: ClauseWords, spans: Sequence[tuple[int, int]]) -> tuple[Floats, Floats]:
+        """(spans, labels) the similarity of spans of a text with each label, as they are, and in the phrases of `PHRASINGS`.
+
+        Words are taken in the singular.
+        """
         folded = [token.word for token in words.tokens]
         texts = [" ".join(folded[start:end]) for start, end in spans]
         single = list(dict.fromkeys(folded))
@@ -207,7 +206,7 @@ class LabelVectors:
         rephrased = np.mean([one @ other.T for one, other in zip(varied, self._phrased, strict=True)], axis=0)
         mixed = [(1 - ALIGNED) * each + ALIGNED * aligned for each in (whole @ self._whole.T, rephrased)]
         # The last bits of a vector depend on which texts the encoder was given together.
-        return PhraseScores(mixed[0].round(6), mixed[1].round(6))
+        return mixed[0].round(6), mixed[1].round(6)
 
     @cached_property
     def _whole(self) -> Floats:
@@ -243,13 +242,6 @@ class LabelVectors:
             raise BadScore(f"the encoder's vector of {texts[int(bad[0])]!r} has NaN or infinity; expected finite numbers.")
         lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
         return vectors / np.where(lengths > 0, lengths, 1.0)
-
-
-def word_weights(labels: Sequence[Sequence[str]]) -> list[Floats]:
-    """The inverse document frequencies of each label's words, log(1 + labels / labels with it), normalised to the sum 1."""
-    having = Counter(word for words in labels for word in set(words))
-    raw = [np.array([math.log(1 + len(labels) / having[word]) for word in words]) for words in labels]
-    return [each / each.sum() for each in raw]
 
 
 def word_alignment(near: Floats, phrases: Sequence[Ints], labels: Sequence[Ints], weights: Sequence[Floats]) -> Floats:
