@@ -88,7 +88,12 @@ def calibrate(
         for part, texts in parts.items()
     }
     best = best_threshold(next(iter(found.values())))
-    rows = [_row(part, threshold, each) for part, tallies in found.items() for threshold, each in tallies.items()]
+    rows: list[dict[str, Any]] = []
+    for part, tallies in found.items():
+        for threshold, each in tallies.items():
+            shares = {"precision": each.precision, "recall": each.recall, "f1": each.f1}
+            counts = {"right": each.right, "mapped": each.mapped, "meant": each.meant, "n": each.texts}
+            rows.append({"queries": part, "threshold": threshold, **shares, **counts})
     f1 = ", ".join(f"{part} {report.figure(tallies[best].f1, 'share')}" for part, tallies in found.items())
     notes = [*table.notes, f"best threshold: {best:g} (F1: {f1}); the default is {mapper.threshold:g}"]
     rules = {"strategy": options.strategy, "vocabulary": "used" if options.schema is None else "declared", **loaded.rules}
@@ -123,12 +128,6 @@ def _meant(queries: Sequence[TextQuery], table: Annotations, place: str) -> dict
     if all(query.keywords is None for query in queries):
         raise BadInput(f"{place}: no query has labels; expected a column keywords.")
     return found
-
-
-def _row(part: str, threshold: float, found: MappingTally) -> dict[str, Any]:
-    shares = {"precision": found.precision, "recall": found.recall, "f1": found.f1}
-    counts = {"right": found.right, "mapped": found.mapped, "meant": found.meant, "n": found.texts}
-    return {"queries": part, "threshold": threshold, **shares, **counts}
 
 
 def _write(folder: Path, document: report.Document, digests: dict[str, str]) -> None:

@@ -18,6 +18,7 @@ from rankwell.report.present import FormatOption, InputPlace, Output, OutputOpti
 from rankwell.store import refuse_blocked, write_text
 from rankwell.tasks.clips.evaluation import evaluate_clips
 from rankwell.tasks.clips.formats import read_annotations
+from rankwell.tasks.clips.inputs import plural
 from rankwell.tasks.clips.mapping import KeywordMapper, MappedText
 from rankwell.tasks.clips.options import ClipOptions, MappingOptions, names
 from rankwell.tasks.clips.phrases import load_keybert
@@ -128,9 +129,8 @@ def _mapper(annotations: str, options: ClipOptions, mapping: MappingOptions) -> 
 
 def _mapping_notes(mapped: Sequence[MappedText], *, by_name: bool) -> list[str]:
     """Notes on unmapped words. by_name: keywords are found by their names alone."""
-    notes = [note for each in mapped for note in each.notes]
     hint = "without an encoder only names and aliases are found; name a model with --encoder"
-    return [*notes, *([hint] if by_name and any(each.unmapped for each in mapped) else [])]
+    return [note for each in mapped for note in each.notes] + [hint] * (by_name and any(each.unmapped for each in mapped))
 
 
 @contextmanager
@@ -160,13 +160,9 @@ def render(result: Results, notes: Sequence[str], format: report.Format, *, per_
 
 def _results_once(rows: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """The rows with the results of a query in its first row only, as they are the same for every measure."""
-    seen: set[tuple[str, str]] = set()
-    kept: list[dict[str, Any]] = []
-    for row in rows:
-        query = row["run"], row["query"]
-        kept.append(dict(row) | ({"results": None} if query in seen else {}))
-        seen.add(query)
-    return kept
+    first: dict[tuple[str, str], int] = {}
+    numbered = ((number, row, first.setdefault((row["run"], row["query"]), number)) for number, row in enumerate(rows))
+    return [dict(row) | ({} if number == own else {"results": None}) for number, row, own in numbered]
 
 
 def _for_people(result: Results, *, per_query: bool) -> dict[str, Sequence[report.Row]]:
@@ -178,43 +174,24 @@ def _for_people(result: Results, *, per_query: bool) -> dict[str, Sequence[repor
         for row in result.by_group
         if row["measure"] in shown
     ]
-    keep = [name for name in _KEYWORD_COLUMNS if name not in drop]
-    keywords = [{name: row[name] for name in keep} for row in result.by_keyword]
+    keywords = [{name: row[name] for name in _KEYWORD_COLUMNS if name not in drop} for row in result.by_keyword]
     tables = _tables_of_queries(result) if per_query else {}
     return tables | {"by_group": groups, "by_keyword": keywords[: _SHOWN_KEYWORDS * max(1, len(result.answers))]}
 
 
 def _tables_of_queries(result: Results) -> dict[str, Sequence[report.Row]]:
     """The queries with their keywords, and their first results."""
-    answers = [
-        ({"run": run} if len(result.answers) > 1 else {}, query, answer)
-        for run, of_run in result.answers.items()
-        for query, answer in of_run.items()
-    ]
-    queries = [
-        {
-            **head,
-            "query": query,
-            "keywords": "; ".join(f"{group}: {', '.join(labels)}" for group, labels in answer.keywords.items()),
-            "relevant": answer.relevant,
-            "status": answer.status,
-        }
-        for head, query, answer in answers
-    ]
-    results = [
-        {
-            **head,
-            "query": query,
-            "rank": each.rank,
-            "clip": each.item,
-            "similarity": each.similarity,
-            "right": "yes" if each.is_right else "no",
-            "match": each.match,
-            "reasons": ", ".join(each.reasons),
-        }
-        for head, query, answer in answers
-        for each in answer.results
-    ]
+    queries: list[report.Row] = []
+    results: list[report.Row] = []
+    for run, of_run in result.answers.items():
+        for query, answer in of_run.items():
+            head = {"run": run, "query": query} if len(result.answers) > 1 else {"query": query}
+            keywords = "; ".join(f"{group}: {', '.join(labels)}" for group, labels in answer.keywords.items())
+            queries.append({**head, "keywords": keywords, "relevant": answer.relevant, "status": answer.status})
+            for each in answer.results:
+                place = {"rank": each.rank, "clip": each.item, "similarity": each.similarity}
+                right = {"right": "yes" if each.is_right else "no", "match": each.match}
+                results.append({**head, **place, **right, "reasons": ", ".join(each.reasons)})
     return {"queries": queries, "results": results}
 
 
@@ -234,15 +211,14 @@ def _write(result: Results, folder: Path, notes: Sequence[str], thumbnails: str 
         titles = {query: answer.text for of_run in result.answers.values() for query, answer in of_run.items()}
         chosen = [(run, query) for query in result.worst(run)[:number]]
         drawn = write_sheets(folder / "sheets", sheets_of(details, pictures, first=result.k, titles=titles, queries=chosen))
-        what = "1 contact sheet" if len(drawn) == 1 else f"{len(drawn)} contact sheets"
+        what = plural(len(drawn), "contact sheet", "contact sheets")
         written.append(f"drew {what} into {folder / 'sheets'}/, the worst queries of {run} first")
         others += drawn
     shown = result if thumbnails is None else with_pictures(result, pictures)
     content = content_of(result, notes=notes, details=details, queries=shown.queries, items=shown.items)
     write_folder(folder, content, others=others)
     if thumbnails is not None and pictures.problems:
-        count = len(pictures.problems)
-        have = "1 clip has" if count == 1 else f"{count} clips have"
+        have = plural(len(pictures.problems), "clip has", "clips have")
         written.append(f"{have} no picture, first: {next(iter(pictures.problems.values()))}")
     return [*written, f"wrote {folder}/"]
 

@@ -5,7 +5,7 @@ import sys
 from collections import Counter
 from collections.abc import Sequence
 from itertools import combinations
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from rankwell import report
 from rankwell.report.present import FormatOption, Output
@@ -13,17 +13,6 @@ from rankwell.tasks.clips.annotations import Annotations, Keyword, fold
 from rankwell.tasks.clips.formats import read_annotations
 from rankwell.tasks.clips.options import names
 
-Kind = Literal[
-    "unknown column",
-    "empty row",
-    "not declared",
-    "near-duplicate",
-    "two groups",
-    "shadowed",
-    "placeholder",
-    "read otherwise",
-    "never used",
-]
 _PLACEHOLDERS = ("n a", "na", "undefined", "unclear", "tbd", "todo", "xxx", "tba")
 _ALIKE = 0.8
 _HARMLESS = ("never used", "two groups")
@@ -33,7 +22,7 @@ _SHOWN = 3
 class LintFinding(NamedTuple):
     """A problem of an annotation table. group, label: empty where it is not about a label. clips: how many have it."""
 
-    kind: Kind
+    kind: str
     group: str
     label: str
     clips: int
@@ -99,40 +88,27 @@ def findings(annotations: Annotations) -> list[LintFinding]:
     declared.
     """
     unread = "not read as keywords; name it (--groups) or declare it"
-    found = [LintFinding("unknown column", "", name, 0, unread) for name in _columns(annotations)]
-    found += [
-        LintFinding("empty row", "", clip, 1, "carries no keyword: as a query it asks for nothing") for clip in annotations.empty
-    ]
+    columns = dict.fromkeys(name for attributes in annotations.attributes.values() for name in attributes)
+    found = [LintFinding("unknown column", "", name, 0, unread) for name in columns]
+    bare = "carries no keyword: as a query it asks for nothing"
+    found += [LintFinding("empty row", "", clip, 1, bare) for clip in annotations.empty]
     uses = dict(zip(annotations.keywords, annotations.uses.tolist(), strict=True))
     for entry in annotations.undeclared:
-        near = _nearest(entry, annotations)
-        hint = f"; {near!r} is" if near else ""
+        declared = [each.label for each in annotations.vocabulary.entries if each.group == entry.group]
+        near = difflib.get_close_matches(entry.label, declared, n=1, cutoff=0.75)
+        hint = f"; {near[0]!r} is" if near else ""
         found.append(LintFinding("not declared", *entry, uses[entry], f"used and not declared{hint}"))
-    found += _near_duplicates(annotations, uses)
-    found += _in_two_groups(annotations, uses)
+    found += [*_near_duplicates(annotations, uses), *_in_two_groups(annotations, uses)]
     for alias in annotations.vocabulary.shadowing:
         meant = ", ".join(sorted({f"{entry.group}: {entry.label}" for entry in annotations.vocabulary.aliases[alias]}))
-        found.append(
-            LintFinding("shadowed", "", alias, 0, f"an alias of {meant} that reads like a label of its own; the label wins")
-        )
+        what = f"an alias of {meant} that reads like a label of its own; the label wins"
+        found.append(LintFinding("shadowed", "", alias, 0, what))
     for entry in annotations.keywords:
         if " ".join(fold(entry.label)) in _PLACEHOLDERS:
             found.append(LintFinding("placeholder", *entry, uses[entry], "says that there is no keyword; leave the cell empty"))
     found += [LintFinding("read otherwise", "", "", 0, note) for note in annotations.notes if "not read as keywords" not in note]
-    if annotations.schema is not None:
-        unused = [entry for entry in annotations.keywords if not uses[entry]]
-        found += [LintFinding("never used", *entry, 0, "declared, and no clip carries it") for entry in unused]
-    return found
-
-
-def _columns(annotations: Annotations) -> list[str]:
-    return list(dict.fromkeys(name for attributes in annotations.attributes.values() for name in attributes))
-
-
-def _nearest(entry: Keyword, annotations: Annotations) -> str | None:
-    declared = [each.label for each in annotations.vocabulary.entries if each.group == entry.group]
-    near = difflib.get_close_matches(entry.label, declared, n=1, cutoff=0.75)
-    return near[0] if near else None
+    unused = [entry for entry in annotations.keywords if not uses[entry]] if annotations.schema is not None else []
+    return found + [LintFinding("never used", *entry, 0, "declared, and no clip carries it") for entry in unused]
 
 
 def _near_duplicates(annotations: Annotations, uses: dict[Keyword, int]) -> list[LintFinding]:
@@ -151,23 +127,18 @@ def _is_near(one: tuple[str, ...], two: tuple[str, ...]) -> bool:
     if sorted(one) == sorted(two) or "".join(one) == "".join(two):
         return True
     return len(one) == len(two) and all(
-        first == second or _ratio(first, second) >= _ALIKE for first, second in zip(one, two, strict=True)
+        first == second or difflib.SequenceMatcher(None, first, second, autojunk=False).ratio() >= _ALIKE
+        for first, second in zip(one, two, strict=True)
     )
-
-
-def _ratio(one: str, two: str) -> float:
-    return difflib.SequenceMatcher(None, one, two, autojunk=False).ratio()
 
 
 def _in_two_groups(annotations: Annotations, uses: dict[Keyword, int]) -> list[LintFinding]:
     groups: dict[tuple[str, ...], list[Keyword]] = {}
     for entry in annotations.keywords:
         groups.setdefault(fold(entry.label), []).append(entry)
-    return [
-        LintFinding(
-            "two groups", *entry, uses[entry], f"also a label of {', '.join(other.group for other in entries if other != entry)}"
-        )
-        for entries in groups.values()
-        if len(entries) > 1
-        for entry in entries
-    ]
+    found: list[LintFinding] = []
+    for entries in groups.values():
+        for entry in entries if len(entries) > 1 else ():
+            others = ", ".join(other.group for other in entries if other != entry)
+            found.append(LintFinding("two groups", *entry, uses[entry], f"also a label of {others}"))
+    return found

@@ -3,9 +3,7 @@
 import csv
 import glob
 import io
-from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 from rankwell.core.tables.matrices import item_ids
 from rankwell.errors import BadInput, BadUsage, DuplicateItem, NothingToEvaluate
@@ -19,11 +17,8 @@ ID = "slice_id"
 GROUPS = ("pv_object_type", "pv_actor_behavior", "pv_spatial_relation", "ego_behavior", "scene_type")
 
 
-class _Clip(NamedTuple):
-    """A clip's id and its source, for messages."""
-
-    id: str
-    place: str
+_Clip = tuple[str, str]
+"""A clip's id and its source, for messages."""
 
 
 def template(
@@ -56,33 +51,37 @@ def template(
     overwrite
         Replace an existing table with everything written in it.
     """
-    if output is not None:
-        _refuse_loss(output, overwrite=overwrite)
+    if output is not None and output.suffix.lower() != ".csv":
+        raise BadUsage(f"{output}: the table is written as CSV; name a file that ends in .csv.")
+    if output is not None and output.exists() and not overwrite:
+        raise BadUsage(f"{output} exists and may hold annotations; name another file, or use --overwrite.")
     declared = read_schema(schema).vocabulary if schema is not None else None
     if declared is not None and groups is not None:
         raise BadUsage("--groups and --schema both name the columns; leave one of them out.")
     columns = declared.groups if declared is not None else _columns(groups)
     notes: list[str] = []
     found = [clip for place in (clips, *more) for clip in _clips(place, notes)]
-    _refuse_double(found)
+    seen: dict[str, str] = {}
+    for name, place in found:
+        if name in seen:
+            named = f"twice by {place}" if place == seen[name] else f"by {seen[name]} and {place}"
+            raise DuplicateItem(f"clip {name!r} is named {named}; every clip has one row.")
+        seen[name] = place
     if not found:
         raise NothingToEvaluate(f"{clips}: there is no clip in it; name a folder of videos or pictures, or a list of ids.")
     if declared is not None:
         labels = {group: [entry.label for entry in declared.entries if entry.group == group] for group in columns}
         notes += [f"{group}: {', '.join(each)}" for group, each in labels.items()]
-    text = _table([clip.id for clip in found], columns)
+    stream = io.StringIO()
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow((ID, *columns))
+    writer.writerows((name, *([""] * len(columns))) for name, _ in found)
+    text = stream.getvalue()
     if output is None:
         return Output(text=text, notes=tuple(notes))
     write_text(output, text)
     notes.append(f"wrote {output} ({len(found)} clips, {len(columns)} groups)")
     return Output(notes=tuple(notes))
-
-
-def _refuse_loss(path: Path, *, overwrite: bool) -> None:
-    if path.suffix.lower() != ".csv":
-        raise BadUsage(f"{path}: the table is written as CSV; name a file that ends in .csv.")
-    if path.exists() and not overwrite:
-        raise BadUsage(f"{path} exists and may hold annotations; name another file, or use --overwrite.")
 
 
 def _columns(groups: str | None) -> tuple[str, ...]:
@@ -106,9 +105,9 @@ def _clips(place: str, notes: list[str]) -> list[_Clip]:
             count = len(media) - len(kept)
             what = "1 picture beside a video" if count == 1 else f"{count} pictures beside videos"
             notes.append(f"{place}: {what} of the same name {'gets' if count == 1 else 'get'} no row")
-        return [_Clip(each.relative_to(path).as_posix(), f"the folder {place}") for each in kept]
+        return [(each.relative_to(path).as_posix(), f"the folder {place}") for each in kept]
     if path.exists():
-        return [_Clip(path.name, place)] if is_media(place) else _listed(place, notes)
+        return [(path.name, place)] if is_media(place) else _listed(place, notes)
     if Path(split_part(place)[0]).is_file():
         return _listed(place, notes)
     matching = sorted(glob.glob(place))  # noqa: PTH207 - a pattern may be absolute
@@ -125,27 +124,8 @@ def _listed(place: str, notes: list[str]) -> list[_Clip]:
     rows = [row for row, name in enumerate(column) if name]
     empty = [row for row, name in enumerate(column, 1) if not name]
     if empty:
-        what = (
-            f"row {empty[0]} has no id and is" if len(empty) == 1 else f"{len(empty)} rows (first {empty[0]}) have no id and are"
-        )
+        one = len(empty) == 1
+        what = f"row {empty[0]} has no id and is" if one else f"{len(empty)} rows (first {empty[0]}) have no id and are"
         notes.append(f"{place}: {what} skipped")
     names = item_ids(column[row] for row in rows)
-    return [_Clip(name, f"{place}, row {row + 1}") for row, name in zip(rows, names, strict=True)]
-
-
-def _refuse_double(clips: Sequence[_Clip]) -> None:
-    seen: dict[str, str] = {}
-    for clip in clips:
-        if clip.id in seen:
-            twice = clip.place == seen[clip.id]
-            named = f"twice by {clip.place}" if twice else f"by {seen[clip.id]} and {clip.place}"
-            raise DuplicateItem(f"clip {clip.id!r} is named {named}; every clip has one row.")
-        seen[clip.id] = clip.place
-
-
-def _table(ids: Sequence[str], groups: Sequence[str]) -> str:
-    stream = io.StringIO()
-    writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow((ID, *groups))
-    writer.writerows((name, *([""] * len(groups))) for name in ids)
-    return stream.getvalue()
+    return [(name, f"{place}, row {row + 1}") for row, name in zip(rows, names, strict=True)]
