@@ -59,8 +59,7 @@ def evaluate_clips(
     ranked = rank_clips(inputs)
     found = ranked.rankings.first(max(DETAIL_DEPTH, inputs.k))
     first = {query.id: found.get(query.id, ClipList([], [])) for query in inputs.queries}
-    if options.unjudged == "error":
-        _refuse_unknown(inputs, ranked, first)
+    _refuse_unknown(inputs, ranked, first)
     variants = _variants(inputs, ranked, first, map_text)
     builder = ResultsBuilder(inputs.convention)
     notes = [*inputs.annotations.notes, *inputs.notes, *ranked.notes]
@@ -76,9 +75,8 @@ def evaluate_clips(
         notes += variant_notes(variant, values)
         builder.counts[variant.name] = variant.counts()
     answers = {variant.name: answers_of(variant) for variant in variants}
-    definitions = {str(each.measure): each.measure.entry.definition for each in inputs.measures}
     return builder.results(
-        rules={**_rules(inputs, ranked, builder), **(rules or {}), "counts": builder.counts, "measures": definitions},
+        rules=_rules(inputs, ranked, builder, rules or {}),
         measures=inputs.measures,
         notes=[*inputs.convention.notes, *notes, *builder.notes, *mapping_notes(measured)],
         intervals=options.intervals,
@@ -99,7 +97,7 @@ def evaluate_clips(
     )
 
 
-def _rules(inputs: ClipInputs, ranked: RankedClips, builder: ResultsBuilder) -> dict[str, Any]:
+def _rules(inputs: ClipInputs, ranked: RankedClips, builder: ResultsBuilder, further: Mapping[str, Any]) -> dict[str, Any]:
     """Every choice that decided a value, by name; a choice that is None decided nothing."""
     options, table = inputs.options, inputs.annotations
     groups = dict.fromkeys(each.group for each, on in zip(table.keywords, inputs.selection.tolist(), strict=True) if on)
@@ -121,17 +119,18 @@ def _rules(inputs: ClipInputs, ranked: RankedClips, builder: ResultsBuilder) -> 
         "keywords": ",".join(inputs.keywords) or None,
         "unjudged": options.unjudged,
     }
-    return {name: value for name, value in rules.items() if value is not None}
+    chosen = {name: value for name, value in rules.items() if value is not None}
+    definitions = {str(each.measure): each.measure.entry.definition for each in inputs.measures}
+    return {**chosen, **further, "counts": builder.counts, "measures": definitions}
 
 
 def _refuse_unknown(inputs: ClipInputs, ranked: RankedClips, first: Mapping[str, ClipList]) -> None:
+    """Raises BadInput for a result without annotation where that is an error."""
     known = inputs.annotations.index
     unknown = [item for listed in first.values() for item in listed.items if item not in known]
-    if unknown or ranked.others:
-        raise BadInput(
-            f"the clip {[*unknown, *sorted(ranked.others)][0]!r} is found and has no annotation; annotate it, "
-            "or choose --unjudged nonrelevant or skip."
-        )
+    if inputs.options.unjudged == "error" and (unknown or ranked.others):
+        what = f"the clip {[*unknown, *sorted(ranked.others)][0]!r} is found and has no annotation"
+        raise BadInput(f"{what}; annotate it, or choose --unjudged nonrelevant or skip.")
 
 
 def _variants(

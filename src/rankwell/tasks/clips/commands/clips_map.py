@@ -6,9 +6,8 @@ from typing import Any
 from rankwell import __version__, report
 from rankwell.errors import BadUsage
 from rankwell.report.present import FormatOption, Output
-from rankwell.tasks.clips.annotations import Vocabulary
 from rankwell.tasks.clips.formats import read_annotations
-from rankwell.tasks.clips.mapping import KeywordMapper, MappedText
+from rankwell.tasks.clips.mapping import KeywordMapper
 from rankwell.tasks.clips.options import MappingOptions
 from rankwell.tasks.clips.phrases import load_keybert
 
@@ -43,25 +42,6 @@ def map(  # noqa: A001
         raise BadUsage("name at least one text: rankwell clips map TEXT... --annotations FILE")
     if mapping.encoder is None and mapping.keyword_threshold is not None:
         raise BadUsage("--keyword-threshold requires --encoder, which finds similar words.")
-    vocabulary, rules, notes = read_vocabulary(annotations, schema)
-    loaded = None if mapping.encoder is None else load_keybert(mapping.encoder, device=device)
-    strategy, threshold = mapping.strategy or "cover", mapping.keyword_threshold
-    mapper = KeywordMapper(vocabulary, encode=loaded, strategy=strategy, threshold=threshold)
-    found = [mapper.map_text(text) for text in dict.fromkeys(texts)]
-    rows = [row for each in found for row in _rows(each)]
-    notes += [note for each in found for note in each.notes]
-    if loaded is None:
-        notes.append("without an encoder only names and aliases are found; name a model with --encoder")
-    rules = {**mapper.describe(), **rules, **(loaded.rules if loaded is not None else {}), "version": __version__}
-    if not rows:
-        notes.append("no keyword is mapped")
-    document = report.Document(rows, None, rules, notes, summary=False, terminal=report.terminal_of(sys.stdout))
-    text = report.OUTPUTS[format](document) if rows or format == "json" else ""
-    return Output(text=text, notes=tuple(notes if format != "json" else ()))
-
-
-def read_vocabulary(annotations: str, schema: str | None) -> tuple[Vocabulary, dict[str, Any], list[str]]:
-    """The declared keywords, else those that the annotations use; their rule; and notes on both."""
     table = read_annotations(annotations, schema=schema)
     vocabulary, notes = table.vocabulary, [*table.notes]
     if table.undeclared:
@@ -69,20 +49,26 @@ def read_vocabulary(annotations: str, schema: str | None) -> tuple[Vocabulary, d
         notes.append(f"used and not declared, so that no text maps to it: {used}")
     if vocabulary.shadowing:
         notes.append(f"aliases that read like a label, which wins: {', '.join(vocabulary.shadowing)}")
-    return vocabulary, {"vocabulary": "used" if schema is None else "declared"}, notes
-
-
-def _rows(found: MappedText) -> list[dict[str, Any]]:
-    return [
-        {
-            "text": found.text,
-            "span": each.span,
-            "group": each.keyword.group,
-            "keyword": each.keyword.label,
-            "score": each.score,
-            "runner_up": each.runner_up,
-            "margin": each.margin,
-            "stage": each.stage,
-        }
-        for each in found.mapped
-    ]
+    loaded = None if mapping.encoder is None else load_keybert(mapping.encoder, device=device)
+    strategy, threshold = mapping.strategy or "cover", mapping.keyword_threshold
+    mapper = KeywordMapper(vocabulary, encode=loaded, strategy=strategy, threshold=threshold)
+    found = [mapper.map_text(text) for text in dict.fromkeys(texts)]
+    rows: list[dict[str, Any]] = []
+    for each in found:
+        for span, (group, keyword), score, runner_up, margin, stage, *_ in each.mapped:
+            names = {"text": each.text, "span": span, "group": group, "keyword": keyword}
+            rows.append({**names, "score": score, "runner_up": runner_up, "margin": margin, "stage": stage})
+    notes += [note for each in found for note in each.notes]
+    if loaded is None:
+        notes.append("without an encoder only names and aliases are found; name a model with --encoder")
+    rules = {
+        **mapper.describe(),
+        "vocabulary": "used" if schema is None else "declared",
+        **(loaded.rules if loaded is not None else {}),
+        "version": __version__,
+    }
+    if not rows:
+        notes.append("no keyword is mapped")
+    document = report.Document(rows, None, rules, notes, summary=False, terminal=report.terminal_of(sys.stdout))
+    text = report.OUTPUTS[format](document) if rows or format == "json" else ""
+    return Output(text=text, notes=tuple(notes if format != "json" else ()))

@@ -5,6 +5,7 @@ are searched by the colours and shapes of the whole picture, in which night coun
 straight ahead; texts by BM25 over a sentence for each clip.
 """
 
+import csv
 from collections.abc import Sequence
 from importlib.resources import files
 from pathlib import Path
@@ -32,6 +33,7 @@ from rankwell.tasks.clips.formats import read_annotations, read_schema
 from rankwell.tasks.clips.mapping import KeywordMapper
 
 GROUPS = ("pv_object_type", "pv_actor_behavior")
+_DATA = files("rankwell.tasks.clips") / "data"
 AHEAD = (0.28, 0.3, 0.72, 0.85)
 """The part of a picture with other road users: left, top, right and bottom as shares of it."""
 _SHEETS = 6
@@ -47,7 +49,7 @@ class DemoClips(NamedTuple):
     clips: Path
     annotations: Path
     schema: Path
-    embeddings: tuple[Path, Path]
+    embeddings: tuple[Path, ...]
     captions: Path
     queries: Path
 
@@ -85,7 +87,7 @@ def clips(*, output: OutputPath = Path("rankwell-demo-clips"), seed: int = 0, pr
         "By single groups of keywords:\n",
         _rows([row for each in by_clip for row in each.by_group if row["measure"] == "P@5"], ("run", "group", *_COLUMNS)),
         f"Keywords that the first five results of {made.embeddings[-1].stem} lack most often, and how often any clip does:\n",
-        _by_keyword(by_clip[-1]),
+        _rows(by_clip[-1].by_keyword[:6], ("group", "keyword", "queries", "missing", "by_chance")),
         f"{len(by_text.values[0].queries)} texts, searched by BM25 over a sentence per clip. `given`: a clip is right if it has\n"
         "what the text means; `mapped`: if it has what the words of the text were read as:\n",
         _rows(by_text.summary, ("run", *_COLUMNS)),
@@ -97,16 +99,13 @@ def clips(*, output: OutputPath = Path("rankwell-demo-clips"), seed: int = 0, pr
 
 def prepare(folder: Path, *, progress: Progress = None) -> DemoClips:
     """Draws the clips, computes their vectors from the files' middle frames, and writes everything into a folder."""
-    source = files("rankwell.tasks.clips") / "data"
     names = {
-        "annotations": "clips.csv",
-        "schema": "clip_schema.json",
-        "captions": "clip_captions.tsv",
-        "queries": "clip_queries.csv",
+        **{"annotations": "clips.csv", "schema": "clip_schema.json"},
+        **{"captions": "clip_captions.tsv", "queries": "clip_queries.csv"},
     }
-    paths = {what: folder / name.replace("clips.csv", "unified_annotation.csv") for what, name in names.items()}
+    paths = {what: folder / name for what, name in names.items()} | {"annotations": folder / "unified_annotation.csv"}
     for what, name in names.items():
-        write_bytes(paths[what], (source / name).read_bytes())
+        write_bytes(paths[what], (_DATA / name).read_bytes())
     scenes = read_scenes()
     for done, scene in enumerate(scenes):
         if progress is not None:
@@ -114,19 +113,16 @@ def prepare(folder: Path, *, progress: Progress = None) -> DemoClips:
         write_bytes(folder / "clips" / scene.id, draw_clip(scene))
     images = [read_picture(folder / "clips" / scene.id) for scene in scenes]
     made = {"colours_and_shapes": colours_and_shapes(images), "edges_ahead": edges(images, part=AHEAD)}
-    embeddings = (folder / "colours_and_shapes.npy", folder / "edges_ahead.npy")
-    for path in embeddings:
-        with replacing(path) as draft, draft.open("wb") as stream:
-            np.save(stream, made[path.stem], allow_pickle=False)
-        write_ids(path, [scene.id for scene in scenes])
-    return DemoClips(clips=folder / "clips", embeddings=embeddings, **paths)
+    for name, vectors in made.items():
+        with replacing(folder / f"{name}.npy") as draft, draft.open("wb") as stream:
+            np.save(stream, vectors, allow_pickle=False)
+        write_ids(folder / f"{name}.npy", [scene.id for scene in scenes])
+    return DemoClips(clips=folder / "clips", embeddings=tuple(folder / f"{name}.npy" for name in made), **paths)
 
 
 def read_scenes() -> list[Scene]:
     """The clips that ship with the package, each with its labels in the order in which they are written."""
-    import csv
-
-    text = (files("rankwell.tasks.clips") / "data" / "clips.csv").read_text(encoding="utf-8")
+    text = (_DATA / "clips.csv").read_text(encoding="utf-8")
     return [
         Scene(row.pop("slice_id"), {group: [label.strip() for label in cell.split(",")] for group, cell in row.items()})
         for row in csv.DictReader(text.splitlines())
@@ -162,11 +158,6 @@ def _write(result: Results, folder: Path, pictures: Thumbnails) -> tuple[str, ..
 
 def _rows(rows: Sequence[Any], names: Sequence[str]) -> str:
     return report.render_rows([{name: row[name] for name in names} for row in rows if row["measure"] in _SHOWN], "table")
-
-
-def _by_keyword(result: Results) -> str:
-    names = ("group", "keyword", "queries", "missing", "by_chance")
-    return report.render_rows([{name: row[name] for name in names} for row in result.by_keyword[:6]], "table")
 
 
 def _end(made: DemoClips, output: Path) -> str:
