@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import Any
 
 from rankwell.conventions import CONVENTIONS, Convention, LabelledMeasure, choose_measures
+from rankwell.core.kernels.similarity import Metric
 from rankwell.core.options import cutoffs
 from rankwell.core.registry import measure_names, parse_measure
 from rankwell.core.tables import Bools
@@ -65,7 +66,7 @@ class ClipInputs:
         return self.options.engine is None and self.options.run is None
 
     @property
-    def metric(self) -> str | None:
+    def metric(self) -> Metric | None:
         """The similarity of vectors, None without vectors."""
         return (self.options.metric or "cosine") if self.has_vectors else None
 

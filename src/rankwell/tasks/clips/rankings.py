@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rankwell.core.kernels.products import Groups
+from rankwell.core.kernels.similarity import Metric
 from rankwell.core.tables import Ints, Judgments, RankCounts, TieRule, offsets_of, order_ids
 from rankwell.core.tables.matrices import Embeddings
 from rankwell.core.tables.ranking import Hits, Ranking, arrange, hits_of_ranking
@@ -117,7 +118,7 @@ class ClipVectors:
 
     queries: Embeddings
     items: Embeddings
-    metric: str
+    metric: Metric
     ties: TieRule
     exclude_self: bool
     labels: Mapping[str, str] | None = None
