@@ -25,15 +25,7 @@ VIDEO_SUFFIXES = (".avi", ".flv", ".m2ts", ".m4v", ".mkv", ".mov", ".mp4", ".mpe
 _FORMATS = ("AVIF", "BMP", "GIF", "JPEG", "JPEG2000", "PNG", "PPM", "TIFF", "WEBP")
 _MOVING = ("AVIF", "GIF", "PNG", "WEBP")
 _STILL_BRANDS = (b"avif", b"avis", b"heic", b"heix", b"heif", b"mif1", b"msf1", b"jp2 ")
-_VIDEO_MARKS = (
-    b"\x1a\x45\xdf\xa3",
-    b"\x00\x00\x01\xba",
-    b"\x00\x00\x01\xb3",
-    b"\x00\x00\x00\x01",
-    b"FLV\x01",
-    b"OggS",
-    b"\x30\x26\xb2\x75",
-)
+_VIDEO_MARKS = (b"\x1aE\xdf\xa3", b"\0\0\1\xba", b"\0\0\1\xb3", b"\0\0\0\1", b"FLV\1", b"OggS", b"0&\xb2u")
 _OLD_ATOMS = (b"moov", b"mdat", b"wide", b"free", b"skip")
 
 
@@ -67,9 +59,8 @@ def _head(path: Path) -> bytes:
     except FileNotFoundError as error:
         raise BadInput(f"{path}: no such file.") from error
     except (OSError, ValueError) as error:
-        raise BadInput(
-            f"{path} cannot be opened ({getattr(error, 'strerror', None) or error}); check who may read it."
-        ) from error
+        reason = getattr(error, "strerror", None) or error
+        raise BadInput(f"{path} cannot be opened ({reason}); check who may read it.") from error
     if not head:
         raise BadInput(f"{path} is empty; expected a picture or a video.")
     if head.startswith(b"version https://git-lfs"):
@@ -150,29 +141,17 @@ def _still(path: Path, longest: int | None, *, grey: bool) -> "Image":
             image.seek(image.n_frames // 2)  # pyright: ignore[reportAttributeAccessIssue]
         if longest is not None or grey:
             image.draft("L" if grey else None, image.size if longest is None else (3 * longest, 3 * longest))
-        turn = _turn(image)
+        try:
+            turn = dict(enumerate(_TURNS)).get(image.getexif().get(0x0112, 1))
+        except (SyntaxError, ValueError, TypeError, KeyError, OSError):
+            turn = None  # unreadable metadata turn nothing, as in every browser
         whole = _as_rgb(image)
         flat = _reduced(whole.convert("L") if grey else whole, longest)
-    return flat if turn is None else flat.transpose(turn)
+    return flat if turn is None else flat.transpose(Image.Transpose[turn])
 
 
-def _turn(image: "Image") -> Any:
-    """The rotation that turns a picture upright. Unreadable metadata turn nothing, as in every browser."""
-    from PIL.Image import Transpose
-
-    turns = {
-        2: Transpose.FLIP_LEFT_RIGHT,
-        3: Transpose.ROTATE_180,
-        4: Transpose.FLIP_TOP_BOTTOM,
-        5: Transpose.TRANSPOSE,
-        6: Transpose.ROTATE_270,
-        7: Transpose.TRANSVERSE,
-        8: Transpose.ROTATE_90,
-    }
-    try:
-        return turns.get(image.getexif().get(0x0112, 1))
-    except (SyntaxError, ValueError, TypeError, KeyError, OSError):
-        return None
+_TURNS = (None, None, "FLIP_LEFT_RIGHT", "ROTATE_180", "FLIP_TOP_BOTTOM", "TRANSPOSE", "ROTATE_270", "TRANSVERSE", "ROTATE_90")
+"""The rotation that turns a picture upright, by the number in its metadata."""
 
 
 def _as_rgb(image: "Image") -> "Image":
@@ -225,7 +204,8 @@ def _video_frame(path: Path) -> "Image":
     level = opencv.utils.logging.setLogLevel(0)
     try:
         frame = _jump(opencv, path)
-        frame = _count(opencv, path) if frame is None else frame
+        if frame is None and (total := _walk(opencv, path)[0]):
+            frame = _walk(opencv, path, total // 2)[1]
     except opencv.error as error:
         raise BadInput(f"{path}: the video is damaged ({str(error).splitlines()[0]}); fetch or save it again.") from error
     finally:
@@ -235,34 +215,33 @@ def _video_frame(path: Path) -> "Image":
     return Image.fromarray(opencv.cvtColor(frame, opencv.COLOR_BGR2RGB))
 
 
-def _jump(opencv: Any, path: Path) -> Any:
+@contextmanager
+def _film(opencv: Any, path: Path) -> "Generator[Any]":
     film = opencv.VideoCapture(str(path), opencv.CAP_FFMPEG)
     try:
+        yield film
+    finally:
+        film.release()
+
+
+def _jump(opencv: Any, path: Path) -> Any:
+    """The middle frame by the length that the file states; None where it does not, or cannot jump."""
+    with _film(opencv, path) as film:
         total = int(film.get(opencv.CAP_PROP_FRAME_COUNT)) if film.isOpened() else 0
         if total < 1 or (total > 1 and not film.set(opencv.CAP_PROP_POS_FRAMES, total // 2)):
             return None
         return film.read()[1]
-    finally:
-        film.release()
 
 
-def _count(opencv: Any, path: Path) -> Any:
-    total = _walk(opencv, path, None)[0]
-    return _walk(opencv, path, total // 2)[1] if total else None
-
-
-def _walk(opencv: Any, path: Path, wanted: int | None) -> tuple[int, Any]:
-    """Goes through a video frame by frame; gives the number of frames, or the requested frame."""
-    film = opencv.VideoCapture(str(path), opencv.CAP_FFMPEG)
-    try:
+def _walk(opencv: Any, path: Path, number: int | None = None) -> tuple[int, Any]:
+    """The number of frames of a video, gone through one by one, or the frame of that number."""
+    with _film(opencv, path) as film:
         passed = 0
         while film.isOpened() and film.grab():
-            if passed == wanted:
+            if passed == number:
                 return passed, film.retrieve()[1]
             passed += 1
         return passed, None
-    finally:
-        film.release()
 
 
 def data_uri(image: "Image", *, longest: int = 160, quality: int = 70) -> str:
@@ -313,11 +292,10 @@ def _of_id(name: str, folder: Path, named: Mapping[str, list[Path]]) -> Path | N
 
 
 class Thumbnail(NamedTuple):
-    """A small picture, or why there is none: `problem` is a few words for a tile, `message` the whole."""
+    """A small picture, or why there is none in a few words for a tile."""
 
     image: "Image | None"
     problem: str = ""
-    message: str = ""
 
 
 class Thumbnails:
@@ -345,13 +323,13 @@ class Thumbnails:
 
     def _read(self, name: str) -> Thumbnail:
         if name not in self._files:
-            found = Thumbnail(None, "no file", f"{name}: no picture or video has this name.")
+            problem, message = "no file", f"{name}: no picture or video has this name."
         else:
             try:
                 return Thumbnail(read_picture(self._files[name], longest=self._longest))
             except MissingExtra as error:
-                found = Thumbnail(None, "a video, not read", str(error))
+                problem, message = "a video, not read", str(error)
             except BadInput as error:
-                found = Thumbnail(None, "cannot be read" if self._files[name].exists() else "no file", str(error))
-        self.problems[name] = found.message
-        return found
+                problem, message = "cannot be read" if self._files[name].exists() else "no file", str(error)
+        self.problems[name] = message
+        return Thumbnail(None, problem)

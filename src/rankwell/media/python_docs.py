@@ -17,8 +17,7 @@ import sysconfig
 import tokenize
 import types
 import warnings
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -58,20 +57,15 @@ class Member(NamedTuple):
     methods: tuple["Member", ...] = ()
 
 
-class Reexport(NamedTuple):
-    """A line `from module import names`; a star is the name `*`."""
+class Module(NamedTuple):
+    """The documentation of one module, before names that it takes from other modules are looked up.
 
-    module: str
-    names: dict[str, str]
-
-
-@dataclass(frozen=True)
-class Module:
-    """The documentation of one module, before names that it takes from other modules are looked up."""
+    reexports: each `from module import name as alias` as (module, name -> alias); a star is the name `*`. declared: `__all__`.
+    """
 
     doc: str
     members: tuple[Member, ...]
-    reexports: tuple[Reexport, ...] = ()
+    reexports: tuple[tuple[str, dict[str, str]], ...] = ()
     declared: frozenset[str] | None = None
 
 
@@ -80,17 +74,21 @@ def modules() -> list[Entry]:
 
     A module that cannot be read is left out, so the list differs a little between versions and platforms.
     """
-    return [_module_entry(name, doc, members) for name, (doc, members) in _library().items()]
+    entries: list[Entry] = []
+    for name, (doc, members) in _library().items():
+        parts = [doc, *(f"{_named(path)}({member.parameters})\n{member.doc}".strip() for path, member in _walk(members))]
+        title = f"{_named(name)}: {first_sentence(doc, name)}".rstrip(": ")
+        entries.append(Entry(name, title, "\n\n".join(parts).strip()))
+    return entries
 
 
 def functions() -> list[Entry]:
     """One entry per public function, class and method with a docstring, sorted by dotted name."""
-    entries = [
-        _member_entry(f"{name}.{path}", member)
-        for name, (_, members) in _library().items()
-        for path, member in _walk(members)
-        if member.doc
-    ]
+    entries: list[Entry] = []
+    for module, (_, members) in _library().items():
+        for path, member in _walk(members, f"{module}."):
+            text = f"{path.rpartition('.')[2]}({member.parameters})\n{member.doc}"
+            entries += [Entry(path, f"{_named(path)}: {first_sentence(member.doc)}", text)] if member.doc else []
     return sorted(entries, key=lambda entry: entry.id)
 
 
@@ -123,34 +121,21 @@ def _library() -> dict[str, tuple[str, tuple[Member, ...]]]:
             if module is not None:
                 read[name] = module
         # A submodule that its own package re-exports is documented as a part of the package: json.decoder, unittest.case.
-        parts = {line.module for name, module in read.items() for line in module.reexports if _owns(name, line.module)}
+        parts = {part for name, module in read.items() for part, _ in module.reexports if part.startswith(f"{name}.")}
         entries = {name: module for name, module in read.items() if name not in parts or name in ALIASES}
         found = {name: _resolved(module, frozenset(entries), frozenset({name})) for name, module in entries.items()}
     return {name: (doc, members) for name, (doc, members) in found.items() if doc or members}
 
 
-def _owns(package: str, module: str) -> bool:
-    return module.startswith(f"{package}.")
-
-
-def _public_names() -> Iterator[str]:
-    for name in sys.stdlib_module_names - LEFT_OUT:
-        if name.startswith("_"):
-            continue
-        yield name
-        yield from _submodule_names(name)
-
-
-def _submodule_names(package: str) -> Iterator[str]:
-    spec = None if package in FLAT else _spec(package)
-    if spec is None or spec.submodule_search_locations is None:
-        return
-    for info in pkgutil.iter_modules(spec.submodule_search_locations):
-        if not info.name.startswith("_") and info.name not in {"test", "tests"}:
-            name = f"{package}.{info.name}"
-            yield name
-            if info.ispkg and name.count(".") < MAX_DOTS:
-                yield from _submodule_names(name)
+def _public_names(package: str = "") -> Iterator[str]:
+    """The public modules of the library, or the submodules of a package."""
+    spec = _spec(package) if package and package not in FLAT and package.count(".") < MAX_DOTS else None
+    below = [info.name for info in pkgutil.iter_modules((spec and spec.submodule_search_locations) or [])]
+    for name in below if package else sys.stdlib_module_names - LEFT_OUT:
+        if not name.startswith("_") and name not in {"test", "tests"}:
+            whole = f"{package}.{name}".lstrip(".")
+            yield whole
+            yield from _public_names(whole)
 
 
 @cache
@@ -159,20 +144,14 @@ def _spec(name: str) -> importlib.machinery.ModuleSpec | None:
 
     Only the library's own folders are searched: a file `secrets.py` beside the user's script is not the library's.
     """
-    package, _, _ = name.rpartition(".")
-    if not package:
-        return importlib.machinery.PathFinder.find_spec(name, _folders())
-    parent = _spec(package)
-    if parent is None or parent.submodule_search_locations is None:
-        return None
-    return importlib.machinery.PathFinder.find_spec(name, list(parent.submodule_search_locations))
-
-
-@cache
-def _folders() -> list[str]:
-    pure = sysconfig.get_path("stdlib")
-    platform = sysconfig.get_path("platstdlib", vars={"platbase": sys.base_exec_prefix})  # not the virtual environment's
-    return [pure, platform, str(Path(platform, "lib-dynload")), str(Path(sys.base_prefix, "DLLs"))]
+    if package := name.rpartition(".")[0]:
+        parent = _spec(package)
+        folders = list((parent and parent.submodule_search_locations) or [])
+    else:
+        pure = sysconfig.get_path("stdlib")
+        platform = sysconfig.get_path("platstdlib", vars={"platbase": sys.base_exec_prefix})  # not the virtual environment's
+        folders = [pure, platform, str(Path(platform, "lib-dynload")), str(Path(sys.base_prefix, "DLLs"))]
+    return importlib.machinery.PathFinder.find_spec(name, folders) if folders else None
 
 
 @cache
@@ -196,14 +175,14 @@ def _read(name: str) -> Module | None:
 def _resolved(module: Module, entries: frozenset[str], seen: frozenset[str]) -> tuple[str, tuple[Member, ...]]:
     """The module's documentation and members, with those that it takes from modules without an entry of their own."""
     doc, members = module.doc, {member.name: member for member in module.members}
-    for line in module.reexports:
-        origin = None if line.module in entries | seen else _read(line.module)
+    for source, names in module.reexports:
+        origin = None if source in entries | seen else _read(source)
         if origin is None:
             continue
-        origin_doc, taken = _resolved(origin, entries, seen | {line.module})
-        doc = doc or (origin_doc if "*" in line.names else "")  # signal is _signal under its public name
+        origin_doc, taken = _resolved(origin, entries, seen | {source})
+        doc = doc or (origin_doc if "*" in names else "")  # signal is _signal under its public name
         for member in taken:
-            name = member.name if "*" in line.names else line.names.get(member.name, "_")
+            name = member.name if "*" in names else names.get(member.name, "_")
             if not name.startswith("_") and (module.declared is None or name in module.declared):
                 members.setdefault(name, member._replace(name=name))
     return doc, tuple(members.values())
@@ -212,12 +191,15 @@ def _resolved(module: Module, entries: frozenset[str], seen: frozenset[str]) -> 
 def _parsed(source: str, package: str) -> Module:
     tree = ast.parse(source)
     statements = list(_statements(tree.body))
-    lines = (_reexport(node, package) for node in statements if isinstance(node, ast.ImportFrom))
+    doc, names = _assigned("__doc__", statements), _assigned("__all__", statements)
+    written = doc.value if isinstance(doc, ast.Constant) and isinstance(doc.value, str) else ""
+    declared = names.elts if isinstance(names, ast.List | ast.Tuple) and source.count("__all__") == 1 else None
     return Module(
-        doc=ast.get_docstring(tree) or _assigned_doc(statements) or _leading_comment(source),
+        doc=ast.get_docstring(tree) or inspect.cleandoc(written) or _leading_comment(source),
         members=_defined(statements),
-        reexports=tuple(line for line in lines if line is not None),
-        declared=_declared(statements) if source.count("__all__") == 1 else None,
+        reexports=tuple(_reexports(statements, package)),
+        # None where it is computed.
+        declared=None if declared is None else frozenset(str(item.value) for item in declared if isinstance(item, ast.Constant)),
     )
 
 
@@ -241,28 +223,14 @@ def _assigned(name: str, statements: Iterable[ast.stmt]) -> ast.expr | None:
     return None
 
 
-def _assigned_doc(statements: Iterable[ast.stmt]) -> str:
-    value = _assigned("__doc__", statements)
-    return inspect.cleandoc(value.value) if isinstance(value, ast.Constant) and isinstance(value.value, str) else ""
-
-
-def _declared(statements: Iterable[ast.stmt]) -> frozenset[str] | None:
-    """The names in a plain `__all__ = [...]`; None where it is computed."""
-    value = _assigned("__all__", statements)
-    if not isinstance(value, ast.List | ast.Tuple):
-        return None
-    return frozenset(str(item.value) for item in value.elts if isinstance(item, ast.Constant))
-
-
-def _reexport(node: ast.ImportFrom, package: str) -> Reexport | None:
-    """The import as a re-export; None for `from . import name`, and where every name gets a private alias."""
-    if node.module is None:
-        return None
-    above = package.split(".")[: package.count(".") + 2 - node.level] if node.level else []
-    names = {alias.name: alias.asname or alias.name for alias in node.names}
-    if all(name.startswith("_") for name in names.values()):
-        return None
-    return Reexport(".".join([*above, node.module]), names)
+def _reexports(statements: Iterable[ast.stmt], package: str) -> Iterator[tuple[str, dict[str, str]]]:
+    """The imports but `from . import name`, and those where every name gets a private alias."""
+    for node in statements:
+        if isinstance(node, ast.ImportFrom) and node.module is not None:
+            above = package.split(".")[: package.count(".") + 2 - node.level] if node.level else []
+            names = {alias.name: alias.asname or alias.name for alias in node.names}
+            if not all(name.startswith("_") for name in names.values()):
+                yield ".".join([*above, node.module]), names
 
 
 def _leading_comment(source: str) -> str:
@@ -286,7 +254,8 @@ def _defined(statements: Iterable[ast.stmt]) -> tuple[Member, ...]:
             continue
         doc = ast.get_docstring(node) or ""
         if isinstance(node, ast.ClassDef):
-            member = Member(node.name, _constructor(node), doc, _defined(_body(node, classes)))
+            made = (_parameters(each.args) for each in node.body if isinstance(each, ast.FunctionDef) and each.name == "__init__")
+            member = Member(node.name, next(made, ""), doc, _defined(_body(node, classes)))
         else:
             member = Member(node.name, _parameters(node.args), doc)
         members.setdefault(node.name, member)  # the getter of a property comes first
@@ -301,20 +270,11 @@ def _body(node: ast.ClassDef, classes: dict[str, ast.ClassDef]) -> Iterator[ast.
             yield from _body(classes[base.id], classes)
 
 
-def _constructor(node: ast.ClassDef) -> str:
-    for item in node.body:
-        if isinstance(item, ast.FunctionDef) and item.name == "__init__":
-            return _parameters(item.args)
-    return ""
-
-
 def _parameters(arguments: ast.arguments) -> str:
     names = [argument.arg for argument in (*arguments.posonlyargs, *arguments.args)]
-    if arguments.vararg:
-        names.append(f"*{arguments.vararg.arg}")
+    names += [f"*{arguments.vararg.arg}"] if arguments.vararg else []
     names += [argument.arg for argument in arguments.kwonlyargs]
-    if arguments.kwarg:
-        names.append(f"**{arguments.kwarg.arg}")
+    names += [f"**{arguments.kwarg.arg}"] if arguments.kwarg else []
     return ", ".join(name for name in names if name not in {"self", "cls"})
 
 
@@ -323,7 +283,7 @@ def _imported(name: str) -> Module | None:
     expected = _spec(name)
     try:
         found = importlib.util.find_spec(name)
-        if found is None or (expected is not None and not _same_file(found, expected)):
+        if found is None or (expected is not None and len({os.path.realpath(one.origin or "") for one in (found, expected)}) > 1):
             return None
         module = importlib.import_module(name)
     except (ImportError, ValueError):
@@ -331,31 +291,18 @@ def _imported(name: str) -> Module | None:
     return Module(inspect.getdoc(module) or "", tuple(_objects(vars(module), of_builtins=name == "builtins")))
 
 
-def _same_file(one: importlib.machinery.ModuleSpec, other: importlib.machinery.ModuleSpec) -> bool:
-    return os.path.realpath(one.origin or "") == os.path.realpath(other.origin or "")
-
-
-def _objects(namespace: dict[str, object], *, of_builtins: bool) -> Iterator[Member]:
+def _objects(namespace: Mapping[str, object], *, of_builtins: bool = False, in_class: bool = False) -> Iterator[Member]:
+    """The functions and classes of a module, or the methods of a class."""
     for name, value in sorted(namespace.items()):
+        thing = value.__func__ if isinstance(value, classmethod | staticmethod) else value
         if name.startswith("_"):
             continue
-        if isinstance(value, type):
-            if (value.__module__ == "builtins") == of_builtins:  # zlib.error is its own, posix.error is OSError
-                yield Member(name, _signature(value), _doc(value), tuple(_methods(value)))
-        elif isinstance(value, types.BuiltinFunctionType):
-            yield Member(name, _signature(value), _doc(value))
-
-
-def _methods(owner: type) -> Iterator[Member]:
-    for name, value in sorted(vars(owner).items()):
-        function = value.__func__ if isinstance(value, classmethod | staticmethod) else value
-        if not name.startswith("_") and inspect.isroutine(function):
-            yield Member(name, _signature(function), _doc(function))
-
-
-def _doc(value: object) -> str:
-    doc = value.__doc__
-    return inspect.cleandoc(doc) if isinstance(doc, str) else ""
+        is_class = isinstance(thing, type) and not in_class
+        if is_class and (thing.__module__ == "builtins") != of_builtins:  # zlib.error is its own, posix.error is OSError
+            continue
+        if is_class or (inspect.isroutine(thing) if in_class else isinstance(thing, types.BuiltinFunctionType)):
+            doc = inspect.cleandoc(thing.__doc__) if isinstance(thing.__doc__, str) else ""
+            yield Member(name, _signature(thing), doc, tuple(_objects(vars(thing), in_class=True)) if is_class else ())
 
 
 def _signature(value: object) -> str:
@@ -381,13 +328,3 @@ def _named(name: str) -> str:
     """A name followed by its words, unless the words are the name."""
     spelled = words(name)
     return name if spelled == name else f"{name} {spelled}"
-
-
-def _module_entry(name: str, doc: str, members: tuple[Member, ...]) -> Entry:
-    parts = [doc, *(f"{_named(path)}({member.parameters})\n{member.doc}".strip() for path, member in _walk(members))]
-    return Entry(name, f"{_named(name)}: {first_sentence(doc, name)}".rstrip(": "), "\n\n".join(parts).strip())
-
-
-def _member_entry(name: str, member: Member) -> Entry:
-    short = name.rpartition(".")[2]
-    return Entry(name, f"{_named(name)}: {first_sentence(member.doc)}", f"{short}({member.parameters})\n{member.doc}")

@@ -8,31 +8,15 @@ import string
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import compress
 from typing import Literal, get_args
 
 from rankwell.errors import UnknownName
 
-NormalizerName = Literal[
-    "none",
-    "strip",
-    "lower",
-    "squad",
-    "english",
-    "french",
-    "french-bench",
-    "nq-open",
-    "triviaqa",
-    "dpr",
-    "mlqa-ar",
-    "mlqa-de",
-    "mlqa-en",
-    "mlqa-es",
-    "mlqa-hi",
-    "mlqa-vi",
-    "mlqa-zh",
-]
+MlqaName = Literal["mlqa-ar", "mlqa-de", "mlqa-en", "mlqa-es", "mlqa-hi", "mlqa-vi", "mlqa-zh"]
+OtherName = Literal["none", "strip", "lower", "squad", "english", "french", "french-bench", "nq-open", "triviaqa", "dpr"]
+NormalizerName = Literal[OtherName, MlqaName]
 Step = Callable[[str], str]
 
 
@@ -102,14 +86,6 @@ def collapse(text: str) -> str:
     return " ".join(text.split())
 
 
-def _nfc(text: str) -> str:
-    return text if text.isascii() else unicodedata.normalize("NFC", text)
-
-
-def _nfd(text: str) -> str:
-    return text if text.isascii() else unicodedata.normalize("NFD", text)
-
-
 def _without(pattern: str) -> Step:
     """Whole words replaced by a blank."""
     words = re.compile(rf"\b(?:{pattern})\b")
@@ -143,17 +119,13 @@ _COLLAPSE = ("collapse white space", collapse)
 _DELETE_ASCII = ("delete ASCII punctuation", lambda text: text.translate(_WITHOUT_ASCII))
 _DELETE_ALL = ("delete Unicode punctuation", lambda text: text.translate(_WITHOUT_PUNCTUATION))
 _BLANK_ALL = ("a blank for Unicode punctuation", lambda text: text.translate(_BLANK_FOR_PUNCTUATION))
-_NFC = ("NFC", _nfc)
-_NFD = ("NFD", _nfd)
+_NFC = ("NFC", partial(unicodedata.normalize, "NFC"))
+_NFD = ("NFD", partial(unicodedata.normalize, "NFD"))
 _ARTICLES = ("a blank for the words a, an, the", _without("a|an|the"))
 _SQUAD = (_LOWER, _DELETE_ASCII, _ARTICLES, _COLLAPSE)
 
 _FRENCH_WORDS = frozenset(("le", "la", "les", "un", "une", "des", "du", "au", "aux"))
 _ELIDED = re.compile(r"(?<!\w)[ld]'")
-
-
-def _without_french_words(text: str) -> str:
-    return " ".join(word for word in text.split() if word not in _FRENCH_WORDS)
 
 
 def _as_token(letter: str) -> str:
@@ -165,11 +137,7 @@ def _as_token(letter: str) -> str:
 _TOKENS = _Letters(_as_token)
 
 
-def _is_ideograph(letter: str) -> bool:
-    return "\u4e00" <= letter <= "\u9fa5"
-
-
-_IDEOGRAPHS = _Letters(lambda letter: f" {letter} " if _is_ideograph(letter) else letter)
+_IDEOGRAPHS = _Letters(lambda letter: f" {letter} " if "\u4e00" <= letter <= "\u9fa5" else letter)
 
 _SQUAD_SOURCE = "Rajpurkar and others 2016, SQuAD: 100,000+ questions for machine comprehension of text, evaluation script"
 _MLQA_SOURCE = "Lewis and others 2020, MLQA: Evaluating cross-lingual extractive question answering, evaluation script"
@@ -213,7 +181,10 @@ NORMALIZERS: Mapping[str, Normalizer] = {
                 ("' for ’ ‘ ʼ", lambda text: text.translate(_APOSTROPHES)),
                 ("a blank for l' and d' where a word begins", lambda text: _ELIDED.sub(" ", text)),
                 _BLANK_ALL,
-                ("delete the words le, la, les, un, une, des, du, au, aux and collapse white space", _without_french_words),
+                (
+                    "delete the words le, la, les, un, une, des, du, au, aux and collapse white space",
+                    lambda text: " ".join(word for word in text.split() if word not in _FRENCH_WORDS),
+                ),
             ),
             frozen=False,
         ),

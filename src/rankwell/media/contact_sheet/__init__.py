@@ -5,17 +5,15 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from rankwell.media.contact_sheet.details import Sheet as Sheet
-from rankwell.media.contact_sheet.details import State as State
 from rankwell.media.contact_sheet.details import Tile as Tile
 from rankwell.media.contact_sheet.details import picture_columns as picture_columns
 from rankwell.media.contact_sheet.details import pictured as pictured
 from rankwell.media.contact_sheet.details import sheets_of as sheets_of
-from rankwell.media.contact_sheet.drawing import Theme as Theme
 from rankwell.media.contact_sheet.drawing import draw_sheet as draw_sheet
 from rankwell.store import write_bytes
 
 
-def write_sheets(directory: Path, sheets: Iterable[Sheet], *, theme: Theme = "light", width: int = 1200) -> list[Path]:
+def write_sheets(directory: Path, sheets: Iterable[Sheet]) -> list[Path]:
     """Draws each sheet into a PNG of its own and returns the files; one sheet at a time is in memory.
 
     Files are called by their place in the order and the query's id, of which letters that not every file system takes become `_`.
@@ -24,5 +22,5 @@ def write_sheets(directory: Path, sheets: Iterable[Sheet], *, theme: Theme = "li
     for place, sheet in enumerate(sheets, 1):
         safe = re.sub(r"[^A-Za-z0-9.-]+", "_", sheet.name).strip("._-")[:80]
         paths.append(directory / f"{place:03d}{'_' if safe else ''}{safe}.png")
-        write_bytes(paths[-1], draw_sheet(sheet, theme=theme, width=width))
+        write_bytes(paths[-1], draw_sheet(sheet))
     return paths

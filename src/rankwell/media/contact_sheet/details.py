@@ -2,13 +2,12 @@
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
 from rankwell.core.tables import sort_ids
-from rankwell.media.images import Thumbnail, Thumbnails, data_uri
+from rankwell.media.images import Thumbnails, data_uri
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -39,12 +38,11 @@ class Tile(NamedTuple):
     note: str = ""
 
 
-@dataclass(frozen=True)
-class Sheet:
+class Sheet(NamedTuple):
     """A query with its results in order of rank; ranks may leave some out (the first five, then the first right one).
 
-    name: the query's id, by which the file is called. title: what is asked, an id or a text. facts: lines below the title.
-    query: its tile, where the query is a picture. score: what the tiles' scores are. empty: what to say where there are no tiles.
+    name: the query's id, by which the file is called. title: its id or text. lines: below the title. query: its tile, where the
+    query is a picture. score: the meaning of the tiles' scores. empty: shown where there are no tiles.
     """
 
     name: str
@@ -56,8 +54,7 @@ class Sheet:
     empty: str = "no results"
 
 
-@dataclass(frozen=True)
-class _Row:
+class _Row(NamedTuple):
     """One result of one query; rank None was not retrieved."""
 
     item: str
@@ -76,22 +73,10 @@ class _Row:
         """Whether it is relevant and its score high enough."""
         return self.state == "relevant" and not self.is_below
 
-    @property
-    def tie(self) -> str:
-        """The other possible ranks of the row, "" where its rank is the only one."""
-        ranks = self.detail.get("ranks")
-        return f", tied for {ranks[0]}–{ranks[1]}" if ranks else ""
-
-    def keywords(self, kind: str) -> list[str]:
-        """Keywords `found` or `missing`, of all groups in their order."""
-        groups: Mapping[str, Mapping[str, list[str]]] = self.detail.get("groups", {})
-        return [*self.detail.get(kind, ()), *(label for each in groups.values() for label in each.get(kind, ()))]
-
-    def required(self) -> list[str]:
-        """All keywords of the query, by group."""
-        groups: Mapping[str, Mapping[str, list[str]]] = self.detail.get("groups", {})
-        named = [label for each in groups.values() for kind in ("found", "missing") for label in each.get(kind, ())]
-        return [*self.detail.get("found", ()), *self.detail.get("missing", ()), *named]
+    def keywords(self, *kinds: str) -> list[str]:
+        """The keywords `found` or `missing`, of all groups in their order."""
+        holders = (self.detail, *self.detail.get("groups", {}).values())
+        return [label for each in holders for kind in kinds for label in each.get(kind, ())]
 
     def tile(self, pictures: Thumbnails) -> Tile:
         """The result as it is drawn: what is relevant but below the least score is drawn as wrong."""
@@ -123,29 +108,37 @@ def sheets_of(
     queries: Sequence[tuple[str, str]] | None = None,
     score: str = "similarity",
 ) -> Iterator[Sheet]:
-    """A sheet for each run and query: its first results, then the first right one wherever it stands.
+    """A sheet for each run and query: its first results, then the first right one at any rank.
 
-    details: columns as details.parquet has them. Of `detail`, a JSON object, `found` and `missing` (lists of keywords) or
-    `groups` (group -> both), `label`, `match`, `note`, `reasons` and `ranks` (the
-    first and last rank that a tie leaves open) are shown. pictures: of the items, and of queries that are
-    items. titles: query -> its text, where the id does not state it. lines: (run, query) -> lines below the title, before
-    that of the number of right results. queries: the (run, query) to draw, in that order; by default all, in the order of rows.
+    details: the columns of details.parquet. Of `detail`, a JSON object, `found` and `missing` (lists of keywords) or `groups`
+    (group -> both), `label`, `match`, `note`, `reasons` and `ranks` (the first and last rank that a tie leaves open) are shown.
+    pictures: of the items, and of queries that are items. titles: query -> its text, where the id does not state it. lines:
+    (run, query) -> lines below the title, before that of the number of right results. queries: the (run, query) to draw, in that
+    order; by default all, in the order of rows.
     """
     rows = _rows(details)
     several, items = len({run for run, _ in rows}) > 1, set(details["item"])
     for run, query in rows if queries is None else queries:
         listed = sorted(rows.get((run, query), ()), key=lambda row: (row.rank is None, row.rank or 0))
-        retrieved = [row for row in listed if row.rank is not None and row.state != "junk"]
-        shown = retrieved[:first]
-        later = next((row for row in retrieved[first:] if row.is_right), None)
-        texts = [*([run] if several else []), *(lines or {}).get((run, query), ()), *_lines(listed, shown)]
-        tile = None
-        if query in pictures or query in items:
-            own = pictures[query]
-            tile = Tile(query, "query", own.image, own.problem)
+        shown = [row for row in listed if row.rank is not None and row.state != "junk"][:first]
         tiles = [row.tile(pictures) for row in shown]
-        if later is not None and not any(row.is_right for row in shown):
-            tiles.append(later.tile(pictures)._replace(note=f"the first right one{later.tie}"))
+        right, best = sum(row.is_right for row in shown), next((row for row in listed if row.is_right and row.rank), None)
+        place = where = ""
+        if best is not None:
+            tied: Sequence[int] = best.detail.get("ranks") or ()
+            place = f", tied for {tied[0]}–{tied[1]}" if tied else ""
+            where = f" · the first right one at rank {f'{tied[0]}–{tied[1]}, tied' if tied else best.rank}"
+            if not right:
+                tiles.append(best.tile(pictures)._replace(note=f"the first right one{place}"))
+        # A row that has all keywords, or none, has them in their own order.
+        whole = sorted(listed, key=lambda row: bool(row.keywords("found")) and bool(row.keywords("missing")))
+        required = dict.fromkeys(label for row in whole for label in row.keywords("found", "missing"))
+        counted = f"{right} of the first {len(shown)} right" if shown else "nothing retrieved"
+        texts = [*([run] if several else []), *(lines or {}).get((run, query), ())]
+        texts += [f"asks for {', '.join(required)}"] if required else []
+        texts.append(f"{counted} · {sum(row.state == 'relevant' for row in listed)} relevant{where}")
+        is_picture = query in pictures or query in items
+        tile = Tile(query, "query", pictures[query].image, pictures[query].problem) if is_picture else None
         name = f"{run} {query}" if several else query
         yield Sheet(name, (titles or {}).get(query, query), tuple(tiles), tuple(texts), tile, score)
 
@@ -158,26 +151,22 @@ def picture_columns(
     `thumbnail` is a JPEG in a `data:` address of `width` x `height` pixels, the longer side 160 at most; where there is none,
     `problem` says why in a few words. queries: those that are pictures themselves; one without a file has no row.
     """
-    shown: set[str] = set()
+    shown = {query for query in queries if query in pictures}
     for found in _rows(details).values():
         ranked = [(row.rank, row) for row in found if row.rank is not None]
         shown |= {row.item for rank, row in ranked if rank <= first}
-        best = min(((rank, row.item) for rank, row in ranked if row.is_right), default=None)
-        shown |= set() if best is None else {best[1]}
-    columns: dict[str, list[Any]] = {name: [] for name in ("item", "thumbnail", "width", "height", "problem")}
-    for item in sort_ids(shown | {query for query in queries if query in pictures}):
-        for name, cell in zip(columns, (item, *_drawn(pictures[item])), strict=True):
-            columns[name].append(cell)
-    return columns
-
-
-def _drawn(small: Thumbnail) -> tuple[str | None, int | None, int | None, str | None]:
-    """The address of a picture with its width and height, or why there is none."""
-    if small.image is None:
-        return None, None, None, small.problem
-    share = min(1.0, _LONGEST / max(small.image.size))
-    width, height = (max(1, round(side * share)) for side in small.image.size)
-    return data_uri(small.image, longest=_LONGEST), width, height, None
+        shown |= {item for _, item in sorted((rank, row.item) for rank, row in ranked if row.is_right)[:1]}
+    rows: list[tuple[str, str | None, int | None, int | None, str | None]] = []
+    for item in sort_ids(shown):
+        image, problem = pictures[item]
+        if image is None:
+            rows.append((item, None, None, None, problem))
+            continue
+        share = min(1.0, _LONGEST / max(image.size))
+        width, height = (max(1, round(side * share)) for side in image.size)
+        rows.append((item, data_uri(image, longest=_LONGEST), width, height, None))
+    names = ("item", "thumbnail", "width", "height", "problem")
+    return {name: [row[place] for row in rows] for place, name in enumerate(names)}
 
 
 def pictured(queries: Columns, pictures: Mapping[str, Any]) -> dict[str, Any]:
@@ -190,36 +179,13 @@ def pictured(queries: Columns, pictures: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _rows(details: Columns) -> dict[tuple[str, str], list[_Row]]:
+    """(run, query) -> the rows of a result."""
     found: dict[tuple[str, str], list[_Row]] = {}
     items = details["item"]
-    for run, query, item, rank, score, state, detail in zip(
-        details["run"],
-        details["query"],
-        items,
-        details["rank"],
-        details["score"],
-        details["state"],
-        details.get("detail", [None] * len(items)),
-        strict=True,
-    ):
+    columns = [details[name] for name in ("run", "query", "item", "rank", "score", "state")]
+    for run, query, item, rank, score, state, detail in zip(*columns, details.get("detail", [None] * len(items)), strict=True):
         known: Mapping[str, Any] = json.loads(detail) if detail else {}
         number = None if rank is None or np.isnan(rank) else int(rank)
         value = None if score is None or np.isnan(score) else float(score)
         found.setdefault((run, query), []).append(_Row(item, number, value, state, known))
     return found
-
-
-def _lines(listed: Sequence[_Row], shown: Sequence[_Row]) -> list[str]:
-    """The keywords of the query, and the number of right results."""
-    # A row that has all keywords, or none, has them in their own order.
-    whole = sorted(listed, key=lambda row: bool(row.keywords("found")) and bool(row.keywords("missing")))
-    required = dict.fromkeys(label for row in whole for label in row.required())
-    relevant = sum(row.state == "relevant" for row in listed)
-    right = sum(row.is_right for row in shown)
-    best = next((row for row in listed if row.is_right and row.rank is not None), None)
-    counted = f"{right} of the first {len(shown)} right" if shown else "nothing retrieved"
-    ranks = [] if best is None else best.detail.get("ranks") or [best.rank]
-    place = f"{ranks[0]}–{ranks[1]}, tied" if len(ranks) > 1 else f"{ranks[0]}" if ranks else ""
-    where = f" · the first right one at rank {place}" if place else ""
-    lines = [f"asks for {', '.join(required)}"] if required else []
-    return [*lines, f"{counted} · {relevant} relevant{where}"]

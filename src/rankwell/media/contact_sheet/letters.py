@@ -1,6 +1,7 @@
 """Text on pictures with the font that Pillow carries: the same on every machine, wrapped, no boxes for letters it lacks."""
 
 import unicodedata
+from collections.abc import Callable
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -10,25 +11,12 @@ if TYPE_CHECKING:
 _INSTEAD = dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2212", "-") | {"\u00a0": " ", "×": "x", "ß": "ss", "æ": "ae", "œ": "oe"}
 
 
-class _Mark(NamedTuple):
-    """An accent, made of a sign that the font has: its size beside that of the letter, and whether it hangs below."""
-
-    sign: str
-    size: float = 1.0
-    below: bool = False
-
-
+_BELOW = "\u0327"
 _MARKS = {
-    "\u0300": _Mark("`"),
-    "\u0301": _Mark("´"),
-    "\u0302": _Mark("^", 0.55),
-    "\u0303": _Mark("~", 0.65),
-    "\u0304": _Mark("-", 0.9),
-    "\u0307": _Mark("."),
-    "\u0308": _Mark("..", 0.85),
-    "\u030a": _Mark("°", 0.8),
-    "\u0327": _Mark(",", 0.7, below=True),
+    **{"\u0300": ("`", 1.0), "\u0301": ("´", 1.0), "\u0302": ("^", 0.55), "\u0303": ("~", 0.65), "\u0304": ("-", 0.9)},
+    **{"\u0307": (".", 1.0), "\u0308": ("..", 0.85), "\u030a": ("°", 0.8), _BELOW: (",", 0.7)},
 }
+"""Accent -> the sign of the font that it is made of, and its size beside that of the letter."""
 
 
 @cache
@@ -102,21 +90,16 @@ class Letters:
         broken = self._broken(text, width)
         if len(broken) <= lines:
             return broken
-        low, high = 0, len(text) // 2
-        while low < high:  # as many letters on both sides as fit
-            middle = (low + high + 1) // 2
-            kept = f"{text[:middle]}…{text[-middle:]}"
-            low, high = (middle, high) if len(self._broken(kept, width)) <= lines else (low, middle - 1)
-        return self._broken(f"{text[:low]}…{text[len(text) - low :]}", width)[:lines]
+
+        def _kept(size: int) -> list[str]:
+            return self._broken(f"{text[:size]}…{text[len(text) - size :]}", width)
+
+        return _kept(_most(0, len(text) // 2, lambda size: len(_kept(size)) <= lines))[:lines]
 
     def _broken(self, text: str, width: float) -> list[str]:
         lines, rest = list[str](), " ".join(text.split(" ")).strip()
         while rest and self.width(rest) > width:
-            low, high = 1, len(rest)
-            while low < high:
-                middle = (low + high + 1) // 2
-                low, high = (middle, high) if self.width(rest[:middle].rstrip()) <= width else (low, middle - 1)
-            cut = self._break(rest, low)
+            cut = self._break(rest, _most(1, len(rest), lambda size, rest=rest: self.width(rest[:size].rstrip()) <= width))
             lines.append(rest[:cut].rstrip())
             rest = rest[cut:].lstrip()
         return [*lines, rest] if rest or not lines else lines
@@ -138,18 +121,25 @@ class Letters:
         for shift in (0, max(1, self._size // 24)) if bold else (0,):
             canvas.text((x + shift, y), line.signs, fill=colour, font=self._font, anchor="ls")
             for position, marks in line.accents:
-                self._accent(canvas, (x + shift, y), line.signs, position, marks, colour)
+                self._accent(canvas, (x + shift, y), line.signs[: position + 1], marks, colour)
 
-    def _accent(
-        self, canvas: "ImageDraw", origin: tuple[float, float], signs: str, position: int, marks: str, colour: str
-    ) -> None:
-        left, top, right, bottom = _ink(signs[position], self._size)
-        middle = origin[0] + self._font.getlength(signs[:position]) + (left + right) / 2
+    def _accent(self, canvas: "ImageDraw", origin: tuple[float, float], signs: str, marks: str, colour: str) -> None:
+        """Draws accents on the last of the signs."""
+        left, top, right, bottom = _ink(signs[-1], self._size)
+        middle = origin[0] + self._font.getlength(signs[:-1]) + (left + right) / 2
         gap = max(1, self._size // 14)
-        for each in marks:
-            mark = _MARKS[each]
-            size = max(4, round(self._size * mark.size))
-            ink = _ink(mark.sign, size)
-            y = bottom + 1 - ink[1] if mark.below else top - gap - ink[3]
-            canvas.text((middle - (ink[0] + ink[2]) / 2, origin[1] + y), mark.sign, fill=colour, font=_font(size), anchor="ls")
-            top -= 0 if mark.below else gap + ink[3] - ink[1]
+        for mark in marks:
+            sign, share = _MARKS[mark]
+            size = max(4, round(self._size * share))
+            ink = _ink(sign, size)
+            y = bottom + 1 - ink[1] if mark == _BELOW else top - gap - ink[3]
+            canvas.text((middle - (ink[0] + ink[2]) / 2, origin[1] + y), sign, fill=colour, font=_font(size), anchor="ls")
+            top -= 0 if mark == _BELOW else gap + ink[3] - ink[1]
+
+
+def _most(low: int, high: int, fits: Callable[[int], bool]) -> int:
+    """The largest size that fits, by bisection."""
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if fits(middle) else (low, middle - 1)
+    return low

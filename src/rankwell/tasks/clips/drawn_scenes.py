@@ -12,22 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from rankwell.core.registry import suggest
 from rankwell.errors import BadInput
-from rankwell.tasks.clips.drawn_canvas import (
-    BEHAVIOURS,
-    FARTHEST,
-    FINE,
-    HEIGHT,
-    NEAREST,
-    OBJECTS,
-    RELATIONS,
-    ROAD_USERS,
-    WIDTH,
-    Actor,
-    Canvas,
-    Scene,
-    View,
-    shade,
-)
+from rankwell.tasks.clips.drawn_canvas import FARTHEST, FIGURES, FINE, HEIGHT, NEAREST, WIDTH, Actor, Canvas, Scene, View, shade
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -61,16 +46,11 @@ def draw_frame(scene: Scene, time: float = 0.0) -> "Image":
     draw_ground(canvas, scene, _chance(scene, "ground"), time)
     things = surroundings(scene, _chance(scene, "surroundings"), time)
     for actor in _actors(scene, _chance(scene, "actors"), time):
-        things.append((actor.depth, lambda canvas, actor=actor: _draw_actor(canvas, actor)))
+        things.append((actor.depth, lambda canvas, actor=actor: canvas.road_user(actor)))
     for _, draw in sorted(things, key=lambda thing: -thing[0]):
         draw(canvas)
     draw_light(canvas, scene, _chance(scene, f"light {time}"))
     return canvas.image.resize((WIDTH, HEIGHT), Resampling.BOX)
-
-
-def _draw_actor(canvas: Canvas, actor: Actor) -> None:
-    ROAD_USERS[actor.kind](canvas, actor)
-    canvas.shine_on(actor)
 
 
 def _chance(scene: Scene, part: str) -> Random:
@@ -89,11 +69,11 @@ def _view(scene: Scene, random: Random, time: float) -> View:
 
 def _actors(scene: Scene, random: Random, time: float) -> list[Actor]:
     """The road users at a time between -1 and 1."""
-    behaviours, relations = scene.labels.get(BEHAVIOURS, ()), scene.labels.get(RELATIONS, ())
+    behaviours, relations = scene.labels.get("pv_actor_behavior", ()), scene.labels.get("pv_spatial_relation", ())
     found: list[Actor] = []
-    for place, kind in enumerate(scene.labels.get(OBJECTS, ())):
-        if kind not in ROAD_USERS:
-            raise BadInput(f"scene {scene.id!r}: {kind!r} cannot be drawn; {suggest(kind, ROAD_USERS)}")
+    for place, kind in enumerate(scene.labels.get("pv_object_type", ())):
+        if kind not in FIGURES:
+            raise BadInput(f"scene {scene.id!r}: {kind!r} cannot be drawn; {suggest(kind, FIGURES)}")
         behaviour = behaviours[min(place, len(behaviours) - 1)] if behaviours else "stationary"
         relation = relations[min(place, len(relations) - 1)] if relations else "corridor front"
         lane = 3.5 if relation.startswith("right") else -3.5 if relation.startswith("left") else 0.0
@@ -194,14 +174,14 @@ def _house(side: int, depth: float, length: float, random: Random, *, lit: bool)
                 glass = "#ffd98a" if lit and lamps[(storey * 7 + window) % 60] else "#5f6d78"
                 canvas.wall((x, x), (start, start + 1.1), (storey * 3 + 1.1, storey * 3 + 2.4), glass)
                 if lit and glass == "#ffd98a":
-                    canvas.glow(x, start + 0.5, storey * 3 + 1.7, 0.5, glass)
+                    canvas.glow(Actor("window", x, start + 0.5), 0, storey * 3 + 1.7, 0.5, glass)
 
     return _draw
 
 
 def _tree(x: float, depth: float, random: Random) -> Callable[[Canvas], None]:
     high, leaves = random.uniform(4, 8), random.choice(("#4f7a4a", "#5f8a4d", "#47705a"))
-    actor = Actor("tree", x, max(depth, 4.0), 0, False, leaves, 0)
+    actor = Actor("tree", x, max(depth, 4.0))
 
     def _draw(canvas: Canvas) -> None:
         canvas.box(actor, (-0.18, 0.18), (0, high * 0.5), "#6b5442")
@@ -212,11 +192,11 @@ def _tree(x: float, depth: float, random: Random) -> Callable[[Canvas], None]:
 
 def _lantern(x: float, depth: float) -> Callable[[Canvas], None]:
     def _draw(canvas: Canvas) -> None:
-        actor = Actor("lantern", x, max(depth, 4.0), 0, False, "", 0)
+        actor = Actor("lantern", x, max(depth, 4.0))
         arm = -1.6 if x > 0 else 1.6
         canvas.line(actor, [(0, 0), (0, 7), (arm, 7.2)], 0.14, "#565c62")
         canvas.box(actor, (min(arm, 0), max(arm, 0)), (7.0, 7.2), "#565c62")
-        canvas.glow(x + arm, actor.depth, 7.0, 0.8)
+        canvas.glow(actor, arm, 7.0, 0.8)
 
     return _draw
 
@@ -239,7 +219,7 @@ def _tunnel(canvas: Canvas) -> None:
         for x in (-3.4, 3.4):
             corners = [canvas.at(x + dx, depth + dd, 5.15) for dx, dd in ((-0.25, 0), (0.25, 0), (0.25, 3), (-0.25, 3))]
             canvas.pen.polygon(corners, fill="#ffe9b0")
-            canvas.glow(x, depth + 1, 5.15, 0.5)
+            canvas.glow(Actor("lamp", x, depth + 1), 0, 5.15, 0.5)
 
 
 def draw_light(canvas: Canvas, scene: Scene, random: Random) -> None:
