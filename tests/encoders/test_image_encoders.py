@@ -15,12 +15,11 @@ import pytest
 from PIL import Image
 
 from rankwell import cli
-from rankwell.encoders import IMAGE_ENCODERS, ImageSettings, Pixels, load_image_encoder, parse_size
+from rankwell.encoders import IMAGE_ENCODERS, ImageSettings, Pixels, load_image_encoder
 from rankwell.encoders.runs import encode_images
 from rankwell.errors import BadInput, BadUsage, MissingExtra, NothingToEvaluate, UnknownName
 from rankwell.io.matrices import read_embeddings
 from rankwell.media.images import read_picture
-from rankwell.tasks.instances.commands.encode_images import ImageEncodingOptions
 from rankwell.tasks.instances.commands.encode_images import images as encode_command
 
 MEAN, STD = np.array([0.485, 0.456, 0.406]), np.array([0.229, 0.224, 0.225])
@@ -114,14 +113,14 @@ def test_an_onnx_network_of_fixed_sides_gives_what_its_arithmetic_gives(photos, 
     network = Network(tmp_path / "n.onnx", shape=("n", 3, 6, 8))
     expected = network.of(np.stack([pixels(Image.open(path)) for path in photos]))
 
-    raw = load_image_encoder(f"onnx:{network.path}", ImageSettings(output="descriptor", normalize=False, batch_size=2))
-    unit_length = load_image_encoder(str(network.path), ImageSettings(output="classes"))
+    raw = load_image_encoder(f"onnx:{network.path}", ImageSettings(output_name="descriptor", normalize=False, batch_size=2))
+    unit_length = load_image_encoder(str(network.path), ImageSettings(output_name="classes"))
 
     assert raw(photos).dtype == np.float32
     assert np.allclose(raw(photos), expected, rtol=1e-5, atol=1e-4)
     assert np.allclose(unit_length(photos), -unit(expected), atol=1e-5)
     assert raw.batch_size == 2
-    assert raw.describe()["output"] == "descriptor"
+    assert raw.description["output"] == "descriptor"
 
 
 def test_an_onnx_network_of_free_sides_takes_every_picture_as_large_as_it_is(tmp_path: Path):
@@ -203,14 +202,14 @@ def test_any_other_onnx_network_is_refused(photos, tmp_path: Path):
 
     for model, settings, error, wanted in (
         (f"onnx:{network.path}", {}, BadUsage, "has the outputs descriptor, classes; name the one to take with --output-name"),
-        (f"onnx:{network.path}", {"output": "clases"}, UnknownName, "did you mean 'classes'"),
-        (f"onnx:{network.path}", {"output": "classes", "size": (9, 9)}, BadUsage, "takes 8 x 6 pixels, not 9 x 9"),
-        (f"onnx:{network.path}", {"output": "classes", "longest": 9}, BadUsage, "longest side"),
-        (f"onnx:{network.path}", {"output": "classes", "weights": Path("w.pt")}, BadUsage, "does not use weights"),
+        (f"onnx:{network.path}", {"output_name": "clases"}, UnknownName, "did you mean 'classes'"),
+        (f"onnx:{network.path}", {"output_name": "classes", "size": (9, 9)}, BadUsage, "takes 8 x 6 pixels, not 9 x 9"),
+        (f"onnx:{network.path}", {"output_name": "classes", "longest": 9}, BadUsage, "longest side"),
+        (f"onnx:{network.path}", {"output_name": "classes", "weights": Path("w.pt")}, BadUsage, "does not use weights"),
         (f"onnx:{network.path}", {"device": "tpu"}, UnknownName, "'cpu' or 'cuda'"),
         (f"onnx:{tmp_path}/text.onnx", {}, BadInput, "not a readable ONNX network"),
         (f"onnx:{tmp_path}/none.onnx", {}, BadInput, "no such file"),
-        (f"onnx:{flat.path}", {"output": "classes"}, BadInput, "expected floats"),
+        (f"onnx:{flat.path}", {"output_name": "classes"}, BadInput, "expected floats"),
         (f"onnx:{tmp_path}/two.onnx", {}, BadInput, "takes a, b"),
         ("onnx:", {}, BadUsage, "onnx:network.onnx"),
         ("resnet151-im:x/y.onnx", {}, UnknownName, "did you mean 'resnet152-im'"),
@@ -232,17 +231,17 @@ def test_an_onnx_network_that_gives_a_map_of_features_is_refused_at_once(photos,
 
 def test_weights_beside_an_onnx_file_are_part_of_its_hash(photos, tmp_path: Path):
     whole = Network(tmp_path / "n.onnx", shape=("n", 3, 6, 8), outside=True)
-    before, first = (tmp_path / "n.onnx").read_bytes(), load_image_encoder(str(whole.path), ImageSettings(output="classes"))
-    described, vectors = first.describe(), first(photos)
+    before, first = (tmp_path / "n.onnx").read_bytes(), load_image_encoder(str(whole.path), ImageSettings(output_name="classes"))
+    described, vectors = first.description, first(photos)
 
     # The library puts new weights behind those that are there.
     (tmp_path / "n.onnx.data").unlink()
     Network(tmp_path / "n.onnx", shape=("n", 3, 6, 8), outside=True, seed=4)
-    second = load_image_encoder(str(whole.path), ImageSettings(output="classes"))
+    second = load_image_encoder(str(whole.path), ImageSettings(output_name="classes"))
 
     assert (tmp_path / "n.onnx").read_bytes() == before
     assert not np.allclose(second(photos), vectors)
-    assert second.describe()["model_hash"] != described["model_hash"]
+    assert second.description["model_hash"] != described["model_hash"]
 
 
 def test_without_onnxruntime_the_message_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch):
@@ -265,15 +264,16 @@ def test_pixels_are_scaled_shifted_and_ordered_as_configured(tmp_path: Path):
 
 
 def test_sizes_and_settings_that_are_none_are_refused():
-    assert parse_size("224x112") == (224, 112)
-    assert parse_size("original") == "original"
+    assert ImageSettings(size="224x112").size == (224, 112)
+    assert ImageSettings(size="original").size == "original"
     for text in ("224", "x", "224x", "-1x3", "big"):
         with pytest.raises(BadUsage, match="as 224x224, or original"):
-            parse_size(text)
+            ImageSettings(size=text)
     for given in (
         {"size": (0, 3)},
         {"batch_size": 0},
         {"std": (1.0, 0.0, 1.0)},
+        {"std": "1,2,x"},
         {"mean": (1.0,)},
         {"size": (2, 2), "longest": 3},
     ):
@@ -334,7 +334,7 @@ def test_a_torch_network_with_a_state_dict_gives_what_its_arithmetic_gives(photo
     settings = {"weights": weights, "size": (8, 6), "device": "cpu"}
 
     plain = load_image_encoder(f"torch:{name}:Tiny", ImageSettings(**settings, normalize=False))(photos)
-    named = load_image_encoder(f"torch:{name}:made", ImageSettings(**settings, output="classes"))(photos)
+    named = load_image_encoder(f"torch:{name}:made", ImageSettings(**settings, output_name="classes"))(photos)
 
     assert np.allclose(plain, expected, rtol=1e-4, atol=1e-4)
     assert np.allclose(named, -unit(expected), atol=1e-5)
@@ -351,7 +351,7 @@ def test_a_torch_network_takes_pictures_of_any_size_and_gives_the_first_of_sever
     encoder = load_image_encoder(network, ImageSettings(device="cpu", normalize=False))
     found = encoder([tmp_path / "0.png", tmp_path / "1.png"])
 
-    inner = encoder._network.inner
+    inner = network.inner
     means = np.stack([pixels(image).mean(axis=(1, 2)) for image in images])
     assert np.allclose(found, means @ inner.weight.detach().numpy().T + inner.bias.detach().numpy(), atol=1e-5)
 
@@ -381,7 +381,7 @@ def test_checkpoints_of_torch_are_read_and_weights_of_others_are_not(photos, tin
         return load_image_encoder(f"torch:{name}:Tiny", ImageSettings(weights=tmp_path / file, size=(8, 6), device="cpu"))
 
     assert np.array_equal(load("run.pt")(photos), load("w.pt")(photos))
-    assert load("run.pt").describe()["weights_hash"] == load("w.pt").describe()["weights_hash"]
+    assert load("run.pt").description["weights_hash"] == load("w.pt").description["weights_hash"]
     for file, wanted in (
         ("part.pt", "inner.bias"),
         ("list.pt", "holds a list"),
@@ -430,7 +430,7 @@ def test_anything_but_a_network_of_torch_is_refused(photos, tiny):
     ):
         with pytest.raises(BadUsage, match=wanted):
             load_image_encoder(model)
-    settings = ImageSettings(output="classes", device="cpu", size=(8, 6), weights=tiny[1])
+    settings = ImageSettings(output_name="classes", device="cpu", size=(8, 6), weights=tiny[1])
     with pytest.raises(BadUsage, match="gives no mapping"):
         load_image_encoder(f"torch:{tiny[0]}:Tiny", settings)(photos)
 
@@ -460,7 +460,7 @@ def test_encoding_that_is_refused_leaves_nothing_behind(tmp_path: Path):
     try:
         with pytest.raises(BadUsage, match="expected"):
             encode_command(
-                str(tmp_path / "images"), output=tmp_path / "b.npy", model="odd_vectors:flat", options=ImageEncodingOptions()
+                str(tmp_path / "images"), output=tmp_path / "b.npy", model="odd_vectors:flat", settings=ImageSettings()
             )
     finally:
         sys.path.remove(str(tmp_path))
@@ -507,7 +507,7 @@ def test_clip_of_sentence_transformers_gives_what_transformers_gives(photos, cli
 
     assert np.allclose(encoder(photos), expected, atol=1e-4)
     assert np.allclose(normalized(photos), unit(expected), atol=1e-4)
-    assert encoder.describe()["model_hash"].startswith("sha256:")
+    assert encoder.description["model_hash"].startswith("sha256:")
 
 
 def test_a_model_of_texts_alone_is_refused(monkeypatch: pytest.MonkeyPatch):
@@ -588,11 +588,11 @@ def test_odd_pictures_are_converted_or_listed_and_stop_nothing(photos, tmp_path:
     )
 
     assert list(found.embeddings.ids) == [name for name, readable in known.items() if readable]
-    assert {each.id for each in found.report.failures} == {name for name, readable in known.items() if not readable}
-    for failure in found.report.failures:
+    assert {each.id for each in found.failures} == {name for name, readable in known.items() if not readable}
+    for failure in found.failures:
         assert failure.id in failure.message
-    assert found.report.seconds.shape == (found.embeddings.n,)
-    assert (found.report.seconds > 0).all()
+    assert found.seconds.shape == (found.embeddings.n,)
+    assert (found.seconds > 0).all()
     assert steps[-1] == (len(paths), len(paths))
     assert np.linalg.norm(found.embeddings.vectors, axis=1) == pytest.approx(np.ones(found.embeddings.n), abs=1e-6)
 
@@ -652,9 +652,9 @@ def test_a_killed_run_goes_on_and_leaves_the_same_vectors(photos, tmp_path: Path
     found = encode_images(ids(photos), photos, load_image_encoder(rest, settings), cache=tmp_path / "c")
 
     assert rest.asked == [["2.png", "3.png"], ["4.png"]]
-    assert (found.report.cached, found.report.computed) == (2, 3)
+    assert (found.cached, found.computed) == (2, 3)
     assert np.array_equal(found.embeddings.vectors, whole.embeddings.vectors)
-    assert (found.report.seconds > 0).all()
+    assert (found.seconds > 0).all()
 
 
 def test_vectors_are_kept_by_content_whatever_a_file_is_called(photos, tmp_path: Path):
@@ -667,7 +667,7 @@ def test_vectors_are_kept_by_content_whatever_a_file_is_called(photos, tmp_path:
     encode_images(ids(moved), moved, load_image_encoder(other), cache=tmp_path / "c")
 
     assert (len(first.asked), len(second.asked), len(other.asked)) == (1, 0, 1)
-    assert again.report.cached == 5
+    assert again.cached == 5
     assert list(again.embeddings.ids) == ids(moved)
 
 
@@ -679,7 +679,7 @@ def test_a_damaged_file_of_the_cache_is_made_again(photos, tmp_path: Path):
 
     again = encode_images(ids(photos), photos, load_image_encoder(Means()), cache=tmp_path / "c")
 
-    assert (again.report.cached, again.report.computed) == (3, 2)
+    assert (again.cached, again.computed) == (3, 2)
     assert np.array_equal(again.embeddings.vectors, whole.embeddings.vectors)
 
 
@@ -691,7 +691,7 @@ def test_pictures_with_one_content_are_encoded_once_and_tie_exactly(photos):
     found = encode_images(ids(photos), photos, load_image_encoder(means, ImageSettings(batch_size=4)))
 
     assert means.asked == [["0.png", "1.png", "2.png"]]
-    assert found.report.computed == 3
+    assert found.computed == 3
     assert np.array_equal(found.embeddings.vectors[[0, 0]], found.embeddings.vectors[[3, 4]])
 
 
@@ -707,7 +707,7 @@ def test_one_picture_that_a_function_stumbles_over_is_listed_with_what_it_says(p
     found = encode_images(ids(photos), photos, load_image_encoder(fragile))
 
     assert list(found.embeddings.ids) == ["0.png", "4.png"]
-    messages = {each.id: each.message for each in found.report.failures}
+    messages = {each.id: each.message for each in found.failures}
     assert messages["1.png"] == f"{photos[1]}: ValueError: too odd"
     assert "not finite" in messages["2.png"]
     assert "zero" in messages["3.png"]

@@ -22,7 +22,7 @@ from rankwell.errors import BadInput, BadUsage
 from rankwell.evaluation.results import Results
 from rankwell.io.result_folder import read_results
 from rankwell.report import charts
-from rankwell.report.folder import content_of, write_folder
+from rankwell.report.folder import write_result
 from rankwell.report.page import MOST_QUERIES, MOST_RELEVANT, MOST_RESULTS, document, rounded, scripts
 from rankwell.tasks.runs.evaluation import evaluate
 
@@ -116,7 +116,7 @@ def made(folder: Path, n: int, *, runs: int = 2, depth: int = 30, ids: list[str]
 
 def keep(result: Results, folder: Path) -> None:
     """What `rankwell evaluate -o` writes, without its charts, which take most of the time."""
-    write_folder(folder, content_of(result, notes=result.notes), charts=False)
+    write_result(result, folder, notes=result.notes, charts=False)
 
 
 def page(folder: Path, **options: Any) -> Path:

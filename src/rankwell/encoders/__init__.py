@@ -1,14 +1,16 @@
 """Encoders: texts and pictures to vectors, one file per family. What every family has in common stands here."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any, Literal, Protocol, Self, TypeVar
+from typing import Annotated, Any, Literal, Protocol, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rankwell.core.kernels.workers import in_threads
+from rankwell.core.options import Option
 from rankwell.core.registry import Catalogue, suggest
 from rankwell.errors import BadUsage, UnknownName
 from rankwell.media.images import read_picture
@@ -83,68 +85,76 @@ def unit_length(vectors: NDArray[Any]) -> Singles:
     return (wide / np.where(lengths > 0, lengths, 1.0)[:, None]).astype(np.float32)
 
 
-class ImageEncoder(Protocol):
+@dataclass(frozen=True)
+class ImageEncoder:
     """Turns pictures into vectors: called with paths it gives (paths, d) float32, a vector per picture, in order.
 
-    Raises BadInput or any other exception where a picture cannot be read or encoded, BadUsage for errors of the encoder itself.
+    encode: paths -> anything of that shape. description: everything that determines the vectors, for the manifest: model and its
+    hash, preparation of pictures, versions. batch_size: pictures per call; which ones share a call may move the last bits of a
+    number. is_known: whether the description says all that decides the vectors, so that they may be kept for the next time.
+    A call raises BadInput or any other exception for a picture, BadUsage where the encoder gives anything but vectors.
     """
 
-    @property
-    def batch_size(self) -> int:
-        """Number of pictures per call."""
-        ...
-
-    @property
-    def is_known(self) -> bool:
-        """Whether `describe` says all that decides the vectors, so that they may be kept for the next time."""
-        ...
+    name: str
+    encode: Callable[[Sequence[Path]], Any]
+    description: Mapping[str, Any]
+    batch_size: int = 16
+    normalize: bool = False
+    is_known: bool = True
 
     def __call__(self, paths: Sequence[Path], /) -> Singles:
-        """The vectors of some pictures; which ones share a call may move the last bits of a number."""
-        ...
-
-    def describe(self) -> dict[str, Any]:
-        """Everything that determines the vectors, for the manifest: model and its hash, preparation of pictures, versions."""
-        ...
+        """(paths, d) the vectors of some pictures."""
+        return picture_vectors(self.encode(paths), len(paths), self.name, normalize=self.normalize)
 
 
-Size = tuple[int, int] | Literal["original"]
 Channels = Literal["RGB", "BGR"]
 
 
-def parse_size(text: str) -> Size:
-    """The size that a text names, `224x224` (width, height) or `original`. Raises BadUsage for any other text."""
-    width, times, height = text.partition("x")
-    if text == "original":
-        return text
-    if not times or not width.isdecimal() or not height.isdecimal():
-        raise BadUsage(f"size {text!r}; expected width and height in pixels, as 224x224, or original.")
-    return int(width), int(height)
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ImageSettings:
     """Settings of an encoder of pictures; None leaves a choice to the family, which refuses settings that it does not use.
 
-    size: (width, height) in pixels that every picture is scaled to, sides and all, without cropping; `original` keeps its own.
-    longest: pixels of the longer side at most, where a picture keeps its own size. mean, std: of the channels in the order of
-    `channels`, for values from 0 to 1; what is (value - mean) / std goes in. output: the output to take, by name. weights: file
-    of a state dict. normalize: vectors of length one. batch_size: pictures at a time. device: `cpu` or `cuda`.
-    Raises BadUsage for numbers that are none of these.
+    In Python size may be (width, height), mean and std tuples. Raises BadUsage for other numbers.
+
+    Parameters
+    ----------
+    size
+        What images are scaled to, sides and all, as 224x224, or original; by default as the model expects.
+    longest
+        Pixels of the longer side at most, where images keep their size.
+    mean
+        Means of the channels for values from 0 to 1; by default those of ImageNet, 0.485,0.456,0.406.
+    std
+        Standard deviations of the channels; by default those of ImageNet, 0.229,0.224,0.225.
+    channels
+        Order of the channels.
+    output_name
+        Output of the network to take, where it has several.
+    weights
+        File of a state dict, for torch.
+    normalize
+        Vectors of length one; by default so for networks, while functions and sentence-transformers are left as they are.
+    batch_size
+        Images at a time, 16 by default.
+    device
+        Where to compute, cpu or cuda.
     """
 
-    size: Size | None = None
+    size: Annotated[Any, Option(kind=str)] = None
     longest: int | None = None
-    mean: tuple[float, ...] | None = None
-    std: tuple[float, ...] | None = None
+    mean: Annotated[Any, Option(kind=str)] = None
+    std: Annotated[Any, Option(kind=str)] = None
     channels: Channels | None = None
-    output: str | None = None
+    output_name: str | None = None
     weights: Path | None = None
     normalize: bool | None = None
     batch_size: int | None = None
     device: str | None = None
 
     def __post_init__(self) -> None:
+        for name in ("size", "mean", "std"):
+            if isinstance(getattr(self, name), str):
+                object.__setattr__(self, name, _numbers(name, getattr(self, name)))
         sides = self.size if isinstance(self.size, tuple) else ()
         for name, value in (("batch size", self.batch_size), ("longest side", self.longest), *(("size", side) for side in sides)):
             if value is not None and value < 1:
@@ -162,6 +172,21 @@ class ImageSettings:
         for each in fields(self):
             if each.name not in names and getattr(self, each.name) is not None:
                 raise BadUsage(f"{family} does not use {each.name.replace('_', ' ')}; leave it out.")
+
+
+def _numbers(name: str, text: str) -> str | tuple[float, ...]:
+    """The numbers in the text of a setting. Raises BadUsage for any other text."""
+    if name != "size":
+        try:
+            return tuple(float(part) for part in text.split(","))
+        except ValueError as error:
+            raise BadUsage(f"--{name} {text!r}: expected three numbers, as 0.485,0.456,0.406.") from error
+    width, times, height = text.partition("x")
+    if text == "original":
+        return text
+    if not times or not width.isdecimal() or not height.isdecimal():
+        raise BadUsage(f"size {text!r}; expected width and height in pixels, as 224x224, or original.")
+    return int(width), int(height)
 
 
 @dataclass(frozen=True)
@@ -197,6 +222,12 @@ class Pixels:
         values = (values if self.channels == "RGB" else values[..., ::-1]) / np.float32(255)
         values = (values - np.array(self.mean, dtype=np.float32)) / np.array(self.std, dtype=np.float32)
         return np.ascontiguousarray(values.transpose(2, 0, 1))
+
+    def through(self, run: Callable[[Singles], Any], paths: Sequence[Path], batch: int = 0) -> NDArray[Any]:
+        """(paths, …) the outputs of a network; one that keeps the size of pictures gets each alone, others so many at a time."""
+        pictures = in_threads(self.read, paths)
+        step = 1 if self.size is None else batch or len(paths)
+        return np.concatenate([run(np.stack(pictures[start : start + step])) for start in range(0, len(paths), step)])
 
     def describe(self) -> dict[str, Any]:
         """Everything that determines the numbers, with Pillow's version."""

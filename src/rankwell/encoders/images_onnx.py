@@ -13,9 +13,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rankwell.core.kernels.workers import in_threads
 from rankwell.core.registry import suggest
-from rankwell.encoders import ImageSettings, Pixels, Singles, image_encoder, picture_vectors
+from rankwell.encoders import ImageEncoder, ImageSettings, Pixels, Singles, image_encoder
 from rankwell.errors import BadInput, BadUsage, MissingExtra, UnknownName
 from rankwell.store import Source
 
@@ -37,69 +36,53 @@ PRESETS = {
 }
 
 
-class OnnxImages:
+def _load(model: str, settings: ImageSettings, *, preset: str | None = None) -> ImageEncoder:
     """A network `(n, 3, height, width) -> (n, d)`, or `(n, height, width, 3)` where its file says so.
 
     Where the file fixes height and width, pictures are scaled to that and go in together; where it leaves them free and no size
     is given, every picture goes in alone as large as it is. Vectors have length one, unless `normalize` is False.
     Raises MissingExtra without onnxruntime; BadInput for a file without such a network, or with another one than the preset's.
     """
+    name = preset or "onnx"
+    if not model:
+        raise BadUsage(f"{name} is a network in a file; name it, as in {name}:network.onnx.")
+    settings.allow(name, *Pixels.SETTINGS, "output_name", "normalize", "batch_size", "device")
+    path, session = Path(model), _session(model, settings.device)
+    taken, output = _Input.of(session, path), _output(session, path, settings.output_name)
+    pixels = Pixels.of(settings, _size(path, taken, settings, preset))
+    expected = PRESETS[preset].dimensions if preset is not None and settings.output_name is None else None
+    normalize, batch_size = settings.normalize is not False, settings.batch_size or 16
 
-    is_known = True
+    def _run(pictures: Singles) -> Any:
+        # A batch of fixed size is filled with the last picture, whose copies are dropped.
+        batch = np.concatenate([pictures, *[pictures[-1:]] * (taken.batch - len(pictures))])
+        ready = batch.transpose(0, 2, 3, 1) if taken.channels_last else batch
+        found = session.run([output], {taken.name: np.ascontiguousarray(ready.astype(taken.dtype))})
+        return np.asarray(found[0])[: len(pictures)]
 
-    def __init__(self, path: str, settings: ImageSettings, *, preset: str | None = None) -> None:
-        self._name = preset or "onnx"
-        settings.allow(self._name, *Pixels.SETTINGS, "output", "normalize", "batch_size", "device")
-        self._path, self._session = Path(path), _session(path, settings.device)
-        self._input = _Input.of(self._session, self._path)
-        self._output = _output(self._session, self._path, settings.output)
-        self._pixels = Pixels.of(settings, _size(self._path, self._input, settings, preset))
-        self._normalize = settings.normalize is not False
-        self.batch_size = settings.batch_size or 16
-        self._wanted = None if preset is None or settings.output is not None else PRESETS[preset].dimensions
-        self._hash = _hash(self._path)
-
-    def __call__(self, paths: Sequence[Path], /) -> Singles:
-        """(paths, d) one vector per picture."""
-        pictures = in_threads(self._pixels.read, paths)
-        step = 1 if self._pixels.size is None else self._input.batch or len(paths)
-        parts = [self._run(pictures[start : start + step], step) for start in range(0, len(paths), step)]
-        found = picture_vectors(np.concatenate(parts), len(paths), str(self._path), normalize=self._normalize)
-        if self._wanted is not None and found.shape[1] != self._wanted:
+    def _encode(paths: Sequence[Path]) -> Any:
+        found = pixels.through(_run, paths, taken.batch)
+        if expected is not None and found.ndim > 1 and found.shape[1] != expected:
             raise BadUsage(
-                f"{self._path} gives {found.shape[1]} numbers for a picture, {self._name} has {self._wanted}; "
-                f"give the file of {self._name}, or say onnx:{self._path} for another network."
+                f"{path} gives {found.shape[1]} numbers for a picture, {name} has {expected}; "
+                f"give the file of {name}, or say onnx:{path} for another network."
             )
         return found
 
-    def _run(self, pictures: list[Singles], step: int) -> Any:
-        """The output for a batch; a batch of fixed size is filled with the last picture, whose copies are dropped."""
-        batch = np.stack([*pictures, *[pictures[-1]] * (step - len(pictures))])
-        ready = batch.transpose(0, 2, 3, 1) if self._input.channels_last else batch
-        found = self._session.run([self._output], {self._input.name: np.ascontiguousarray(ready.astype(self._input.dtype))})
-        return np.asarray(found[0])[: len(pictures)]
+    import onnxruntime
 
-    def describe(self) -> dict[str, Any]:
-        """The file's name and hash, what goes in and comes out, how pictures are prepared, and the versions."""
-        import onnxruntime
-
-        return {
-            "family": self._name,
-            "model": self._path.name,
-            "model_hash": self._hash,
-            "output": self._output,
-            "pixels": self._pixels.describe(),
-            "normalize": self._normalize,
-            "batch_size": self.batch_size,
-            "device": self._session.get_providers()[0],
-            "versions": {"onnxruntime": onnxruntime.__version__},
-        }
-
-
-def _load(model: str, settings: ImageSettings, *, preset: str | None = None) -> OnnxImages:
-    if not model:
-        raise BadUsage(f"{preset or 'onnx'} is a network in a file; name it, as in {preset or 'onnx'}:network.onnx.")
-    return OnnxImages(model, settings, preset=preset)
+    about = {
+        "family": name,
+        "model": path.name,
+        "model_hash": _hash(path),
+        "output": output,
+        "pixels": pixels.describe(),
+        "normalize": normalize,
+        "batch_size": batch_size,
+        "device": session.get_providers()[0],
+        "versions": {"onnxruntime": onnxruntime.__version__},
+    }
+    return ImageEncoder(str(path), _encode, about, batch_size, normalize)
 
 
 image_encoder("onnx")(_load)

@@ -3,86 +3,74 @@
 import hashlib
 import inspect
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from rankwell.core.catalogue import load_anything
-from rankwell.core.kernels.workers import in_threads
 from rankwell.core.registry import suggest
-from rankwell.encoders import ImageSettings, Pixels, Singles, image_encoder, picture_vectors
+from rankwell.encoders import ImageEncoder, ImageSettings, Pixels, Singles, image_encoder
 from rankwell.errors import BadInput, BadUsage, MissingExtra, UnknownName
 from rankwell.store import Source
 
 
-class TorchImages:
-    """A network `(n, 3, height, width) -> (n, d)` in evaluation mode.
+def _encoder(network: Any, name: str, settings: ImageSettings, source: Path | None) -> ImageEncoder:
+    """The encoder of a network in evaluation mode, with the weights of the settings."""
+    import torch
 
-    Where no size is given, every picture goes in alone as large as it is. Of a tuple the first part is taken,
-    of a mapping the part that `output` names. Vectors have length one, unless `normalize` is False; they are kept for the next
-    time only where the network comes from a file of code, `source`: what an object in memory was made with cannot be seen.
-    """
+    settings.allow("torch", *Pixels.SETTINGS, "output_name", "weights", "normalize", "batch_size", "device")
+    device = settings.device or ("cuda" if torch.cuda.is_available() else "cpu")
+    if settings.weights is not None:
+        _fill(network, settings.weights)
+    try:
+        network = network.to(device).eval()
+    except (RuntimeError, AssertionError) as error:
+        raise BadUsage(f"device {device!r}: {str(error).splitlines()[0]}; cpu is always there.") from error
+    pixels, output = Pixels.of(settings, None), settings.output_name
+    normalize, batch_size = settings.normalize is not False, settings.batch_size or 16
+    code = "" if source is None else _code(network, source)
 
-    def __init__(self, network: Any, name: str, settings: ImageSettings, *, source: Path | None = None) -> None:
-        settings.allow("torch", *Pixels.SETTINGS, "output", "weights", "normalize", "batch_size", "device")
-        import torch
-
-        self._name, self._output, self._weights = name, settings.output, settings.weights
-        self._device = settings.device or ("cuda" if torch.cuda.is_available() else "cpu")
-        if settings.weights is not None:
-            _fill(network, settings.weights)
-        self._network = _moved(network, self._device)
-        self._pixels = Pixels.of(settings, None)
-        self._normalize = settings.normalize is not False
-        self.batch_size = settings.batch_size or 16
-        self._code = "" if source is None else _code(network, source)
-        self.is_known = bool(self._code)
-
-    def __call__(self, paths: Sequence[Path], /) -> Singles:
-        """(paths, d) one vector per picture."""
-        pictures = in_threads(self._pixels.read, paths)
-        step = 1 if self._pixels.size is None else len(paths)
-        parts = [self._run(np.stack(pictures[start : start + step])) for start in range(0, len(paths), step)]
-        return picture_vectors(np.concatenate(parts), len(paths), self._name, normalize=self._normalize)
-
-    def _run(self, batch: Singles) -> Any:
-        import torch
-
+    def _run(batch: Singles) -> Any:
         with torch.inference_mode():
-            found: Any = self._network(torch.from_numpy(batch).to(self._device))
+            found: Any = network(torch.from_numpy(batch).to(device))
         if isinstance(found, Mapping):
-            found = _named(dict[str, Any](found), self._output, self._name)
-        elif self._output is not None:
-            raise BadUsage(f"{self._name} gives no mapping of outputs, so that none is called {self._output!r}; leave it out.")
+            outputs = dict[str, Any](found)
+            if output is None or output not in outputs:
+                given = "" if output is None else f" no {output!r};"
+                raise UnknownName(
+                    f"{name} gives{given} {', '.join(map(str, outputs))}; {suggest(output or '', map(str, outputs))}"
+                )
+            found = outputs[output]
+        elif output is not None:
+            raise BadUsage(f"{name} gives no mapping of outputs, so that none is called {output!r}; leave it out.")
         found = found[0] if isinstance(found, (tuple, list)) else found
         return found.detach().float().cpu().numpy()
 
-    def describe(self) -> dict[str, Any]:
-        """The network's name, the hashes of its code and of its weights, how pictures are prepared, and torch's version."""
-        import torch
-
-        return {
-            "family": "torch",
-            "model": self._name,
-            "code": self._code,
-            "weights": None if self._weights is None else self._weights.name,
-            "weights_hash": _weights_hash(self._network),
-            "output": self._output,
-            "pixels": self._pixels.describe(),
-            "normalize": self._normalize,
-            "batch_size": self.batch_size,
-            "device": self._device,
-            "versions": {"torch": torch.__version__},
-        }
+    about = {
+        "family": "torch",
+        "model": name,
+        "code": code,
+        "weights": None if settings.weights is None else settings.weights.name,
+        "weights_hash": _weights_hash(network),
+        "output": output,
+        "pixels": pixels.describe(),
+        "normalize": normalize,
+        "batch_size": batch_size,
+        "device": device,
+        "versions": {"torch": torch.__version__},
+    }
+    return ImageEncoder(name, partial(pixels.through, _run), about, batch_size, normalize, bool(code))
 
 
 @image_encoder("torch")
-def load(model: Any, settings: ImageSettings) -> TorchImages:
+def load(model: Any, settings: ImageSettings) -> ImageEncoder:
     """The network that `module:object` names, a class or a function that makes one without arguments, or a network itself.
 
-    weights: a state dict, `.safetensors`, or what torch saved, of which nothing but tensors is read.
+    Networks are `(n, 3, height, width) -> (n, d)`. Where no size is given, every picture goes in alone as large as it is. Of a
+    tuple the first part is taken, of a mapping the part that `output_name` names. Vectors have length one, unless `normalize` is
+    False; they are kept for the next time only where the network comes from a file of code: what an object in memory was made
+    with cannot be seen. weights: a state dict, `.safetensors`, or what torch saved, of which nothing but tensors is read.
     Raises MissingExtra without torch; BadUsage for an object other than a network; BadInput for weights that are not its own.
     """
     try:
@@ -107,14 +95,7 @@ def load(model: Any, settings: ImageSettings) -> TorchImages:
             "makes the network with its weights."
         )
     source = getattr(sys.modules[model.partition(":")[0]], "__file__", None) if isinstance(model, str) else None
-    return TorchImages(found, name, settings, source=None if source is None else Path(source))
-
-
-def _moved(network: Any, device: str) -> Any:
-    try:
-        return network.to(device).eval()
-    except (RuntimeError, AssertionError) as error:
-        raise BadUsage(f"device {device!r}: {str(error).splitlines()[0]}; cpu is always there.") from error
+    return _encoder(found, name, settings, None if source is None else Path(source))
 
 
 def _fill(network: Any, path: Path) -> None:
@@ -124,12 +105,14 @@ def _fill(network: Any, path: Path) -> None:
     source = Source(path)
     try:
         if path.suffix == ".safetensors":
-            found = _safetensors(path)
+            from safetensors.torch import load_file
+
+            found = load_file(path)
         else:
             # Anything but tensors and plain containers is refused: a pickle could run whatever it likes.
             found = torch.load(source.name, map_location="cpu", weights_only=True)
-    except MissingExtra:
-        raise
+    except ImportError as error:
+        raise MissingExtra("this file is read by safetensors: pip install safetensors.") from error
     except Exception as error:
         what = " ".join(str(error).split())[:160]
         raise BadInput(
@@ -146,21 +129,6 @@ def _fill(network: Any, path: Path) -> None:
     except (RuntimeError, TypeError, AttributeError) as error:
         what = " ".join(str(error).split())[:240]
         raise BadInput(f"{path} does not hold this network's weights ({what}); give the file of this network.") from error
-
-
-def _safetensors(path: Path) -> Any:
-    try:
-        from safetensors.torch import load_file
-    except ImportError as error:
-        raise MissingExtra("this file is read by safetensors: pip install safetensors.") from error
-    return load_file(path)
-
-
-def _named(found: Mapping[str, Any], output: str | None, name: str) -> Any:
-    if output is None or output not in found:
-        given = "" if output is None else f" no {output!r};"
-        raise UnknownName(f"{name} gives{given} {', '.join(map(str, found))}; {suggest(output or '', map(str, found))}")
-    return found[output]
 
 
 def _code(network: Any, source: Path) -> str:

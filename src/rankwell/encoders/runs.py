@@ -8,16 +8,16 @@ import json
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rankwell.core.kernels.workers import in_threads
 from rankwell.core.tables import Floats
 from rankwell.core.tables.matrices import Embeddings
-from rankwell.encoders import ImageEncoder, Singles, TextEncoder, picture_vectors
+from rankwell.encoders import ImageEncoder, Singles, TextEncoder
 from rankwell.errors import BadInput, BadScore, BadUsage, NothingToEvaluate, RankwellError
 from rankwell.store import Cache, Source, write_text
 
@@ -30,27 +30,20 @@ class Failure(NamedTuple):
     message: str
 
 
-@dataclass(frozen=True, eq=False)
-class EncodingReport:
-    """The outcome of the pictures.
+class EncodedImages(NamedTuple):
+    """Vectors of those pictures that have one, in order, and the outcome of all.
 
     encoder: its description. seconds: (vectors,) time of each when it was made: its batch's time, reading and decoding
     included, divided by the pictures in the batch. computed: pictures encoded now. cached: those encoded by an earlier run.
     failures: those without a vector, in order. The others have the content of an earlier one, and its vector.
     """
 
+    embeddings: Embeddings
     encoder: dict[str, Any]
     seconds: Floats
     computed: int
     cached: int
     failures: tuple[Failure, ...]
-
-
-class EncodedImages(NamedTuple):
-    """Vectors of those pictures that have one, in order, and the outcome of all."""
-
-    embeddings: Embeddings
-    report: EncodingReport
 
 
 def encode_images(
@@ -71,7 +64,7 @@ def encode_images(
     """
     if not paths:
         raise NothingToEvaluate("there are no pictures to encode.")
-    described = encoder.describe()
+    described = dict(encoder.description)
     work = _Encoding(encoder, Cache(cache, described) if cache is not None and encoder.is_known else None)
     made: list[_Made] = []
     for start in range(0, len(paths), encoder.batch_size):
@@ -84,7 +77,11 @@ def encode_images(
         raise BadInput(f"none of {len(paths)} pictures could be encoded; first {failures[0].message}")
     return EncodedImages(
         Embeddings([ids[row] for row in rows], np.stack([made[row].vector for row in rows])),
-        EncodingReport(described, np.array([made[row].seconds for row in rows]), work.computed, work.cached, tuple(failures)),
+        described,
+        np.array([made[row].seconds for row in rows]),
+        work.computed,
+        work.cached,
+        tuple(failures),
     )
 
 
@@ -98,6 +95,26 @@ def digests(paths: Sequence[Path]) -> list[str]:
             return ""
 
     return in_threads(_digest, paths)
+
+
+def cached_arrays(cache: Cache, key: str, n: int) -> list[NDArray[Any]] | None:
+    """The n arrays kept under a key; None where there are none, or the file is damaged and to be replaced."""
+    raw = cache.get(key)
+    if raw is None:
+        return None
+    stream = io.BytesIO(raw)
+    try:
+        return [np.load(stream, allow_pickle=False) for _ in range(n)]
+    except (ValueError, EOFError, OSError):
+        return None
+
+
+def keep_arrays(cache: Cache, key: str, *arrays: NDArray[Any]) -> None:
+    """Keeps arrays under a key."""
+    stream = io.BytesIO()
+    for each in arrays:
+        np.save(stream, each, allow_pickle=False)
+    cache.put(key, stream.getvalue())
 
 
 class _Made(NamedTuple):
@@ -129,29 +146,17 @@ class _Encoding:
             self._known[key] = each
             if not each.problem:
                 self.computed += 1
-                self._keep(key, each)
+                if self._cache is not None and not key.startswith("path:"):
+                    keep_arrays(self._cache, key, each.vector, np.array(each.seconds))
         return [self._known[key] for key in keys]
 
     def _recall(self, key: str) -> bool:
-        raw = None if self._cache is None else self._cache.get(key)
-        if raw is None:
+        found = None if self._cache is None else cached_arrays(self._cache, key, 2)
+        if found is None:
             return False
-        stream = io.BytesIO(raw)
-        try:
-            vector, seconds = (np.load(stream, allow_pickle=False) for _ in range(2))
-        except (ValueError, EOFError, OSError):
-            # A damaged file is replaced when the vector is made again.
-            return False
-        self._known[key] = _Made(self._of_one_width(vector), float(seconds))
+        self._known[key] = _Made(self._of_one_width(found[0]), float(found[1]))
         self.cached += 1
         return True
-
-    def _keep(self, key: str, made: _Made) -> None:
-        if self._cache is not None and not key.startswith("path:"):
-            stream = io.BytesIO()
-            np.save(stream, made.vector, allow_pickle=False)
-            np.save(stream, np.array(made.seconds), allow_pickle=False)
-            self._cache.put(key, stream.getvalue())
 
     def _encode(self, paths: list[Path]) -> list[_Made]:
         """Together, and where that fails one by one, so that the one that fails is known."""
@@ -159,7 +164,7 @@ class _Encoding:
             return []
         begin = time.perf_counter()
         try:
-            vectors = picture_vectors(self._encoder(paths), len(paths), "the encoder", normalize=False)
+            vectors = self._encoder(paths)
         except BadUsage:
             raise
         except Exception as error:

@@ -1,14 +1,13 @@
 """Pictures to vectors without any model: their colours, what remains of them at the size of a stamp, and their edges."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from rankwell.core.kernels.workers import in_threads
-from rankwell.encoders import ImageSettings, Singles, image_encoder, unit_length
+from rankwell.encoders import ImageEncoder, ImageSettings, Singles, image_encoder, unit_length
 from rankwell.errors import BadUsage
 from rankwell.media.images import read_picture
 
@@ -69,33 +68,8 @@ _LONGEST = 256
 """Pixels of the longer side that pictures are looked at with: shares of colours and a stamp hardly change with more."""
 
 
-@dataclass(frozen=True)
-class SimplePictures:
-    """An encoder of pictures that needs no model. look: what makes a vector of one."""
-
-    name: str
-    look: Callable[["Image"], Singles]
-    batch_size: int = 16
-    is_known: bool = True
-
-    def __call__(self, paths: Sequence[Path], /) -> Singles:
-        """(paths, d) a vector per picture, the same in any company."""
-        return np.stack(in_threads(lambda path: self.look(read_picture(path, longest=_LONGEST)), paths))
-
-    def describe(self) -> dict[str, Any]:
-        """Its name with its numbers, how large pictures are looked at, and Pillow's version."""
-        from PIL import __version__
-
-        return {
-            "family": self.name.partition(":")[0],
-            "model": self.name,
-            "longest": _LONGEST,
-            "versions": {"pillow": __version__},
-        }
-
-
 @image_encoder("colour-histogram")
-def load_colour_histogram(model: str, settings: ImageSettings) -> SimplePictures:
+def load_colour_histogram(model: str, settings: ImageSettings) -> ImageEncoder:
     """Colours alone; `colour-histogram:8` has 8 x 8 x 8 cells, without a number 4 x 4 x 4."""
     bins = _numbers("colour-histogram:BINS", model or "4", 1)[0]
     if bins > 64:
@@ -104,23 +78,31 @@ def load_colour_histogram(model: str, settings: ImageSettings) -> SimplePictures
 
 
 @image_encoder("small-grey")
-def load_small_grey(model: str, settings: ImageSettings) -> SimplePictures:
+def load_small_grey(model: str, settings: ImageSettings) -> ImageEncoder:
     """The layout of bright and dark areas; `small-grey:32x32` is 32 pixels wide and high, without numbers 16 x 9."""
     width, height = _numbers("small-grey:WIDTHxHEIGHT", model or "16x9", 2)
     return _simple(f"small-grey:{width}x{height}", lambda image: small_grey(image, width=width, height=height), settings)
 
 
 @image_encoder("colours-and-shapes")
-def load_colours_and_shapes(model: str, settings: ImageSettings) -> SimplePictures:
+def load_colours_and_shapes(model: str, settings: ImageSettings) -> ImageEncoder:
     """Both of the others side by side, 208 numbers."""
     if model:
         raise BadUsage(f"colours-and-shapes:{model}; colours-and-shapes has no numbers of its own, leave them out.")
     return _simple("colours-and-shapes", lambda image: colours_and_shapes([image])[0], settings)
 
 
-def _simple(name: str, look: Callable[["Image"], Singles], settings: ImageSettings) -> SimplePictures:
+def _simple(name: str, look: Callable[["Image"], Singles], settings: ImageSettings) -> ImageEncoder:
+    """An encoder that needs no model. look: the vector of one picture, the same in any company."""
+    from PIL import __version__
+
     settings.allow(name, "batch_size")
-    return SimplePictures(name, look, settings.batch_size or SimplePictures.batch_size)
+    about = {"family": name.partition(":")[0], "model": name, "longest": _LONGEST, "versions": {"pillow": __version__}}
+
+    def _encode(paths: Sequence[Path]) -> Singles:
+        return np.stack(in_threads(lambda path: look(read_picture(path, longest=_LONGEST)), paths))
+
+    return ImageEncoder(name, _encode, about, settings.batch_size or 16)
 
 
 def _numbers(form: str, text: str, n: int) -> list[int]:

@@ -21,37 +21,30 @@ def difference_text(
     shown. differences: rows of summaries with what belongs to differences. per_query: rows of single queries, of which those of
     differences are shown.
     """
-    parts = [_sentences(tables.get("verdicts", ()), format)]
+    mark = "% " if format == "latex" else ""
+    shown: list[Sequence[Row]] = []
     if per_query is not None:
-        singles = [_single(row) for row in per_query if row.get("against") is not None]
-        parts.append(render_rows(singles, format, terminal=terminal))
-    parts.append(render_rows(shown_differences(differences), format, terminal=terminal))
-    if tables.get("groups"):
-        first = tables["groups"][0]["of"]
-        groups = [row for row in tables["groups"] if row["of"] == first]
-        parts.append(render_rows(shown_differences(groups), format, terminal=terminal))
+        names = {"run": "run", "against": "against", "query": "query", "measure": "label"}
+        singles = [row for row in per_query if row.get("against") is not None]
+        named = [{word: row[name] for word, name in names.items()} for row in singles]
+        signed = [_signed(row["value"], row["unit"]) for row in singles]
+        shown.append([{**row, "difference": value} for row, value in zip(named, signed, strict=True)])
+    shown.append(shown_differences(differences))
+    if groups := tables.get("groups"):
+        shown.append(shown_differences([row for row in groups if row["of"] == groups[0]["of"]]))
     if tables.get("systems"):
-        parts.append(render_rows(_systems(tables["systems"], tables.get("borda", ())), format, terminal=terminal))
+        shown.append(_systems(tables["systems"], tables.get("borda", ())))
     if tables.get("orders"):
-        names = {
-            "first": "order by",
-            "second": "and by",
-            "tau": "Kendall's τ",
-            "tau_ap": "τ-AP",
-            "rbo": "RBO",
-            "systems": "systems",
-        }
-        rows = [{word: row[name] for name, word in names.items()} for row in tables["orders"]]
-        parts.append(render_rows(rows, format, terminal=terminal))
+        shown.append([{word: row[name] for name, word in _ORDERS.items()} for row in tables["orders"]])
+    parts = ["\n".join(mark + visible(row["text"]) for row in tables.get("verdicts", ()))]
+    parts += [render_rows(rows, format, terminal=terminal) for rows in shown]
     line = rules_line(rules)
     # A comment in LaTeX, a paragraph elsewhere.
-    parts += [f"{'% ' if format == 'latex' else ''}rules: {line}"] if line else []
+    parts += [f"{mark}rules: {line}"] if line else []
     return "\n\n".join(part.rstrip("\n") for part in parts if part) + "\n"
 
 
-def _sentences(verdicts: Sequence[Row], format: Format) -> str:  # noqa: A002
-    mark = {"latex": "% "}.get(format, "")
-    return "\n".join(mark + visible(row["text"]) for row in verdicts)
+_ORDERS = {"first": "order by", "second": "and by", "tau": "Kendall's τ", "tau_ap": "τ-AP", "rbo": "RBO", "systems": "systems"}
 
 
 def shown_differences(rows: Sequence[Row]) -> list[Row]:
@@ -60,32 +53,29 @@ def shown_differences(rows: Sequence[Row]) -> list[Row]:
     names = list(rows[0]) if rows else []
     attributes = names[names.index("unit") + 1 : names.index("against")] if rows else []
     corrected = any(row["p_adjusted"] != row["p"] for row in rows)
-    shown: list[Row] = []
-    for row in rows:
-        unit = row["unit"]
-        cells: dict[str, Any] = {"run": row["run"], "against": row["against"], "measure": _word(row)}
-        cells |= {name: row.get(name) for name in attributes}
-        cells |= {"group": row["group"]} if "group" in row else {}
-        cells |= {name: figure(row[source], unit) for name, source in (("its mean", "mean_run"), ("other's", "mean_against"))}
-        cells["difference"] = _signed(row["mean"], unit)
-        cells["interval"] = _interval(row)
-        cells["p"] = _p(row["p"])
-        cells |= {"adjusted p": _p(row["p_adjusted"])} if corrected else {}
-        cells["effect"] = MISSING if row["effect_size"] is None else f"{row['effect_size']:+.2f}"
-        cells["won/tied/lost"] = f"{row['wins']}/{row['ties']}/{row['losses']}"
-        cells["detectable"] = figure(row["detectable"], unit)
-        cells["n"] = row["n"]
-        shown.append(cells)
-    return shown
+    return [_difference(row, attributes, corrected=corrected) for row in rows]
 
 
-def _single(row: Row) -> Row:
+def _difference(row: Row, attributes: Sequence[str], *, corrected: bool) -> Row:
+    label, unit = difference_label(row), row["unit"]
+    measure = label if label == row["of"] else f"{label} = {row['of']}"
+    low, high = row["ci_low"], row["ci_high"]
     return {
         "run": row["run"],
         "against": row["against"],
-        "query": row["query"],
-        "measure": row["label"],
-        "difference": _signed(row["value"], row["unit"]),
+        "measure": measure,
+        **{name: row.get(name) for name in attributes},
+        **({"group": row["group"]} if "group" in row else {}),
+        "its mean": figure(row["mean_run"], unit),
+        "other's": figure(row["mean_against"], unit),
+        "difference": _signed(row["mean"], unit),
+        "interval": MISSING if low is None or high is None else f"[{_signed(low, unit)}, {_signed(high, unit)}]",
+        "p": _p(row["p"]),
+        **({"adjusted p": _p(row["p_adjusted"])} if corrected else {}),
+        "effect": MISSING if row["effect_size"] is None else f"{row['effect_size']:+.2f}",
+        "won/tied/lost": f"{row['wins']}/{row['ties']}/{row['losses']}",
+        "detectable": figure(row["detectable"], unit),
+        "n": row["n"],
     }
 
 
@@ -110,26 +100,10 @@ def _systems(rows: Sequence[Row], borda: Sequence[Row]) -> list[Row]:
 _SYSTEM = frozenset(("run", "measure", "mean", "rank", "mean_rank", "letters", "unit"))
 
 
-def _word(row: Row) -> str:
-    label = difference_label(row)
-    return label if label == row["of"] else f"{label} = {row['of']}"
-
-
 def _signed(value: Any, unit: str) -> str:
     number = plain(value)
-    if number is None:
-        return MISSING
-    text = figure(number, unit)
-    return f"+{text}" if number > 0 else text
-
-
-def _interval(row: Row) -> str:
-    if row["ci_low"] is None or row["ci_high"] is None:
-        return MISSING
-    return f"[{_signed(row['ci_low'], row['unit'])}, {_signed(row['ci_high'], row['unit'])}]"
+    return f"+{figure(number, unit)}" if number is not None and number > 0 else figure(number, unit)
 
 
 def _p(value: float | None) -> str:
-    if value is None:
-        return MISSING
-    return "<0.0001" if value < 0.0001 else f"{value:.4f}"
+    return MISSING if value is None else "<0.0001" if value < 0.0001 else f"{value:.4f}"

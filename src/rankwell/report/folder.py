@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,23 +22,12 @@ if TYPE_CHECKING:
 Column = Sequence[Any] | np.ndarray
 Columns = Mapping[str, Column]
 DETAIL_TYPES = {
-    "run": "VARCHAR",
-    "query": "VARCHAR",
-    "item": "VARCHAR",
-    "rank": "BIGINT",
-    "score": "DOUBLE",
-    "grade": "DOUBLE",
-    "state": "VARCHAR",
-    "detail": "VARCHAR",
+    **dict.fromkeys(("run", "query", "item"), "VARCHAR"),
+    **{"rank": "BIGINT", "score": "DOUBLE", "grade": "DOUBLE", "state": "VARCHAR", "detail": "VARCHAR"},
 }
 ITEM_TYPES = {
-    "item": "VARCHAR",
-    "of": "VARCHAR",
-    "text": "VARCHAR",
-    "thumbnail": "VARCHAR",
-    "width": "BIGINT",
-    "height": "BIGINT",
-    "problem": "VARCHAR",
+    **dict.fromkeys(("item", "of", "text", "thumbnail"), "VARCHAR"),
+    **{"width": "BIGINT", "height": "BIGINT", "problem": "VARCHAR"},
 }
 _PER_QUERY_TYPES = {name: "DOUBLE" if name == "value" else "VARCHAR" for name in PER_QUERY_COLUMNS}
 
@@ -68,28 +57,21 @@ class FolderContent:
     tables: Mapping[str, Sequence[Row]] = field(default_factory=dict[str, Sequence[Row]])
 
 
-def content_of(result: "Results", **changes: Any) -> FolderContent:
-    """The content of the folder of a result; `changes` are fields with other values."""
-    content = FolderContent(
-        summary=result.summary,
-        values=result.values,
-        rules=result.describe(),
-        notes=[*result.notes, *result.interval_notes],
-        manifest=result.manifest(),
-        row_attributes=result.query_attributes,
-        details=result.details,
-        queries=result.queries,
-        items=result.items,
-    )
-    return replace(content, **changes)
-
-
 @display("folder")
 def write_result(
     result: "Results", directory: Path, *, charts: bool = True, others: Sequence[Path] = (), **changes: Any
 ) -> list[Path]:
-    """Writes the folder of a result; see `content_of` and `write_folder`."""
-    return write_folder(directory, content_of(result, **changes), charts=charts, others=others)
+    """Writes the folder of a result; `changes` are fields of its content with other values. See `write_folder`."""
+    fields: dict[str, Any] = {
+        "summary": result.summary,
+        "values": result.values,
+        "rules": result.describe(),
+        "notes": [*result.notes, *result.interval_notes],
+        "manifest": result.manifest(),
+        "row_attributes": result.query_attributes,
+        **{name: getattr(result, name) for name in ("details", "queries", "items")},
+    }
+    return write_folder(directory, FolderContent(**(fields | changes)), charts=charts, others=others)
 
 
 def write_folder(directory: Path, content: FolderContent, *, charts: bool = True, others: Sequence[Path] = ()) -> list[Path]:
@@ -109,7 +91,15 @@ def write_folder(directory: Path, content: FolderContent, *, charts: bool = True
     }
     for name, written in texts.items():
         write_text(directory / name, written)
-    tables = _parquet_tables(content)
+    tables = {"per_query.parquet": per_query_columns(content.values, content.row_attributes)}
+    for name, own, types, further in (
+        ("details", content.details, DETAIL_TYPES, ["detail"]),
+        ("items", content.items, ITEM_TYPES, list(ITEM_TYPES)),
+    ):
+        if own is not None and (name == "details" or _height(own)):
+            tables[f"{name}.parquet"] = {**{each: [None] * _height(own) for each in further}, **own}, types
+    if content.queries is not None:
+        tables["queries.parquet"] = _query_table(content.queries)
     for name, (columns, types) in tables.items():
         write_parquet(directory / name, columns, types)
     paths = [directory / name for name in (*texts, *tables)]
@@ -122,18 +112,6 @@ def write_folder(directory: Path, content: FolderContent, *, charts: bool = True
     whole = json.dumps(plain({**content.manifest, "files": listed}), indent=2, allow_nan=False) + "\n"
     write_text(directory / "manifest.json", whole)
     return [*paths, directory / "manifest.json"]
-
-
-def _parquet_tables(content: FolderContent) -> dict[str, tuple[Columns, Mapping[str, str]]]:
-    """The columns of each Parquet file that there is, with DuckDB's names of their types."""
-    found = {"per_query.parquet": per_query_columns(content.values, content.row_attributes)}
-    if content.details is not None:
-        found["details.parquet"] = {"detail": [None] * _height(content.details), **content.details}, DETAIL_TYPES
-    if content.items is not None and _height(content.items):
-        found["items.parquet"] = {**{name: [None] * _height(content.items) for name in ITEM_TYPES}, **content.items}, ITEM_TYPES
-    if content.queries is not None:
-        found["queries.parquet"] = _query_table(content.queries)
-    return found
 
 
 def digest_of(path: Path) -> str:
@@ -181,9 +159,8 @@ def write_parquet(path: Path, columns: Columns, types: Mapping[str, str]) -> Non
     sizes = {name: len(columns[name]) for name in types}
     if len(set(sizes.values())) > 1:
         raise BadInput(f"{path.name}: the columns differ in length: {sizes}.")
-    ready = {
-        name: text_column(columns[name]) if kind == "VARCHAR" else number_column(columns[name]) for name, kind in types.items()
-    }
+    read = {name: text_column if kind == "VARCHAR" else number_column for name, kind in types.items()}
+    ready = {name: read[name](columns[name]) for name in types}
     picked = ", ".join(f"CAST({_source(name, kind)} AS {kind}) AS {quoted(name)}" for name, kind in types.items())
     with duckdb.connect(":memory:", config={"threads": 1}) as base, replacing(path) as draft:
         # Without this, DuckDB guesses the type of text columns from a sample of their cells.
@@ -203,9 +180,7 @@ def text_column(column: Column) -> np.ndarray:
         "".join(cell for cell in cells if cell is not None).encode()
     except UnicodeEncodeError:
         cells = [None if cell is None else cell.encode("utf-8", "backslashreplace").decode() for cell in cells]
-    ready = np.empty(len(cells), dtype=object)
-    ready[:] = cells
-    return ready
+    return np.array(cells, dtype=object)
 
 
 def number_column(column: Column) -> np.ndarray:
@@ -222,28 +197,20 @@ def per_query_columns(values: Sequence[Values], row_attributes: Sequence[Row]) -
     def _spread(cells: list[Any]) -> Column:
         return np.repeat(np.array(cells, dtype=object), sizes)
 
-    columns = {
-        "run": _spread([each.run for each in values]),
-        "query": [query for each in values for query in each.queries],
-        "measure": _spread([each.measure for each in values]),
-        "label": _spread([each.label for each in values]),
-        "value": np.concatenate([each.values for each in values]) if values else np.zeros(0),
-        "unit": _spread([each.unit for each in values]),
-    }
+    repeated = ("run", "measure", "label", "unit")
+    columns: dict[str, Column] = {name: _spread([getattr(each, name) for each in values]) for name in repeated}
+    columns["query"] = [query for each in values for query in each.queries]
+    columns["value"] = np.concatenate([each.values for each in values]) if values else np.zeros(0)
     types = dict(_PER_QUERY_TYPES)
     if any(each.weights is not None for each in values):
         types["weight"] = "DOUBLE"
-        columns["weight"] = np.concatenate([_weights(each) for each in values])
+        bare = [np.full(len(each.queries), np.nan) if each.weights is None else each.weights for each in values]
+        columns["weight"] = np.concatenate(bare)
     for name in row_attributes[0] if row_attributes else ():
         cells = [each[name] for each in row_attributes]
         types[name] = "VARCHAR" if any(isinstance(cell, str) for cell in cells) else "DOUBLE"
         columns[name] = _spread(cells if types[name] == "DOUBLE" else [None if cell is None else str(cell) for cell in cells])
     return columns, types
-
-
-def _weights(values: Values) -> np.ndarray:
-    """The weights of queries in the mean, NaN where it has none."""
-    return np.full(len(values.queries), np.nan) if values.weights is None else values.weights
 
 
 def _height(columns: Columns) -> int:
@@ -254,9 +221,8 @@ def _query_table(columns: Columns) -> tuple[Columns, Mapping[str, str]]:
     """The columns with their types: numbers where all cells are, else text; other values are written as JSON."""
     table: dict[str, Column] = {"text": [None] * _height(columns), **columns}
     types = {"query": "VARCHAR", "text": "VARCHAR"}
-    for name, column in columns.items():
-        if name in types:
-            continue
+    for name in [each for each in columns if each not in types]:
+        column = columns[name]
         cells: list[Any] = column.tolist() if isinstance(column, np.ndarray) else list(column)
         known = [cell for cell in cells if cell is not None]
         if known and all(isinstance(cell, (int, float)) and not isinstance(cell, bool) for cell in known):

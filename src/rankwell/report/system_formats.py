@@ -56,9 +56,8 @@ def render_system_tables(
         return OUTPUTS[format](Document(rows, None, shared_rules(tables), notes, summary=False))
     if format == "latex":
         # Each may float to another page, and so needs all of its own.
-        return "\n".join(
-            _wide_text(each, format, {**named_measure(each), **each.rules, **each.footnotes}, notes) for each in tables
-        )
+        own = [{**named_measure(each), **each.rules, **each.footnotes} for each in tables]
+        return "\n".join(_wide_text(each, format, rules, notes) for each, rules in zip(tables, own, strict=True))
     *others, last = tables
     shared = shared_rules(tables)
     if format == "table":
@@ -105,17 +104,10 @@ def _fitting(rows: Sequence[Row], kept: int, terminal: Terminal) -> list[list[Ro
 def _legend(table: SystemTable) -> list[str]:
     """The lines below the figures: the marks, the test behind them, impossible figures."""
     notes = table.footnotes
-    test = (
-        [f"Test: {table.rules['test']}, level {table.rules.get('alpha')}."]
-        if "letters" in notes and "test" in table.rules
-        else []
-    )
-    return [
-        *([f"Letters: {notes['letters']}."] if "letters" in notes else []),
-        *test,
-        *(f"{word}: {notes[word]}" for word in dict.fromkeys(each.gap for each in table.cells if each.gap)),
-        *([notes["impossible"]] if "impossible" in notes else []),
-    ]
+    said = [f"Letters: {notes['letters']}."] if "letters" in notes else []
+    said += [f"Test: {table.rules['test']}, level {table.rules.get('alpha')}."] if said and "test" in table.rules else []
+    said += [f"{word}: {notes[word]}" for word in dict.fromkeys(each.gap for each in table.cells if each.gap)]
+    return said + ([notes["impossible"]] if "impossible" in notes else [])
 
 
 def _cost_legend(table: SystemTable) -> list[str]:
@@ -130,15 +122,13 @@ def page(tables: Sequence[SystemTable], notes: Sequence[str], *, title: str = ""
 
     title: of the page; by default that of its first table.
     """
+    levels = ["h2" if title or each is not tables[0] else "h1" for each in tables]
     parts = [
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">',
         '<meta name="viewport" content="width=device-width, initial-scale=1">',
         f"<title>{_safe(title or tables[0].title)}</title>\n<style>{_STYLE}</style>\n</head>\n<body>",
         *([f"<h1>{_safe(title)}</h1>"] if title else []),
-        *(
-            _section(each, notes if each is tables[-1] else (), "h2" if title or each is not tables[0] else "h1")
-            for each in tables
-        ),
+        *(_section(each, notes if each is tables[-1] else (), level) for each, level in zip(tables, levels, strict=True)),
         "</body>\n</html>",
     ]
     return "\n".join(parts) + "\n"
@@ -162,10 +152,8 @@ def _section(table: SystemTable, notes: Sequence[str], level: str) -> str:
 def _html_figures(table: SystemTable) -> str:
     lines: list[str] = []
     for name, published, cells in table.lines:
-        letter = table.letters.get(name, "")
-        own = (
-            f"{_safe(name)} <small>published</small>" if published else _safe(name) + (f" <sup>{letter}</sup>" if letter else "")
-        )
+        letter = f" <sup>{table.letters[name]}</sup>" if name in table.letters else ""
+        own = _safe(name) + (" <small>published</small>" if published else letter)
         row = "".join(f'<td class="number">{_html_cell(table, cells.get(dataset))}</td>' for dataset in table.datasets)
         lines.append(f'<tr{" class=published" * published}><th scope="row">{own}</th>{row}</tr>')
     return _html_table(["system", *map(table.heading, table.datasets)], lines)
@@ -192,9 +180,8 @@ def _html_rows(rows: Sequence[Row]) -> str:
 
 def _html_table(names: Iterable[str], lines: Sequence[str]) -> str:
     head = "".join(f'<th scope="col">{_safe(name)}</th>' for name in names)
-    return (
-        f'<div class="wide"><table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n' + "\n".join(lines) + "\n</tbody>\n</table></div>"
-    )
+    body = "\n".join(lines)
+    return f'<div class="wide"><table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{body}\n</tbody>\n</table></div>'
 
 
 def _html_cost(cell: str) -> str:

@@ -91,9 +91,8 @@ class SystemTable:
     @cached_property
     def lines(self) -> list[tuple[str, bool, dict[str, SystemFigure]]]:
         """For every system its name, whether it is published, and its figure by data set."""
-        ordered = sorted(self.cells, key=lambda each: bool(each.printed))
         found: dict[tuple[str, bool], dict[str, SystemFigure]] = {}
-        for each in ordered:
+        for each in sorted(self.cells, key=lambda each: bool(each.printed)):
             found.setdefault((each.system, bool(each.printed)), {})[each.dataset] = each
         return [(*key, cells) for key, cells in found.items()]
 
@@ -109,14 +108,13 @@ class SystemTable:
     @cached_property
     def _best(self) -> dict[str, str]:
         """The best figure of each data set that has several, as it is printed."""
-        found: dict[str, list[SystemFigure]] = {}
-        for each in self.cells:
-            if each.mean is not None and not each.printed and self.better.get(each.dataset) in ("higher", "lower"):
-                found.setdefault(each.dataset, []).append(each)
-        sign = {name: -1.0 if better == "lower" else 1.0 for name, better in self.better.items()}
-        several = {name: those for name, those in found.items() if len(those) > 1}
-        best = {name: max(those, key=lambda each: sign[each.dataset] * (each.mean or 0.0)) for name, those in several.items()}
-        return {name: figure(each.mean, each.unit) for name, each in best.items()}
+        best: dict[str, str] = {}
+        for name in self.datasets:
+            known = [each for each in self.cells if each.dataset == name and each.mean is not None and not each.printed]
+            if len(known) > 1 and self.better.get(name) in ("higher", "lower"):
+                first = (min if self.better[name] == "lower" else max)(known, key=lambda each: each.mean or 0.0)
+                best[name] = figure(first.mean, first.unit)
+        return best
 
     @property
     def title(self) -> str:
@@ -153,9 +151,8 @@ class SystemTable:
         if any(each.better_than for each in self.cells):
             found["letters"] = "a system is better than those whose letters follow its figure"
         if any(each.from_cache for each in self.costs or ()):
-            found["cached"] = (
-                f"{CACHED} vectors or features of earlier runs came from the cache, so that this is less than it takes"
-            )
+            cached = "vectors or features of earlier runs came from the cache, so that this is less than it takes"
+            found["cached"] = f"{CACHED} {cached}"
         if any(each.peak_memory_mib is not None for each in self.costs or ()):
             found["memory"] = "the greatest that the whole command had, with all its runs"
         for each in self.cells:
@@ -168,11 +165,8 @@ class SystemTable:
 
 def named_measure(table: SystemTable) -> dict[str, str]:
     """The measure as a rule: its label with the exact name, or none."""
-    return (
-        {"measure": f"{table.label} = {table.measure}" if table.label != table.measure else table.measure}
-        if table.measure
-        else {}
-    )
+    exact = f"{table.label} = {table.measure}" if table.label != table.measure else table.measure
+    return {"measure": exact} if table.measure else {}
 
 
 def shared_rules(tables: Sequence[SystemTable]) -> dict[str, Any]:
@@ -193,8 +187,7 @@ def long_rows(table: SystemTable) -> list[Row]:
     rows: list[Row] = []
     for each in [cell for _, _, cells in table.lines for cell in cells.values()]:
         row = {"run": each.system, "dataset": each.dataset, "measure": table.measure, "label": table.label}
-        names = ("mean", "sd", "ci_low", "ci_high", "n", "unit")
-        row |= {name: getattr(each, name) for name in names}
+        row |= {name: getattr(each, name) for name in ("mean", "sd", "ci_low", "ci_high", "n", "unit")}
         better = ", ".join(each.better_than)
         if table.costs is None:
             rows.append({**row, "better_than": better, "gap": each.gap, "why": each.why})
@@ -202,7 +195,7 @@ def long_rows(table: SystemTable) -> list[Row]:
         row |= {"published": bool(each.printed), "better_than": better, "warning": each.warning}
         unknown = SystemCost(each.system, each.dataset)
         cost = unknown if each.printed else costs.get((each.system, each.dataset), unknown)
-        rows.append(row | {name: value for name, value in cost._asdict().items() if name not in ("system", "dataset")})
+        rows.append(row | dict(list(cost._asdict().items())[2:]))
     return rows
 
 

@@ -12,7 +12,8 @@ import zstandard
 
 from answer_forms import CONTEXT, answers_of, columns, lines, qa, squad, written
 from rankwell.errors import BadInput, BadLine, DuplicateItem, NothingToEvaluate, UnknownName
-from rankwell.tasks.answers.formats import FoundQuestions, read_na_probs, read_predictions, read_questions, read_retrieved
+from rankwell.tasks.answers.answer_pairs import Questions
+from rankwell.tasks.answers.formats import FoundTable, read_na_probs, read_predictions, read_questions, read_retrieved
 
 # ---- SQuAD and its dialects ----------------------------------------------------------------------------------------------
 
@@ -519,7 +520,7 @@ def test_kilt_guesses_are_answers_and_retrieved_pages(tmp_path: Path) -> None:
 # ---- real data -----------------------------------------------------------------------------------------------------------
 
 
-def piaf(shared: Path, name: str) -> FoundQuestions:
+def piaf(shared: Path, name: str) -> FoundTable[Questions]:
     return read_questions(shared / "qa" / f"piaf_{name}.json")
 
 

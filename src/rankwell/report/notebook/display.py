@@ -3,7 +3,7 @@
 import importlib
 from collections.abc import Sequence
 from html import escape
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -58,8 +58,13 @@ def system_tables(tables: Sequence[SystemTable], notes: Sequence[str]) -> str:
 
 
 def _whole(parts: Sequence[str], line: str, notes: Sequence[str]) -> str:
+    """The parts with the line of rules and the notes, folded away, below."""
     footer = [f'<p style="{_QUIET}">rules: {_text(line)}</p>'] if line else []
-    return '<div style="overflow-x:auto">\n' + "\n".join([*parts, *footer, *_notes(notes)]) + "\n</div>"
+    if texts := list(dict.fromkeys(notes)):
+        count = "1 note" if len(texts) == 1 else f"{len(texts)} notes"
+        items = "".join(f"<li>{_text(note)}</li>" for note in texts)
+        footer.append(f'<details style="{_QUIET}"><summary>{count}</summary><ul>{items}</ul></details>')
+    return '<div style="overflow-x:auto">\n' + "\n".join([*parts, *footer]) + "\n</div>"
 
 
 def _difference_grid(rows: Sequence[Row]) -> Grid:
@@ -93,16 +98,6 @@ def _table(grid: Grid) -> str:
     )
 
 
-def _notes(notes: Sequence[str]) -> list[str]:
-    """The notes, folded away."""
-    texts = list(dict.fromkeys(notes))
-    if not texts:
-        return []
-    count = "1 note" if len(texts) == 1 else f"{len(texts)} notes"
-    items = "".join(f"<li>{_text(note)}</li>" for note in texts)
-    return [f'<details style="{_QUIET}"><summary>{count}</summary><ul>{items}</ul></details>']
-
-
 def _cell(text: str) -> str:
     return f"<strong>{_text(text)}</strong>" if isinstance(text, Strong) else _text(text)
 
@@ -124,8 +119,8 @@ def chart(result: Results, name: str | None) -> Chart:
         return found
     found = _made(result, name)
     if found is None:
-        others = [each for each in CHARTS if each != name and _made(result, each) is not None]
-        raise BadUsage(f"there is nothing to draw as {name!r} here; what can be drawn is {', '.join(others) or 'nothing'}.")
+        others = ", ".join(each for each in CHARTS if each != name and _made(result, each) is not None)
+        raise BadUsage(f"there is nothing to draw as {name!r} here; what can be drawn is {others or 'nothing'}.")
     return found
 
 
@@ -152,21 +147,12 @@ def _made(result: Results, name: str) -> Chart | None:
 _FIGURES = ("mean", "sd", "ci_low", "ci_high")
 
 
-class _Column(NamedTuple):
-    """The cells of a column: NaN in floats, None in others where undefined.
-
-    kind: `float`, `int`, `bool`, `text`, or `nothing` where none is known.
-    """
-
-    kind: str
-    cells: np.ndarray
-
-
 @display("pandas")
 def to_pandas(result: Results, table: str) -> Any:
     """A table of a result as a pandas data frame; numbers that are undefined are NaN. Raises MissingExtra without pandas."""
     pandas = _package("pandas")
-    return pandas.DataFrame({name: pandas.Series(_array(column)) for name, column in _columns_of_table(result, table).items()})
+    columns = _columns_of_table(result, table)
+    return pandas.DataFrame({name: pandas.Series(_without_gaps(kind, cells)) for name, (kind, cells) in columns.items()})
 
 
 @display("polars")
@@ -174,17 +160,13 @@ def to_polars(result: Results, table: str) -> Any:
     """A table of a result as a Polars data frame; what is undefined is null. Raises MissingExtra without Polars."""
     polars = _package("polars")
     types = {"float": "Float64", "int": "Int64", "bool": "Boolean", "text": "String", "nothing": "Null"}
-    return polars.DataFrame(
-        [
-            polars.Series(
-                name,
-                column.cells if column.kind == "float" else column.cells.tolist(),
-                dtype=getattr(polars, types[column.kind]),
-                nan_to_null=column.kind == "float",
-            )
-            for name, column in _columns_of_table(result, table).items()
-        ]
-    )
+    columns = [
+        polars.Series(
+            name, cells if kind == "float" else cells.tolist(), dtype=getattr(polars, types[kind]), nan_to_null=kind == "float"
+        )
+        for name, (kind, cells) in _columns_of_table(result, table).items()
+    ]
+    return polars.DataFrame(columns)
 
 
 def _package(name: str) -> Any:
@@ -194,47 +176,42 @@ def _package(name: str) -> Any:
         raise MissingExtra(f"this data frame is made by {name}, which is not installed: pip install {name}.") from error
 
 
-def _columns_of_table(result: Results, table: str) -> dict[str, _Column]:
-    """The columns of a table. Raises UnknownName for any other name."""
+def _columns_of_table(result: Results, table: str) -> dict[str, tuple[str, np.ndarray]]:
+    """The kind and the cells of each column of a table: NaN in floats, None in others where undefined.
+
+    Kinds are `float`, `int`, `bool`, `text`, and `nothing` where no cell is known. Raises UnknownName for an unknown table.
+    """
     if table == "per_query":
         columns, types = per_query_columns(result.values, result.query_attributes)
         return {name: _column("float" if kind == "DOUBLE" else "text", columns[name]) for name, kind in types.items()}
-    if table == "summary":
-        return _of_rows(result.summary, SUMMARY_COLUMNS)
-    if table not in result.tables:
+    if table != "summary" and table not in result.tables:
         raise UnknownName(f"there is no table {table!r} here; {suggest(table, ['summary', 'per_query', *result.tables])}")
-    return _of_rows(result.tables[table], ())
-
-
-def _of_rows(rows: Sequence[Row], fixed: Sequence[str]) -> dict[str, _Column]:
+    rows, fixed = (result.summary, SUMMARY_COLUMNS) if table == "summary" else (result.tables[table], ())
     cells = {name: [plain(row.get(name)) for row in rows] for name in columns_of(rows, fixed)}
     return {name: _column("float" if name in _FIGURES else _kind(column), column) for name, column in cells.items()}
 
 
-def _column(kind: str, cells: Any) -> _Column:
+def _column(kind: str, cells: Any) -> tuple[str, np.ndarray]:
     if kind == "float":
-        return _Column(kind, number_column(cells))
+        return kind, number_column(cells)
     if kind == "text":
-        return _Column(kind, text_column([None if cell is None else str(cell) for cell in cells]))
-    column = np.empty(len(cells), dtype=object)
-    column[:] = cells
-    return _Column(kind, column)
+        return kind, text_column([None if cell is None else str(cell) for cell in cells])
+    return kind, np.array(cells, dtype=object)
 
 
 def _kind(cells: Sequence[Any]) -> str:
-    known = [cell for cell in cells if cell is not None]
+    known = {type(cell) for cell in cells if cell is not None}
     if not known:
         return "nothing"
-    if all(isinstance(cell, bool) for cell in known):
-        return "bool"
-    if any(isinstance(cell, bool) or not isinstance(cell, (int, float)) for cell in known):
-        return "text"
-    return "int" if all(isinstance(cell, int) for cell in known) else "float"
+    if known <= {int, float}:
+        return "float" if float in known else "int"
+    return "bool" if known == {bool} else "text"
 
 
-def _array(column: _Column) -> np.ndarray:
+def _without_gaps(kind: str, cells: np.ndarray) -> np.ndarray:
     """The column for pandas, which has integers and booleans without gaps only."""
-    gaps = column.kind in ("int", "bool") and any(cell is None for cell in column.cells)
-    if gaps:
-        return number_column(column.cells) if column.kind == "int" else column.cells
-    return column.cells.astype({"int": np.int64, "bool": np.bool_}.get(column.kind, column.cells.dtype))
+    if kind not in ("int", "bool"):
+        return cells
+    if None in cells.tolist():
+        return number_column(cells) if kind == "int" else cells
+    return cells.astype(np.int64 if kind == "int" else np.bool_)

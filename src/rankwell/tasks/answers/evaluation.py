@@ -11,6 +11,7 @@ from rankwell.conventions import LabelledMeasure
 from rankwell.core.options import takes_options
 from rankwell.core.tables import Bools
 from rankwell.core.tables.columns import Repeats
+from rankwell.core.tables.ranking import Ranking
 from rankwell.errors import BadUsage, NothingToEvaluate
 from rankwell.evaluation.judged import JudgedRun
 from rankwell.evaluation.results import QUERIES_COUNTED, QUERIES_MISSING, QUERIES_UNKNOWN, Results, ResultsBuilder
@@ -18,14 +19,7 @@ from rankwell.io.files import read_texts
 from rankwell.stats import check_intervals, summarise
 from rankwell.store import STDIN, Source
 from rankwell.tasks.answers.answer_pairs import Impossible, Predictions, Questions
-from rankwell.tasks.answers.formats import (
-    FoundQuestions,
-    FoundRetrieved,
-    read_na_probs,
-    read_predictions,
-    read_questions,
-    read_retrieved,
-)
+from rankwell.tasks.answers.formats import FoundTable, read_na_probs, read_predictions, read_questions, read_retrieved
 from rankwell.tasks.answers.options import AnswerOptions
 from rankwell.tasks.answers.outcomes import ReaderRun, answerable_counts, failure_rows, hardest, outcomes
 from rankwell.tasks.answers.plan import AnswerPlan, check_options, compares_positions
@@ -68,9 +62,9 @@ def evaluate_answers(
 class AnswerInputs(NamedTuple):
     """The tables. names: of each in rows. na_order: question ids in the order of the file of probabilities."""
 
-    gold: FoundQuestions
+    gold: FoundTable[Questions]
     answers: Mapping[str, Predictions]
-    retrieved: FoundRetrieved | None
+    retrieved: FoundTable[Ranking] | None
     corpus: Mapping[str, str] | None
     na_order: Sequence[str]
     names: Mapping[str, str]
@@ -207,14 +201,15 @@ class _AnswerEvaluation:
             corpus=inputs.corpus,
             nothing_to_find=self._impossible if rules.nothing_to_find == "right" else None,
         )
+        absent = np.flatnonzero(~run.hits.present)
         self.builder.counts[run.name] = {
             QUERIES_COUNTED: len(self.questions.ids),
             **answerable_counts(self._impossible),
-            QUERIES_MISSING: run.missing,
+            QUERIES_MISSING: len(absent),
             QUERIES_UNKNOWN: len(run.hits.unknown),
         }
         notes = {
-            "nothing was retrieved for {} questions, which are misses": run.missing,
+            "nothing was retrieved for {} questions, which are misses": len(absent),
             "{} lists are of no question here and are ignored": len(run.hits.unknown),
             "no document is relevant to {} questions, which are misses": run.without_relevant,
         }

@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from itertools import pairwise
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -19,8 +19,8 @@ from rankwell.evaluation.judged import JudgedRun, MeasuredQueries
 from rankwell.evaluation.results import DETAIL_DEPTH
 from rankwell.io.files import find_hits
 from rankwell.tasks.answers.answer_pairs import Questions
-from rankwell.tasks.answers.formats import FoundRetrieved
-from rankwell.tasks.answers.truth import Vanished, by_answer, by_context, by_document
+from rankwell.tasks.answers.formats import FoundTable
+from rankwell.tasks.answers.truth import Vanished, by_answer, by_context, by_document, refuse_without_text
 
 Relevance = Literal["document", "dpr", "kilt", "lower", "raw", "context"]
 
@@ -82,11 +82,6 @@ class RetrieverRun(JudgedRun):
         return details_of(self.judgments, self.hits, self.resolved)
 
     @property
-    def missing(self) -> int:
-        """The number of questions without a list."""
-        return int(np.count_nonzero(~self.hits.present))
-
-    @property
     def without_relevant(self) -> int:
         """The number of questions to which no document is relevant, where there is something to find."""
         none = self.view.n_relevant(1) == 0
@@ -96,9 +91,8 @@ class RetrieverRun(JudgedRun):
 def _by_evidence(questions: Questions, judgments: Judgments, hits: Hits) -> GroupRankings:
     """The lists judged by sets of documents, each of which is enough to answer; without such sets, each document is one."""
     rows: list[tuple[str, str, str]] = []
-    bounds = judgments.offsets.tolist()
-    for place, name in enumerate(questions.ids):
-        sets = questions.evidence.get(name) or [[item] for item in judgments.items[bounds[place] : bounds[place + 1]]]
+    for name, (start, stop) in zip(questions.ids, pairwise(judgments.offsets.tolist()), strict=True):
+        sets = questions.evidence.get(name) or [[item] for item in judgments.items[start:stop]]
         rows += [(name, item, str(number)) for number, each in enumerate(sets) for item in dict.fromkeys(each)]
     queries, items, aspects = zip(*rows, strict=True) if rows else ((), (), ())
     grouped = Judgments.from_rows(queries, items, [1.0] * len(rows), aspects=aspects, all_queries=questions.ids)
@@ -107,7 +101,7 @@ def _by_evidence(questions: Questions, judgments: Judgments, hits: Hits) -> Grou
 
 def retriever_run(
     name: str,
-    found: FoundRetrieved,
+    found: FoundTable[Ranking],
     questions: Questions,
     rules: RelevanceRules,
     *,
@@ -143,7 +137,7 @@ def retriever_run(
 
 def _judged(
     name: str,
-    found: FoundRetrieved,
+    found: FoundTable[Ranking],
     questions: Questions,
     texts: Mapping[str, str],
     rules: RelevanceRules,
@@ -164,7 +158,7 @@ def _judged(
         return by_context(questions, texts, share=rules.context_share, retrieved=retrieved, impossible=impossible), []
     vanished: Vanished = "all" if rules.as_published else "none"
     if not pooled:
-        _refuse_unknown(found, texts)
+        refuse_without_text(found.table.items, texts, "answers")
     judgments = by_answer(questions, texts, rule=rules.relevance, retrieved=lists, vanished=vanished)
     pool = [f"{name}: relevant are retrieved documents that hold an answer; others count nowhere, without a corpus"]
     return judgments, [*(pool if pooled else []), *_contradictions(name, found, judgments)]
@@ -183,7 +177,7 @@ def unknown_documents(
     return [f"WARNING: {run}: none of the {what} documents is known to the questions: {examples}; are ids written in two ways?"]
 
 
-def _contradictions(run: str, found: FoundRetrieved, judgments: Judgments) -> list[str]:
+def _contradictions(run: str, found: FoundTable[Ranking], judgments: Judgments) -> list[str]:
     """The note that a file's own `has_answer` is not what its texts say."""
     held = {
         (judgments.queries[query], item) for query, item in zip(judgments.query_of_row.tolist(), judgments.items, strict=True)
@@ -198,15 +192,7 @@ def _contradictions(run: str, found: FoundRetrieved, judgments: Judgments) -> li
 
 
 def _repeated(run: str, ranking: Ranking) -> list[str]:
-    bounds = ranking.offsets.tolist()
-    extra = [stop - start - len(set(ranking.items[start:stop])) for start, stop in pairwise(bounds)]
+    extra = [stop - start - len(set(ranking.items[start:stop])) for start, stop in pairwise(ranking.offsets.tolist())]
     if not any(extra):
         return []
     return [f"{run}: {sum(extra)} documents appear again in {sum(map(bool, extra))} lists, and count at each of their places"]
-
-
-def _refuse_unknown(found: FoundRetrieved, texts: Mapping[str, Any]) -> None:
-    away = [item for item in dict.fromkeys(found.table.items) if item not in texts]
-    if away:
-        what = f"{len(away)} retrieved documents have no text (such as {min(away)!r})"
-        raise BadInput(f"{what}; relevance by answers needs the texts of all: give the corpus.")

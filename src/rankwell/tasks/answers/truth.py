@@ -3,7 +3,8 @@
 import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from itertools import accumulate, pairwise
 from typing import Literal
 
@@ -26,13 +27,7 @@ def by_document(questions: Questions, *, impossible: bool = True) -> Judgments:
     impossible: whether the document of a question that nothing in it answers is relevant, as in PIAF: then abstaining from
     retrieval is a miss; otherwise such a question has nothing relevant. Every question is there, also without a document.
     """
-    pairs = {
-        (name, document)
-        for name, documents, hopeless in zip(questions.ids, _documents(questions), questions.impossible.tolist(), strict=True)
-        if impossible or not hopeless
-        for document in documents
-    }
-    return _judgments(pairs, questions)
+    return _judgments(zip(questions.ids, _documents(questions, impossible=impossible), strict=True))
 
 
 def by_answer(
@@ -54,20 +49,24 @@ def by_answer(
     if vanished not in ("none", "all"):
         raise UnknownName(f"vanished={vanished!r}; known are 'none' and 'all'.")
     how = containment(rule)
-    needles = [
-        {needle for needle in map(how.prepare, answers) if vanished == "all" or needle.strip()} for answers in _answers(questions)
-    ]
-    if not retrieved:
-        return _judgments(_held_anywhere(questions, texts, how, needles), questions)
-    listed = _listed(retrieved, texts)
-    prepared = {item: how.prepare(texts[item]) for item in dict.fromkeys(item for items in listed.values() for item in items)}
-    pairs = {
-        (name, item)
+    bounds = pairwise(questions.offsets.tolist())
+    every = [{how.prepare(answer) for answer in questions.answers[start:stop]} for start, stop in bounds]
+    needles = [{needle for needle in each if vanished == "all" or needle.strip()} for each in every]
+    if retrieved:
+        listed = _listed(retrieved, texts)
+        prepared = {item: how.prepare(texts[item]) for item in set().union(*listed.values())}
+        return _judgments(
+            (name, [item for item in listed.get(name, ()) if any(how.holds(prepared[item], needle) for needle in wanted)])
+            for name, wanted in zip(questions.ids, needles, strict=True)
+        )
+    items = list(texts)
+    whole = [how.prepare(text) for text in texts.values()]
+    # Many questions have the same answers.
+    find = cache(_find_tokens(whole, how) if how.whole_tokens else _find_parts(whole))
+    return _judgments(
+        (name, [items[place] for needle in wanted for place in find(needle)])
         for name, wanted in zip(questions.ids, needles, strict=True)
-        for item in listed.get(name, ())
-        if any(how.holds(prepared[item], needle) for needle in wanted)
-    }
-    return _judgments(pairs, questions)
+    )
 
 
 def by_context(
@@ -87,105 +86,86 @@ def by_context(
     if not 0 < share <= 1:
         raise BadUsage(f"share is {share}; expected a number above 0 and at most 1.")
     if not any(document in questions.contexts for documents in _documents(questions) for document in documents):
-        raise BadInput(
-            "no text of the questions' own documents is known; relevance by context needs them, use documents or answers."
-        )
+        what = "no text of the questions' own documents is known"
+        raise BadInput(f"{what}; relevance by context needs them, use documents or answers.")
     listed = _listed(retrieved, texts) if retrieved else None
-    known = texts if listed is None else {item: texts[item] for items in listed.values() for item in items}
+    known = texts if listed is None else {item: texts[item] for item in set().union(*listed.values())}
     runs = {name: _runs(text) for name, text in known.items()}
     holders: dict[tuple[str, ...], list[str]] = {}
     for name, mine in runs.items():
         for run in mine:
             holders.setdefault(run, []).append(name)
-    alike: dict[str, set[str]] = {}
-    pairs: set[tuple[str, str]] = set()
-    for name, documents, hopeless in zip(questions.ids, _documents(questions), questions.impossible.tolist(), strict=True):
-        for document in documents if impossible or not hopeless else ():
-            if document in questions.contexts and document not in alike:
-                alike[document] = _alike(_runs(questions.contexts[document]), runs, holders, share)
-            found = alike.get(document, set[str]())
-            pairs.update((name, item) for item in (found if listed is None else found & listed.get(name, set[str]())))
-    return _judgments(pairs, questions)
+
+    @cache
+    def _alike(document: str) -> set[str]:
+        mine = _runs(questions.contexts[document])
+        common = Counter(name for run in mine for name in holders.get(run, ()))
+        return {name for name, n in common.items() if n >= share * min(len(mine), len(runs[name]))}
+
+    relevant: dict[str, set[str]] = {}
+    for name, documents in zip(questions.ids, _documents(questions, impossible=impossible), strict=True):
+        found = set[str]().union(*(_alike(document) for document in documents if document in questions.contexts))
+        relevant[name] = found if listed is None else found & listed.get(name, set[str]())
+    return _judgments(relevant.items())
 
 
-def _judgments(pairs: Collection[tuple[str, str]], questions: Questions) -> Judgments:
-    rows = list(pairs)
-    return Judgments.from_rows(
-        [name for name, _ in rows], [item for _, item in rows], [1.0] * len(rows), all_queries=questions.ids
-    )
+def _judgments(relevant: Iterable[tuple[str, Iterable[str]]]) -> Judgments:
+    return Judgments.from_dict({name: dict.fromkeys(items, 1.0) for name, items in relevant})
 
 
-def _documents(questions: Questions) -> Iterator[set[str]]:
-    """The documents of each question, however its file says what they are."""
+def _documents(questions: Questions, *, impossible: bool = True) -> Iterator[set[str]]:
+    """The documents of each question, however its file says what they are; none of impossible ones unless they count."""
     bounds = questions.offsets.tolist()
-    for place, name in enumerate(questions.ids):
+    for place, (name, hopeless) in enumerate(zip(questions.ids, questions.impossible.tolist(), strict=True)):
         named = (questions.documents[place], *questions.answer_documents[bounds[place] : bounds[place + 1]])
         evidence = {document for each in questions.evidence.get(name, ()) for document in each}
-        yield {document for document in named if document is not None} | evidence
-
-
-def _answers(questions: Questions) -> Iterator[tuple[str, ...]]:
-    bounds = questions.offsets.tolist()
-    return (questions.answers[start:stop] for start, stop in pairwise(bounds))
+        yield {document for document in named if document is not None} | evidence if impossible or not hopeless else set()
 
 
 def _listed(retrieved: Sequence[Ranking], texts: Mapping[str, str]) -> dict[str, set[str]]:
     """The documents that any ranking lists for each question. Raises BadInput for one without a text."""
     listed: dict[str, set[str]] = {}
     for ranking in retrieved:
-        bounds = ranking.offsets.tolist()
-        for query, start, stop in zip(ranking.queries, bounds, bounds[1:], strict=False):
+        for query, (start, stop) in zip(ranking.queries, pairwise(ranking.offsets.tolist()), strict=True):
             listed.setdefault(query, set()).update(ranking.items[start:stop])
-    away = {item for items in listed.values() for item in items if item not in texts}
-    if away:
-        what = f"{len(away)} retrieved documents have no text (such as {min(away)!r})"
-        raise BadInput(f"{what}; relevance by answers or context needs the texts of all: give the corpus.")
+    refuse_without_text(set().union(*listed.values()), texts, "answers or context")
     return listed
 
 
-def _held_anywhere(
-    questions: Questions, texts: Mapping[str, str], how: Containment, needles: Sequence[set[str]]
-) -> set[tuple[str, str]]:
-    """Pairs of a question and a document that holds an answer, among all documents; each answer is looked for once."""
-    names = list(texts)
-    prepared = [how.prepare(texts[name]) for name in names]
-    find = _find_tokens(prepared, how) if how.whole_tokens else _find_parts(prepared)
-    known: dict[str, list[str]] = {}
-    pairs: set[tuple[str, str]] = set()
-    for question, wanted in zip(questions.ids, needles, strict=True):
-        for needle in wanted:
-            if needle not in known:
-                known[needle] = [names[place] for place in find(needle)]
-            pairs.update((question, item) for item in known[needle])
-    return pairs
+def refuse_without_text(items: Iterable[str], texts: Mapping[str, str], relevance: str) -> None:
+    """Raises BadInput where an item has no text."""
+    away = {item for item in items if item not in texts}
+    if away:
+        what = f"{len(away)} retrieved documents have no text (such as {min(away)!r})"
+        raise BadInput(f"{what}; relevance by {relevance} needs the texts of all: give the corpus.")
 
 
-def _find_tokens(prepared: Sequence[str], how: Containment) -> Callable[[str], Iterable[int]]:
+def _find_tokens(prepared: Sequence[str], how: Containment) -> Callable[[str], list[int]]:
     """A function that finds the texts that hold an answer, looking only into those with the rarest of its tokens."""
     holders: dict[str, list[int]] = {}
     for place, text in enumerate(prepared):
         for token in set(text.split()):
             holders.setdefault(token, []).append(place)
 
-    def _find(needle: str) -> Iterable[int]:
+    def _find(needle: str) -> list[int]:
         tokens = needle.split()
         rarest = min((holders.get(token, []) for token in tokens), key=len) if tokens else range(len(prepared))
-        return (place for place in rarest if how.holds(prepared[place], needle))
+        return [place for place in rarest if how.holds(prepared[place], needle)]
 
     return _find
 
 
-def _find_parts(prepared: Sequence[str]) -> Callable[[str], Iterable[int]]:
+def _find_parts(prepared: Sequence[str]) -> Callable[[str], list[int]]:
     """A function that finds the texts that hold an answer anywhere, in one search through all of them."""
     starts = [0, *accumulate(len(text) + 1 for text in prepared)]
     whole = "".join(f"{text}\0" for text in prepared)
 
-    def _find(needle: str) -> Iterable[int]:
-        found = whole.find(needle)
+    def _find(needle: str) -> list[int]:
+        places, found = list[int](), whole.find(needle)
         while 0 <= found < len(whole):
-            place = bisect_right(starts, found) - 1
-            yield place
-            found = whole.find(needle, starts[place + 1])
+            places.append(bisect_right(starts, found) - 1)
+            found = whole.find(needle, starts[places[-1] + 1])
+        return places
 
     return _find
 
@@ -195,14 +175,3 @@ def _runs(text: str) -> set[tuple[str, ...]]:
     words = _WORD.findall(text.casefold())
     last = len(words) - _WORDS_IN_A_ROW
     return {tuple(words[place : place + _WORDS_IN_A_ROW]) for place in range(max(last, 0) + 1)} if words else set()
-
-
-def _alike(
-    mine: set[tuple[str, ...]],
-    runs: Mapping[str, set[tuple[str, ...]]],
-    holders: Mapping[tuple[str, ...], list[str]],
-    share: float,
-) -> set[str]:
-    """The texts that share enough runs with some others."""
-    common = Counter(name for run in mine for name in holders.get(run, ()))
-    return {name for name, n in common.items() if n >= share * min(len(mine), len(runs[name]))}

@@ -4,42 +4,34 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from rankwell.core.tables.matrices import Embeddings, Scores
-from rankwell.encoders import ImageSettings, load_image_encoder, parse_size
-from rankwell.encoders.runs import encode_images
+from rankwell.encoders import ImageSettings, load_image_encoder
+from rankwell.encoders.runs import Failure, encode_images
 from rankwell.errors import BadInput, BadUsage
 from rankwell.evaluation.results import Progress as RunProgress
 from rankwell.tasks.instances.images import Images
-from rankwell.tasks.instances.local_features import LocalFeatures
-from rankwell.tasks.instances.options import ImageSystemOptions
+from rankwell.tasks.instances.local_features import LocalFeatures, PairMatches
+from rankwell.tasks.instances.options import ENCODER_SETTINGS, ImageSystemOptions
 
 Progress = Callable[[str, int, int], None]
 
 
-class FailedImage(NamedTuple):
-    """An image that could not be encoded, and the reason."""
-
-    image: str
-    file: str
-    problem: str
-
-
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class ComputedRun:
     """A run and its cost. vectors: of all images that have one, scores: of queries and references; one of the two.
 
-    performance: `encode_seconds_per_image`, where known `seconds_per_query`, `images`, and `seconds_making`, the time from start
-    to end. rules: those that decide the numbers.
+    failures: images not encoded. performance: `encode_seconds_per_image`, perhaps `seconds_per_query`, `images`, and
+    `seconds_making`, the time from start to end. rules: those that decide the numbers.
     """
 
     run: str
-    vectors: Embeddings | None
-    scores: Scores | None
-    failures: tuple[FailedImage, ...]
+    vectors: Embeddings | None = None
+    scores: Scores | None = None
+    failures: tuple[Failure, ...]
     performance: dict[str, Any]
     rules: dict[str, Any]
 
@@ -53,13 +45,7 @@ def compute_run(
             "--encoder and --local-features are two systems; evaluate one after the other, then set them side by side."
         )
     if system.encoder is not None:
-        settings = ImageSettings(
-            size=None if system.size is None else parse_size(system.size),
-            output=system.output_name,
-            weights=system.weights,
-            batch_size=system.batch_size,
-            device=system.device,
-        )
+        settings = ImageSettings(**{name: getattr(system, name) for name in ENCODER_SETTINGS})
         return by_encoder(images, system.encoder, settings, run=run, cache=system.cache, progress=progress)
     if system.local_features is not None:
         numbers = {"longest": system.longest, "processes": system.processes}
@@ -82,24 +68,21 @@ def by_encoder(
 
     An image that cannot be encoded is listed; it counts as not found. Raises BadUsage where no image has a file.
     """
-    paths = _paths(images, "an encoder")
     start = time.perf_counter()
+    images, paths = _with_files(images, "an encoder")
     model = load_image_encoder(encoder, settings or ImageSettings())
-    shown = RunProgress.of(progress, "encoding")
-    encoded = encode_images(list(paths), list(paths.values()), model, cache=cache, progress=shown)
-    report = encoded.report
+    encoded = encode_images(images.ids, paths, model, cache=cache, progress=RunProgress.of(progress, "encoding"))
     return ComputedRun(
         run=run or _encoder_name(encoder),
         vectors=encoded.embeddings,
-        scores=None,
-        failures=tuple(FailedImage(each.id, str(each.path), each.message) for each in report.failures),
+        failures=encoded.failures,
         performance={
             "images": encoded.embeddings.n,
-            "images_from_cache": report.cached,
-            "encode_seconds_per_image": float(report.seconds.mean()),
+            "images_from_cache": encoded.cached,
+            "encode_seconds_per_image": float(encoded.seconds.mean()),
             "seconds_making": time.perf_counter() - start,
         },
-        rules={"encoder": report.encoder},
+        rules={"encoder": encoded.encoder},
     )
 
 
@@ -110,29 +93,18 @@ def by_local_features(
 
     Raises BadUsage where no image has a file, BadInput where no query or no reference can be read.
     """
-    paths = _paths(images, "local features")
     start = time.perf_counter()
-    sides = images or Images.from_entries([])
-    queries, references = sides.queries().ids, sides.references().ids
-    found = features.compare([paths[name] for name in queries], [paths[name] for name in references], progress=progress)
-    kept = [np.array([paths[name] not in found.problems for name in side], dtype=np.bool_) for side in (queries, references)]
-    if not all(each.any() for each in kept):
-        raise BadInput(f"none of the images of one side can be read; first: {next(iter(found.problems.values()))}")
-    problems = {name: found.problems[path] for name, path in paths.items() if path in found.problems}
-    seconds = np.array(list(found.feature_seconds.values()))
+    images, paths = _with_files(images, "local features")
+    found, scores = matched(images, features, progress)
+    problems = [(name, path) for name, path in zip(images.ids, paths, strict=True) if path in found.problems]
     return ComputedRun(
         run=run or f"{features.descriptor}-{features.score}",
-        vectors=None,
-        scores=Scores(
-            found.scores(features.score)[np.ix_(*kept)],
-            [name for name, good in zip(queries, kept[0].tolist(), strict=True) if good],
-            [name for name, good in zip(references, kept[1].tolist(), strict=True) if good],
-        ),
-        failures=tuple(FailedImage(name, str(paths[name]), problem) for name, problem in problems.items()),
+        scores=scores,
+        failures=tuple(Failure(name, path, found.problems[path]) for name, path in problems),
         performance={
             "images": len(paths) - len(found.problems),
             "images_from_cache": found.cached,
-            "encode_seconds_per_image": float(seconds.mean()),
+            "encode_seconds_per_image": float(np.mean(list(found.feature_seconds.values()))),
             "seconds_per_query": float(found.matching_seconds.mean()),
             "seconds_making": time.perf_counter() - start,
         },
@@ -140,11 +112,25 @@ def by_local_features(
     )
 
 
-def _paths(images: Images | None, what: str) -> dict[str, Path]:
-    """The file of each image."""
+def matched(images: Images, features: LocalFeatures, progress: Progress | None) -> tuple[PairMatches, Scores]:
+    """The matches of all queries with all references, and the scores of those that can be read. Raises BadInput without any."""
+    sides = images.queries(), images.references()
+    paths = [side.paths or () for side in sides]
+    found = features.compare(*paths, progress=progress)
+    kept = [np.array([path not in found.problems for path in side], dtype=np.bool_) for side in paths]
+    for what, rows in zip(("query", "reference"), kept, strict=True):
+        if not rows.any():
+            raise BadInput(f"no {what} could be read; first {next(iter(found.problems.values()))}")
+    names = [
+        [name for name, good in zip(side.ids, rows.tolist(), strict=True) if good] for side, rows in zip(sides, kept, strict=True)
+    ]
+    return found, Scores(found.scores(features.score)[np.ix_(*kept)], *names)
+
+
+def _with_files(images: Images | None, what: str) -> tuple[Images, tuple[Path, ...]]:
     if images is None or images.paths is None:
         raise BadUsage(f"{what}: there are no image files to read; name the data set with its folder (--root for a table).")
-    return dict(zip(images.ids, images.paths, strict=True))
+    return images, images.paths
 
 
 def _encoder_name(encoder: Any) -> str:

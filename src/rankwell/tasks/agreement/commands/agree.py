@@ -91,14 +91,14 @@ def render(result: Results, format: report.Format, *, per_query: bool = False) -
 
 def write(result: Results, folder: Path) -> None:
     """Writes all that a comparison or a page needs later, and the files of the source; each whole or not at all."""
-    from rankwell.report.folder import content_of, write_folder
+    from rankwell.report.folder import write_result
     from rankwell.store import write_text
 
     files = [f"{run.replace('/', '_')}_results.csv" for run in result.candidates]
     twice = next((name for name in files if [each.lower() for each in files].count(name.lower()) > 1), None)
     if twice is not None:
         raise BadUsage(f"two candidates would be written to {twice}; give them names that differ in more than / and _ or case.")
-    write_folder(folder, content_of(result, summary=[*result.summary, *result.changes]), charts=False)
+    write_result(result, folder, summary=[*result.summary, *result.changes], charts=False)
     own = [row for row in result.summary if "truth='labels'" not in row["measure"]]
     cut = cuts_gold(result.convention)
     if cut:

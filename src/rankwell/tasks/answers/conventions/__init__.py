@@ -17,7 +17,7 @@ class AnswerConvention(NamedTuple):
     an impossible question: 1 (`right`), or as for any other, by the document of the question (`judged`).
     """
 
-    labels: tuple[str, ...]
+    labels: tuple[str, ...] = ()
     retriever: tuple[str, ...] = ()
     relevance: Literal["document", "dpr", "kilt", "lower", "raw"] = "document"
     impossible: Literal["unanswered", "flagged"] = "unanswered"

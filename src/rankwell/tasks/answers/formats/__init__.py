@@ -6,7 +6,7 @@ Content distinguishes them, as it does runs and judgments; their catalogue is th
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, TypeVar, get_args
+from typing import Any, Generic, Literal, NamedTuple, TypeVar, get_args
 
 from rankwell.core.registry import Catalogue, suggest
 from rankwell.core.tables.columns import Repeats
@@ -21,6 +21,7 @@ from rankwell.tasks.answers.formats.rows import AnswerRows, QuestionRows, Retrie
 
 AnswerHolds = Literal["questions", "predictions", "na-probs", "retrieved"]
 Read = TypeVar("Read", bound=Callable[..., Any])
+Table = TypeVar("Table")
 _MEANT = {
     "questions": "questions with right answers",
     "predictions": "predictions",
@@ -50,59 +51,27 @@ class AnswerFormat:
 ANSWER_FORMATS: Catalogue[AnswerFormat] = Catalogue("tasks.answers.formats", "format")
 
 
-def answer_format(
-    name: str,
-    holds: AnswerHolds,
-    *,
-    fits: Callable[[Content], float] = lambda _: 0.0,
-    write: Callable[[Predictions, Path], None] | None = None,
-    suffixes: tuple[str, ...] = (),
-    parts: tuple[str, ...] = (),
-) -> Callable[[Read], Read]:
-    """Registers the function that reads a format and returns it unchanged; see `AnswerFormat` for the other parts."""
-    return ANSWER_FORMATS.register(f"{name} {holds}", lambda read: AnswerFormat(name, holds, read, fits, write, suffixes, parts))
+def answer_format(name: str, holds: AnswerHolds, **further: Any) -> Callable[[Read], Read]:
+    """Registers the function that reads a format and returns it unchanged; see `AnswerFormat` for the further parts."""
+    return ANSWER_FORMATS.register(f"{name} {holds}", lambda read: AnswerFormat(name, holds, read, **further))
 
 
-class FoundQuestions(NamedTuple):
-    """Questions, the format that they had, what their reader noted, and how often something was odd.
+class FoundTable(NamedTuple, Generic[Table]):
+    """A table as it was read, the format that it had, and what its reader noted.
 
-    counts: `without_id`, `empty` (left out), `duplicate_texts` (questions that share theirs), `unmarked`, `answered_impossible`,
-    `blank_answers`, `misaligned`, `no_start` (right answers), `no_list`, `same_title`, `negative`; what is not there is 0.
+    counts: of questions, how often something was odd: `without_id`, `empty` (left out), `duplicate_texts` (questions that share
+    theirs), `unmarked`, `answered_impossible`, `blank_answers`, `misaligned`, `no_start` (right answers), `no_list`,
+    `same_title`, `negative`; what is not there is 0.
+    contexts: of retrieved documents, their texts as far as the file has them. ordered: whether the file is one of lists in a
+    definite order, so that equal scores are not ties (tie rule `input`). claims: (question, document) -> whether the document
+    holds an answer, as far as the file itself says so.
     """
 
-    table: Questions
+    table: Table
     format: str
     notes: tuple[str, ...] = ()
     counts: Mapping[str, int] = {}
-
-
-class FoundPredictions(NamedTuple):
-    """Predictions, the format that they had, and what their reader noted."""
-
-    table: Predictions
-    format: str
-    notes: tuple[str, ...] = ()
-
-
-class FoundProbabilities(NamedTuple):
-    """No-answer probabilities or scores by question id, the format that they had, and what their reader noted."""
-
-    table: Mapping[str, float]
-    format: str
-    notes: tuple[str, ...] = ()
-
-
-class FoundRetrieved(NamedTuple):
-    """The retrieved documents, and their texts as far as the file has them.
-
-    ordered: whether the file is one of lists in a definite order, so that equal scores are not ties (tie rule `input`).
-    claims: (question, document) -> whether the document holds an answer, as far as the file itself says so.
-    """
-
-    table: Ranking
-    contexts: Mapping[str, str]
-    format: str
-    notes: tuple[str, ...] = ()
+    contexts: Mapping[str, str] = {}
     ordered: bool = False
     claims: Mapping[tuple[str, str], bool] = {}
 
@@ -117,7 +86,7 @@ def read_questions(
     *,
     format: str | None = None,  # noqa: A002 - the word that users know
     empty: Literal["drop", "keep"] = "drop",
-) -> FoundQuestions:
+) -> FoundTable[Questions]:
     """Questions with their right answers, by id.
 
     place: a path, `-`, what a JSON file would hold, any data frame, Questions. format: a name from `answer_formats('questions')`;
@@ -126,7 +95,7 @@ def read_questions(
     NothingToEvaluate where there is no question.
     """
     if isinstance(place, Questions):
-        return FoundQuestions(place, "table")
+        return FoundTable(place, "table")
     content, entry, part = _identified(place, "questions", format)
     rows = QuestionRows(content, part, keep_empty=empty == "keep")
     entry.read(content, rows)
@@ -134,7 +103,7 @@ def read_questions(
     if not table.ids:
         left_out = f" beside {rows.counts['empty']} with an empty text" if rows.counts["empty"] else ""
         raise NothingToEvaluate(f"{content.name}: there is no question in it{left_out}; expected at least one.")
-    return FoundQuestions(table, entry.name, (*_marked(content), *notes), dict(rows.counts))
+    return FoundTable(table, entry.name, (*_marked(content), *notes), dict(rows.counts))
 
 
 def read_predictions(
@@ -142,24 +111,24 @@ def read_predictions(
     *,
     format: str | None = None,  # noqa: A002
     questions: Questions | None = None,
-) -> FoundPredictions:
+) -> FoundTable[Predictions]:
     """Ranked answers of one system, by question id.
 
     place: as for `read_questions`, or Predictions. questions: their texts identify the questions of a file without ids, and of
     Haystack's, which has ids of its own. Raises BadInput, DuplicateItem and NothingToEvaluate as `read_questions` does.
     """
     if isinstance(place, Predictions):
-        return FoundPredictions(place, "table")
+        return FoundTable(place, "table")
     content, entry, part = _identified(place, "predictions", format)
     rows = AnswerRows(content, part)
     entry.read(content, rows)
     table = rows.table(questions)
     if not table.ids:
         raise NothingToEvaluate(f"{content.name}: there is no prediction in it; expected at least one.")
-    return FoundPredictions(table, entry.name, (*_marked(content), *rows.said))
+    return FoundTable(table, entry.name, (*_marked(content), *rows.said))
 
 
-def read_na_probs(place: Any, *, format: str | None = None) -> FoundProbabilities:  # noqa: A002
+def read_na_probs(place: Any, *, format: str | None = None) -> FoundTable[Mapping[str, float]]:  # noqa: A002
     """Probabilities of there being no answer, or scores of it (null odds), by question id.
 
     Raises BadInput for a value that is not a finite number, with its path.
@@ -171,10 +140,9 @@ def read_na_probs(place: Any, *, format: str | None = None) -> FoundProbabilitie
     if beyond:
         notes.append(f"{content.name}: {beyond} of {len(table)} values are not between 0 and 1: scores, not probabilities")
     if len(table) > 1 and len(set(table.values())) == 1:
-        notes.append(
-            f"{content.name}: all {len(table)} values are {next(iter(table.values())):g}, so that they distinguish nothing"
-        )
-    return FoundProbabilities(table, entry.name, tuple(notes))
+        value = next(iter(table.values()))
+        notes.append(f"{content.name}: all {len(table)} values are {value:g}, so that they distinguish nothing")
+    return FoundTable(table, entry.name, tuple(notes))
 
 
 def read_retrieved(
@@ -183,7 +151,7 @@ def read_retrieved(
     format: str | None = None,  # noqa: A002
     questions: Questions | None = None,
     duplicates: Repeats = "error",
-) -> FoundRetrieved:
+) -> FoundTable[Ranking]:
     """The retrieved documents of each question: any run file, or the retrieval results of a question answering tool.
 
     place: as for `read_questions`, or a Ranking. questions: their texts identify the questions of a file without ids.
@@ -191,7 +159,7 @@ def read_retrieved(
     `read_questions` does.
     """
     if isinstance(place, Ranking):
-        return FoundRetrieved(place, {}, "table")
+        return FoundTable(place, "table")
     found = _retrieved(place, format)
     if found is None:
         checked = io.check_ranking(place, format=format, repeats="keep" if duplicates == "keep" else "first")
@@ -199,13 +167,13 @@ def read_retrieved(
             io.read_ranking(place, format=format)
         table = checked.table if duplicates != "best" else io.read_ranking(place, format=format, duplicates="best")
         odd = f"{place}: {len(checked.contradicting)} questions have ranks that do not follow their scores, which decide"
-        return FoundRetrieved(table, {}, checked.format, (*checked.notes, *((odd,) if checked.contradicting else ())))
+        return FoundTable(table, checked.format, (*checked.notes, *((odd,) if checked.contradicting else ())))
     content, entry, part = found
     rows = RetrievedRows(content, part)
     entry.read(content, rows)
     table = rows.table(questions, duplicates)
     notes = (*_marked(content), *rows.said)
-    return FoundRetrieved(table, rows.contexts, entry.name, notes, ordered=True, claims=rows.claims)
+    return FoundTable(table, entry.name, notes, contexts=rows.contexts, ordered=True, claims=rows.claims)
 
 
 def write_predictions(predictions: Predictions, path: str | Path, *, format: str | None = None) -> str:  # noqa: A002

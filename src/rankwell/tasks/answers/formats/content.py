@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from rankwell.errors import BadInput, BadLine, DuplicateItem
 from rankwell.io.files import FORMATS, Request
@@ -65,13 +65,29 @@ class Content:
         """The keys of the first fifty records."""
         return frozenset(key for record in self.records[:50] if isinstance(record, dict) for key in record)
 
-    def each(self) -> Iterator[tuple[Where, dict[str, Any]]]:
-        """Every record with its place. Raises BadInput for one that is not an object."""
+    def each(self) -> Iterator["Record"]:
+        """Every record. Raises BadInput for one that is not an object."""
         for row, record in enumerate(self.records):
             where: Where = (*self.prefix, row) if isinstance(self.value, list) or self.prefix else ()
-            if not isinstance(record, dict):
-                raise self.wrong(where, record, "an object")
-            yield where, record
+            yield self.record(record, where, "an object")
+
+    def record(self, value: Any, where: Where, expected: str) -> "Record":
+        """The object at a place. Raises BadInput for anything else."""
+        if not isinstance(value, Mapping):
+            raise self.wrong(where, value, expected)
+        return Record(self, value, where)
+
+    def by_id(self, expected: str) -> "Record":
+        """The document, an object by ids. Raises DuplicateItem for a key that appears twice: JSON readers keep one."""
+        found = self.record(self.value, (), expected)
+        if self.source is not None and self.form == "json":
+            pairs: list[tuple[str, Any]] = json.loads(decode_id(self.source.read()), object_pairs_hook=list)
+            seen: dict[str, int] = {}
+            for position, (key, _) in enumerate(pairs, 1):
+                if seen.setdefault(key, position) != position:
+                    what = f"{self.name}: the id {key!r} appears twice, as entries {seen[key]} and {position}"
+                    raise DuplicateItem(f"{what}; keep one of them.")
+        return found
 
     @cached_property
     def features(self) -> frozenset[str]:
@@ -100,31 +116,6 @@ class Content:
         """The error for a value of another kind than expected."""
         return BadInput(f"{self.place(where)} {shown(value)}; expected {expected}.")
 
-    def text(self, thing: Mapping[str, Any], where: Where, key: str, otherwise: str | None = None) -> str:
-        """A text below a key; `otherwise` stands for a missing one, without it that is an error."""
-        value = thing.get(key, MISSING)
-        if isinstance(value, str):
-            return value
-        if otherwise is not None and (value is MISSING or value is None):
-            return otherwise
-        raise self.wrong((*where, key), value, "a string")
-
-    def text_or_null(self, thing: Mapping[str, Any], where: Where, key: str) -> str | None:
-        """A text below a key, or the null that stands for none; a key that is not there is an error, as it may be misspelt."""
-        value = thing.get(key, MISSING)
-        if value is None or isinstance(value, str):
-            return value
-        raise self.wrong((*where, key), value, "a string or null")
-
-    def items(self, thing: Mapping[str, Any], where: Where, key: str) -> list[Any]:
-        """The list below a key; what is missing, null or an empty text is an empty list."""
-        value = thing.get(key)
-        if isinstance(value, list):
-            return value
-        if value is None or value == "":
-            return []
-        raise self.wrong((*where, key), value, "a list")
-
     def whole(self, value: Any, where: Where, expected: str = "an integer") -> int:
         """An integer, -1 where there is none; tables hold it as text or with a point."""
         if type(value) is int:
@@ -137,8 +128,63 @@ class Content:
             return int(value.partition(".")[0]) if value else -1
         raise self.wrong(where, value, expected)
 
-    def number(self, value: Any, where: Where) -> float:
-        """A finite number, also written as a text, as DPR writes its scores; NaN where there is none."""
+
+class Record(NamedTuple):
+    """An object inside a document. Its values are checked as they are read, and errors name their place."""
+
+    content: Content
+    value: Mapping[str, Any]
+    where: Where
+
+    def key(self, *names: str) -> str | None:
+        """The first of several names for the same that the object has."""
+        return next((name for name in names if name in self.value), None)
+
+    def wrong(self, expected: str, *below: int | str) -> BadInput:
+        """The error for the value below some keys, which is not as expected."""
+        value: Any = self.value
+        for key in below:
+            value = value[key] if isinstance(key, int) else value.get(key, MISSING)
+        return self.content.wrong((*self.where, *below), value, expected)
+
+    def text(self, key: str, otherwise: str | None = None) -> str:
+        """A text below a key; `otherwise` stands for a missing one, without it that is an error."""
+        value = self.value.get(key)
+        if isinstance(value, str):
+            return value
+        if otherwise is not None and value is None:
+            return otherwise
+        raise self.wrong("a string", key)
+
+    def text_or_null(self, key: str, expected: str = "a string or null") -> str | None:
+        """A text below a key, or the null that stands for none; a key that is not there is an error, as it may be misspelt."""
+        value = self.value.get(key, MISSING)
+        if value is None or isinstance(value, str):
+            return value
+        raise self.wrong(expected, key)
+
+    def items(self, key: str) -> list[Any]:
+        """The list below a key; what is missing, null or an empty text is an empty list."""
+        value = self.value.get(key)
+        if isinstance(value, list):
+            return value
+        if value is None or value == "":
+            return []
+        raise self.wrong("a list", key)
+
+    def objects(self, key: str, expected: str) -> Iterator["Record"]:
+        """The objects in the list below a key."""
+        for index, each in enumerate(self.items(key)):
+            yield self.content.record(each, (*self.where, key, index), expected)
+
+    def whole(self, key: str, expected: str = "an integer") -> int:
+        """An integer below a key, -1 where there is none."""
+        value = self.value.get(key)
+        return value if type(value) is int else self.content.whole(value, (*self.where, key), expected)
+
+    def number(self, key: str) -> float:
+        """A finite number below a key, also written as a text, as DPR writes its scores; NaN where there is none."""
+        value = self.value.get(key)
         if value is None or value == "":
             return math.nan
         try:
@@ -147,31 +193,18 @@ class Content:
             found = math.nan
         if math.isfinite(found) and "_" not in str(value):
             return found
-        if self.form in ("table", "python") and str(value).lower() == "nan":
+        if self.content.form in ("table", "python") and str(value).lower() == "nan":
             return math.nan
-        raise self.wrong(where, value, "a finite number")
+        raise self.wrong("a finite number", key)
 
-    def id(self, value: Any, where: Where) -> str | None:
+    def id(self, key: str = "id") -> str | None:
         """An id: a string as it is, an integer as a string, None where there is none."""
+        value = self.value.get(key)
         if isinstance(value, str):
             return value or None
-        if value is None or value is MISSING:
-            return None
-        if type(value) is int:
-            return str(value)
-        raise self.wrong(where, value, "an id, a string or an integer")
-
-    def refuse_repeated_keys(self) -> None:
-        """Raises DuplicateItem where the document is an object that has a key twice, of which JSON readers keep the last."""
-        if self.source is None or self.form != "json":
-            return
-        pairs: list[tuple[str, Any]] = json.loads(decode_id(self.source.read()), object_pairs_hook=list)
-        seen: dict[str, int] = {}
-        for position, (key, _) in enumerate(pairs, 1):
-            if key in seen:
-                what = f"{self.name}: the id {key!r} appears twice, as entries {seen[key]} and {position}"
-                raise DuplicateItem(f"{what}; keep one of them.")
-            seen[key] = position
+        if value is None or type(value) is int:
+            return None if value is None else str(value)
+        raise self.wrong("an id, a string or an integer", key)
 
 
 def has(*patterns: str, sure: float = 0.95) -> Callable[[Content], float]:
@@ -184,11 +217,10 @@ def has(*patterns: str, sure: float = 0.95) -> Callable[[Content], float]:
 
     def _fits(content: Content) -> float:
         known = content.features
-        met = any(
-            all(any((word[1:] not in known) if word[0] == "!" else (word in known) for word in words) for words in pattern)
-            for pattern in every
-        )
-        return sure if met else 0.0
+        met = [
+            all(any((word[0] == "!") != (word.lstrip("!") in known) for word in words) for words in pattern) for pattern in every
+        ]
+        return sure if any(met) else 0.0
 
     return _fits
 
@@ -252,10 +284,8 @@ def _whole_letters(source: Source, text: str, value: Any) -> Any:
         try:
             json.dumps(value, ensure_ascii=False).encode("utf-8", "surrogateescape")
         except UnicodeEncodeError as error:
-            half = ascii(error.object[error.start])
-            what = (
-                f"{source.name}: {error.object[max(error.start - 20, 0) : error.start]!r} is followed by {half}, half a character"
-            )
+            before, half = error.object[max(error.start - 20, 0) : error.start], ascii(error.object[error.start])
+            what = f"{source.name}: {before!r} is followed by {half}, half a character"
             raise BadInput(f"{what}; correct the text, or cut it between characters.") from error
     return value
 
@@ -285,14 +315,13 @@ def _lines(source: Source, text: str) -> Content:
     for number, line in enumerate(text.split("\n"), 1):
         if not line.strip():
             continue
+        begin = f"{source.name}:{number}: {line[:60]!r}"
         try:
-            record = json.loads(line)
+            records.append(json.loads(line))
         except json.JSONDecodeError as error:
-            what = f"{source.name}:{number}: {line[:60]!r}: {error.msg} at column {error.colno}"
-            raise BadLine(f"{what}; expected a JSON object per line.") from error
-        if not isinstance(record, dict):
-            raise BadLine(f"{source.name}:{number}: {line[:60]!r}; expected a JSON object per line.")
-        records.append(record)
+            raise BadLine(f"{begin}: {error.msg} at column {error.colno}; expected a JSON object per line.") from error
+        if not isinstance(records[-1], dict):
+            raise BadLine(f"{begin}; expected a JSON object per line.")
         numbers.append(number)
     return Content(source.name, "lines", records, tuple(numbers), marked=source.marked)
 
@@ -312,15 +341,8 @@ def _table(source: Source, text: str) -> Content:
     ragged = next((number for number, row in enumerate(rows) if len(row) != len(header)), 0)
     problem = f"{source.name}: row {ragged} has {len(rows[ragged])} fields, the header has {len(header)}; correct the row."
     records = [dict(zip(header, row, strict=False)) for row in rows[1:]]
-    return Content(
-        source.name,
-        "table",
-        records,
-        tuple(range(1, len(rows))),
-        tuple(header),
-        marked=source.marked,
-        ragged=problem if ragged else "",
-    )
+    numbers = tuple(range(1, len(rows)))
+    return Content(source.name, "table", records, numbers, tuple(header), source.marked, ragged=problem if ragged else "")
 
 
 def _of_python(thing: Any) -> Content:
@@ -335,10 +357,8 @@ def _of_python(thing: Any) -> Content:
     try:
         frame: Any = nw.from_native(thing, eager_only=True)
     except TypeError as error:
-        wanted = "a path, a mapping, a list of records or a data frame"
-        raise BadInput(
-            f"questions and answers cannot be read from an object of type {type(thing).__name__}; give {wanted}."
-        ) from error
+        what = f"questions and answers cannot be read from an object of type {type(thing).__name__}"
+        raise BadInput(f"{what}; give a path, a mapping, a list of records or a data frame.") from error
     rows = [{key: _plain(value) for key, value in row.items()} for row in frame.iter_rows(named=True)]
     return Content(f"the {type(thing).__name__}", "table", rows, tuple(range(1, len(rows) + 1)), tuple(frame.columns))
 

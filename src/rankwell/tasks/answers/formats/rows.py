@@ -2,17 +2,19 @@
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from itertools import chain
+from operator import lt
 from typing import Any
 
 import numpy as np
 
-from rankwell.core.tables import gather, order_ids
+from rankwell.core.tables import Ints, offsets_of, order_ids
 from rankwell.core.tables.columns import Repeats, unique_rows
 from rankwell.core.tables.ranking import Ranking
 from rankwell.errors import BadInput, DuplicateItem
 from rankwell.tasks.answers.answer_pairs import Predictions, Questions
-from rankwell.tasks.answers.formats.content import Content, Where
+from rankwell.tasks.answers.formats.content import Content, Record, Where
 
 _NOTES = {
     "without_id": "questions without an id, which go by their place",
@@ -29,24 +31,46 @@ _NOTES = {
 }
 
 
-class QuestionRows:
-    """Questions with their right answers, in the order of a file. `answer` adds to the question that was added last.
+class EntryRows:
+    """Questions in the order of a file, by id, by text or by neither, each with a list of answers or documents.
 
-    part: the set to read, of the several that a file may hold. keep_empty: whether questions with an empty text count.
-    counts: how often something was odd, and `first`: where it was so first.
+    part: the set to read, of the several that a file may hold. said: what a reader has noted.
+    """
+
+    def __init__(self, content: Content, part: str = "") -> None:
+        self.content, self.part, self.said = content, part, list[str]()
+        self.names, self.texts, self.where = list[Any](), list[Any](), list[Where]()
+        self.lists: list[list[tuple[Any, ...]]] = []
+
+    def begin(self, where: Where, name: str | None, text: str | None = None) -> None:
+        """Begins the entry of one question: its id, its text, or neither, for which its number stands, from 0."""
+        self.names.append(name)
+        self.texts.append(text)
+        self.where.append(where)
+        self.lists.append([])
+
+    def refuse_repeated(self, advice: str) -> None:
+        """Raises DuplicateItem for an id that appears twice, with both places."""
+        seen: dict[str | None, int] = {}
+        for row, name in enumerate(self.names):
+            if seen.setdefault(name, row) != row:
+                first = self.content.place(self.where[seen[name]])
+                second = self.content.place(self.where[row]).removeprefix(f"{self.content.name}: ")
+                raise DuplicateItem(f"{first} and {second} have the id {name!r}; {advice}.")
+
+
+class QuestionRows(EntryRows):
+    """Questions with their right answers. `answer` adds to the question that was added last.
+
+    keep_empty: whether questions with an empty text count. counts: how often something was odd, and `first`: where first.
     """
 
     def __init__(self, content: Content, part: str = "", *, keep_empty: bool = False) -> None:
-        self.content, self.part, self.keep_empty = content, part, keep_empty
-        self.counts: Counter[str] = Counter()
-        self.first: dict[str, str] = {}
-        self.said: list[str] = []
-        self.contexts: dict[str, str] = {}
-        self.attributes: dict[str, Mapping[str, Any]] = {}
+        super().__init__(content, part)
+        self.keep_empty, self.counts, self.first = keep_empty, Counter[str](), dict[str, str]()
+        self.contexts, self.attributes = dict[str, str](), dict[str, Mapping[str, Any]]()
         self.evidence: dict[str, tuple[tuple[str, ...], ...]] = {}
-        self._ids, self._texts, self._impossible = list[str](), list[str](), list[bool]()
-        self._documents, self._begins, self._where = list[str | None](), list[int](), list[Where]()
-        self._answers, self._answer_documents, self._starts = list[str](), list[str | None](), list[int]()
+        self._impossible, self._documents = list[bool](), list[str | None]()
 
     def odd(self, what: str, where: Where) -> None:
         """Counts something odd."""
@@ -73,13 +97,10 @@ class QuestionRows:
             return False
         if name is None:
             self.odd("without_id", where)
-            name = otherwise or str(len(self._ids))
-        self._ids.append(name)
-        self._texts.append(text or "")
+            name = otherwise or str(len(self.names))
+        self.begin(where, name, text or "")
         self._impossible.append(False)
         self._documents.append(document)
-        self._begins.append(len(self._answers))
-        self._where.append(where)
         if attributes:
             self.attributes[name] = attributes
         return True
@@ -94,23 +115,20 @@ class QuestionRows:
             start = -1
         elif document in self.contexts and not self.contexts[document].startswith(text, start):
             self.odd("misaligned", where)
-        self._answers.append(text)
-        self._answer_documents.append(document)
-        self._starts.append(start)
+        self.lists[-1].append((text, document, start))
 
     def end(self, impossible: bool | None) -> None:
         """Ends the last question: whether it is marked as impossible, None where nothing says so."""
-        bare = self._begins[-1] == len(self._answers)
+        bare = not self.lists[-1]
         self._impossible[-1] = bare if impossible is None else impossible
         if impossible is False and bare:
-            self.odd("unmarked", self._where[-1])
+            self.odd("unmarked", self.where[-1])
         elif impossible and not bare:
-            self.odd("answered_impossible", self._where[-1])
+            self.odd("answered_impossible", self.where[-1])
 
-    @property
-    def last(self) -> str:
-        """The id of the question that was added last."""
-        return self._ids[-1]
+    def add_evidence(self, documents: tuple[str, ...]) -> None:
+        """Adds a set of documents that are enough to answer the last question, each set once."""
+        self.evidence[self.names[-1]] = tuple(dict.fromkeys((*self.evidence.get(self.names[-1], ()), documents)))
 
     def context(self, document: str, text: str, where: Where) -> None:
         """Notes the text of a document. Raises BadInput where the document has another text already."""
@@ -120,76 +138,50 @@ class QuestionRows:
 
     def table(self) -> Questions:
         """The table. Raises DuplicateItem for an id that appears twice, with both places."""
-        self._refuse_repeated()
-        order = order_ids(self._ids)
-        ends = np.array([*self._begins, len(self._answers)], dtype=np.int64)
-        rows, offsets = gather(ends, order)
-        chosen = rows.tolist()
+        self.refuse_repeated("give each question an id of its own")
+        order = order_ids(self.names)
         ranks = order.tolist()
+        offsets, (answers, documents, starts) = _flat([self.lists[row] for row in ranks], 3)
         return Questions(
-            ids=tuple(self._ids[row] for row in ranks),
-            texts=tuple(self._texts[row] for row in ranks),
+            ids=tuple(self.names[row] for row in ranks),
+            texts=tuple(self.texts[row] for row in ranks),
             impossible=np.array(self._impossible, dtype=np.bool_)[order],
             documents=tuple(self._documents[row] for row in ranks),
             offsets=offsets,
-            answers=tuple(self._answers[row] for row in chosen),
-            answer_documents=tuple(self._answer_documents[row] for row in chosen),
-            starts=np.array(self._starts, dtype=np.int64)[rows],
+            answers=answers,
+            answer_documents=documents,
+            starts=np.array(starts, dtype=np.int64),
             contexts=self.contexts,
             attributes=self.attributes,
             evidence=self.evidence,
         )
 
-    def _refuse_repeated(self) -> None:
-        if len(set(self._ids)) == len(self._ids):
-            return
-        seen: dict[str, int] = {}
-        for row, name in enumerate(self._ids):
-            if name in seen:
-                first = self.content.place(self._where[seen[name]])
-                second = self.content.place(self._where[row]).removeprefix(f"{self.content.name}: ")
-                raise DuplicateItem(f"{first} and {second} have the id {name!r}; give each question an id of its own.")
-            seen[name] = row
-
     def notes(self) -> list[str]:
         """Notes on what was repaired, left out or is odd, a line each, with a count and the first place."""
-        notes = list(self.said)
+        notes, n_answers = list(self.said), sum(map(len, self.lists))
         for what, text in _NOTES.items():
             n = self.counts[what]
-            if n and (what != "no_start" or n < len(self._answers)):
+            if n and (what != "no_start" or n < n_answers):
                 notes.append(f"{self.content.name}: {text}: {n} (first {self.first[what]})")
-        shared = _shared(self._texts)
+        shared = {text: n for text, n in Counter(self.texts).items() if n > 1 and text}
         if shared:
             text, times = next(iter(shared.items()))
-            names = [name for name, each in zip(self._ids, self._texts, strict=True) if each == text]
+            names = [name for name, each in zip(self.names, self.texts, strict=True) if each == text]
             n = self.counts["duplicate_texts"] = sum(shared.values())
             what = f"{self.content.name}: {n} questions share their text with another ({len(shared)} texts, {times} times"
             notes.append(f"{what} {text[:60]!r}: {', '.join(names[:3])}); they are kept apart by their ids")
         return notes
 
 
-def _shared(texts: Sequence[str]) -> dict[str, int]:
-    """The texts that come more than once, in the order of the file, and how often."""
-    if len(set(texts)) == len(texts):
-        return {}
-    return {text: n for text, n in Counter(texts).items() if n > 1 and text}
+def _flat(lists: Sequence[Sequence[tuple[Any, ...]]], width: int) -> tuple[Ints, Sequence[tuple[Any, ...]]]:
+    """The begin of each list in the columns of all rows, and these columns."""
+    rows = list(chain.from_iterable(lists))
+    offsets = offsets_of(np.array([len(each) for each in lists], dtype=np.int64))
+    return offsets, list(zip(*rows, strict=True)) if rows else [()] * width
 
 
-class Joined:
-    """Entries about questions, which a file names by id, by text or by neither: one each, in the order of the file."""
-
-    def __init__(self, content: Content, part: str = "") -> None:
-        self.content, self.part = content, part
-        self.said: list[str] = []
-        self.names: list[str | None] = []
-        self.texts: list[str | None] = []
-        self.where: list[Where] = []
-
-    def add(self, where: Where, name: str | None, text: str | None = None) -> None:
-        """Begins the entry of one question: its id, its text, or neither, for which its number stands, from 0."""
-        self.names.append(name)
-        self.texts.append(text)
-        self.where.append(where)
+class Joined(EntryRows):
+    """Entries about questions of another file, which are found by their ids, or by their texts."""
 
     def targets(self, questions: Questions | None) -> list[list[str]]:
         """The ids that each entry is about: its own, those of the questions with its text, or its number.
@@ -199,7 +191,7 @@ class Joined:
         named = all(name is not None for name in self.names)
         texts = questions is not None and any(questions.texts) and any(self.texts)
         if named and not (texts and questions is not None and set(questions.ids).isdisjoint(self.names)):
-            self._refuse_repeated()
+            self.refuse_repeated("keep one of them")
             return [[str(name)] for name in self.names]
         if questions is None or not texts:
             bare = self.names.count(None)
@@ -239,34 +231,16 @@ class Joined:
         self.said.append(note + (f"; {strange} are not among the questions" if strange else ""))
         return found
 
-    def _refuse_repeated(self) -> None:
-        if len(set(self.names)) == len(self.names):
-            return
-        seen: dict[str | None, int] = {}
-        for row, name in enumerate(self.names):
-            if name in seen:
-                first = self.content.place(self.where[seen[name]])
-                second = self.content.place(self.where[row]).removeprefix(f"{self.content.name}: ")
-                raise DuplicateItem(f"{first} and {second} have the id {name!r}; keep one of them.")
-            seen[name] = row
-
 
 class AnswerRows(Joined):
-    """Predicted answers, best first. `answer` adds to the question that was added last.
+    """Predicted answers, best first. `answer` adds to the question that was begun last.
 
     unranked: questions with several answers that nothing but scores or lines order, by what does.
     """
 
     def __init__(self, content: Content, part: str = "") -> None:
         super().__init__(content, part)
-        self._begins, self._rows = list[int](), list[tuple[str | None, str | None, int, int, float]]()
-        self._no_answer: dict[int, float] = {}
-        self.unranked: Counter[str] = Counter()
-
-    def add(self, where: Where, name: str | None, text: str | None = None) -> None:
-        """Begins the answers to one question."""
-        super().add(where, name, text)
-        self._begins.append(len(self._rows))
+        self._no_answer, self.unranked = dict[int, float](), Counter[str]()
 
     def answer(
         self, text: str | None, *, document: str | None = None, start: int = -1, end: int = -1, score: float = math.nan
@@ -274,58 +248,52 @@ class AnswerRows(Joined):
         """Adds the next best answer; None, or an empty text, says that there is none. A start gives the end of a text."""
         if start >= 0 and end < 0 and text:
             end = start + len(text)
-        self._rows.append((text, document, start, end, score))
+        self.lists[-1].append((text, document, start, end, score))
+
+    def answer_of(self, record: Record, score: str = "score") -> float:
+        """Adds the answer of an object {text, document, start, end, score} as the next best one, and returns its score."""
+        text, value = record.text_or_null("text"), record.number(score)
+        self.answer(text, document=record.id("document"), start=record.whole("start"), end=record.whole("end"), score=value)
+        return value
 
     def no_answer(self, value: float) -> None:
         """Says how likely it is that the last question has no answer."""
-        self._no_answer[len(self._begins) - 1] = value
+        self._no_answer[len(self.lists) - 1] = value
 
     def table(self, questions: Questions | None) -> Predictions:
         """The table."""
-        targets = self.targets(questions)
-        sources = [row for row, names in enumerate(targets) for _ in names]
-        names = [name for each in targets for name in each]
-        ends = np.array([*self._begins, len(self._rows)], dtype=np.int64)
-        order = order_ids(names)
-        rows, offsets = gather(ends, np.array(sources, dtype=np.int64)[order])
-        chosen = [self._rows[row] for row in rows.tolist()]
-        texts, documents, starts, stops, scores = zip(*chosen, strict=True) if chosen else ((),) * 5
-        own = [self._no_answer.get(sources[row], math.nan) for row in order.tolist()]
+        pairs = [(name, row) for row, names in enumerate(self.targets(questions)) for name in names]
+        pairs = [pairs[place] for place in order_ids([name for name, _ in pairs]).tolist()]
+        offsets, (texts, documents, starts, ends, scores) = _flat([self.lists[row] for _, row in pairs], 5)
+        odds = [self._no_answer.get(row, math.nan) for _, row in pairs]
         return Predictions(
-            ids=tuple(names[row] for row in order.tolist()),
+            ids=tuple(name for name, _ in pairs),
             offsets=offsets,
             texts=texts,
             documents=documents,
             starts=np.array(starts, dtype=np.int64),
-            ends=np.array(stops, dtype=np.int64),
+            ends=np.array(ends, dtype=np.int64),
             scores=np.array(scores, dtype=np.float64),
-            no_answer=np.array(own, dtype=np.float64) if self._no_answer else None,
+            no_answer=np.array(odds, dtype=np.float64) if self._no_answer else None,
         )
 
 
 class RetrievedRows(Joined):
-    """Retrieved documents, best first. `item` adds to the question that was added last.
+    """Retrieved documents, best first. `item` adds to the question that was begun last.
 
     contexts: document -> text. claims: (question, document) -> whether the file says that it holds an answer; after `table`.
     """
 
     def __init__(self, content: Content, part: str = "") -> None:
         super().__init__(content, part)
-        self.contexts: dict[str, str] = {}
-        self.claims: dict[tuple[str, str], bool] = {}
-        self._lists: list[list[tuple[str, float]]] = []
+        self.contexts, self.claims = dict[str, str](), dict[tuple[str, str], bool]()
         self._claims: dict[tuple[int, str], bool] = {}
-
-    def add(self, where: Where, name: str | None, text: str | None = None) -> None:
-        """Begins the list of one question."""
-        super().add(where, name, text)
-        self._lists.append([])
 
     def item(self, document: str, score: float = math.nan, text: str | None = None, *, claim: bool | None = None) -> None:
         """Adds the next document, with its text, and whether it holds an answer, where the file has it."""
-        self._lists[-1].append((document, score))
+        self.lists[-1].append((document, score))
         if claim is not None:
-            self._claims.setdefault((len(self._lists) - 1, document), claim)
+            self._claims.setdefault((len(self.lists) - 1, document), claim)
         if text is not None:
             self.contexts.setdefault(document, text)
 
@@ -333,29 +301,22 @@ class RetrievedRows(Joined):
         """The ranking; lists are in a definite order, which scores that do not fall, or are not there, give way to."""
         targets = self.targets(questions)
         self.claims = {(name, item): claim for (row, item), claim in self._claims.items() for name in targets[row]}
-        scores = [[score for _, score in each] for each in self._lists]
-        missing = sum(math.isnan(score) for each in scores for score in each)
-        climbing = sum(any(map(_climbs, each, each[1:])) for each in scores)
+        scores = [[score for _, score in each] for each in self.lists]
+        climbing = sum(any(map(lt, each, each[1:])) for each in scores)
         if climbing:
             what = f"{self.content.name}: the scores of {climbing} questions do not fall along the list"
             self.said.append(f"{what}; the order of the list is taken")
-        if missing or climbing:
+        if climbing or any(map(math.isnan, chain.from_iterable(scores))):
             scores = [[-float(rank) for rank in range(1, len(each) + 1)] for each in scores]
-        rows = list(self._rows(targets, scores))
-        owners, items, numbers = [row[0] for row in rows], [row[1] for row in rows], [row[2] for row in rows]
-        kept = unique_rows(owners, items, numbers, duplicates)
-        if len(kept[0]) < len(owners):
-            self.said.append(
-                f"{self.content.name}: {len(owners) - len(kept[0])} documents appear again in a list; one of each is kept"
-            )
-        every = [name for names in targets for name in names]
-        return Ranking.from_rows(*kept, all_queries=every, repeated=duplicates == "keep")
-
-    def _rows(self, targets: list[list[str]], scores: list[list[float]]) -> Iterator[tuple[str, str, float]]:
-        for names, listed, numbers in zip(targets, self._lists, scores, strict=True):
-            for name in names:
-                yield from ((name, item, score) for (item, _), score in zip(listed, numbers, strict=True))
-
-
-def _climbs(score: float, following: float) -> bool:
-    return following > score
+        rows = [
+            (name, item, score)
+            for names, listed, numbers in zip(targets, self.lists, scores, strict=True)
+            for name in names
+            for (item, _), score in zip(listed, numbers, strict=True)
+        ]
+        owners, items, values = ([row[place] for row in rows] for place in range(3))
+        kept = unique_rows(owners, items, values, duplicates)
+        if len(kept[0]) < len(rows):
+            what = f"{self.content.name}: {len(rows) - len(kept[0])} documents appear again in a list"
+            self.said.append(f"{what}; one of each is kept")
+        return Ranking.from_rows(*kept, all_queries=chain.from_iterable(targets), repeated=duplicates == "keep")

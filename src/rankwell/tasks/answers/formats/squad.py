@@ -4,14 +4,15 @@ import ast
 import json
 import math
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 from rankwell.store import write_text
 from rankwell.tasks.answers.answer_pairs import Predictions
 from rankwell.tasks.answers.formats import answer_format
-from rankwell.tasks.answers.formats.content import MISSING, Content, Where
+from rankwell.tasks.answers.formats.content import Content, Record, Where
 from rankwell.tasks.answers.formats.rows import AnswerRows, QuestionRows
 
 _OWN = {"id", "question", "answers", "is_impossible"}
@@ -35,151 +36,104 @@ def read(content: Content, rows: QuestionRows) -> None:
     if isinstance(content.value, Mapping) and "data" in content.value and not content.prefix:
         raise content.wrong(("data",), content.value["data"], "a list of articles")
     numbered: Counter[str] = Counter()
-    for number, (where, article) in enumerate(content.each()):
-        title = article.get("title", article.get("displaytitle"))
-        title = str(number) if title is None or title == "" else content.text({"title": title}, where, "title")
+    for number, article in enumerate(content.each()):
+        title = article.value.get("title", article.value.get("displaytitle"))
+        title = str(number) if title is None or title == "" else article._replace(value={"title": title}).text("title")
         if numbered[title]:
-            rows.odd("same_title", where)
+            rows.odd("same_title", article.where)
         about = _plain(article, "article", {"paragraphs"})
-        if "paragraphs" not in article:
-            raise content.wrong((*where, "paragraphs"), MISSING, "a list of paragraphs, each with context and qas")
-        for index, paragraph in enumerate(content.items(article, where, "paragraphs")):
-            place = (*where, "paragraphs", index)
-            if not isinstance(paragraph, dict):
-                raise content.wrong(place, paragraph, "an object with context and qas")
-            own = content.id(paragraph.get("id"), (*place, "id"))
-            document = own or f"{title}#{numbered[title]}"
+        if "paragraphs" not in article.value:
+            raise article.wrong("a list of paragraphs, each with context and qas", "paragraphs")
+        for paragraph in article.objects("paragraphs", "an object with context and qas"):
+            document = paragraph.id() or f"{title}#{numbered[title]}"
             numbered[title] += 1
-            rows.context(document, content.text(paragraph, place, "context"), (*place, "context"))
-            attributes = about | _plain(paragraph, "paragraph", {"context", "qas", "id"})
-            _read_paragraph(content, rows, paragraph, place, document, attributes)
+            rows.context(document, paragraph.text("context"), (*paragraph.where, "context"))
+            _read_paragraph(rows, paragraph, document, about | _plain(paragraph, "paragraph", {"context", "qas", "id"}))
 
 
-def _read_paragraph(
-    content: Content, rows: QuestionRows, paragraph: dict[str, Any], place: Where, document: str, attributes: dict[str, Any]
-) -> None:
-    if paragraph.get("qas") == "":
-        rows.odd("no_list", (*place, "qas"))
-    for index, question in enumerate(content.items(paragraph, place, "qas")):
-        where = (*place, "qas", index)
-        if not isinstance(question, dict):
-            raise content.wrong(where, question, "an object with id, question and answers")
-        text = question.get("question", MISSING)
-        if not isinstance(text, str):
-            raise content.wrong((*where, "question"), text, "a string")
-        name = question.get("id")
-        if type(name) is not str or not name:
-            name = content.id(name, (*where, "id"))
-        more = {key: value for key, value in question.items() if key not in _OWN} if len(question) > 3 else {}
-        added = rows.add(
-            where,
-            name,
-            text,
-            document=document,
-            otherwise=f"{document}#{index}",
-            attributes=attributes | more if more else attributes,
-        )
-        if added:
-            if question.get("answers") == "":
-                rows.odd("no_list", (*where, "answers"))
-            add_answers(content, rows, question.get("answers"), (*where, "answers"), document)
-            marked = marked_impossible(content, question, where)
-            if "answers" not in question and marked is None:
-                rows.odd("silent", where)
+def _read_paragraph(rows: QuestionRows, paragraph: Record, document: str, attributes: dict[str, Any]) -> None:
+    if paragraph.value.get("qas") == "":
+        rows.odd("no_list", (*paragraph.where, "qas"))
+    for index, question in enumerate(paragraph.objects("qas", "an object with id, question and answers")):
+        value = question.value
+        more = {key: each for key, each in value.items() if key not in _OWN} if len(value) > 3 else {}
+        about = attributes | more if more else attributes
+        text, otherwise = question.text("question"), f"{document}#{index}"
+        if rows.add(question.where, question.id(), text, document=document, otherwise=otherwise, attributes=about):
+            if value.get("answers") == "":
+                rows.odd("no_list", (*question.where, "answers"))
+            add_answers(rows, value.get("answers"), (*question.where, "answers"), document)
+            marked = marked_impossible(question)
+            if "answers" not in value and marked is None:
+                rows.odd("silent", question.where)
             rows.end(marked)
 
 
-def _plain(thing: Mapping[str, Any], kind: str, without: set[str]) -> dict[str, Any]:
+def _plain(thing: Record, kind: str, without: set[str]) -> dict[str, Any]:
     """The plain values of an article or a paragraph; its `id` under a name that is not the question's."""
     return {
         f"{kind}_id" if key == "id" else key: value
-        for key, value in thing.items()
+        for key, value in thing.value.items()
         if key not in without and isinstance(value, (str, int, float, bool))
     }
 
 
-_TRUTHS: dict[Any, bool] = {
-    True: True,
-    False: False,
-    "true": True,
-    "false": False,
-    "yes": True,
-    "no": False,
-    "1": True,
-    "0": False,
-}
-_TEXT = ("text", "answer")
+_TRUTHS = {"true": True, "false": False, "yes": True, "no": False, "1": True, "0": False}
 _START = ("answer_start", "start", "start_character")
-_DOCUMENT = ("document", "document_id", "doc_id")
+DOCUMENT = ("document", "document_id", "doc_id")
 
 
-def add_answers(content: Content, rows: QuestionRows, value: Any, where: Where, document: str | None) -> None:
+def add_answers(rows: QuestionRows, value: Any, where: Where, document: str | None = None) -> None:
     """Adds the right answers of a question: a list of texts or of {text, answer_start}, {text: [], answer_start: []}, one text.
 
     document: where they stand, unless an answer names a document itself. A table's cell may hold a list in JSON or Python.
     """
-    if isinstance(value, str) and content.form == "table":
+    if isinstance(value, str) and rows.content.form == "table":
         value = literal(value)
-    if value is None or value == "":
-        return
-    if isinstance(value, str):
-        rows.answer(value, where, document)
-    elif isinstance(value, Mapping):
-        _add_columns(content, rows, value, where, document)
+    if isinstance(value, Mapping) and isinstance(value.get("text"), (list, tuple)):
+        _add_columns(rows, Record(rows.content, value, where), document)
     elif isinstance(value, list):
         for index, each in enumerate(value):
-            _add_one(content, rows, each, (*where, index), document)
-    else:
-        raise content.wrong(where, value, "a list of answers")
+            _add_one(rows, each, (*where, index), document)
+    elif isinstance(value, (str, Mapping)):
+        _add_one(rows, value, where, document) if value != "" else None
+    elif value is not None:
+        raise rows.content.wrong(where, value, "a list of answers")
 
 
-def _add_one(content: Content, rows: QuestionRows, each: Any, where: Where, document: str | None) -> None:
+def _add_one(rows: QuestionRows, each: Any, where: Where, document: str | None) -> None:
     if isinstance(each, str):
         rows.answer(each, where, document)
         return
-    if not isinstance(each, Mapping):
-        raise content.wrong(where, each, "an answer, {text, answer_start}")
-    key = next((key for key in _TEXT if key in each), "text")
-    start = next((name for name in _START if name in each), "answer_start")
-    owner = next((name for name in _DOCUMENT if each.get(name) is not None), None)
-    if owner is not None:
-        document = content.id(each[owner], (*where, owner))
-    text = each.get(key, MISSING)
-    if not isinstance(text, str):
-        if text is not None:
-            raise content.wrong((*where, key), text, "a string")
-        text = ""
-    begin = each.get(start)
-    rows.answer(text, where, document, begin if type(begin) is int else content.whole(begin, (*where, start)))
+    answer = rows.content.record(each, where, "an answer, {text, answer_start}")
+    key, owner = answer.key("text", "answer"), next((name for name in DOCUMENT if answer.value.get(name) is not None), None)
+    text = answer.text("text") if key is None else answer.text(key, "")
+    start = answer.whole(answer.key(*_START) or "answer_start")
+    rows.answer(text, where, document if owner is None else answer.id(owner), start)
 
 
-def _add_columns(content: Content, rows: QuestionRows, value: Mapping[str, Any], where: Where, document: str | None) -> None:
-    """The answers in Hugging Face's columns, or the only answer as an object."""
-    texts = value.get("text", MISSING)
-    if not isinstance(texts, (list, tuple)):
-        _add_one(content, rows, value, where, document)
-        return
-    starts = value.get("answer_start")
+def _add_columns(rows: QuestionRows, answers: Record, document: str | None) -> None:
+    """The answers in Hugging Face's columns."""
+    texts, starts = answers.value["text"], answers.value.get("answer_start")
     starts = [None] * len(texts) if starts is None else list(starts)
     if len(starts) != len(texts):
-        raise content.wrong((*where, "answer_start"), starts, f"a list of {len(texts)}, as many as there are texts")
+        raise answers.wrong(f"a list of {len(texts)}, as many as there are texts", "answer_start")
     for index, (text, start) in enumerate(zip(texts, starts, strict=True)):
         if not isinstance(text, str):
-            raise content.wrong((*where, "text", index), text, "a string")
-        rows.answer(text, (*where, "text", index), document, content.whole(start, (*where, "answer_start", index)))
+            raise answers.wrong("a string", "text", index)
+        begin = answers.content.whole(start, (*answers.where, "answer_start", index))
+        rows.answer(text, (*answers.where, "text", index), document, begin)
 
 
-def marked_impossible(content: Content, thing: Mapping[str, Any], where: Where) -> bool | None:
+def marked_impossible(record: Record) -> bool | None:
     """Whether a question says that it is impossible to answer; None where it has no such mark."""
-    key = "is_impossible" if "is_impossible" in thing else "impossible"
-    value = thing.get(key)
-    if isinstance(value, bool) or value is None:
-        return value
-    if value == "":
-        return None
-    known = _TRUTHS.get(value.lower() if isinstance(value, str) else value if value in (0, 1) else MISSING)
+    key = record.key("is_impossible") or "impossible"
+    value = record.value.get(key)
+    if isinstance(value, bool) or value is None or value == "":
+        return None if value == "" else value
+    known = _TRUTHS.get(value.lower() if isinstance(value, str) else str(int(value)) if value in (0, 1) else "")
     if known is None:
-        raise content.wrong((*where, key), value, "true or false")
+        raise record.wrong("true or false", key)
     return known
 
 
@@ -203,49 +157,42 @@ def _first(content: Content, is_one: Callable[[Any], bool]) -> bool:
     return bool(values) and 2 * sum(map(is_one, values)) >= len(values)
 
 
+def _is_text(value: Any) -> bool:
+    return value is None or isinstance(value, str)
+
+
 def _fits_predictions(content: Content) -> float:
-    return 0.8 if _first(content, lambda value: value is None or isinstance(value, str)) and not content.prefix else 0.0
+    return 0.8 if _first(content, _is_text) and not content.prefix else 0.0
 
 
 def _write_predictions(predictions: Predictions, path: Path) -> None:
-    begins = predictions.offsets.tolist()
-    chosen = {
-        name: (predictions.texts[begin] or "") if begin < end else ""
-        for name, begin, end in zip(predictions.ids, begins, begins[1:], strict=False)
-    }
+    bounds = zip(predictions.ids, pairwise(predictions.offsets.tolist()), strict=True)
+    chosen = {name: (predictions.texts[begin] or "") if begin < end else "" for name, (begin, end) in bounds}
     write_text(path, json.dumps(chosen, ensure_ascii=False, indent=0) + "\n")
-
-
-def _each(content: Content, wanted: str) -> Mapping[str, Any]:
-    if not isinstance(content.value, Mapping):
-        raise content.wrong((), content.value, wanted)
-    content.refuse_repeated_keys()
-    return content.value
 
 
 @answer_format("predictions", "predictions", fits=_fits_predictions, write=_write_predictions, suffixes=(".json",))
 def read_official_predictions(content: Content, rows: AnswerRows) -> None:
     """The official form `{id: text}`; an empty text, or null, says that there is no answer. Source: Rajpurkar et al. 2018."""
-    for name, text in _each(content, "an object {id: text}").items():
-        if text is not None and not isinstance(text, str):
-            raise content.wrong((name,), text, "a string, or null for no answer")
-        rows.add((name,), name)
+    whole = content.by_id("an object {id: text}")
+    for name in whole.value:
+        text = whole.text_or_null(name, "a string, or null for no answer")
+        rows.begin((name,), name)
         rows.answer(text)
 
 
-def _fits_number(content: Content) -> float:
-    return 0.8 if _first(content, lambda value: isinstance(value, (int, float)) and not isinstance(value, bool)) else 0.0
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
-@answer_format("na-probs", "na-probs", fits=_fits_number)
+@answer_format("na-probs", "na-probs", fits=lambda content: 0.8 if _first(content, _is_number) else 0.0)
 def read_na_probs(content: Content, rows: None) -> dict[str, float]:  # noqa: ARG001 - numbers need no rows
     """The form `{id: number}`: probabilities that there is no answer, or null odds, a score of that."""
-    found: dict[str, float] = {}
-    for name, value in _each(content, "an object {id: number}").items():
-        if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
-            raise content.wrong((name,), value, "a finite number")
-        found[name] = float(value)
-    return found
+    whole = content.by_id("an object {id: number}")
+    wrong = next((name for name, value in whole.value.items() if not (_is_number(value) and math.isfinite(value))), None)
+    if wrong is not None:
+        raise whole.wrong("a finite number", wrong)
+    return {name: float(value) for name, value in whole.value.items()}
 
 
 def _listed(content: Content, kind: Callable[[Any], bool]) -> float:
@@ -261,19 +208,21 @@ def _fits_n_best(content: Content) -> float:
     return _listed(content, lambda each: isinstance(each, Mapping) and not {"question", "answers"} & set(each))
 
 
-def _fits_texts(content: Content) -> float:
-    return _listed(content, lambda each: each is None or isinstance(each, str))
+def _lists(content: Content, form: str, kind: str) -> Iterator[tuple[str, list[Any]]]:
+    """The ids and lists of an object {id: list}."""
+    for name, listed in content.by_id(f"an object {{id: [{form}]}}").value.items():
+        if not isinstance(listed, list):
+            raise content.wrong((name,), listed, f"a list of {kind}, best first")
+        yield name, listed
 
 
-@answer_format("texts", "predictions", fits=_fits_texts)
+@answer_format("texts", "predictions", fits=lambda content: _listed(content, _is_text))
 def read_texts(content: Content, rows: AnswerRows) -> None:
     """The form `{id: [text, ...]}`, best first; an empty text, or null, says that there is no answer. An empty list is none."""
-    for name, listed in _each(content, "an object {id: [text]}").items():
-        if not isinstance(listed, list):
-            raise content.wrong((name,), listed, "a list of strings, best first")
-        rows.add((name,), name)
+    for name, listed in _lists(content, "text", "strings"):
+        rows.begin((name,), name)
         for rank, text in enumerate(listed):
-            if text is not None and not isinstance(text, str):
+            if not _is_text(text):
                 raise content.wrong((name, rank), text, "a string, or null for no answer")
             rows.answer(text)
 
@@ -285,23 +234,10 @@ def read_n_best(content: Content, rows: AnswerRows) -> None:
     The probability of the empty text is that of there being no answer. Answers may carry `start`, `end` and `document`, and
     `score` in place of `probability`. Source: transformers, `run_qa.py`.
     """
-    for name, listed in _each(content, "an object {id: [{text, probability}]}").items():
-        if not isinstance(listed, list):
-            raise content.wrong((name,), listed, "a list of answers, best first")
-        rows.add((name,), name)
+    for name, listed in _lists(content, "{text, probability}", "answers"):
+        rows.begin((name,), name)
         for rank, each in enumerate(listed):
-            where = (name, rank)
-            if not isinstance(each, Mapping):
-                raise content.wrong(where, each, "an object with text and probability")
-            text = content.text_or_null(each, where, "text")
-            key = "probability" if "probability" in each else "score"
-            score = content.number(each.get(key), (*where, key))
-            rows.answer(
-                text,
-                document=content.id(each.get("document"), (*where, "document")),
-                start=content.whole(each.get("start"), (*where, "start")),
-                end=content.whole(each.get("end"), (*where, "end")),
-                score=score,
-            )
-            if not text and not math.isnan(score):
+            answer = content.record(each, (name, rank), "an object with text and probability")
+            score = rows.answer_of(answer, answer.key("probability") or "score")
+            if not answer.value["text"] and not math.isnan(score):
                 rows.no_answer(score)

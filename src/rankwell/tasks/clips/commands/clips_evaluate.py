@@ -13,7 +13,7 @@ from rankwell.errors import BadUsage, NothingToEvaluate
 from rankwell.evaluation.results import Results
 from rankwell.media.contact_sheet import picture_columns, pictured, sheets_of, write_sheets
 from rankwell.media.images import Thumbnails, locate
-from rankwell.report.folder import content_of, write_folder
+from rankwell.report.folder import write_result
 from rankwell.report.present import FormatOption, InputPlace, Output, OutputOption, PerQueryOption, Progress
 from rankwell.store import refuse_blocked, write_text
 from rankwell.tasks.clips.evaluation import evaluate_clips
@@ -215,8 +215,7 @@ def _write(result: Results, folder: Path, notes: Sequence[str], thumbnails: str 
         written.append(f"drew {what} into {folder / 'sheets'}/, the worst queries of {run} first")
         others += drawn
     shown = result if thumbnails is None else with_pictures(result, pictures)
-    content = content_of(result, notes=notes, details=details, queries=shown.queries, items=shown.items)
-    write_folder(folder, content, others=others)
+    write_result(result, folder, notes=notes, details=details, queries=shown.queries, items=shown.items, others=others)
     if thumbnails is not None and pictures.problems:
         have = plural(len(pictures.problems), "clip has", "clips have")
         written.append(f"{have} no picture, first: {next(iter(pictures.problems.values()))}")

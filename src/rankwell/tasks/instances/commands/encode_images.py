@@ -3,8 +3,8 @@
 import hashlib
 import json
 import math
+import shutil
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ import numpy as np
 
 import rankwell
 from rankwell import report
-from rankwell.encoders import Channels, ImageEncoder, ImageSettings, load_image_encoder, parse_size
+from rankwell.encoders import ImageEncoder, ImageSettings, load_image_encoder
 from rankwell.encoders.runs import EncodedImages, digests, encode_images
 from rankwell.errors import BadInput, BadUsage
 from rankwell.io.matrices import write_ids
@@ -23,61 +23,6 @@ from rankwell.store import refuse_blocked, replacing, write_text
 from rankwell.tasks.instances.formats import read_images
 
 
-@dataclass(frozen=True, kw_only=True)
-class ImageEncodingOptions:
-    """The settings of an encoder of images.
-
-    Parameters
-    ----------
-    size
-        What images are scaled to, sides and all, as 224x224, or original; by default as the model expects.
-    longest
-        Pixels of the longer side at most, where images keep their size.
-    mean
-        Means of the channels for values from 0 to 1; by default those of ImageNet, 0.485,0.456,0.406.
-    std
-        Standard deviations of the channels; by default those of ImageNet, 0.229,0.224,0.225.
-    channels
-        Order of the channels.
-    output_name
-        Output of the network to take, where it has several.
-    weights
-        File of a state dict, for torch.
-    normalize
-        Vectors of length one; by default so for networks, while functions and sentence-transformers are left as they are.
-    batch_size
-        Images at a time, 16 by default.
-    device
-        Where to compute, cpu or cuda.
-    """
-
-    size: str | None = None
-    longest: int | None = None
-    mean: str | None = None
-    std: str | None = None
-    channels: Channels | None = None
-    output_name: str | None = None
-    weights: Path | None = None
-    normalize: bool | None = None
-    batch_size: int | None = None
-    device: str | None = None
-
-    def settings(self) -> ImageSettings:
-        """The settings. Raises BadUsage for a size or numbers that cannot be read."""
-        return ImageSettings(
-            size=None if self.size is None else parse_size(self.size),
-            longest=self.longest,
-            mean=_three("mean", self.mean),
-            std=_three("std", self.std),
-            channels=self.channels,
-            output=self.output_name,
-            weights=self.weights,
-            normalize=self.normalize,
-            batch_size=self.batch_size,
-            device=self.device,
-        )
-
-
 def images(
     images: str,
     /,
@@ -85,7 +30,7 @@ def images(
     output: OutputPath,
     model: str,
     root: str | None = None,
-    options: ImageEncodingOptions,
+    settings: ImageSettings,
     cache: Path | None = None,
     overwrite: bool = False,
     progress: Progress = None,
@@ -117,12 +62,12 @@ def images(
         raise BadUsage(f"{output}: embeddings are written as .npy; name the file so.")
     refuse_blocked(output)
     ids, paths = _listed(images, root)
-    encoder = load_image_encoder(model, options.settings())
+    encoder = load_image_encoder(model, settings)
     manifest = {
         "schema_version": 1,
         "rankwell": rankwell.__version__,
         "images": {"count": len(paths), "hash": _hash(ids, paths)},
-        "encoder": encoder.describe(),
+        "encoder": dict(encoder.description),
     }
     beside = output.with_suffix(".manifest.json")
     notes = [f"{images}: {len(paths)} images"]
@@ -140,11 +85,11 @@ def images(
     except BadUsage:
         # No picture would change this: there is nothing to go on with.
         if cache is None and is_new:
-            _remove(kept)
+            shutil.rmtree(kept, ignore_errors=True)
         raise
     _write(found, ids, paths, output, manifest)
     if cache is None:
-        _remove(kept)
+        shutil.rmtree(kept, ignore_errors=True)
     vectors = found.embeddings
     written = f"wrote {output} ({vectors.n} × {vectors.dimensions} float32)"
     return Output(notes=(*notes, *_notes(found, encoder, output), written))
@@ -165,13 +110,6 @@ def _listed(place: str, root: str | None) -> tuple[list[str], list[Path]]:
     return list(table.ids), list(table.paths)
 
 
-def _three(name: str, text: str | None) -> tuple[float, ...] | None:
-    try:
-        return None if text is None else tuple(float(part) for part in text.split(","))
-    except ValueError as error:
-        raise BadUsage(f"--{name} {text!r}: expected three numbers, as 0.485,0.456,0.406.") from error
-
-
 def _hash(ids: Sequence[str], paths: Sequence[Path]) -> str:
     """The SHA-256 over every image's id and content, in order."""
     total = hashlib.sha256()
@@ -189,7 +127,12 @@ def _is_made_by(path: Path, manifest: dict[str, Any]) -> bool:
 
 def _write(found: EncodedImages, ids: Sequence[str], paths: Sequence[Path], output: Path, manifest: dict[str, Any]) -> None:
     """Writes what is beside the vectors first: where they are, the rest is."""
-    rows = report_rows(found, ids, paths)
+    took = dict(zip(found.embeddings.names(), found.seconds.tolist(), strict=True))
+    failed = {each.id: each.message for each in found.failures}
+    rows = [
+        {"image": name, "file": str(path), "seconds": took.get(name), "problem": failed.get(name, "")}
+        for name, path in zip(ids, paths, strict=True)
+    ]
     write_text(output.with_suffix(".images.csv"), report.render_rows(rows, "csv"))
     write_ids(output, found.embeddings.ids)
     write_text(output.with_suffix(".manifest.json"), json.dumps(manifest, indent=2, sort_keys=True) + "\n")
@@ -197,35 +140,18 @@ def _write(found: EncodedImages, ids: Sequence[str], paths: Sequence[Path], outp
         np.save(draft, found.embeddings.vectors, allow_pickle=False)
 
 
-def report_rows(found: EncodedImages, ids: Sequence[str], paths: Sequence[Path]) -> list[report.Row]:
-    """A row per image: its id and file, the seconds it took, or the problem."""
-    took = dict(zip(found.embeddings.names(), found.report.seconds.tolist(), strict=True))
-    failed = {each.id: each.message for each in found.report.failures}
-    return [
-        {"image": name, "file": str(path), "seconds": took.get(name), "problem": failed.get(name, "")}
-        for name, path in zip(ids, paths, strict=True)
-    ]
-
-
 def _notes(found: EncodedImages, encoder: ImageEncoder, output: Path) -> list[str]:
-    report, notes = found.report, list[str]()
-    if report.cached:
-        notes.append(f"{report.cached} vectors were there from an earlier run")
-    if report.computed and not encoder.is_known:
+    notes: list[str] = []
+    if found.cached:
+        notes.append(f"{found.cached} vectors were there from an earlier run")
+    if found.computed and not encoder.is_known:
         notes.append("nothing says all that decides these vectors, so that none is kept for a run that goes on")
-    if report.failures:
-        first = report.failures[0]
+    if found.failures:
+        first = found.failures[0]
         where = output.with_suffix(".images.csv")
-        total = found.embeddings.n + len(report.failures)
-        notes.append(f"without a vector: {len(report.failures)} of {total} images (see {where}); first {first.message}")
-    median = float(np.median(report.seconds))
+        total = found.embeddings.n + len(found.failures)
+        notes.append(f"without a vector: {len(found.failures)} of {total} images (see {where}); first {first.message}")
+    median = float(np.median(found.seconds))
     if math.isfinite(median):
-        notes.append(f"{1000 * median:.3g} ms per image (median), {report.seconds.sum():.3g} s in all")
+        notes.append(f"{1000 * median:.3g} ms per image (median), {found.seconds.sum():.3g} s in all")
     return notes
-
-
-def _remove(folder: Path) -> None:
-    """Takes away the folder of vectors of a run that has ended."""
-    import shutil
-
-    shutil.rmtree(folder, ignore_errors=True)

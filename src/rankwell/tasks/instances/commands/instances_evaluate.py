@@ -17,7 +17,7 @@ from rankwell.errors import BadUsage
 from rankwell.evaluation.results import Results
 from rankwell.media.contact_sheet import picture_columns, pictured, sheets_of, write_sheets
 from rankwell.media.images import Thumbnails
-from rankwell.report.folder import content_of, write_folder
+from rankwell.report.folder import write_result
 from rankwell.report.present import FormatOption, InputOption, Output, OutputOption, PerQueryOption, Progress
 from rankwell.stats.granularity import granularity_of
 from rankwell.store import refuse_blocked, write_text
@@ -25,7 +25,14 @@ from rankwell.tasks.instances.computed_runs import ComputedRun, compute_run
 from rankwell.tasks.instances.evaluation import evaluate_instances
 from rankwell.tasks.instances.formats import named_place, read_images
 from rankwell.tasks.instances.images import Images
-from rankwell.tasks.instances.options import ImageSetOptions, ImageSystemOptions, InstanceOptions, takes_cutoffs, taking_part
+from rankwell.tasks.instances.options import (
+    ENCODER_SETTINGS,
+    ImageSetOptions,
+    ImageSystemOptions,
+    InstanceOptions,
+    takes_cutoffs,
+    taking_part,
+)
 
 _SHEETS, _SHOWN = 10, 5
 
@@ -122,7 +129,7 @@ def _check_options(images: str | None, data: ImageSetOptions, system: ImageSyste
         )
     encoder, features, embeddings, scores = system.encoder, system.local_features, options.embeddings, options.scores
     for owners, names, source in (
-        ({"--encoder": encoder}, ("size", "output_name", "weights", "batch_size", "device"), system),
+        ({"--encoder": encoder}, ENCODER_SETTINGS, system),
         ({"--local-features": features}, ("score", "longest", "processes"), system),
         ({"--encoder": encoder, "--local-features": features}, ("cache",), system),
         ({"--embeddings": embeddings}, ("ids",), options),
@@ -159,7 +166,7 @@ def _unread(made: ComputedRun | None) -> list[str]:
     """A note on the images without a vector or score, with the reason of the first."""
     failures = made.failures if made is not None else ()
     lost = "1 image" if len(failures) == 1 else f"{len(failures)} images"
-    return [f"{lost} could not be read or encoded; first {each.problem}" for each in failures[:1]]
+    return [f"{lost} could not be read or encoded; first {each.message}" for each in failures[:1]]
 
 
 def _write(
@@ -170,7 +177,8 @@ def _write(
     written: list[Path] = []
     if made is not None and made.failures:
         written.append(folder / "encoding_errors.csv")
-        write_text(written[-1], report.render_rows([each._asdict() for each in made.failures], "csv"))
+        rows = [{"image": each.id, "file": str(each.path), "problem": each.message} for each in made.failures]
+        write_text(written[-1], report.render_rows(rows, "csv"))
     took = _performance(result, made, time.perf_counter() - start)
     written.append(folder / "performance.json")
     write_text(written[-1], json.dumps(took, indent=2) + "\n")
@@ -188,7 +196,7 @@ def _write(
     queries = result.queries or {}
     items = picture_columns(details, pictures, queries=queries["query"]) if files else None
     shown = queries if items is None else pictured(queries, items)
-    write_folder(folder, content_of(result, notes=notes, details=details, queries=shown, items=items), others=written)
+    write_result(result, folder, notes=notes, details=details, queries=shown, items=items, others=written)
     if files and pictures.problems:
         lacking = "1 image has" if len(pictures.problems) == 1 else f"{len(pictures.problems)} images have"
         said.append(f"{lacking} no picture, first: {next(iter(pictures.problems.values()))}")

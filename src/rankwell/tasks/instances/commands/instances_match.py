@@ -9,6 +9,7 @@ import rankwell
 from rankwell.errors import BadInput, BadUsage
 from rankwell.report.present import Output, OutputPath, Progress
 from rankwell.store import refuse_blocked, replacing, write_text
+from rankwell.tasks.instances.computed_runs import matched
 from rankwell.tasks.instances.formats import read_images
 from rankwell.tasks.instances.images import Images, filter_images
 from rankwell.tasks.instances.local_features import LocalFeatures, PairMatches
@@ -47,24 +48,18 @@ def match(
         raise BadUsage(f"{output}: scores are written as .npy; name the file so.")
     refuse_blocked(output)
     table = read_images(images, queries=query_images, root=root, pattern=pattern)
-    queries, references = table.queries(), table.references()
-    if queries.paths is None or references.paths is None:
+    if table.paths is None:
         raise BadInput(f"{images}: its images are not there; name their folder with --root.")
-    found = system.compare(queries.paths, references.paths, progress=progress)
-    rows = [row for row, path in enumerate(queries.paths) if path not in found.problems]
-    columns = [column for column, path in enumerate(references.paths) if path not in found.problems]
-    if not rows or not columns:
-        raise BadInput(f"no {'query' if not rows else 'reference'} could be read; first {next(iter(found.problems.values()))}")
-    sides = {"queries": [queries.ids[row] for row in rows], "references": [references.ids[column] for column in columns]}
-    matrix = found.scores(system.score)[np.ix_(rows, columns)]
+    found, scores = matched(table, system, progress)
+    sides = {"queries": scores.query_names, "references": scores.item_names}
     places = {side: output.with_suffix(f".{side}.txt") for side in sides}
     for side, ids in sides.items():
         write_text(places[side], "".join(f"{name}\n" for name in ids))
     manifest = {"schema_version": 1, "rankwell": rankwell.__version__, "system": system.describe()}
     write_text(output.with_suffix(".manifest.json"), json.dumps(manifest, indent=2, sort_keys=True) + "\n")
     with replacing(output) as draft:
-        np.save(draft, matrix, allow_pickle=False)
-    notes = [f"{len(rows)} queries × {len(columns)} references; {_times(found)}"]
+        np.save(draft, scores.matrix, allow_pickle=False)
+    notes = [f"{len(scores.query_names)} queries × {len(scores.item_names)} references; {_times(found)}"]
     if found.problems:
         first = next(iter(found.problems.values()))
         notes.append(f"left out, as they cannot be read: {len(found.problems)} of {len(table)} images; first {first}")

@@ -64,6 +64,6 @@ def render(result: Results, format: report.Format, *, per_query: bool = False) -
 
 def write(result: Results, folder: Path) -> None:
     """Writes everything a comparison or a page needs later; each file whole or not at all."""
-    from rankwell.report.folder import content_of, write_folder
+    from rankwell.report.folder import write_result
 
-    write_folder(folder, content_of(result))
+    write_result(result, folder)
