@@ -47,11 +47,7 @@ def _refuse_non_finite(found: Floats) -> None:
         )
 
 
-def _sniff_array(head: Head) -> float:
-    return 0.49 if head.raw.startswith(_MAGIC) else 0.0
-
-
-@file_format("npy", "numbers", sniff=_sniff_array)
+@file_format("npy", "numbers", sniff=lambda head: 0.49 * head.raw.startswith(_MAGIC))
 def read_array(source: Source, request: Request) -> Floats:  # noqa: ARG001 - an array has no options
     """The numbers of an `.npy` array with one dimension, or with one column; nothing pickled is opened."""
     try:
@@ -93,11 +89,7 @@ def read_number_lines(source: Source, request: Request) -> Floats:  # noqa: ARG0
     return np.array(numbers, dtype=np.float64)
 
 
-def _sniff_number_list(head: Head) -> float:
-    return 0.4 if head.text.startswith("[") else 0.0
-
-
-@file_format("json", "numbers", sniff=_sniff_number_list)
+@file_format("json", "numbers", sniff=lambda head: 0.4 * head.text.startswith("["))
 def read_number_list(source: Source, request: Request) -> Floats:  # noqa: ARG001 - a list has no options
     """The numbers of a JSON list."""
     try:
@@ -124,11 +116,7 @@ def read_lines(source: Source, request: Request) -> list[str | None]:  # noqa: A
         return [decode_id(line.rstrip(b"\r\n")) for line in stream]
 
 
-def _sniff_list(head: Head) -> float:
-    return 0.6 if head.text.startswith("[") else 0.0
-
-
-@file_format("json", "column", sniff=_sniff_list, suffixes=(".json",))
+@file_format("json", "column", sniff=lambda head: 0.6 * head.text.startswith("["), suffixes=(".json",))
 def read_list(source: Source, request: Request) -> list[str | None]:  # noqa: ARG001 - a list has no options
     """The strings and integers of a JSON list."""
     try:

@@ -118,17 +118,12 @@ def _numbers(table: Any, name: str) -> Floats:
     import narwhals as nw
 
     column = table[name]
-    if isinstance(column.dtype, (nw.Object, nw.Unknown)):
-        values = np.array([_number(value) for value in column.to_list()], dtype=np.float64)
-    elif not column.dtype.is_numeric():
+    plain = column.dtype.is_numeric()
+    if not plain and not isinstance(column.dtype, (nw.Object, nw.Unknown)):
         raise BadInput(f"column {name!r} holds {column.dtype}; expected numbers. Convert the column.")
-    else:
-        values = (
-            np.array([_number(value) for value in column.to_list()])
-            if column.null_count()
-            else column.cast(nw.Float64).to_numpy()
-        )
-    values = np.asarray(values, dtype=np.float64)
+    whole = plain and not column.null_count()
+    found = column.cast(nw.Float64).to_numpy() if whole else [_number(value) for value in column.to_list()]
+    values = np.asarray(found, dtype=np.float64)
     wrong = np.flatnonzero(~np.isfinite(values))
     if len(wrong):
         value = column.to_list()[int(wrong[0])]

@@ -1,7 +1,6 @@
 """Reading and writing of files in any format: the registry of formats, and the recognition of a format by content."""
 
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeVar, get_args
@@ -86,9 +85,9 @@ class Format(NamedTuple):
 FORMATS: Catalogue[Format] = Catalogue("io", "format", "rankwell.formats")
 
 
-def file_format(name: str, holds: Holds, **parts: Any) -> Callable[[Read], Read]:
+def file_format(name: str, holds: Holds, *, sniff: Callable[[Head], float] | None = None, **parts: Any) -> Callable[[Read], Read]:
     """Registers the function that reads a format and returns it unchanged. parts: the other fields of `Format`."""
-    return FORMATS.register(f"{name} {holds}", lambda read: Format(name, holds, read, **parts))
+    return FORMATS.register(f"{name} {holds}", lambda read: Format(name, holds, read, sniff=sniff, **parts))
 
 
 class FoundHits(NamedTuple):
@@ -210,7 +209,7 @@ def find_hits(
     if isinstance(place, Ranking):
         return FoundHits(_join(place, judgments, request), "table")
     thing, entry, request = _identify(place, "run", format, request)
-    with _naming_source(thing):
+    with naming(thing.name if isinstance(thing, Source) else ""):
         if entry.find_hits is not None and duplicates == "error":
             return FoundHits(entry.find_hits(thing, judgments, request), entry.name, tuple(request.notes))
         return FoundHits(_join(entry.read(thing, request), judgments, request), entry.name, tuple(request.notes))
@@ -309,7 +308,7 @@ def read_column(place: Place, *, format: str | None = None) -> list[str | None]:
 def read_as(place: Any, holds: Holds, name: str | None, request: Request) -> tuple[Any, str]:
     """The table in a place of what it holds, and the name of its format."""
     thing, entry, request = _identify(place, holds, name, request)
-    with _naming_source(thing):
+    with naming(thing.name if isinstance(thing, Source) else ""):
         return entry.read(thing, request), entry.name
 
 
@@ -330,10 +329,6 @@ def _duplicates(name: str) -> Duplicates:
         if name == each:
             return each
     raise UnknownName(f"duplicates={name!r}; {suggest(name, get_args(Duplicates))}")
-
-
-def _naming_source(thing: Any) -> AbstractContextManager[None]:
-    return naming(thing.name if isinstance(thing, Source) else "")
 
 
 def _identify(place: Any, holds: Holds, name: str | None, request: Request) -> tuple[Any, Format, Request]:

@@ -24,13 +24,9 @@ def _sniff(head: Head) -> float:
     return 0.4 if head.text.startswith(("{", "[")) else 0.0
 
 
-def _find_hits(mapping: Any, judgments: Judgments, request: Request) -> Hits:
+def _find_hits(source: Source, judgments: Judgments, request: Request, *, load: Any = None) -> Hits:
     found: Any = FORMATS["python mapping run"].find_hits
-    return found(mapping, judgments, request)
-
-
-def _find_mapping_hits(source: Source, judgments: Judgments, request: Request) -> Hits:
-    return _find_hits(load(source, request), judgments, request)
+    return found((load or load_mapping)(source, request), judgments, request)
 
 
 def _write_run(ranking: Ranking, path: Path) -> None:
@@ -54,19 +50,19 @@ def _write(table: Ranking | Judgments, numbers: list[Any], path: Path) -> None:
         stream.write("\n}\n" if table.queries else "{}\n")
 
 
-@file_format("json", "run", sniff=_sniff, find_hits=_find_mapping_hits, write=_write_run, suffixes=(".json",))
+@file_format("json", "run", sniff=_sniff, find_hits=_find_hits, write=_write_run, suffixes=(".json",))
 def read_run(source: Source, request: Request) -> Ranking:
     """The ranking in `{query: {item: score}}`; an item twice in one query is an error unless the request says which to keep."""
-    return FORMATS["python mapping run"].read(load(source, request), request)
+    return FORMATS["python mapping run"].read(load_mapping(source, request), request)
 
 
 @file_format("json", "judgments", sniff=_sniff, write=_write_judgments, suffixes=(".json",))
 def read_judgments(source: Source, request: Request) -> Judgments:
     """The judgments in `{query: {item: grade}}`; grades may be fractions."""
-    return FORMATS["python mapping judgments"].read(load(source, request), request)
+    return FORMATS["python mapping judgments"].read(load_mapping(source, request), request)
 
 
-def load(source: Source, request: Request) -> Mapped:
+def load_mapping(source: Source, request: Request) -> Mapped:
     """The mapping in a JSON file, checked. Raises BadInput that names the place by a JSON path."""
     found = _parse(source, request.duplicates)
     wanted = "expected {query: {item: number}}"
@@ -132,17 +128,16 @@ def _seen(thing: Any) -> str:
 
 
 _META = "mteb_model_meta"
+_MTEB = re.compile(rf'\{{\s*"{_META}"\s*:')
 
 
-def _sniff_mteb(head: Head) -> float:
-    return 0.95 if re.search(rf'\{{\s*"{_META}"\s*:', head.text) else 0.0
-
-
-def _find_mteb_hits(source: Source, judgments: Judgments, request: Request) -> Hits:
-    return _find_hits(_load_mteb(source, request), judgments, request)
-
-
-@file_format("mteb", "run", sniff=_sniff_mteb, find_hits=_find_mteb_hits, parts=True)
+@file_format(
+    "mteb",
+    "run",
+    sniff=lambda head: 0.95 * bool(_MTEB.search(head.text)),
+    find_hits=lambda *given: _find_hits(*given, load=_load_mteb),
+    parts=True,
+)
 def read_mteb(source: Source, request: Request) -> Ranking:
     """The ranking of one subset and split; the format's name carries them, `mteb:en/test`, where the file has several.
 

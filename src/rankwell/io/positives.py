@@ -32,6 +32,11 @@ class Sides(NamedTuple):
         """The numbers of rows and columns, for messages."""
         return f"{len(self.queries)} rows (queries) and {len(self.items)} columns (items)"
 
+    def positives(self, pairs: Iterable[tuple[int, int]]) -> Positives:
+        """The table of pairs of row and column in any order. Raises DuplicateItem."""
+        rows, columns = np.array(list(pairs), dtype=np.int64).reshape(-1, 2).T
+        return Positives.of(rows, columns, len(self.queries), len(self.items))
+
 
 def read_positives(place: Any, sides: Sides) -> Positives:
     """The positives of every query.
@@ -104,11 +109,10 @@ def _pairs(source: Source, sides: Sides) -> Positives | None:
     named = not (queries.knows(rows[0][0]) and items.knows(rows[0][1]))
     turned = named and _order(rows[0])
     pairs = [(row[1], row[0]) if turned else (row[0], row[1]) for row in rows[named:]]
-    owners = [queries.find(query, f"row {number}") for number, (query, _) in enumerate(pairs, 1 + named)]
-    found = [
-        items.find(item, f"row {number} (query {query!r})", judged=True) for number, (query, item) in enumerate(pairs, 1 + named)
-    ]
-    return Positives.of(np.array(owners, dtype=np.int64), np.array(found, dtype=np.int64), len(sides.queries), len(sides.items))
+    return sides.positives(
+        (queries.find(query, f"row {number}"), items.find(item, f"row {number} (query {query!r})", judged=True))
+        for number, (query, item) in enumerate(pairs, 1 + named)
+    )
 
 
 def _order(header: Sequence[str]) -> bool:
@@ -197,37 +201,29 @@ def _of_groups(groups: Groups, sides: Sides) -> Positives:
     pairs = [(row, column) for row, label in enumerate(groups.queries) for column in members.get(label, ())]
     if not pairs:
         raise BadInput(f"no label of the rows ({groups.queries[0]!r}, …) is one of the columns ({groups.items[0]!r}, …).")
-    rows, columns = np.array(pairs, dtype=np.int64).T
-    return Positives.of(rows, columns, len(sides.queries), len(sides.items))
+    return sides.positives(pairs)
 
 
 def _of_judgments(table: Judgments, sides: Sides) -> Positives:
     flat = table.flat
     rows, columns = _SideNames(sides.queries, "row", "query"), _SideNames(sides.items, "column", "item")
-    right = np.flatnonzero(flat.grades > 0)
     known = [rows.find(query, "the judgments") for query in flat.queries]
-    owners = np.array(known, dtype=np.int64)[flat.query_of_row[right]]
-    found = [
-        columns.find(flat.items[row], f"query {flat.queries[int(flat.query_of_row[row])]!r}", judged=True)
-        for row in map(int, right)
-    ]
-    return Positives.of(owners, np.array(found, dtype=np.int64), len(sides.queries), len(sides.items))
+    return sides.positives(
+        (known[query], columns.find(item, f"query {flat.queries[query]!r}", judged=True))
+        for query, item, grade in zip(flat.query_of_row.tolist(), flat.items, flat.grades.tolist(), strict=True)
+        if grade > 0
+    )
 
 
 def _of_lists(lists: list[tuple[int, Any]], sides: Sides) -> Positives:
     columns = _SideNames(sides.items, "column", "item")
-    owners, found = list[int](), list[int]()
+    pairs = list[tuple[int, int]]()
     for row, values in lists:
         listed: Any = values.tolist() if hasattr(values, "tolist") else values
         each: list[Any] = list(listed) if isinstance(listed, (list, tuple, set, frozenset)) else [listed]
-        for value in each:
-            found.append(columns.find(value, f"row {row}" + _id_of(sides.queries, row)))
-            owners.append(row)
-    return Positives.of(np.array(owners, dtype=np.int64), np.array(found, dtype=np.int64), len(sides.queries), len(sides.items))
-
-
-def _id_of(names: Sequence[str], row: int) -> str:
-    return "" if isinstance(names, Positions) else f" ({names[row]!r})"
+        name = "" if isinstance(sides.queries, Positions) else f" ({sides.queries[row]!r})"
+        pairs += [(row, columns.find(value, f"row {row}{name}")) for value in each]
+    return sides.positives(pairs)
 
 
 class _SideNames:

@@ -123,11 +123,6 @@ _COUNTS_OF_VERSION_1 = {
 }
 
 
-def _renamed(counts: Mapping[str, Any]) -> dict[str, Any]:
-    """The counts of a run under the names of schema version 2."""
-    return {_COUNTS_OF_VERSION_1.get(name, name): number for name, number in counts.items()}
-
-
 def _rules(folder: Path) -> tuple[Mapping[str, Any], dict[str, str], str]:
     """The rules, the hashes of the inputs and the kind of result, as far as the folder still has its manifest."""
     path = folder / "manifest.json"
@@ -139,7 +134,10 @@ def _rules(folder: Path) -> tuple[Mapping[str, Any], dict[str, str], str]:
             raise BadInput(f"{folder} holds a result that was not written to its end; run the command again that wrote it.")
         rules, inputs = manifest.get("rules") or {}, manifest.get("inputs") or {}
         if manifest.get("schema_version", 1) < 2 and "counts" in rules:
-            rules = {**rules, "counts": {run: _renamed(counts) for run, counts in rules["counts"].items()}}
+            rules["counts"] = {
+                run: {_COUNTS_OF_VERSION_1.get(name, name): number for name, number in counts.items()}
+                for run, counts in rules["counts"].items()
+            }
         digests = {name: str(each.get("digest", "")) for name, each in inputs.items() if isinstance(each, dict)}
         return dict(rules), digests, str(manifest.get("protocol", "runs"))
     except (ValueError, AttributeError, TypeError) as error:
@@ -164,38 +162,19 @@ def _values(path: Path, summaries: Mapping[str, Summary]) -> tuple[tuple[Values,
     for row in _select(path, sql):
         run, measure, label, unit = row[:4]
         queries, numbers, *weights = row[width:]
-        values.append(_element(path, (run, measure, label, unit), summaries, queries, numbers, weights[0] if weights else None))
+        if unit not in get_args(Unit):
+            raise BadInput(f"{path}: {measure} has the unit {unit!r}; known are {', '.join(get_args(Unit))}.")
+        if len(set(queries)) < len(queries):
+            twice = next(query for place, query in enumerate(queries) if query in queries[:place])
+            raise BadInput(f"{path}: run {run!r} has query {twice!r} twice by {measure}; every query has one value.")
+        known = None
+        if weights and any(each is not None for each in weights[0]):
+            known = np.array([0.0 if each is None else each for each in weights[0]], dtype=np.float64)
+        column = np.array([np.nan if each is None else each for each in numbers], dtype=np.float64)
+        summary = "mean" if known is not None else summaries.get(measure, "mean")
+        values.append(Values(str(run), str(measure), str(label), unit, summary, tuple(queries), column, known))
         row_attributes.append({name: each for name, each in zip(others, row[4:width], strict=True) if each is not None})
     return tuple(values), tuple(row_attributes)
-
-
-def _element(
-    path: Path,
-    names: tuple[Any, Any, Any, Any],
-    summaries: Mapping[str, Summary],
-    queries: Sequence[str],
-    numbers: Sequence[float | None],
-    weights: Sequence[float | None] | None,
-) -> Values:
-    run, measure, label, unit = names
-    if unit not in get_args(Unit):
-        raise BadInput(f"{path}: {measure} has the unit {unit!r}; known are {', '.join(get_args(Unit))}.")
-    if len(set(queries)) < len(queries):
-        twice = next(query for place, query in enumerate(queries) if query in queries[:place])
-        raise BadInput(f"{path}: run {run!r} has query {twice!r} twice by {measure}; every query has one value.")
-    known = None
-    if weights is not None and any(each is not None for each in weights):
-        known = np.array([0.0 if each is None else each for each in weights], dtype=np.float64)
-    return Values(
-        run=str(run),
-        measure=str(measure),
-        label=str(label),
-        unit=unit,
-        summary="mean" if known is not None else summaries.get(measure, "mean"),
-        queries=tuple(queries),
-        values=np.array([np.nan if each is None else each for each in numbers], dtype=np.float64),
-        weights=known,
-    )
 
 
 def _attributes(path: Path) -> dict[str, dict[str, str]]:
@@ -205,15 +184,15 @@ def _attributes(path: Path) -> dict[str, dict[str, str]]:
         raise BadInput(f"{path} has no column 'query'; found are {', '.join(map(repr, columns))}.")
     queries = columns.pop("query")
     shown = {
-        name: {query: _shown(cell) for query, cell in zip(queries, cells, strict=True) if cell is not None}
+        name: {
+            query: f"{cell:.12g}" if isinstance(cell, float) else str(cell)
+            for query, cell in zip(queries, cells, strict=True)
+            if cell is not None
+        }
         for name, cells in columns.items()
         if name not in ("text", "picture_item")
     }
     return {name: cells for name, cells in shown.items() if cells}
-
-
-def _shown(cell: Any) -> str:
-    return f"{cell:.12g}" if isinstance(cell, float) else str(cell)
 
 
 def read_table(path: Path) -> dict[str, list[Any]]:

@@ -8,6 +8,7 @@ Preferences have lines `query group subgroup item level`.
 import math
 import re
 from collections.abc import Iterable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -38,14 +39,13 @@ def _confidence(head: Head, width: int, number: int) -> float:
     return 0.6 if good else 0.3 if any(abs(len(fields) - max(width - 1, 4)) <= 1 for fields in rows) else 0.0
 
 
+_sniff_run, _sniff_judgments = partial(_confidence, width=6, number=4), partial(_confidence, width=4, number=3)
+
+
 def _refuse_unwritable(names: Iterable[str], what: str) -> None:
     for name in names:
         if not name or _WHITE.search(name):
             raise BadInput(f"{name!r} has white space in it or is empty, and a {what} cannot hold it; write CSV or Parquet.")
-
-
-def _sniff_run(head: Head) -> float:
-    return _confidence(head, 6, 4)
 
 
 def _find_hits(source: Source, judgments: Judgments, request: Request) -> Hits:
@@ -171,10 +171,6 @@ def _repeated(source: Source, fields: tuple[int, ...], verb: str, *, comments: b
 def _shown(raw: bytes) -> str:
     text = decode_id(raw.strip())
     return repr(text if len(text) <= 80 else text[:79] + "…")
-
-
-def _sniff_judgments(head: Head) -> float:
-    return _confidence(head, 4, 3)
 
 
 def write_judgments(judgments: Judgments, path: Path) -> None:

@@ -19,7 +19,6 @@ from rankwell.errors import BadInput, MissingExtra
 from rankwell.io.files import Request, file_format
 from rankwell.store import Head, Source, replacing
 
-_IDS = ("ids", "id")
 _Reader = Callable[[Source, Request], Embeddings]
 
 
@@ -37,10 +36,18 @@ def _tables(name: str, suffixes: tuple[str, ...], **recognised: Any) -> Callable
     return _register
 
 
-def _ids_of(shapes: Mapping[str, tuple[int, ...]], chosen: str, names: Sequence[str] = _IDS) -> str | None:
-    """The array with the ids of the chosen one: of a usual name, one dimension and the same length."""
-    length = shapes[chosen][:1]
-    return next((name for name in names if name != chosen and length and shapes.get(name) == length), None)
+def _named(
+    shapes: Mapping[str, tuple[int, ...]],
+    load: Callable[[str], NDArray[Any]],
+    source: Source,
+    request: Request,
+    ids: Sequence[str] = ("ids", "id"),
+) -> Embeddings:
+    """The array that `choose_array` takes of a container; its ids from one of a usual name, one dimension and the same length."""
+    chosen = choose_array(shapes, request.part, source.name)
+    vectors, length = as_real(load(chosen)), shapes[chosen][:1]
+    beside = next((name for name in ids if name != chosen and length and shapes.get(name) == length), None)
+    return Embeddings(None if beside is None else item_ids(load(beside).tolist()), vectors)
 
 
 @_tables("npz", (".npz",), magic=b"PK\x03\x04")
@@ -60,10 +67,7 @@ def read_npz(source: Source, request: Request) -> Embeddings:
                 what = "a PyTorch checkpoint, which is pickled and never opened" if _is_checkpoint(archive) else "a zip archive"
                 raise BadInput(f"{what}; save the vectors with numpy.save or as safetensors.")
             shapes = {name: _peek(archive, member) for name, member in members.items()}
-            chosen = choose_array(shapes, request.part, source.name)
-            vectors = _load(archive, members[chosen])
-            ids = _ids_of(shapes, chosen, (*_IDS, "keys", "names"))
-            return Embeddings(None if ids is None else item_ids(_load(archive, members[ids]).tolist()), as_real(vectors))
+            return _named(shapes, lambda name: _load(archive, members[name]), source, request, ids=("ids", "id", "keys", "names"))
     except (zipfile.BadZipFile, zlib.error, EOFError, OSError) as error:
         raise BadInput(f"the .npz archive is damaged or ends early ({error}); write it again.") from error
 
@@ -88,7 +92,6 @@ def _load(archive: Any, member: str) -> NDArray[Any]:
             raise BadInput(f"array {member.removesuffix('.npy')!r}: {str(error).splitlines()[0]}.") from error
 
 
-_TRUTH = ("neighbors", "distances")
 _DISTANCES = {"cosine": "angular", "l2": "euclidean", "dot": "dot"}
 
 
@@ -112,14 +115,12 @@ def read_hdf5(source: Source, request: Request) -> Embeddings:
         with h5py.File(path, "r") as file:
             found: dict[str, Any] = {}
             file.visititems(lambda name, entry: found.update({name: entry}) if isinstance(entry, h5py.Dataset) else None)
-            shapes = {name: tuple(entry.shape or ()) for name, entry in found.items()}
-            vectors = {
-                name: shape for name, shape in shapes.items() if name.rpartition("/")[2] not in _TRUTH or name == request.part
+            shapes = {
+                name: tuple(entry.shape or ())
+                for name, entry in found.items()
+                if name.rpartition("/")[2] not in ("neighbors", "distances") or name == request.part
             }
-            chosen = choose_array(vectors, request.part, source.name)
-            ids = _ids_of(shapes, chosen)
-            names = None if ids is None else item_ids(found[ids][:].tolist())
-            return Embeddings(names, as_real(_hdf5_array(path, found[chosen])))
+            return _named(shapes, lambda name: _hdf5_array(path, found[name]), source, request)
     except OSError as error:
         raise BadInput(f"the HDF5 file is damaged or ends early ({str(error).splitlines()[0]}); fetch it again.") from error
 
@@ -173,15 +174,12 @@ def read_safetensors(source: Source, request: Request) -> Embeddings:
     metadata = header.pop("__metadata__", {})
     try:
         shapes = {name: tuple(map(int, entry["shape"])) for name, entry in header.items()}
-        chosen = choose_array(shapes, request.part, source.name)
-        vectors = _tensor(path, header[chosen], begin)
-        ids = _ids_of(shapes, chosen)
-        found = None if ids is None else item_ids(_tensor(path, header[ids], begin).tolist())
-        if found is None and isinstance(metadata, dict) and "ids" in metadata:
-            found = item_ids(json.loads(metadata["ids"]))
+        table = _named(shapes, lambda name: _tensor(path, header[name], begin), source, request)
+        if table.ids is None and isinstance(metadata, dict) and "ids" in metadata:
+            return Embeddings(item_ids(json.loads(metadata["ids"])), table.vectors)
     except (KeyError, TypeError, ValueError) as error:
         raise BadInput(f"the safetensors header is not as it should be ({error!r}); write the file again.") from error
-    return Embeddings(found, as_real(vectors))
+    return table
 
 
 def _safetensors_header(path: Path) -> tuple[dict[str, Any], int]:

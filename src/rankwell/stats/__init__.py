@@ -13,7 +13,7 @@ import numpy as np
 
 from rankwell.core.kernels.resamples import over_resamples
 from rankwell.core.tables import Floats, Ints, Summary, Values
-from rankwell.errors import BadUsage
+from rankwell.errors import BadInput, BadUsage
 
 Intervals = Literal["bootstrap", "t", "none"]
 
@@ -312,6 +312,14 @@ def _percentile(ordered: Floats, share: float) -> float:
     low = int(place)
     below, above = float(ordered[low]), float(ordered[min(low + 1, len(ordered) - 1)])
     return below + (above - below) * (place - low)
+
+
+def counted_in_both(first: Floats, other: Floats, what: str) -> tuple[Floats, Floats]:
+    """Two columns of values without the queries that either does not count (NaN). Raises BadInput for different lengths."""
+    if first.shape != other.shape:
+        raise BadInput(f"{len(first)} values against {len(other)}; {what} is over the same queries.")
+    both = ~(np.isnan(first) | np.isnan(other))
+    return first[both], other[both]
 
 
 def check_intervals(intervals: str, seed: int) -> None:

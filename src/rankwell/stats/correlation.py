@@ -1,6 +1,7 @@
 """Correlations of pairs, the line that calibrates them, and bootstrap intervals of both."""
 
 import math
+from collections.abc import Callable
 from statistics import NormalDist
 from typing import Any, NamedTuple
 
@@ -54,9 +55,7 @@ def pearson(first: Floats, second: Floats) -> Correlation | None:
     p from Student's t with n - 2 degrees of freedom, which is exact for normal columns.
     first, second: (n,) finite. Source: Pearson 1895; Student 1908.
     """
-    if len(first) < MIN_PAIRS or is_constant(first) or is_constant(second):
-        return None
-    return _with_p(_product_moment(_deviations(first), _deviations(second)), len(first))
+    return _correlation(first, second, _deviations)
 
 
 def spearman(first: Floats, second: Floats) -> Correlation | None:
@@ -64,10 +63,7 @@ def spearman(first: Floats, second: Floats) -> Correlation | None:
 
     Source: Spearman 1904; for ties and p Kendall 1970, Rank Correlation Methods, chapters 3 and 5.
     """
-    if len(first) < MIN_PAIRS or is_constant(first) or is_constant(second):
-        return None
-    middle = (len(first) + 1) / 2
-    return _with_p(_product_moment(midranks(first) - middle, midranks(second) - middle), len(first))
+    return _correlation(first, second, lambda values: midranks(values) - (len(values) + 1) / 2)
 
 
 def kendall(first: Floats, second: Floats, *, counts: Concordance | None = None) -> Correlation | None:
@@ -155,13 +151,13 @@ def _deviations(values: Floats) -> Floats:
     return scaled - scaled.mean()
 
 
-def _product_moment(first: Floats, second: Floats) -> float:
-    spread = math.sqrt(float((first * first).sum())) * math.sqrt(float((second * second).sum()))
-    return min(max(float((first * second).sum()) / spread, -1.0), 1.0)
-
-
-def _with_p(value: float, n: int) -> Correlation:
-    freedom = n - 2
+def _correlation(first: Floats, second: Floats, centred: Callable[[Floats], Floats]) -> Correlation | None:
+    """The product-moment correlation of two columns moved about 0, with the p-value of Student's t."""
+    if len(first) < MIN_PAIRS or is_constant(first) or is_constant(second):
+        return None
+    one, two, freedom = centred(first), centred(second), len(first) - 2
+    spread = math.sqrt(float((one * one).sum())) * math.sqrt(float((two * two).sum()))
+    value = min(max(float((one * two).sum()) / spread, -1.0), 1.0)
     rest = (1 - value) * (1 + value)
     return Correlation(value, student_p(math.inf if rest == 0 else value * math.sqrt(freedom / rest), freedom))
 
@@ -270,38 +266,29 @@ def bootstrap_pairs(
     """
     check_level(level)
     order = np.lexsort((similarities, targets))
-    target, similarity = _unit(targets[order]), _unit(similarities[order])
+    (target, scale), (similarity, _) = _unit(targets[order]), _unit(similarities[order])
     n = len(order)
-    table = on_exact_grid(
-        np.column_stack(
-            [target.values, similarity.values, target.values**2, similarity.values**2, target.values * similarity.values]
-        )
-    )
-    first, second = _Ranks(target.values), _Ranks(similarity.values)
+    table = on_exact_grid(np.column_stack([target, similarity, target**2, similarity**2, target * similarity]))
+    first, second = _Ranks(target), _Ranks(similarity)
 
     def _drawn(counts: Floats) -> Floats:
         with np.errstate(invalid="ignore", divide="ignore"):
             ranks, varied = _spearman(counts, first.of(counts), second.of(counts))
             sums = np.where(varied[:, None], counts @ table, np.nan)
             straight, slope, intercept = _moments(sums, n)
-            off = target.values - slope[:, None] * similarity.values - intercept[:, None]
-            error = (counts * np.abs(off)).sum(axis=1) / n * target.scale
+            off = target - slope[:, None] * similarity - intercept[:, None]
+            error = (counts * np.abs(off)).sum(axis=1) / n * scale
         return np.stack([straight.clip(-1, 1), ranks.clip(-1, 1), error])
 
     drawn = np.concatenate(over_resamples(n, resamples, _drawn, seed=seed, block=block), axis=1)
     return PairIntervals(*(percentile_interval(each, level) for each in drawn))
 
 
-class _Unit(NamedTuple):
-    values: Floats
-    scale: float
-
-
-def _unit(values: Floats) -> _Unit:
-    """The values moved and scaled to lie about 0, within ±1: neither correlations nor lines look at place and scale."""
+def _unit(values: Floats) -> tuple[Floats, float]:
+    """The values moved and scaled to lie about 0, within ±1, and the scale: neither correlations nor lines look at the two."""
     moved = values - values.mean()
     scale = float(np.abs(moved).max())
-    return _Unit(moved / scale, scale)
+    return moved / scale, scale
 
 
 def _moments(sums: Floats, n: int) -> tuple[Floats, Floats, Floats]:

@@ -1,6 +1,7 @@
 """Size of an effect, and whether a set of queries is large enough: the smallest difference that a paired t-test would find."""
 
 import math
+from bisect import bisect_left
 from functools import lru_cache
 from statistics import NormalDist
 
@@ -37,22 +38,14 @@ def queries_needed(difference: float, sd: float, *, alpha: float = 0.05, power: 
     def _is_enough(n: int) -> bool:
         return _power(effect * math.sqrt(n), n - 1, alpha) >= power
 
-    # The normal distribution gives a number that is a few off, and every step costs an integral.
+    # The normal distribution gives a number that is a few too small, and every step costs an integral.
     off = (NormalDist().inv_cdf(1 - alpha / 2) + NormalDist().inv_cdf(power)) / effect if effect else math.inf
-    high = max(2, math.ceil(off * off)) if off < math.sqrt(_MOST) else _MOST
-    low, step = high, 1
-    while not _is_enough(high):
-        if high == _MOST:
-            return None
-        low, high, step = high, min(_MOST, high + step), 2 * step
-    while low >= high:
-        low = max(1, high - step)
-        if low > 1 and _is_enough(low):
-            high, step = low, 2 * step
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if _is_enough(middle) else (middle, high)
-    return high
+    start = max(2, math.ceil(off * off) - 2) if off < math.sqrt(_MOST) else _MOST
+    for last in (min(start + 16, _MOST), _MOST):
+        needed = start + bisect_left(range(start, last + 1), True, key=_is_enough)
+        if needed <= last:
+            return needed
+    return None
 
 
 def _check(alpha: float, power: float) -> None:

@@ -21,11 +21,8 @@ def holm(p_values: Sequence[float]) -> list[float]:
     >>> holm([0.04, 0.01, 0.03])
     [0.06, 0.03, 0.06]
     """
-    wrong = next((p for p in p_values if not 0 <= p <= 1), None)
-    if wrong is not None:
-        raise BadUsage(f"{wrong!r} is not a p-value; expected a number from 0 to 1.")
     adjusted, reached = [0.0] * len(p_values), 0.0
-    for place, at in enumerate(sorted(range(len(p_values)), key=lambda at: p_values[at])):
+    for place, at in enumerate(_ascending(p_values)):
         reached = max(reached, min(1.0, (len(p_values) - place) * p_values[at]))
         adjusted[at] = reached
     return adjusted
@@ -41,15 +38,18 @@ def benjamini_hochberg(p_values: Sequence[float]) -> list[float]:
     >>> benjamini_hochberg([0.04, 0.01, 0.03])
     [0.04, 0.03, 0.04]
     """
-    wrong = next((p for p in p_values if not 0 <= p <= 1), None)
-    if wrong is not None:
-        raise BadUsage(f"{wrong!r} is not a p-value; expected a number from 0 to 1.")
     adjusted, reached = [0.0] * len(p_values), 1.0
-    order = sorted(range(len(p_values)), key=lambda at: p_values[at])
-    for place, at in reversed(list(enumerate(order))):
+    for place, at in reversed(list(enumerate(_ascending(p_values)))):
         reached = min(reached, len(p_values) * p_values[at] / (place + 1))
         adjusted[at] = reached
     return adjusted
+
+
+def _ascending(p_values: Sequence[float]) -> list[int]:
+    wrong = next((p for p in p_values if not 0 <= p <= 1), None)
+    if wrong is not None:
+        raise BadUsage(f"{wrong!r} is not a p-value; expected a number from 0 to 1.")
+    return sorted(range(len(p_values)), key=p_values.__getitem__)
 
 
 _PIECE = 1 << 19

@@ -6,8 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rankwell.core.tables import Floats, Ints
-from rankwell.errors import BadInput
-from rankwell.stats import MIN_QUERIES, check_level, percentile_interval, resampled_sums
+from rankwell.stats import MIN_QUERIES, check_level, counted_in_both, percentile_interval, resampled_sums
 
 
 class Differences(NamedTuple):
@@ -148,12 +147,7 @@ def relative_changes(
     Source: Efron and Tibshirani 1993, 13.3.
     """
     check_level(level)
-    kept: list[tuple[Floats, Floats]] = []
-    for first, other in pairs:
-        if first.shape != other.shape:
-            raise BadInput(f"{len(first)} values against {len(other)}; a relative change is over the same queries.")
-        both = ~(np.isnan(first) | np.isnan(other))
-        kept.append((first[both], other[both]))
+    kept = [counted_in_both(first, other, "a relative change") for first, other in pairs]
     found = [Change(_ratio(first, other), None, len(first)) for first, other in kept]
     for n in sorted({len(first) for first, _ in kept if len(first) >= MIN_QUERIES}) if bootstrap else ():
         places = [place for place, each in enumerate(found) if each.n == n and each.value is not None]

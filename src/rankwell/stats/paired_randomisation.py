@@ -1,14 +1,14 @@
 """The paired randomisation test: would the difference be as large if each query's two values had been swapped at random?"""
 
 from collections.abc import Iterator, Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rankwell.core.tables import Floats, Ints
-from rankwell.errors import BadInput, BadUsage
-from rankwell.stats import binomial_p, on_exact_grid
+from rankwell.errors import BadUsage
+from rankwell.stats import binomial_p, counted_in_both, on_exact_grid
 
 Method = Literal["binomial", "enumerated", "drawn"]
 _BUFFER = 1 << 22  # signs that are worked on at once: a product prepares its second factor anew for every block
@@ -42,7 +42,7 @@ def paired_randomisation(
     """
     if resamples < 1:
         raise BadUsage(f"{resamples} resamples; expected at least 1 (100000 is usual).")
-    differences = [_differences(first, other) for first, other in pairs]
+    differences = [other - first for first, other in (counted_in_both(*pair, "a paired test") for pair in pairs)]
     found = [_exact(each, resamples) for each in differences]
     drawn = [place for place, each in enumerate(found) if each is None]
     for n in sorted({len(differences[place]) for place in drawn}):
@@ -148,29 +148,17 @@ def max_t(differences: Floats, *, resamples: int = 100_000, seed: int = 0, block
 
 
 def _all_sums(table: Floats) -> Iterator[Floats]:
-    """The sums under all ways to flip signs."""
-    n = np.arange(len(table), dtype=np.uint64)
+    """Σ ± difference under all ways to flip signs. On the exact grid no order of adding can change a sum."""
+    n, exact = np.arange(len(table), dtype=np.uint64), on_exact_grid(table)
     for first in range(0, 1 << len(table), 1 << 16):
         signs = np.arange(first, min(1 << len(table), first + (1 << 16)), dtype=np.uint64)[:, None]
-        yield _signed((signs >> n) & np.uint64(1), on_exact_grid(table))
-
-
-def _signed(bits: NDArray[np.integer[Any]], table: Floats) -> Floats:
-    """Σ ± difference, plus where a bit is set. On the exact grid no order of adding can change a sum."""
-    return 2 * (bits.astype(np.float64) @ table) - table.sum(axis=0)
+        yield 2 * (((signs >> n) & np.uint64(1)).astype(np.float64) @ exact) - exact.sum(axis=0)
 
 
 def _least(table: Floats) -> Floats:
     """(columns,) the least absolute sum as far from 0 as the observed one, up to rounding."""
     slack = len(table) ** 2 * 2.0**-52 * np.abs(table).max(axis=0, initial=0.0) + 2 * _Digits.of(table).lost
     return np.abs(on_exact_grid(table).sum(axis=0)) - slack
-
-
-def _differences(first: Floats, other: Floats) -> Floats:
-    if first.shape != other.shape:
-        raise BadInput(f"{len(first)} values against {len(other)}; a paired test is over the same queries.")
-    both = ~(np.isnan(first) | np.isnan(other))
-    return other[both] - first[both]
 
 
 def _exact(differences: Floats, resamples: int) -> PairedTest | None:
@@ -185,10 +173,6 @@ def _exact(differences: Floats, resamples: int) -> PairedTest | None:
     if len(moved) > 60 or 1 << len(moved) > resamples:
         return None
     column = moved[:, None]
-    table, least = on_exact_grid(column), _least(column)
-    assignments, step, extreme = 1 << len(moved), max(1, _BUFFER // len(moved)), 0
-    for first in range(0, assignments, step):
-        signs = np.arange(first, min(first + step, assignments), dtype=np.uint64)[:, None]
-        sums = _signed((signs >> np.arange(len(moved), dtype=np.uint64)) & np.uint64(1), table)
-        extreme += int(np.count_nonzero(np.abs(sums) >= least))
-    return PairedTest(mean, extreme / assignments, n, "enumerated")
+    least = _least(column)
+    extreme = sum(int(np.count_nonzero(np.abs(sums) >= least)) for sums in _all_sums(column))
+    return PairedTest(mean, extreme / (1 << len(moved)), n, "enumerated")

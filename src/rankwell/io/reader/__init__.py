@@ -62,13 +62,13 @@ class HitRows(NamedTuple):
 
         rows = np.frombuffer(self.row, dtype=np.int64)
         order = np.argsort(rows)
-        counts = (np.frombuffer(raw, dtype=np.int64)[order] for raw in (self.above, self.tied, self.before))
+        above, tied, before = (np.frombuffer(raw, dtype=np.int64)[order] for raw in (self.above, self.tied, self.before))
         score = np.frombuffer(self.score)[order]
         retrieved = np.frombuffer(self.retrieved, dtype=np.int64).copy()
         unknown = {decode_id(query): self.unknown[query] for query in sorted(self.unknown)}
         top = self._first_items(judgments) if keep else None
         query, row = judgments.query_of_row[rows[order]], rows[order]
-        return Hits(query, row, score, *counts, retrieved, retrieved > 0, unknown, top)
+        return Hits(query, row, score, above, tied, before, retrieved, retrieved > 0, unknown, top)
 
     def _first_items(self, judgments: Judgments) -> Ranking:
         import numpy as np
