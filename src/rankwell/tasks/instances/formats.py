@@ -90,7 +90,11 @@ def read_images(
     path = Path(place)
     if not path.exists():
         raise BadInput(f"{path}: no such file or folder; name a data set of images.")
-    request = ImageSetRequest(path, _folder(queries), _folder(root), pattern)
+    for each in (queries, root):
+        if each is not None and not Path(each).is_dir():
+            raise BadInput(f"{each}: no such folder.")
+    beside, below = (None if each is None else Path(each) for each in (queries, root))
+    request = ImageSetRequest(path, beside, below, pattern)
     form = max(FORMS.values(), key=lambda each: each.fits(path))
     if form.fits(path) <= 0:
         raise BadInput(f"{path} is not a data set of images; known are {', '.join(FORMS)}.")
@@ -110,12 +114,6 @@ def named_place(text: str) -> tuple[str, str]:
     if equals and name and not Path(text).exists():
         return name, place
     return Path(text).resolve().name.partition(".")[0], text
-
-
-def _folder(place: str | Path | None) -> Path | None:
-    if place is not None and not Path(place).is_dir():
-        raise BadInput(f"{place}: no such folder.")
-    return None if place is None else Path(place)
 
 
 def _without_content(images: Images, glob: str) -> Images:
@@ -160,7 +158,13 @@ def _files(folder: Path) -> list[Path]:
 
 def _image_file(path: Path, folder: Path, pattern: re.Pattern[str] | None, side: Split | None, head: str) -> ImageEntry:
     below = path.relative_to(folder)
-    fields = {} if pattern is None else _name_fields(below, pattern)
+    fields: dict[str, str] = {}
+    if pattern is not None:
+        fitting = pattern.fullmatch(below.name) or pattern.fullmatch(below.stem)
+        if fitting is None:
+            what = f"{below.as_posix()}: the name does not fit the pattern"
+            raise BadInput(f"{what}; correct the pattern, or move files that are not in the set.")
+        fields = fitting.groupdict()
     parts = [part for part in below.parts[:-1] if part.lower() not in _CONTENTLESS]
     if side is None and "split" in fields:
         side = _split(fields["split"], str(path))
@@ -178,15 +182,6 @@ def _image_file(path: Path, folder: Path, pattern: re.Pattern[str] | None, side:
         group=fields.get("group"),
         contentless=any(part.lower() in _CONTENTLESS for part in below.parts[:-1]),
     )
-
-
-def _name_fields(below: Path, pattern: re.Pattern[str]) -> dict[str, str]:
-    found = pattern.fullmatch(below.name) or pattern.fullmatch(below.stem)
-    if found is None:
-        raise BadInput(
-            f"{below.as_posix()}: the name does not fit the pattern; correct the pattern, or move files that are not in the set."
-        )
-    return found.groupdict()
 
 
 def _pattern(text: str) -> re.Pattern[str]:
@@ -211,11 +206,8 @@ def _pattern(text: str) -> re.Pattern[str]:
 # Tables
 
 
-class ImageTableRow(NamedTuple):
-    """A row of a table and its place in the file."""
-
-    place: str
-    cells: Mapping[str, Any]
+Row = tuple[str, Mapping[str, Any]]
+"""A row of a table: its place in the file, and its cells by column."""
 
 
 def read_table(request: ImageSetRequest) -> ImageSet:
@@ -224,7 +216,7 @@ def read_table(request: ImageSetRequest) -> ImageSet:
     rows = _rows(Source(place))
     if not rows:
         raise BadInput(f"{place} lists no image; expected a row per image: image,instance,split.")
-    names = list(dict.fromkeys(name for row in rows for name in row.cells))
+    names = list(dict.fromkeys(name for _, cells in rows for name in cells))
     plain = {name.strip().casefold(): name for name in reversed(names)}
     columns = {what: next((plain[word] for word in words if word in plain), None) for what, words in _COLUMNS.items()}
     for what in ("image", "instance", "split"):
@@ -236,30 +228,27 @@ def read_table(request: ImageSetRequest) -> ImageSet:
     return ImageSet(_located(place, [_listed_image(place, row, columns) for row in rows], request.root))
 
 
-def _listed_image(table: Path, row: ImageTableRow, columns: Mapping[str, str | None]) -> ImageEntry:
-    cells = {what: row.cells.get(name) for what, name in columns.items() if name is not None}
-    texts = {what: str(cell).strip() for what, cell in cells.items() if cell is not None}
+def _listed_image(table: Path, row: Row, columns: Mapping[str, str | None]) -> ImageEntry:
+    where, given = f"{table}: {row[0]}", row[1]
+    texts = {what: str(given[name]).strip() for what, name in columns.items() if name and given.get(name) is not None}
     known = {what: text for what, text in texts.items() if text.casefold() not in _NOTHING}
-    where = f"{table}: {row.place}"
     if "image" not in known:
         raise BadInput(f"{where} names no image; fill the column {columns['image']!r}.")
     where = f"{where}, image {known['image']!r}"
     if "split" not in known:
         raise BadInput(f"{where}: no split; write reference, query or both.")
+    bare = known.get("contentless", "").casefold()
+    if bare not in (*_YES, *_NO):
+        word = known["contentless"]
+        raise BadInput(f"{where}: {word!r} does not say whether the image is without content; write yes or no.")
     return ImageEntry(
         id=known["image"],
         instance=known.get("instance"),
         split=_split(known["split"], where),
         camera=known.get("camera"),
         group=known.get("group"),
-        contentless=_flag(known.get("contentless", ""), where),
+        contentless=bare in _YES,
     )
-
-
-def _flag(text: str, where: str) -> bool:
-    if text.casefold() not in (*_YES, *_NO):
-        raise BadInput(f"{where}: {text!r} does not say whether the image is without content; write yes or no.")
-    return text.casefold() in _YES
 
 
 def _located(table: Path, entries: list[ImageEntry], root: Path | None) -> list[ImageEntry]:
@@ -276,47 +265,46 @@ def _located(table: Path, entries: list[ImageEntry], root: Path | None) -> list[
     return [each._replace(path=folder / each.id) for each in entries]
 
 
-def _rows(source: Source) -> list[ImageTableRow]:
+def _rows(source: Source) -> list[Row]:
     head = Head.of(source)
     head.refuse_foreign()
     if head.raw.startswith(b"PAR1"):
         records: list[dict[str, Any]] = FORMATS["parquet records"].read(source, Request())
-        return [ImageTableRow(f"row {number}", cells) for number, cells in enumerate(records, 1)]
+        return [(f"row {number}", cells) for number, cells in enumerate(records, 1)]
     text = decode_id(source.read())
     return _objects(source.name, text) if text.lstrip()[:1] in ("{", "[") else _lines(source.name, text)
 
 
-def _objects(name: str, text: str) -> list[ImageTableRow]:
+def _objects(name: str, text: str) -> list[Row]:
     try:
         if text.lstrip().startswith("["):
-            rows = [ImageTableRow(f"$[{number}]", each) for number, each in enumerate(json.loads(text))]
+            rows = [(f"$[{number}]", each) for number, each in enumerate(json.loads(text))]
         else:
-            lines = [(number, line) for number, line in enumerate(text.splitlines(), 1) if line.strip()]
-            rows = [ImageTableRow(f"line {number}", json.loads(line)) for number, line in lines]
+            lines = enumerate(text.splitlines(), 1)
+            rows = [(f"line {number}", json.loads(line)) for number, line in lines if line.strip()]
     except ValueError as error:
         raise BadInput(f"{name}: {error}; expected an object per line, or a list of objects.") from error
-    wrong = next((row for row in rows if not isinstance(row.cells, dict)), None)
-    if wrong is not None:
-        raise BadInput(f"{name}: {wrong.place} is a {type(wrong.cells).__name__}; expected an object with a value per column.")
+    for place, cells in rows:
+        if not isinstance(cells, dict):
+            raise BadInput(f"{name}: {place} is a {type(cells).__name__}; expected an object with a value per column.")
     return rows
 
 
-def _lines(name: str, text: str) -> list[ImageTableRow]:
-    first = text.partition("\n")[0]
-    delimiter = max((",", ";", "\t"), key=first.count)
+def _lines(name: str, text: str) -> list[Row]:
+    delimiter = max((",", ";", "\t"), key=text.partition("\n")[0].count)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, skipinitialspace=True)
     columns = [each.strip() for each in next(reader)]
     double = next((column for column in columns if columns.count(column) > 1), None)
     if double is not None:
         raise BadInput(f"{name}: two columns are called {double!r}; rename or drop one of them.")
-    rows: list[ImageTableRow] = []
+    rows: list[Row] = []
     for fields in reader:
         if not "".join(fields).strip():
             continue
         if len(fields) != len(columns):
             where = f"{name}:{reader.line_num}: {delimiter.join(fields)[:60]!r}"
             raise BadLine(f"{where} has {len(fields)} fields, the header {len(columns)}; put cells with {delimiter!r} in quotes.")
-        rows.append(ImageTableRow(f"line {reader.line_num}", dict(zip(columns, fields, strict=True))))
+        rows.append((f"line {reader.line_num}", dict(zip(columns, fields, strict=True))))
     return rows
 
 
@@ -349,10 +337,11 @@ def read_revisitop(request: ImageSetRequest) -> ImageSet:
             if each in seen:
                 raise BadInput(f"{place}: $.{name}[{number}] lists {each!r} a second time; list every image once.")
             seen.add(each)
-    sides: dict[str, Split] = {**dict.fromkeys(references, "reference"), **dict.fromkeys(queries, "query")}
-    sides |= dict.fromkeys(set(references) & set(queries), "both")
+    known = set(references)
+    sides: dict[str, Split] = dict.fromkeys(references, "reference")
+    sides |= {name: "both" if name in known else "query" for name in queries}
     marks = {
-        query: _marks(f"{place}: $.gnd[{number}]", entry, references, set(references))
+        query: _marks(f"{place}: $.gnd[{number}]", entry, references, known)
         for number, (query, entry) in enumerate(zip(queries, truth, strict=True))
     }
     entries = [ImageEntry(name, None, side, _file(place, name, request.root)) for name, side in sides.items()]
@@ -362,7 +351,7 @@ def read_revisitop(request: ImageSetRequest) -> ImageSet:
 def _marks(where: str, entry: Any, references: Sequence[str], known: set[str]) -> Marks:
     if not isinstance(entry, Mapping):
         raise BadInput(f"{where} is a {type(entry).__name__}; expected an object with easy, hard and junk.")
-    found: dict[str, list[str]] = {"easy": [], "hard": [], "junk": []}
+    found: dict[str, list[str]] = {kind: [] for kind in Marks._fields}
     lists: Mapping[Any, Any] = entry
     if not set(lists) & set(_KINDS):
         raise BadInput(f"{where} has none of easy, hard and junk; expected at least one list of images.")
@@ -388,13 +377,13 @@ def _file(table: Path, name: str, root: Path | None) -> Path | None:
     raise BadInput(f"{table}: the image {name!r} is not in {root}, with or without a suffix; fetch it, or name another --root.")
 
 
-def _has_ground_truth(place: Path) -> bool:
+def _is_ground_truth(place: Path) -> float:
     head = Source(place).head() if place.is_file() else b""
-    return head.lstrip().startswith(b"{") and any(name in head for name in (b'"imlist"', b'"gnd"', b'"qimlist"'))
+    return float(head.lstrip().startswith(b"{") and any(name in head for name in (b'"imlist"', b'"gnd"', b'"qimlist"')))
 
 
 FORMS: Mapping[str, ImageSetForm] = {
     "folders": ImageSetForm(read_folders, lambda place: float(place.is_dir())),
-    "revisitop": ImageSetForm(read_revisitop, lambda place: float(_has_ground_truth(place))),
+    "revisitop": ImageSetForm(read_revisitop, _is_ground_truth),
     "tables": ImageSetForm(read_table, lambda place: 0.5 * place.is_file()),
 }

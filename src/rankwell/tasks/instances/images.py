@@ -1,10 +1,10 @@
 """Images of instances as queries and references, the filters, and the judgments: references of the query's instance."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -51,6 +51,9 @@ class ListedIds(NamedTuple):
     references: tuple[str, ...]
 
 
+_COLUMNS = ("ids", "paths", "instances", "splits", "cameras", "groups")
+
+
 @dataclass(frozen=True, eq=False)
 class Images:
     """A row per image, in the order of the ids' bytes.
@@ -77,7 +80,7 @@ class Images:
         return f"<Images: {sides[0]} references, {sides[1]} queries, {sides[2]} both>"
 
     def __post_init__(self) -> None:
-        for name in ("paths", "instances", "splits", "cameras", "groups", "contentless"):
+        for name in (*_COLUMNS, "contentless"):
             column: Sequence[object] | None = getattr(self, name)
             if column is not None and len(column) != len(self.ids):
                 raise BadInput(f"images: {name} has {len(column)} rows, ids has {len(self.ids)}; give every column one length.")
@@ -102,21 +105,14 @@ class Images:
         """The table of images in any order. Raises BadInput where some have a path and others have none."""
         unordered = list(entries)
         rows = [unordered[row] for row in order_ids([each.id for each in unordered]).tolist()] if unordered else []
-        paths = [each.path for each in rows]
-        lacking = next((each.id for each in rows if each.path is None), None)
-        if lacking is not None and any(path is not None for path in paths):
+        columns = [tuple(column) for column in zip(*rows, strict=True)] or [()] * len(ImageEntry._fields)
+        ids, instances, splits, *optional, contentless = columns
+        paths, cameras, groups = (column if any(each is not None for each in column) else None for column in optional)
+        if paths is not None and None in paths:
+            lacking = ids[paths.index(None)]
             raise BadInput(f"the image {lacking!r} has no file, others have one; name a file for all or for none.")
-        return cls(
-            ids=tuple(each.id for each in rows),
-            paths=None if lacking is not None else tuple(path for path in paths if path is not None),
-            instances=tuple(each.instance for each in rows),
-            splits=tuple(each.split for each in rows),
-            cameras=_some([each.camera for each in rows]),
-            groups=_some([each.group for each in rows]),
-            contentless=np.array([each.contentless for each in rows], dtype=np.bool_),
-            marks=marks,
-            listed=listed,
-        )
+        bare = np.array(contentless, dtype=np.bool_)
+        return cls(ids, paths, instances, splits, cameras, groups, bare, marks=marks, listed=listed)
 
     @cached_property
     def index(self) -> dict[str, int]:
@@ -128,62 +124,30 @@ class Images:
 
     def references(self) -> "Images":
         """The references, images of both sides included."""
-        return self.take(self._rows("reference"))
+        return self.take(np.flatnonzero([each != "query" for each in self.splits]))
 
     def queries(self) -> "Images":
         """The queries, images of both sides included."""
-        return self.take(self._rows("query"))
-
-    def _rows(self, split: Split) -> Ints:
-        return np.array([row for row, each in enumerate(self.splits) if each in (split, "both")], dtype=np.int64)
+        return self.take(np.flatnonzero([each != "reference" for each in self.splits]))
 
     def take(self, rows: Ints) -> "Images":
         """Some of the images, by ascending rows; without marks."""
-        chosen: list[int] = rows.tolist()
-        return Images(
-            ids=tuple(self.ids[row] for row in chosen),
-            paths=None if self.paths is None else tuple(self.paths[row] for row in chosen),
-            instances=tuple(self.instances[row] for row in chosen),
-            splits=tuple(self.splits[row] for row in chosen),
-            cameras=None if self.cameras is None else tuple(self.cameras[row] for row in chosen),
-            groups=None if self.groups is None else tuple(self.groups[row] for row in chosen),
-            contentless=self.contentless[rows],
-        )
-
-
-def _some(column: Sequence[str | None]) -> tuple[str | None, ...] | None:
-    return tuple(column) if any(each is not None for each in column) else None
+        columns: dict[str, Any] = {name: getattr(self, name) for name in _COLUMNS}
+        some = {name: each and tuple(each[row] for row in rows.tolist()) for name, each in columns.items()}
+        return replace(self, **some, contentless=self.contentless[rows], marks=None, listed=None)
 
 
 @dataclass(frozen=True, eq=False)
 class FilteredImages:
-    """The images that take part, and the number of those that were left out.
-
-    without_content: references that show nothing. absent: queries of an instance that no reference shows, or without a label;
-    unlabelled: the latter among them. junk: references with the label of junk. An image that stays is counted nowhere.
-    """
+    """The images that take part, and how many were left out, by reason; an image of which one side stays is counted nowhere."""
 
     images: Images
-    without_content: int = 0
-    absent: int = 0
-    junk: int = 0
-    unlabelled: int = 0
+    counts: Mapping[str, int]
 
     @property
     def notes(self) -> list[str]:
         """The counts in words."""
         return [f"{n} {_singular(name) if n == 1 else name}".replace("_", " ") for name, n in self.counts.items()]
-
-    @property
-    def counts(self) -> dict[str, int]:
-        """The number of images left out for each reason that applies."""
-        counts = {
-            "references_without_content": self.without_content,
-            "queries_of_absent_instances": self.absent - self.unlabelled,
-            "queries_without_an_instance": self.unlabelled,
-            "junk_references": self.junk,
-        }
-        return {name: number for name, number in counts.items() if number}
 
 
 def filter_images(
@@ -196,19 +160,27 @@ def filter_images(
     A query without a label is absent, unless no image has a label.
     """
     references, queries = images.references(), images.queries()
-    bare: list[bool] = references.contentless.tolist()
-    empty = {name for name, is_bare in zip(references.ids, bare, strict=True) if is_bare and contentless == "filter"}
+    bare = references.contentless if contentless == "filter" else np.zeros(len(references), dtype=np.bool_)
+    empty = {references.ids[row] for row in np.flatnonzero(bare).tolist()}
     labels = dict(zip(references.ids, references.instances, strict=True))
     junk = {name for name, label in labels.items() if label == junk_label and label is not None} - empty
     shown = {label for name, label in labels.items() if name not in empty | junk and label is not None}
-    is_judged = images.marks is not None or any(label is not None for label in images.instances)
-    missing = {
-        name: label
-        for name, label in zip(queries.ids, queries.instances, strict=True)
-        if absent == "filter" and is_judged and not _is_shown(name, label, shown, images.marks)
+    missing: dict[str, str | None] = {}
+    if absent == "filter" and images.marks is not None:
+        judged = {name for name, own in images.marks.items() if own.easy or own.hard}
+        missing = {name: "" for name in queries.ids if name not in judged}
+    elif absent == "filter" and any(label is not None for label in images.instances):
+        pairs = zip(queries.ids, queries.instances, strict=True)
+        missing = {name: label for name, label in pairs if label not in shown}
+    unlabelled = sum(label is None for label in missing.values())
+    counts = {
+        "references_without_content": len(empty),
+        "queries_of_absent_instances": len(missing) - unlabelled,
+        "queries_without_an_instance": unlabelled,
+        "junk_references": len(junk),
     }
-    unlabelled = 0 if images.marks is not None else sum(label is None for label in missing.values())
-    return FilteredImages(_without(images, empty | junk, set(missing)), len(empty), len(missing), len(junk), unlabelled)
+    kept = _without(images, empty | junk, missing.keys())
+    return FilteredImages(kept, {name: number for name, number in counts.items() if number})
 
 
 def _singular(name: str) -> str:
@@ -216,15 +188,7 @@ def _singular(name: str) -> str:
     return name.replace("references", "reference").replace("queries", "query").replace("absent_instances", "an_absent_instance")
 
 
-def _is_shown(query: str, label: str | None, shown: set[str], marks: Mapping[str, Marks] | None) -> bool:
-    """Whether any reference is relevant for a query."""
-    if marks is None:
-        return label in shown
-    own = marks.get(query, Marks())
-    return bool(own.easy or own.hard)
-
-
-def _without(images: Images, references: set[str], queries: set[str]) -> Images:
+def _without(images: Images, references: Set[str], queries: Set[str]) -> Images:
     """The images without some of the references and some of the queries."""
     rows: list[int] = []
     splits = list(images.splits)
@@ -320,33 +284,27 @@ def instance_truth(
 
 def _judged(queries: Images, references: Images, images: Images, level: Level) -> tuple[Pairs, Pairs]:
     """The relevant pairs and the junk."""
-    if images.marks is not None:
-        return _marked(queries, references, images.marks, level)
-    if not any(label is not None for label in images.instances):
-        raise NothingToEvaluate(
-            f"no image has an instance, such as {queries.ids[0]!r}; put images into folders of instances, give the form of file "
-            "names with --pattern, or name --positives."
-        )
-    if level != "medium":
-        raise BadUsage(f"the level {level} needs a ground truth with easy and hard references; name one (a JSON with gnd).")
-    return _of_one_label(queries.instances, references.instances), []
-
-
-def _marked(queries: Images, references: Images, marks: Mapping[str, Marks], level: Level) -> tuple[Pairs, Pairs]:
+    if images.marks is None:
+        if not any(label is not None for label in images.instances):
+            raise NothingToEvaluate(
+                f"no image has an instance, such as {queries.ids[0]!r}; put images into folders of instances, give the form of "
+                "file names with --pattern, or name --positives."
+            )
+        if level != "medium":
+            raise BadUsage(f"the level {level} needs a ground truth with easy and hard references; name one (a JSON with gnd).")
+        return _of_one_label(queries.instances, references.instances), []
     place, relevant, junk = references.index, Pairs(), Pairs()
     for query, name in enumerate(queries.ids):
-        own = marks.get(name, Marks())
+        own = images.marks.get(name, Marks())
         for names, is_relevant in ((own.easy, level != "hard"), (own.hard, level != "easy"), (own.junk, False)):
             (relevant if is_relevant else junk).extend((query, place[item]) for item in names if item in place)
     return relevant, junk
 
 
 def _excluded(rule: Excluded, queries: Images, references: Images) -> Pairs:
-    if rule == "self":
-        return _of_one_label(queries.ids, references.ids)
-    if rule == "group":
-        return _of_one_label(queries.groups or (), references.groups or ())
-    return _of_one_label(_seen_by(queries), _seen_by(references))
+    if rule == "camera":
+        return _of_one_label(_seen_by(queries), _seen_by(references))
+    return _of_one_label(*(each.ids if rule == "self" else each.groups or () for each in (queries, references)))
 
 
 def _seen_by(images: Images) -> list[tuple[str, str] | None]:

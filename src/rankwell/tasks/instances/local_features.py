@@ -1,14 +1,11 @@
 """Pictures compared by their local features: SIFT, the ratio test, and the number of matches that one homography explains."""
 
-import io
 import math
 import time
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import lru_cache, partial
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
@@ -16,7 +13,8 @@ from numpy.typing import NDArray
 
 from rankwell.core.kernels.workers import Each, crew, processors
 from rankwell.core.registry import suggest
-from rankwell.core.tables import Floats, Ints, offsets_of
+from rankwell.core.tables import Floats, Ints
+from rankwell.encoders.runs import cached_arrays, keep_arrays
 from rankwell.errors import BadInput, BadUsage, MissingExtra
 from rankwell.media.images import read_picture
 from rankwell.store import Cache, Source
@@ -33,10 +31,10 @@ _CORNERS = 4
 
 
 class Features(NamedTuple):
-    """The features of a picture. points: (n, 2) x and y in pixels. descriptors: (n, 128)."""
+    """The features of a picture. points: (n, 2) x and y in pixels. descriptors: (n, 128); SIFT's own are integers up to 255."""
 
     points: Singles
-    descriptors: Singles
+    descriptors: NDArray[Any]
 
 
 class MatchCounts(NamedTuple):
@@ -44,6 +42,18 @@ class MatchCounts(NamedTuple):
 
     matches: int
     inliers: int
+
+
+class _PictureFeatures(NamedTuple):
+    """SIFT's features of a picture, the seconds that finding them took, and whether they were in the cache; or the problem."""
+
+    own: Features
+    seconds: float
+    cached: bool
+    problem: str = ""
+
+
+_NOTHING = Features(np.zeros((0, 2), dtype=np.float32), np.zeros((0, 128), dtype=np.uint8))
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,15 +153,14 @@ class LocalFeatures:
         """
         paths = list(dict.fromkeys([*queries, *references]))
         place = {path: number for number, path in enumerate(paths)}
-        query_places, reference_places = ([place[path] for path in side] for side in (queries, references))
         with _one_thread_each(), crew(self.processes, threads=self.workers, prepare=_spare_threads) as each:
             known: list[_PictureFeatures] = []
             for found in each(self._found, paths):
                 known.append(found)
                 if progress is not None:
                     progress("local features", len(known), len(paths))
-            with _shelf(known, shared=self.processes > 1) as shelf:
-                counts, seconds = self._matched(shelf, query_places, reference_places, each, progress)
+            own, others = ([known[place[path]].own for path in side] for side in (queries, references))
+            counts, seconds = self._matched(own, others, each, progress)
         read = [number for number, found in enumerate(known) if not found.problem]
         return PairMatches(
             matches=counts[0],
@@ -163,72 +172,56 @@ class LocalFeatures:
         )
 
     def _matched(
-        self, shelf: "_Shelf | Path", queries: Sequence[int], references: Sequence[int], each: Each, progress: Progress | None
+        self, queries: Sequence[Features], references: Sequence[Features], each: Each, progress: Progress | None
     ) -> tuple[Floats, Floats]:
-        """(2, queries, references) matches and inliers, and (queries,) the seconds; pictures by their place on the shelf."""
+        """(2, queries, references) matches and inliers, and (queries,) the seconds, from SIFT's features."""
         counts, seconds = np.zeros((2, len(queries), len(references))), np.zeros(len(queries))
         hands = self.processes if self.processes > 1 else self.workers or processors()
         side = max(1, min(_SIDE, math.isqrt(len(queries) * len(references) // (8 * hands))))
-        blocks = [
-            (slice(row, min(row + side, len(queries))), slice(column, column + side))
-            for row in range(0, len(queries), side)
-            for column in range(0, len(references), side)
-        ]
-        parts = [(queries[rows], references[columns]) for rows, columns in blocks]
-        for (rows, columns), (own, took) in zip(blocks, each(partial(self._block, shelf), parts), strict=True):
-            counts[:, rows, columns] = own
-            seconds[rows] += took
-            if progress is not None and columns.stop >= len(references):
-                progress("matching", rows.stop, len(queries))
+        starts = [(row, column) for row in range(0, len(queries), side) for column in range(0, len(references), side)]
+        parts = [(queries[row : row + side], references[column : column + side]) for row, column in starts]
+        for (row, column), (own, took) in zip(starts, each(self._block, parts), strict=True):
+            counts[:, row : row + side, column : column + side] = own
+            seconds[row : row + side] += took
+            if progress is not None and column + side >= len(references):
+                progress("matching", min(row + side, len(queries)), len(queries))
         return counts, seconds
 
-    def _block(self, shelf: "_Shelf | Path", part: tuple[Sequence[int], Sequence[int]]) -> tuple[Floats, Floats]:
-        """(2, queries, references) matches and inliers of some pairs, and (queries,) the seconds that they took."""
-        raw = _opened(shelf) if isinstance(shelf, Path) else shelf
+    def _block(self, part: tuple[Sequence[Features], Sequence[Features]]) -> tuple[Floats, Floats]:
+        """`_matched` for some pairs."""
         queries, references = part
         begin = time.perf_counter()
-        others = [self._rooted(*raw.one(place)) for place in references]
+        others = [self._rooted(own) for own in references]
         shared = (time.perf_counter() - begin) / len(queries)
         counts, seconds = np.zeros((2, len(queries), len(references))), np.zeros(len(queries))
-        for row, place in enumerate(queries):
+        for row, own in enumerate(queries):
             begin = time.perf_counter()
-            query = self._rooted(*raw.one(place))
+            query = self._rooted(own)
             counts[:, row] = np.array([self.match(query, other) for other in others]).T
             seconds[row] = time.perf_counter() - begin + shared
         return counts, seconds
 
     def find(self, path: Path) -> Features:
         """The features of a picture, from the cache where they are in it. Raises BadInput where the picture cannot be read."""
-        return self._rooted(*self._looked_up(path).raw)
+        return self._rooted(self._looked_up(path).own)
 
-    def _looked_up(self, path: Path) -> "_PictureFeatures":
-        """SIFT's features, from the cache where they are in it. Raises BadInput where the picture cannot be read."""
+    def _looked_up(self, path: Path) -> _PictureFeatures:
         if self.cache is None:
             return self._detected(path)
         cache, digest = Cache(self.cache, self._maker()), Source(path).digest()
-        kept = cache.get(digest)
+        kept = cached_arrays(cache, digest, 3)
         if kept is not None:
-            try:
-                stream = io.BytesIO(kept)
-                points, numbers, seconds = (np.load(stream, allow_pickle=False) for _ in range(3))
-                return _PictureFeatures(_Raw(points, numbers), float(seconds), cached=True)
-            except (ValueError, EOFError, OSError):
-                # The features are found again, which replaces a damaged file.
-                pass
+            return _PictureFeatures(Features(kept[0], kept[1]), float(kept[2]), cached=True)
         found = self._detected(path)
-        stream = io.BytesIO()
-        for each in (*found.raw, np.array(found.seconds)):
-            np.save(stream, each, allow_pickle=False)
-        cache.put(digest, stream.getvalue())
+        keep_arrays(cache, digest, *found.own, np.array(found.seconds))
         return found
 
     def match(self, query: Features, reference: Features) -> MatchCounts:
         """Number of features that match, and of matches that one homography explains: 0 below four matches."""
         if len(query.points) == 0 or len(reference.points) < 2:
             return MatchCounts(0, 0)
-        first, second = _two_nearest(query.descriptors, reference.descriptors)
-        nearest, next_ = (_distances(query.descriptors, reference.descriptors[rows]) for rows in (first, second))
-        taken = nearest < self.ratio**2 * next_
+        (first, nearest), (_, second) = _two_nearest(query.descriptors, reference.descriptors)
+        taken = nearest < self.ratio**2 * second
         matches = int(np.count_nonzero(taken))
         if self.score == "matches" or matches < _CORNERS:
             return MatchCounts(matches, 0)
@@ -245,21 +238,20 @@ class LocalFeatures:
         versions = {"opencv": _opencv().__version__, "pillow": __version__}
         return {"detector": "SIFT", "longest": self.longest, "features": self.features, "versions": versions}
 
-    def _detected(self, path: Path) -> "_PictureFeatures":
+    def _detected(self, path: Path) -> _PictureFeatures:
         begin = time.perf_counter()
         image = np.asarray(read_picture(path, longest=self.longest, grey=True))
         found, numbers = _opencv().SIFT_create(self.features).detectAndCompute(image, None)
         points = np.array([point.pt for point in found], dtype=np.float32).reshape(-1, 2)
-        # SIFT's numbers are whole and at most 255.
-        raw = _Raw(points, np.zeros((0, 128), dtype=np.uint8) if numbers is None else numbers.astype(np.uint8))
-        return _PictureFeatures(raw, time.perf_counter() - begin, cached=False)
+        own = _NOTHING if numbers is None else Features(points, numbers.astype(np.uint8))
+        return _PictureFeatures(own, time.perf_counter() - begin, cached=False)
 
-    def _rooted(self, points: Singles, numbers: NDArray[np.uint8]) -> Features:
-        descriptors = numbers.astype(np.float32)
+    def _rooted(self, own: Features) -> Features:
+        descriptors = own.descriptors.astype(np.float32)
         if self.descriptor == "rootsift":
             sums = descriptors.sum(axis=1, keepdims=True)
             descriptors = np.sqrt(descriptors / np.where(sums > 0, sums, 1))
-        return Features(points, descriptors)
+        return Features(own.points, descriptors)
 
     def _inliers(self, start: Singles, end: Singles) -> int:
         opencv = _opencv()
@@ -267,79 +259,24 @@ class LocalFeatures:
         mask = opencv.findHomography(start, end, opencv.RANSAC, self.reprojection)[1]
         return 0 if mask is None else int(np.count_nonzero(mask))
 
-    def _found(self, path: Path) -> "_PictureFeatures":
+    def _found(self, path: Path) -> _PictureFeatures:
         try:
             return self._looked_up(path)
         except (BadInput, MissingExtra) as error:
-            nothing = _Raw(np.zeros((0, 2), dtype=np.float32), np.zeros((0, 128), dtype=np.uint8))
-            return _PictureFeatures(nothing, 0.0, cached=False, problem=str(error))
+            return _PictureFeatures(_NOTHING, 0.0, cached=False, problem=str(error))
 
 
-class _Raw(NamedTuple):
-    """The features of a picture in SIFT's numbers. points: (n, 2). numbers: (n, 128)."""
-
-    points: Singles
-    numbers: NDArray[np.uint8]
-
-
-class _PictureFeatures(NamedTuple):
-    """The features of a picture, the seconds that finding them took, and whether they were in the cache; or the problem."""
-
-    raw: _Raw
-    seconds: float
-    cached: bool
-    problem: str = ""
-
-
-class _Shelf(NamedTuple):
-    """The features of many pictures, one picture after the other; those of one lie from its offset to the next."""
-
-    points: Singles
-    numbers: NDArray[np.uint8]
-    offsets: Ints
-
-    def one(self, place: int) -> _Raw:
-        """The features of the picture at a place."""
-        start, stop = self.offsets[place : place + 2].tolist()
-        return _Raw(self.points[start:stop], self.numbers[start:stop])
-
-
-@contextmanager
-def _shelf(found: Sequence[_PictureFeatures], *, shared: bool) -> "Generator[_Shelf | Path]":
-    """The features in memory, or in a folder that processes map into theirs."""
-    shelf = _Shelf(
-        np.concatenate([each.raw.points for each in found]),
-        np.concatenate([each.raw.numbers for each in found]),
-        offsets_of(np.array([len(each.raw.points) for each in found])),
-    )
-    if not shared:
-        yield shelf
-        return
-    with TemporaryDirectory() as folder:
-        for name, column in shelf._asdict().items():
-            np.save(Path(folder) / f"{name}.npy", column, allow_pickle=False)
-        del shelf
-        yield Path(folder)
-
-
-@lru_cache(1)
-def _opened(folder: Path) -> _Shelf:
-    return _Shelf(*(np.load(folder / f"{name}.npy", mmap_mode="r", allow_pickle=False) for name in _Shelf._fields))
-
-
-def _two_nearest(queries: Singles, references: Singles) -> tuple[Ints, Ints]:
-    """(queries,) the nearest and the second nearest reference of each; of equals the earlier one."""
+def _two_nearest(queries: Singles, references: Singles) -> list[tuple[Ints, Floats]]:
+    """(queries,) the nearest and the second nearest reference of each, with its squared distance; of equals the earlier one."""
     # The product says only who is nearest, for |a - b|² = |a|² + |b|² - 2ab; how near is computed from the difference itself.
     closeness = 2 * (queries @ references.T) - np.einsum("ij,ij->i", references, references)
-    first = closeness.argmax(axis=1)
-    closeness[np.arange(len(queries)), first] = -np.inf
-    return first, closeness.argmax(axis=1)
-
-
-def _distances(first: Singles, second: Singles) -> Floats:
-    """(rows,) squared Euclidean distances."""
-    gaps = (first - second).astype(np.float64)
-    return np.einsum("ij,ij->i", gaps, gaps)
+    found: list[tuple[Ints, Floats]] = []
+    for _ in range(2):
+        nearest = closeness.argmax(axis=1)
+        gaps = (queries - references[nearest]).astype(np.float64)
+        found.append((nearest, np.einsum("ij,ij->i", gaps, gaps)))
+        closeness[np.arange(len(queries)), nearest] = -np.inf
+    return found
 
 
 @contextmanager

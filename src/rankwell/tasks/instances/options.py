@@ -18,7 +18,7 @@ CUTOFFS = (1, 5, 10)
 NAMED = "TP/PRED"
 """The share of queries named rightly among those whose best reference has a label."""
 ENCODER_SETTINGS = ("size", "output_name", "weights", "batch_size", "device")
-"""The options of `ImageSystemOptions` that set an encoder, as `ImageSettings` has them."""
+"""Settings of an encoder, under the same names in `ImageSettings`."""
 _TIES: tuple[MatrixTies, ...] = (*TIE_RULES, "input-desc")
 
 

@@ -1,6 +1,6 @@
 """Scores or vectors of each run, read from files or computed from the images, in the order of the truth."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -47,22 +47,15 @@ class InstanceRuns:
             )
         metric = options.metric or "cosine"
         if present[2]:
-            tables = (read_embeddings(queries, ids=options.query_ids), read_embeddings(references, ids=options.reference_ids))
             name = options.run or name_places([_place(references)], ["embeddings"])[0]
-            runs = cls({name: tables}, metric, sources_of({"queries": queries, "references": references}))
-            return runs._transformed(options)
-        named = _named(scores, "scores", options.run) if present[0] else _named(embeddings, "embeddings", options.run)
-        found: dict[str, Scores | Vectors] = {}
-        for name, place in named.items():
-            # A run computed here has ids of its own; the named ids are for files.
-            if present[0]:
-                own = isinstance(place, Scores) and place.query_ids is not None
-                ids = (_ids(options.query_ids), _ids(options.reference_ids))
-                found[name] = place if own else read_scores(place, query_ids=ids[0], item_ids=ids[1])
-            else:
-                own = isinstance(place, Embeddings) and place.ids is not None
-                whole = place if own else read_embeddings(place, ids=options.ids)
-                found[name] = whole, whole
+            named = {"queries": queries, "references": references}
+            found: dict[str, Scores | Vectors] = {
+                name: (read_embeddings(queries, ids=options.query_ids), read_embeddings(references, ids=options.reference_ids))
+            }
+        else:
+            named = _named(scores if present[0] else embeddings, "scores" if present[0] else "embeddings", options.run)
+            read = _read_scores if present[0] else _read_vectors
+            found = {name: read(place, options) for name, place in named.items()}
         return cls(found, metric, sources_of(named))._transformed(options)
 
     @property
@@ -81,14 +74,12 @@ class InstanceRuns:
         """
         if listed is None:
             return self
-        found: dict[str, Scores | Vectors] = {}
+        found = dict(self.tables)
         for run, table in self.tables.items():
             if not isinstance(table, Scores) and table[0] is table[1]:
-                found[run] = table
                 continue
-            queries, references = (
-                _listed(run, *side, listed) for side in zip(("query", "reference"), _names(table), strict=True)
-            )
+            names, own = _names(table), (listed.queries, listed.references)
+            queries, references = (_listed(run, *side) for side in zip(("query", "reference"), names, own, strict=True))
             if isinstance(table, Scores):
                 found[run] = replace(table, query_ids=queries, item_ids=references)
             else:
@@ -99,7 +90,12 @@ class InstanceRuns:
         """The queries and references of a run that the truth has."""
         table = self.tables[run]
         names = _names(table)
-        _refuse_positions(run, names, truth)
+        for what, side, known in zip(("query", "reference"), names, (truth.queries, truth.references), strict=True):
+            if isinstance(side, Positions) and not isinstance(known, Positions):
+                raise BadInput(
+                    f"{run}: its {len(side)} {what} rows have no ids, so that nothing says which image each is; name a file of "
+                    f"ids (--{what}-ids, or --ids for vectors of all images)."
+                )
         row_of = {name: row for row, name in enumerate(names[0])}
         place_of = {name: place for place, name in enumerate(truth.references)}
         queries = np.array([place for place, name in enumerate(truth.queries) if name in row_of], dtype=np.int64)
@@ -200,27 +196,14 @@ def _is_all(rows: Ints, n: int) -> bool:
     return len(rows) == n and bool((rows == np.arange(n)).all())
 
 
-def _listed(run: str, what: str, names: Sequence[str], listed: ListedIds) -> Sequence[str]:
+def _listed(run: str, what: str, names: Sequence[str], ids: Sequence[str]) -> Sequence[str]:
     """The names of a side; those of the data set's list in place of positions."""
-    if not isinstance(names, Positions):
-        return names
-    ids = listed.queries if what == "query" else listed.references
-    if len(ids) != len(names):
+    if isinstance(names, Positions) and len(ids) != len(names):
         raise BadInput(
             f"{run}: its {len(names)} {what} rows have no ids, and the data set lists {len(ids)} in its order; give all of them, "
             f"or name a file of ids (--{what}-ids)."
         )
-    return ids
-
-
-def _refuse_positions(run: str, names: Iterable[Sequence[str]], truth: InstanceTruth) -> None:
-    """Raises BadInput where a run has positions and the truth has ids."""
-    for what, side, known in zip(("query", "reference"), names, (truth.queries, truth.references), strict=True):
-        if isinstance(side, Positions) and not isinstance(known, Positions):
-            raise BadInput(
-                f"{run}: its {len(side)} {what} rows have no ids, so that nothing says which image each is; name a file of ids "
-                f"(--{what}-ids, or --ids for vectors of all images)."
-            )
+    return ids if isinstance(names, Positions) else names
 
 
 def refuse_unknown(runs: InstanceRuns, images: Images) -> None:
@@ -235,7 +218,9 @@ def refuse_unknown(runs: InstanceRuns, images: Images) -> None:
 
 def _named(given: Any, otherwise: str, run: str | None) -> dict[str, Any]:
     """Each run by its name: its key in a mapping, `run` for a single one, else the file's."""
-    if isinstance(given, Mapping) and not _is_vectors(given):
+    first = next(iter(given.values()), None) if isinstance(given, Mapping) else None
+    # A mapping of ids to vectors is a single table.
+    if isinstance(given, Mapping) and not (isinstance(first, (list, tuple, np.ndarray)) and np.ndim(first) == 1):
         named: dict[str, Any] = {str(name): each for name, each in given.items()}
     else:
         several = isinstance(given, (list, tuple)) and bool(given) and isinstance(given[0], (str, Path))
@@ -249,12 +234,6 @@ def _named(given: Any, otherwise: str, run: str | None) -> dict[str, Any]:
     return named
 
 
-def _is_vectors(given: Mapping[Any, Any]) -> bool:
-    """Whether a mapping is one of ids to vectors, and not of names to tables."""
-    first = next(iter(given.values()), None)
-    return isinstance(first, (list, tuple, np.ndarray)) and np.ndim(first) == 1
-
-
 def _place(thing: Any) -> Place:
     if not isinstance(thing, (str, Path)):
         return Place("", None)
@@ -262,8 +241,18 @@ def _place(thing: Any) -> Place:
     return Place("", Path(path), part)
 
 
-def _ids(place: Any) -> Any:
-    return read_column(place) if isinstance(place, (str, Path)) else place
+def _read_scores(place: Any, options: InstanceOptions) -> Scores:
+    if isinstance(place, Scores) and place.query_ids is not None:
+        return place  # A run computed here has ids of its own; the named ids are for files.
+    given = (options.query_ids, options.reference_ids)
+    ids = [read_column(each) if isinstance(each, (str, Path)) else each for each in given]
+    return read_scores(place, query_ids=ids[0], item_ids=ids[1])
+
+
+def _read_vectors(place: Any, options: InstanceOptions) -> Vectors:
+    is_whole = isinstance(place, Embeddings) and place.ids is not None
+    whole = place if is_whole else read_embeddings(place, ids=options.ids)
+    return whole, whole
 
 
 def sources_of(places: Mapping[str, Any]) -> dict[str, Source]:
