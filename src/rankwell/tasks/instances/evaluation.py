@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from rankwell.conventions import Convention, LabelledMeasure
+from rankwell.conventions import LabelledMeasure
 from rankwell.core.options import takes_options
 from rankwell.core.registry import Measure, parse_measure
 from rankwell.core.tables import Bools, Values
@@ -87,12 +87,13 @@ def evaluate_instances(
     builder = evaluation.builder
     described = {**(rules or {}), **evaluation.describe(runs, filtered)}
     taking_part = None if filtered is None else filtered.images
+    measured = [name for name in own.convention.rule_notes if name in {each.measure.name for each in labelled}]
     return builder.results(
         rules=described,
         measures=labelled,
-        notes=[*own.convention.notes, *_notes_of(own.convention, labelled), *builder.notes],
+        notes=[*own.convention.notes, *(note for name in measured for note in own.convention.rule_notes[name]), *builder.notes],
         sources=runs.sources | sources_of({"images": images, "positives": options.positives}),
-        details=_detail_columns(evaluation.runs) if details else None,
+        details=detail_columns(map(_detail_rows, evaluation.runs), states=COMPLETE) if details else None,
         queries=_query_columns(truth, taking_part) if details else None,
         intervals=options.intervals,
         seed=options.seed,
@@ -106,12 +107,6 @@ def evaluate_instances(
             "worst": partial(_worst, tuple(builder.values)),
         },
     )
-
-
-def _notes_of(convention: Convention, measures: Sequence[LabelledMeasure]) -> list[str]:
-    """The convention's notes on these measures."""
-    names = {each.measure.name for each in measures}
-    return [note for name, notes in convention.rule_notes.items() if name in names for note in notes]
 
 
 def _truth(filtered: FilteredImages | None, positives: Any, runs: InstanceRuns, rules: InstanceRules) -> InstanceTruth:
@@ -149,20 +144,25 @@ class _InstanceEvaluation:
             raise NothingToEvaluate(f"{name}: none of the {len(counted)} queries has a right reference; name at least one.")
         self.builder.add(run, self.measures, counted)
         if self.named:
-            self._add_labels(run)
+            labels = NamedLabels(run)
+            scale, unit = self.builder.convention.shows("share")
+            own = Values(name, NAMED, NAMED, unit, "mean", tuple(self.truth.queries), labels.values * scale, labels.weights)
+            self.builder.values.append(own)
+            self.builder.row_attributes.append({"ceiling": None, "chance": None})
+            self.by_instance += labels.by_instance(name, self.truth)
         if details:
             self.runs.append(run)
         self.views[name] = run.view
         self._count(run, counted)
-        self.performance[name] = _performance(run, time.perf_counter() - start)
-
-    def _add_labels(self, run: InstanceRun) -> None:
-        labels = NamedLabels(run)
-        scale, unit = self.builder.convention.shows("share")
-        queries, values = tuple(self.truth.queries), labels.values * scale
-        self.builder.values.append(Values(run.name, NAMED, NAMED, unit, "mean", queries, values, labels.weights))
-        self.builder.row_attributes.append({"ceiling": None, "chance": None})
-        self.by_instance += labels.by_instance(run.name, self.truth)
+        seconds, queries = time.perf_counter() - start, len(run.aligned.queries)
+        # Search and measures, without reading files and encoding images.
+        self.performance[name] = {
+            "dimensions": run.aligned.dimensions,
+            "queries": queries,
+            "references": len(run.aligned.references),
+            "seconds": seconds,
+            "seconds_per_query": seconds / queries,
+        }
 
     def _count(self, run: InstanceRun, counted: Bools) -> None:
         counts: dict[str, int] = {
@@ -172,21 +172,16 @@ class _InstanceEvaluation:
         }
         self.builder.counts[run.name] = counts
         aligned, truth = run.aligned, self.truth
-        for count, side, n, total, outcome in (
-            (QUERIES_MISSING, "queries", len(aligned.queries), len(truth.queries), "counted as not found"),
-            (
-                "references_missing",
-                "references",
-                len(aligned.references),
-                len(truth.references),
-                "those that are right for a query stay so, and are not found",
-            ),
+        lost = "those that are right for a query stay so, and are not found"
+        for count, own, known, outcome in (
+            (QUERIES_MISSING, aligned.queries, truth.queries, "counted as not found"),
+            ("references_missing", aligned.references, truth.references, lost),
         ):
-            missing = total - n
+            missing, side = len(known) - len(own), count.removesuffix("_missing")
             if missing:
                 counts[count] = missing
                 is_are = "is" if missing == 1 else "are"
-                self.builder.notes.append(f"{run.name}: {missing} of {total} {side} {is_are} not in it; {outcome}")
+                self.builder.notes.append(f"{run.name}: {missing} of {len(known)} {side} {is_are} not in it; {outcome}")
 
     def describe(self, runs: InstanceRuns, filtered: FilteredImages | None) -> dict[str, Any]:
         """The rules of the result."""
@@ -212,20 +207,7 @@ class _InstanceEvaluation:
 
 def _definition(measure: Measure) -> dict[str, Any]:
     """The definition of a measure with its parameters, which distinguish it from others of its name."""
-    given = dict(measure.given)
-    return {**measure.entry.definition, **({"parameters": given} if given else {})}
-
-
-def _performance(run: InstanceRun, seconds: float) -> dict[str, Any]:
-    """The cost of a run: search and measures, without reading files and encoding images."""
-    queries = len(run.aligned.queries)
-    return {
-        "dimensions": run.aligned.dimensions,
-        "queries": queries,
-        "references": len(run.aligned.references),
-        "seconds": seconds,
-        "seconds_per_query": seconds / queries,
-    }
+    return {**measure.entry.definition, **({"parameters": dict(measure.given)} if measure.given else {})}
 
 
 def _digest(images: Images) -> str:
@@ -244,16 +226,12 @@ def _worst(values: Sequence[Values], run: str) -> list[str]:
     return [own[0].queries[row] for row in order if not all(np.isnan(each.values[row]) for each in own)]
 
 
-def _detail_columns(runs: Sequence[InstanceRun]) -> dict[str, list[Any]]:
-    """The columns of details.parquet; `detail` has the reference's label, and marks the first relevant one.
+def _detail_rows(run: InstanceRun) -> tuple[str, Details, list[str]]:
+    """A run's rows of details.parquet; `detail` has the reference's label, and marks the first relevant one.
 
     Where no rule places tied references, `ranks` in it are the first and the last possible rank of a relevant one.
     """
-    parts = [(run, run.details(run.first(DETAIL_DEPTH))) for run in runs]
-    return detail_columns(((run.name, details, _row_details(run, details)) for run, details in parts), states=COMPLETE)
-
-
-def _row_details(run: InstanceRun, details: Details) -> list[str]:
+    details = run.details(run.first(DETAIL_DEPTH))
     truth, ranks = run.truth, run.open_ranks
     labels = {} if truth.reference_instances is None else dict(zip(truth.references, truth.reference_instances, strict=True))
     has_first: set[str] = set()
@@ -266,7 +244,7 @@ def _row_details(run: InstanceRun, details: Details) -> list[str]:
         if (query, item) in ranks:
             detail["ranks"] = ranks[query, item]
         texts.append(json.dumps(detail, ensure_ascii=True))
-    return texts
+    return run.name, details, texts
 
 
 def _query_columns(truth: InstanceTruth, images: Images | None) -> dict[str, list[Any]]:
@@ -274,8 +252,7 @@ def _query_columns(truth: InstanceTruth, images: Images | None) -> dict[str, lis
     relevant references."""
     none = [None] * len(truth.queries)
     columns: dict[str, list[Any]] = {"query": list(truth.queries), "text": none, "instance": list(truth.query_instances or none)}
-    queries = None if images is None else images.queries()
-    for name, column in () if queries is None else (("camera", queries.cameras), ("group", queries.groups)):
-        if column is not None:
-            columns[name] = list(column)
+    if images is not None:
+        queries = images.queries()
+        columns |= {name: list(own) for name, own in (("camera", queries.cameras), ("group", queries.groups)) if own}
     return columns | {"right_references": truth.n_relevant.tolist()}

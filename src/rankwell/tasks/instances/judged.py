@@ -1,7 +1,7 @@
 """One run under one truth: the rank counts of the relevant references of every query, and the labels of its best references."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -178,7 +178,9 @@ class NamedLabels:
                     "name a tie rule, or break the tie."
                 )
             if ranked.ties in ("optimistic", "pessimistic"):
-                labels = _chosen(labels, self.own[query], best=ranked.ties == "optimistic")
+                # A right one is better than none, and none better than a wrong one.
+                worth = [1 if label is None else 2 if label == self.own[query] else 0 for label in labels]
+                labels = [labels[worth.index((max if ranked.ties == "optimistic" else min)(worth))]] if labels else []
             self.shares.append({label: labels.count(label) / len(labels) for label in dict.fromkeys(labels) if label is not None})
         self.named: Floats = np.array([sum(each.values()) for each in self.shares], dtype=np.float64)
         self.right: Floats = np.array(
@@ -211,11 +213,6 @@ class NamedLabels:
             share = one["right"] / one["named"] if one["named"] else None
             rows.append({"run": run, "instance": name, **one, "precision": share})
         return rows
-
-
-def _chosen(labels: Sequence[str | None], own: str | None, *, best: bool) -> list[str | None]:
-    """The best of the labels, or the worst: a right one is better than none, and none better than a wrong one."""
-    return sorted(labels, key=lambda label: 1 if label is None else 2 if label == own else 0, reverse=best)[:1]
 
 
 def _sums(shares: Iterable[tuple[str, float]]) -> dict[str, float | int]:

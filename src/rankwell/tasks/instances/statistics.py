@@ -1,13 +1,13 @@
 """The numbers of data sets before and after filtering, the table of them, and those that others published."""
 
 import tomllib
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from statistics import median
 from typing import Any, NamedTuple
-
-import numpy as np
 
 from rankwell.tasks.instances.images import FilteredImages, Images, Switch, filter_images
 
@@ -41,28 +41,28 @@ def image_statistics(
     filtered = filter_images(images, contentless=contentless, absent=absent)
     references, queries = filtered.images.references(), filtered.images.queries()
     all_references, all_queries = images.references(), images.queries()
-    sizes = np.unique([label for label in references.instances if label is not None], return_counts=True)[1]
+    sizes = list(Counter(label for label in references.instances if label is not None).values())
     labelled = any(label is not None for label in images.instances)
+
+    def _instances(side: Images) -> int | None:
+        return len({label for label in side.instances if label is not None}) if labelled else None
+
     statistics = ImageStatistics(
         name=name,
         objects=objects,
-        instances=_instances(references, labelled),
+        instances=_instances(references),
         references=len(references),
         queries=len(queries),
-        query_instances=_instances(queries, labelled),
-        median=float(np.median(sizes)) if len(sizes) else None,
-        min=int(sizes.min()) if len(sizes) else None,
-        max=int(sizes.max()) if len(sizes) else None,
+        query_instances=_instances(queries),
+        median=float(median(sizes)) if sizes else None,
+        min=min(sizes, default=None),
+        max=max(sizes, default=None),
         total_references=len(all_references),
-        total_reference_instances=_instances(all_references, labelled),
+        total_reference_instances=_instances(all_references),
         total_queries=len(all_queries),
-        total_query_instances=_instances(all_queries, labelled),
+        total_query_instances=_instances(all_queries),
     )
     return statistics, filtered
-
-
-def _instances(images: Images, labelled: bool) -> int | None:
-    return len({label for label in images.instances if label is not None}) if labelled else None
 
 
 def statistics_rows(columns: Mapping[str, ImageStatistics]) -> list[dict[str, Any]]:
@@ -78,17 +78,16 @@ def statistics_rows(columns: Mapping[str, ImageStatistics]) -> list[dict[str, An
         ("Total reference images (#instances)", "total_references", "total_reference_instances"),
         ("Total query images (#instances)", "total_queries", "total_query_instances"),
     )
+
+    def _cell(numbers: ImageStatistics, field: str, beside: str) -> str:
+        value, second = getattr(numbers, field), getattr(numbers, beside) if beside else None
+        shown = "–" if value is None else f"{value:g}" if isinstance(value, float) else str(value)
+        return shown if second is None else f"{shown} ({second})"
+
     return [
         {"statistic": label} | {heading: _cell(numbers, field, beside) for heading, numbers in columns.items()}
         for label, field, beside in rows
     ]
-
-
-def _cell(numbers: ImageStatistics, field: str, beside: str) -> str:
-    value = getattr(numbers, field)
-    shown = "–" if value is None else f"{value:g}" if isinstance(value, float) else str(value)
-    second = getattr(numbers, beside) if beside else None
-    return f"{shown} ({second})" if second is not None else shown
 
 
 class PublishedFigure(NamedTuple):

@@ -24,7 +24,6 @@ from rankwell.store import refuse_blocked, write_text
 from rankwell.tasks.instances.computed_runs import ComputedRun, compute_run
 from rankwell.tasks.instances.evaluation import evaluate_instances
 from rankwell.tasks.instances.formats import named_place, read_images
-from rankwell.tasks.instances.images import Images
 from rankwell.tasks.instances.options import (
     ENCODER_SETTINGS,
     ImageSetOptions,
@@ -100,14 +99,19 @@ def evaluate(
     used = taking_part(table, options) if table is not None and computes else None
     computed = compute_run(used, system, run=options.run, progress=progress) if computes else None
     if computed is not None:
-        scores, embeddings = (
-            _runs(given, computed, table)
-            for given, table in ((options.scores, computed.scores), (options.embeddings, computed.vectors))
-        )
-        options = replace(options, scores=scores, embeddings=embeddings, run=None)
+        if computed.scores is not None:
+            options = replace(options, scores=_with(options.scores, computed.run, computed.scores), run=None)
+        else:
+            options = replace(options, embeddings=_with(options.embeddings, computed.run, computed.vectors), run=None)
         rules |= computed.rules
     result = evaluate_instances(table, options=options, details=output is not None, rules=rules, progress=progress)
-    result = replace(result, notes=(*_granularity(further.check or [], result), *_unread(computed), *result.notes))
+    sizes = dict.fromkeys(counts["queries_counted"] for counts in result.rules["counts"].values())
+    before = [str(granularity_of(figure, n)) for figure in further.check or () for n in sizes]
+    if computed is not None and computed.failures:
+        lost = len(computed.failures)
+        what = "1 image" if lost == 1 else f"{lost} images"
+        before.append(f"{what} could not be read or encoded; first {computed.failures[0].message}")
+    result = replace(result, notes=(*before, *result.notes))
     notes = [*result.notes, *result.interval_notes]
     said = notes if format != "json" else []
     if output is not None:
@@ -148,25 +152,10 @@ def _check_options(images: str | None, data: ImageSetOptions, system: ImageSyste
         )
 
 
-def _runs(given: Sequence[str] | None, computed: ComputedRun, table: Any) -> Any:
-    """The runs to compare: files, and the one computed from the images, where it has a table of this kind."""
-    if table is None:
-        return given
+def _with(given: Sequence[str] | None, run: str, table: Any) -> dict[str, Any]:
+    """The runs to compare: the one computed from the images, and files."""
     names = name_places([Place("", Path(each)) for each in given], given) if given else []
-    return {computed.run: table} | dict(zip(names, given or (), strict=True))
-
-
-def _granularity(printed: list[str], result: Results) -> list[str]:
-    """Notes on whether printed figures are possible with the queries that were counted."""
-    counted = dict.fromkeys(counts["queries_counted"] for counts in result.rules["counts"].values())
-    return [str(granularity_of(figure, n)) for figure in printed for n in counted]
-
-
-def _unread(made: ComputedRun | None) -> list[str]:
-    """A note on the images without a vector or score, with the reason of the first."""
-    failures = made.failures if made is not None else ()
-    lost = "1 image" if len(failures) == 1 else f"{len(failures)} images"
-    return [f"{lost} could not be read or encoded; first {each.message}" for each in failures[:1]]
+    return {run: table} | dict(zip(names, given or (), strict=True))
 
 
 def _write(
@@ -185,11 +174,17 @@ def _write(
     if result.by_instance:
         written.append(folder / "by_instance.csv")
         write_text(written[-1], report.render_rows(result.by_instance, "csv"))
-    details, files = result.details or {}, _files(result.images)
+    details, images = result.details or {}, result.images
+    files: dict[str, Path] = {} if images is None or images.paths is None else dict(zip(images.ids, images.paths, strict=True))
     pictures = Thumbnails(files)
     number = _SHEETS * bool(files) if sheets is None else sheets
     if number:
-        drawn = write_sheets(folder / "sheets", _sheets(result, pictures, number))
+        labels = {} if images is None else dict(zip(images.ids, images.instances, strict=True))
+        shows = {query: [f"shows {label}"] for query, label in labels.items() if label is not None}
+        lines = {(run, query): line for run in result.views for query, line in shows.items()}
+        chosen = [(run, query) for run in result.views for query in result.worst(run)[:number]]
+        made_of = sheets_of(details, pictures, first=_SHOWN, lines=lines, queries=chosen, score="score")
+        drawn = write_sheets(folder / "sheets", made_of)
         written += drawn
         what = "1 contact sheet" if len(drawn) == 1 else f"{len(drawn)} contact sheets"
         said.append(f"drew {what} into {folder / 'sheets'}/, the worst queries of {' and of '.join(result.views)} first")
@@ -201,19 +196,6 @@ def _write(
         lacking = "1 image has" if len(pictures.problems) == 1 else f"{len(pictures.problems)} images have"
         said.append(f"{lacking} no picture, first: {next(iter(pictures.problems.values()))}")
     return [*said, f"wrote {folder}/"]
-
-
-def _files(images: Images | None) -> dict[str, Path]:
-    if images is None or images.paths is None:
-        return {}
-    return dict(zip(images.ids, images.paths, strict=True))
-
-
-def _sheets(result: Results, pictures: Thumbnails, number: int) -> Any:
-    labels = dict(zip(result.images.ids, result.images.instances, strict=True)) if result.images is not None else {}
-    lines = {(run, query): [f"shows {label}"] for run in result.views for query, label in labels.items() if label is not None}
-    chosen = [(run, query) for run in result.views for query in result.worst(run)[:number]]
-    return sheets_of(result.details or {}, pictures, first=_SHOWN, lines=lines, queries=chosen, score="score")
 
 
 def _performance(result: Results, made: ComputedRun | None, seconds: float) -> dict[str, Any]:
