@@ -51,12 +51,6 @@ def decode_id(raw: bytes) -> str:
     return raw.decode("utf-8", "surrogateescape")
 
 
-def _stem(name: str) -> str:
-    for suffix in (".gz", ".zst"):
-        name = name.removesuffix(suffix)
-    return name.rpartition(".")[0] or name
-
-
 @contextmanager
 def naming(name: str) -> Generator[None]:
     """Adds the name of a file or option to an error about its content that lacks it; an empty name adds nothing."""
@@ -73,7 +67,8 @@ class Source:
 
     A UTF-8 byte order mark at the very beginning is skipped, and `marked` is set.
 
-    name: as it appears in messages. path: the file, or None where its plain bytes cannot be read from disk at any place.
+    name: as it appears in messages. stem: the file's name without folder and suffixes, `stdin` for standard input. file: on disk,
+    compressed or not; None for standard input and pipes.
     """
 
     def __init__(self, place: str | Path) -> None:
@@ -81,20 +76,20 @@ class Source:
             raise BadUsage("the name of a file is empty.")
         is_stdin = str(place) in STDIN
         self.name = "standard input" if is_stdin else str(place)
-        self._place = None if is_stdin else Path(place)
-        self._piped = b""
-        self._stem = "stdin"
-        if self._place is None:
+        self.file = None if is_stdin else Path(place)
+        self._piped, self.stem = b"", "stdin"
+        if self.file is None:
             self._piped = _PIPED.get("-") or _PIPED.setdefault("-", sys.stdin.buffer.read())
             return
-        if not self._place.exists():
+        if not self.file.exists():
             raise BadInput(f"{self.name}: no such file.")
-        if self._place.is_dir():
+        if self.file.is_dir():
             raise BadInput(f"{self.name} is a folder; name a file.")
-        self._stem = _stem(self._place.name)
-        if not self._place.is_file():
-            self._piped = _PIPED.get(self.name) or _PIPED.setdefault(self.name, self._place.read_bytes())
-            self._place = None
+        bare = self.file.name.removesuffix(".gz").removesuffix(".zst")
+        self.stem = bare.rpartition(".")[0] or bare
+        if not self.file.is_file():
+            self._piped = _PIPED.get(self.name) or _PIPED.setdefault(self.name, self.file.read_bytes())
+            self.file = None
 
     @cached_property
     def compression(self) -> str:
@@ -112,23 +107,13 @@ class Source:
     @property
     def path(self) -> Path | None:
         """The file whose bytes are the content itself; None for standard input, compressed files and behind a byte order mark."""
-        return None if self.compression or self.marked else self._place
-
-    @property
-    def file(self) -> Path | None:
-        """The file on disk, compressed or not; None for standard input and pipes."""
-        return self._place
-
-    @property
-    def stem(self) -> str:
-        """The file's name without folder and suffixes, `stdin` for standard input."""
-        return self._stem
+        return None if self.compression or self.marked else self.file
 
     def _raw(self) -> io.BytesIO | io.BufferedReader:
-        if self._place is None:
+        if self.file is None:
             return io.BytesIO(self._piped)
         try:
-            return self._place.open("rb")
+            return self.file.open("rb")
         except OSError as error:
             raise BadInput(f"{self.name} cannot be opened ({error.strerror}); check who may read it.") from error
 
@@ -144,8 +129,16 @@ class Source:
     def _content(self) -> Generator[BinaryIO]:
         with self._raw() as raw:
             if self.compression == "gzip":
-                with _gunzipped(raw, self.name) as stream:
-                    yield stream
+                # These modules, and those for writing below, are loaded when they are needed: a small plain file is read sooner.
+                import gzip
+                import zlib
+
+                try:
+                    with gzip.open(raw) as stream:
+                        yield stream  # pyright: ignore[reportReturnType]
+                except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+                    what = f"{self.name}: the gzip data is damaged or ends early ({error})"
+                    raise BadInput(f"{what}; fetch or compress it again.") from error
             elif self.compression == "zstd":
                 yield io.BufferedReader(_Zstd(raw, self.name), 1 << 20)
             else:
@@ -230,20 +223,6 @@ class Head:
             line = self.raw.count(b"\n", 0, zero) + 1
             found = f"a zero byte, so this is not a text file; it begins with {self.raw[:16]!r}"
             raise BadInput(f"{self.name}:{line}: {found}; name a file in a known format.")
-
-
-@contextmanager
-def _gunzipped(raw: BinaryIO, name: str) -> Generator[BinaryIO]:
-    # These modules, and those for writing below, are loaded when they are needed: reading a small plain file takes less time.
-    import gzip
-    import zlib
-
-    try:
-        with gzip.open(raw) as stream:
-            yield stream  # pyright: ignore[reportReturnType]
-    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-        what = f"{name}: the gzip data is damaged or ends early ({error})"
-        raise BadInput(f"{what}; fetch or compress it again.") from error
 
 
 class _Zstd(io.RawIOBase):
@@ -340,22 +319,18 @@ def packing(path: Path) -> Generator[Path]:
         try:
             yield draft
             with draft.open("rb") as plain, packed.open("wb") as target:
-                _compress(plain, target, path.suffix)
+                if path.suffix == ".gz":
+                    import gzip
+                    import shutil
+
+                    with gzip.GzipFile(filename="", fileobj=target, mode="wb", mtime=0) as stream:
+                        shutil.copyfileobj(plain, stream, 1 << 20)
+                else:
+                    import zstandard
+
+                    zstandard.ZstdCompressor().copy_stream(plain, target)
         finally:
             draft.unlink(missing_ok=True)
-
-
-def _compress(plain: BinaryIO, target: BinaryIO, suffix: str) -> None:
-    if suffix == ".gz":
-        import gzip
-        import shutil
-
-        with gzip.GzipFile(filename="", fileobj=target, mode="wb", mtime=0) as stream:
-            shutil.copyfileobj(plain, stream, 1 << 20)
-    else:
-        import zstandard
-
-        zstandard.ZstdCompressor().copy_stream(plain, target)
 
 
 def write_bytes(path: Path, content: bytes) -> None:
@@ -372,8 +347,8 @@ def write_text(path: Path, text: str) -> None:
 class Cache:
     """Results that are costly to make, by the digest of what each was made from; a file each, written whole or not at all.
 
-    folder: is made, and may be shared by processes. maker: what else decides a result (model, settings, versions), as JSON;
-    results of another maker lie apart and are never returned. Raises BadUsage where no such folder can be made.
+    folder: may be shared by processes. maker: what else decides a result (model, settings, versions), as JSON; results of another
+    maker are never returned. Raises BadUsage where no such folder can be made.
     """
 
     def __init__(self, folder: Path, maker: Mapping[str, Any]) -> None:

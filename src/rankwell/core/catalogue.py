@@ -42,10 +42,7 @@ def folders_of(folder: str) -> tuple[str, ...]:
 
 
 def index_of(package: str) -> list[IndexRow] | None:
-    """The rows of a package's index, which `make docs` writes; None where it has none.
-
-    A line is kind, name, module below the package, and text, with tabs between them.
-    """
+    """The rows (kind, name, module, text, with tabs between them) of a package's index, which `make docs` writes, or None."""
     try:
         lines = _PACKAGE.joinpath(*package.split(".")[1:], INDEX).read_text(encoding="utf-8").splitlines()
     except FileNotFoundError:
@@ -176,10 +173,7 @@ _FORM = "write module:object, as in my_engine:search"
 
 
 def load_object(text: str) -> Callable[..., Any]:
-    """The function or class that `module:object` names; its module is imported, which runs it.
-
-    The object may lie inside another (`module:Class.method`). Modules in the working folder are found after installed ones.
-    Raises BadUsage where the text has another form, module or object do not exist, importing fails, or it cannot be called.
+    """The function or class that `module:object` names; see `load_anything`. Raises BadUsage where it cannot be called.
 
     >>> load_object("json:dumps")([1])
     '[1]'
@@ -191,27 +185,19 @@ def load_object(text: str) -> Callable[..., Any]:
 
 
 def load_anything(text: str) -> Any:
-    """The object that `module:object` names, callable or not, such as a ready engine; see `load_object`."""
+    """The object that `module:object` (or `module:Class.method`) names; its module is imported, which runs it.
+
+    Modules in the working folder are found after installed ones. Raises BadUsage where the text has another form, module or
+    object do not exist, or importing fails.
+    """
     name, _, path = text.partition(":")
     if not all(part.isidentifier() for part in (*name.split("."), *path.split("."))):
         raise BadUsage(f"{text!r} names no function or class; {_FORM}.")
-    found: Any = _imported(name, text)
-    for part in path.split("."):
-        if not hasattr(found, part):
-            where = f"the module {name!r}" if isinstance(found, ModuleType) else f"{getattr(found, '__name__', found)!r}"
-            near = suggest(part, [each for each in dir(found) if not each.startswith("_")])
-            raise BadUsage(f"{text!r}: {where} has no {part!r}; {near if near.startswith('did') else 'name what it has.'}")
-        found = getattr(found, part)
-    return found
-
-
-def _imported(name: str, text: str) -> ModuleType:
     # A console script does not look into the working folder, where a user's own engine mostly lies.
-    folder = str(Path.cwd())
-    if folder not in sys.path:
-        sys.path.append(folder)
+    if str(Path.cwd()) not in sys.path:
+        sys.path.append(str(Path.cwd()))
     try:
-        return importlib.import_module(name)
+        found: Any = importlib.import_module(name)
     except ModuleNotFoundError as error:
         missing = error.name or ""
         if name == missing or name.startswith(f"{missing}."):
@@ -220,6 +206,13 @@ def _imported(name: str, text: str) -> ModuleType:
     except Exception as error:
         what = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
         raise BadUsage(f"{text!r}: the module {name!r} cannot be imported ({what}); correct it.") from error
+    for part in path.split("."):
+        if not hasattr(found, part):
+            where = f"the module {name!r}" if isinstance(found, ModuleType) else f"{getattr(found, '__name__', found)!r}"
+            near = suggest(part, [each for each in dir(found) if not each.startswith("_")])
+            raise BadUsage(f"{text!r}: {where} has no {part!r}; {near if near.startswith('did') else 'name what it has.'}")
+        found = getattr(found, part)
+    return found
 
 
 Words = tuple[str, ...]
@@ -234,13 +227,11 @@ def _commands() -> Mapping[Words, IndexRow]:
     rows: list[IndexRow] = []
     for package in folders_of("commands"):
         found = index_of(package)
-        rows += [_command_row(module) for module in modules_of(package)] if found is None else found
+        rows += found or ()
+        for module in modules_of(package) if found is None else ():
+            line = (importlib.import_module(module).__doc__ or "").partition("\n")[0]
+            rows.append(IndexRow("command", module.rpartition(".")[2].replace("_", " ", 1), module, line))
     return {tuple(row.name.split()): row for row in sorted(rows, key=lambda row: row.module.rpartition(".")[2])}
-
-
-def _command_row(module: str) -> IndexRow:
-    line = (importlib.import_module(module).__doc__ or "").partition("\n")[0]
-    return IndexRow("command", module.rpartition(".")[2].replace("_", " ", 1), module, line)
 
 
 @cache
@@ -255,10 +246,9 @@ def subcommands(word: str) -> dict[Words, str]:
 
 
 def find_command(arguments: Sequence[str]) -> Words:
-    """The words of a command line that name a command, the longer one of two, or what several begin with; none for the program.
+    """The words of a command line that name a command, the longer one of two; before a wish for help also a group, or none.
 
-    The latter two only where nothing follows but a wish for help. Raises BadUsage, with what comes near, where there is no such
-    command.
+    Raises BadUsage, with what comes near, where there is no such command.
     """
     known = command_summaries()
     for length in (2, 1):

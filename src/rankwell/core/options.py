@@ -3,7 +3,7 @@
 from argparse import SUPPRESS, Action, ArgumentError, ArgumentParser, ArgumentTypeError, HelpFormatter, Namespace
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import is_dataclass, replace
-from functools import wraps
+from functools import partial, wraps
 from inspect import Parameter, Signature, cleandoc, signature
 from numbers import Integral, Real
 from types import NoneType
@@ -154,10 +154,7 @@ def _called_with(own: Mapping[str, Parameter], fields: Mapping[str, Parameter], 
 
 
 def with_options(options: Chosen, chosen: Mapping[str, Any]) -> Chosen:
-    """The options with other values for some fields, each checked against its field's type; None passes where it is the default.
-
-    Raises UnknownName for a choice that does not exist, BadUsage for a value of another type.
-    """
+    """The options with other values for some fields, each checked against its field's type. Raises UnknownName, BadUsage."""
     hints = get_type_hints(type(options)) if chosen else {}
     for name, value in chosen.items():
         kinds = get_args(hints[name]) if NoneType in get_args(hints[name]) else (hints[name],)
@@ -183,10 +180,7 @@ _PLAIN: dict[Any, tuple[Any, str]] = {
 
 
 def cutoffs(k: Sequence[int] | int | str) -> tuple[int, ...]:
-    """The cut-offs that a text names (`1,5,10`), ascending; or a number, or several in their order.
-
-    Raises BadUsage for anything but positive integers.
-    """
+    """The cut-offs that a text names (`1,5,10`), ascending; or a number, or several in their order. Raises BadUsage."""
     words: list[Any] = k.replace(",", " ").split() if isinstance(k, str) else list(k) if isinstance(k, Iterable) else [k]
     if not words or not all(str(word).isdecimal() and int(word) for word in words):
         raise BadUsage(f"-k {k!r}: expected positive integers with commas between them, as 1,3,5,10.")
@@ -215,15 +209,18 @@ def _described(documented: Any) -> tuple[str, dict[str, str]]:
     return about, {name: " ".join(lines) for name, lines in texts.items()}
 
 
+# Options are checked by one when they are declared; without a width it would load what looks at the terminal.
+_FORMATTER = partial(HelpFormatter, width=80)
+
+
 def bind(function: Callable[..., Any], words: Sequence[str]) -> tuple[list[Any], dict[str, Any]]:
     """The arguments, by position and by name, with which the words of a command line call a function; its options as their class.
 
-    Positional words may be between options; all words after `--` are positional. Raises BadUsage for an unknown option, for one
-    that is given twice, that lacks its value or has one it may not have, for words too many, and for what is missing.
+    Positional words may be between options; all words after `--` are positional. Raises BadUsage for words that do not fit.
     """
     known = arguments_of(function)
     parser = ArgumentParser(
-        add_help=False, allow_abbrev=False, exit_on_error=False, argument_default=SUPPRESS, formatter_class=_formatter
+        add_help=False, allow_abbrev=False, exit_on_error=False, argument_default=SUPPRESS, formatter_class=_FORMATTER
     )
     for argument in known:
         if argument.flags:
@@ -236,7 +233,9 @@ def bind(function: Callable[..., Any], words: Sequence[str]) -> tuple[list[Any],
     given = vars(found)
     unknown = next((word for word in bare if word.startswith("-") and word != "-"), None)
     if unknown is not None:
-        raise BadUsage(_no_such(unknown, known))
+        option = unknown.partition("=")[0]
+        near = suggest(option, [each for argument in known for each in argument.words])
+        raise BadUsage(f"there is no option {option}" + (f"; {near}" if near.startswith("did") else "."))
     bare += words[end + 1 :]
     places = [argument for argument in known if not argument.flags]
     needed = [each for each in known if each.default is REQUIRED and each.form != "rest"]
@@ -300,11 +299,6 @@ class _Once(Action):
         setattr(namespace, self.dest, self.const if self.nargs == 0 else values)
 
 
-def _formatter(prog: str) -> HelpFormatter:
-    # Options are checked by one when they are declared; without a width it would load what looks at the terminal.
-    return HelpFormatter(prog, width=80)
-
-
 def _message(error: ArgumentError) -> str:
     text, flag = str(error.message), str(error.argument_name).partition("/")[0]
     if text.startswith("expected "):
@@ -312,9 +306,3 @@ def _message(error: ArgumentError) -> str:
     elif text.startswith("ignored "):
         text = "takes no value."
     return f"{error.argument_name}: {text}"
-
-
-def _no_such(word: str, known: Sequence[Argument]) -> str:
-    option = word.partition("=")[0]
-    near = suggest(option, [each for argument in known for each in argument.words])
-    return f"there is no option {option}" + (f"; {near}" if near.startswith("did") else ".")

@@ -6,7 +6,7 @@ import ast
 import inspect
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import NoneType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, TypeVar, get_args, get_origin
 
@@ -231,7 +231,9 @@ def parse_measure(text: str, words: Mapping[str, str] | None = None) -> Measure:
     if match["name"] in MEASURES.foreign:
         return _assemble(MEASURES[match["name"]], "", match["inner"], match["at"], text)
     known = [*MEASURES, *(alias for alias in aliases if alias != alias.lower() or alias not in MEASURES)]
-    raise UnknownName(f"unknown measure {match['name']!r} (in {text!r}); {_near(match['name'], known)}")
+    advice = suggest(match["name"], known)
+    advice = advice if advice.startswith("did") else "`rankwell measures` lists them all."
+    raise UnknownName(f"unknown measure {match['name']!r} (in {text!r}); {advice}")
 
 
 def is_word(text: str, words: Mapping[str, str]) -> bool:
@@ -239,11 +241,6 @@ def is_word(text: str, words: Mapping[str, str]) -> bool:
     match = re.fullmatch(_TEXT, text.strip())
     known = {word.lower() for word in words}
     return match is not None and any(name.lower() in known for name, _ in _spellings(match["name"], match["at"]))
-
-
-def _near(name: str, known: list[str]) -> str:
-    advice = suggest(name, known)
-    return advice if advice.startswith("did") else "`rankwell measures` lists them all."
 
 
 def _spellings(name: str, at: str | None) -> Iterator[tuple[str, str | None]]:
@@ -293,8 +290,9 @@ def _measure(entry: MeasureEntry, values: Mapping[str, Any], text: str) -> Measu
 
 def _check(entry: MeasureEntry, parameter: Parameter, value: Any, text: str) -> Any:
     """The value converted to the parameter's type. Raises BadUsage."""
-    options = get_args(parameter.kind) if get_origin(parameter.kind) not in (Literal, tuple) else (parameter.kind,)
-    for kind in options or (parameter.kind,):
+    options = () if get_origin(parameter.kind) in (Literal, tuple) else get_args(parameter.kind)
+    options = options or (parameter.kind,)
+    for kind in options:
         if kind is NoneType and value is None:
             return None
         if get_origin(kind) is Literal and value in get_args(kind):
@@ -308,16 +306,16 @@ def _check(entry: MeasureEntry, parameter: Parameter, value: Any, text: str) -> 
             return float(value)
         elif get_origin(kind) is tuple and isinstance(value, tuple):
             return value
-    expected = "a positive integer" if parameter.name == "k" else _describe(options or (parameter.kind,))
-    raise BadUsage(f"{parameter.name}={value!r} in {text!r}: {entry.name} takes {expected}.")
-
-
-def _describe(kinds: Iterable[Any]) -> str:
     words = {int: "an integer", float: "a number", bool: "True or False", NoneType: "None"}
-    return " or ".join(
-        " or ".join(map(repr, get_args(kind))) if get_origin(kind) is Literal else words.get(kind, "pairs as in {1:3,2:9}")
-        for kind in kinds
+    expected = (
+        "a positive integer"
+        if parameter.name == "k"
+        else " or ".join(
+            " or ".join(map(repr, get_args(kind))) if get_origin(kind) is Literal else words.get(kind, "pairs as in {1:3,2:9}")
+            for kind in options
+        )
     )
+    raise BadUsage(f"{parameter.name}={value!r} in {text!r}: {entry.name} takes {expected}.")
 
 
 def split_names(text: str) -> list[str]:
@@ -326,7 +324,7 @@ def split_names(text: str) -> list[str]:
 
 
 def measure_names(measures: Sequence[str] | str | None) -> list[str] | None:
-    """The measures that a text or several texts name, each as `split_names` reads it; None for none."""
+    """The measures that one or several texts name; None for none."""
     texts = [measures] if isinstance(measures, str) else measures or ()
     return [name for text in texts for name in split_names(text)] or None
 

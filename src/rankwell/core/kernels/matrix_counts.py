@@ -21,7 +21,7 @@ from rankwell.errors import BadScore
 Progress = Callable[[int, int], None]
 Reals = NDArray[Any]
 _CELLS = 1 << 18
-"""Scores that are looked at at a time: they and their marks stay in the processor's cache."""
+"""Scores that are compared at a time: they and their marks stay in the processor's cache."""
 _SHORT = 2048
 _SAMPLED = 64
 _COMPARED = 4
@@ -93,8 +93,7 @@ def comparable(scores: Reals) -> Reals:
 class ComparedScores:
     """Queries (rows) compared with items (columns) by a matrix of scores. rows: those that take part, None for all.
 
-    transposed, below: whether the columns are the queries. order: (items,) the place of each item among items with equal scores;
-    None for that in the table.
+    transposed: whether the columns are the queries. order: (items,) places among equal scores, None for those in the table.
     """
 
     scores: Scores

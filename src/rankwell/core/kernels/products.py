@@ -1,7 +1,4 @@
-"""Blocks of products: excluded pairs, products that reach a bound, and shortlists of the best k items of a query.
-
-Pairs are excluded by name, never by position: the query's own item, and items with the query's label.
-"""
+"""Blocks of products: excluded pairs, products that reach a bound, and shortlists of the best k items of a query."""
 
 from collections.abc import Callable, Hashable, Sequence
 from typing import Literal, NamedTuple
@@ -13,7 +10,7 @@ from rankwell.core.kernels.similarity import Reals, Space
 from rankwell.core.kernels.workers import in_threads, processors
 from rankwell.core.tables import Bools, Floats, Ints
 from rankwell.core.tables.matrices import Embeddings
-from rankwell.errors import BadInput, UnknownName
+from rankwell.errors import BadInput
 
 Exclude = Literal["none", "self"]
 
@@ -33,11 +30,9 @@ class ExcludedPairs(NamedTuple):
 
 
 class Exclusion:
-    """The excluded pairs of two tables. Raises BadInput for a number of labels that does not fit, UnknownName."""
+    """The excluded pairs of two tables: by name, never by position, or by label. Raises BadInput for a wrong number of labels."""
 
     def __init__(self, queries: Embeddings, items: Embeddings, exclude: Exclude, groups: Groups | None) -> None:
-        if exclude not in ("none", "self"):
-            raise UnknownName(f"exclude={exclude!r}; none or self.")
         self._self = _same_name(queries, items) if exclude == "self" else None
         self._labels = None if groups is None else _numbered(groups, queries.n, items.n)
 
@@ -116,8 +111,8 @@ class Counted(NamedTuple):
 def sift(products: Reals, cut: Reals, slack: Reals, keep: int, excluded: ExcludedPairs, mask: Bools) -> ProductHits:
     """The pairs of a block with a product of at least `cut`; those that cannot be among the best `keep` may be missing.
 
-    products: (queries, items). cut, slack: (queries,), see `rankwell.neighbours.Multiplier.hits`. mask: room of the shape of
-    `products`; both are written to. A block with too many such pairs is looked at again, for those among its own best.
+    products: (queries, items). cut, slack: (queries,), see `rankwell.neighbours.Multiplier.hits`. mask: room of their shape; both
+    are written to. A block with too many such pairs is looked at again, for those among its own best.
     """
     products[excluded] = -np.inf
     queries, items = products.shape
@@ -219,10 +214,7 @@ def _tally_natively(products: Reals, low: Reals, high: Reals) -> Counted:
 
 
 def greater_counts(scores: Reals, wanted: Reals) -> tuple[Ints, Ints]:
-    """(rows, m) how many scores of a row are above those wanted, and how many as high or above, by the compiled kernel.
-
-    scores: (rows, items) float32. wanted: (rows, m) likewise.
-    """
+    """(rows, m) numbers of float32 scores of a row above those wanted, and as high or above, by the compiled kernel."""
     counted = _tally_natively(scores, wanted, wanted)
     m = wanted.shape[1]
     equal = np.bincount(counted.rows * m + counted.which, minlength=wanted.size).reshape(wanted.shape)
@@ -241,10 +233,9 @@ class Best(NamedTuple):
 
 
 class Shortlist:
-    """Up to `width` candidates per query; whoever cannot be among the best k any more is dropped when room is needed.
+    """Up to `width` candidates per query, offered in ascending position; whoever cannot be among the best k any more is dropped.
 
-    Items are offered in ascending position, so that an item which ties with the k-th best comes too late once that one is known
-    exactly: however many items tie at the cut, the memory is that of the candidates.
+    An item that ties with the k-th best comes too late once that one is known exactly, however many tie at the cut.
     """
 
     def __init__(self, k: int, space: Space, squares: Floats, score: Scorer, *, patience: float = np.inf) -> None:
@@ -295,15 +286,17 @@ class Shortlist:
         """Drops who is clearly below the k-th best; where that leaves no room, the candidates are scored exactly."""
         if not len(rows):
             return
-        self.raise_entry(rows)
-        stays = self._upper[rows] >= self._floor[rows][:, None]
-        stays &= np.arange(self.width) < self._count[rows][:, None]
-        self._arrange(rows, np.argsort(~stays, axis=1, kind="stable"), stays.sum(axis=1))
+        self._drop(rows)
         crowded = rows[self._count[rows] > self._k + (self.width - self._k) // 2]
         if len(crowded):
             self._settle(crowded)
 
-    def _arrange(self, rows: Ints, order: Ints, count: Ints) -> None:
+    def _drop(self, rows: Ints) -> None:
+        """Drops who is clearly below the k-th best; the others keep their order."""
+        self.raise_entry(rows)
+        stays = self._upper[rows] >= self._floor[rows][:, None]
+        stays &= np.arange(self.width) < self._count[rows][:, None]
+        order, count = np.argsort(~stays, axis=1, kind="stable"), stays.sum(axis=1)
         beyond = np.arange(self.width) >= count[:, None]
         self._position[rows] = np.take_along_axis(self._position[rows], order, axis=1)
         for bounds in (self._upper, self._lower):
@@ -346,13 +339,10 @@ class Shortlist:
     def best(self) -> Best:
         """The best k of every query, exactly."""
         rows = np.arange(len(self._count))
-        parts: list[Best] = []
+        parts = list[Best]()
         for part in np.array_split(rows, len(rows) * self.width // _PAIRS + 1):
             if len(part):
-                self.raise_entry(part)
-                stays = self._upper[part] >= self._floor[part][:, None]
-                stays &= np.arange(self.width) < self._count[part][:, None]
-                self._arrange(part, np.argsort(~stays, axis=1, kind="stable"), stays.sum(axis=1))
+                self._drop(part)
             parts.append(self._exact(part))
         return Best(np.concatenate([part.positions for part in parts]), np.concatenate([part.scores for part in parts]))
 

@@ -1,8 +1,7 @@
 """Similarities of vectors: exact in float64, and as matrix products whose distance from the exact ones is bounded.
 
-The product only decides what is clearly above or below; whatever lies within its bound is scored again, pair by pair,
-with products and sums in float64 in an order that depends on the number of dimensions alone. So equal vectors tie exactly, and
-no figure depends on block sizes, threads, the BLAS or the device.
+The product only decides what is clearly above or below; whatever lies within its bound is scored again, pair by pair, in float64.
+So equal vectors tie exactly, and no figure depends on block sizes, threads, the BLAS or the device.
 """
 
 from collections.abc import Callable
@@ -77,21 +76,26 @@ def squared_norms(vectors: Vectors, rows: Ints) -> Floats:
     return _in_parts(_work, len(rows), vectors.shape[1])
 
 
-def score_pairs(queries: Vectors, items: Vectors, rows: Ints, columns: Ints, metric: Metric) -> Floats:
+def score_pairs(
+    queries: Vectors, items: Vectors, rows: Ints, columns: Ints, metric: Metric | Literal["euclidean", "manhattan"]
+) -> Floats:
     """(pairs,) the exact scores of pairs of vectors, higher is nearer; `l2` is the negative distance, `-sqrt(sum (q - x)^2)`.
 
     rows, columns: (pairs,) positions in `queries` and `items`. Cosine is `q.x / sqrt(|q|^2 |x|^2)`, which is exactly 1 for equal
     vectors. Every score is a function of its two vectors alone. The vectors are finite, under cosine not zero.
     """
     left, right = np.asarray(queries), np.asarray(items)
-    natively = _is_native(left) and _is_native(right)
+    natively = _is_native(left) and _is_native(right) and metric != "manhattan"
+    metric = "l2" if metric == "euclidean" else metric
 
     def _work(part: slice) -> Floats:
         if natively:
             return _summed(left, right, rows[part], columns[part], distance=metric == "l2")
         terms = left[rows[part]].astype(np.float64)
         with np.errstate(all="ignore"):  # what is not finite is refused by name where the vectors are made ready
-            if metric == "l2":
+            if metric == "manhattan":
+                terms = np.abs(terms - right[columns[part]])
+            elif metric == "l2":
                 terms -= right[columns[part]]
                 terms *= terms
             else:
@@ -99,8 +103,8 @@ def score_pairs(queries: Vectors, items: Vectors, rows: Ints, columns: Ints, met
             return sum_rows(terms)
 
     scores = _in_parts(_work, len(rows), left.shape[1])
-    if metric == "l2":
-        return 0.0 - np.sqrt(scores)
+    if metric in ("l2", "manhattan"):
+        return 0.0 - (np.sqrt(scores) if metric == "l2" else scores)
     if metric == "cosine":
         seen, which = np.unique(rows, return_inverse=True)
         found, what = np.unique(columns, return_inverse=True)
@@ -112,14 +116,8 @@ def score_pairs(queries: Vectors, items: Vectors, rows: Ints, columns: Ints, met
 def _in_parts(work: Callable[[slice], Floats], n: int, width: int) -> Floats:
     """(n,) the results of the work on parts of n rows of a width, done on all processors where there is enough of it."""
     step = max(16, _CELLS // width)
-    parts = [slice(start, start + step) for start in range(0, n, step)]
-    result = np.empty(n)
-
-    def _put(part: slice) -> None:
-        result[part] = work(part)
-
-    in_threads(_put, parts, each=8)
-    return result
+    parts = [slice(start, min(start + step, n)) for start in range(0, n, step)]
+    return np.concatenate([np.empty(0), *in_threads(work, parts, each=8)])
 
 
 class Block(NamedTuple):
@@ -137,11 +135,9 @@ class Space:
     """Products of the vectors of two tables under a metric, with a bound on their error.
 
     double: in float64, which is half as fast, for vectors that are nearly the same as seen from float32.
-
-    Products stand in the order of scores: under `cosine` and `dot` they are scores, under `l2` they are `q.x - |x|^2 / 2` of
-    vectors moved to the items' centre. `place` takes an exact score there.
-    Source of the bounds: Higham 2002, Accuracy and Stability of Numerical Algorithms, sections 3.1 and 3.5; they hold for any
-    order of summation, with or without fused multiplication.
+    Under `cosine` and `dot` products are scores, under `l2` they are `q.x - |x|^2 / 2` of vectors moved to the items' centre, in
+    the order of scores; `place` takes an exact score there. Source of the bounds, which hold for any order of summation: Higham
+    2002, Accuracy and Stability of Numerical Algorithms, sections 3.1 and 3.5.
     """
 
     def __init__(self, queries: Embeddings, items: Embeddings, metric: Metric, *, double: bool = False) -> None:
@@ -196,7 +192,8 @@ class Space:
             moved = out[:, : self._d]
             squares = np.vecdot(moved, moved).astype(np.float64)
             self._refuse(side, start, raw, ~(squares < _LONGEST_UNSCALED**2))
-        reach = self._reach(squares)
+        # Squares of very small numbers may have been lost below the smallest float32.
+        reach = np.sqrt(squares * (1 + self._share) + self._d * 2.0**-148)
         if self.metric == "l2":
             out[:, self._d] = 1 if side == "query" else -squares / 2
             squares = self._moved_squares(raw) if side == "query" else squares
@@ -213,10 +210,6 @@ class Space:
             np.divide(wide, np.sqrt(squares)[:, None], out=out, casting="same_kind")
         ones = np.ones(len(out))
         return Block(out, ones, ones)
-
-    def _reach(self, squares: Floats) -> Floats:
-        # Squares of very small numbers may have been lost below the smallest float32.
-        return np.sqrt(squares * (1 + self._share) + self._d * 2.0**-148)
 
     def _moved_squares(self, raw: Vectors) -> Floats:
         def _work(part: slice) -> Floats:
@@ -266,13 +259,11 @@ class Space:
 
 Similarity = Literal["cosine", "dot", "euclidean", "manhattan"]
 SIMILARITIES: tuple[Similarity, ...] = get_args(Similarity)
-_ROWS = 512
 
 
 def similarity_name(name: str) -> Similarity:
     """The similarity of this name; `l2` is `euclidean`, `l1` is `manhattan`. Raises UnknownName."""
-    known: dict[str, Similarity] = {each: each for each in SIMILARITIES}
-    known |= {"l2": "euclidean", "l1": "manhattan"}
+    known: dict[str, Similarity] = {each: each for each in SIMILARITIES} | {"l2": "euclidean", "l1": "manhattan"}
     if name not in known:
         raise UnknownName(f"unknown similarity {name!r}; {suggest(name, known)}")
     return known[name]
@@ -287,12 +278,7 @@ def pair_similarities(left: Embeddings, right: Embeddings, pairs: Pairs, similar
     if left.dimensions != right.dimensions:
         what = f"{left.dimensions} dimensions on the left, {right.dimensions} on the right"
         raise BadInput(f"{what}; the two vectors of a pair come from one model.")
-    if similarity == "manhattan":
-        found = _manhattan(left.vectors, right.vectors, pairs.left, pairs.right)
-    else:
-        found = score_pairs(
-            left.vectors, right.vectors, pairs.left, pairs.right, "l2" if similarity == "euclidean" else similarity
-        )
+    found = score_pairs(left.vectors, right.vectors, pairs.left, pairs.right, similarity)
     odd = np.flatnonzero(~np.isfinite(found))
     if len(odd):
         row = int(odd[0])
@@ -300,17 +286,6 @@ def pair_similarities(left: Embeddings, right: Embeddings, pairs: Pairs, similar
             _refuse(table, at, side, similarity)
         raise BadInput(f"the {similarity} similarity of pair {row} (from 0) is {found[row]}; scale the vectors down.")
     return found
-
-
-def _manhattan(left: Vectors, right: Vectors, rows: Ints, columns: Ints) -> Floats:
-    found = np.empty(len(rows))
-    for start in range(0, len(rows), _ROWS):
-        part = slice(start, start + _ROWS)
-        terms: Any = np.asarray(left)[rows[part]].astype(np.float64)
-        with np.errstate(all="ignore"):
-            terms -= np.asarray(right)[columns[part]]
-            found[part] = sum_rows(np.abs(terms))
-    return 0.0 - found
 
 
 def _refuse(table: Embeddings, row: int, side: str, similarity: Similarity) -> None:

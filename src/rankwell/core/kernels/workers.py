@@ -5,7 +5,6 @@ import signal
 import threading
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
-from functools import partial
 from typing import Protocol, TypeVar
 
 from rankwell.errors import BadUsage
@@ -39,16 +38,8 @@ def in_threads(
         return [work(part) for part in parts]
     from concurrent.futures import ThreadPoolExecutor
 
-    with ThreadPoolExecutor(threads, initializer=_enter) as pool:
+    with ThreadPoolExecutor(threads, initializer=setattr, initargs=(_INSIDE, "thread", True)) as pool:
         return list(pool.map(work, parts))
-
-
-def _enter() -> None:
-    _INSIDE.thread = True
-
-
-_SOME = 4
-"""Parts of each thread that are done before their results are handed on: more would keep progress waiting, fewer the threads."""
 
 
 class Each(Protocol):
@@ -63,13 +54,19 @@ class Each(Protocol):
 def crew(processes: int, *, threads: int | None, prepare: Callable[[], object]) -> Generator[Each]:
     """Processes that wait for work until the block ends; of one, it is threads of this process that work.
 
-    processes: how many. threads: of a process, None for as many as there are processors; processes have one each. prepare: called
-    first in every new process, a function of a module. They are started afresh (spawn), so that no thread or lock of this process
-    is copied half way; a script that calls this keeps its own work below `if __name__ == "__main__":`.
+    threads: of the one process, None for as many as there are processors. prepare: called first in every new process, a function
+    of a module. Processes are spawned; a script that calls this keeps its own work below `if __name__ == "__main__":`.
     Raises BadUsage where a process dies. Where the block is left early, as by Ctrl-C, what is not begun is never done.
     """
     if processes == 1:
-        yield partial(_in_threads, threads=threads)
+        # Parts done before their results are handed on: more would keep progress waiting, fewer the threads.
+        step = 4 * (threads or processors())
+
+        def _map(work: Callable[[Part], Result], parts: Sequence[Part], /) -> Iterator[Result]:
+            for start in range(0, len(parts), step):
+                yield from in_threads(work, parts[start : start + step], workers=threads)
+
+        yield _map
         return
     # They are loaded only where they are needed: loading takes longer than a small evaluation.
     import multiprocessing
@@ -93,9 +90,3 @@ def _begin(prepare: Callable[[], object]) -> None:
     # Ctrl-C reaches every process of the terminal; the one that started the others ends them.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     prepare()
-
-
-def _in_threads(work: Callable[[Part], Result], parts: Sequence[Part], *, threads: int | None) -> Iterator[Result]:
-    step = _SOME * (threads or processors())
-    for start in range(0, len(parts), step):
-        yield from in_threads(work, parts[start : start + step], workers=threads)

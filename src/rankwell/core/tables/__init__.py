@@ -1,7 +1,6 @@
 """Frozen columnar tables: flat arrays with offsets, the order of ids and of tied items, judgments, and values per query.
 
-Ids are text; every order of ids is the order of their UTF-8 bytes. Rank counts place an item among the items of its query under
-every tie rule, and sort no more than they must: a rank is one more than the number of items before it.
+Ids are text; every order of ids is the order of their UTF-8 bytes.
 """
 
 import itertools
@@ -38,13 +37,10 @@ def sort_ids(ids: Iterable[str]) -> list[str]:
 
 def order_ids(*columns: Sequence[str]) -> Ints:
     """(rows,) the permutation that sorts rows by the first column's bytes, then by the second's, and so on."""
-    rows = range(len(columns[0]))
     ascii_only = all(all(map(str.isascii, column)) for column in columns)
     keys = columns if ascii_only else [[encode_id(text) for text in column] for column in columns]
-    if len(keys) == 1:
-        return np.array(sorted(rows, key=keys[0].__getitem__), dtype=np.int64)
-    joined = list(zip(*keys, strict=True))
-    return np.array(sorted(rows, key=joined.__getitem__), dtype=np.int64)
+    joined = keys[0] if len(keys) == 1 else list(zip(*keys, strict=True))
+    return np.array(sorted(range(len(joined)), key=joined.__getitem__), dtype=np.int64)
 
 
 def tie_order(ties: MatrixTies, names: Sequence[str]) -> Ints | None:
@@ -58,18 +54,23 @@ def tie_order(ties: MatrixTies, names: Sequence[str]) -> Ints | None:
     return place if ties == "id-asc" else len(names) - 1 - place
 
 
-def query_counts(queries: Sequence[str], further: Iterable[str] = ()) -> tuple[list[str], Ints]:
-    """The queries of rows and further ones, in the order of their ids, and how many rows each has."""
-    names = sort_ids({*queries, *further})
-    index = {name: position for position, name in enumerate(names)}
-    return names, np.bincount([index[query] for query in queries], minlength=len(names)).astype(np.int64)
-
-
 def offsets_of(counts: Ints) -> Ints:
     """(n + 1,) where each of n consecutive segments of the given lengths begins, and where the last one ends."""
     offsets = np.zeros(len(counts) + 1, dtype=np.int64)
     np.cumsum(counts, out=offsets[1:])
     return offsets
+
+
+def owners_of(queries: Sequence[str], further: Iterable[str] = ()) -> tuple[tuple[str, ...], Ints]:
+    """The queries of rows and further ones, in the order of their ids, and (rows,) the position of each row's query."""
+    names = tuple(sort_ids({*queries, *further}))
+    index = {name: position for position, name in enumerate(names)}
+    return names, np.fromiter((index[query] for query in queries), dtype=np.int64, count=len(queries))
+
+
+def offsets_by(owner: Ints, n: int) -> Ints:
+    """(n + 1,) where the rows of each of n segments begin, when each row's segment is given."""
+    return offsets_of(np.bincount(owner, minlength=n).astype(np.int64))
 
 
 def position_in_segment(offsets: Ints) -> Ints:
@@ -213,7 +214,25 @@ class ValueRows(Sequence[dict[str, Any]]):
 
 
 @dataclass(frozen=True, eq=False)
-class Judgments:
+class QueryRows:
+    """Rows by query. queries: every query, also one without rows. offsets: (queries + 1,) where the rows of each query begin."""
+
+    queries: tuple[str, ...]
+    offsets: Ints
+
+    @cached_property
+    def index(self) -> dict[str, int]:
+        """The position of each query in `queries`."""
+        return {query: position for position, query in enumerate(self.queries)}
+
+    @cached_property
+    def query_of_row(self) -> Ints:
+        """(rows,) the index of each row's query."""
+        return np.repeat(np.arange(len(self.queries), dtype=np.int64), np.diff(self.offsets))
+
+
+@dataclass(frozen=True, eq=False)
+class Judgments(QueryRows):
     """The judged items of each query, sorted by the bytes of query, aspect and item, so that no order of input rows shows.
 
     queries: every query, also one without rows. offsets: (queries + 1,) where the rows of each query begin.
@@ -222,8 +241,6 @@ class Judgments:
     junk: (rows,) items to remove from every ranking and from the truth (the query itself, its own recording or camera).
     """
 
-    queries: tuple[str, ...]
-    offsets: Ints
     items: Sequence[str]
     grades: Floats
     aspects: Sequence[str] | None = None
@@ -250,16 +267,22 @@ class Judgments:
             raise BadInput(f"query {queries[row]!r}, item {items[row]!r}: the grade is {grade[row]}; grades are finite numbers.")
         order = order_ids(queries, items) if aspects is None else order_ids(queries, aspects, items)
         rows: list[int] = order.tolist()
-        names, counts = query_counts(queries, all_queries)
+        names, owner = owners_of(queries, all_queries)
         table = cls(
-            queries=tuple(names),
-            offsets=offsets_of(counts),
+            queries=names,
+            offsets=offsets_by(owner, len(names)),
             items=[items[row] for row in rows],
             grades=grade[order],
             aspects=None if aspects is None else [aspects[row] for row in rows],
             junk=None if junk is None else np.asarray(junk, dtype=np.bool_)[order],
         )
-        table._refuse_duplicates(rows)
+        starts, listed = set(table.offsets.tolist()), table.items
+        for row in range(1, len(listed)):
+            alike = listed[row] == listed[row - 1] and row not in starts
+            if alike and (table.aspects is None or table.aspects[row] == table.aspects[row - 1]):
+                first, second = sorted((rows[row - 1] + 1, rows[row] + 1))
+                what = f"query {queries[rows[row]]!r} judges item {listed[row]!r} twice, in rows {first} and {second}"
+                raise DuplicateItem(f"{what}; keep one of them.")
         return table
 
     @classmethod
@@ -271,27 +294,6 @@ class Judgments:
             [grade for graded in judgments.values() for grade in graded.values()],
             all_queries=judgments,
         )
-
-    def _refuse_duplicates(self, rows: list[int]) -> None:
-        starts = set(self.offsets.tolist())
-        items, aspects = self.items, self.aspects
-        for row in range(1, len(items)):
-            if items[row] == items[row - 1] and row not in starts and (aspects is None or aspects[row] == aspects[row - 1]):
-                query = self.queries[int(np.searchsorted(self.offsets, row, side="right")) - 1]
-                first, second = sorted((rows[row - 1] + 1, rows[row] + 1))
-                raise DuplicateItem(
-                    f"query {query!r} judges item {items[row]!r} twice, in rows {first} and {second}; keep one of them."
-                )
-
-    @cached_property
-    def query_of_row(self) -> Ints:
-        """(rows,) the index of each row's query."""
-        return np.repeat(np.arange(len(self.queries), dtype=np.int64), np.diff(self.offsets))
-
-    @cached_property
-    def index(self) -> dict[str, int]:
-        """The position of each query in `queries`."""
-        return {query: position for position, query in enumerate(self.queries)}
 
     @cached_property
     def flat(self) -> "Judgments":

@@ -14,19 +14,7 @@ Repeats = Literal[Duplicates, "keep"]
 
 # In order of preference: PyTerrier's tables have `qid` beside the text `query`, and `docno` beside an internal number `docid`.
 _QUERY: tuple[str, ...] = ("queryid", "qid", "topicid", "topic", "query")
-_ITEM: tuple[str, ...] = (
-    "docno",
-    "docid",
-    "did",
-    "corpusid",
-    "pid",
-    "passageid",
-    "itemid",
-    "item",
-    "documentid",
-    "document",
-    "doc",
-)
+_ITEM = ("docno", "docid", "did", "corpusid", "pid", "passageid", "itemid", "item", "documentid", "document", "doc")
 _SCORE: tuple[str, ...] = ("score", "sim", "similarity", "rsv")
 _RANK: tuple[str, ...] = ("rank",)
 _GRADE: tuple[str, ...] = ("relevance", "rel", "grade", "label", "judgment", "judgement")

@@ -145,15 +145,15 @@ class Place(NamedTuple):
 def name_places(
     places: Sequence[Place], otherwise: Sequence[str], *, what: str = "embeddings", example: str = "teacher=a/vectors.npy"
 ) -> list[str]:
-    """A name for each: the given one, else the file's stem, the parent folder's name where stems are equal.
+    """A name for each: the given one, else the file's stem, the parent folder's name where stems are equal, else `otherwise`.
 
-    otherwise: the name of a table that has neither name nor file. what, example: how the error speaks of them. Raises BadUsage
-    for a repeated name.
+    what, example: words of the message. Raises BadUsage for a repeated name.
     """
     stems = [_stem(place) if not place.name else "" for place in places]
-    parents = [place.path.resolve().parent for place in places if place.path is not None and not place.name]
+    parents = {place.path.resolve().parent for place in places if place.path is not None and not place.name}
+    clashes = {stem for stem in stems if stem and stems.count(stem) > 1 and len(parents) > 1}
     names = [
-        place.name or (place.path.resolve().parent.name if _clashes(stem, stems, parents) and place.path else stem) or other
+        place.name or (place.path.resolve().parent.name if stem in clashes and place.path else stem) or other
         for place, stem, other in zip(places, stems, otherwise, strict=True)
     ]
     double = next((name for name in names if names.count(name) > 1), None)
@@ -163,10 +163,7 @@ def name_places(
 
 
 def named_places(things: Sequence[tuple[str, Any]], otherwise: Sequence[str], **words: str) -> dict[str, Any]:
-    """Tables by name: the given one, that of `NAME=PLACE`, else as in `name_places`, whose parameters the others are.
-
-    things: pairs of a name, empty where none is given, and a place or data.
-    """
+    """Tables by name: the given one of each pair of name and thing, that of `NAME=PLACE`, else as in `name_places`."""
     places, tables = list[Place](), list[Any]()
     for name, thing in things:
         path, part = None, ""
@@ -178,11 +175,6 @@ def named_places(things: Sequence[tuple[str, Any]], otherwise: Sequence[str], **
         places.append(Place(name, None if path is None else Path(path), part))
         tables.append(thing)
     return dict(zip(name_places(places, otherwise, **words), tables, strict=True))
-
-
-def _clashes(stem: str, stems: Sequence[str], parents: Sequence[Path]) -> bool:
-    """Whether files in different folders have the same stem."""
-    return bool(stem) and stems.count(stem) > 1 and len(set(parents)) > 1
 
 
 def _stem(place: Place) -> str:
@@ -231,8 +223,11 @@ class Scores:
             if not number:
                 raise BadInput(f"the scores have shape {shape}: {what}; expected at least one of each.")
         for what, ids, number in (("row", self.query_ids, shape[0]), ("column", self.item_ids, shape[1])):
-            if ids is not None:
-                _refuse_ids(what, ids, number)
+            if ids is not None and len(ids) != number:
+                raise BadInput(f"{len(ids)} ids for {number} {what}s of scores; every {what} has one id.")
+            if ids is not None and (twice := _repeated(ids)):
+                where = f"{what}s {twice[1]} and {twice[2]}"
+                raise DuplicateItem(f"id {twice[0]!r} stands for {where} of the scores; ids are all different.")
 
     @property
     def query_names(self) -> Sequence[str]:
@@ -251,15 +246,10 @@ class Scores:
         return f"row {row}{query}, column {column}{item}"
 
 
-def _refuse_ids(what: str, ids: Sequence[str], number: int) -> None:
-    if len(ids) != number:
-        raise BadInput(f"{len(ids)} ids for {number} {what}s of scores; every {what} has one id.")
+def _repeated(ids: Sequence[str]) -> tuple[str, int, int] | None:
+    """The first id that is there before, with both positions."""
     seen: dict[str, int] = {}
-    for position, name in enumerate(ids):
-        if seen.setdefault(name, position) != position:
-            raise DuplicateItem(
-                f"id {name!r} stands for {what}s {seen[name]} and {position} of the scores; ids are all different."
-            )
+    return next(((name, seen[name], row) for row, name in enumerate(ids) if seen.setdefault(name, row) != row), None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -356,12 +346,8 @@ class Embeddings:
             return
         if len(self.ids) != shape[0]:
             raise BadInput(f"{len(self.ids)} ids for {shape[0]} vectors; every vector has one id.")
-        if len(set(self.ids)) < len(self.ids):
-            seen: dict[str, int] = {}
-            for row, name in enumerate(self.ids):
-                if name in seen:
-                    raise DuplicateItem(f"id {name!r} appears in rows {seen[name]} and {row}; expected different ids.")
-                seen[name] = row
+        if twice := _repeated(self.ids):
+            raise DuplicateItem("id {!r} appears in rows {} and {}; expected different ids.".format(*twice))
 
     @property
     def n(self) -> int:
@@ -392,18 +378,17 @@ def as_embeddings(vectors: Embeddings | Vectors) -> Embeddings:
 
 
 def align(reference: Embeddings, other: Embeddings, here: str, there: str) -> Embeddings:
-    """The other table with its rows in the order and under the names of the reference; not copied where they are in order.
-
-    Rows belong together by id where both have ids, else by position. here, there: what errors call the two.
-    Raises BadInput where an id is on one side only, or, without ids on both, where there are not as many vectors of both.
-    """
+    """The other table with its rows in the order and under the names of the reference; errors are those of `matching_rows`."""
     rows = matching_rows(reference, other, here, there)
     in_order = np.array_equal(rows, np.arange(len(rows)))
     return Embeddings(reference.ids, other.vectors if in_order else other.vectors[rows])
 
 
 def matching_rows(reference: Embeddings, other: Embeddings, here: str, there: str) -> Ints:
-    """(n,) the row of the other table that belongs to each row of the reference; rules and errors are those of `align`."""
+    """(n,) the row of the other table that belongs to each row of the reference: by id where both have ids, else by position.
+
+    here, there: names in messages. Raises BadInput where an id is on one side only or, without ids, for different numbers.
+    """
     if reference.ids is None or other.ids is None:
         if reference.n != other.n:
             raise BadInput(

@@ -45,20 +45,16 @@ def sample_pairs(items: int, size: int, *, seed: int) -> Pairs:
     if items < 2:
         raise BadInput(f"{items} items make no pair; expected at least 2.")
     total = items * (items - 1) // 2
-    codes = np.arange(total, dtype=np.int64) if size >= total else _different(total, size, np.random.RandomState(seed))
+    random, codes = np.random.RandomState(seed), np.arange(total if size >= total else 0, dtype=np.int64)
+    if total > size > total / 2:
+        codes = random.permutation(total).astype(np.int64)
+    while len(codes) < min(size, total):
+        codes = np.concatenate([codes, random.randint(0, total, size=size, dtype=np.int64)])
+        _, first = np.unique(codes, return_index=True)
+        codes = codes[np.sort(first)]
+    codes = codes[:size]
     left = codes % items
     return Pairs(left, (left + 1 + codes // items) % items)
-
-
-def _different(total: int, size: int, random: np.random.RandomState) -> Ints:
-    if 2 * size > total:
-        return random.permutation(total)[:size].astype(np.int64)
-    drawn = np.empty(0, dtype=np.int64)
-    while len(drawn) < size:
-        drawn = np.concatenate([drawn, random.randint(0, total, size=size, dtype=np.int64)])
-        _, first = np.unique(drawn, return_index=True)
-        drawn = drawn[np.sort(first)]
-    return drawn[:size]
 
 
 @dataclass(frozen=True, eq=False)

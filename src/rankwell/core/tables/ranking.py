@@ -2,12 +2,11 @@
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Self, TypeVar
 
 import numpy as np
 
-from rankwell.core.tables import Bools, Floats, Ints, Judgments, RankCounts, TieRule, offsets_of, sort_ids
+from rankwell.core.tables import Bools, Floats, Ints, Judgments, QueryRows, RankCounts, TieRule, offsets_by, offsets_of, owners_of
 from rankwell.errors import BadScore, DuplicateItem
 from rankwell.store import encode_id
 
@@ -15,15 +14,13 @@ Id = TypeVar("Id", str, bytes)
 
 
 @dataclass(frozen=True, eq=False)
-class Ranking:
+class Ranking(QueryRows):
     """Scored items by query; queries in the order of their bytes, the items of a query in the order they were given.
 
     queries: every query, also one without items. offsets: (queries + 1,). items: (rows,) ids.
     scores: (rows,) finite, higher is better.
     """
 
-    queries: tuple[str, ...]
-    offsets: Ints
     items: Sequence[str]
     scores: Floats
 
@@ -43,17 +40,10 @@ class Ranking:
         Raises BadScore for a score that is NaN or infinite, DuplicateItem if a query lists an item twice, and may not.
         """
         score = np.asarray(scores, dtype=np.float64)
-        names = sort_ids({*queries, *all_queries})
-        index = {name: position for position, name in enumerate(names)}
-        owner = np.fromiter((index[query] for query in queries), dtype=np.int64, count=len(queries))
+        names, owner = owners_of(queries, all_queries)
         order = np.argsort(owner, kind="stable")
         rows: list[int] = order.tolist()
-        table = cls(
-            queries=tuple(names),
-            offsets=offsets_of(np.bincount(owner, minlength=len(names)).astype(np.int64)),
-            items=[items[row] for row in rows],
-            scores=score[order],
-        )
+        table = cls(names, offsets_by(owner, len(names)), [items[row] for row in rows], score[order])
         table._refuse_bad_rows(rows, repeated=repeated)
         return table
 
@@ -82,18 +72,9 @@ class Ranking:
             listed = self.items[start:stop]
             if len(set(listed)) < len(listed):
                 seen: dict[str, int] = {}
-                for row, item in enumerate(listed, start):
-                    if item in seen:
-                        first, second = sorted((rows[seen[item]] + 1, rows[row] + 1))
-                        raise DuplicateItem(
-                            f"query {query!r} lists item {item!r} twice, in rows {first} and {second}; keep one of them."
-                        )
-                    seen[item] = row
-
-    @cached_property
-    def index(self) -> dict[str, int]:
-        """The position of each query in `queries`."""
-        return {query: position for position, query in enumerate(self.queries)}
+                row, item = next((row, item) for row, item in enumerate(listed, start) if seen.setdefault(item, row) != row)
+                first, second = sorted((rows[seen[item]] + 1, rows[row] + 1))
+                raise DuplicateItem(f"query {query!r} lists item {item!r} twice, in rows {first} and {second}; keep one of them.")
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,7 +117,14 @@ def rank_counts(scores: Floats, offsets: Ints, targets: Ints, item_bytes: Callab
     # climbs[i] counts the rows before i that are lower than their successor: a query without any is already sorted.
     climbs = np.concatenate([[0], np.cumsum(~falls)]) if len(scores) else np.zeros(1, dtype=np.int64)
     is_sorted = climbs[np.maximum(stop - 1, 0)] == climbs[start]
-    above, tied = _counts_in_sorted(scores, offsets, targets, start)
+    # Right where the query's scores never rise; the others are counted below.
+    new = np.ones(len(scores) + 1, dtype=np.bool_)
+    if len(scores):
+        np.not_equal(scores[1:], scores[:-1], out=new[1:-1])
+        new[offsets] = True
+    runs = np.flatnonzero(new)
+    run = np.searchsorted(runs, targets, side="right") - 1
+    above, tied = runs[run] - start, runs[np.minimum(run + 1, len(runs) - 1)] - runs[run]
     unsorted = query[~is_sorted]
     for each in unsorted[np.diff(unsorted, prepend=-1) != 0].tolist():
         mine = slice(*np.searchsorted(query, [each, each + 1]).tolist())
@@ -154,17 +142,6 @@ def rank_counts(scores: Floats, offsets: Ints, targets: Ints, item_bytes: Callab
         rivals = start[first] + np.flatnonzero(scores[start[first] : stop[first]] == scores[targets[first]])
         before[group] = _places(targets[group], rivals, item_bytes, ties)
     return RankCounts(scores[targets], above, tied, before)
-
-
-def _counts_in_sorted(scores: Floats, offsets: Ints, targets: Ints, start: Ints) -> tuple[Ints, Ints]:
-    """Rows above and rows tied of the target rows, right where the query's scores never rise."""
-    new = np.ones(len(scores) + 1, dtype=np.bool_)
-    if len(scores):
-        np.not_equal(scores[1:], scores[:-1], out=new[1:-1])
-        new[offsets] = True
-    runs = np.flatnonzero(new)
-    run = np.searchsorted(runs, targets, side="right") - 1
-    return runs[run] - start, runs[np.minimum(run + 1, len(runs) - 1)] - runs[run]
 
 
 def _places(targets: Ints, rivals: Ints, item_bytes: Callable[[int], bytes], ties: TieRule) -> Ints:
@@ -230,10 +207,9 @@ def hits_of_rows(rows: Rows, judgments: Judgments, *, ties: TieRule, single_prec
         with np.errstate(over="ignore"):
             scores = scores.astype(np.float32).astype(np.float64)
     counts = rank_counts(scores, rows.offsets, rows.targets, _TiedIds(rows, scores), ties)
-    retrieved = np.diff(rows.offsets)
+    query, retrieved = np.searchsorted(rows.offsets, rows.targets, side="right") - 1, np.diff(rows.offsets)
     present = retrieved > 0
     present[list(rows.empty)] = True
-    query = np.searchsorted(rows.offsets, rows.targets, side="right") - 1
     top = _top(rows, scores, judgments, present.nonzero()[0], ties, keep) if keep else None
     return Hits(query, rows.judged, *counts, retrieved, present, rows.unknown, top)
 
@@ -241,11 +217,14 @@ def hits_of_rows(rows: Rows, judgments: Judgments, *, ties: TieRule, single_prec
 def hits_of_ranking(
     ranking: Ranking, judgments: Judgments, *, ties: TieRule = "id-desc", single_precision: bool = False, keep: int = 0
 ) -> Hits:
-    """The hits of a ranking under judgments with one row per query and item; only judged items are looked up.
+    """The hits of a ranking under judgments with one row per query and item.
 
     single_precision: scores are compared as 32-bit numbers, as trec_eval 9 does. keep: as in `hits_of_rows`.
     """
-    chosen, offsets = _known_rows(ranking, judgments)
+    own = np.array([judgments.index.get(query, -1) for query in ranking.queries], dtype=np.int64)[ranking.query_of_row]
+    # Both tables have their queries in one order, so the rows that stay are in the order of the judgments' queries.
+    chosen = np.flatnonzero(own >= 0)
+    offsets = offsets_by(own[chosen], len(judgments.queries))
     targets, judged = list[int](), list[int]()
     bounds = judgments.offsets.tolist()
     starts = offsets.tolist()
@@ -260,31 +239,17 @@ def hits_of_ranking(
                 targets.append(row)
                 judged.append(found)
 
-    def _ids(rows: Ints) -> list[str]:
-        places: list[int] = chosen[rows].tolist()
-        return [ranking.items[place] for place in places]
-
     sizes = dict(zip(ranking.queries, np.diff(ranking.offsets).tolist(), strict=True))
     rows = Rows(
         offsets=offsets,
         scores=ranking.scores[chosen],
         targets=np.array(targets, dtype=np.int64),
         judged=np.array(judged, dtype=np.int64),
-        ids=_ids,
+        ids=lambda rows: [ranking.items[place] for place in chosen[rows].tolist()],
         unknown={query: size for query, size in sizes.items() if query not in judgments.index},
         empty=[judgments.index[query] for query, size in sizes.items() if not size and query in judgments.index],
     )
     return hits_of_rows(rows, judgments, ties=ties, single_precision=single_precision, keep=keep)
-
-
-def _known_rows(ranking: Ranking, judgments: Judgments) -> tuple[Ints, Ints]:
-    """The rows of queries that the judgments have, and where each of these queries begins among them."""
-    own = np.array([judgments.index.get(query, -1) for query in ranking.queries], dtype=np.int64)
-    sizes = np.diff(ranking.offsets)
-    counts = np.zeros(len(judgments.queries), dtype=np.int64)
-    counts[own[own >= 0]] = sizes[own >= 0]
-    # Both tables have their queries in one order, so the rows that stay are in the order of the judgments' queries.
-    return np.flatnonzero(np.repeat(own >= 0, sizes)), offsets_of(counts)
 
 
 class _TiedIds:
@@ -297,8 +262,7 @@ class _TiedIds:
     def __call__(self, row: int) -> bytes:
         if not self._known:
             tied = self._tied_with_targets()
-            names = map(encode_id, self._rows.ids(tied))
-            self._known = dict(zip(tied.tolist(), names, strict=True))
+            self._known = dict(zip(tied.tolist(), map(encode_id, self._rows.ids(tied)), strict=True))
         return self._known[row]
 
     def _tied_with_targets(self) -> Ints:

@@ -4,11 +4,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import NamedTuple, Self
+from typing import Self
 
 import numpy as np
 
-from rankwell.core.tables import Bools, Floats, Ints, Judgments, gather, offsets_of
+from rankwell.core.tables import Bools, Floats, Ints, Judgments, gather, offsets_by
 from rankwell.core.tables.ranking import Hits
 from rankwell.core.views.judged import JudgedRankings
 
@@ -20,7 +20,8 @@ class AspectRankings:
     flat: the rankings under the judgments of all aspects together, each item with its highest grade.
     aspects: (aspects,) names, the aspects of a query together. aspect_offsets: (queries + 1,) where those of each query begin.
     truth_offsets: (aspects + 1,) where the truth of each aspect begins. truth_items: (truth,) rows of the flat judgments, within
-    an aspect in the order of the bytes of their ids. truth_grades: (truth,).
+    an aspect in the order of the bytes of their ids. truth_grades: (truth,). own_items_only: whether each aspect sees the ranking
+    without the items that it did not judge.
     """
 
     flat: JudgedRankings
@@ -29,6 +30,7 @@ class AspectRankings:
     truth_offsets: Ints
     truth_items: Ints
     truth_grades: Floats
+    own_items_only: bool = False
 
     @classmethod
     def join(cls, judgments: Judgments, hits: Hits) -> Self:
@@ -48,8 +50,8 @@ class AspectRankings:
         return cls(
             flat=JudgedRankings.join(flat, hits),
             aspects=tuple(names[row] for row in starts),
-            aspect_offsets=offsets_of(np.bincount(owner, minlength=len(judgments.queries)).astype(np.int64)),
-            truth_offsets=offsets_of(np.bincount(aspect, minlength=len(starts)).astype(np.int64)),
+            aspect_offsets=offsets_by(owner, len(judgments.queries)),
+            truth_offsets=offsets_by(aspect, len(starts)),
             truth_items=items[kept],
             truth_grades=judgments.grades[kept],
         )
@@ -72,19 +74,15 @@ class AspectRankings:
     @cached_property
     def by_aspect(self) -> JudgedRankings:
         """The same rankings judged under each aspect alone; its `queries` are the aspects, its `items` rows of the truth here."""
-        return self.join_aspects()
-
-    def join_aspects(self) -> JudgedRankings:
-        """The views of `by_aspect`, joined again."""
         place = np.full(int(max(self.flat.items.max(initial=-1), self.truth_items.max(initial=-1))) + 1, -1)
         place[self.flat.items] = np.arange(len(self.flat.items))
         row_of_truth = place[self.truth_items]
         found = np.flatnonzero(row_of_truth >= 0)
         found = found[np.lexsort((row_of_truth[found], self.aspect_of_truth[found]))]
         rows, flat = row_of_truth[found], self.flat
-        return JudgedRankings(
+        view = JudgedRankings(
             queries=self.aspects,
-            offsets=offsets_of(np.bincount(self.aspect_of_truth[found], minlength=len(self.aspects)).astype(np.int64)),
+            offsets=offsets_by(self.aspect_of_truth[found], len(self.aspects)),
             items=found,
             grades=self.truth_grades[found],
             scores=flat.scores[rows],
@@ -96,6 +94,7 @@ class AspectRankings:
             judged_offsets=self.truth_offsets,
             judged_grades=self.truth_grades[np.lexsort((-self.truth_grades, self.aspect_of_truth))],
         )
+        return view.condensed if self.own_items_only else view
 
     def sum_aspects(self, values: Floats) -> Floats:
         """(queries,) the sum of (aspects,) values per query, in the order of the aspects; 0 without aspects."""
@@ -122,30 +121,12 @@ class AspectRankings:
 
 @dataclass(frozen=True, eq=False)
 class GroupRankings(AspectRankings):
-    """A ranking per query and a truth per query and judgment group; the aspects are the groups.
-
-    own_items_only: whether each group sees the ranking without the items that it did not judge.
-    """
-
-    own_items_only: bool = False
+    """A ranking per query and a truth per query and judgment group; the aspects are the groups."""
 
     @property
     def condensed(self) -> "GroupRankings":
         """The view of rankings without the items that a group did not judge, for each group on its own, as under trec_eval -J."""
         return replace(self, own_items_only=True)
-
-    @cached_property
-    def by_aspect(self) -> JudgedRankings:
-        """The rankings judged by each group alone; its `queries` are the groups, its `items` rows of the truth here."""
-        view = self.join_aspects()
-        return view.condensed if self.own_items_only else view
-
-
-class Serving(NamedTuple):
-    """The intents that items serve in one query. query: its index. serves: (items, intents) which intents each item serves."""
-
-    query: int
-    serves: Bools
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,10 +138,10 @@ class IntentRankings(AspectRankings):
         """The view of rankings without the items that are judged for no intent."""
         return replace(self, flat=self.flat.condensed)
 
-    def serving(self, rel: float) -> Iterator[Serving]:
-        """For each query that has any: the items with grade `rel` or more for an intent, by the bytes of their ids descending.
+    def serving(self, rel: float) -> Iterator[tuple[int, Bools]]:
+        """Each query's index with (items, intents) whether an item has grade `rel` or more for an intent.
 
-        Intents that nothing serves have no column.
+        Items by the bytes of their ids descending; queries, items and intents without any are left out.
         """
         good = np.flatnonzero(self.truth_grades >= max(rel, 0))
         owner = self.query_of_aspect[self.aspect_of_truth[good]]
@@ -170,4 +151,4 @@ class IntentRankings(AspectRankings):
             intents, column = np.unique(self.aspect_of_truth[good[start:stop]], return_inverse=True)
             serves = np.zeros((len(items), len(intents)), dtype=np.bool_)
             serves[row, column] = True
-            yield Serving(int(owner[start]), serves)
+            yield int(owner[start]), serves

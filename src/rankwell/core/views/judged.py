@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
@@ -12,9 +13,10 @@ from rankwell.core.tables import (
     Floats,
     Ints,
     Judgments,
+    QueryRows,
     TieRule,
     gather,
-    offsets_of,
+    offsets_by,
     order_ids,
     position_in_segment,
     running_sum,
@@ -30,7 +32,7 @@ Depth = int | Ints | None
 
 
 @dataclass(frozen=True, eq=False)
-class JudgedRankings:
+class JudgedRankings(QueryRows):
     """Flat arrays: a row per judged item that was retrieved, by query and rank; junk is gone and counted nowhere.
 
     queries: ids. offsets: (queries + 1,) where the rows of each query begin. items: (rows,) row of the judgments.
@@ -41,8 +43,6 @@ class JudgedRankings:
     in_random_order: whether `share_within` and `worth_within` are means over random orders of tied items.
     """
 
-    queries: tuple[str, ...]
-    offsets: Ints
     items: Ints
     grades: Floats
     scores: Floats
@@ -67,7 +67,7 @@ class JudgedRankings:
         order = np.lexsort((-judgments.grades[real], owner))
         return cls(
             queries=judgments.queries,
-            offsets=_offsets(hits.query[kept], len(judgments.queries)),
+            offsets=offsets_by(hits.query[kept], len(judgments.queries)),
             items=hits.row[kept],
             grades=judgments.grades[hits.row[kept]],
             scores=hits.score[kept],
@@ -76,7 +76,7 @@ class JudgedRankings:
             before=before[kept],
             retrieved=retrieved,
             present=hits.present,
-            judged_offsets=_offsets(owner, len(judgments.queries)),
+            judged_offsets=offsets_by(owner, len(judgments.queries)),
             judged_grades=judgments.grades[real][order],
         )
 
@@ -84,11 +84,6 @@ class JudgedRankings:
     def ranks(self) -> Ints:
         """(rows,) the rank of each row, from 1, ascending within a query."""
         return self.above + self.before + 1
-
-    @cached_property
-    def query_of_row(self) -> Ints:
-        """(rows,) the index of each row's query."""
-        return np.repeat(np.arange(len(self.queries), dtype=np.int64), np.diff(self.offsets))
 
     @cached_property
     def query_of_judged(self) -> Ints:
@@ -210,8 +205,7 @@ class JudgedRankings:
 
     def cut(self, depth: int) -> "JudgedRankings":
         """The view of rankings cut to their first `depth` items; the truth stays whole."""
-        kept = self.ranks <= depth
-        return self._keep(kept, retrieved=np.minimum(self.retrieved, depth))
+        return replace(self._keep(self.ranks <= depth), retrieved=np.minimum(self.retrieved, depth))
 
     @cached_property
     def condensed(self) -> "JudgedRankings":
@@ -274,36 +268,21 @@ class JudgedRankings:
         early = gain > 0 if ties == "optimistic" else gain >= 0
         order = np.lexsort((-gain, self.above, self.query_of_row))
         view = self._rows(order, self.offsets)
-        group = np.flatnonzero(np.diff(view.query_of_row, prepend=-1) | np.diff(view.above, prepend=-1))
-        place = np.arange(len(order)) - np.repeat(group, np.diff(group, append=len(order)))
-        size = np.repeat(np.diff(group, append=len(order)), np.diff(group, append=len(order)))
-        return replace(view, before=np.where(early[order], place, view.tied - size + place))
+        sizes = np.bincount(view.tie_of_row)
+        place = np.arange(len(order)) - (np.cumsum(sizes) - sizes)[view.tie_of_row]
+        return replace(view, before=np.where(early[order], place, view.tied - sizes[view.tie_of_row] + place))
 
-    def _keep(self, kept: Bools, retrieved: Ints | None = None) -> "JudgedRankings":
-        offsets = _offsets(self.query_of_row[kept], len(self.queries))
-        view = self._rows(np.flatnonzero(kept), offsets)
-        return view if retrieved is None else replace(view, retrieved=retrieved)
+    def _keep(self, kept: Bools) -> "JudgedRankings":
+        return self._rows(np.flatnonzero(kept), offsets_by(self.query_of_row[kept], len(self.queries)))
 
     def _rows(self, rows: Ints, offsets: Ints) -> "JudgedRankings":
-        return replace(
-            self,
-            offsets=offsets,
-            items=self.items[rows],
-            grades=self.grades[rows],
-            scores=self.scores[rows],
-            above=self.above[rows],
-            tied=self.tied[rows],
-            before=self.before[rows],
-        )
+        columns = {name: getattr(self, name)[rows] for name in ("items", "grades", "scores", "above", "tied", "before")}
+        return replace(self, offsets=offsets, **columns)
 
 
 def _sum_by(owner: Ints, values: Floats | Bools, queries: int) -> Floats:
     # bincount of nothing gives integers, whatever the weights are.
     return np.bincount(owner, weights=values, minlength=queries).astype(np.float64, copy=False)
-
-
-def _offsets(owner: Ints, queries: int) -> Ints:
-    return offsets_of(np.bincount(owner, minlength=queries).astype(np.int64))
 
 
 def _without_junk(hits: Hits, is_junk: Bools, queries: int) -> tuple[Ints, Ints, Ints, Ints]:
@@ -333,13 +312,12 @@ def expected_values(measure: "Measure", view: JudgedRankings) -> Floats:
     """
     if measure.entry.view is not JudgedRankings or measure.entry.expected is None:
         return np.full(len(view.queries), np.nan)
-    kinds = [
-        (n, view.judged_grades[start:stop].tobytes())
-        for n, start, stop in zip(
-            view.retrieved.tolist(), view.judged_offsets[:-1].tolist(), view.judged_offsets[1:].tolist(), strict=True
-        )
-    ]
-    first = {kind: query for query, kind in reversed(list(enumerate(kinds)))}
-    chosen = {kind: place for place, kind in enumerate(first)}
-    values = measure.entry.expected(view.take(np.array(list(first.values()), dtype=np.int64)), **dict(measure.given))
-    return values[np.array([chosen[kind] for kind in kinds], dtype=np.int64)]
+    first, kind_of_query = dict[tuple[int, bytes], int](), list[int]()
+    chosen = list[int]()
+    for query, (n, (start, stop)) in enumerate(zip(view.retrieved.tolist(), pairwise(view.judged_offsets.tolist()), strict=True)):
+        kind = first.setdefault((n, view.judged_grades[start:stop].tobytes()), len(chosen))
+        if kind == len(chosen):
+            chosen.append(query)
+        kind_of_query.append(kind)
+    values = measure.entry.expected(view.take(np.array(chosen, dtype=np.int64)), **dict(measure.given))
+    return values[np.array(kind_of_query, dtype=np.int64)]

@@ -8,7 +8,19 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
-from rankwell.core.tables import Bools, Floats, Ints, Judgments, gather, offsets_of, order_ids, position_in_segment, query_counts
+from rankwell.core.tables import (
+    Bools,
+    Floats,
+    Ints,
+    Judgments,
+    QueryRows,
+    gather,
+    offsets_by,
+    offsets_of,
+    order_ids,
+    owners_of,
+    position_in_segment,
+)
 from rankwell.core.tables.ranking import Hits
 from rankwell.errors import BadInput, DuplicateItem
 
@@ -17,9 +29,8 @@ from rankwell.errors import BadInput, DuplicateItem
 class PreferenceGroup:
     """The preferences of one assessor, or one group of them, in one query.
 
-    items: (items,) which of the query's items it ranks, ascending, counted from the query's first item by the bytes of its id.
-    levels: (items,) their levels, from the last subgroup that names an item. chained: the preferences of several subgroups with
-    all that follow from them; None with a single subgroup, where the levels tell them.
+    items: (items,) positions among the query's items, ascending. levels: (items,) from the last subgroup that names an item.
+    chained: the preferences of several subgroups with all that follow from them; None with a single one, whose levels are enough.
     """
 
     items: Ints
@@ -33,7 +44,7 @@ class PreferenceGroup:
 
 
 @dataclass(frozen=True, eq=False)
-class Preferences:
+class Preferences(QueryRows):
     """Items with levels by query, group and subgroup, sorted by the bytes of all of them and of the item.
 
     Within a subgroup an item of higher level is preferred to one of lower level. If a group has several subgroups, preferences
@@ -42,8 +53,6 @@ class Preferences:
     groups, subgroups, items: (rows,) ids. levels: (rows,) finite; 0 means not relevant.
     """
 
-    queries: tuple[str, ...]
-    offsets: Ints
     groups: Sequence[str]
     subgroups: Sequence[str]
     items: Sequence[str]
@@ -71,16 +80,21 @@ class Preferences:
             raise BadInput(f"query {queries[row]!r}, item {items[row]!r}: the level is {level[row]}; levels are finite numbers.")
         order = order_ids(queries, groups, subgroups, items)
         rows: list[int] = order.tolist()
-        names, counts = query_counts(queries, all_queries)
+        names, owner = owners_of(queries, all_queries)
         table = cls(
-            queries=tuple(names),
-            offsets=offsets_of(counts),
+            queries=names,
+            offsets=offsets_by(owner, len(names)),
             groups=[groups[row] for row in rows],
             subgroups=[subgroups[row] for row in rows],
             items=[items[row] for row in rows],
             levels=level[order],
         )
-        table._refuse_duplicates([queries[row] for row in rows], rows)
+        keys = zip([queries[row] for row in rows], table.groups, table.subgroups, table.items, strict=True)
+        for place, (key, following) in enumerate(pairwise(keys)):
+            if key == following:
+                first, second = sorted((rows[place] + 1, rows[place + 1] + 1))
+                what = "query {!r}, group {!r}, subgroup {!r} names item {!r} twice".format(*key)
+                raise DuplicateItem(f"{what}, in rows {first} and {second}; keep one of them.")
         _ = table.by_group  # chains the preferences, and so finds what contradicts
         return table
 
@@ -105,23 +119,11 @@ class Preferences:
         groups = constant if judgments.aspects is None else judgments.aspects
         return cls.from_rows(queries, groups, constant, judgments.items, judgments.grades, all_queries=judgments.queries)
 
-    def _refuse_duplicates(self, queries: Sequence[str], rows: Sequence[int]) -> None:
-        keys = zip(queries, self.groups, self.subgroups, self.items, strict=True)
-        for place, (key, following) in enumerate(pairwise(keys)):
-            if key == following:
-                first, second = sorted((rows[place] + 1, rows[place + 1] + 1))
-                query, group, subgroup, item = key
-                raise DuplicateItem(
-                    f"query {query!r}, group {group!r}, subgroup {subgroup!r} names item {item!r} twice, "
-                    f"in rows {first} and {second}; keep one of them."
-                )
-
     @cached_property
     def judgments(self) -> Judgments:
         """One row per query and item, with the highest level that any group gives it: what hits are found in."""
         highest: dict[tuple[int, str], float] = {}
-        owners = np.repeat(np.arange(len(self.queries)), np.diff(self.offsets)).tolist()
-        for query, item, level in zip(owners, self.items, self.levels.tolist(), strict=True):
+        for query, item, level in zip(self.query_of_row.tolist(), self.items, self.levels.tolist(), strict=True):
             highest[query, item] = max(level, highest.get((query, item), level))
         return Judgments.from_rows(
             [self.queries[query] for query, _ in highest],
@@ -144,14 +146,9 @@ class Preferences:
     def _group(self, query: int, rows: range, place: Mapping[str, int]) -> PreferenceGroup:
         levels = {place[self.items[row]]: float(self.levels[row]) for row in rows}
         items = np.array(sorted(levels), dtype=np.int64)
-        chained = None
-        if self.subgroups[rows[0]] != self.subgroups[rows[-1]]:
-            self._refuse_doubts(query, rows)
-            chained = self._chain(query, rows, items, place)
-        return PreferenceGroup(items, np.array([levels[item] for item in items.tolist()]), chained)
-
-    def _refuse_doubts(self, query: int, rows: range) -> None:
-        """Raises BadInput where one subgroup calls an item not relevant that another calls relevant."""
+        own = np.array([levels[item] for item in items.tolist()])
+        if self.subgroups[rows[0]] == self.subgroups[rows[-1]]:
+            return PreferenceGroup(items, own, None)
         relevant: dict[str, bool] = {}
         for row in rows:
             item, level = self.items[row], float(self.levels[row])
@@ -160,6 +157,7 @@ class Preferences:
                     f"query {self.queries[query]!r}, group {self.groups[row]!r}: item {item!r} has level 0 (not relevant) in one "
                     "subgroup and a higher one in another; agree on one, or make them two groups."
                 )
+        return PreferenceGroup(items, own, self._chain(query, rows, items, place))
 
     def _chain(self, query: int, rows: range, items: Ints, place: Mapping[str, int]) -> Bools:
         """(items, items) the preferences of all subgroups and what follows from them. Raises BadInput where they contradict."""
@@ -259,13 +257,8 @@ class PreferenceRankings:
         each, start = self.groups[group], int(self.item_offsets[self.query_of_group[group]])
         places = self.places[start + each.items]
         order = np.argsort(places)
-        return PlacedGroup(
-            places=places[order],
-            levels=each.levels[order],
-            better=each.better[np.ix_(order, order)],
-            retrieved=count_true(self.ranks[start + each.items] > 0),
-            chained=each.chained is not None,
-        )
+        better, retrieved = each.better[np.ix_(order, order)], count_true(self.ranks[start + each.items] > 0)
+        return PlacedGroup(places[order], each.levels[order], better, retrieved, each.chained is not None)
 
     @cached_property
     def tallies(self) -> tuple[Tally, Tally]:

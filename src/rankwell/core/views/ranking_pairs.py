@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, Self
 
 import numpy as np
 
-from rankwell.core.tables import Bools, Floats, Ints, gather, offsets_of, position_in_segment, running_sum
+from rankwell.core.tables import Bools, Floats, Ints, gather, offsets_by, offsets_of, position_in_segment, running_sum
 from rankwell.core.views.judged import JudgedRankings, expected_values
 from rankwell.errors import BadInput, DuplicateItem
 
@@ -19,11 +19,11 @@ Ties = Literal["order", "shared"]
 
 
 class Listed(NamedTuple):
-    """The first items of each query under one model, and what the other model says of them.
+    """The first items of each query under one model, and their ranks under the other; each (queries, depth).
 
-    positions: (queries, depth) items as numbers, -1 after the end of a list. scores: (queries, depth) their similarity, NaN where
-    unknown. other_ranks: (queries, depth) their ranks among all candidates under the other model, from 1, 0 where unknown; items
-    that the other list holds need none. other_scores: (queries, depth) their similarity there, NaN where unknown.
+    positions: items as numbers, -1 after the end of a list. scores: their similarity, NaN where unknown. other_ranks: their ranks
+    among all candidates under the other model, from 1, 0 where unknown; items that the other list holds need none.
+    other_scores: their similarity there, NaN where unknown.
     """
 
     positions: Ints
@@ -113,12 +113,12 @@ class ListSide:
     def knowing(self, other: "ListSide", queries: Sequence[str], name: str) -> Self:
         """The lists with ranks and similarities from the other list filled in. Raises BadInput if exact ranks contradict it."""
         stride = int(max(self.items.max(initial=0), other.items.max(initial=0))) + 1
-        keys = other.query_of_row * stride + other.items
+        # A last key of no item, so that there is one.
+        keys = np.append(other.query_of_row * stride + other.items, np.iinfo(np.int64).max)
         order = np.argsort(keys, kind="stable")
         wanted = self.query_of_row * stride + self.items
-        place = np.minimum(np.searchsorted(keys[order], wanted), max(len(keys) - 1, 0))
-        row = order[place] if len(keys) else np.zeros(len(wanted), dtype=np.int64)
-        found = keys[row] == wanted if len(keys) else np.zeros(len(wanted), dtype=np.bool_)
+        row = order[np.searchsorted(keys[order], wanted)]
+        found = keys[row] == wanted
         ranks, scores = self.other_ranks.copy(), self.other_scores.copy()
         ranks[found], scores[found] = other.ranks[row[found]], other.scores[row[found]]
         wrong = (self.other_ranks != 0) & (self.other_ranks != ranks)
@@ -271,8 +271,7 @@ class RankingPairs:
         last = self.candidate.lengths[side.query_of_row]
         rows = np.flatnonzero(gold & (side.other_ranks > 0) & (side.other_ranks <= last))
         rows = rows[np.lexsort((side.other_ranks[rows], side.query_of_row[rows]))]
-        retrieved = self.candidate.lengths
-        view = self._all_tied(rows, gold, grades, retrieved)
+        view = self._all_tied(rows, gold, grades, self.candidate.lengths)
         alone = np.ones(len(rows), dtype=np.int64)
         return replace(view, scores=side.other_scores[rows], above=side.other_ranks[rows] - 1, tied=alone, before=alone - 1)
 
@@ -297,7 +296,7 @@ class RankingPairs:
         owner, queries = self.reference.query_of_row, len(self.queries)
         judged = np.flatnonzero(gold)
         judged = judged[np.lexsort((-grades[judged], owner[judged]))]
-        offsets = offsets_of(np.bincount(owner[rows], minlength=queries).astype(np.int64))
+        offsets = offsets_by(owner[rows], queries)
         return JudgedRankings(
             queries=self.queries,
             offsets=offsets,
@@ -309,7 +308,7 @@ class RankingPairs:
             before=position_in_segment(offsets),
             retrieved=retrieved,
             present=np.ones(queries, dtype=np.bool_),
-            judged_offsets=offsets_of(np.bincount(owner[judged], minlength=queries).astype(np.int64)),
+            judged_offsets=offsets_by(owner[judged], queries),
             judged_grades=grades[judged],
         )
 
