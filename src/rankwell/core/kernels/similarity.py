@@ -263,7 +263,7 @@ SIMILARITIES: tuple[Similarity, ...] = get_args(Similarity)
 
 def similarity_name(name: str) -> Similarity:
     """The similarity of this name; `l2` is `euclidean`, `l1` is `manhattan`. Raises UnknownName."""
-    known: dict[str, Similarity] = {each: each for each in SIMILARITIES} | {"l2": "euclidean", "l1": "manhattan"}
+    known: dict[str, Similarity] = {"l2": "euclidean", "l1": "manhattan", **{each: each for each in SIMILARITIES}}
     if name not in known:
         raise UnknownName(f"unknown similarity {name!r}; {suggest(name, known)}")
     return known[name]

@@ -206,7 +206,7 @@ def hits_of_rows(rows: Rows, judgments: Judgments, *, ties: TieRule, single_prec
     if single_precision:
         with np.errstate(over="ignore"):
             scores = scores.astype(np.float32).astype(np.float64)
-    counts = rank_counts(scores, rows.offsets, rows.targets, _TiedIds(rows, scores), ties)
+    counts = rank_counts(scores, rows.offsets, rows.targets, _tied_ids(rows, scores), ties)
     query, retrieved = np.searchsorted(rows.offsets, rows.targets, side="right") - 1, np.diff(rows.offsets)
     present = retrieved > 0
     present[list(rows.empty)] = True
@@ -239,41 +239,39 @@ def hits_of_ranking(
                 targets.append(row)
                 judged.append(found)
 
+    def _ids(rows: Ints) -> list[str]:
+        places: list[int] = chosen[rows].tolist()
+        return [ranking.items[place] for place in places]
+
     sizes = dict(zip(ranking.queries, np.diff(ranking.offsets).tolist(), strict=True))
     rows = Rows(
         offsets=offsets,
         scores=ranking.scores[chosen],
         targets=np.array(targets, dtype=np.int64),
         judged=np.array(judged, dtype=np.int64),
-        ids=lambda rows: [ranking.items[place] for place in chosen[rows].tolist()],
+        ids=_ids,
         unknown={query: size for query, size in sizes.items() if query not in judgments.index},
         empty=[judgments.index[query] for query, size in sizes.items() if not size and query in judgments.index],
     )
     return hits_of_rows(rows, judgments, ties=ties, single_precision=single_precision, keep=keep)
 
 
-class _TiedIds:
+def _tied_ids(rows: Rows, scores: Floats) -> Callable[[int], bytes]:
     """Row -> bytes of its id, for rows that share query and score with a target; all are fetched at the first call."""
+    known: dict[int, bytes] = {}
 
-    def __init__(self, rows: Rows, scores: Floats) -> None:
-        self._rows, self._scores = rows, scores
-        self._known: dict[int, bytes] = {}
+    def _bytes_of(row: int) -> bytes:
+        if not known:
+            owner = np.repeat(np.arange(len(rows.offsets) - 1, dtype=np.uint64), np.diff(rows.offsets))
+            # -0.0 equals 0.0 but has other bits; adding 0.0 makes them one. A few rows too many do no harm.
+            mixed = (scores + 0.0).view(np.uint64) * np.uint64(0x9E3779B97F4A7C15) + owner * np.uint64(0xC2B2AE3D27D4EB4F)
+            targets = np.unique(mixed[rows.targets])
+            place = np.minimum(np.searchsorted(targets, mixed), len(targets) - 1)
+            tied = np.flatnonzero(targets[place] == mixed)
+            known.update(zip(tied.tolist(), map(encode_id, rows.ids(tied)), strict=True))
+        return known[row]
 
-    def __call__(self, row: int) -> bytes:
-        if not self._known:
-            tied = self._tied_with_targets()
-            self._known = dict(zip(tied.tolist(), map(encode_id, self._rows.ids(tied)), strict=True))
-        return self._known[row]
-
-    def _tied_with_targets(self) -> Ints:
-        """Every row with the query and score of a target; a few others may be among them, which does no harm."""
-        offsets = self._rows.offsets
-        owner = np.repeat(np.arange(len(offsets) - 1, dtype=np.uint64), np.diff(offsets))
-        # -0.0 equals 0.0 but has other bits; adding 0.0 makes them one.
-        mixed = (self._scores + 0.0).view(np.uint64) * np.uint64(0x9E3779B97F4A7C15) + owner * np.uint64(0xC2B2AE3D27D4EB4F)
-        targets = np.unique(mixed[self._rows.targets])
-        place = np.minimum(np.searchsorted(targets, mixed), len(targets) - 1)
-        return np.flatnonzero(targets[place] == mixed)
+    return _bytes_of
 
 
 def _top(rows: Rows, scores: Floats, judgments: Judgments, present: Ints, ties: TieRule, keep: int) -> Ranking:
