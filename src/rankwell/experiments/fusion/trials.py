@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, pairwise
 from math import comb
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -126,24 +126,12 @@ def measure_all(
     return values
 
 
-class _JudgedLists(NamedTuple):
-    """The lists of some runs, the places of judged items in them, and a view of these whose order is still open.
-
-    rows: (hits,) ascending. judged: (hits,) the row of the judgments of each.
-    """
-
-    lists: RunLists
-    rows: Ints
-    judged: Ints
-    frame: JudgedRankings
-
-
 class _Block:
     """Some queries for many candidates, which share intermediate results."""
 
     def __init__(self, lists: RunLists, truth: Judgments) -> None:
         self._lists, self._truth = lists, truth
-        self._judged: dict[tuple[int, ...], _JudgedLists] = {}
+        self._judged: dict[tuple[int, ...], tuple[RunLists, Ints, JudgedRankings]] = {}
         self._votes: dict[tuple[Any, ...], Votes] = {}
 
     def view(self, fusion: Fusion) -> JudgedRankings:
@@ -151,18 +139,18 @@ class _Block:
         runs = tuple(fusion.runs or range(len(self._lists.ranks)))
         if runs not in self._judged:
             self._judged[runs] = self._find(self._lists.only(runs))
-        judged_lists = self._judged[runs]
+        lists, rows, frame = self._judged[runs]
         key = (runs, fusion.normalise, fusion.absent)
         if key not in self._votes:
-            self._votes[key] = fusion.votes(judged_lists.lists)
+            self._votes[key] = fusion.votes(lists)
         scores = fusion.scores(self._votes[key])
-        above = judged_lists.lists.places(scores)[judged_lists.rows]
-        order = np.lexsort((above, judged_lists.frame.query_of_row))
-        rows, judged = judged_lists.rows[order], judged_lists.judged[order]
-        grades = self._truth.grades[judged]
-        return replace(judged_lists.frame, items=judged, grades=grades, scores=scores[rows], above=above[order])
+        above = lists.places(scores)[rows]
+        order = np.lexsort((above, frame.query_of_row))
+        items, grades = frame.items[order], frame.grades[order]
+        return replace(frame, items=items, grades=grades, scores=scores[rows[order]], above=above[order])
 
-    def _find(self, lists: RunLists) -> _JudgedLists:
+    def _find(self, lists: RunLists) -> tuple[RunLists, Ints, JudgedRankings]:
+        """The lists, the places of judged items in them, ascending, and a view of these whose order is still open."""
         rows, judged = list[int](), list[int]()
         listed, known = lists.offsets.tolist(), self._truth.offsets.tolist()
         for query in range(len(lists.queries)):
@@ -175,7 +163,7 @@ class _Block:
         nothing = np.zeros(len(rows), dtype=np.int64)
         counts = (nothing.astype(np.float64), np.arange(len(rows)), nothing + 1, nothing)
         hits = Hits(lists.owner[places], np.array(judged, dtype=np.int64), *counts, retrieved, retrieved > 0)
-        return _JudgedLists(lists, places, hits.row, JudgedRankings.join(self._truth, hits))
+        return lists, places, JudgedRankings.join(self._truth, hits)
 
 
 def choose(fusions: Sequence[Fusion], values: Floats, fold: Ints, left_out: int | None, measure: Measure) -> Choice:
