@@ -25,7 +25,8 @@ from rankwell.core.registry import parse_measure
 from rankwell.core.views.judged import JudgedRankings
 from rankwell.errors import BadUsage, UnknownName
 from rankwell.tasks.answers.answer_pairs import AnswerPairs, Predictions, Questions, answer_pairs
-from rankwell.tasks.answers.plan import AnswerWords, answer_rules
+from rankwell.tasks.answers.options import AnswerOptions
+from rankwell.tasks.answers.plan import AnswerPlan
 
 JUDGES = [name for name in CONVENTIONS if "answers" in CONVENTIONS[name].tasks]
 
@@ -36,8 +37,8 @@ def retriever_view() -> JudgedRankings:
     return judged_rankings(truth, {query: in_order(documents) for query, documents in RETURNED.items()})
 
 
-def words(name: str, k: int = 5, retriever_k: int = 10, **options: Any) -> AnswerWords:
-    return AnswerWords(CONVENTIONS[name], k, retriever_k, **options)
+def words(name: str, k: int = 5, retriever_k: int = 10, **options: Any) -> AnswerPlan:
+    return AnswerPlan(AnswerOptions(convention=name, k=k, retriever_k=retriever_k, **options))
 
 
 def reader_view() -> AnswerPairs:
@@ -309,7 +310,8 @@ def test_the_conventions_of_the_issue_are_there():
 
 @pytest.mark.parametrize("name", JUDGES)
 def test_every_label_means_a_measure_of_answers_or_of_the_retriever(name: str):
-    rules, chosen = answer_rules(name), words(name, 4, 7)
+    chosen = words(name, 4, 7)
+    rules = chosen.rules
 
     readers = chosen.reader_measures(None)
     retrievers = chosen.retriever_measures()
@@ -333,6 +335,6 @@ def test_a_normaliser_goes_into_measures_of_texts_and_not_of_positions():
 
 def test_a_convention_about_runs_judges_no_answers():
     with pytest.raises(BadUsage, match=r"beir does not judge answers.*squad2"):
-        answer_rules("beir")
+        words("beir").reader_measures(None)
     with pytest.raises(UnknownName, match="squad2"):
-        answer_rules("squad3")
+        words("squad3").reader_measures(None)

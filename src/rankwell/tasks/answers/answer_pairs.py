@@ -3,11 +3,12 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import chain
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from rankwell.core.tables import Bools, Floats, Ints, gather, offsets_of, position_in_segment, sort_ids
+from rankwell.core.tables import Bools, Floats, Ints, gather, offsets_of, order_ids, position_in_segment, sort_ids
 from rankwell.errors import BadInput, NothingToEvaluate
 from rankwell.media.texts import normalize_all, normalizer
 
@@ -16,8 +17,19 @@ Missing = Literal["zero", "empty", "skip", "error"]
 Extra = Literal["ignore", "error"]
 
 
+class _Lists:
+    """Rows of questions. offsets: (questions + 1,) where those of each begin."""
+
+    offsets: Ints
+
+    @cached_property
+    def question_of_row(self) -> Ints:
+        """(rows,) the index of each row's question."""
+        return np.repeat(np.arange(len(self.offsets) - 1, dtype=np.int64), np.diff(self.offsets))
+
+
 @dataclass(frozen=True, eq=False)
-class Questions:
+class Questions(_Lists):
     """Questions and right answers: a row per question in the order of the ids' bytes, and a row per right answer.
 
     ids, texts: (questions,) the text is "" where unknown. impossible: (questions,) nothing in the document answers it.
@@ -52,27 +64,15 @@ class Questions:
         impossible: their ids; by default the questions without a right answer.
         """
         ids = tuple(sort_ids(answers))
+        offsets, (texts,) = flat([[(text,) for text in answers[each]] for each in ids], 1)
         flagged = {each for each in ids if not answers[each]} if impossible is None else set(impossible)
-        texts = [text for each in ids for text in answers[each]]
-        return cls(
-            ids=ids,
-            texts=("",) * len(ids),
-            impossible=np.array([each in flagged for each in ids], dtype=np.bool_),
-            documents=(None,) * len(ids),
-            offsets=offsets_of(np.array([len(answers[each]) for each in ids], dtype=np.int64)),
-            answers=tuple(texts),
-            answer_documents=(None,) * len(texts),
-            starts=np.full(len(texts), -1, dtype=np.int64),
-        )
-
-    @cached_property
-    def question_of_row(self) -> Ints:
-        """(answers,) the index of each right answer's question."""
-        return np.repeat(np.arange(len(self.ids), dtype=np.int64), np.diff(self.offsets))
+        marks = np.array([each in flagged for each in ids], dtype=np.bool_)
+        unknown, places = (None,) * len(texts), np.full(len(texts), -1, dtype=np.int64)
+        return cls(ids, ("",) * len(ids), marks, (None,) * len(ids), offsets, texts, unknown, places)
 
 
 @dataclass(frozen=True, eq=False)
-class Predictions:
+class Predictions(_Lists):
     """Ranked answers of one system: a row per question that it was given, in the order of the ids' bytes, and a row per answer.
 
     ids: (questions,). offsets: (questions + 1,) where the answers of each begin, best first.
@@ -93,8 +93,7 @@ class Predictions:
 
     def with_no_answer(self, values: Mapping[str, float]) -> "Predictions":
         """The same answers with a probability or score of there being none, by question id; NaN where the mapping has none."""
-        own = np.array([values.get(name, np.nan) for name in self.ids], dtype=np.float64)
-        return replace(self, no_answer=own)
+        return replace(self, no_answer=np.array([values.get(name, np.nan) for name in self.ids], dtype=np.float64))
 
     def __post_init__(self) -> None:
         own = () if self.no_answer is None else (self.no_answer,)
@@ -110,25 +109,34 @@ class Predictions:
 
         no_answer: question id -> probability or score of there being no answer, NaN where it is absent.
         """
-        ids = tuple(sort_ids(answers))
-        texts = [text for each in ids for text in answers[each]]
-        unknown = np.full(len(texts), -1, dtype=np.int64)
-        said = None if no_answer is None else np.array([no_answer.get(each, np.nan) for each in ids], dtype=np.float64)
+        lists = [[(text, None, -1, -1, np.nan) for text in texts] for texts in answers.values()]
+        table = cls.from_lists(list(answers), lists)
+        return table if no_answer is None else table.with_no_answer(no_answer)
+
+    @classmethod
+    def from_lists(
+        cls, names: Sequence[str], lists: Sequence[Sequence[tuple[Any, ...]]], no_answer: Sequence[float] | None = None
+    ) -> "Predictions":
+        """The answers (text, document, start, end, score) to each question, best first; see the class for what is unknown."""
+        order = order_ids(names).tolist()
+        offsets, (texts, documents, starts, ends, scores) = flat([lists[row] for row in order], 5)
         return cls(
-            ids=ids,
-            offsets=offsets_of(np.array([len(answers[each]) for each in ids], dtype=np.int64)),
-            texts=tuple(texts),
-            documents=(None,) * len(texts),
-            starts=unknown,
-            ends=unknown,
-            scores=np.full(len(texts), np.nan),
-            no_answer=said,
+            ids=tuple(names[row] for row in order),
+            offsets=offsets,
+            texts=texts,
+            documents=documents,
+            starts=np.array(starts, dtype=np.int64),
+            ends=np.array(ends, dtype=np.int64),
+            scores=np.array(scores, dtype=np.float64),
+            no_answer=None if no_answer is None else np.array([no_answer[row] for row in order], dtype=np.float64),
         )
 
-    @cached_property
-    def question_of_row(self) -> Ints:
-        """(answers,) the index of each answer's question."""
-        return np.repeat(np.arange(len(self.ids), dtype=np.int64), np.diff(self.offsets))
+
+def flat(lists: Sequence[Sequence[tuple[Any, ...]]], width: int) -> tuple[Ints, Sequence[tuple[Any, ...]]]:
+    """The begin of each list in the columns of all rows, and these columns."""
+    rows = list(chain.from_iterable(lists))
+    offsets = offsets_of(np.array([len(each) for each in lists], dtype=np.int64))
+    return offsets, list(zip(*rows, strict=True)) if rows else [()] * width
 
 
 class Unmatched(NamedTuple):
@@ -143,10 +151,8 @@ def unmatched(questions: Questions, predictions: Predictions) -> Unmatched:
     if questions.ids == predictions.ids:
         return Unmatched((), ())
     known, answered = set(questions.ids), set(predictions.ids)
-    return Unmatched(
-        missing=tuple(each for each in questions.ids if each not in answered),
-        extra=tuple(each for each in predictions.ids if each not in known),
-    )
+    missing = tuple(each for each in questions.ids if each not in answered)
+    return Unmatched(missing, tuple(each for each in predictions.ids if each not in known))
 
 
 class NormalForms(NamedTuple):
@@ -162,7 +168,7 @@ class NormalForms(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class AnswerPairs:
+class AnswerPairs(_Lists):
     """queries: ids of the questions. impossible: (questions,) nothing is right but to give no answer.
 
     missing: (questions,) no prediction says anything of the question, which makes it 0 whatever the measure.
@@ -211,69 +217,53 @@ class AnswerPairs:
         question. retrieved: question id -> whether what its answer needs was retrieved; not, where it is absent.
         Raises BadInput for what is an error, NothingToEvaluate where no question has a prediction.
         """
-        away = unmatched(questions, predictions)
-        _check(questions, predictions, away, missing, extra)
-        rows, columns = _match(questions, predictions)
-        codes = _number(*questions.answer_documents, *predictions.documents)
-        cut = len(questions.answers)
-        unanswered = np.diff(questions.offsets) == 0
-        lost = columns < 0
-        given, offsets = gather(
-            np.append(predictions.offsets, predictions.offsets[-1]), np.where(lost, len(predictions.ids), columns)
-        )
-        listed = given.tolist()
+        _check(questions, predictions, {"missing": missing, "extra": extra})
+        # A question without a prediction has the empty list after the last one.
+        n, columns = len(predictions.ids), np.arange(len(questions.ids))
+        if questions.ids != predictions.ids:
+            place = {name: row for row, name in enumerate(predictions.ids)}
+            columns = np.array([place.get(name, n) for name in questions.ids], dtype=np.int64)
+        given, offsets = gather(np.append(predictions.offsets, predictions.offsets[-1]), columns)
+        no_answer = np.full(n, np.nan) if predictions.no_answer is None else predictions.no_answer
+        number = {name: code for code, name in enumerate(dict.fromkeys((*questions.answer_documents, *predictions.documents)))}
+        lengths = np.fromiter(map(len, questions.answers), dtype=np.int64, count=len(questions.answers))
+        lost, unanswered = columns == n, np.diff(questions.offsets) == 0
         view = cls(
             queries=questions.ids,
             impossible=unanswered & questions.impossible if impossible == "flagged" else unanswered,
             missing=lost if missing == "zero" else np.zeros_like(lost),
             gold_offsets=questions.offsets,
             golds=questions.answers,
-            gold_documents=codes[:cut],
+            gold_documents=_coded(questions.answer_documents, number),
             gold_starts=questions.starts,
-            gold_ends=_ends(questions),
+            gold_ends=np.where(questions.starts < 0, -1, questions.starts + lengths),
             offsets=offsets,
-            texts=tuple(predictions.texts[row] for row in listed),
-            documents=codes[cut:][given],
+            texts=_taken(predictions.texts, given),
+            documents=_coded(predictions.documents, number)[given],
             starts=predictions.starts[given],
             ends=predictions.ends[given],
-            no_answer=_no_answer(predictions, columns),
+            no_answer=np.append(no_answer, np.nan)[columns],
             positions=_without_positions(questions, predictions),
         )
         view = view if retrieved is None else view.with_retrieved(retrieved)
-        return view.take(rows) if missing == "skip" else view
+        return view.take(np.flatnonzero(~lost)) if missing == "skip" else view
 
     def with_retrieved(self, retrieved: Mapping[str, bool]) -> "AnswerPairs":
         """The same answers, with other knowledge of what was retrieved."""
         return replace(self, retrieved=np.array([bool(retrieved.get(each, False)) for each in self.queries], dtype=np.bool_))
 
-    def take(self, queries: Ints) -> "AnswerPairs":
-        """The view of some questions only, in the order given by their indices."""
+    def take(self, queries: Ints, single: Ints | None = None) -> "AnswerPairs":
+        """The view of some questions only, in the order given by their indices. single: the row of the only answer of each."""
         gold, gold_offsets = gather(self.gold_offsets, queries)
-        rows, offsets = gather(self.offsets, queries)
-        return replace(
-            self,
-            queries=tuple(self.queries[query] for query in queries.tolist()),
-            impossible=self.impossible[queries],
-            missing=self.missing[queries],
-            gold_offsets=gold_offsets,
-            golds=tuple(self.golds[row] for row in gold.tolist()),
-            gold_documents=self.gold_documents[gold],
-            gold_starts=self.gold_starts[gold],
-            gold_ends=self.gold_ends[gold],
-            offsets=offsets,
-            texts=tuple(self.texts[row] for row in rows.tolist()),
-            documents=self.documents[rows],
-            starts=self.starts[rows],
-            ends=self.ends[rows],
-            no_answer=self.no_answer[queries],
-            retrieved=None if self.retrieved is None else self.retrieved[queries],
-            cache={},
-        )
-
-    @cached_property
-    def question_of_row(self) -> Ints:
-        """(answers,) the index of each answer's question."""
-        return np.repeat(np.arange(len(self.queries), dtype=np.int64), np.diff(self.offsets))
+        rows, offsets = gather(self.offsets, queries) if single is None else (single, np.arange(len(single) + 1))
+        columns: dict[str, Any] = {}
+        for chosen, names in (
+            (queries, ("queries", "impossible", "missing", "no_answer", "retrieved")),
+            (gold, ("golds", "gold_documents", "gold_starts", "gold_ends")),
+            (rows, ("texts", "documents", "starts", "ends")),
+        ):
+            columns |= {name: _taken(getattr(self, name), chosen) for name in names}
+        return replace(self, **columns, gold_offsets=gold_offsets, offsets=offsets, cache={})
 
     @cached_property
     def ranks(self) -> Ints:
@@ -283,74 +273,51 @@ class AnswerPairs:
     def normal_forms(self, name: str) -> NormalForms:
         """The normal forms of all answers, given and right, under a normaliser; computed once. Raises UnknownName."""
         if name not in self.cache:
-            given = ["" if text is None else text for text in self.texts]
+            given = [text or "" for text in self.texts]
             forms = normalize_all([*given, *self.golds], normalizer(name))
             number: dict[str, int] = {}
             codes = {text: number.setdefault(form, len(number)) for text, form in forms.items()}
-            first = np.fromiter(map(codes.__getitem__, given), dtype=np.int64, count=len(given))
-            right = np.fromiter(map(codes.__getitem__, self.golds), dtype=np.int64, count=len(self.golds))
             vanished = np.array([not form or form.isspace() for form in number], dtype=np.bool_)
-            self.cache[name] = NormalForms(tuple(number), vanished, first, right)
+            self.cache[name] = NormalForms(tuple(number), vanished, _coded(given, codes), _coded(self.golds, codes))
         return self.cache[name]
 
 
-def _match(questions: Questions, predictions: Predictions) -> tuple[Ints, Ints]:
-    """The questions that have a prediction, and for every question the row of its prediction or -1."""
-    if questions.ids == predictions.ids:
-        return np.arange(len(questions.ids)), np.arange(len(questions.ids))
-    place = {name: row for row, name in enumerate(predictions.ids)}
-    columns = np.array([place.get(name, -1) for name in questions.ids], dtype=np.int64)
-    return np.flatnonzero(columns >= 0), columns
+def is_blank(text: str | None) -> bool:
+    """Whether the text of an answer says that there is none."""
+    return text is None or not text.strip()
 
 
-def _number(*names: str | None) -> Ints:
-    """(names,) a number for each, equal where the names are."""
-    number = {name: place for place, name in enumerate(dict.fromkeys(names))}
+def _taken(column: Any, rows: Ints) -> Any:
+    """The chosen rows of a column, which may be an array, a tuple or unknown."""
+    return tuple(column[row] for row in rows.tolist()) if isinstance(column, tuple) else None if column is None else column[rows]
+
+
+def _coded(names: Sequence[str | None], number: Mapping[str | None, int]) -> Ints:
     if len(number) < 2:
         return np.zeros(len(names), dtype=np.int64)
     return np.fromiter(map(number.__getitem__, names), dtype=np.int64, count=len(names))
 
 
-def _ends(questions: Questions) -> Ints:
-    """(right answers,) where each ends, exclusive, -1 where its start is unknown."""
-    lengths = np.fromiter(map(len, questions.answers), dtype=np.int64, count=len(questions.answers))
-    return np.where(questions.starts < 0, -1, questions.starts + lengths)
-
-
-def _no_answer(predictions: Predictions, columns: Ints) -> Floats:
-    """(questions,) how likely each has no answer. columns: (questions,) the row of its prediction, -1 for none."""
-    known = np.full(len(columns), np.nan)
-    if predictions.no_answer is not None:
-        known[columns >= 0] = predictions.no_answer[columns[columns >= 0]]
-    return known
-
-
-def _check(questions: Questions, predictions: Predictions, away: Unmatched, missing: str, extra: str) -> None:
+def _check(questions: Questions, predictions: Predictions, policies: Mapping[str, str]) -> None:
+    away = unmatched(questions, predictions)
     if len(away.missing) == len(questions.ids):
-        raise NothingToEvaluate(
-            f"none of the {len(questions.ids)} questions has a prediction{_example(questions.ids, predictions.ids)}; "
-            "are these the predictions of another data set?"
-        )
-    for found, policy, what in (
-        (away.missing, missing, "question without a prediction"),
-        (away.extra, extra, "prediction without a question"),
-    ):
-        if found and policy == "error":
+        known = questions.ids and predictions.ids
+        example = f" (questions have ids like {questions.ids[0]!r}, predictions like {predictions.ids[0]!r})" if known else ""
+        what = f"none of the {len(questions.ids)} questions has a prediction{example}"
+        raise NothingToEvaluate(f"{what}; are these the predictions of another data set?")
+    for name, what in (("missing", "question without a prediction"), ("extra", "prediction without a question")):
+        found = getattr(away, name)
+        if found and policies[name] == "error":
             raise BadInput(f"{len(found)} × {what}, the first {found[0]!r}; complete the files, or choose another policy.")
-
-
-def _example(ids: Sequence[str], answered: Sequence[str]) -> str:
-    return f" (questions have ids like {ids[0]!r}, predictions like {answered[0]!r})" if ids and answered else ""
 
 
 def _without_positions(questions: Questions, predictions: Predictions) -> str:
     """Why rules about positions cannot be applied, or the empty string."""
     advice = "take a convention that compares texts, such as squad2 or piaf-article"
-    if len(questions.starts) and not (questions.starts >= 0).any():
-        return f"the right answers have no positions in their documents, which this rule compares; {advice}."
-    texts = any(text is not None and text.strip() for text in predictions.texts)
-    if texts and not (predictions.starts >= 0).any():
-        return f"the predicted answers have no positions in their documents, which this rule compares; {advice}."
+    texts = not all(map(is_blank, predictions.texts))
+    for which, starts, given in (("right", questions.starts, len(questions.starts)), ("predicted", predictions.starts, texts)):
+        if given and not (starts >= 0).any():
+            return f"the {which} answers have no positions in their documents, which this rule compares; {advice}."
     return ""
 
 

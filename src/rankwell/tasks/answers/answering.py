@@ -1,10 +1,8 @@
 """Retrievers and readers run over questions: what they find and answer, as the tables that answers are judged from."""
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 
-import numpy as np
-
-from rankwell.core.tables import offsets_of, sort_ids
 from rankwell.core.tables.ranking import Ranking
 from rankwell.engines import Answer, Passage, Reader, System
 from rankwell.engines.sqlite_fts import SqliteFts
@@ -57,34 +55,21 @@ def read_answers(
 
 def predictions_of(answers: Mapping[str, Sequence[Answer]], *, k: int | None = None) -> Predictions:
     """The table of ranked answers by question, the first `k` of each; see `read_answers` for `no_answer`."""
-    ids = tuple(sort_ids(answers))
-    kept = {name: list(answers[name])[:k] for name in ids}
-    rows = [answer for name in ids for answer in kept[name]]
-    return Predictions(
-        ids=ids,
-        offsets=offsets_of(np.array([len(kept[name]) for name in ids], dtype=np.int64)),
-        texts=tuple(answer.text for answer in rows),
-        documents=tuple(answer.document for answer in rows),
-        starts=np.array([answer.start for answer in rows], dtype=np.int64),
-        ends=np.array([answer.end for answer in rows], dtype=np.int64),
-        scores=np.array([answer.score for answer in rows], dtype=np.float64),
-        no_answer=_no_answer([answers[name] for name in ids]),
-    )
+    kept = [list(each)[:k] for each in answers.values()]
+    rows = [[(one.text, one.document, one.start, one.end, one.score) for one in each] for each in kept]
+    gaps: list[float] | None = None
+    if any(each.text is None for listed in answers.values() for each in listed):
+        gaps = list(map(_no_answer, answers.values()))
+        surest = max(filter(math.isfinite, gaps), default=0.0)
+        gaps = [surest if gap == math.inf else gap for gap in gaps]
+    return Predictions.from_lists(list(answers), rows, gaps)
 
 
-def _no_answer(answers: Sequence[Sequence[Answer]]) -> np.ndarray | None:
-    """(questions,) how much better it scores to answer nothing than to answer; None where no system says so."""
-    if not any(each.text is None for listed in answers for each in listed):
-        return None
-    gaps = np.full(len(answers), np.nan)
-    for place, listed in enumerate(answers):
-        nulls = [each.score for each in listed if each.text is None]
-        texts = [each.score for each in listed if each.text is not None]
-        if nulls:
-            gaps[place] = max(nulls) - max(texts) if texts else np.inf
-    finite = gaps[np.isfinite(gaps)]
-    gaps[np.isinf(gaps)] = finite.max() if finite.size else 0.0
-    return gaps
+def _no_answer(listed: Sequence[Answer]) -> float:
+    """The gain in score of answering nothing over answering; NaN where nothing says it, infinite without an answer."""
+    nulls = [each.score for each in listed if each.text is None]
+    texts = [each.score for each in listed if each.text is not None]
+    return max(nulls) - max(texts, default=-math.inf) if nulls else math.nan
 
 
 def question_texts(questions: Questions) -> dict[str, str]:
@@ -96,18 +81,19 @@ def gold_passages(questions: Questions) -> Ranking:
     """For every question the documents that answer it, or that it was asked about: what a reader alone is judged on."""
     owners = questions.question_of_row.tolist()
     pairs = [*zip(owners, questions.answer_documents, strict=True), *enumerate(questions.documents)]
-    rows = [(questions.ids[place], document) for place, document in dict.fromkeys(pairs) if document is not None]
-    return Ranking.from_rows([name for name, _ in rows], [each for _, each in rows], [1.0] * len(rows), all_queries=questions.ids)
+    lists: dict[str, dict[str, float]] = {name: {} for name in questions.ids}
+    for place, document in pairs:
+        if document is not None:
+            lists[questions.ids[place]][document] = 1.0
+    return Ranking.from_dict(lists)
 
 
 def bm25_overlap(
     questions: Questions, *, k_retriever: int = 10, k_reader: int = 5, threshold: float = 0.5, tokenizer: str = "porter unicode61"
 ) -> tuple[Ranking, Predictions]:
     """SQLite's BM25 over the questions' own paragraphs, then the reader without a model: runs on any machine."""
-    with SqliteFts(questions.contexts.items(), tokenizer) as system:
-        retrieved = retrieve(system, question_texts(questions), k_retriever)
     reader = OverlapReader(questions.contexts.values(), threshold=threshold)
-    return retrieved, read_answers(reader, question_texts(questions), retrieved, questions.contexts, k=k_reader)
+    return _bm25(questions, reader, k_retriever, k_reader, tokenizer)
 
 
 def bm25_transformers(
@@ -123,7 +109,12 @@ def bm25_transformers(
     tokenizer: str = "porter unicode61",
 ) -> tuple[Ranking, Predictions]:
     """SQLite's BM25 over the questions' own paragraphs, then a reader of transformers, by folder or name."""
-    with SqliteFts(questions.contexts.items(), tokenizer) as system:
-        retrieved = retrieve(system, question_texts(questions), k_retriever)
     reader = TransformersReader(model, max_tokens=max_tokens, stride=stride, null_threshold=null_threshold, device=device)
-    return retrieved, read_answers(reader, question_texts(questions), retrieved, questions.contexts, k=k_reader)
+    return _bm25(questions, reader, k_retriever, k_reader, tokenizer)
+
+
+def _bm25(questions: Questions, reader: Reader, k: int, k_reader: int, tokenizer: str) -> tuple[Ranking, Predictions]:
+    texts = question_texts(questions)
+    with SqliteFts(questions.contexts.items(), tokenizer) as system:
+        retrieved = retrieve(system, texts, k)
+    return retrieved, read_answers(reader, texts, retrieved, questions.contexts, k=k_reader)

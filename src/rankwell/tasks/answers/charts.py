@@ -11,7 +11,7 @@ from rankwell import report
 from rankwell.core.tables import Bools, Floats
 from rankwell.evaluation.results import Results
 from rankwell.report import Row, visible
-from rankwell.report.charts import ACCENT, CHARTS, INK, QUIET, ChartData, nice_edges, page, write_chart
+from rankwell.report.charts import ACCENT, CHARTS, INK, QUIET, ChartData, layer, nice_edges, page, quantity, write_chart
 from rankwell.report.line_charts import k_curves
 from rankwell.store import write_text
 
@@ -28,41 +28,29 @@ def precision_recall_chart(rows: Sequence[Row], areas: Mapping[str, float], *, r
     areas: label -> area below the line.
     """
     names = {label: f"{label} (area {area:.3f})" for label, area in areas.items()}
-    by_label = {label: _thinned([row for row in rows if row["label"] == label]) for label in names}
-    points = [
-        {"line": names[label], "recall": row["recall"], "precision": row["precision"], "place": place}
-        for label, own in by_label.items()
-        for place, row in enumerate(own)
-    ]
+    points: list[dict[str, Any]] = []
+    for label, name in names.items():
+        own = [row for row in rows if row["label"] == label]
+        # No more points than can be seen, the ends kept.
+        seen = np.unique(np.linspace(0, len(own) - 1, min(len(own), _MOST_POINTS)).round().astype(np.int64)).tolist()
+        cells = ({"recall": own[place]["recall"], "precision": own[place]["precision"]} for place in seen)
+        points += [{"line": name, **each, "place": place} for place, each in enumerate(cells)]
     shown = list(names.values())
     colours = [QUIET if label == "oracle" else _COLOURS[place % len(_COLOURS)] for place, label in enumerate(names)]
     dashes = [[5, 4] if label == "oracle" else [1, 0] for label in names]
-    scale = {"domain": [0, 1], "nice": False}
     axis = {"values": [0, 0.2, 0.4, 0.6, 0.8, 1], "grid": True, "labelFlush": False}
     legend = {"title": None, "orient": "right", "symbolType": "stroke", "symbolSize": 260, "labelColor": INK, "labelFontSize": 12}
-    panel = {
-        "width": _WIDTH,
-        "height": _HEIGHT,
-        "data": {"values": points},
-        "mark": {"type": "line", "strokeWidth": 2.5, "interpolate": "step-before"},
-        "encoding": {
-            "x": {"field": "recall", "type": "quantitative", "scale": scale, "axis": {**axis, "title": "recall"}},
-            "y": {"field": "precision", "type": "quantitative", "scale": scale, "axis": {**axis, "title": "precision"}},
-            "order": {"field": "place", "type": "quantitative"},
-            "color": {"field": "line", "type": "nominal", "scale": {"domain": shown, "range": colours}, "legend": legend},
-            "strokeDash": {"field": "line", "type": "nominal", "scale": {"domain": shown, "range": dashes}, "legend": None},
-        },
+    encoding = {
+        "x": quantity("recall", [0, 1], {**axis, "title": "recall"}),
+        "y": quantity("precision", [0, 1], {**axis, "title": "precision"}),
+        "order": {"field": "place", "type": "quantitative"},
+        "color": {"field": "line", "type": "nominal", "scale": {"domain": shown, "range": colours}, "legend": legend},
+        "strokeDash": {"field": "line", "type": "nominal", "scale": {"domain": shown, "range": dashes}, "legend": None},
     }
+    lines = layer("line", encoding, strokeWidth=2.5, interpolate="step-before")
+    panel = {"width": _WIDTH, "height": _HEIGHT, "data": {"values": points}, **lines}
     subtitle = f"{visible(run)}: answering the questions that are least likely to have no answer, then the next"
     return page("Precision and recall of answering", subtitle, [panel], columns=1)
-
-
-def _thinned(rows: Sequence[Row]) -> list[Row]:
-    """A line of no more points than can be seen, its ends kept."""
-    if len(rows) <= _MOST_POINTS:
-        return list(rows)
-    places = np.unique(np.linspace(0, len(rows) - 1, _MOST_POINTS).round().astype(np.int64))
-    return [rows[place] for place in places.tolist()]
 
 
 def no_answer_chart(numbers: Floats, answerable: Bools, thresholds: Mapping[str, float], *, run: str) -> dict[str, Any]:
@@ -72,46 +60,27 @@ def no_answer_chart(numbers: Floats, answerable: Bools, thresholds: Mapping[str,
     """
     edges = nice_edges(float(numbers.min()), float(numbers.max()), _BINS)
     kinds = {"answerable": numbers[answerable], "impossible": numbers[~answerable]}
-    bars: list[dict[str, Any]] = []
     labels = {kind: f"{len(own):,} {kind}" for kind, own in kinds.items()}
+    seen = [each for each in dict.fromkeys(thresholds.values()) if edges[0] <= each <= edges[-1]]
+    bars: list[dict[str, Any]] = []
     for kind, own in kinds.items():
-        counts, label = _counts(own, edges), labels[kind]
-        bars += [
-            {"kind": label, "from": low, "to": high, "questions": n}
-            for low, high, n in zip(edges, edges[1:], counts, strict=False)
-        ]
-        bars += [
-            {"kind": label, "threshold": each} for each in dict.fromkeys(thresholds.values()) if edges[0] <= each <= edges[-1]
-        ]
+        bins = zip(edges, edges[1:], _counts(own, edges), strict=False)
+        bars += [{"kind": labels[kind], "from": low, "to": high, "questions": n} for low, high, n in bins]
+        bars += [{"kind": labels[kind], "threshold": each} for each in seen]
     best = "; ".join(f"best for {label}: {value:.4g}" for label, value in thresholds.items())
-    scale = {"domain": [edges[0], edges[-1]], "nice": False, "zero": False}
-    x = {
-        "field": "from",
-        "type": "quantitative",
-        "scale": scale,
-        "axis": {"title": "probability or score of no answer", "grid": False},
-    }
+    axis = {"title": "probability or score of no answer", "grid": False}
+    x = quantity("from", [edges[0], edges[-1]], axis, zero=False)
     y = {"field": "questions", "type": "quantitative", "axis": {"title": "questions", "tickCount": 3}}
     header = {"labelAngle": 0, "labelAlign": "left", "title": None}
+    box = {"x": x, "x2": {"field": "to"}, "y": y, "y2": {"datum": 0}}
+    layers = [
+        layer("rect", box, where="questions", color=ACCENT, opacity=0.75, stroke="white", strokeWidth=0.5),
+        layer("rule", {"x": {**x, "field": "threshold"}}, where="threshold", color=INK, strokeWidth=1.5, strokeDash=[5, 4]),
+    ]
     panel = {
         "data": {"values": bars},
         "facet": {"row": {"field": "kind", "type": "nominal", "sort": [*labels.values()], "header": header}},
-        "spec": {
-            "width": _WIDTH,
-            "height": 110,
-            "layer": [
-                {
-                    "mark": {"type": "rect", "color": ACCENT, "opacity": 0.75, "stroke": "white", "strokeWidth": 0.5},
-                    "transform": [{"filter": "isValid(datum.questions)"}],
-                    "encoding": {"x": x, "x2": {"field": "to"}, "y": y, "y2": {"datum": 0}},
-                },
-                {
-                    "mark": {"type": "rule", "color": INK, "strokeWidth": 1.5, "strokeDash": [5, 4]},
-                    "transform": [{"filter": "isValid(datum.threshold)"}],
-                    "encoding": {"x": {**x, "field": "threshold"}},
-                },
-            ],
-        },
+        "spec": {"width": _WIDTH, "height": 110, "layer": layers},
         "resolve": {"scale": {"y": "independent"}},
     }
     return page("How sure of no answer", f"{visible(run)}; dashed: thresholds, {best}", [panel], columns=1)
@@ -145,8 +114,8 @@ def write_charts(result: Results, folder: Path) -> list[Path]:
         specs["no_answer_numbers"] = no_answer_chart(searched.numbers, searched.answerable, best, run=searched.run)
     for name, table in written.items():
         write_text(folder / f"{name}.csv", report.render_rows(table, "csv"))
-    tables = [folder / f"{name}.csv" for name in written]
-    return [*tables, *(path for name, spec in specs.items() for path in write_chart(folder, name, spec))]
+    charts = [path for name, spec in specs.items() for path in write_chart(folder, name, spec)]
+    return [*(folder / f"{name}.csv" for name in written), *charts]
 
 
 def _side_by_side(result: Results) -> list[dict[str, Any]]:

@@ -1,7 +1,9 @@
 """Questions, the documents retrieved for them and the answers given: the values of both, and which of them fails."""
 
+from collections import UserDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,22 +18,16 @@ from rankwell.errors import BadUsage, NothingToEvaluate
 from rankwell.evaluation.judged import JudgedRun
 from rankwell.evaluation.results import QUERIES_COUNTED, QUERIES_MISSING, QUERIES_UNKNOWN, Results, ResultsBuilder
 from rankwell.io.files import read_texts
-from rankwell.stats import check_intervals, summarise
+from rankwell.stats import summarise
 from rankwell.store import STDIN, Source
-from rankwell.tasks.answers.answer_pairs import Impossible, Predictions, Questions
+from rankwell.tasks.answers import thresholds
+from rankwell.tasks.answers.answer_pairs import AnswerPairs, Questions, unmatched
 from rankwell.tasks.answers.formats import FoundTable, read_na_probs, read_predictions, read_questions, read_retrieved
 from rankwell.tasks.answers.options import AnswerOptions
 from rankwell.tasks.answers.outcomes import ReaderRun, answerable_counts, failure_rows, hardest, outcomes
-from rankwell.tasks.answers.plan import AnswerPlan, check_options, compares_positions
-from rankwell.tasks.answers.retrieval import RetrieverRun, retriever_run, unknown_documents
+from rankwell.tasks.answers.plan import AnswerPlan, compares_positions
+from rankwell.tasks.answers.retrieval import RetrieverRun, unknown_documents
 from rankwell.tasks.answers.tables import AnswerTables
-from rankwell.tasks.answers.thresholds import (
-    ThresholdSearch,
-    curve_rows,
-    search_thresholds,
-    threshold_definitions,
-    threshold_rows,
-)
 
 Progress = Callable[[str, int, int], None]
 _POLICIES = {"zero": "they count 0", "empty": "they count as answered by nothing", "skip": "they are left out"}
@@ -52,56 +48,42 @@ def evaluate_answers(
     Raises NothingToEvaluate where the tables share no question, BadUsage for options that cannot be combined, and the readers'
     errors for bad input. Source of the division of blame: Haystack 0.x Finder.eval, and isolated evaluation of Haystack 1.x.
     """
-    check_options(options, predictions)
-    check_intervals(options.intervals, options.seed)
-    plan = AnswerPlan.of(options, has_answers=predictions is not None)
-    inputs = AnswerInputs.read(gold, predictions, options, plan.duplicates)
-    return _AnswerEvaluation(plan, inputs, options, progress).results(details=details)
+    plan = AnswerPlan(options, has_answers=predictions is not None)
+    plan.check(predictions)
+    inputs = AnswerInputs.read(gold, predictions, options, options.duplicates or plan.rules.duplicates)
+    return _AnswerEvaluation(plan, inputs, progress).results(details=details)
 
 
 class AnswerInputs(NamedTuple):
-    """The tables. names: of each in rows. na_order: question ids in the order of the file of probabilities."""
+    """The tables by their parts: gold, predictions, isolated, na_probs, retrieved. names: of runs in rows."""
 
-    gold: FoundTable[Questions]
-    answers: Mapping[str, Predictions]
-    retrieved: FoundTable[Ranking] | None
+    tables: Mapping[str, FoundTable[Any]]
     corpus: Mapping[str, str] | None
-    na_order: Sequence[str]
     names: Mapping[str, str]
-    formats: Mapping[str, str]
-    notes: tuple[str, ...]
     files: Mapping[str, Source]
 
     @classmethod
     def read(cls, gold: Any, predictions: Any, options: AnswerOptions, duplicates: Repeats) -> "AnswerInputs":
         """Reads everything once. Raises NothingToEvaluate where a table has no question in common with the others."""
-        questions = read_questions(gold, format=options.gold_format)
-        table, formats, notes = questions.table, {"gold": questions.format}, [*questions.notes]
-        places = {"predictions": predictions, "isolated": options.isolated}
-        answers: dict[str, Predictions] = {}
-        for role in [role for role, place in places.items() if place is not None]:
-            found = read_predictions(places[role], format=getattr(options, f"{role}_format"), questions=table)
-            answers[role], formats[role] = found.table, found.format
-            notes += found.notes
-        order: Sequence[str] = ()
-        if options.na_probs is not None:
-            probabilities = read_na_probs(options.na_probs)
-            _refuse_other_questions(table, probabilities.table, "no-answer probabilities")
-            answers["predictions"] = answers["predictions"].with_no_answer(probabilities.table)
-            order, formats["na_probs"] = tuple(probabilities.table), probabilities.format
-            notes += probabilities.notes
-        retrieved = None
-        if options.retrieved is not None:
-            retrieved = read_retrieved(options.retrieved, format=options.retrieved_format, questions=table, duplicates=duplicates)
-            _refuse_other_questions(table, retrieved.table.index, "retrieved documents")
-            formats["retrieved"] = retrieved.format
-            notes += retrieved.notes
-        corpus = None if options.corpus is None else read_texts(options.corpus).texts
         others = {name: getattr(options, name) for name in ("retrieved", "isolated", "na_probs", "corpus")}
         places = {"gold": gold, "predictions": predictions, **others}
+        tables: dict[str, FoundTable[Any]] = {"gold": read_questions(gold, format=options.gold_format)}
+        questions: Questions = tables["gold"].table
+        for role in ("predictions", "isolated"):
+            if places[role] is not None:
+                format_name = getattr(options, f"{role}_format")
+                tables[role] = read_predictions(places[role], format=format_name, questions=questions)
+        if options.na_probs is not None:
+            found = tables["na_probs"] = read_na_probs(options.na_probs)
+            _refuse_other_questions(questions, found.table, "no-answer probabilities")
+            tables["predictions"] = tables["predictions"]._replace(table=tables["predictions"].table.with_no_answer(found.table))
+        if options.retrieved is not None:
+            run, name = options.retrieved, options.retrieved_format
+            found = tables["retrieved"] = read_retrieved(run, format=name, questions=questions, duplicates=duplicates)
+            _refuse_other_questions(questions, found.table.index, "retrieved documents")
+        corpus = None if options.corpus is None else read_texts(options.corpus).texts
         names = _names({role: places[role] for role in _PARTS if places[role] is not None})
-        files = {name: Source(place) for name, place in places.items() if _is_file(place)}
-        return cls(questions, answers, retrieved, corpus, order, names, formats, tuple(notes), files)
+        return cls(tables, corpus, names, {name: Source(place) for name, place in places.items() if _is_file(place)})
 
 
 def _is_file(place: Any) -> bool:
@@ -112,9 +94,8 @@ def _refuse_other_questions(questions: Questions, others: Mapping[str, Any], wha
     """Raises NothingToEvaluate where no question is among the others."""
     if others and not any(name in others for name in questions.ids):
         example = f"questions have ids like {questions.ids[0]!r}, these like {next(iter(others))!r}"
-        raise NothingToEvaluate(
-            f"none of the {len(questions.ids)} questions has {what} ({example}); is this of another data set?"
-        )
+        begin = f"none of the {len(questions.ids)} questions has {what} ({example})"
+        raise NothingToEvaluate(f"{begin}; is this of another data set?")
 
 
 def _names(places: Mapping[str, Any]) -> dict[str, str]:
@@ -126,18 +107,20 @@ def _names(places: Mapping[str, Any]) -> dict[str, str]:
             if listed.count(names[role]) > 1 and _is_file(place):
                 names[role] = longer(Path(place))
     listed = [*names.values()]
-    # One file may hold answers and documents, as KILT's do.
-    return {
-        role: f"{Source(places[role]).stem} ({_PARTS[role]})" if listed.count(name) > 1 else name for role, name in names.items()
-    }
+    for role, name in names.items():
+        # One file may hold answers and documents, as KILT's do.
+        if listed.count(name) > 1:
+            names[role] = f"{Source(places[role]).stem} ({_PARTS[role]})"
+    return names
 
 
 class _AnswerEvaluation:
     """One evaluation under way."""
 
-    def __init__(self, plan: AnswerPlan, inputs: AnswerInputs, options: AnswerOptions, progress: Progress | None) -> None:
-        self.plan, self.inputs, self.options, self._progress = plan, inputs, options, progress
-        self.questions, self.builder = inputs.gold.table, ResultsBuilder(plan.words.convention)
+    def __init__(self, plan: AnswerPlan, inputs: AnswerInputs, progress: Progress | None) -> None:
+        self.plan, self.inputs, self.options, self._progress = plan, inputs, plan.options, progress
+        self.questions: Questions = inputs.tables["gold"].table
+        self.builder = ResultsBuilder(plan.convention)
 
     def results(self, *, details: bool) -> Results:
         """Everything, in the order retriever, reader, reader on the right passages."""
@@ -148,27 +131,26 @@ class _AnswerEvaluation:
         self._add(reader, plan.measures.reader)
         self._add(isolated, plan.measures.reader)
         search = self._search(reader)
-        aggregates = [] if search is None else threshold_rows(search, builder.convention)
+        aggregates = [] if search is None else thresholds.threshold_rows(search, builder.convention)
         judge = None if reader is None else plan.measures.judge
+        read = chain.from_iterable(each.notes for each in self.inputs.tables.values())
         impossible = list(map(bool, self._impossible))
         found = outcomes(self.questions.ids, impossible, retriever=retriever, reader=reader, isolated=isolated, judge=judge)
         explained = AnswerTables(self.questions, found, retriever, reader, isolated, judge)
         return builder.results(
             rules=self._rules(retriever, reader, aggregates),
             measures=(*plan.measures.retriever, *plan.measures.reader),
-            notes=(*self.inputs.notes, *plan.measures.notes, *builder.notes),
+            notes=(*read, *plan.measures.notes, *builder.notes),
             intervals=self.options.intervals,
             seed=self.options.seed,
             task="answers",
             aggregates=tuple(aggregates),
             sources=self.inputs.files,
-            details=explained.details() if details else None,
-            queries=explained.queries() if details else None,
-            items=explained.items() if details else None,
+            **({name: getattr(explained, name)() for name in ("details", "queries", "items")} if details else {}),
             tables=_LazyTables(
                 failures=partial(failure_rows, found),
                 top_k=partial(self._top_k, retriever, reader),
-                no_answer_curves=lambda: [] if search is None else curve_rows(search),
+                no_answer_curves=lambda: [] if search is None else thresholds.curve_rows(search),
             ),
             objects={
                 "outcomes": tuple(found),
@@ -183,80 +165,73 @@ class _AnswerEvaluation:
     def _impossible(self) -> Bools:
         """(questions,) whether nothing is right but to give no answer, by the convention's rule."""
         unanswered = np.diff(self.questions.offsets) == 0
-        return unanswered & self.questions.impossible if self._impossible_rule == "flagged" else unanswered
-
-    @property
-    def _impossible_rule(self) -> Impossible:
-        return self.plan.words.rules.impossible
+        return unanswered & self.questions.impossible if self.plan.rules.impossible == "flagged" else unanswered
 
     def _retriever(self) -> RetrieverRun | None:
-        inputs, rules = self.inputs, self.plan.words.rules
-        if inputs.retrieved is None:
+        inputs, found = self.inputs, self.inputs.tables.get("retrieved")
+        if found is None:
             return None
-        run = retriever_run(
-            inputs.names["retrieved"],
-            inputs.retrieved,
-            self.questions,
-            self.plan.relevance,
-            corpus=inputs.corpus,
-            nothing_to_find=self._impossible if rules.nothing_to_find == "right" else None,
-        )
-        absent = np.flatnonzero(~run.hits.present)
-        self.builder.counts[run.name] = {
-            QUERIES_COUNTED: len(self.questions.ids),
-            **answerable_counts(self._impossible),
-            QUERIES_MISSING: len(absent),
-            QUERIES_UNKNOWN: len(run.hits.unknown),
-        }
+        nothing_to_find = self._impossible if self.plan.rules.nothing_to_find == "right" else None
+        name = inputs.names["retrieved"]
+        run = RetrieverRun.of(name, found, self.questions, self.plan.relevance, inputs.corpus, nothing_to_find)
+        counts = {QUERIES_MISSING: int(np.count_nonzero(~run.hits.present)), QUERIES_UNKNOWN: len(run.hits.unknown)}
         notes = {
-            "nothing was retrieved for {} questions, which are misses": len(absent),
-            "{} lists are of no question here and are ignored": len(run.hits.unknown),
+            "nothing was retrieved for {} questions, which are misses": counts[QUERIES_MISSING],
+            "{} lists are of no question here and are ignored": counts[QUERIES_UNKNOWN],
             "no document is relevant to {} questions, which are misses": run.without_relevant,
         }
-        self.builder.notes += [*run.notes, *(f"{run.name}: {note.format(n)}" for note, n in notes.items() if n)]
+        self._count(run, self._impossible, counts, notes)
         return run
 
     def _reader(self, role: str, retriever: RetrieverRun | None) -> ReaderRun | None:
         plan, questions = self.plan, self.questions
-        if role not in self.inputs.answers:
+        if role not in self.inputs.tables:
             return None
         known = None
         if role == "isolated":
             known = dict.fromkeys(questions.ids, True)
         elif retriever is not None:
             known = dict(zip(questions.ids, map(bool, retriever.found), strict=True))
-        rules = {"impossible": self._impossible_rule, "missing": plan.missing, "extra": plan.extra}
-        run = ReaderRun.of(self.inputs.names[role], _PARTS[role], questions, self.inputs.answers[role], known, **rules)
-        self.builder.counts[run.name], notes = run.counts, self.builder.notes
-        if run.counts[QUERIES_MISSING]:
-            policy = _POLICIES.get(plan.missing, "")
-            notes.append(f"{run.name}: {run.counts[QUERIES_MISSING]} questions have no prediction; {policy}")
-        if run.counts[QUERIES_UNKNOWN]:
-            notes.append(f"{run.name}: {run.counts[QUERIES_UNKNOWN]} predictions are of no question here and are ignored")
+        predictions, name = self.inputs.tables[role].table, self.inputs.names[role]
+        view = AnswerPairs.pair(questions, predictions, retrieved=known, **plan.pairing)
+        run = ReaderRun(name=name, attributes={"part": _PARTS[role]}, view=view, predictions=predictions)
+        away = unmatched(questions, predictions)
+        notes = {
+            f"{{}} questions have no prediction; {_POLICIES.get(plan.pairing['missing'], '')}": len(away.missing),
+            "{} predictions are of no question here and are ignored": len(away.extra),
+        }
+        self._count(run, view.impossible, {QUERIES_MISSING: len(away.missing), QUERIES_UNKNOWN: len(away.extra)}, notes)
         if any(compares_positions(each.measure) for each in plan.measures.reader):
-            documents = [each for each in run.predictions.documents if each is not None]
-            retrieved = () if self.inputs.retrieved is None else self.inputs.retrieved.table.items
-            notes += unknown_documents(run.name, documents, questions, "answers'", retrieved)
-            notes += run.position_notes(questions)
+            documents = [each for each in predictions.documents if each is not None]
+            retrieved = self.inputs.tables["retrieved"].table.items if "retrieved" in self.inputs.tables else ()
+            self.builder.notes += unknown_documents(name, documents, questions, "answers'", retrieved)
+            self.builder.notes += run.position_notes(questions)
         return run
 
+    def _count(self, run: JudgedRun, impossible: Bools, counts: Mapping[str, int], notes: Mapping[str, int]) -> None:
+        """Keeps the counts of a run, and the notes whose number is not 0."""
+        self.builder.counts[run.name] = {QUERIES_COUNTED: len(run.view.queries), **answerable_counts(impossible), **counts}
+        own = run.notes if isinstance(run, RetrieverRun) else ()
+        self.builder.notes += [*own, *(f"{run.name}: {note.format(n)}" for note, n in notes.items() if n)]
+
     def _add(self, run: JudgedRun | None, measures: Sequence[LabelledMeasure]) -> None:
-        for place, each in enumerate(measures if run is not None else ()):
+        if run is None:
+            return
+        for place, each in enumerate(measures):
             if self._progress is not None and isinstance(run, ReaderRun):
                 self._progress(run.attributes["part"], place, len(measures))
-            if run is not None:
-                self.builder.add(run, [each], np.ones(len(run.view.queries), dtype=np.bool_))
+            self.builder.add(run, [each], np.ones(len(run.view.queries), dtype=np.bool_))
 
-    def _search(self, reader: ReaderRun | None) -> ThresholdSearch | None:
+    def _search(self, reader: ReaderRun | None) -> thresholds.ThresholdSearch | None:
         """The best thresholds, where a file has no-answer numbers, or the reader gave them and not all questions are of one kind.
 
         Raises BadUsage for an option about numbers that are not given, or about a search that is not needed.
         """
         options, search = self.options, None
         mixed = bool(self._impossible.any() and not self._impossible.all())
-        if reader is not None and (self.inputs.na_order or mixed):
-            ties = options.na_ties or "whole"
-            search = search_thresholds(reader, self.plan.measures.reader, ties=ties, order=self.inputs.na_order)
+        order = tuple(self.inputs.tables["na_probs"].table) if "na_probs" in self.inputs.tables else ()
+        if reader is not None and (order or mixed):
+            search = thresholds.search_thresholds(reader, self.plan.measures.reader, ties=options.na_ties or "whole", order=order)
         numbers = None if reader is None else reader.predictions.no_answer
         for option, value in (("--na-threshold", options.na_threshold), ("--na-ties", options.na_ties)):
             if value is not None and numbers is None:
@@ -285,60 +260,45 @@ class _AnswerEvaluation:
 
     def _with_cutoffs(self, reader: ReaderRun | None) -> Iterator[LabelledMeasure]:
         """The measures to cut at every place: of the retriever all that can be, of the reader those over all questions."""
-        k, measures = self.plan.words.k, self.plan.measures
+        k, measures = self.plan.k, self.plan.measures
         yield from (each for each in measures.retriever if each.measure.cutoff is not None and each.measure.cutoff > 1)
         if reader is None or k == 1 or int(np.diff(reader.pairs.offsets).max(initial=0)) < 2:
             return
         over_all = [each for each in measures.reader if each.measure.parameters["population"] == "all"]
-        first = [each for each in over_all if each.measure.cutoff == 1]
-        yield from [each for each in over_all if each.measure.cutoff == k] or [
-            LabelledMeasure(each.measure.with_parameters(k=k), each.label) for each in first
-        ]
+        at_k = [LabelledMeasure(each.measure.with_parameters(k=k), each.label) for each in over_all if each.measure.cutoff == 1]
+        yield from [each for each in over_all if each.measure.cutoff == k] or at_k
 
     def _rules(
         self, retriever: RetrieverRun | None, reader: ReaderRun | None, aggregates: Sequence[Mapping[str, Any]]
     ) -> dict[str, Any]:
         """Every choice that decided a number."""
-        plan, words, measures = self.plan, self.plan.words, self.plan.measures
-        rules: dict[str, Any] = {"convention": words.convention.name, "k": words.k}
+        plan, measures = self.plan, self.plan.measures
+        rules: dict[str, Any] = {"convention": plan.convention.name, "k": plan.k}
         if retriever is not None:
-            rules |= {"retriever_k": words.retriever_k, "relevance": plan.relevance.relevance, "ties": retriever.ties}
+            rules |= {"retriever_k": plan.retriever_k, "relevance": plan.relevance.relevance, "ties": retriever.ties}
         if reader is not None:
-            rules |= {"impossible": self._impossible_rule, "missing": plan.missing, "extra": plan.extra}
-            rules |= {"right": str(measures.judge.right), "right_label": measures.judge.label}
+            rules |= plan.pairing | {"right": str(measures.judge.right), "right_label": measures.judge.label}
         if aggregates:
             rules["na_ties"] = self.options.na_ties or "whole"
         about = {"questions": len(self.questions.ids), **answerable_counts(self._impossible)}
         definitions = {str(each.measure): each.measure.entry.definition for each in (*measures.retriever, *measures.reader)}
         return {
             **rules,
-            "gold": {**about, "merged": 0, **self.inputs.gold.counts},
+            "gold": {**about, "merged": 0, **self.inputs.tables["gold"].counts},
             "counts": self.builder.counts,
-            "formats": dict(self.inputs.formats),
-            "convention_notes": list(words.convention.notes),
-            "measures": definitions | (threshold_definitions(aggregates) if aggregates else {}),
+            "formats": {role: each.format for role, each in self.inputs.tables.items()},
+            "convention_notes": list(plan.convention.notes),
+            "measures": definitions | thresholds.threshold_definitions(aggregates),
         }
 
 
-class _LazyTables(Mapping[str, Sequence[Mapping[str, Any]]]):
+class _LazyTables(UserDict[str, Any]):
     """Tables that are made when first read: summaries at every cut-off take time."""
 
-    def __init__(self, **makers: Callable[[], Sequence[Mapping[str, Any]]]) -> None:
-        self._makers, self._made = makers, dict[str, Sequence[Mapping[str, Any]]]()
-
     def __getitem__(self, name: str) -> Sequence[Mapping[str, Any]]:
-        if name not in self._made:
-            self._made[name] = self._makers[name]()
-        return self._made[name]
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._makers
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._makers)
-
-    def __len__(self) -> int:
-        return len(self._makers)
+        if callable(self.data[name]):
+            self.data[name] = self.data[name]()
+        return self.data[name]
 
 
 def _cutoffs(k: int) -> list[int]:

@@ -39,19 +39,15 @@ def overlap(answer: str, right: str, *, offset: int | None, normalizer: Normaliz
     shared where they are the same place. Otherwise they are those of common pieces of four letters, or half of the shorter
     text, at least, whatever their case. Tokens are those of the texts' normal forms, shared where they are equal, each once.
     """
-    if answer == right and offset in (None, 0):
-        own = _tokens(answer, normalizer)
-        spans, whole = _marked(own, Counter(form for _, form in own)), ((0, len(answer)),) if answer else ()
-        return Overlap((whole, whole), (spans, spans), float(bool(answer)), float(bool(own)))
     characters = _same_places(len(answer), len(right), offset) if offset is not None else _same_pieces(answer, right)
     mine, theirs = _tokens(answer, normalizer), _tokens(right, normalizer)
     left = Counter(form for _, form in mine) & Counter(form for _, form in theirs)
-    shared = sum(left.values())
+    shared = sum(end - start for start, end in characters[0])
     return Overlap(
         characters=characters,
         tokens=(_marked(mine, left), _marked(theirs, left)),
-        char_f1=_f1(sum(end - start for start, end in characters[0]), len(answer), len(right)),
-        token_f1=_f1(shared, len(mine), len(theirs)),
+        char_f1=_f1(shared, len(answer), len(right)),
+        token_f1=_f1(left.total(), len(mine), len(theirs)),
     )
 
 
@@ -65,10 +61,10 @@ def _same_pieces(answer: str, right: str) -> tuple[Spans, Spans]:
     one, other = [letter.lower() for letter in answer[:_LONGEST]], [letter.lower() for letter in right[:_LONGEST]]
     if one == other:
         return (((0, len(answer)),), ((0, len(right)),)) if answer else ((), ())
-    least = min(_SHORTEST, (min(len(one), len(other)) + 1) // 2)
-    found = SequenceMatcher(None, one, other, autojunk=False).get_matching_blocks()
-    blocks = [each for each in found if each.size >= max(least, 1)]
-    return tuple((each.a, each.a + each.size) for each in blocks), tuple((each.b, each.b + each.size) for each in blocks)
+    least = max(min(_SHORTEST, (min(len(one), len(other)) + 1) // 2), 1)
+    blocks = SequenceMatcher(None, one, other, autojunk=False).get_matching_blocks()
+    starts = [(a, b, size) for a, b, size in blocks if size >= least]
+    return tuple((a, a + size) for a, _, size in starts), tuple((b, b + size) for _, b, size in starts)
 
 
 @lru_cache(maxsize=1 << 12)
@@ -77,7 +73,8 @@ def _tokens(text: str, normalizer: Normalizer) -> tuple[tuple[Span, str], ...]:
 
     What normalising leaves of a text is not what it leaves of its words: an article alone may stay.
     """
-    pieces = [piece for match in _WORD.finditer(text) for piece in _pieces(match, normalizer)]
+    words = [(match.start(), match.group()) for match in _WORD.finditer(text)]
+    pieces = [((at + low, at + high), form) for at, word in words for (low, high), form in _pieces(word, normalizer)]
     found: list[tuple[Span, str]] = []
     place = 0
     for form in normalizer(text).split():
@@ -87,25 +84,21 @@ def _tokens(text: str, normalizer: Normalizer) -> tuple[tuple[Span, str], ...]:
     return tuple(found)
 
 
-def _pieces(word: re.Match[str], normalizer: Normalizer) -> list[tuple[Span, str]]:
+@lru_cache(maxsize=1 << 16)
+def _pieces(word: str, normalizer: Normalizer) -> list[tuple[Span, str]]:
     """The tokens of one word: where the word is cut, each has the part that reads as it does."""
-    forms = _forms(word.group(), normalizer)
+    forms, whole = normalizer(word).split(), (0, len(word))
     if len(forms) == 1:
-        return [(word.span(), forms[0])]
-    low = "".join(letter.lower() if len(letter.lower()) == 1 else letter for letter in word.group())
-    spans, place = list[Span](), 0
+        return [(whole, forms[0])]
+    low = "".join(letter.lower() if len(letter.lower()) == 1 else letter for letter in word)
+    found, place = list[tuple[Span, str]](), 0
     for form in forms:
         at = low.find(form, place)
         if at < 0:
-            return [(word.span(), each) for each in forms]
+            return [(whole, each) for each in forms]
         place = at + len(form)
-        spans.append((word.start() + at, word.start() + place))
-    return list(zip(spans, forms, strict=True))
-
-
-@lru_cache(maxsize=1 << 16)
-def _forms(word: str, normalizer: Normalizer) -> tuple[str, ...]:
-    return tuple(normalizer(word).split())
+        found.append(((at, place), form))
+    return found
 
 
 def _marked(tokens: Sequence[tuple[Span, str]], shared: Counter[str]) -> Spans:
@@ -138,11 +131,8 @@ def context(text: str, answer: Span | None, rights: Sequence[Span]) -> dict[str,
     end = min(end, begin + _LONGEST_CONTEXT)
     before, after = "… " if begin else "", " …" if end < len(text) else ""
     shift = len(before) - begin
-    marks = _marked_parts(mine, known, begin, end)
-    return {
-        "text": f"{before}{text[begin:end]}{after}",
-        "spans": [[start + shift, stop + shift, word] for start, stop, word in marks],
-    }
+    spans = [[start + shift, stop + shift, word] for start, stop, word in _marked_parts(mine, known, begin, end)]
+    return {"text": f"{before}{text[begin:end]}{after}", "spans": spans}
 
 
 def shortened(text: str, longest: int) -> str:

@@ -2,17 +2,17 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from rankwell.core.registry import Measure
-from rankwell.core.tables import Bools, Floats, Ints
+from rankwell.core.tables import Bools
 from rankwell.evaluation.judged import JudgedRun, MeasuredQueries
-from rankwell.evaluation.results import QUERIES_COUNTED, QUERIES_MISSING, QUERIES_UNKNOWN
-from rankwell.tasks.answers.answer_pairs import AnswerPairs, Predictions, Questions, unmatched
+from rankwell.tasks.answers.answer_pairs import AnswerPairs, Predictions, Questions, is_blank
 from rankwell.tasks.answers.retrieval import RetrieverRun
 
 Failed = Literal["retriever", "reader", "no-answer", "none"]
@@ -38,28 +38,6 @@ class ReaderRun(JudgedRun):
     view: Any
     ties: str = "input"
     predictions: Predictions
-    counts: dict[str, Any]
-
-    @classmethod
-    def of(
-        cls,
-        name: str,
-        part: str,
-        questions: Questions,
-        predictions: Predictions,
-        retrieved: Mapping[str, bool] | None,
-        **rules: Any,
-    ) -> "ReaderRun":
-        """The join. retrieved and rules: see `AnswerPairs.pair`, which raises NothingToEvaluate and BadInput."""
-        away = unmatched(questions, predictions)
-        pairs = AnswerPairs.pair(questions, predictions, retrieved=retrieved, **rules)
-        counts = {
-            QUERIES_COUNTED: len(pairs.queries),
-            **answerable_counts(pairs.impossible),
-            QUERIES_MISSING: len(away.missing),
-            QUERIES_UNKNOWN: len(away.extra),
-        }
-        return cls(name=name, attributes={"part": part}, view=pairs, predictions=predictions, counts=counts)
 
     @property
     def pairs(self) -> AnswerPairs:
@@ -74,24 +52,20 @@ class ReaderRun(JudgedRun):
     def answers(self) -> Mapping[str, list[RankedAnswer]]:
         """The answers to every question that counts, best first."""
         table = self.predictions
-        place = {name: row for row, name in enumerate(table.ids)}
         columns = (table.starts.tolist(), table.ends.tolist(), table.scores.tolist())
         cells = list(zip(table.texts, table.documents, *columns, strict=True))
-        bounds = table.offsets.tolist()
-        listed: dict[str, list[RankedAnswer]] = {}
-        for query in self.pairs.queries:
-            row = place.get(query)
-            mine = [] if row is None else cells[bounds[row] : bounds[row + 1]]
-            listed[query] = [RankedAnswer(rank, *each) for rank, each in enumerate(mine, start=1)]
-        return listed
+        bounds = dict(zip(table.ids, pairwise(table.offsets.tolist()), strict=True))
+        return {
+            query: [RankedAnswer(rank, *each) for rank, each in enumerate(cells[slice(*bounds.get(query, (0, 0)))], start=1)]
+            for query in self.pairs.queries
+        }
 
     @cached_property
     def silent(self) -> Bools:
         """(questions,) whether the first answer says that there is none, or there is no answer at all."""
         none = np.ones(len(self.pairs.queries), dtype=np.bool_)
         filled = np.flatnonzero(np.diff(self.pairs.offsets))
-        firsts = [self.pairs.texts[row] for row in self.pairs.offsets[:-1][filled].tolist()]
-        none[filled] = [text is None or not text.strip() for text in firsts]
+        none[filled] = [is_blank(self.pairs.texts[row]) for row in self.pairs.offsets[:-1][filled].tolist()]
         return none
 
     def abstained(self, na_threshold: float | None) -> Bools:
@@ -100,33 +74,17 @@ class ReaderRun(JudgedRun):
             return self.silent
         return self.silent | (np.nan_to_num(self.pairs.no_answer, nan=-np.inf) > na_threshold)
 
-    def grades(self, measure: Measure, rows: Ints) -> Floats:
-        """(rows,) the value of single answers, given by their rows, as if each were the only one."""
-        owner = self.pairs.question_of_row[rows]
-        alone = replace(
-            self.pairs.take(owner),
-            offsets=np.arange(len(rows) + 1, dtype=np.int64),
-            texts=tuple(self.pairs.texts[row] for row in rows.tolist()),
-            documents=self.pairs.documents[rows],
-            starts=self.pairs.starts[rows],
-            ends=self.pairs.ends[rows],
-            cache={},
-        )
-        return measure(alone)
-
     def position_notes(self, questions: Questions) -> list[str]:
         """Notes on answers whose positions are compared: those that cannot be right, or whose text is elsewhere."""
         homes = any(document is not None for document in questions.answer_documents)
-        given = [(query, each) for query, listed in self.answers.items() for each in listed if each.text and each.text.strip()]
+        given = [(query, each) for query, listed in self.answers.items() for each in listed if not is_blank(each.text)]
         odd: dict[str, list[tuple[str, RankedAnswer]]] = {}
         for query, each in given:
             problem = _position_problem(each, questions.contexts, homes=homes)
             if problem:
                 odd.setdefault(problem, []).append((query, each))
-        return [
-            f"{self.name}: {len(found)} of {len(given)} answers {problem} (question {found[0][0]!r}, rank {found[0][1].rank})"
-            for problem, found in odd.items()
-        ]
+        counts = {problem: f"{self.name}: {len(found)} of {len(given)} answers {problem}" for problem, found in odd.items()}
+        return [f"{counts[problem]} (question {query!r}, rank {each.rank})" for problem, ((query, each), *_) in odd.items()]
 
 
 def answerable_counts(impossible: Bools) -> dict[str, int]:
@@ -215,26 +173,21 @@ def outcomes(
     silence where nothing was answered, else the reader's. An impossible one that was answered is that of silence, too. Without
     answers the retriever alone is judged.
     """
-    found = dict(zip(queries, map(bool, retriever.found), strict=True)) if retriever is not None else None
-    if reader is None or judge is None:
-        retrieved = {} if found is None else found
-        return [_retrieved_only(query, none, retrieved[query]) for query, none in zip(queries, impossible, strict=True)]
-    integrated = _first_answers(reader, judge)
-    alone = {} if isolated is None else _first_answers(isolated, judge)
+    found = {} if retriever is None else dict(zip(queries, map(bool, retriever.found), strict=True))
+    integrated = None if reader is None or judge is None else _first_answers(reader, judge)
+    alone = {} if isolated is None or judge is None else _first_answers(isolated, judge)
     result: list[Outcome] = []
     for query, none in zip(queries, impossible, strict=True):
-        mine, other = integrated.get(query), alone.get(query)
-        if mine is None:
+        mine, other = None if integrated is None else integrated.get(query), alone.get(query)
+        if integrated is None:
+            failed, why = ("none", "retrieved") if found[query] else ("retriever", "document not retrieved")
+            result.append(Outcome(query, none, failed, why))
+        elif mine is None:
             result.append(Outcome(query, none, None, "left out, as it has no prediction"))
-            continue
-        failed, why = _attribute(mine, none, None if found is None else found[query])
-        ends = (None, None) if other is None else (other.value, other.partial)
-        result.append(Outcome(query, none, failed, why, mine.value, mine.partial, mine.later, *ends))
+        else:
+            ends = (None, None) if other is None else (other.value, other.partial)
+            result.append(Outcome(query, none, *_attribute(mine, none, found.get(query)), *mine[:3], *ends))
     return result
-
-
-def _retrieved_only(query: str, impossible: bool, found: bool) -> Outcome:
-    return Outcome(query, impossible, "none" if found else "retriever", "retrieved" if found else "document not retrieved")
 
 
 def _attribute(first: _FirstAnswer, impossible: bool, found: bool | None) -> tuple[Failed, str]:

@@ -64,7 +64,8 @@ class OverlapReader:
     def read(self, question: str, passages: Sequence[Passage], k: int) -> list[Answer]:
         """The best `k` answers of all passages, and that there is none; among equals earlier passages come first."""
         queried = {word.key: None for word in _words(question, 0, len(question)) if word.text.lower() not in _STOP}
-        weights = {key: self._weight(key) for key in queried}
+        # Inverse document frequency: 1 where every document holds the word, the more the rarer it is.
+        weights = {key: 1.0 + math.log((1 + self._total) / (1 + self._holding[key])) for key in queried}
         whole = math.fsum(weights.values())
         found: dict[tuple[str, int, int], Answer] = {}
         for document, text in passages if whole else ():
@@ -78,10 +79,6 @@ class OverlapReader:
                     score = share * (1 - 0.01 * place / len(spans))
                     found.setdefault((document, first, last), Answer(text[first:last], score, document, first, last))
         return ranked([*ranked(found.values())[: max(k, 0)], Answer(None, self._threshold)])
-
-    def _weight(self, key: str) -> float:
-        """Inverse document frequency of a word: 1 where every document holds it, the more the rarer it is."""
-        return 1.0 + math.log((1 + self._total) / (1 + self._holding[key]))
 
 
 def _words(text: str, start: int, end: int) -> list[_Word]:
@@ -100,15 +97,16 @@ def _key(word: str) -> str:
 def _sentences(text: str) -> list[tuple[int, int]]:
     """The begin and end of each sentence, white space around it left out."""
     ends = [match for match in _SENTENCE_END.finditer(text) if not _SHORTENED.search(text, match.start() - 5, match.start())]
-    starts = [0, *(match.end() for match in ends)]
-    stops = [*(match.end() for match in ends), len(text)]
-    found: list[tuple[int, int]] = []
-    for start, stop in zip(starts, stops, strict=True):
-        inside = text[start:stop]
-        left = start + len(inside) - len(inside.lstrip())
-        if inside.strip():
-            found.append((left, left + len(inside.strip())))
-    return found
+    starts, stops = [0, *(match.end() for match in ends)], [*(match.end() for match in ends), len(text)]
+    bounds = [_stripped(text, start, stop) for start, stop in zip(starts, stops, strict=True)]
+    return [(start, stop) for start, stop in bounds if start < stop]
+
+
+def _stripped(text: str, start: int, stop: int) -> tuple[int, int]:
+    """The part of a text without the white space around it."""
+    inside = text[start:stop]
+    left = start + len(inside) - len(inside.lstrip())
+    return left, left + len(inside.strip())
 
 
 def _spans(text: str, words: Sequence[_Word], weights: dict[str, float], question: str) -> list[tuple[int, int]]:
@@ -118,9 +116,10 @@ def _spans(text: str, words: Sequence[_Word], weights: dict[str, float], questio
     anchors = [word for word in words if word.key in weights]
 
     def _merit(run: Sequence[_Word]) -> tuple[float, int]:
-        near = math.fsum(weights[each.key] / (1 + _distance(run, each)) for each in anchors)
-        fits = any((numbers and _is_number(each)) or (names and _is_name(each, words[0])) for each in run)
-        return (-near * (3 if fits else 1), run[0].start)
+        start, end = run[0].start, run[-1].end
+        near = math.fsum(weights[each.key] / (1 + max(start - each.end, each.start - end, 0)) for each in anchors)
+        fits = any((numbers and _NUMBER.search(each.text.lower())) or (names and _is_name(each, words[0])) for each in run)
+        return (-near * (3 if fits else 1), start)
 
     kept = sorted((run[:_LONGEST] for run in map(_trim, _runs(text, words, weights)) if run), key=_merit)
     return [(run[0].start, run[-1].end) for run in kept] or [(words[0].start, words[-1].end)]
@@ -141,14 +140,6 @@ def _trim(run: Sequence[_Word]) -> Sequence[_Word]:
     """The run without words such as `the` at its ends."""
     inner = [place for place, word in enumerate(run) if word.text.lower() not in _STOP]
     return run[inner[0] : inner[-1] + 1] if inner else []
-
-
-def _distance(run: Sequence[_Word], anchor: _Word) -> int:
-    return max(run[0].start - anchor.end, anchor.start - run[-1].end, 0)
-
-
-def _is_number(word: _Word) -> bool:
-    return bool(_NUMBER.search(word.text.lower()))
 
 
 def _is_name(word: _Word, first: _Word) -> bool:
@@ -181,8 +172,8 @@ class TransformersReader:
         batch_size: int = 16,
         null_threshold: float = 0.0,
     ) -> None:
-        limits = {"max_tokens": max_tokens, "max_answer_tokens": max_answer_tokens, "candidates": candidates}
-        for name, value in {**limits, "batch_size": batch_size}.items():
+        lengths = {"max_tokens": max_tokens, "max_answer_tokens": max_answer_tokens}
+        for name, value in {**lengths, "candidates": candidates, "batch_size": batch_size}.items():
             if value < 1:
                 raise BadUsage(f"{name}={value}; give at least 1.")
         if stride < 0:
@@ -234,10 +225,9 @@ class TransformersReader:
         tokens = self._tokenizer(_clean(question), add_special_tokens=False)["input_ids"]
         room = self._max_tokens - len(tokens) - self._tokenizer.num_special_tokens_to_add(pair=True)
         if room <= self._stride:
-            raise BadUsage(
-                f"{self._name}: the question {question[:60]!r} has {len(tokens)} tokens, which leaves {max(room, 0)} of "
-                f"{self._max_tokens} for the passage; expected more than the stride of {self._stride}: change either."
-            )
+            left = f"{len(tokens)} tokens, which leaves {max(room, 0)} of {self._max_tokens} for the passage"
+            what = f"{self._name}: the question {question[:60]!r} has {left}"
+            raise BadUsage(f"{what}; expected more than the stride of {self._stride}: change either.")
         return self._tokenizer(
             [_clean(question)] * len(passages),
             [_clean(passage.text) for passage in passages],
@@ -287,10 +277,8 @@ def _best_spans(window: _Window, candidates: int, longest: int) -> Iterator[tupl
 
 def _cut(passage: Passage, start: int, end: int, score: float) -> Answer | None:
     """The answer without the white space around it, which some tokenizers count to their tokens; None where nothing is left."""
-    text = passage.text[start:end]
-    start += len(text) - len(text.lstrip())
-    text = text.strip()
-    return Answer(text, score, passage.document, start, start + len(text)) if text else None
+    start, end = _stripped(passage.text, start, end)
+    return Answer(passage.text[start:end], score, passage.document, start, end) if start < end else None
 
 
 def _clean(text: str) -> str:

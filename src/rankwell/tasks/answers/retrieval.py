@@ -20,7 +20,7 @@ from rankwell.evaluation.results import DETAIL_DEPTH
 from rankwell.io.files import find_hits
 from rankwell.tasks.answers.answer_pairs import Questions
 from rankwell.tasks.answers.formats import FoundTable
-from rankwell.tasks.answers.truth import Vanished, by_answer, by_context, by_document, refuse_without_text
+from rankwell.tasks.answers.truth import by_answer, by_context, by_document, refuse_without_text
 
 Relevance = Literal["document", "dpr", "kilt", "lower", "raw", "context"]
 
@@ -48,13 +48,64 @@ class RetrieverRun(JudgedRun):
     measure; None for none. texts: document -> its text, as far as that is known.
     """
 
-    questions: Questions
     judgments: Judgments
     hits: Hits
     notes: tuple[str, ...]
     rules: RelevanceRules
     nothing_to_find: Bools | None = None
     texts: Mapping[str, str] = field(default_factory=dict[str, str])
+
+    @classmethod
+    def of(
+        cls,
+        name: str,
+        found: FoundTable[Ranking],
+        questions: Questions,
+        rules: RelevanceRules,
+        corpus: Mapping[str, str] | None = None,
+        nothing_to_find: Bools | None = None,
+    ) -> "RetrieverRun":
+        """The lists of a retriever, judged. corpus: document id -> text, beside the other inputs' texts.
+
+        Raises BadInput where relevance cannot be decided: the questions name no documents, or texts are missing.
+        """
+        texts, items = {**questions.contexts, **(corpus or {}), **found.contexts}, found.table.items
+        impossible, vanished = nothing_to_find is None, "all" if rules.as_published else "none"
+        # Where the lists bring their own texts, the rest of the collection is unknown.
+        pooled, notes = bool(found.contexts) and corpus is None, list[str]()
+        if rules.relevance == "document":
+            notes = unknown_documents(name, list(dict.fromkeys(items)), questions, "retrieved", corpus or ())
+            judgments = by_document(questions, impossible=impossible)
+            if not judgments.items and (nothing_to_find is None or not nothing_to_find.all()):
+                advice = "take relevance dpr or kilt, which look for the answers in the retrieved texts"
+                raise BadInput(f"no question names a document, so that retrieval cannot be judged by documents; {advice}.")
+        elif rules.relevance == "context":
+            share, lists = rules.context_share, [found.table]
+            judgments = by_context(questions, texts, share=share, retrieved=lists, impossible=impossible)
+        else:
+            if pooled:
+                what = "relevant are retrieved documents that hold an answer"
+                notes.append(f"{name}: {what}; others count nowhere, without a corpus")
+            else:
+                refuse_without_text(items, texts, "answers")
+            lists = [found.table] if pooled else []
+            judgments = by_answer(questions, texts, rule=rules.relevance, retrieved=lists, vanished=vanished)
+            notes += _contradictions(name, found, judgments)
+        order: TieRule = "input" if found.ordered else rules.ties
+        hits = find_hits(found.table, judgments, ties=order, keep=DETAIL_DEPTH).hits
+        return cls(
+            name=name,
+            attributes={"part": "retriever"},
+            view=JudgedRankings.join(judgments, hits),
+            ties=order,
+            other_views=cache(lambda _: _by_evidence(questions, judgments, hits)),
+            judgments=judgments,
+            hits=hits,
+            notes=(*notes, *_repeated(name, found.table)),
+            rules=rules,
+            nothing_to_find=nothing_to_find,
+            texts=texts,
+        )
 
     def measured(self, measure: Measure) -> MeasuredQueries:
         """The values of a measure, 1 where there is nothing to find."""
@@ -99,71 +150,6 @@ def _by_evidence(questions: Questions, judgments: Judgments, hits: Hits) -> Grou
     return GroupRankings.join(grouped, hits)
 
 
-def retriever_run(
-    name: str,
-    found: FoundTable[Ranking],
-    questions: Questions,
-    rules: RelevanceRules,
-    *,
-    corpus: Mapping[str, str] | None = None,
-    nothing_to_find: Bools | None = None,
-) -> RetrieverRun:
-    """The lists of a retriever, judged; see `RetrieverRun`. corpus: document id -> text, beside the other inputs' texts.
-
-    Raises BadInput where relevance cannot be decided: the questions name no documents, or texts are missing.
-    """
-    texts = {**questions.contexts, **(corpus or {}), **found.contexts}
-    judgments, notes = _judged(name, found, questions, texts, rules, corpus, impossible=nothing_to_find is None)
-    if not judgments.items and rules.relevance == "document" and (nothing_to_find is None or not nothing_to_find.all()):
-        advice = "take relevance dpr or kilt, which look for the answers in the retrieved texts"
-        raise BadInput(f"no question names a document, so that retrieval cannot be judged by documents; {advice}.")
-    order: TieRule = "input" if found.ordered else rules.ties
-    hits = find_hits(found.table, judgments, ties=order, keep=DETAIL_DEPTH).hits
-    return RetrieverRun(
-        name=name,
-        attributes={"part": "retriever"},
-        view=JudgedRankings.join(judgments, hits),
-        ties=order,
-        other_views=cache(lambda _: _by_evidence(questions, judgments, hits)),
-        questions=questions,
-        judgments=judgments,
-        hits=hits,
-        notes=(*notes, *_repeated(name, found.table)),
-        rules=rules,
-        nothing_to_find=nothing_to_find,
-        texts=texts,
-    )
-
-
-def _judged(
-    name: str,
-    found: FoundTable[Ranking],
-    questions: Questions,
-    texts: Mapping[str, str],
-    rules: RelevanceRules,
-    corpus: Mapping[str, str] | None,
-    *,
-    impossible: bool,
-) -> tuple[Judgments, list[str]]:
-    """The relevant documents of each question, with notes."""
-    if rules.relevance == "document":
-        documents = list(dict.fromkeys(found.table.items))
-        notes = unknown_documents(name, documents, questions, "retrieved", corpus or ())
-        return by_document(questions, impossible=impossible), notes
-    # Where the lists bring their own texts, the rest of the collection is unknown.
-    pooled = bool(found.contexts) and corpus is None
-    lists = [found.table] if pooled else []
-    if rules.relevance == "context":
-        retrieved = lists or [found.table]
-        return by_context(questions, texts, share=rules.context_share, retrieved=retrieved, impossible=impossible), []
-    vanished: Vanished = "all" if rules.as_published else "none"
-    if not pooled:
-        refuse_without_text(found.table.items, texts, "answers")
-    judgments = by_answer(questions, texts, rule=rules.relevance, retrieved=lists, vanished=vanished)
-    pool = [f"{name}: relevant are retrieved documents that hold an answer; others count nowhere, without a corpus"]
-    return judgments, [*(pool if pooled else []), *_contradictions(name, found, judgments)]
-
-
 def unknown_documents(
     run: str, documents: Collection[str], questions: Questions, what: str, known: Collection[str] = ()
 ) -> list[str]:
@@ -179,9 +165,8 @@ def unknown_documents(
 
 def _contradictions(run: str, found: FoundTable[Ranking], judgments: Judgments) -> list[str]:
     """The note that a file's own `has_answer` is not what its texts say."""
-    held = {
-        (judgments.queries[query], item) for query, item in zip(judgments.query_of_row.tolist(), judgments.items, strict=True)
-    }
+    rows = zip(judgments.query_of_row.tolist(), judgments.items, strict=True)
+    held = {(judgments.queries[query], item) for query, item in rows}
     pairs = [(pair, claim) for pair, claim in found.claims.items() if pair[0] in judgments.index]
     odd = [(pair, claim) for pair, claim in pairs if claim != (pair in held)]
     if not odd:

@@ -54,31 +54,25 @@ class AnswerTables:
 
     def rights(self, query: str) -> list[RightAnswer]:
         """The right answers of a question."""
-        place = self._place[query]
-        rows = range(int(self.questions.offsets[place]), int(self.questions.offsets[place + 1]))
-        return [
-            RightAnswer(self.questions.answers[row], self.questions.answer_documents[row], int(self.questions.starts[row]))
-            for row in rows
-        ]
+        questions, place = self.questions, self._place[query]
+        mine = slice(*questions.offsets[place : place + 2].tolist())
+        columns = (questions.answers[mine], questions.answer_documents[mine], questions.starts[mine].tolist())
+        return [RightAnswer(*each) for each in zip(*columns, strict=True)]
 
-    def shared(self, answer: RankedAnswer, query: str) -> tuple[RightAnswer, Overlap] | None:
+    def shared(self, answer: RankedAnswer, query: str) -> tuple[RightAnswer | None, Overlap | None]:
         """The right answer that shares most with an answer, and what they share; None where either is missing."""
-        if answer.text is None or self.judge is None:
-            return None
-        positions, rule = self._compared
-        found: list[tuple[tuple[float, ...], int, RightAnswer, Overlap]] = []
         rights = self.rights(query)
+        if answer.text is None or self.judge is None or not rights:
+            return None, None
+        positions, rule = self._compared
         if not positions:
             rights = [right for right in rights if right.text == answer.text][:1] or rights
-        for number, right in enumerate(rights):
-            known = answer.start >= 0 and right.start >= 0 and answer.document == right.document
-            same = known and positions
+        found: list[tuple[float, float, RightAnswer, Overlap]] = []
+        for right in rights:
+            same = positions and answer.start >= 0 and right.start >= 0 and answer.document == right.document
             both = overlap(answer.text, right.text, offset=right.start - answer.start if same else None, normalizer=rule)
-            found.append(((both.char_f1 if same else both.token_f1, both.char_f1), -number, right, both))
-        if not found:
-            return None
-        _, _, right, both = max(found, key=lambda each: each[:2])
-        return right, both
+            found.append((both.char_f1 if same else both.token_f1, both.char_f1, right, both))
+        return max(found, key=lambda each: each[:2])[2:]
 
     def row(self, outcome: Outcome) -> dict[str, Any]:
         """The text of a question with its outcome, what is right, found and answered."""
@@ -86,16 +80,14 @@ class AnswerTables:
         place, rights = self._place[query], self.rights(outcome.query)
         answers = {} if self.reader is None else self.reader.answers
         first = next(iter(answers.get(query, ())), None)
-        both = None if first is None else self.shared(first, query)
-        right = both[0] if both is not None else rights[0] if rights else None
+        right, marks = (None, None) if first is None else self.shared(first, query)
+        right = right or next(iter(rights), None)
         row: dict[str, Any] = {
             "query": query,
             "text": self.questions.texts[place],
-            "failed": outcome.failed,
-            "why": outcome.why,
-            "impossible": outcome.impossible,
+            **{name: getattr(outcome, name) for name in ("failed", "why", "impossible")},
             "right": None if right is None else right.text,
-            "right_document": right.document if right is not None else self.questions.documents[place],
+            "right_document": self.questions.documents[place] if right is None else right.document,
             "other_right": max(len({each.text for each in rights}) - 1, 0),
         }
         if self.reader is not None:
@@ -103,10 +95,8 @@ class AnswerTables:
                 "answered": first is not None,
                 "answer": None if first is None else first.text,
                 "answer_document": None if first is None else first.document,
-                "value": outcome.value,
-                "partial": outcome.partial,
-                "later": outcome.later,
-                **_spans(None if both is None else both[1]),
+                **{name: getattr(outcome, name) for name in ("value", "partial", "later")},
+                **_spans(marks),
             }
         if self.retriever is not None:
             row["document_rank"] = self.retriever.first_ranks[place]
@@ -128,9 +118,8 @@ class AnswerTables:
         for reader in (self.reader, self.isolated):
             if reader is not None and self.judge is not None:
                 rows = self._answer_rows(reader, self.judge)
-                columns = [list(column) for column in zip(*rows, strict=True)] or [[] for _ in (*Details._fields, "detail")]
-                query, item, rank, score, grade, state, detail = columns
-                ranks, scores, grades = (np.array(column, dtype=np.float64) for column in (rank, score, grade))
+                query, item, *numbers, state, detail = map(list, zip(*rows, strict=True) if rows else [()] * 7)
+                ranks, scores, grades = (np.array(column, dtype=np.float64) for column in numbers)
                 parts.append((reader.name, Details(query, item, ranks, scores, grades, state), detail))
         return detail_columns(parts)
 
@@ -138,8 +127,9 @@ class AnswerTables:
         """Query, item, rank, score, grade, state and detail of each row; NaN for a missing rank or score."""
         pairs = reader.pairs
         rows = np.flatnonzero(pairs.ranks <= DETAIL_DEPTH)
-        measure = over_all_questions(judge.right)
-        grades = reader.grades(measure.with_parameters(na_threshold=None), rows).tolist()
+        measure = over_all_questions(judge.right).with_parameters(na_threshold=None)
+        # Each answer as if it were the only one.
+        grades = measure(pairs.take(pairs.question_of_row[rows], rows)).tolist()
         answers, at = reader.answers, 0
         found: list[tuple[Any, ...]] = []
         for query, impossible, silence in zip(pairs.queries, pairs.impossible.tolist(), pairs.no_answer.tolist(), strict=True):
@@ -158,19 +148,12 @@ class AnswerTables:
         return found
 
     def _detail(self, answer: RankedAnswer, query: str, no_answer: float | None) -> str:
-        both = self.shared(answer, query)
-        right, marks = both if both is not None else (None, None)
-        cells = {
-            "document": answer.document,
-            "start": _known(answer.start),
-            "end": _known(answer.end),
-            "right": None if right is None else right.text,
-            "right_start": None if right is None else _known(right.start),
-            **_spans(marks),
-            **({} if no_answer is None else {"no_answer": no_answer}),
-        }
-        around = self._context(answer, query)
-        return json.dumps(cells if around is None else {**cells, "context": around}, ensure_ascii=False)
+        right, marks = self.shared(answer, query)
+        cells: dict[str, Any] = {"document": answer.document, "start": _known(answer.start), "end": _known(answer.end)}
+        cells |= {"right": right and right.text, "right_start": right and _known(right.start)}
+        further = {"no_answer": no_answer, "context": self._context(answer, query)}
+        cells |= _spans(marks) | {name: each for name, each in further.items() if each is not None}
+        return json.dumps(cells, ensure_ascii=False)
 
     def _context(self, answer: RankedAnswer, query: str) -> dict[str, Any] | None:
         """The words around an answer; one without a position is looked for in its document or else in the question's own."""
@@ -194,11 +177,8 @@ class AnswerTables:
         if self.retriever is None:
             return {}
         named = [item for item in sort_ids(set(self.retriever.details.item)) if self._texts.get(item)]
-        return {
-            "item": named,
-            "of": [self.retriever.name] * len(named),
-            "text": [shortened(self._texts[item], _SNIPPET) for item in named],
-        }
+        texts = [shortened(self._texts[item], _SNIPPET) for item in named]
+        return {"item": named, "of": [self.retriever.name] * len(named), "text": texts}
 
     def queries(self) -> dict[str, Sequence[Any]]:
         """The columns of queries.parquet: text, whether there is an answer, the stage that failed, and its file's attributes."""
@@ -220,23 +200,18 @@ class AnswerTables:
             columns["document_rank"] = self.retriever.first_ranks
         if self.isolated is not None:
             columns["alone"] = [each.alone for each in self.outcomes]
-        own = dict.fromkeys(key for about in questions.attributes.values() for key in about)
-        return columns | {
-            key: [questions.attributes.get(name, {}).get(key) for name in questions.ids] for key in own if key not in columns
-        }
+        for key in dict.fromkeys(key for about in questions.attributes.values() for key in about):
+            columns.setdefault(key, [questions.attributes.get(name, {}).get(key) for name in questions.ids])
+        return columns
 
 
 def _spans(marks: Overlap | None) -> dict[str, Any]:
+    """The shared parts of an answer and the right one, as columns."""
     names = ("characters", "right_characters", "tokens", "right_tokens")
-    if marks is None:
-        return {**{name: [] for name in names}, "aligned_char_f1": None, "token_f1": None}
-    spans = dict(zip(names, (*marks.characters, *marks.tokens), strict=True))
-    return {
-        **{name: [list(each) for each in spans[name]] for name in names},
-        # Of characters in their order, whereas the measure counts them in any order.
-        "aligned_char_f1": marks.char_f1,
-        "token_f1": marks.token_f1,
-    }
+    spans = ((),) * 4 if marks is None else (*marks.characters, *marks.tokens)
+    # Of characters in their order, whereas the measure counts them in any order.
+    shares = {"aligned_char_f1": marks and marks.char_f1, "token_f1": marks and marks.token_f1}
+    return {name: [list(each) for each in own] for name, own in zip(names, spans, strict=True)} | shares
 
 
 def _known(place: int) -> int | None:

@@ -133,8 +133,8 @@ def search_thresholds(
 
     ties: `official` is SQuAD's script, whose result depends on the order of rows where numbers are equal: `order`, ids.
     """
-    chosen = [each for each in measures if _has_thresholds(each)]
-    pairs = reader.pairs
+    known, pairs = [each for each in measures if each.measure.name in ("AnswerEM", "AnswerF1")], reader.pairs
+    chosen = [each for each in known if each.measure.cutoff == 1 and over_all_questions(each.measure) == each.measure]
     rows = np.flatnonzero(~np.isnan(pairs.no_answer))
     if not chosen or not len(rows):
         return None
@@ -160,21 +160,14 @@ def search_thresholds(
     return ThresholdSearch(reader.name, tuple(found), oracle, answerable, numbers, tuple(notes))
 
 
-def _has_thresholds(labelled: LabelledMeasure) -> bool:
-    given = labelled.measure.parameters
-    every = given.get("population") == "all" and given.get("retrieval") == "ignored"
-    return labelled.measure.name in ("AnswerEM", "AnswerF1") and every and labelled.measure.cutoff == 1
-
-
 def threshold_rows(search: ThresholdSearch, convention: Convention) -> list[dict[str, Any]]:
     """Summary rows: best value, its threshold and the area below precision and recall by measure, then the oracle's area."""
     factor, unit = convention.shows("share")
     rows: list[tuple[str, str, float, str]] = []
-    for each in search.searches:
-        name, label = str(each.measure.measure), each.measure.label
-        rows.append((f"Best({name})", f"best_{label}", factor * each.best.value, unit))
-        rows.append((f"BestThreshold({name})", f"best_{label}_thresh", each.best.threshold, "score"))
     exact = {each.measure.label: str(each.measure.measure) for each in search.searches}
+    for label, best in ((each.measure.label, each.best) for each in search.searches):
+        rows.append((f"Best({exact[label]})", f"best_{label}", factor * best.value, unit))
+        rows.append((f"BestThreshold({exact[label]})", f"best_{label}_thresh", best.threshold, "score"))
     for label, curve in search.curves.items():
         rows.append((f"AnswerAP({exact.get(label, label)})", f"pr_{label}_ap", factor * curve.average_precision, unit))
     empty = dict.fromkeys(("sd", "ci_low", "ci_high"))
@@ -195,7 +188,5 @@ def curve_rows(search: ThresholdSearch) -> list[dict[str, Any]]:
     return [
         {"label": label, "threshold": None if np.isnan(threshold) else threshold, "recall": recall, "precision": precision}
         for label, curve in search.curves.items()
-        for threshold, recall, precision in zip(
-            curve.thresholds.tolist(), curve.recall.tolist(), curve.precision.tolist(), strict=True
-        )
+        for threshold, recall, precision in np.stack((curve.thresholds, curve.recall, curve.precision), axis=1).tolist()
     ]

@@ -2,7 +2,6 @@
 
 import sys
 import textwrap
-import unicodedata
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import Any
 from rankwell import report
 from rankwell.errors import BadUsage
 from rankwell.evaluation.results import QUERIES_MISSING, QUERIES_UNKNOWN, Results
-from rankwell.report import MISSING, PLAIN, Row, Terminal, visible
+from rankwell.report import MISSING, PLAIN, Row, Terminal, styled, visible, width_of
 from rankwell.report.present import FormatOption, InputOption, InputPlace, Output, OutputOption, PerQueryOption, Progress, present
 from rankwell.store import refuse_blocked
 from rankwell.tasks.answers.charts import write_charts
@@ -130,13 +129,16 @@ def value_tables(result: Results, terminal: Terminal) -> str:
     alone = {row["label"]: row for row in result.summary if row["part"] == "isolated"}
     searched = {row["label"] for row in result.aggregates}
     parts: list[str] = []
-    for part in ("retriever", "reader"):
+    for part, beside in (("retriever", {}), ("reader", alone)):
         rows = [row for row in result.summary if row["part"] == part and row["label"] not in searched]
         if rows:
-            beside = alone if part == "reader" else {}
             title = f"{part.capitalize()} {visible(rows[0]['run'])}"
             title += ", and on the right passages (isolated)" if beside else ""
-            parts.append(f"{title}:\n{_table([_shown(row, beside) for row in rows], terminal)}")
+            shown = [{name: value for name, value in row.items() if name != "part"} for row in rows]
+            for row in shown:
+                if row["label"] in beside:
+                    row["isolated"] = report.figure(beside[row["label"]]["mean"], beside[row["label"]]["unit"])
+            parts.append(f"{title}:\n{_table(shown, terminal)}")
     rules = {name: value for name, value in result.describe().items() if name != "counts"}
     line = f"rules: {report.rules_line(rules)}"
     ready = line if terminal.width is None else "\n".join(textwrap.wrap(line, terminal.width, subsequent_indent="  "))
@@ -153,26 +155,18 @@ def _table(rows: Sequence[dict[str, Any]], terminal: Terminal) -> str:
         return whole
     names = [f"{row['label']} = {row['measure']}" for row in rows if row["label"] != row["measure"]]
     short = report.render([row | {"measure": row["label"]} for row in rows], None, {}, (), terminal=terminal)
-    lines = [
-        line for name in names for line in textwrap.wrap(name, terminal.width, initial_indent="  ", subsequent_indent="    ")
-    ]
-    return short + "\n".join(["exact names:", *lines, ""])
-
-
-def _shown(row: Mapping[str, Any], alone: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
-    shown = {name: value for name, value in row.items() if name != "part"}
-    other = alone.get(row["label"])
-    return shown if other is None else {**shown, "isolated": report.figure(other["mean"], other["unit"])}
+    wrap = textwrap.TextWrapper(terminal.width, initial_indent="  ", subsequent_indent="    ").wrap
+    return short + "\n".join(["exact names:", *(line for name in names for line in wrap(name)), ""])
 
 
 def _thresholds(searched: ThresholdSearch, factor: float, terminal: Terminal) -> str:
     """The best thresholds that gain something. factor: of values of measures."""
-    rows: list[dict[str, Any]] = []
+    gained: list[dict[str, Any]] = []
     for each in searched.searches:
         area = None if each.curve is None else factor * each.curve.average_precision
-        now, best = factor * each.now, factor * each.best.value
-        rows.append({"measure": each.measure.label, "now": now, "best": best, "threshold": each.best.threshold, "AP": area})
-    gained = [row for row in rows if row["best"] > row["now"]]
+        row = {"measure": each.measure.label, "now": factor * each.now, "best": factor * each.best.value}
+        if row["best"] > row["now"]:
+            gained.append(row | {"threshold": each.best.threshold, "AP": area})
     if not gained:
         same = len(set(searched.numbers.tolist())) == 1
         why = "; all of them are equal, so that they distinguish nothing" if same else ""
@@ -213,18 +207,17 @@ def hardest_questions(rows: Sequence[Row], *, terminal: Terminal = PLAIN) -> str
 def _block(row: Row, width: int, terminal: Terminal) -> list[str]:
     about = [f"{visible(row['query'])}  {row['failed']}: {row['why']}"]
     if row.get("alone") is not None:
-        about.append("right" if row["alone"] >= 0.5 else "wrong")
-        about[-1] += " from the right passage alone"
-    if "document_rank" in row and row["document_rank"] is not None:
+        about.append(f"{'right' if row['alone'] >= 0.5 else 'wrong'} from the right passage alone")
+    if row.get("document_rank") is not None:
         about.append(f"document at rank {row['document_rank']}")
-    lines = [_styled(line, "1", terminal) for line in textwrap.wrap("; ".join(about), width, subsequent_indent=_INDENT)]
+    lines = [styled(line, "1", terminal) for line in textwrap.wrap("; ".join(about), width, subsequent_indent=_INDENT)]
     lines += textwrap.wrap(visible(row["text"]), width, initial_indent=_INDENT, subsequent_indent=_INDENT)
-    more = f" and {row['other_right']} more" if row["other_right"] else ""
-    right = (row["right"], row["right_document"], more) if row["right"] is not None else (None, row["right_document"], "")
-    lines += _answer("right", *right, row.get("right_characters", ()), row.get("right_tokens", ()), width, terminal)
+    more = f" and {row['other_right']} more" if row["other_right"] and row["right"] is not None else ""
+    marks = row.get("right_characters", ()), row.get("right_tokens", ())
+    lines += _answer("right", row["right"], row["right_document"], more, marks, width, terminal)
     if row.get("answered"):
-        own = (row["answer"], row["answer_document"], "")
-        lines += _answer("answered", *own, row.get("characters", ()), row.get("tokens", ()), width, terminal)
+        marks = row.get("characters", ()), row.get("tokens", ())
+        lines += _answer("answered", row["answer"], row["answer_document"], "", marks, width, terminal)
     elif "answered" in row:
         lines.append(f"{_INDENT}{'answered':<9} nothing given")
     return lines
@@ -235,46 +228,35 @@ def _answer(
     text: str | None,
     document: str | None,
     more: str,
-    characters: Sequence[Any],
-    tokens: Sequence[Any],
+    shared: tuple[Sequence[Any], Sequence[Any]],
     width: int,
     terminal: Terminal,
 ) -> list[str]:
-    """The line of an answer, and below it a line of marks where there is anything to mark."""
+    """The line of an answer, and below it a line of marks where there is anything to mark. shared: characters, tokens."""
     begin = f"{_INDENT}{name:<9} "
     if text is None or not text.strip():
         return [begin + ("no answer" if text is None or name == "answered" else MISSING)]
     where = more + (f"  ({visible(document)})" if document is not None else "")
-    room = max(width - len(begin) - _width(where), 16)
+    room = max(width - len(begin) - width_of(where), 16)
     marks = [" "] * len(text)
-    for spans, mark in ((characters, _LETTER), (tokens, _WORD)):
+    for spans, mark in zip(shared, (_LETTER, _WORD), strict=True):
         for start, end in spans:
             marks[start:end] = mark * (min(end, len(text)) - start)
     first = next((place for place, mark in enumerate(marks) if mark != " "), 0)
     shown, below = _cut(text, marks, first, room)
-    lines = [begin + shown + _styled(where, "2", terminal)]
-    return [*lines, _styled(" " * len(begin) + below, "2", terminal)] if below.strip() else lines
+    lines = [begin + shown + styled(where, "2", terminal)]
+    return [*lines, styled(" " * len(begin) + below, "2", terminal)] if below.strip() else lines
 
 
 def _cut(text: str, marks: Sequence[str], first: int, room: int) -> tuple[str, str]:
     """As much of the text as there is room for, with its marks; from shortly before the first mark where that lies far behind."""
     cells = [(visible(letter), mark) for letter, mark in zip(text, marks, strict=True)]
-    start = max(first - room // 3, 0) if sum(_width(cell) for cell, _ in cells[: first + 1]) > room // 2 else 0
-    shown, below = ("…", " ") if start and _width(text) > room else ("", "")
+    start = max(first - room // 3, 0) if sum(width_of(cell) for cell, _ in cells[: first + 1]) > room // 2 else 0
+    shown, below = ("…", " ") if start and width_of(text) > room else ("", "")
     start = start if shown else 0
     for cell, mark in cells[start:]:
-        if _width(shown + cell) > room - 1 and _width("".join(each for each, _ in cells[start:])) > room - len(below):
+        if width_of(shown + cell) > room - 1 and width_of("".join(each for each, _ in cells[start:])) > room - len(below):
             return shown + "…", below.rstrip()
         shown += cell
-        below += mark * _width(cell)
+        below += mark * width_of(cell)
     return shown, below.rstrip()
-
-
-def _width(text: str) -> int:
-    if text.isascii():
-        return len(text)
-    return sum(0 if unicodedata.combining(each) else 2 if unicodedata.east_asian_width(each) in "WF" else 1 for each in text)
-
-
-def _styled(text: str, code: str, terminal: Terminal) -> str:
-    return f"\x1b[{code}m{text}\x1b[0m" if terminal.colour else text

@@ -66,8 +66,11 @@ def grid(
             done.append(each)
             write_text(place / "results.csv", report.render_rows(wide(done), "csv"))
     write_text(folder / "summary.csv", report.render_rows(long(done), "csv"))
-    labels = _measures(plan, done)
-    drawn = plan.chart or main_figures(done)
+    exact = _exact_names(done)
+    unknown = next((name for name in plan.chart if name not in exact), None)
+    if unknown is not None:
+        raise BadInput(f"{plan.file}: chart.measures: unknown measure {unknown!r}; {suggest(unknown, exact)}")
+    labels, drawn = list(plan.chart or exact), plan.chart or main_figures(done)
     pictures = _draw(folder, done, drawn)
     rows, hidden = wide(done), 0
     if format == "table":
@@ -84,31 +87,27 @@ def grid(
     _write_manifest(folder, file, plan, notes, [folder / "results.csv", folder / "summary.csv", *pictures])
     text = report.render_rows(rows, format, terminal=report.terminal_of(sys.stdout))
     if format == "table":
-        exact = {name: row["measure"] for each in done for name, row in figures_of(each.rows).items()}
         text += "\n".join(["exact names:", *(f"  {name} = {exact[name]}" for name in rows[0] if name in exact), ""])
     return Output(text=text, notes=(*notes, f"wrote {folder}/"))
 
 
 def _notes(done: Sequence[PointResult]) -> list[str]:
     """The notes on runs, each once, with the number of runs that have it."""
-    runs_of: dict[str, list[str]] = {}
-    for each in done:
-        for note in each.notes:
-            runs_of.setdefault(note, []).append(each.point.run)
-    return [
-        f"{runs[0]}: {note}" if len(runs) == 1 else f"{len(runs)} of {len(done)} runs: {note}" for note, runs in runs_of.items()
-    ]
+    notes = dict.fromkeys(note for each in done for note in each.notes)
+    runs = {note: [each.point.run for each in done if note in each.notes] for note in notes}
+    return [f"{own[0] if len(own) == 1 else f'{len(own)} of {len(done)} runs'}: {note}" for note, own in runs.items()]
 
 
 def main_figures(done: Sequence[PointResult]) -> list[str]:
     """The labels of measures over all questions: no thresholds, and no parts of the questions."""
-    found = {name: row for each in done for name, row in figures_of(each.rows).items()}
-    main = [
-        name
-        for name, row in found.items()
-        if not str(row["measure"]).startswith(_SEARCHED) and "population=" not in str(row["measure"])
-    ]
-    return main or list(found)
+    exact = _exact_names(done)
+    main = [name for name, measure in exact.items() if not measure.startswith(_SEARCHED) and "population=" not in measure]
+    return main or list(exact)
+
+
+def _exact_names(done: Sequence[PointResult]) -> dict[str, str]:
+    """The exact names of the measures by the labels of figures."""
+    return {name: str(row["measure"]) for each in done for name, row in figures_of(each.rows).items()}
 
 
 def _write_manifest(folder: Path, file: Path, plan: Experiment, notes: Sequence[str], paths: Sequence[Path]) -> None:
@@ -129,15 +128,6 @@ def long(done: Sequence[PointResult]) -> list[dict[str, Any]]:
         given = {"system": each.point.cell.entry, **each.point.values, "experiment_id": each.experiment_id}
         rows += [{**row, "run": each.point.run, **{name: given[name] for name in given if name not in row}} for row in each.rows]
     return rows
-
-
-def _measures(plan: Experiment, done: Sequence[PointResult]) -> list[str]:
-    """The labels to show: those that the grid names, else all."""
-    known = list(dict.fromkeys(name for each in done for name in figures_of(each.rows)))
-    unknown = next((name for name in plan.chart if name not in known), None)
-    if unknown is not None:
-        raise BadInput(f"{plan.file}: chart.measures: unknown measure {unknown!r}; {suggest(unknown, known)}")
-    return list(plan.chart) or known
 
 
 def _draw(folder: Path, done: Sequence[PointResult], labels: Sequence[str]) -> list[Path]:

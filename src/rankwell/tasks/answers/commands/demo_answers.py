@@ -4,12 +4,13 @@ The questions and the paragraphs that answer them are written by hand and ship w
 reader without a model picks the answers from them; the same reader on the right paragraphs shows what is the retriever's fault.
 """
 
-from importlib.resources import as_file, files
+from importlib.resources import files
 from pathlib import Path
 from typing import NamedTuple
 
 from rankwell.commands.report import page_lines, write_report
 from rankwell.engines.sqlite_fts import SqliteFts
+from rankwell.evaluation.results import Progress as NamedProgress
 from rankwell.io.files import write_run
 from rankwell.report.page import NAME
 from rankwell.report.present import Output, OutputPath, Progress
@@ -18,6 +19,7 @@ from rankwell.tasks.answers.answering import gold_passages, question_texts, read
 from rankwell.tasks.answers.commands.answers import show
 from rankwell.tasks.answers.evaluation import evaluate_answers
 from rankwell.tasks.answers.formats import read_questions, write_predictions
+from rankwell.tasks.answers.options import AnswerOptions
 from rankwell.tasks.answers.readers import OverlapReader
 
 K_RETRIEVER, K_READER = 3, 5
@@ -36,16 +38,9 @@ def answers(*, output: OutputPath = Path("rankwell-demo-answers"), seed: int = 0
     """
     refuse_blocked(output, folder=True)
     made = prepare(output, progress=progress)
-    result = evaluate_answers(
-        str(made.gold),
-        str(made.predictions),
-        retrieved=str(made.retrieved),
-        isolated=str(made.isolated),
-        k=K_READER,
-        retriever_k=K_RETRIEVER,
-        seed=seed,
-        details=True,
-    )
+    gold, retrieved, predictions, isolated = map(str, made)
+    options = AnswerOptions(retrieved=retrieved, isolated=isolated, k=K_READER, retriever_k=K_RETRIEVER, seed=seed)
+    result = evaluate_answers(gold, predictions, options=options, details=True)
     results = output / "results"
     done = show(result, output=results)
     write_report([results], results / NAME, title=_TITLE, seed=seed)
@@ -73,19 +68,14 @@ class AnswerDemoFiles(NamedTuple):
 def prepare(folder: Path, *, progress: Progress = None) -> AnswerDemoFiles:
     """Runs the retriever and the reader and writes the experiment into a folder; the same bytes every time and everywhere."""
     paths = AnswerDemoFiles(*(folder / name for name in ("questions.json", "bm25.run", "answers.jsonl", "isolated.jsonl")))
-    with as_file(files("rankwell.tasks.answers") / "data" / "questions.json") as place:
-        write_bytes(paths.gold, place.read_bytes())
+    write_bytes(paths.gold, (files("rankwell.tasks.answers") / "data" / "questions.json").read_bytes())
     questions = read_questions(str(paths.gold)).table
     contexts, texts = questions.contexts, question_texts(questions)
     reader = OverlapReader(contexts.values())
     with SqliteFts(contexts.items()) as system:
         retrieved = retrieve(system, texts, K_RETRIEVER)
     write_run(retrieved, paths.retrieved)
-
-    def _report(done: int, total: int) -> None:
-        if progress is not None:
-            progress("answering", done, total)
-
-    write_predictions(read_answers(reader, texts, retrieved, contexts, k=K_READER, progress=_report), paths.predictions)
+    report = NamedProgress.of(progress, "answering")
+    write_predictions(read_answers(reader, texts, retrieved, contexts, k=K_READER, progress=report), paths.predictions)
     write_predictions(read_answers(reader, texts, gold_passages(questions), contexts, k=K_READER), paths.isolated)
     return paths

@@ -17,11 +17,12 @@ from rankwell.io.files import FORMATS
 from rankwell.store import Head, Source, packing
 from rankwell.tasks.answers.answer_pairs import Predictions, Questions
 from rankwell.tasks.answers.formats.content import Content, load, shown
-from rankwell.tasks.answers.formats.rows import AnswerRows, QuestionRows, RetrievedRows
+from rankwell.tasks.answers.formats.rows import AnswerRows, EntryRows, QuestionRows, RetrievedRows
 
 AnswerHolds = Literal["questions", "predictions", "na-probs", "retrieved"]
 Read = TypeVar("Read", bound=Callable[..., Any])
 Table = TypeVar("Table")
+AnyRows = TypeVar("AnyRows", bound=EntryRows)
 _MEANT = {
     "questions": "questions with right answers",
     "predictions": "predictions",
@@ -96,14 +97,12 @@ def read_questions(
     """
     if isinstance(place, Questions):
         return FoundTable(place, "table")
-    content, entry, part = _identified(place, "questions", format)
-    rows = QuestionRows(content, part, keep_empty=empty == "keep")
-    entry.read(content, rows)
+    rows, entry = _read(QuestionRows, place, "questions", format, keep_empty=empty == "keep")
     table, notes = rows.table(), rows.notes()
     if not table.ids:
         left_out = f" beside {rows.counts['empty']} with an empty text" if rows.counts["empty"] else ""
-        raise NothingToEvaluate(f"{content.name}: there is no question in it{left_out}; expected at least one.")
-    return FoundTable(table, entry.name, (*_marked(content), *notes), dict(rows.counts))
+        raise NothingToEvaluate(f"{rows.content.name}: there is no question in it{left_out}; expected at least one.")
+    return FoundTable(table, entry, tuple(notes), dict(rows.counts))
 
 
 def read_predictions(
@@ -119,13 +118,19 @@ def read_predictions(
     """
     if isinstance(place, Predictions):
         return FoundTable(place, "table")
-    content, entry, part = _identified(place, "predictions", format)
-    rows = AnswerRows(content, part)
-    entry.read(content, rows)
+    rows, entry = _read(AnswerRows, place, "predictions", format)
     table = rows.table(questions)
     if not table.ids:
-        raise NothingToEvaluate(f"{content.name}: there is no prediction in it; expected at least one.")
-    return FoundTable(table, entry.name, (*_marked(content), *rows.said))
+        raise NothingToEvaluate(f"{rows.content.name}: there is no prediction in it; expected at least one.")
+    return FoundTable(table, entry, tuple(rows.said))
+
+
+def _read(kind: Callable[..., AnyRows], place: Any, holds: AnswerHolds, name: str | None, **own: Any) -> tuple[AnyRows, str]:
+    """The rows of a document, and its format's name."""
+    content, entry, part = _identified(place, holds, name)
+    rows = kind(content, part, **own)
+    entry.read(content, rows)
+    return rows, entry.name
 
 
 def read_na_probs(place: Any, *, format: str | None = None) -> FoundTable[Mapping[str, float]]:  # noqa: A002
@@ -134,9 +139,9 @@ def read_na_probs(place: Any, *, format: str | None = None) -> FoundTable[Mappin
     Raises BadInput for a value that is not a finite number, with its path.
     """
     content, entry, _ = _identified(place, "na-probs", format)
-    table: dict[str, float] = entry.read(content, None)
-    beyond = sum(not 0 <= value <= 1 for value in table.values())
-    notes = _marked(content)
+    rows = EntryRows(content)
+    table: dict[str, float] = entry.read(content, rows)
+    beyond, notes = sum(not 0 <= value <= 1 for value in table.values()), rows.said
     if beyond:
         notes.append(f"{content.name}: {beyond} of {len(table)} values are not between 0 and 1: scores, not probabilities")
     if len(table) > 1 and len(set(table.values())) == 1:
@@ -167,13 +172,12 @@ def read_retrieved(
             io.read_ranking(place, format=format)
         table = checked.table if duplicates != "best" else io.read_ranking(place, format=format, duplicates="best")
         odd = f"{place}: {len(checked.contradicting)} questions have ranks that do not follow their scores, which decide"
-        return FoundTable(table, checked.format, (*checked.notes, *((odd,) if checked.contradicting else ())))
+        return FoundTable(table, checked.format, (*checked.notes, *([odd] if checked.contradicting else [])))
     content, entry, part = found
     rows = RetrievedRows(content, part)
     entry.read(content, rows)
     table = rows.table(questions, duplicates)
-    notes = (*_marked(content), *rows.said)
-    return FoundTable(table, entry.name, notes, contexts=rows.contexts, ordered=True, claims=rows.claims)
+    return FoundTable(table, entry.name, tuple(rows.said), contexts=rows.contexts, ordered=True, claims=rows.claims)
 
 
 def write_predictions(predictions: Predictions, path: str | Path, *, format: str | None = None) -> str:  # noqa: A002
@@ -191,10 +195,6 @@ def write_predictions(predictions: Predictions, path: str | Path, *, format: str
             return entry.name
     known = "; ".join(f"{entry.name} ({', '.join(entry.suffixes)})" for entry in able)
     raise UnknownName(f"{target.name if format is None else format!r} names no format that can be written; known are {known}.")
-
-
-def _marked(content: Content) -> list[str]:
-    return [f"{content.name}: its byte order mark is not read as content."] if content.marked else []
 
 
 def _retrieved(place: Any, name: str | None) -> tuple[Content, AnswerFormat, str] | None:

@@ -23,11 +23,8 @@ _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],:]', re.DOTALL)
 _PLAIN = re.compile(r"[A-Za-z_]\w*")
 
 
-class _Missing:
-    """The value of a missing key."""
-
-
-MISSING = _Missing()
+MISSING: Any = object()
+"""The value of a missing key."""
 
 
 @dataclass(frozen=True)

@@ -37,20 +37,16 @@ def read(content: Content, rows: QuestionRows) -> None:
         if not rows.add(record.where, record.id(record.key(*_ID) or "id"), text, document=document, attributes=more):
             continue
         if answers is not None:
-            _add(rows, record, answers, document)
+            value, start = record.value[answers], record.key(*_START)
+            if start is None or not isinstance(value, str) or not isinstance(literal(value), str):
+                add_answers(rows, value, (*record.where, answers), document)
+            elif value:
+                # A single answer may have its position in a column of its own.
+                rows.answer(value, (*record.where, answers), document, record.whole(start))
         marked = marked_impossible(record)
         if answers is None and marked is None:
             rows.odd("silent", record.where)
         rows.end(marked)
-
-
-def _add(rows: QuestionRows, record: Record, key: str, document: str | None) -> None:
-    """The answers of a row; a single one may have its position in a column of its own."""
-    value, start = record.value[key], record.key(*_START)
-    if start is None or not isinstance(value, str) or not isinstance(literal(value), str):
-        add_answers(rows, value, (*record.where, key), document)
-    elif value:
-        rows.answer(value, (*record.where, key), document, record.whole(start))
 
 
 def _document(rows: QuestionRows, record: Record, numbered: dict[str, dict[str, str]]) -> str | None:

@@ -2,18 +2,18 @@
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from itertools import chain
 from operator import lt
 from typing import Any
 
 import numpy as np
 
-from rankwell.core.tables import Ints, offsets_of, order_ids
+from rankwell.core.tables import order_ids
 from rankwell.core.tables.columns import Repeats, unique_rows
 from rankwell.core.tables.ranking import Ranking
 from rankwell.errors import BadInput, DuplicateItem
-from rankwell.tasks.answers.answer_pairs import Predictions, Questions
+from rankwell.tasks.answers.answer_pairs import Predictions, Questions, flat
 from rankwell.tasks.answers.formats.content import Content, Record, Where
 
 _NOTES = {
@@ -38,7 +38,8 @@ class EntryRows:
     """
 
     def __init__(self, content: Content, part: str = "") -> None:
-        self.content, self.part, self.said = content, part, list[str]()
+        self.content, self.part = content, part
+        self.said = [f"{content.name}: its byte order mark is not read as content."] if content.marked else []
         self.names, self.texts, self.where = list[Any](), list[Any](), list[Where]()
         self.lists: list[list[tuple[Any, ...]]] = []
 
@@ -57,6 +58,54 @@ class EntryRows:
                 first = self.content.place(self.where[seen[name]])
                 second = self.content.place(self.where[row]).removeprefix(f"{self.content.name}: ")
                 raise DuplicateItem(f"{first} and {second} have the id {name!r}; {advice}.")
+
+    def targets(self, questions: Questions | None) -> list[list[str]]:
+        """The ids that each entry is about: its own, those of the questions with its text, or its number.
+
+        A text that several questions have goes to all of them, or to each its own where the file has it as often.
+        """
+        named = all(name is not None for name in self.names)
+        texts = questions is not None and any(questions.texts) and any(self.texts)
+        if named and not (texts and questions is not None and set(questions.ids).isdisjoint(self.names)):
+            self.refuse_repeated("keep one of them")
+            return [[str(name)] for name in self.names]
+        if questions is None or not texts:
+            bare = self.names.count(None)
+            self.said.append(f"{self.content.name}: {bare} questions have no id and go by their number, from 0")
+            return [[str(row) if name is None else name] for row, name in enumerate(self.names)]
+        return self._by_text(questions)
+
+    def _by_text(self, questions: Questions) -> list[list[str]]:
+        known: dict[str, list[str]] = {}
+        for name, text in sorted(zip(questions.ids, questions.texts, strict=True), key=lambda each: (len(each[0]), each[0])):
+            known.setdefault(text.strip(), []).append(name)
+        rows: dict[str, list[int]] = {}
+        found: list[list[str]] = [[] for _ in self.texts]
+        ids = set(questions.ids)
+        for row, (name, text) in enumerate(zip(self.names, self.texts, strict=True)):
+            if name in ids:
+                found[row] = [str(name)]
+            else:
+                rows.setdefault((text or "").strip(), []).append(row)
+        strange = shared = 0
+        for text, mine in rows.items():
+            theirs = known.get(text, [])
+            if not theirs:
+                strange += len(mine)
+                theirs = [self.names[row] or text for row in mine]
+            if len(mine) == 1:
+                found[mine[0]] = theirs
+                shared += len(theirs) > 1
+            elif len(mine) == len(theirs):
+                for row, name in zip(mine, theirs, strict=True):
+                    found[row] = [name]
+            else:
+                what = f"{self.content.place(self.where[mine[0]])}: the question {text[:60]!r} appears {len(mine)} times"
+                raise BadInput(f"{what} here and {len(theirs)} times among the questions; give ids on both sides.")
+        note = f"{self.content.name}: questions are found by their text"
+        note += f"; {shared} texts are those of several questions, which all get the same" if shared else ""
+        self.said.append(note + (f"; {strange} are not among the questions" if strange else ""))
+        return found
 
 
 class QuestionRows(EntryRows):
@@ -141,7 +190,7 @@ class QuestionRows(EntryRows):
         self.refuse_repeated("give each question an id of its own")
         order = order_ids(self.names)
         ranks = order.tolist()
-        offsets, (answers, documents, starts) = _flat([self.lists[row] for row in ranks], 3)
+        offsets, (answers, documents, starts) = flat([self.lists[row] for row in ranks], 3)
         return Questions(
             ids=tuple(self.names[row] for row in ranks),
             texts=tuple(self.texts[row] for row in ranks),
@@ -173,66 +222,7 @@ class QuestionRows(EntryRows):
         return notes
 
 
-def _flat(lists: Sequence[Sequence[tuple[Any, ...]]], width: int) -> tuple[Ints, Sequence[tuple[Any, ...]]]:
-    """The begin of each list in the columns of all rows, and these columns."""
-    rows = list(chain.from_iterable(lists))
-    offsets = offsets_of(np.array([len(each) for each in lists], dtype=np.int64))
-    return offsets, list(zip(*rows, strict=True)) if rows else [()] * width
-
-
-class Joined(EntryRows):
-    """Entries about questions of another file, which are found by their ids, or by their texts."""
-
-    def targets(self, questions: Questions | None) -> list[list[str]]:
-        """The ids that each entry is about: its own, those of the questions with its text, or its number.
-
-        A text that several questions have goes to all of them, or to each its own where the file has it as often.
-        """
-        named = all(name is not None for name in self.names)
-        texts = questions is not None and any(questions.texts) and any(self.texts)
-        if named and not (texts and questions is not None and set(questions.ids).isdisjoint(self.names)):
-            self.refuse_repeated("keep one of them")
-            return [[str(name)] for name in self.names]
-        if questions is None or not texts:
-            bare = self.names.count(None)
-            self.said.append(f"{self.content.name}: {bare} questions have no id and go by their number, from 0")
-            return [[str(row) if name is None else name] for row, name in enumerate(self.names)]
-        return self._by_text(questions)
-
-    def _by_text(self, questions: Questions) -> list[list[str]]:
-        known: dict[str, list[str]] = {}
-        for name, text in sorted(zip(questions.ids, questions.texts, strict=True), key=lambda each: (len(each[0]), each[0])):
-            known.setdefault(text.strip(), []).append(name)
-        rows: dict[str, list[int]] = {}
-        found: list[list[str]] = [[] for _ in self.texts]
-        ids = set(questions.ids)
-        for row, (name, text) in enumerate(zip(self.names, self.texts, strict=True)):
-            if name in ids:
-                found[row] = [str(name)]
-            else:
-                rows.setdefault((text or "").strip(), []).append(row)
-        strange = shared = 0
-        for text, mine in rows.items():
-            theirs = known.get(text, [])
-            if not theirs:
-                strange += len(mine)
-                theirs = [self.names[row] or text for row in mine]
-            if len(mine) == 1:
-                found[mine[0]] = theirs
-                shared += len(theirs) > 1
-            elif len(mine) == len(theirs):
-                for row, name in zip(mine, theirs, strict=True):
-                    found[row] = [name]
-            else:
-                what = f"{self.content.place(self.where[mine[0]])}: the question {text[:60]!r} appears {len(mine)} times"
-                raise BadInput(f"{what} here and {len(theirs)} times among the questions; give ids on both sides.")
-        note = f"{self.content.name}: questions are found by their text"
-        note += f"; {shared} texts are those of several questions, which all get the same" if shared else ""
-        self.said.append(note + (f"; {strange} are not among the questions" if strange else ""))
-        return found
-
-
-class AnswerRows(Joined):
+class AnswerRows(EntryRows):
     """Predicted answers, best first. `answer` adds to the question that was begun last.
 
     unranked: questions with several answers that nothing but scores or lines order, by what does.
@@ -263,22 +253,11 @@ class AnswerRows(Joined):
     def table(self, questions: Questions | None) -> Predictions:
         """The table."""
         pairs = [(name, row) for row, names in enumerate(self.targets(questions)) for name in names]
-        pairs = [pairs[place] for place in order_ids([name for name, _ in pairs]).tolist()]
-        offsets, (texts, documents, starts, ends, scores) = _flat([self.lists[row] for _, row in pairs], 5)
-        odds = [self._no_answer.get(row, math.nan) for _, row in pairs]
-        return Predictions(
-            ids=tuple(name for name, _ in pairs),
-            offsets=offsets,
-            texts=texts,
-            documents=documents,
-            starts=np.array(starts, dtype=np.int64),
-            ends=np.array(ends, dtype=np.int64),
-            scores=np.array(scores, dtype=np.float64),
-            no_answer=np.array(odds, dtype=np.float64) if self._no_answer else None,
-        )
+        odds = [self._no_answer.get(row, math.nan) for _, row in pairs] if self._no_answer else None
+        return Predictions.from_lists([name for name, _ in pairs], [self.lists[row] for _, row in pairs], odds)
 
 
-class RetrievedRows(Joined):
+class RetrievedRows(EntryRows):
     """Retrieved documents, best first. `item` adds to the question that was begun last.
 
     contexts: document -> text. claims: (question, document) -> whether the file says that it holds an answer; after `table`.
@@ -308,7 +287,7 @@ class RetrievedRows(Joined):
             self.said.append(f"{what}; the order of the list is taken")
         if climbing or any(map(math.isnan, chain.from_iterable(scores))):
             scores = [[-float(rank) for rank in range(1, len(each) + 1)] for each in scores]
-        rows: list[tuple[Any, ...]] = [
+        rows = [
             (name, item, score)
             for names, listed, numbers in zip(targets, self.lists, scores, strict=True)
             for name in names

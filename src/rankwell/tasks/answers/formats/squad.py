@@ -5,6 +5,7 @@ import json
 import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from rankwell.store import write_text
 from rankwell.tasks.answers.answer_pairs import Predictions
 from rankwell.tasks.answers.formats import answer_format
 from rankwell.tasks.answers.formats.content import Content, Record, Where
-from rankwell.tasks.answers.formats.rows import AnswerRows, QuestionRows
+from rankwell.tasks.answers.formats.rows import AnswerRows, EntryRows, QuestionRows
 
 _OWN = {"id", "question", "answers", "is_impossible"}
 
@@ -48,25 +49,25 @@ def read(content: Content, rows: QuestionRows) -> None:
             document = paragraph.id() or f"{title}#{numbered[title]}"
             numbered[title] += 1
             rows.context(document, paragraph.text("context"), (*paragraph.where, "context"))
-            _read_paragraph(rows, paragraph, document, about | _plain(paragraph, "paragraph", {"context", "qas", "id"}))
+            attributes = about | _plain(paragraph, "paragraph", {"context", "qas", "id"})
+            if paragraph.value.get("qas") == "":
+                rows.odd("no_list", (*paragraph.where, "qas"))
+            for index, question in enumerate(paragraph.objects("qas", "an object with id, question and answers")):
+                _add_question(rows, question, document, f"{document}#{index}", attributes)
 
 
-def _read_paragraph(rows: QuestionRows, paragraph: Record, document: str, attributes: dict[str, Any]) -> None:
-    if paragraph.value.get("qas") == "":
-        rows.odd("no_list", (*paragraph.where, "qas"))
-    for index, question in enumerate(paragraph.objects("qas", "an object with id, question and answers")):
-        value = question.value
-        more = {key: each for key, each in value.items() if key not in _OWN} if len(value) > 3 else {}
-        about = attributes | more if more else attributes
-        text, otherwise = question.text("question"), f"{document}#{index}"
-        if rows.add(question.where, question.id(), text, document=document, otherwise=otherwise, attributes=about):
-            if value.get("answers") == "":
-                rows.odd("no_list", (*question.where, "answers"))
-            add_answers(rows, value.get("answers"), (*question.where, "answers"), document)
-            marked = marked_impossible(question)
-            if "answers" not in value and marked is None:
-                rows.odd("silent", question.where)
-            rows.end(marked)
+def _add_question(rows: QuestionRows, question: Record, document: str, otherwise: str, attributes: dict[str, Any]) -> None:
+    value, where = question.value, question.where
+    more = {key: each for key, each in value.items() if key not in _OWN} if len(value) > 3 else {}
+    name, text, about = question.id(), question.text("question"), attributes | more if more else attributes
+    if rows.add(where, name, text, document=document, otherwise=otherwise, attributes=about):
+        if value.get("answers") == "":
+            rows.odd("no_list", (*where, "answers"))
+        add_answers(rows, value.get("answers"), (*where, "answers"), document)
+        marked = marked_impossible(question)
+        if "answers" not in value and marked is None:
+            rows.odd("silent", where)
+        rows.end(marked)
 
 
 def _plain(thing: Record, kind: str, without: set[str]) -> dict[str, Any]:
@@ -141,28 +142,20 @@ def literal(text: str) -> Any:
     """The value of a cell of a table: a list or an object as JSON or as a Python literal; any other text is itself."""
     if text[:1] not in ("[", "{", "("):
         return text
-    try:
-        return json.loads(text)
-    except ValueError:
-        pass
-    try:
-        return ast.literal_eval(text)
-    except (ValueError, SyntaxError, MemoryError, RecursionError):
-        return text
+    for parse in (json.loads, ast.literal_eval):
+        with suppress(ValueError, SyntaxError, MemoryError, RecursionError):
+            return parse(text)
+    return text
 
 
-def _first(content: Content, is_one: Callable[[Any], bool]) -> bool:
-    """Whether the document is an object, half or more of whose first values are of a kind."""
+def _first(content: Content, is_one: Callable[[Any], bool]) -> float:
+    """Confidence that the document is an object, half or more of whose first values are of a kind."""
     values = list(content.value.values())[:21] if isinstance(content.value, Mapping) else []
-    return bool(values) and 2 * sum(map(is_one, values)) >= len(values)
+    return 0.8 if values and 2 * sum(map(is_one, values)) >= len(values) else 0.0
 
 
 def _is_text(value: Any) -> bool:
     return value is None or isinstance(value, str)
-
-
-def _fits_predictions(content: Content) -> float:
-    return 0.8 if _first(content, _is_text) and not content.prefix else 0.0
 
 
 def _write_predictions(predictions: Predictions, path: Path) -> None:
@@ -171,7 +164,13 @@ def _write_predictions(predictions: Predictions, path: Path) -> None:
     write_text(path, json.dumps(chosen, ensure_ascii=False, indent=0) + "\n")
 
 
-@answer_format("predictions", "predictions", fits=_fits_predictions, write=_write_predictions, suffixes=(".json",))
+@answer_format(
+    "predictions",
+    "predictions",
+    fits=lambda content: 0.0 if content.prefix else _first(content, _is_text),
+    write=_write_predictions,
+    suffixes=(".json",),
+)
 def read_official_predictions(content: Content, rows: AnswerRows) -> None:
     """The official form `{id: text}`; an empty text, or null, says that there is no answer. Source: Rajpurkar et al. 2018."""
     whole = content.by_id("an object {id: text}")
@@ -185,8 +184,8 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
-@answer_format("na-probs", "na-probs", fits=lambda content: 0.8 if _first(content, _is_number) else 0.0)
-def read_na_probs(content: Content, rows: None) -> dict[str, float]:  # noqa: ARG001 - numbers need no rows
+@answer_format("na-probs", "na-probs", fits=lambda content: _first(content, _is_number))
+def read_na_probs(content: Content, rows: EntryRows) -> dict[str, float]:  # noqa: ARG001 - numbers need no rows
     """The form `{id: number}`: probabilities that there is no answer, or null odds, a score of that."""
     whole = content.by_id("an object {id: number}")
     wrong = next((name for name, value in whole.value.items() if not (_is_number(value) and math.isfinite(value))), None)
@@ -202,10 +201,6 @@ def _listed(content: Content, kind: Callable[[Any], bool]) -> float:
     filled = [value for value in lists if value]
     fits = len(lists) == len(values) and 2 * sum(all(map(kind, value[:3])) for value in filled) >= max(len(filled), 1)
     return 0.9 if values and fits else 0.0
-
-
-def _fits_n_best(content: Content) -> float:
-    return _listed(content, lambda each: isinstance(each, Mapping) and not {"question", "answers"} & set(each))
 
 
 def _lists(content: Content, form: str, kind: str) -> Iterator[tuple[str, list[Any]]]:
@@ -227,7 +222,11 @@ def read_texts(content: Content, rows: AnswerRows) -> None:
             rows.answer(text)
 
 
-@answer_format("n-best", "predictions", fits=_fits_n_best)
+def _is_answer(value: Any) -> bool:
+    return isinstance(value, Mapping) and not {"question", "answers"} & set(value)
+
+
+@answer_format("n-best", "predictions", fits=lambda content: _listed(content, _is_answer))
 def read_n_best(content: Content, rows: AnswerRows) -> None:
     """The form `{id: [{text, probability}]}` of `nbest_predictions.json`, best first.
 

@@ -1,7 +1,7 @@
 """Whether the answers that a reader gives are right: exactly, in part, or at all."""
 
 from collections.abc import Callable, Mapping, Sequence
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -10,7 +10,7 @@ from rankwell.core.registry import measure
 from rankwell.core.tables import Bools, Floats, Ints, gather, offsets_of, ratio
 from rankwell.errors import BadUsage
 from rankwell.media.texts import NormalizerName
-from rankwell.tasks.answers.answer_pairs import AnswerPairs, NormalForms
+from rankwell.tasks.answers.answer_pairs import AnswerPairs, NormalForms, is_blank
 
 Rule = Literal["overlap", "intersect", "span", "span-f1", "text", "token-f1", "char-f1", "contains", "contains-tokens", "either"]
 NoAnswer = Literal["blank", "explicit", "normalized", "squad2", "wrong", "never", "refuse"]
@@ -59,13 +59,8 @@ def _says_none(pairs: AnswerPairs, normalizer: str, no_answer: NoAnswer) -> Bool
     if no_answer in ("normalized", "squad2"):
         forms = pairs.normal_forms(normalizer)
         return forms.vanished[forms.given]
-    if no_answer == "explicit":
-        return np.array([text is None for text in pairs.texts], dtype=np.bool_)
-    return _blank(pairs)
-
-
-def _blank(pairs: AnswerPairs) -> Bools:
-    return np.array([text is None or not text.strip() for text in pairs.texts], dtype=np.bool_)
+    blank = (lambda text: text is None) if no_answer == "explicit" else is_blank
+    return np.array(list(map(blank, pairs.texts)), dtype=np.bool_)
 
 
 def _best_right(pairs: AnswerPairs, rule: Rule, normalizer: str, no_answer: NoAnswer) -> Floats:
@@ -80,7 +75,7 @@ def _best_right(pairs: AnswerPairs, rule: Rule, normalizer: str, no_answer: NoAn
     filled = np.flatnonzero(np.diff(bounds))
     if len(filled):
         best[filled] = np.maximum.reduceat(value, bounds[:-1][filled])
-    return np.where(_blank(pairs), 0.0, best) if no_answer == "never" else best
+    return np.where(list(map(is_blank, pairs.texts)), 0.0, best) if no_answer == "never" else best
 
 
 def _compare_spans(pairs: AnswerPairs, rule: Rule, answer: Ints, gold: Ints) -> Floats:
@@ -88,14 +83,12 @@ def _compare_spans(pairs: AnswerPairs, rule: Rule, answer: Ints, gold: Ints) -> 
     first, last = pairs.gold_starts[gold], pairs.gold_ends[gold]
     comparable = (pairs.documents[answer] == pairs.gold_documents[gold]) & (start >= 0) & (end >= start) & (first >= 0)
     shared = np.minimum(end, last) - np.maximum(start, first)
-    if rule == "overlap":
-        # Ends are exclusive and the bounds inclusive, as in Haystack: spans that only touch count.
-        return (comparable & (first <= end) & (start <= last)).astype(np.float64)
-    if rule == "intersect":
-        return (comparable & (shared > 0)).astype(np.float64)
-    if rule == "span":
-        return (comparable & (start == first) & (end == last)).astype(np.float64)
-    return _f1_of(np.where(comparable, np.maximum(shared, 0), 0), end - start, last - first)
+    if rule == "span-f1":
+        return _f1_of(np.where(comparable, np.maximum(shared, 0), 0), end - start, last - first)
+    # Ends are exclusive and the bounds inclusive, as in Haystack: spans that only touch overlap.
+    touch, same = (first <= end) & (start <= last), (start == first) & (end == last)
+    right = {"overlap": touch, "intersect": shared > 0, "span": same}[rule]
+    return (comparable & right).astype(np.float64)
 
 
 def _compare_texts(forms: NormalForms, rule: Rule, answer: Ints, gold: Ints, no_answer: NoAnswer) -> Floats:
@@ -116,35 +109,38 @@ def _compare_texts(forms: NormalForms, rule: Rule, answer: Ints, gold: Ints, no_
     return value
 
 
-def _token_f1(texts: Sequence[str], given: Ints, right: Ints) -> Floats:
-    needed = np.union1d(given, right)
-    tokens: list[str] = []
-    ends = [0]
-    codes: list[int] = needed.tolist()
-    for code in codes:
-        tokens.extend(texts[code].split())
-        ends.append(len(tokens))
-    number: dict[str, int] = {}
+def _token_units(texts: Sequence[str]) -> tuple[Ints, Ints]:
+    """The numbers of all tokens, equal where the tokens are, and how many each text has."""
+    split = [text.split() for text in texts]
+    tokens, number = list(chain.from_iterable(split)), dict[str, int]()
     units = np.fromiter(map(number.setdefault, tokens, range(len(tokens))), dtype=np.int64, count=len(tokens))
-    return _multiset_f1(units, np.array(ends), np.searchsorted(needed, given), np.searchsorted(needed, right))
+    return units, np.array(list(map(len, split)), dtype=np.int64)
 
 
-def _char_f1(texts: Sequence[str], given: Ints, right: Ints) -> Floats:
-    needed = np.union1d(given, right)
-    codes: list[int] = needed.tolist()
-    chosen = [texts[code] for code in codes]
-    units = np.frombuffer("".join(chosen).encode("utf-32-le", "surrogatepass"), dtype="<u4").astype(np.int64)
-    ends = offsets_of(np.array([len(each) for each in chosen], dtype=np.int64))
-    return _multiset_f1(units, ends, np.searchsorted(needed, given), np.searchsorted(needed, right))
+def _char_units(texts: Sequence[str]) -> tuple[Ints, Ints]:
+    """The code points of all characters, and how many each text has."""
+    units = np.frombuffer("".join(texts).encode("utf-32-le", "surrogatepass"), dtype="<u4").astype(np.int64)
+    return units, np.array(list(map(len, texts)), dtype=np.int64)
+
+
+def _f1_by(units_of: Callable[[Sequence[str]], tuple[Ints, Ints]]) -> "Compare":
+    """Compares the units of texts, as many times as each is there."""
+
+    def _compare(texts: Sequence[str], given: Ints, right: Ints) -> Floats:
+        needed = np.union1d(given, right)
+        codes: list[int] = needed.tolist()
+        units, lengths = units_of([texts[code] for code in codes])
+        return _multiset_f1(units, offsets_of(lengths), np.searchsorted(needed, given), np.searchsorted(needed, right))
+
+    return _compare
 
 
 def _of_pairs(holds: Callable[[str, str], bool]) -> "Compare":
     """Compares pair by pair. holds: (given, right) -> whether the one holds the other."""
 
     def _compare(texts: Sequence[str], given: Ints, right: Ints) -> Floats:
-        ones: list[int] = given.tolist()
-        others: list[int] = right.tolist()
-        return np.array([holds(texts[one], texts[other]) for one, other in zip(ones, others, strict=True)], dtype=np.float64)
+        pairs = zip(given.tolist(), right.tolist(), strict=True)
+        return np.array([holds(texts[one], texts[other]) for one, other in pairs], dtype=np.float64)
 
     return _compare
 
@@ -157,43 +153,25 @@ Compare = Callable[[Sequence[str], Ints, Ints], Floats]
 _LEGACY = ("wrong", "never", "refuse")
 _SPANS = ("overlap", "intersect", "span", "span-f1")
 _TEXTS: Mapping[str, Compare] = {
-    "token-f1": _token_f1,
-    "char-f1": _char_f1,
+    "token-f1": _f1_by(_token_units),
+    "char-f1": _f1_by(_char_units),
     "contains": _of_pairs(lambda given, right: right in given),
     "contains-tokens": _of_pairs(lambda given, right: _spaced(right) in _spaced(given)),
     "either": _of_pairs(lambda given, right: right in given or given in right),
 }
 
 
-def _best(view: AnswerPairs, scores: AnswerScores, k: int | None) -> Floats:
-    """(questions,) the best of the first k answers; what an empty list gets where there is none."""
-    shown = np.ones(len(view.texts), dtype=np.bool_) if k is None else view.ranks <= k
-    value = scores.bare.copy()
-    filled = np.flatnonzero(np.diff(view.offsets))
-    if len(filled):
-        value[filled] = np.maximum.reduceat(np.where(shown, scores.rows, 0.0), view.offsets[:-1][filled])
-    return value
-
-
-def _mean(view: AnswerPairs, scores: AnswerScores, k: int | None) -> Floats:
-    """(questions,) the mean over the first k answers; what an empty list gets where there is none."""
+def _over_answers(view: AnswerPairs, scores: AnswerScores, k: int | None, over: Literal["best", "mean"] = "best") -> Floats:
+    """(questions,) the best or the mean of the first k answers; what an empty list gets where there is none."""
     counts = np.diff(view.offsets)
-    shown = np.ones(len(view.texts), dtype=np.bool_) if k is None else view.ranks <= k
-    total = np.bincount(view.question_of_row, weights=np.where(shown, scores.rows, 0.0), minlength=len(view.queries))
-    return np.where(counts == 0, scores.bare, ratio(total, counts if k is None else np.minimum(counts, k)))
-
-
-def _counted(view: AnswerPairs, population: Population, retrieval: Retrieval) -> Bools:
-    counted = np.ones(len(view.queries), dtype=np.bool_)
-    if population != "all":
-        counted = view.impossible if population == "impossible" else ~view.impossible
-    return counted & _retrieved(view) if retrieval == "only" else counted
-
-
-def _retrieved(view: AnswerPairs) -> Bools:
-    if view.retrieved is None:
-        raise BadUsage("this measure asks whether a relevant document was retrieved; give the retriever's run (--retrieved).")
-    return view.retrieved
+    rows = scores.rows if k is None else np.where(view.ranks <= k, scores.rows, 0.0)
+    if over == "mean":
+        total = np.bincount(view.question_of_row, weights=rows, minlength=len(view.queries))
+        return np.where(counts == 0, scores.bare, ratio(total, counts if k is None else np.minimum(counts, k)))
+    value, filled = scores.bare.copy(), np.flatnonzero(counts)
+    if len(filled):
+        value[filled] = np.maximum.reduceat(rows, view.offsets[:-1][filled])
+    return value
 
 
 def _finish(
@@ -205,19 +183,19 @@ def _finish(
     na_threshold: float | None,
 ) -> Floats:
     """(questions,) with abstentions, questions without a prediction, and NaN where a question is not counted."""
-    counted = _counted(view, population, retrieval)
+    if retrieval != "ignored" and view.retrieved is None:
+        raise BadUsage("this measure asks whether a relevant document was retrieved; give the retriever's run (--retrieved).")
+    counted = {"all": np.ones_like(view.missing), "impossible": view.impossible, "answerable": ~view.impossible}[population]
+    counted = counted & view.retrieved if retrieval == "only" else counted
     if no_answer == "refuse" and (counted & view.impossible).any():
         query = view.queries[int(np.flatnonzero(counted & view.impossible)[0])]
-        raise BadUsage(
-            f"question {query!r} has no right answer, which this convention has no rule for; take squad2, or leave it out."
-        )
+        what = f"question {query!r} has no right answer, which this convention has no rule for"
+        raise BadUsage(f"{what}; take squad2, or leave it out.")
     if na_threshold is not None:
         abstained = np.nan_to_num(view.no_answer, nan=-np.inf) > na_threshold
         value = np.where(abstained, view.impossible, value)
-    value = np.where(view.missing, 0.0, value)
-    if retrieval == "required":
-        value = np.where(_retrieved(view), value, 0.0)
-    return np.where(counted, value, np.nan)
+    lost = view.missing | ~view.retrieved if retrieval == "required" and view.retrieved is not None else view.missing
+    return np.where(counted, np.where(lost, 0.0, value), np.nan)
 
 
 def _normal(name: NormalizerName | None, positions: bool) -> str:
@@ -255,7 +233,7 @@ def answer_em(
     ([0.0], [1.0], [0.0])
     """
     rule: Rule = "span" if match == "offset" else "text"
-    value = _best(pairs, answer_scores(pairs, rule, _normal(normalizer, match == "offset"), no_answer), k)
+    value = _over_answers(pairs, answer_scores(pairs, rule, _normal(normalizer, match == "offset"), no_answer), k)
     return _finish(pairs, value, population, retrieval, no_answer, na_threshold)
 
 
@@ -288,8 +266,7 @@ def answer_f1(
     """
     rules: dict[str, Rule] = {"token": "token-f1", "char": "char-f1", "offset": "span-f1"}
     scores = answer_scores(pairs, rules[unit], _normal(normalizer, unit == "offset"), no_answer)
-    value = _best(pairs, scores, k) if over == "best" else _mean(pairs, scores, k)
-    return _finish(pairs, value, population, retrieval, no_answer, na_threshold)
+    return _finish(pairs, _over_answers(pairs, scores, k, over), population, retrieval, no_answer, na_threshold)
 
 
 @measure("AnswerAccuracy", source=_PIAF + "; match='contains': KILT, Petroni and others 2021", exempt=_EXEMPT)
@@ -316,7 +293,7 @@ def answer_accuracy(
     ([1.0], [0.0])
     """
     scores = answer_scores(pairs, match, _normal(normalizer, match in ("overlap", "intersect")), no_answer)
-    return _finish(pairs, _best(pairs, scores, k), population, retrieval, no_answer, na_threshold)
+    return _finish(pairs, _over_answers(pairs, scores, k), population, retrieval, no_answer, na_threshold)
 
 
 def _f1_of(shared: Ints, given: Ints, right: Ints) -> Floats:

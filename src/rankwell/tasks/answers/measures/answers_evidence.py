@@ -29,8 +29,8 @@ def evidence_rprec(grouped: GroupRankings, *, rel: float = 1) -> Floats:
     return value
 
 
-def _completed(grouped: GroupRankings, rel: float) -> tuple[list[list[int]], Floats]:
-    """Per question the places of the sets whose items were all retrieved, and the number of its distinct sets.
+def _completed(grouped: GroupRankings, rel: float, k: int | None) -> tuple[Floats, Floats]:
+    """Per question the number of sets whose items were all retrieved in the first k places, and of its distinct sets.
 
     A place holds an item of no set, or all that was retrieved of a set, at its last item; a set that was retrieved in part takes
     a place too. An item of two sets gives each its place, in their order.
@@ -38,8 +38,7 @@ def _completed(grouped: GroupRankings, rel: float) -> tuple[list[list[int]], Flo
     view, flat = grouped.by_aspect, grouped.flat
     hit = view.relevant(rel)
     ranks, relevant = view.ranks, view.n_relevant(rel)
-    places: list[list[int]] = []
-    distinct = np.zeros(len(grouped.queries))
+    whole, distinct = np.zeros((2, len(grouped.queries)))
     chosen = flat.relevant(rel)
     for query, (start, stop) in enumerate(pairwise(grouped.aspect_offsets.tolist())):
         sets: dict[tuple[int, ...], tuple[list[int], float]] = {}
@@ -54,19 +53,10 @@ def _completed(grouped: GroupRankings, rel: float) -> tuple[list[list[int]], Flo
         evidence = np.sort(flat.ranks[row][chosen[row]])
         ends = [(max(found), number, len(found) == size) for number, (found, size) in enumerate(sets.values()) if found]
         # Items of no set before the last item of a set stand before it, and so do the sets that end earlier.
-        places.append(
-            [
-                int(last - 1 - np.searchsorted(evidence, last)) + place
-                for place, (last, _, whole) in enumerate(sorted(ends), start=1)
-                if whole
-            ]
-        )
-    return places, distinct
-
-
-def _n_completed(grouped: GroupRankings, rel: float, k: int | None) -> tuple[Floats, Floats]:
-    places, distinct = _completed(grouped, rel)
-    return np.array([sum(k is None or place <= k for place in each) for each in places], dtype=np.float64), distinct
+        for place, (last, _, is_whole) in enumerate(sorted(ends), start=1):
+            at = int(last - 1 - np.searchsorted(evidence, last)) + place
+            whole[query] += is_whole and (k is None or at <= k)
+    return whole, distinct
 
 
 @measure("EvidenceP", source=_KILT, aliases="kilt_precision")
@@ -77,7 +67,7 @@ def evidence_precision(grouped: GroupRankings, *, k: int, rel: float = 1) -> Flo
     >>> evidence_precision(group_rankings({"q": {"one": {"a": 1, "b": 1}}}, {"q": {"a": 3.0, "x": 2.0, "b": 1.0}}), k=2).tolist()
     [0.5]
     """
-    return ratio(_n_completed(grouped, rel, k)[0], k)
+    return ratio(_completed(grouped, rel, k)[0], k)
 
 
 @measure("EvidenceR", source=_KILT, aliases="kilt_recall")
@@ -88,7 +78,7 @@ def evidence_recall(grouped: GroupRankings, *, rel: float = 1, k: int | None = N
     >>> evidence_recall(group_rankings({"q": {"one": {"a": 1}, "two": {"b": 1}}}, {"q": {"b": 2.0, "a": 1.0}}), k=1).tolist()
     [0.5]
     """
-    return ratio(*_n_completed(grouped, rel, k))
+    return ratio(*_completed(grouped, rel, k))
 
 
 @measure("EvidenceSuccess", source=_KILT, aliases="kilt_success_rate")
@@ -99,4 +89,4 @@ def evidence_success(grouped: GroupRankings, *, k: int, rel: float = 1) -> Float
     >>> evidence_success(group_rankings({"q": {"one": {"a": 1, "b": 1}}}, {"q": {"a": 2.0, "x": 1.0}}), k=5).tolist()
     [0.0]
     """
-    return (_n_completed(grouped, rel, k)[0] > 0).astype(np.float64)
+    return (_completed(grouped, rel, k)[0] > 0).astype(np.float64)
