@@ -118,7 +118,7 @@ class Predictions(_Lists):
         cls, names: Sequence[str], lists: Sequence[Sequence[tuple[Any, ...]]], no_answer: Sequence[float] | None = None
     ) -> "Predictions":
         """The answers (text, document, start, end, score) to each question, best first; see the class for what is unknown."""
-        order = order_ids(names).tolist()
+        order: list[int] = order_ids(names).tolist()
         offsets, (texts, documents, starts, ends, scores) = flat([lists[row] for row in order], 5)
         return cls(
             ids=tuple(names[row] for row in order),
@@ -292,7 +292,7 @@ def _taken(column: Any, rows: Ints) -> Any:
     return tuple(column[row] for row in rows.tolist()) if isinstance(column, tuple) else None if column is None else column[rows]
 
 
-def _coded(names: Sequence[str | None], number: Mapping[str | None, int]) -> Ints:
+def _coded(names: Sequence[str | None], number: Mapping[Any, int]) -> Ints:
     if len(number) < 2:
         return np.zeros(len(names), dtype=np.int64)
     return np.fromiter(map(number.__getitem__, names), dtype=np.int64, count=len(names))

@@ -118,7 +118,8 @@ class AnswerTables:
         for reader in (self.reader, self.isolated):
             if reader is not None and self.judge is not None:
                 rows = self._answer_rows(reader, self.judge)
-                query, item, *numbers, state, detail = map(list, zip(*rows, strict=True) if rows else [()] * 7)
+                columns: list[list[Any]] = [list(column) for column in zip(*rows, strict=True)] or [[] for _ in range(7)]
+                query, item, *numbers, state, detail = columns
                 ranks, scores, grades = (np.array(column, dtype=np.float64) for column in numbers)
                 parts.append((reader.name, Details(query, item, ranks, scores, grades, state), detail))
         return detail_columns(parts)

@@ -171,7 +171,7 @@ class GridCells:
         answers: Row | None = None
         for each in cells:
             point: GridPoint = each.work
-            inputs: Row = dict.fromkeys(_FILES) | point.files
+            inputs: Row = {name: point.files.get(name) for name in _FILES}
             try:
                 if point.cell.call:
                     answers = answers or self._answers(point)

@@ -165,7 +165,7 @@ def _thresholds(searched: ThresholdSearch, factor: float, terminal: Terminal) ->
     for each in searched.searches:
         area = None if each.curve is None else factor * each.curve.average_precision
         row = {"measure": each.measure.label, "now": factor * each.now, "best": factor * each.best.value}
-        if row["best"] > row["now"]:
+        if factor * each.best.value > factor * each.now:
             gained.append(row | {"threshold": each.best.threshold, "AP": area})
     if not gained:
         same = len(set(searched.numbers.tolist())) == 1

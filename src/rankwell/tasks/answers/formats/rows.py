@@ -287,7 +287,7 @@ class RetrievedRows(EntryRows):
             self.said.append(f"{what}; the order of the list is taken")
         if climbing or any(map(math.isnan, chain.from_iterable(scores))):
             scores = [[-float(rank) for rank in range(1, len(each) + 1)] for each in scores]
-        rows = [
+        rows: list[tuple[Any, ...]] = [
             (name, item, score)
             for names, listed, numbers in zip(targets, self.lists, scores, strict=True)
             for name in names

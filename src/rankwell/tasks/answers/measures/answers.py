@@ -139,8 +139,8 @@ def _of_pairs(holds: Callable[[str, str], bool]) -> "Compare":
     """Compares pair by pair. holds: (given, right) -> whether the one holds the other."""
 
     def _compare(texts: Sequence[str], given: Ints, right: Ints) -> Floats:
-        pairs = zip(given.tolist(), right.tolist(), strict=True)
-        return np.array([holds(texts[one], texts[other]) for one, other in pairs], dtype=np.float64)
+        codes: list[list[int]] = [given.tolist(), right.tolist()]
+        return np.array([holds(texts[one], texts[other]) for one, other in zip(*codes, strict=True)], dtype=np.float64)
 
     return _compare
 
@@ -186,7 +186,7 @@ def _finish(
     if retrieval != "ignored" and view.retrieved is None:
         raise BadUsage("this measure asks whether a relevant document was retrieved; give the retriever's run (--retrieved).")
     counted = {"all": np.ones_like(view.missing), "impossible": view.impossible, "answerable": ~view.impossible}[population]
-    counted = counted & view.retrieved if retrieval == "only" else counted
+    counted = counted & view.retrieved if retrieval == "only" and view.retrieved is not None else counted
     if no_answer == "refuse" and (counted & view.impossible).any():
         query = view.queries[int(np.flatnonzero(counted & view.impossible)[0])]
         what = f"question {query!r} has no right answer, which this convention has no rule for"
