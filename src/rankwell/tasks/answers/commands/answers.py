@@ -164,8 +164,9 @@ def _thresholds(searched: ThresholdSearch, factor: float, terminal: Terminal) ->
     gained: list[dict[str, Any]] = []
     for each in searched.searches:
         area = None if each.curve is None else factor * each.curve.average_precision
-        row = {"measure": each.measure.label, "now": factor * each.now, "best": factor * each.best.value}
-        if factor * each.best.value > factor * each.now:
+        now, best = factor * each.now, factor * each.best.value
+        if best > now:
+            row = {"measure": each.measure.label, "now": now, "best": best}
             gained.append(row | {"threshold": each.best.threshold, "AP": area})
     if not gained:
         same = len(set(searched.numbers.tolist())) == 1
