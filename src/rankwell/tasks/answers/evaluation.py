@@ -13,7 +13,6 @@ from rankwell.conventions import LabelledMeasure
 from rankwell.core.options import takes_options
 from rankwell.core.tables import Bools
 from rankwell.core.tables.columns import Repeats
-from rankwell.core.tables.ranking import Ranking
 from rankwell.errors import BadUsage, NothingToEvaluate
 from rankwell.evaluation.judged import JudgedRun
 from rankwell.evaluation.results import QUERIES_COUNTED, QUERIES_MISSING, QUERIES_UNKNOWN, Results, ResultsBuilder

@@ -49,7 +49,7 @@ class AnswerPlan:
         if "answers" not in self.convention.tasks:
             known = ", ".join(each for each in CONVENTIONS if "answers" in CONVENTIONS[each].tasks)
             raise BadUsage(f"the convention {self.convention.name} does not judge answers to questions; there are {known}.")
-        return self.convention.rules_of("answers", AnswerConvention(()))
+        return self.convention.rules_of("answers", AnswerConvention())
 
     @property
     def k(self) -> int:
