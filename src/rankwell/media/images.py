@@ -5,9 +5,9 @@ import io
 import os
 import threading
 import warnings
-from collections import OrderedDict
 from collections.abc import Iterable, Mapping
 from contextlib import contextmanager
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -306,20 +306,14 @@ class Thumbnails:
     """
 
     def __init__(self, files: Mapping[str, Path], *, longest: int = 480, keep: int = 64) -> None:
-        self._files, self._longest, self._keep = files, longest, keep
-        self._kept: OrderedDict[str, Thumbnail] = OrderedDict()
+        self._files, self._longest, self._kept = files, longest, lru_cache(keep)(self._read)
         self.problems: dict[str, str] = {}
 
     def __contains__(self, name: str) -> bool:
         return name in self._files
 
     def __getitem__(self, name: str) -> Thumbnail:
-        if name not in self._kept:
-            self._kept[name] = self._read(name)
-            if len(self._kept) > self._keep:
-                self._kept.popitem(last=False)
-        self._kept.move_to_end(name)
-        return self._kept[name]
+        return self._kept(name)
 
     def _read(self, name: str) -> Thumbnail:
         if name not in self._files:
