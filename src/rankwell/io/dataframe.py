@@ -22,10 +22,7 @@ def read_run(frame: Any, request: Request) -> Ranking:
     table, columns = _columns(frame, "run", request)
     queries, items, numbers = _ids(table, columns.owner), _ids(table, columns.item), _numbers(table, columns.value)
     scores = (-numbers if columns.by_rank else numbers).tolist()
-    return Ranking.from_rows(
-        *unique_rows(queries, items, scores, request.duplicates, request.warnings and request.warnings.duplicated),
-        repeated=request.duplicates == "keep",
-    )
+    return request.ranking(queries, items, scores)
 
 
 @file_format("python dataframe", "judgments", accepts=_is_frame)

@@ -7,7 +7,7 @@ from typing import Any, Literal, NamedTuple, TypeVar, get_args
 
 from rankwell.core.registry import Catalogue, suggest
 from rankwell.core.tables import Judgments, TieRule, sort_ids, tie_rule
-from rankwell.core.tables.columns import Duplicates, Holds, Repeats
+from rankwell.core.tables.columns import Duplicates, Holds, Repeats, unique_rows
 from rankwell.core.tables.ranking import Hits, Ranking, hits_of_ranking
 from rankwell.errors import BadInput, BadUsage, UnknownName
 from rankwell.io.reader.lines import Progress, ReadOptions
@@ -52,6 +52,15 @@ class Request:
     def options(self) -> ReadOptions:
         """The options of the readers of runs."""
         return ReadOptions(self.ties, self.single_precision, self.keep, self.comments)
+
+    def ranking(self, queries: Sequence[str], items: Sequence[str], scores: Sequence[float], **others: Any) -> Ranking:
+        """The ranking of rows, of repeated items those that the options keep. Raises DuplicateItem as `Ranking.from_rows`."""
+        unique = unique_rows(queries, items, scores, self.duplicates, self.warnings and self.warnings.duplicated)
+        return Ranking.from_rows(*unique, repeated=self.duplicates == "keep", **others)
+
+    def hits(self, ranking: Ranking, judgments: Judgments) -> Hits:
+        """The hits of a ranking under these options."""
+        return hits_of_ranking(ranking, judgments, ties=self.ties, single_precision=self.single_precision, keep=self.keep)
 
 
 class Format(NamedTuple):
@@ -207,16 +216,12 @@ def find_hits(
         raise BadUsage("hits are found in judgments with one row per query and item; take `judgments.flat`.")
     request = Request(tie_rule(ties), single_precision, keep, comments, _duplicates(duplicates), progress=progress)
     if isinstance(place, Ranking):
-        return FoundHits(_join(place, judgments, request), "table")
+        return FoundHits(request.hits(place, judgments), "table")
     thing, entry, request = _identify(place, "run", format, request)
     with naming(thing.name if isinstance(thing, Source) else ""):
         if entry.find_hits is not None and duplicates == "error":
             return FoundHits(entry.find_hits(thing, judgments, request), entry.name, tuple(request.notes))
-        return FoundHits(_join(entry.read(thing, request), judgments, request), entry.name, tuple(request.notes))
-
-
-def _join(ranking: Ranking, judgments: Judgments, request: Request) -> Hits:
-    return hits_of_ranking(ranking, judgments, ties=request.ties, single_precision=request.single_precision, keep=request.keep)
+        return FoundHits(request.hits(entry.read(thing, request), judgments), entry.name, tuple(request.notes))
 
 
 def find_judgments(

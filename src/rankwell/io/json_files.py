@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from rankwell.core.tables import Judgments
-from rankwell.core.tables.columns import Repeats, unique_rows
+from rankwell.core.tables.columns import Repeats
 from rankwell.core.tables.ranking import Hits, Ranking
 from rankwell.errors import BadInput, BadLine, BadScore, DuplicateItem, UnknownName
 from rankwell.io.files import FORMATS, Request, file_format
@@ -205,10 +205,7 @@ def read_predictions(source: Source, request: Request) -> Ranking:
             raise BadLine(f"{source.name}:{number}: 'results' is {str(results)[:40]!r}; expected a list of corpus_id and score.")
         rows.extend((query, *_result(source, number, each)) for each in results)
     owners, items, scores = [row[0] for row in rows], [row[1] for row in rows], [row[2] for row in rows]
-    owners, items, scores = unique_rows(
-        owners, items, scores, request.duplicates, request.warnings and request.warnings.duplicated
-    )
-    return Ranking.from_rows(owners, items, scores, all_queries=queries, repeated=request.duplicates == "keep")
+    return request.ranking(owners, items, scores, all_queries=queries)
 
 
 def _entries(source: Source) -> Iterator[tuple[int, dict[str, Any]]]:

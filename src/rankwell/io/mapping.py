@@ -10,7 +10,7 @@ import numpy as np
 
 from rankwell.core.kernels import native
 from rankwell.core.tables import Bools, Ints, Judgments, RankCounts, TieRule, sort_ids
-from rankwell.core.tables.ranking import Hits, Ranking, arrange, hits_of_ranking, places_in_ties
+from rankwell.core.tables.ranking import Hits, Ranking, arrange, places_in_ties
 from rankwell.core.views.aspects import GroupRankings, IntentRankings
 from rankwell.core.views.judged import JudgedRankings
 from rankwell.core.views.preferences import PreferenceRankings, Preferences
@@ -203,20 +203,13 @@ def _is_finite(score: object) -> bool:
         return False
 
 
-def _is_mapping(thing: Any) -> bool:
-    return isinstance(thing, Mapping)
-
-
 def _requested_hits(run: Any, judgments: Judgments, request: Request) -> Hits:
     if request.keep:
-        ranking = read_ranking(run, request)
-        return hits_of_ranking(
-            ranking, judgments, ties=request.ties, single_precision=request.single_precision, keep=request.keep
-        )
+        return request.hits(read_ranking(run, request), judgments)
     return find_hits(with_text_ids(run), judgments, ties=request.ties, single_precision=request.single_precision)
 
 
-@file_format("python mapping", "run", accepts=_is_mapping, find_hits=_requested_hits)
+@file_format("python mapping", "run", accepts=lambda thing: isinstance(thing, Mapping), find_hits=_requested_hits)
 def read_ranking(run: Any, request: Request) -> Ranking:  # noqa: ARG001 - a mapping has no options
     """The ranking in a mapping query -> item -> score."""
     clean = with_text_ids(run)
@@ -224,7 +217,7 @@ def read_ranking(run: Any, request: Request) -> Ranking:  # noqa: ARG001 - a map
     return Ranking.from_dict(clean)
 
 
-@file_format("python mapping", "judgments", accepts=_is_mapping)
+@file_format("python mapping", "judgments", accepts=lambda thing: isinstance(thing, Mapping))
 def read_judgments(judgments: Any, request: Request) -> Judgments:
     """The judgments in a mapping query -> item -> grade."""
     if request.aspects != "none":

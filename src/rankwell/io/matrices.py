@@ -168,7 +168,10 @@ def _array(thing: Any) -> NDArray[Any]:
     """The thing as an array, without a copy where it can be. Raises BadInput for ragged lists and for what is not numbers."""
     if isinstance(thing, (list, tuple)):
         thing = list[Any](thing)
-        _refuse_ragged(thing)
+        lengths = [len(row) if hasattr(row, "__len__") else -1 for row in thing]
+        odd = next((row for row, length in enumerate(lengths) if length != lengths[0]), None)
+        if odd is not None:
+            raise BadInput(f"row {odd} has {lengths[odd]} numbers, row 0 has {lengths[0]}; vectors have one length.")
     if hasattr(thing, "detach"):
         thing = thing.detach().cpu()
         if str(thing.dtype) == "torch.bfloat16":
@@ -180,13 +183,6 @@ def _array(thing: Any) -> NDArray[Any]:
     except (TypeError, ValueError, RuntimeError, BufferError) as error:
         raise BadInput(f"the {type(thing).__name__} is not an array of numbers ({str(error).splitlines()[0]}).") from error
     return found
-
-
-def _refuse_ragged(rows: Sequence[Any]) -> None:
-    lengths = [len(row) if hasattr(row, "__len__") else -1 for row in rows]
-    for row, length in enumerate(lengths):
-        if length != lengths[0]:
-            raise BadInput(f"row {row} has {length} numbers, row 0 has {lengths[0]}; vectors have one length.")
 
 
 def _of_array(thing: Any) -> Scores:

@@ -1,10 +1,8 @@
 """MS MARCO: runs as `query item rank`, texts as `id text`, both between tabs and without a header; its qrels are TREC's."""
 
 import re
-from typing import Any
 
 from rankwell.core.tables import Judgments
-from rankwell.core.tables.columns import unique_rows
 from rankwell.core.tables.ranking import Hits, Ranking
 from rankwell.errors import BadInput, BadLine, DuplicateItem
 from rankwell.io.files import Request, Texts, file_format
@@ -66,9 +64,7 @@ def read_run(source: Source, request: Request) -> Ranking:
             queries.append(pair[0])
             items.append(pair[1])
             scores.append(-float(fields[2]))
-    twice: Any = request.warnings and request.warnings.duplicated
-    repeated = request.duplicates == "keep"
-    return Ranking.from_rows(*unique_rows(queries, items, scores, request.duplicates, twice), repeated=repeated)
+    return request.ranking(queries, items, scores)
 
 
 @file_format("msmarco", "texts", sniff=_sniff_texts)

@@ -80,10 +80,8 @@ def read_run(source: Source, request: Request | None = None) -> Ranking:
     rows = read_rows(source, request.options, progress=request.progress)
     if request.warnings is not None:
         request.warnings.contradicting.update(_contradicting(rows))
-    duplicated = None if request.warnings is None else request.warnings.duplicated
-    unique = unique_rows(rows.queries, rows.items, rows.scores.tolist(), request.duplicates, duplicated)
     try:
-        return Ranking.from_rows(*unique, repeated=request.duplicates == "keep")
+        return request.ranking(rows.queries, rows.items, rows.scores.tolist())
     except DuplicateItem as error:
         pairs = zip(zip(rows.queries, rows.items, strict=True), rows.lines.tolist(), strict=True)
         raise _duplicate(source.name, "lists", pairs) from error

@@ -9,7 +9,7 @@ import numpy as np
 from rankwell.core.kernels import native
 from rankwell.core.tables import Judgments
 from rankwell.core.tables.columns import Holds, Repeats, quoted, sql_text
-from rankwell.core.tables.ranking import Hits, Ranking, hits_of_ranking
+from rankwell.core.tables.ranking import Hits, Ranking
 from rankwell.errors import BadInput, DuplicateItem
 from rankwell.io import reader
 from rankwell.io.column_tables.numeric import (
@@ -38,8 +38,7 @@ def find_hits(source: Source, judgments: Judgments, request: Request, *, dialect
         if (found := _hits_of_stream(table, ordered, judgments, request)) is not None:
             return found
         _refuse_duplicates(table, judgments)
-        ranking = _ranking_of(table, repeated=True)
-    return hits_of_ranking(ranking, judgments, ties=request.ties, single_precision=request.single_precision, keep=request.keep)
+        return request.hits(_ranking_of(table, repeated=True), judgments)
 
 
 def _hits_of_stream(table: ColumnTable, sql: str, judgments: Judgments, request: Request) -> Hits | None:
