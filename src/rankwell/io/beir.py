@@ -11,11 +11,9 @@ _HEADER = b"query-id\tcorpus-id\tscore\n"
 
 
 def _sniff_judgments(head: Head) -> float:
-    return 0.99 if head.fields and head.lines[0] + b"\n" == _HEADER and _whole(head) else 0.0
-
-
-def _whole(head: Head) -> bool:
-    return all(re.fullmatch(rb"-?\d+", line.rpartition(b"\t")[2].strip()) for line in head.lines[1:20])
+    if not head.fields or head.lines[0] + b"\n" != _HEADER:
+        return 0.0
+    return 0.99 * all(re.fullmatch(rb"-?\d+", line.rpartition(b"\t")[2].strip()) for line in head.lines[1:20])
 
 
 def _sniff_texts(head: Head) -> float:

@@ -34,17 +34,11 @@ def read_numbers(place: Place, *, column: str = "") -> Floats:
         raise BadInput(f"{head.name}:1: {head.seen}; expected {expected}.")
     with naming(source.name):
         found = likely[0].read(source, Request(part=column))
-        _refuse_non_finite(found)
+        wrong = np.flatnonzero(~np.isfinite(found))
+        if len(wrong):
+            what = f"row {wrong[0]} (from 0) is {found[wrong[0]]}; expected finite numbers"
+            raise BadScore(f"{what}. Correct it, or drop the pair on both sides.")
     return found
-
-
-def _refuse_non_finite(found: Floats) -> None:
-    wrong = np.flatnonzero(~np.isfinite(found))
-    if len(wrong):
-        row = int(wrong[0])
-        raise BadScore(
-            f"row {row} (from 0) is {found[row]}; expected finite numbers. Correct it, or drop the pair on both sides."
-        )
 
 
 @file_format("npy", "numbers", sniff=lambda head: 0.49 * head.raw.startswith(_MAGIC))

@@ -230,11 +230,11 @@ def read_judgments(judgments: Any, request: Request) -> Judgments:
     return Judgments.from_dict(clean)
 
 
-def _is_texts(thing: Any) -> bool:
-    return isinstance(thing, Mapping) and all(isinstance(text, str) for text in thing.values())
-
-
-@file_format("python mapping", "texts", accepts=_is_texts)
+@file_format(
+    "python mapping",
+    "texts",
+    accepts=lambda thing: isinstance(thing, Mapping) and all(isinstance(text, str) for text in thing.values()),
+)
 def read_texts(texts: Any, request: Request) -> Texts:  # noqa: ARG001 - a mapping has no options
     """The texts in a mapping id -> text."""
     return Texts({_text_id(name): text for name, text in texts.items()}, {_text_id(name): {} for name in texts})

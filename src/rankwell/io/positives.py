@@ -49,7 +49,9 @@ def read_positives(place: Any, sides: Sides) -> Positives:
     Raises BadInput that names the row and the item that is not there, and where the numbers do not fit; DuplicateItem.
     """
     if isinstance(place, Positives):
-        return _fitting(place, sides)
+        if (place.n_queries, place.n_items) != (len(sides.queries), len(sides.items)):
+            raise BadInput(f"positives of {place.n_queries} queries and {place.n_items} items for scores of {sides.shape}.")
+        return place
     if isinstance(place, (str, Path)) and not str(place):
         raise BadUsage("positives are named by an empty text; name a file, or leave the option out for the diagonal.")
     if isinstance(place, (str, Path)) and str(place) != "diagonal":
@@ -258,9 +260,3 @@ class _SideNames:
             what = f"{where}: the {self._role} {value!r} is not a {self._what} of the scores"
             raise BadInput(f"{what}, which has {n} of them, 0 to {n - 1}{hint}.")
         return int(text)
-
-
-def _fitting(table: Positives, sides: Sides) -> Positives:
-    if (table.n_queries, table.n_items) != (len(sides.queries), len(sides.items)):
-        raise BadInput(f"positives of {table.n_queries} queries and {table.n_items} items for scores of {sides.shape}.")
-    return table

@@ -64,16 +64,13 @@ def read_npz(source: Source, request: Request) -> Embeddings:
         with zipfile.ZipFile(path) as archive:
             members = {name.removesuffix(".npy"): name for name in archive.namelist() if name.endswith(".npy")}
             if not members:
-                what = "a PyTorch checkpoint, which is pickled and never opened" if _is_checkpoint(archive) else "a zip archive"
+                pickled = any(name.endswith("data.pkl") for name in archive.namelist())
+                what = "a PyTorch checkpoint, which is pickled and never opened" if pickled else "a zip archive"
                 raise BadInput(f"{what}; save the vectors with numpy.save or as safetensors.")
             shapes = {name: _peek(archive, member) for name, member in members.items()}
             return _named(shapes, lambda name: _load(archive, members[name]), source, request, ids=("ids", "id", "keys", "names"))
     except (zipfile.BadZipFile, zlib.error, EOFError, OSError) as error:
         raise BadInput(f"the .npz archive is damaged or ends early ({error}); write it again.") from error
-
-
-def _is_checkpoint(archive: Any) -> bool:
-    return any(name.endswith("data.pkl") for name in archive.namelist())
 
 
 def _peek(archive: Any, member: str) -> tuple[int, ...]:

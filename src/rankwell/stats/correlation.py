@@ -77,7 +77,13 @@ def kendall(first: Floats, second: Floats, *, counts: Concordance | None = None)
         return None
     counts = counts or concordance(first, second)
     untied = counts.concordant + counts.discordant == len(first) * (len(first) - 1) // 2
-    return Correlation(_tau_b(counts), _exact_p(first, second) if untied and len(first) < _EXACT_BELOW else _normal_p(counts))
+    if not untied or len(first) >= _EXACT_BELOW:
+        return Correlation(_tau_b(counts), _normal_p(counts))
+    # Loaded on first use: it takes a second.
+    from scipy.stats import kendalltau
+
+    found: Any = kendalltau(first, second, method="exact")
+    return Correlation(_tau_b(counts), float(found.pvalue))
 
 
 def kendall_tau(first: Floats, second: Floats) -> float | None:
@@ -167,14 +173,6 @@ def _tau_b(counts: Concordance) -> float:
     first, second = (n * n - int(ties.sum()) for ties in (counts.first_ties, counts.second_ties))
     value = 2 * (counts.concordant - counts.discordant) / math.sqrt(first) / math.sqrt(second)
     return min(max(value, -1.0), 1.0)
-
-
-def _exact_p(first: Floats, second: Floats) -> float:
-    # Loaded on first use: it takes a second.
-    from scipy.stats import kendalltau
-
-    found: Any = kendalltau(first, second, method="exact")
-    return float(found.pvalue)
 
 
 def _normal_p(counts: Concordance) -> float:

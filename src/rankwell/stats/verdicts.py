@@ -102,7 +102,9 @@ def _clause(found: MeasuredDifference, family: Family) -> str:
     sure = ", ".join(part for part in evidence if part)
     if found.better == "neither":
         word = "differ" if found.decisive else "do not differ decisively"
-        return f"{found.run} and {found.against} {word}: by {_signed(found)}, {sure}"
+        return (
+            f"{found.run} and {found.against} {word}: by {_figure(found.difference or 0.0, found.unit)} {found.measure}, {sure}"
+        )
     if found.decisive and found.ahead is not None:
         return f"{found.run} is {'better' if found.ahead else 'worse'} than {found.against} by {size}, {sure}"
     where = {True: "ahead", False: "behind", None: "level"}[found.ahead]
@@ -152,10 +154,6 @@ def _named(names: Sequence[str]) -> str:
 def _amount(found: MeasuredDifference) -> str:
     unit = {"percent": " points of", "rank": " ranks by", "count": " by"}.get(found.unit, "")
     return f"{_figure(abs(found.difference or 0.0), found.unit)}{unit} {found.measure}"
-
-
-def _signed(found: MeasuredDifference) -> str:
-    return f"{_figure(found.difference or 0.0, found.unit)} {found.measure}"
 
 
 def _figure(value: float, unit: str) -> str:
