@@ -34,9 +34,7 @@ def details_of(judgments: Judgments, hits: Hits, view: JudgedRankings) -> Detail
             judgments.query_of_row.tolist(), judgments.items, judgments.grades.tolist(), junk.tolist(), strict=True
         )
     }
-    rows: dict[tuple[int, str], tuple[float, float]] = {}
-    if hits.top is not None:
-        rows |= _first_items(judgments, hits.top, judged)
+    rows = {} if hits.top is None else _first_items(judgments, hits.top, judged)
     columns = (view.query_of_row.tolist(), view.items.tolist(), view.ranks.tolist(), view.scores.tolist())
     # Of an item that appears twice in a list the first place counts.
     for query, row, rank, score in reversed(list(zip(*columns, strict=True))):

@@ -2,7 +2,7 @@
 
 import heapq
 import itertools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
@@ -213,12 +213,9 @@ def ideal(judgments: Judgments, retrieved: Ints) -> JudgedRankings:
     The ceiling of a measure is its value on this view. Where queries share a ranking it is lower: see `ideal_if_shared`.
     Raises BadInput for numbers of items that are negative or not one per query.
     """
-    flat = judgments.flat
-    _check(flat, retrieved)
-    real = _real(flat)
-    owner = flat.query_of_row[real]
+    flat, real, owner, counts = _real_rows(judgments, retrieved)
     order = np.lexsort((-flat.grades[real], owner))
-    place = position_in_segment(offsets_of(_per_query(owner, flat)))
+    place = position_in_segment(offsets_of(counts))
     kept = place < retrieved[owner]
     return _view(flat, real[order][kept], place[kept], retrieved)
 
@@ -230,11 +227,7 @@ def constant(judgments: Judgments, candidates: Ints) -> JudgedRankings:
     mean nothing: the judged items stand first.
     candidates: (queries,). Raises BadInput for a query with fewer candidates than judged items, naming it.
     """
-    flat = judgments.flat
-    _check(flat, candidates)
-    real = _real(flat)
-    owner = flat.query_of_row[real]
-    counts = _per_query(owner, flat)
+    flat, real, owner, counts = _real_rows(judgments, candidates)
     short = np.flatnonzero(counts > candidates)
     if short.size:
         query = int(short[0])
@@ -257,12 +250,10 @@ def ideal_if_shared(judgments: Judgments, groups: Sequence[int] | Ints, retrieve
     Measures of all positives have no ceiling here: a query's first positive alone is placed early.
     Source: Nemhauser, Wolsey and Fisher 1978, An analysis of approximations for maximizing submodular set functions.
     """
-    flat = judgments.flat
-    _check(flat, retrieved)
+    flat, real, _, _ = _real_rows(judgments, retrieved)
     numbers = np.asarray(groups, dtype=np.int64)
     if numbers.shape != (len(flat.queries),):
         raise BadInput(f"the groups have the shape {numbers.shape}; expected one number per query, ({len(flat.queries)},).")
-    real = _real(flat)
     wanted = real[flat.grades[real] >= max(rel, 0)]
     owners = flat.query_of_row[wanted]
     place = np.zeros(len(wanted), dtype=np.int64)
@@ -271,19 +262,19 @@ def ideal_if_shared(judgments: Judgments, groups: Sequence[int] | Ints, retrieve
     bounds: list[int] = [0, *cuts.tolist(), len(by_group)]
     for start, stop in pairwise(bounds):
         rows = by_group[start:stop]
-        items = [flat.items[row] for row in _listed(wanted[rows])]
-        places = _greedy(_listed(owners[rows]), items)
+        items = [flat.items[row] for row in map(int, wanted[rows])]
+        places = _greedy(map(int, owners[rows]), items)
         place[rows] = [places[item] for item in items]
     kept = place < retrieved[owners]
     return _view(flat, wanted[kept], place[kept], retrieved)
 
 
-def _greedy(queries: list[int], items: list[str]) -> dict[str, int]:
+def _greedy(queries: Iterable[int], items: list[str]) -> dict[str, int]:
     """The place, from 0, of each item in the list that serves most queries first."""
     served: dict[str, set[int]] = {}
     for query, item in zip(queries, items, strict=True):
         served.setdefault(item, set()).add(query)
-    waiting, places = set(queries), dict[str, int]()
+    waiting, places = set[int]().union(*served.values()), dict[str, int]()
     heap = [(-len(those), -len(those), encode_id(item), item) for item, those in served.items()]
     heapq.heapify(heap)
     while heap:
@@ -298,35 +289,28 @@ def _greedy(queries: list[int], items: list[str]) -> dict[str, int]:
     return places
 
 
-def _listed(numbers: Ints) -> list[int]:
-    return numbers.tolist()
+def _real_rows(judgments: Judgments, numbers: Ints) -> tuple[Judgments, Ints, Ints, Ints]:
+    """The judgments with one row per item, those rows that are not junk, the query of each, and how many each query has.
 
-
-def _real(judgments: Judgments) -> Ints:
-    """The rows that are not junk."""
-    junk: Bools = np.zeros(len(judgments.items), dtype=np.bool_) if judgments.junk is None else judgments.junk
-    return np.flatnonzero(~junk)
-
-
-def _per_query(owner: Ints, judgments: Judgments) -> Ints:
-    return np.bincount(owner, minlength=len(judgments.queries)).astype(np.int64)
-
-
-def _check(judgments: Judgments, numbers: Ints) -> None:
-    if numbers.shape != (len(judgments.queries),):
-        found, wanted = numbers.shape, (len(judgments.queries),)
-        raise BadInput(f"the numbers of items have the shape {found}; expected one per query of the judgments, {wanted}.")
+    Raises BadInput for numbers of items that are negative or not one per query.
+    """
+    flat, n = judgments.flat, len(judgments.queries)
+    if numbers.shape != (n,):
+        raise BadInput(f"the numbers of items have the shape {numbers.shape}; expected one per query of the judgments, {(n,)}.")
     if (numbers < 0).any():
         query = int(np.flatnonzero(numbers < 0)[0])
         raise BadInput(f"query {judgments.queries[query]!r} has {int(numbers[query])} items; their number is from 0.")
+    real = np.arange(len(flat.items)) if flat.junk is None else np.flatnonzero(~flat.junk)
+    owner = flat.query_of_row[real]
+    return flat, real, owner, np.bincount(owner, minlength=n)
 
 
 def _view(
     judgments: Judgments, rows: Ints, above: Ints, retrieved: Ints, *, tied: Ints | None = None, before: Ints | None = None
 ) -> JudgedRankings:
     order = np.argsort(judgments.query_of_row[rows], kind="stable")
-    tied = np.ones(len(rows), dtype=np.int64) if tied is None else tied
-    before = np.zeros(len(rows), dtype=np.int64) if before is None else before
+    tied = np.ones_like(above) if tied is None else tied
+    before = np.zeros_like(above) if before is None else before
     owner, present = judgments.query_of_row[rows][order], np.ones(len(judgments.queries), dtype=np.bool_)
     counts = (-above[order].astype(np.float64), above[order], tied[order], before[order])
     return JudgedRankings.join(judgments, Hits(owner, rows[order], *counts, np.asarray(retrieved, dtype=np.int64), present))

@@ -3,9 +3,9 @@
 import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from math import isnan
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -162,20 +162,9 @@ DETAIL_DEPTH = 20
 """How many first items of each query the detail rows hold."""
 
 
-class Progress(NamedTuple):
-    """Reports progress under the name of one run."""
-
-    report: Callable[[str, int, int], None]
-    name: str
-
-    def __call__(self, done: int, total: int) -> None:
-        """Reports how much of a run is done."""
-        self.report(self.name, done, total)
-
-    @classmethod
-    def of(cls, report: Callable[[str, int, int], None] | None, name: str) -> "Progress | None":
-        """The reporter of a run, None without a listener."""
-        return None if report is None else cls(report, name)
+def progress_of(report: Callable[[str, int, int], None] | None, run: str) -> Callable[[int, int], None] | None:
+    """The progress of one run, reported under its name; None without a listener."""
+    return None if report is None else partial(report, run)
 
 
 def summary_of(measure: Measure, convention: Convention) -> Summary:

@@ -269,8 +269,8 @@ def _search_part(task: _Task, part: _QueryRange, k: int) -> Best | None:
     for rows, start, loaded, excluded in task.tiles(part, block, multiplier):
         reach = block.reach[rows]
         slack = space.slack(reach, loaded.reach.max())
-        cut = _rounded_down(np.maximum(shortlist.entry[rows] - slack, _LOWEST), space)
-        hits = multiplier.hits(rows, cut, _rounded_up(slack, space), k, excluded)
+        cut = _rounded(np.maximum(shortlist.entry[rows] - slack, _LOWEST), space, -np.inf)
+        hits = multiplier.hits(rows, cut, _rounded(slack, space, np.inf), k, excluded)
         offered = hits.rows + rows.start
         bound = space.slack(reach[hits.rows], loaded.reach[hits.columns])
         shortlist.offer(offered, hits.columns + start, hits.products.astype(np.float64), bound)
@@ -298,9 +298,8 @@ def _rank_part(task: _Task, part: _QueryRange, wanted: Ints) -> RankCounts | Non
     multiplier, scored = task.open(block), 0
     for rows, start, loaded, excluded in task.tiles(part, block, multiplier):
         slack = space.slack(block.reach[rows], loaded.reach.max())[:, None]
-        counted = multiplier.counts(
-            rows, _rounded_down(place[rows] - slack, space), _rounded_up(place[rows] + slack, space), excluded
-        )
+        low, high = _rounded(place[rows] - slack, space, -np.inf), _rounded(place[rows] + slack, space, np.inf)
+        counted = multiplier.counts(rows, low, high, excluded)
         scored += len(counted.rows)
         if scored > 4 * _PATIENCE * (len(row) + 1000) and not space.double:
             return None
@@ -325,14 +324,10 @@ def _blas_threads(number: int) -> AbstractContextManager[Any]:
     return threadpool_limits(number, user_api="blas")
 
 
-def _rounded_down(values: Floats, space: Space) -> Reals:
+def _rounded(values: Floats, space: Space, towards: float) -> Reals:
+    """The values in the type of products, moved towards an infinity, so that rounding leaves none on the wrong side."""
     with np.errstate(all="ignore"):  # a place beyond float32 is of a vector that is about to be refused
-        return np.nextafter(values.astype(space.dtype), space.dtype.type(-np.inf))
-
-
-def _rounded_up(values: Floats, space: Space) -> Reals:
-    with np.errstate(all="ignore"):
-        return np.nextafter(values.astype(space.dtype), space.dtype.type(np.inf))
+        return np.nextafter(values.astype(space.dtype), space.dtype.type(towards))
 
 
 def optional(module: str, package: str, extra: str) -> Any:

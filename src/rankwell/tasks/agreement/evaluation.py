@@ -18,7 +18,7 @@ from rankwell.core.views.judged import JudgedRankings
 from rankwell.core.views.ranking_pairs import RankingPairs, chance_level
 from rankwell.errors import BadUsage, NothingToEvaluate
 from rankwell.evaluation.details import Details, detail_columns
-from rankwell.evaluation.results import Progress, Results, ResultsBuilder
+from rankwell.evaluation.results import Results, ResultsBuilder, progress_of
 from rankwell.io import files as io
 from rankwell.io.mapping import ranking_pairs
 from rankwell.neighbours import TopK
@@ -83,11 +83,11 @@ def agree(
     # A source that prints no margin need not wait for one.
     cut = cuts_gold(rules)
     depth = max([max(ks), *(each.gold_depth for each in plans)]) + (0 if cut and quick else _MARGIN_DEPTH)
-    lists = ReferenceLists(sample, models[0], max(ks), depth, Progress.of(progress, models[0].name))
+    lists = ReferenceLists(sample, models[0], max(ks), depth, progress_of(progress, models[0].name))
     evaluation = _AgreementEvaluation(options, ks, rules, lists, plans)
     whole = options.measures is None and not cut
     for each in [*models[1:], *([models[0].in_half_precision()] if options.ceiling else [])]:
-        evaluation.add(each, whole=whole, progress=Progress.of(progress, each.name))
+        evaluation.add(each, whole=whole, progress=progress_of(progress, each.name))
     if not (cut and quick):
         evaluation.add_reference(rows=whole)
     if options.labels is not None:

@@ -21,8 +21,8 @@ from rankwell.evaluation.results import (
     QUERIES_WITHOUT_RELEVANT,
     Results,
     ResultsBuilder,
+    progress_of,
 )
-from rankwell.evaluation.results import Progress as RunProgress
 from rankwell.measures.first_rank import reads_best_only
 from rankwell.stats import MIN_QUERIES, SummaryRow, check_intervals, percentile_interval, resampled_sums
 from rankwell.tasks.captions.conventions import CaptionConvention
@@ -171,7 +171,7 @@ class _CaptionEvaluation:
             direction,
             inputs.copies(name),
             best=not details and all(reads_best_only(each.measure) for each in measures),
-            progress=RunProgress.of(progress, f"{name} {direction.name}"),
+            progress=progress_of(progress, f"{name} {direction.name}"),
         )
         counted = run.counted(self.no_relevant)
         word = builder.convention.name

@@ -12,7 +12,7 @@ from rankwell.core.tables.matrices import Embeddings, Scores
 from rankwell.encoders import ImageSettings, load_image_encoder
 from rankwell.encoders.runs import Failure, encode_images
 from rankwell.errors import BadInput, BadUsage
-from rankwell.evaluation.results import Progress as RunProgress
+from rankwell.evaluation.results import progress_of
 from rankwell.tasks.instances.images import Images
 from rankwell.tasks.instances.local_features import LocalFeatures, PairMatches
 from rankwell.tasks.instances.options import ENCODER_SETTINGS, ImageSystemOptions
@@ -71,7 +71,7 @@ def by_encoder(
     start = time.perf_counter()
     images, paths = _with_files(images, "an encoder")
     model = load_image_encoder(encoder, settings or ImageSettings())
-    encoded = encode_images(images.ids, paths, model, cache=cache, progress=RunProgress.of(progress, "encoding"))
+    encoded = encode_images(images.ids, paths, model, cache=cache, progress=progress_of(progress, "encoding"))
     return ComputedRun(
         run=run or _encoder_name(encoder),
         vectors=encoded.embeddings,

@@ -25,8 +25,8 @@ from rankwell.evaluation.results import (
     QUERIES_WITHOUT_RELEVANT,
     Results,
     ResultsBuilder,
+    progress_of,
 )
-from rankwell.evaluation.results import Progress as RunProgress
 from rankwell.io.positives import Sides, read_positives
 from rankwell.stats import check_intervals
 from rankwell.tasks.instances.formats import read_images
@@ -138,7 +138,7 @@ class _InstanceEvaluation:
     def add(self, name: str, runs: InstanceRuns, *, details: bool, progress: Progress | None) -> None:
         """Measures one run."""
         start = time.perf_counter()
-        run = InstanceRun.of(name, self.truth, runs.aligned(name, self.truth), self.own.ties, RunProgress.of(progress, name))
+        run = InstanceRun.of(name, self.truth, runs.aligned(name, self.truth), self.own.ties, progress_of(progress, name))
         counted = run.counted(self.own.no_relevant)
         if not counted.any() or run.without_relevant.all():
             raise NothingToEvaluate(f"{name}: none of the {len(counted)} queries has a right reference; name at least one.")

@@ -81,6 +81,9 @@ class ModelPairs(NamedTuple):
     similarity: Similarity | None
     scored: ScoredPairs
 
+    def __str__(self) -> str:
+        return self.run if self.similarity is None else f"{self.run} {self.similarity}"
+
 
 class PairInputs(NamedTuple):
     """The pairs of every model, the rules by which they were chosen, notes on them, and their files."""
@@ -169,7 +172,7 @@ def measure_pairs(compared: ModelPairs, options: PairOptions) -> MeasuredPairs:
             shown |= {"ci_low": low, "ci_high": high}
         rows.append(shown)
     line = fit_line(targets, similarities)
-    calibration = [] if line is None else [f"{_who(compared)}: calibrated by {line.slope:.4g} · similarity {line.intercept:+.4g}"]
+    calibration = [] if line is None else [f"{compared}: calibrated by {line.slope:.4g} · similarity {line.intercept:+.4g}"]
     return MeasuredPairs(rows, values, _notes(compared, rows, intervals, varied=varied), calibration)
 
 
@@ -182,13 +185,11 @@ def _correlations(
     targets: Floats, similarities: Floats, drawn: PairIntervals, intervals: Intervals
 ) -> Iterator[tuple[str, correlation.Correlation | None, tuple[float, float] | None]]:
     n = len(targets)
-    for name, found, bounds in (
-        ("Spearman", correlation.spearman(targets, similarities), drawn.spearman),
-        ("Pearson", correlation.pearson(targets, similarities), drawn.pearson),
-    ):
+    for function, bounds in ((correlation.spearman, drawn.spearman), (correlation.pearson, drawn.pearson)):
+        found = function(targets, similarities)
         if found and intervals == "t":
-            bounds = correlation.fisher_interval(found.value, n, ranks=name == "Spearman")
-        yield name, found, bounds
+            bounds = correlation.fisher_interval(found.value, n, ranks=function is correlation.spearman)
+        yield function.__name__.title(), found, bounds
     counts = correlation.concordance(targets, similarities)
     found = correlation.kendall(targets, similarities, counts=counts)
     yield "Kendall", found, correlation.kendall_interval(counts) if found and intervals != "none" else None
@@ -196,16 +197,15 @@ def _correlations(
 
 def _errors(compared: ModelPairs, convention: Words) -> list[Values]:
     """The errors of single pairs, before and after calibration; NaN where there is no line to calibrate by."""
-    run, _, scored = compared
+    run, scored = compared.run, compared.scored
     off = scored.similarities - scored.targets
     line = fit_line(scored.targets, scored.similarities)
     calibrated = np.full(len(off), np.nan) if line is None else np.abs(line.at(scored.similarities) - scored.targets)
-    names = tuple(scored.names)
-    made: list[Values] = []
-    for name, column in (("MAE", np.abs(off)), ("MSE", off * off), ("MAE(fit='affine')", calibrated)):
-        exact = _exact_name(name, compared.similarity)
-        made.append(Values(run, exact, _label(name, compared.similarity, convention), "score", "mean", names, column))
-    return made
+    names, similarity = tuple(scored.names), compared.similarity
+    return [
+        Values(run, _exact_name(name, similarity), _label(name, similarity, convention), "score", "mean", names, column)
+        for name, column in (("MAE", np.abs(off)), ("MSE", off * off), ("MAE(fit='affine')", calibrated))
+    ]
 
 
 def _exact_name(name: str, similarity: str | None) -> str:
@@ -217,14 +217,13 @@ def _exact_name(name: str, similarity: str | None) -> str:
 
 
 def _label(name: str, similarity: str | None, convention: Words) -> str:
-    if convention == "st" and similarity is not None and name in ("Spearman", "Pearson"):
-        return f"{name.lower()}_{similarity}"
-    return _exact_name(name, similarity)
+    is_own = convention == "st" and similarity is not None and name in ("Spearman", "Pearson")
+    return f"{name.lower()}_{similarity}" if is_own else _exact_name(name, similarity)
 
 
 def _notes(compared: ModelPairs, rows: Sequence[Mapping[str, Any]], intervals: Intervals, *, varied: bool) -> list[str]:
     """Notes on the null values among the rows."""
-    scored, who = compared.scored, _who(compared)
+    scored, who = compared.scored, str(compared)
     notes: list[str] = []
     for kind, column in (("targets", scored.targets), ("similarities", scored.similarities)):
         if correlation.is_constant(column):
@@ -239,10 +238,6 @@ def _notes(compared: ModelPairs, rows: Sequence[Mapping[str, Any]], intervals: I
     elif intervals == "t" and varied:
         notes.append(f"{who}: the error after calibration has a bootstrap interval only")
     return notes
-
-
-def _who(compared: ModelPairs) -> str:
-    return compared.run if compared.similarity is None else f"{compared.run} {compared.similarity}"
 
 
 def _largest(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:

@@ -20,10 +20,10 @@ from rankwell.evaluation.results import (
     QUERIES_TIED,
     QUERIES_UNKNOWN,
     QUERIES_WITHOUT_RELEVANT,
-    Progress,
     Results,
     ResultsBuilder,
     counted_queries,
+    progress_of,
     summary_of,
 )
 from rankwell.io import files as io
@@ -68,7 +68,7 @@ def evaluate(
             single_precision=rules.convention.single_precision,
             keep=evaluation.keep,
             duplicates=options.duplicates,
-            progress=Progress.of(progress, name),
+            progress=progress_of(progress, name),
         )
         evaluation.formats[name] = found.format
         evaluation.builder.notes += found.notes

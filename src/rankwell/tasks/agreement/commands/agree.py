@@ -7,7 +7,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from rankwell import report
 from rankwell.core.options import Option
@@ -59,7 +59,8 @@ def agree(
         raise BadUsage("name at least one candidate: rankwell agree --reference REF CANDIDATE...")
     options = replace(options, k=",".join(cuts)) if k_values else options
     result = agree_models(reference, models, options=options, details=output is not None, progress=progress)
-    notes = [_panel(result)]
+    columns = [name for name in result.panel.rows[0] if any(row[name] is not None for row in result.panel.rows)]
+    notes = [report.render_rows([{name: row[name] for name in columns} for row in result.panel.rows]).rstrip("\n")]
     notes += [*result.notes, *result.interval_notes] if format != "json" else result.panel.warnings
     text = render(result, format, per_query=per_query)
     if output is not None:
@@ -68,25 +69,17 @@ def agree(
     return Output(text=text, notes=tuple(notes))
 
 
-def _panel(result: Results) -> str:
-    rows = result.panel.rows
-    kept = [name for name in rows[0] if any(row[name] is not None for row in rows)]
-    return report.render_rows([{name: row[name] for name in kept} for row in rows]).rstrip("\n")
-
-
 def render(result: Results, format: report.Format, *, per_query: bool = False) -> str:  # noqa: A002
     """The result as text in one of the report's formats, the relative changes last."""
     rows = list(result.per_query()) if per_query else None
     notes = [*result.notes, *result.interval_notes]
     terminal = report.terminal_of(sys.stdout)
     if format != "table":
-        everything = [*result.summary, *result.changes]
-        return report.render(everything, rows, result.describe(), notes, format, terminal=terminal)
+        return report.render([*result.summary, *result.changes], rows, result.describe(), notes, format, terminal=terminal)
     if cuts_gold(result.convention) and not per_query:
         return _source_tables(result)
     text = report.render(result.summary, rows, result.describe(), notes, terminal=terminal)
-    changes = result.changes
-    return text + ("\n" + report.render(changes, None, {}, (), terminal=terminal) if changes else "")
+    return text + ("\n" + report.render(result.changes, None, {}, (), terminal=terminal) if result.changes else "")
 
 
 def write(result: Results, folder: Path) -> None:
@@ -148,19 +141,20 @@ def _k_columns(rows: Sequence[Row], run: str) -> str:
     lines = [",".join(["k", *(f"{word.lower()}_{what}" for word in words for what in ("mean", "std"))])]
     for k in sorted({k for k, _ in cells}):
         found = [cells.get((k, word), {}) for word in words]
-        lines.append(",".join([str(k), *(_full(each.get(what)) for each in found for what in ("mean", "sd"))]))
+        numbers = [each.get(what) for each in found for what in ("mean", "sd")]
+        lines.append(",".join([str(k), *("" if number is None else repr(number) for number in numbers)]))
     return "\n".join(lines) + "\n"
 
 
 def _by_place(rows: Sequence[Row], run: str) -> dict[tuple[int, str], Row]:
     """The rows of a run with a k, by k and by the label without it."""
-    own = [row for row in rows if row["run"] == run and row["k"] is not None]
-    return {(row["k"], _word(row)): row for row in own}
-
-
-def _word(row: Row) -> str:
-    word = row["label"].replace(f"@{row['k']}", "", 1)
-    return word.removeprefix("Change(").removesuffix(")") if row["measure"].startswith("Change(") else word
+    found: dict[tuple[int, str], Row] = {}
+    for row in rows:
+        if row["run"] == run and row["k"] is not None:
+            word = row["label"].replace(f"@{row['k']}", "", 1)
+            is_change = row["measure"].startswith("Change(")
+            found[row["k"], word.removeprefix("Change(").removesuffix(")") if is_change else word] = row
+    return found
 
 
 def _grid(cells: Mapping[tuple[int, str], str]) -> str:
@@ -184,7 +178,3 @@ def _change(row: Row) -> str:
         return MISSING
     interval = "" if row["ci_low"] is None else f" [{100 * row['ci_low']:+.1f}, {100 * row['ci_high']:+.1f}]"
     return f"{100 * row['mean']:+.1f} %{interval}"
-
-
-def _full(value: Any) -> str:
-    return "" if value is None else repr(value)

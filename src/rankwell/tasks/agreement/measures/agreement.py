@@ -165,10 +165,11 @@ def _overlap(pairs: RankingPairs, prefixes: Prefixes, shared: Floats, p: float, 
     lengths = np.stack(_both_lengths(pairs, k))
     shorter, longer = lengths.min(axis=0), lengths.max(axis=0)
     if kind == "res":
-        most = _mean_agreement(prefixes, shared, p, longer, shorter, np.ones(len(longer)))
+        most, least = (
+            _mean_agreement(prefixes, shared, p, longer, shorter, each(len(longer)))[0] for each in (np.ones, np.zeros)
+        )
         tails = _greatest_tail(prefixes, shared, p, longer, shorter) - _least_tail(prefixes, shared, p, longer)
-        least = _mean_agreement(prefixes, shared, p, longer, shorter, np.zeros(len(longer)))
-        return _where_any(most[0] - least[0] + tails, longer)
+        return _where_any(most - least + tails, longer)
     # Of the items that the shorter list lacks down to a depth, the extrapolation holds the share seen at its end to be common.
     at_end = np.zeros(len(longer))
     if kind == "ext":
@@ -197,15 +198,14 @@ def _mean_agreement(
     agreement = 2 * (shared + added) / _size(prefixes)
     weights = (1 - p) * p ** (prefixes.depth - 1.0)
     head = np.bincount(prefixes.query, weights=agreement * weights, minlength=len(longer)).astype(np.float64, copy=False)
-    last = np.zeros(len(longer))
-    last[longer > 0] = agreement[prefixes.offsets[1:][longer > 0] - 1]
-    return head, last
+    return head, _at_end(prefixes, agreement, longer)
 
 
-def _shared_in_all(prefixes: Prefixes, shared: Floats, longer: Ints) -> Floats:
-    total = np.zeros(len(longer))
-    total[longer > 0] = shared[prefixes.offsets[1:][longer > 0] - 1]
-    return total
+def _at_end(prefixes: Prefixes, values: Floats, longer: Ints) -> Floats:
+    """(queries,) the value at the end of the longer list, 0 where both are empty."""
+    found = np.zeros(len(longer))
+    found[longer > 0] = values[prefixes.offsets[1:][longer > 0] - 1]
+    return found
 
 
 def _harmonic(p: float, depth: int) -> Floats:
@@ -217,11 +217,11 @@ def _harmonic(p: float, depth: int) -> Floats:
 def _least_tail(prefixes: Prefixes, shared: Floats, p: float, longer: Ints) -> Floats:
     """(queries,) what the depths beyond both lists add when nothing more is common (Webber and others 2010, equation 11)."""
     rest = -math.log1p(-p) - _harmonic(p, int(longer.max(initial=0)))[longer]
-    return _shared_in_all(prefixes, shared, longer) * rest * (1 - p) / p
+    return _at_end(prefixes, shared, longer) * rest * (1 - p) / p
 
 
 def _greatest_tail(prefixes: Prefixes, shared: Floats, p: float, longer: Ints, shorter: Ints) -> Floats:
     """(queries,) what the depths beyond both lists add when every new item is common, until the agreement is whole at depth f."""
-    missing = longer + shorter - _shared_in_all(prefixes, shared, longer).astype(np.int64)
+    missing = longer + shorter - _at_end(prefixes, shared, longer).astype(np.int64)
     sums = _harmonic(p, int(missing.max(initial=0)))
     return 2 * p**longer - p**missing - missing * (sums[missing] - sums[longer]) * (1 - p) / p

@@ -12,12 +12,6 @@ from rankwell.errors import BadUsage
 _SPEARMAN = "Spearman 1904, The proof and measurement of association between two things"
 
 
-def _spearman(squares: Floats, items: Floats | Ints) -> Floats:
-    """1 - 6 D / (m (m² - 1)) of m items whose squared differences of ranks sum to D; NaN below 2 items."""
-    m = np.where(items >= 2, items, np.nan)
-    return 1.0 - 6.0 * squares / (m * (m * m - 1.0))
-
-
 def _rank_within(owner: Ints, values: Ints, queries: int) -> Ints:
     """(rows,) the rank of each value, from 1, among those of the same query."""
     order = np.lexsort((values, owner))
@@ -27,9 +21,12 @@ def _rank_within(owner: Ints, values: Ints, queries: int) -> Ints:
 
 
 def _correlation(owner: Ints, first: Ints, second: Ints, queries: int) -> Floats:
+    """1 - 6 D / (m (m² - 1)) of m items whose squared differences of ranks sum to D; NaN below 2 items."""
     apart = _rank_within(owner, first, queries) - _rank_within(owner, second, queries)
     squares = np.bincount(owner, weights=apart * apart, minlength=queries).astype(np.float64, copy=False)
-    return _spearman(squares, np.bincount(owner, minlength=queries))
+    items = np.bincount(owner, minlength=queries)
+    m = np.where(items >= 2, items, np.nan)
+    return 1.0 - 6.0 * squares / (m * (m * m - 1.0))
 
 
 def _chance_correlation(pairs: RankingPairs, *, k: int | None = None) -> Floats:

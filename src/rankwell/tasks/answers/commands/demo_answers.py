@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from rankwell.commands.report import page_lines, write_report
 from rankwell.engines.sqlite_fts import SqliteFts
-from rankwell.evaluation.results import Progress as NamedProgress
+from rankwell.evaluation.results import progress_of
 from rankwell.io.files import write_run
 from rankwell.report.page import NAME
 from rankwell.report.present import Output, OutputPath, Progress
@@ -75,7 +75,7 @@ def prepare(folder: Path, *, progress: Progress = None) -> AnswerDemoFiles:
     with SqliteFts(contexts.items()) as system:
         retrieved = retrieve(system, texts, K_RETRIEVER)
     write_run(retrieved, paths.retrieved)
-    report = NamedProgress.of(progress, "answering")
+    report = progress_of(progress, "answering")
     write_predictions(read_answers(reader, texts, retrieved, contexts, k=K_READER, progress=report), paths.predictions)
     write_predictions(read_answers(reader, texts, gold_passages(questions), contexts, k=K_READER), paths.isolated)
     return paths

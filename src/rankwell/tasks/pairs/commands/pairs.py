@@ -83,9 +83,8 @@ def _check_usage(forms: Mapping[str, Sequence[Any]]) -> None:
 def _from_numbers(targets: str, similarities: Sequence[str]) -> PairInputs:
     named = _names(similarities)
     expected = _numbers(targets)
-    compared = [
-        ModelPairs(run, None, ScoredPairs(Positions(len(expected)), expected, _numbers(place))) for run, place in named.items()
-    ]
+    rows = Positions(len(expected))
+    compared = [ModelPairs(run, None, ScoredPairs(rows, expected, _numbers(place))) for run, place in named.items()]
     return PairInputs(compared, {}, [], _sources({"targets": targets, **named}))
 
 
@@ -96,9 +95,7 @@ def _from_models(options: PairOptions, metrics: Sequence[Similarity]) -> PairInp
     drawn = sample_pairs(truth.n, SAMPLED if options.sample is None else options.sample, seed=options.seed)
     total = truth.n * (truth.n - 1) // 2
     ids = truth.names()
-    names = [
-        f"{ids[one]} {two}" for one, two in zip(drawn.left.tolist(), (ids[row] for row in drawn.right.tolist()), strict=True)
-    ]
+    names = [f"{ids[one]} {ids[two]}" for one, two in zip(drawn.left.tolist(), drawn.right.tolist(), strict=True)]
     targets = {metric: pair_similarities(truth, truth, drawn, metric) for metric in metrics}
     compared, notes = list[ModelPairs](), list[str]()
     for run in others:

@@ -126,40 +126,27 @@ def prepare(folder: Path, *, progress: Callable[[int, int], None] | None = None)
     present = {entry.id for entry in entries}
     qrels = [f"{need} 0 {module} {grade}" for need, module, grade in read_judgments() if module in present]
     folder.mkdir(parents=True, exist_ok=True)
-    paths = RunDemoFiles(
-        qrels=folder / "qrels.txt",
-        queries=folder / "queries.tsv",
-        documents=folder / "documents.tsv",
-        runs=(folder / "whole_docs.run", folder / "first_sentences.run"),
-    )
+    runs = folder / "whole_docs.run", folder / "first_sentences.run"
+    paths = RunDemoFiles(folder / "qrels.txt", folder / "queries.tsv", folder / "documents.tsv", runs)
     write_text(paths.qrels, _lines(qrels))
     write_text(paths.queries, _lines(["\t".join(need) for need in read_needs()]))
     write_text(paths.documents, _lines([f"{entry.id}\t{entry.title}" for entry in entries]))
     texts = ([(entry.id, f"{entry.title}\n\n{entry.text}") for entry in entries], [(entry.id, entry.title) for entry in entries])
     for step, (path, documents) in enumerate(zip(paths.runs, texts, strict=True)):
         with SqliteFts(documents) as system:
-            write_text(path, _run(system, path.stem, read_needs(), _shifted(progress, step, len(texts))))
+            write_text(path, _run(system, path.stem, read_needs(), step, progress))
     return paths
 
 
-def _run(system: System, tag: str, questions: Sequence[Need], progress: Callable[[int, int], None]) -> str:
-    """The system's answers as a TREC run: query, Q0, item, rank, score, tag."""
+def _run(system: System, tag: str, needs: Sequence[Need], step: int, progress: Callable[[int, int], None] | None) -> str:
+    """The answers of one of two systems as a TREC run: query, Q0, item, rank, score, tag. step: 0 or 1."""
     lines: list[str] = []
-    for done, need in enumerate(questions, start=1):
+    for done, need in enumerate(needs, start=1 + step * len(needs)):
         results = system.search(need.text, DEPTH)
         lines += [f"{need.id} Q0 {item} {rank} {score!r} {tag}" for rank, (item, score) in enumerate(results, start=1)]
-        progress(done, len(questions))
-    return _lines(lines)
-
-
-def _shifted(progress: Callable[[int, int], None] | None, step: int, steps: int) -> Callable[[int, int], None]:
-    """The progress of one step as the progress of all of them."""
-
-    def _report(done: int, total: int) -> None:
         if progress is not None:
-            progress(step * total + done, steps * total)
-
-    return _report
+            progress(done, 2 * len(needs))
+    return _lines(lines)
 
 
 def _data(name: str) -> str:
