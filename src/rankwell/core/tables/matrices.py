@@ -10,7 +10,7 @@ from typing import IO, Any, Literal, NamedTuple, Self, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from rankwell.core.tables import Bools, Ints, Judgments, offsets_of
+from rankwell.core.tables import Bools, Ints, Judgments, gather, offsets_by
 from rankwell.errors import BadInput, BadScore, BadUsage, DuplicateItem
 from rankwell.store import decode_id, split_part
 
@@ -219,9 +219,9 @@ class Scores:
             raise BadInput(f"the scores have shape {shape}; expected a table with a row per query and a column per item.")
         if kind.kind not in "fiub" or kind.itemsize > 8:
             raise BadInput(f"the scores are of type {kind}; expected real numbers. Convert them with .astype('float32').")
-        for what, number in (("no query (no row)", shape[0]), ("an empty gallery (no column)", shape[1])):
-            if not number:
-                raise BadInput(f"the scores have shape {shape}: {what}; expected at least one of each.")
+        if not self.matrix.size:
+            what = "an empty gallery (no column)" if shape[0] else "no query (no row)"
+            raise BadInput(f"the scores have shape {shape}: {what}; expected at least one of each.")
         for what, ids, number in (("row", self.query_ids, shape[0]), ("column", self.item_ids, shape[1])):
             if ids is not None and len(ids) != number:
                 raise BadInput(f"{len(ids)} ids for {number} {what}s of scores; every {what} has one id.")
@@ -248,6 +248,8 @@ class Scores:
 
 def _repeated(ids: Sequence[str]) -> tuple[str, int, int] | None:
     """The first id that is there before, with both positions."""
+    if len(set(ids)) == len(ids):
+        return None
     seen: dict[str, int] = {}
     return next(((name, seen[name], row) for row, name in enumerate(ids) if seen.setdefault(name, row) != row), None)
 
@@ -272,7 +274,7 @@ class Positives:
         if twice.size:
             row, column = int(rows[twice[0]]), int(columns[twice[0]])
             raise DuplicateItem(f"row {row} has the positive {column} twice; name every positive once.")
-        return cls(offsets_of(np.bincount(rows, minlength=n_queries).astype(np.int64)), columns, n_items)
+        return cls(offsets_by(rows, n_queries), columns, n_items)
 
     @classmethod
     def diagonal(cls, n_queries: int, n_items: int) -> Self:
@@ -304,9 +306,7 @@ class Positives:
 
     def only(self, queries: Ints) -> "Positives":
         """The table of some queries, in the order given."""
-        counts = self.counts[queries]
-        offsets = offsets_of(counts)
-        rows = np.arange(int(offsets[-1])) - np.repeat(offsets[:-1], counts) + np.repeat(self.offsets[queries], counts)
+        rows, offsets = gather(self.offsets, queries)
         return Positives(offsets, self.items[rows], self.n_items)
 
     def is_best(self, scores: Matrix) -> Bools:
@@ -319,9 +319,7 @@ class Positives:
     def judgments(self, queries: Sequence[str], items: Sequence[str]) -> Judgments:
         """The same as judgments of grade 1, a row per pair; queries keep their order."""
         listed: list[int] = self.items.tolist()
-        return Judgments(
-            queries=tuple(queries), offsets=self.offsets, items=[items[item] for item in listed], grades=np.ones(len(self.items))
-        )
+        return Judgments(tuple(queries), self.offsets, [items[item] for item in listed], np.ones(len(listed)))
 
 
 @dataclass(frozen=True, eq=False)
