@@ -78,10 +78,14 @@ def evaluate_cells(
     """
     waiting = [each for each in plans if each.why and each.chosen]
     groups = [list(group) for _, group in groupby(waiting, lambda each: each.group)]
-    errors = _run(kind, groups, jobs, progress)
+    errors, done = _run(kind, groups, jobs, progress), 0
+    if progress is not None and waiting:
+        progress("cells", 0, len(waiting))
     for each in plans:
         if each.why and each.chosen:
-            error = next(errors)
+            error, done = next(errors), done + 1
+            if progress is not None:
+                progress("cells", done, len(waiting))
             yield CellResult(each, "failed" if error else "done", error)
         else:
             yield CellResult(each, "to do" if each.why else "kept")
@@ -90,22 +94,12 @@ def evaluate_cells(
 def _run(kind: CellKind, groups: Sequence[Sequence[PlannedCell]], jobs: int, progress: Progress) -> Iterator[str]:
     if jobs < 1:
         raise BadUsage(f"--jobs {jobs}: expected a positive integer.")
-    total = sum(map(len, groups))
     if jobs == 1 or len(groups) < 2:
-        yield from _counted(chain.from_iterable(kind.evaluate(group, progress) for group in groups), total, progress)
+        yield from chain.from_iterable(kind.evaluate(group, progress) for group in groups)
         return
     jobs = min(jobs, len(groups))
     with crew(jobs, threads=None, prepare=partial(_share_processors, max(1, processors() // jobs))) as each:
-        yield from _counted(chain.from_iterable(each(partial(_evaluate, kind), groups)), total, progress)
-
-
-def _counted(results: Iterator[str], total: int, progress: Progress) -> Iterator[str]:
-    if progress is not None and total:
-        progress("cells", 0, total)
-    for count, result in enumerate(results, 1):
-        if progress is not None:
-            progress("cells", count, total)
-        yield result
+        yield from chain.from_iterable(each(partial(_evaluate, kind), groups))
 
 
 def _evaluate(kind: CellKind, group: Sequence[PlannedCell]) -> list[str]:
