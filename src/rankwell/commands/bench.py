@@ -62,12 +62,8 @@ def bench(
     notes += [f"{each.plan.cell.name} failed: {each.error}" for each in result.failed]
     text = result.render(format, terminal=report.terminal_of(sys.stdout))
     wrote = result.folder if output is None else output
-    return Output(text=text, notes=(*notes, result.status, f"wrote {_short(wrote)}/"), exit_code=2 if result.failed else 0)
-
-
-def _short(folder: Path) -> Path:
-    """The folder as seen from here, where it lies below."""
-    return folder.relative_to(Path.cwd()) if folder.is_relative_to(Path.cwd()) else folder
+    wrote = wrote.relative_to(Path.cwd()) if wrote.is_relative_to(Path.cwd()) else wrote
+    return Output(text=text, notes=(*notes, result.status, f"wrote {wrote}/"), exit_code=2 if result.failed else 0)
 
 
 def _planned(plans: list[PlannedCell], format: TableFormat) -> Output:  # noqa: A002

@@ -3,9 +3,9 @@
 import hashlib
 import json
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Literal
 
 import rankwell
 from rankwell.encoders import Settings, TextEncoder, load_encoder
@@ -18,13 +18,6 @@ from rankwell.report.present import Output, OutputPath, Progress
 from rankwell.store import write_text
 
 _CHUNK_BATCHES = 32
-
-
-class _Texts(NamedTuple):
-    """Texts in order, with their ids where they have any."""
-
-    ids: list[str] | None
-    texts: list[str]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,31 +80,33 @@ def encode(
     """
     if output.suffix != ".npy":
         raise BadUsage(f"{output}: embeddings are written as .npy; name the file so.")
-    chosen = _read(texts, options)
+    ids, found = _read(texts, options)
     encoder = _encoder(model, options)
     manifest = {
         "schema_version": 1,
         "rankwell": rankwell.__version__,
-        "texts": {"count": len(chosen.texts), "hash": hash_texts(chosen.ids, chosen.texts)},
+        "texts": {"count": len(found), "hash": hash_texts(ids, found)},
         "encoder": encoder.describe(),
         "dtype": options.dtype,
     }
     beside = output.with_suffix(".manifest.json")
-    notes = [f"{texts}: {len(chosen.texts)} texts{'' if chosen.ids is None else ' with ids'}"]
+    notes = [f"{texts}: {len(found)} texts{'' if ids is None else ' with ids'}"]
     if output.exists() and not overwrite:
-        if not _is_made_by(beside, manifest):
-            raise BadUsage(
-                f"{output} is there and was made from other texts or in another way; name another file, or --overwrite."
-            )
+        earlier = None
+        with suppress(ValueError, OSError):
+            earlier = json.loads(beside.read_bytes())
+        if earlier != manifest:
+            other = "was made from other texts or in another way; name another file, or --overwrite."
+            raise BadUsage(f"{output} is there and {other}")
         return Output(notes=(*notes, f"{output} is there and was made from these texts in this way; nothing to do"))
 
     def _finish() -> None:
-        write_ids(output, chosen.ids)
+        write_ids(output, ids)
         write_text(beside, json.dumps(manifest, indent=2, sort_keys=True) + "\n")
 
     done = write_vectors(
         encoder,
-        chosen.texts,
+        found,
         output,
         identity=manifest,
         dtype=options.dtype,
@@ -126,47 +121,43 @@ def encode(
 
 def _encoder(model: str, options: EncodeOptions) -> TextEncoder:
     """The encoder, fitted to texts where there are any. Raises BadUsage for one that is not fitted to texts."""
-    encoder = load_encoder(
-        model, Settings(options.dimensions, options.normalize, options.batch_size, options.device, options.seed)
-    )
+    settings = Settings(options.dimensions, options.normalize, options.batch_size, options.device, options.seed)
+    encoder = load_encoder(model, settings)
     if options.fit is None:
         return encoder
-    fitted = encoder.fit(_read(options.fit, replace(options, id_column=None)).texts)
+    fitted = encoder.fit(_read(options.fit, replace(options, id_column=None))[1])
     if fitted is encoder:
         raise BadUsage(f"--fit: {model} was trained elsewhere and is not fitted to texts; leave it out.")
     return fitted
 
 
-def _read(place: str, options: EncodeOptions) -> _Texts:
-    """The texts of a file. Raises BadInput where a row of a named column has none, NothingToEvaluate where there are none."""
+def _read(place: str, options: EncodeOptions) -> tuple[list[str] | None, list[str]]:
+    """The ids, where there are any, and the texts of a file.
+
+    Raises BadInput where a row of a named column has no id, NothingToEvaluate where there are no texts.
+    """
+    ids: list[str] | None = None
     if options.column is None:
         if options.id_column is not None:
             raise BadUsage("--id-column requires --column; name the column of the texts as well.")
         found = io.read_texts(place)
-        titled = [_titled(found.attributes[name].get("title", ""), text) for name, text in found.texts.items()]
-        chosen = _Texts(
-            None if found.format == "lines" else list(found.texts), titled if options.title else list(found.texts.values())
-        )
+        ids = None if found.format == "lines" else list(found.texts)
+        texts = list(found.texts.values())
+        if options.title:
+            titles = [found.attributes[name].get("title", "") for name in found.texts]
+            texts = [f"{title} {text}".strip() for title, text in zip(titles, texts, strict=True)]
     elif options.title:
         raise BadUsage("--title cannot be combined with --column, which holds the whole text.")
     else:
         texts = [text or "" for text in read_column(f"{place}:{options.column}")]
-        chosen = _Texts(None if options.id_column is None else _ids(place, options.id_column), texts)
-    if not chosen.texts:
+        if options.id_column is not None:
+            ids = [name for name in read_column(f"{place}:{options.id_column}") if name]
+            if len(ids) < len(texts) or len(set(ids)) < len(ids):
+                lacking = f"column {options.id_column!r} lacks an id or has one twice"
+                raise BadInput(f"{place}: {lacking}; every text needs its own.")
+    if not texts:
         raise NothingToEvaluate(f"{place} has no texts.")
-    return chosen
-
-
-def _titled(title: str, text: str) -> str:
-    return f"{title} {text}".strip()
-
-
-def _ids(place: str, column: str) -> list[str]:
-    found = read_column(f"{place}:{column}")
-    ids = [name for name in found if name]
-    if len(ids) < len(found) or len(set(ids)) < len(ids):
-        raise BadInput(f"{place}: column {column!r} lacks an id or has one twice; every text needs its own.")
-    return ids
+    return ids, texts
 
 
 def hash_texts(ids: Sequence[str] | None, texts: Sequence[str]) -> str:
@@ -176,10 +167,3 @@ def hash_texts(ids: Sequence[str] | None, texts: Sequence[str]) -> str:
         raw = each.encode("utf-8", "surrogatepass")
         total.update(len(raw).to_bytes(8, "little") + raw)
     return "sha256:" + total.hexdigest()
-
-
-def _is_made_by(path: Path, manifest: dict[str, Any]) -> bool:
-    try:
-        return path.is_file() and json.loads(path.read_bytes()) == manifest
-    except ValueError:
-        return False

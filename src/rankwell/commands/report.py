@@ -14,7 +14,7 @@ from rankwell.evaluation.results import Results
 from rankwell.experiments.comparison import compare_values
 from rankwell.experiments.comparison.folders import Gathered, Named, from_folders, run_names, split_name
 from rankwell.io.files import read_texts
-from rankwell.io.result_folder import ResultFolder, read_further, read_results, read_summary
+from rankwell.io.result_folder import read_further, read_results, read_summary
 from rankwell.media.images import Thumbnails, data_uri, locate
 from rankwell.report import Row
 from rankwell.report.charts import difference_label
@@ -57,7 +57,9 @@ def report(
     """
     if not places:
         raise BadUsage("name a folder of results: rankwell report DIR, or several to compare them.")
-    target = _target(output if output is not None else Path(split_name(places[0])[1]))
+    target = output if output is not None else Path(split_name(places[0])[1])
+    if target.suffix.lower() not in (".html", ".htm") or target.is_dir():
+        target /= NAME
     refuse_blocked(target)
     written, notes = write_report(places, target, documents=documents, thumbnails=thumbnails, title=title, seed=seed)
     return Output(text=str(written[0]), notes=tuple(notes))
@@ -87,11 +89,6 @@ def page_lines(folder: Path) -> str:
     return f"Question by question, both lists side by side, in a page: {folder / NAME}\n\n  rankwell open {folder}\n"
 
 
-def _target(place: Path) -> Path:
-    """The page's file: what ends as a page is one, anything else a folder."""
-    return place if place.suffix.lower() in (".html", ".htm") and not place.is_dir() else place / NAME
-
-
 def page_source(
     folders: Named,
     *,
@@ -104,7 +101,11 @@ def page_source(
     gathered = from_folders(folders, details=False)
     names, runs = run_names(folders), gathered.runs
     (_, first), *others = folders
-    rows = [row for (_, folder), renamed in zip(folders, names, strict=True) for row in _rows(folder, renamed)]
+    summaries = [
+        (row, renamed) for (_, folder), renamed in zip(folders, names, strict=True) for row in read_summary(folder.place)
+    ]
+    here = ("run", "against")
+    rows = [{**row, **{key: own.get(row[key], row[key]) for key in here if row.get(key)}} for row, own in summaries]
     stored = {} if others else read_further(first.place)
     verdicts: Sequence[str] = [row["text"] for row in stored.get("verdicts", ())]
     groups: Sequence[Row] = stored.get("groups", ())
@@ -137,28 +138,17 @@ def page_source(
     )
 
 
-def _rows(folder: ResultFolder, renamed: Mapping[str, str]) -> list[Row]:
-    """The rows of a folder's summary with the names that its runs have here."""
-    return [
-        {**row, **{key: renamed.get(row[key], row[key]) for key in ("run", "against") if row.get(key)}}
-        for row in read_summary(folder.place)
-    ]
-
-
 def _compared(gathered: Gathered, seed: int) -> tuple[Results | None, list[str]]:
     """The comparison of the runs that share a measure, or why there is none; of many runs each with the first alone."""
     compared = [(each.measure, tuple(fact.items())) for each, fact in zip(gathered.values, gathered.row_attributes, strict=True)]
     if not any(one == other for one, other in combinations(compared, 2)):
         return None, []
-    runs = gathered.runs
-    many = len(runs) > _MOST_PAIRED
-    notes = [f"each run was tested against {runs[0]} alone; rankwell compare tests all {math.comb(len(runs), 2)} pairs"]
-    baseline = runs[0] if many else None
+    first, n = gathered.runs[0], len(gathered.runs)
+    many = f"each run was tested against {first} alone; rankwell compare tests all {math.comb(n, 2)} pairs"
+    notes, baseline = ([many], first) if n > _MOST_PAIRED else ([], None)
+    origin, attributes = gathered.origin, gathered.row_attributes
     try:
-        found = compare_values(
-            gathered.values, row_attributes=gathered.row_attributes, baseline=baseline, seed=seed, origin=gathered.origin
-        )
-        return found, notes if many else []
+        return compare_values(gathered.values, row_attributes=attributes, baseline=baseline, seed=seed, origin=origin), notes
     except NothingToEvaluate as error:
         return None, [f"not compared: {error}"]
 

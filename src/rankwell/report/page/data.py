@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,7 +17,7 @@ from rankwell.report.charts import part_of
 from rankwell.report.page import MOST_QUERIES, MOST_RELEVANT, MOST_RESULTS, SNIPPET, PageSource, cells, summaries
 from rankwell.report.page.scripts import view_marks
 from rankwell.report.page.summaries import Key
-from rankwell.report.page.tables import NEAR, PART, Overview, PageLists, Tables, opened
+from rankwell.report.page.tables import NEAR, PART, Overview, Tables, opened
 
 SCHEMA = 1
 
@@ -289,28 +290,20 @@ def items_of(source: PageSource, tables: Tables) -> Items:
     """An empty table of items, with what the folders and the page's source know of any."""
     known: dict[tuple[str, str | None], Mapping[str, Any]] = {}
     for table in tables.columns(ITEMS):
-        for cells_of_row in zip(*table.values(), strict=True):
-            row = dict(zip(table, cells_of_row, strict=True))
+        for row in (dict(zip(table, each, strict=True)) for each in zip(*table.values(), strict=True)):
             known.setdefault((row["item"], row.get("of")), row)
     return Items(known, source.texts)
 
 
-def lists_of(source: PageSource, listed: PageLists, items: Items, parts: Sequence[str]) -> dict[int, Rows]:
+def lists_of(source: PageSource, listed: Iterable[tuple[Any, ...]], items: Items, parts: Sequence[str]) -> dict[int, Rows]:
     """The lists by query. parts: of every query the part (`t2v`) that it belongs to."""
-    runs: tuple[str, ...] = source.runs
     found: dict[int, Rows] = {}
-    ranks, scores, grades = cells(listed.rank), cells(listed.score), cells(listed.grade)
-    numbers = zip(ranks, scores, grades, strict=True)
-    rows = zip(listed.query, listed.run, listed.item, listed.state, listed.detail, strict=True)
-    for (query, run, item, state, detail), (rank, score, grade) in zip(rows, numbers, strict=True):
+    for query, run, item, state, detail, *figures in listed:
         known = _known(detail) if detail else {}
         thumbnail = known.pop("thumbnail", None)
         picture = thumbnail.get("src") if isinstance(thumbnail, dict) else None
-        number = items.number(item, of=(runs[run], parts[query]), thumbnail=picture)
-        mine = found.get(query)
-        if mine is None:
-            mine = found[query] = [[] for _ in runs]
-        mine[run].append([number, rank, score, grade, state, known or None])
+        number = items.number(item, of=(source.runs[int(run)], parts[int(query)]), thumbnail=picture)
+        found.setdefault(query, [[] for _ in source.runs])[run].append([number, *figures, state, known or None])
     return found
 
 
@@ -322,10 +315,9 @@ def item_data(items: Items, numbers: Iterable[int]) -> dict[str, dict[str, str |
 
 def _known(detail: str) -> dict[str, Any]:
     """The details of a result. Raises BadInput for anything but a JSON object."""
-    try:
+    known = None
+    with suppress(ValueError):
         known = json.loads(detail, parse_constant=lambda _: None)
-    except ValueError:
-        known = None
     if not isinstance(known, dict):
         raise BadInput(f"details.parquet: the detail {detail[:60]!r} is not a JSON object; run the command again that wrote it.")
     return known

@@ -50,15 +50,7 @@ def summary(source: PageSource, measures: Mapping[Key, Any]) -> list[dict[str, A
     """The figure of each run and measure with its interval."""
     runs, places = _numbered(source.runs), _numbered(measures)
     return [
-        {
-            "run": runs[row["run"]],
-            "measure": places[key_of(row, source)],
-            "mean": plain(row["mean"]),
-            "low": plain(row["ci_low"]),
-            "high": plain(row["ci_high"]),
-            "sd": plain(row["sd"]),
-            "n": row["n"],
-        }
+        {"run": runs[row["run"]], "measure": places[key_of(row, source)], **_cells(row, _FIGURES)}
         for row in source.own_rows
         if row["run"] in runs
     ]
@@ -67,24 +59,24 @@ def summary(source: PageSource, measures: Mapping[Key, Any]) -> list[dict[str, A
 def differences(source: PageSource, measures: Mapping[Key, Any]) -> list[dict[str, Any]]:
     """Paired differences, b less a; better, worse, equal: in how many queries b is."""
     runs, places = _numbered(source.runs), _numbered(measures)
+    keyed = [(row, key_of(row, source)) for row in source.rows if is_difference(row["measure"])]
     return [
-        {
-            "a": runs[row["against"]],
-            "b": runs[row["run"]],
-            "measure": places[key_of(row, source)],
-            "difference": plain(row["mean"]),
-            "low": plain(row["ci_low"]),
-            "high": plain(row["ci_high"]),
-            "p": plain(row["p"]),
-            "adjusted_p": plain(row["p_adjusted"]),
-            "decisive": row["decisive"],
-            "better": row["wins"],
-            "worse": row["losses"],
-            "equal": row["ties"],
-        }
-        for row in source.rows
-        if is_difference(row["measure"]) and key_of(row, source) in places
+        {"a": runs[row["against"]], "b": runs[row["run"]], "measure": places[key], **_cells(row, _DIFFERENCE)}
+        for row, key in keyed
+        if key in places
     ]
+
+
+_FIGURES = {"mean": "mean", "low": "ci_low", "high": "ci_high", "sd": "sd", "n": "n"}
+_DIFFERENCE = {
+    **{"difference": "mean", "low": "ci_low", "high": "ci_high", "p": "p", "adjusted_p": "p_adjusted"},
+    **{"decisive": "decisive", "better": "wins", "worse": "losses", "equal": "ties"},
+}
+"""Names of the page's figures, and their columns in the summary."""
+
+
+def _cells(row: Row, names: Mapping[str, str]) -> dict[str, Any]:
+    return {name: plain(row[column]) for name, column in names.items()}
 
 
 def _numbered(names: Iterable[Name]) -> dict[Name, int]:
@@ -127,29 +119,22 @@ def _group(name: str, rows: Sequence[Row], source: PageSource) -> dict[str, Any]
     value = name.removeprefix(attribute).strip().removeprefix("=").strip() if name.startswith(attribute) else name
     n = max(row["n"] for row in rows)
     decisive = sum(bool(row["decisive"]) for row in rows)
-    if len(rows) > _MOST_PAIRS:
-        sentence = f"{decisive} of {len(rows)} pairs differ significantly."
-    else:
+    sentence = f"{decisive} of {len(rows)} pairs differ significantly."
+    if len(rows) <= _MOST_PAIRS:
         sentence = " ".join(_sentence(row, source) for row in rows)
     return {"name": attribute, "value": value, "n": n, "verdict": sentence, "decisive": bool(decisive), "small": n < FEW}
 
 
 def _sentence(row: Row, source: PageSource) -> str:
-    interval = None if row["ci_low"] is None or row["ci_high"] is None else (row["ci_low"], row["ci_high"])
     found = MeasuredDifference(
-        run=row["run"],
-        against=row["against"],
+        **{name: row[name] for name in ("run", "against", "unit", "better", "n")},
         measure=difference_label(row),
-        unit=row["unit"],
-        better=row["better"],
         difference=row["mean"],
-        interval=interval,
+        interval=None if row["ci_low"] is None or row["ci_high"] is None else (row["ci_low"], row["ci_high"]),
         p=row["p_adjusted"],
-        n=row["n"],
         decisive=bool(row["decisive"]),
     )
-    level = source.rules.get("level", 0.95)
-    return verdict(found, family=Family("none", 1, "", level))
+    return verdict(found, family=Family("none", 1, "", source.rules.get("level", 0.95)))
 
 
 _MOST_MEASURES, _MOST_LINES, _MOST_CURVES = 6, 36, 6
@@ -190,9 +175,8 @@ def _mean_ranks(source: PageSource) -> _Drawn:
 
 
 def _first(shown: int, every: int) -> str:
-    if shown == every:
-        return ""
-    return f"the first {shown} of {every} measures" if shown > 1 else f"the first of {every} measures"
+    words = f"the first {shown}" if shown > 1 else "the first"
+    return "" if shown == every else f"{words} of {every} measures"
 
 
 def _curves(source: PageSource) -> _Drawn:

@@ -1,6 +1,6 @@
 """The tables of result folders, joined to the page's queries and runs: what is known of queries, and what lists hold."""
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterable, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -9,7 +9,7 @@ import numpy as np
 from rankwell.core.tables import Bools, Floats, Ints
 from rankwell.core.tables.columns import parquet
 from rankwell.io.result_folder import DETAILS, connected, read_table, reading
-from rankwell.report.page import MOST_RELEVANT, MOST_RESULTS, PlacedFolder
+from rankwell.report.page import MOST_RELEVANT, MOST_RESULTS, PlacedFolder, cells
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -39,26 +39,12 @@ class Overview(NamedTuple):
     tied: Bools
 
 
-class PageLists(NamedTuple):
-    """The rows of lists in the order of query, run and rank, items that were not retrieved last; columns of equal length."""
-
-    query: list[int]
-    run: list[int]
-    item: list[str]
-    rank: Floats
-    score: Floats
-    grade: Floats
-    state: list[str]
-    detail: list[str | None]
-
-
 class Tables:
     """The tables of all places; a query is its id and its part (`t2v`), the empty text where ids distinguish queries."""
 
     def __init__(self, places: Sequence[PlacedFolder], runs: Sequence[str], session: "DuckDBPyConnection") -> None:
         self._places, self._runs, self._session = places, runs, session
         self._shape = (len(runs), 0)
-        self._parted = False
 
     def columns(self, name: str) -> list[dict[str, list[Any]]]:
         """The columns of each place's table of this name, none where it has none; with a column `of` runs are called as here."""
@@ -77,12 +63,13 @@ class Tables:
         if not listed:
             return False
         self._shape = (len(self._runs), len(queries))
-        self._parted = any(part for _, part in queries)
         here = {run: at for at, run in enumerate(self._runs)}
         named = [(at, old, here[new]) for at, place in enumerate(self._places) for old, new in place.names.items() if new in here]
-        self._register("runs_here", ("folder", "run", "place"), named)
-        self._register("queries_here", ("query", "part", "place"), [(*each, at) for at, each in enumerate(queries)])
-        same = f" AND q.part = coalesce(json_extract_string(d.detail, '$.{PART}'), '')" if self._parted else ""
+        placed = [(*each, at) for at, each in enumerate(queries)]
+        self._register("runs_here", ("folder", "run", "place"), named, texts=("run",))
+        self._register("queries_here", ("query", "part", "place"), placed, texts=("query", "part"))
+        parted = any(part for _, part in queries)
+        same = f" AND q.part = coalesce(json_extract_string(d.detail, '$.{PART}'), '')" if parted else ""
         parts = " UNION ALL ".join(
             f"SELECT {at} AS folder, {', '.join(_DETAILS)}, file_row_number AS line "
             f"FROM {parquet(place.folder / DETAILS, numbered=True)}"
@@ -114,8 +101,12 @@ class Tables:
         whole.first[at] = _floats(found["first"])
         return whole
 
-    def lists_of(self, queries: Sequence[int]) -> PageLists:
-        """The first results of these queries, every relevant item wherever it stands, and junk among the first."""
+    def lists_of(self, queries: Sequence[int]) -> Iterable[tuple[Any, ...]]:
+        """Rows of query, run, item, state, detail, rank, score, grade, in the order of query, run and rank.
+
+        They are the first results of these queries, every relevant item wherever it is, and junk among the first; items that were
+        not retrieved come last.
+        """
         self._register("chosen", ("query",), [(query,) for query in queries])
         found = self._numpy(
             f"SELECT {', '.join(_DETAILS)} FROM lists SEMI JOIN chosen USING (query) "
@@ -125,22 +116,13 @@ class Tables:
             f"ORDER BY rank NULLS LAST, item) <= {MOST_RELEVANT} "
             "ORDER BY query, run, rank NULLS LAST, item, line"
         )
-        numbers = {name: _floats(found[name]) for name in ("rank", "score", "grade")}
-        return PageLists(
-            query=found["query"].tolist(),
-            run=found["run"].tolist(),
-            item=found["item"].tolist(),
-            state=found["state"].tolist(),
-            detail=found["detail"].tolist(),
-            **numbers,
-        )
+        others = [found[name].tolist() for name in ("query", "run", "item", "state", "detail")]
+        return zip(*others, *(cells(_floats(found[name])) for name in ("rank", "score", "grade")), strict=True)
 
-    def _register(self, name: str, columns: Sequence[str], rows: Sequence[tuple[Any, ...]]) -> None:
-        """Makes a table of rows of texts and integers."""
-        ready: dict[str, np.ndarray] = {}
-        for at, column in enumerate(columns):
-            made = [row[at] for row in rows]
-            ready[column] = np.array(made, dtype=object if column in ("run", "query", "part") and _texts(made) else np.int64)
+    def _register(self, name: str, columns: Sequence[str], rows: Sequence[Sequence[Any]], texts: Sequence[str] = ()) -> None:
+        """Makes a table of rows of integers, and of texts in the columns `texts`."""
+        kinds = {column: object if column in texts else np.int64 for column in columns}
+        ready = {column: np.array([row[at] for row in rows], dtype=kinds[column]) for at, column in enumerate(columns)}
         self._session.register(f"{name}_columns", ready)
         self._session.execute(f"CREATE OR REPLACE TEMP TABLE {name} AS SELECT * FROM {name}_columns")
         self._session.unregister(f"{name}_columns")
@@ -165,7 +147,3 @@ def opened(places: Sequence[PlacedFolder], runs: Sequence[str]) -> Generator[Tab
 
 def _floats(column: Any) -> Floats:
     return np.ma.filled(np.ma.asarray(column, dtype=np.float64), np.nan)
-
-
-def _texts(made: Sequence[Any]) -> bool:
-    return not made or isinstance(made[0], str)
