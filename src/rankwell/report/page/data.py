@@ -298,12 +298,12 @@ def items_of(source: PageSource, tables: Tables) -> Items:
 def lists_of(source: PageSource, listed: Iterable[tuple[Any, ...]], items: Items, parts: Sequence[str]) -> dict[int, Rows]:
     """The lists by query. parts: of every query the part (`t2v`) that it belongs to."""
     found: dict[int, Rows] = {}
-    for query, run, item, state, detail, *figures in listed:
+    for query, run, item, state, detail, *numbers in listed:
         known = _known(detail) if detail else {}
         thumbnail = known.pop("thumbnail", None)
         picture = thumbnail.get("src") if isinstance(thumbnail, dict) else None
         number = items.number(item, of=(source.runs[int(run)], parts[int(query)]), thumbnail=picture)
-        found.setdefault(query, [[] for _ in source.runs])[run].append([number, *figures, state, known or None])
+        found.setdefault(query, [[] for _ in source.runs])[run].append([number, *numbers, state, known or None])
     return found
 
 
