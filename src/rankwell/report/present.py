@@ -13,9 +13,6 @@ from rankwell.report import present as present
 InputPlace = Annotated[str, Input()]
 InputOption = Annotated[str | None, Input()]
 Progress = Annotated[Callable[[str, int, int], None] | None, Injected()]
-MeasureOption = Annotated[list[str] | None, Option(("--measure", "-m"))]
-ConventionOption = Annotated[str, Option(("--convention", "-c"))]
-
 PerQueryOption = Annotated[bool, Option(("--per-query", "-q"))]
 FormatOption = Annotated[Format, Option(("--format", "-f"))]
 OutputOption = Annotated[Path | None, Option(("--output", "-o"))]

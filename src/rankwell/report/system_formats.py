@@ -4,20 +4,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from typing import Any
 
-from rankwell.report import MISSING, OUTPUTS, PLAIN, Document, Format, Row, Terminal, figure, visible
-from rankwell.report.system_table import (
-    IMPOSSIBLE,
-    PERFORMANCE,
-    SystemFigure,
-    SystemTable,
-    TableFormat,
-    cost_rows,
-    interval_of,
-    long_rows,
-    named_measure,
-    shared_rules,
-    wide_rows,
-)
+from rankwell.report import MISSING, OUTPUTS, PLAIN, Document, Format, Row, Terminal, figure, system_table, visible
+from rankwell.report.system_table import IMPOSSIBLE, PERFORMANCE, SystemFigure, SystemTable, TableFormat, cost_rows
 
 _STYLE = """
 body { font: 15px/1.45 system-ui, sans-serif; color: #1d2530; background: #fff; margin: 2rem auto; max-width: 75rem;
@@ -52,14 +40,14 @@ def render_system_tables(
     if format == "html":
         return page(tables, notes, title=title)
     if format in ("csv", "tsv", "json", "jsonl"):
-        rows = [row for each in tables for row in long_rows(each)]
-        return OUTPUTS[format](Document(rows, None, shared_rules(tables), notes, summary=False))
+        rows = [row for each in tables for row in system_table.long_rows(each)]
+        return OUTPUTS[format](Document(rows, None, system_table.shared_rules(tables), notes, summary=False))
     if format == "latex":
         # Each may float to another page, and so needs all of its own.
-        own = [{**named_measure(each), **each.rules, **each.footnotes} for each in tables]
+        own = [{**system_table.named_measure(each), **each.rules, **each.footnotes} for each in tables]
         return "\n".join(_wide_text(each, format, rules, notes) for each, rules in zip(tables, own, strict=True))
     *others, last = tables
-    shared = shared_rules(tables)
+    shared = system_table.shared_rules(tables)
     if format == "table":
         return "\n".join([*(_text(each, {}, terminal) for each in others), _text(last, shared, terminal)])
     return "\n".join([*(_wide_text(each, format, {}, ()) for each in others), _wide_text(last, format, shared, notes)])
@@ -67,7 +55,7 @@ def render_system_tables(
 
 def _wide_text(table: SystemTable, format: Format, rules: Mapping[str, Any], notes: Sequence[str]) -> str:  # noqa: A002
     below = [*_legend(table), *notes] if format == "latex" else notes
-    parts = [(table.title, rules, wide_rows(table), below)]
+    parts = [(table.title, rules, system_table.wide_rows(table), below)]
     if table.costs:
         parts.append((PERFORMANCE, {}, cost_rows(table), _cost_legend(table) if format == "latex" else ()))
     documents = [Document(rows, None, own, (), summary=False, title=name, legend=said) for name, own, rows, said in parts]
@@ -77,7 +65,7 @@ def _wide_text(table: SystemTable, format: Format, rules: Mapping[str, Any], not
 def _text(table: SystemTable, rules: Mapping[str, Any], terminal: Terminal) -> str:
     """The tables for a terminal: what does not fit its width goes on below, under the names of the rows."""
     kept = 2 if table.letters else 1
-    parts = [table.title, *(_plain_text(rows, terminal) for rows in _fitting(wide_rows(table), kept, terminal))]
+    parts = [table.title, *(_plain_text(rows, terminal) for rows in _fitting(system_table.wide_rows(table), kept, terminal))]
     parts += [_plain_text([], terminal, rules)] if rules else []
     if table.costs:
         parts += [PERFORMANCE, *(_plain_text(rows, terminal) for rows in _fitting(cost_rows(table), 1, terminal))]
@@ -164,7 +152,7 @@ def _html_cell(table: SystemTable, each: SystemFigure | None) -> str:
         return MISSING
     if each.gap:
         return f'<span class="warning" title="{_safe(each.why)}">{_safe(each.gap)}</span>'
-    marks, interval = table.marks(each), interval_of(each)
+    marks, interval = table.marks(each), system_table.interval_of(each)
     found = _safe(each.printed or figure(each.mean, each.unit))
     if table.is_best(each):
         found = f"<strong>{found}</strong>"

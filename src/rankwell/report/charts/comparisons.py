@@ -6,60 +6,43 @@ from typing import Any
 import numpy as np
 
 from rankwell.core.tables import Values
-from rankwell.report import Row, figure, visible
-from rankwell.report.charts import (
-    ACCENT,
-    INK,
-    QUIET,
-    STEP,
-    ChartData,
-    chart,
-    columns_for,
-    difference_title,
-    interval_mark,
-    interval_panel,
-    is_difference,
-    layer,
-    nice_domain,
-    p_value,
-    page,
-    panel_title,
-    quantity,
-    short_names,
-)
+from rankwell.report import Row, charts, figure, visible
+from rankwell.report.charts import ACCENT, INK, QUIET, STEP, ChartData
 
 
-@chart("differences")
+@charts.chart("differences")
 def differences(data: ChartData) -> dict[str, Any] | None:
     """A dot for each mean difference and a line for its interval, filled where the difference is decisive, a panel per measure.
 
     The upright line is at no difference. None where nothing was compared.
     """
-    rows = [row for row in data.rows if is_difference(row["measure"]) and row["mean"] is not None]
+    rows = [row for row in data.rows if charts.is_difference(row["measure"]) and row["mean"] is not None]
     if not rows:
         return None
-    names = short_names(list(dict.fromkeys(f"{row['run']} − {row['against']}" for row in rows)))
-    titles = list(dict.fromkeys(map(difference_title, rows)))
-    columns = columns_for(len(titles))
+    names = charts.short_names(list(dict.fromkeys(f"{row['run']} − {row['against']}" for row in rows)))
+    titles = list(dict.fromkeys(map(charts.difference_title, rows)))
+    columns = charts.columns_for(len(titles))
     panels = [
-        _panel(title, [row for row in rows if difference_title(row) == title], names, named=place % columns == 0)
+        _panel(title, [row for row in rows if charts.difference_title(row) == title], names, named=place % columns == 0)
         for place, title in enumerate(titles)
     ]
     has_intervals = any(row["ci_low"] is not None for row in rows)
     level = f" with {100 * data.rules.get('level', 0.95):g} % intervals" if has_intervals else ""
-    return page(f"Mean differences{level}", "filled dots are decisive after the correction", panels, columns=columns)
+    return charts.page(f"Mean differences{level}", "filled dots are decisive after the correction", panels, columns=columns)
 
 
 def _panel(title: str, rows: Sequence[Row], names: dict[str, str], *, named: bool) -> dict[str, Any]:
-    marks = [interval_mark(row, names[f"{row['run']} − {row['against']}"], decisive=row["decisive"]) for row in rows]
+    marks = [charts.interval_mark(row, names[f"{row['run']} − {row['against']}"], decisive=row["decisive"]) for row in rows]
     for mark in marks:
         mark["shown"] = ("+" if mark["mean"] > 0 else "") + mark["shown"]
     ends = [0.0, *(float(mark[end]) for mark in marks for end in ("low", "high"))]
-    zero = layer("rule", {"x": {"datum": 0}, "y": {"value": 0}, "y2": {"value": len(names) * STEP}}, color=QUIET, strokeWidth=1)
-    panel = interval_panel(
+    zero = charts.layer(
+        "rule", {"x": {"datum": 0}, "y": {"value": 0}, "y2": {"value": len(names) * STEP}}, color=QUIET, strokeWidth=1
+    )
+    panel = charts.interval_panel(
         marks,
         list(names.values()),
-        nice_domain(min(ends), max(ends)),
+        charts.nice_domain(min(ends), max(ends)),
         axis={"labels": named},
         point={"size": 70, "stroke": ACCENT, "opacity": 1},
         fill={"condition": {"test": "datum.decisive", "value": ACCENT}, "value": "white"},
@@ -73,7 +56,7 @@ _LOST = "#d5672a"
 _DELTA_WIDTH, _DELTA_HEIGHT, _MOST_BARS, _MOST_DELTAS = 250, 130, 240, 12
 
 
-@chart("deltas")
+@charts.chart("deltas")
 def deltas(data: ChartData) -> dict[str, Any] | None:
     """The differences of a comparison query by query, from the largest gain to the largest loss, a panel per pair and measure.
 
@@ -81,8 +64,8 @@ def deltas(data: ChartData) -> dict[str, Any] | None:
     than twelve panels the first ones by the first measure. Panels of one measure share their
     scale. None where nothing was compared.
     """
-    rows = [row for row in data.rows if is_difference(row["measure"])]
-    differences = [each for each in data.values if is_difference(each.measure)]
+    rows = [row for row in data.rows if charts.is_difference(row["measure"])]
+    differences = [each for each in data.values if charts.is_difference(each.measure)]
     drawn = [(each, row) for each, row in zip(differences, rows, strict=True) if each.counted.any()]
     if len(drawn) > _MOST_DELTAS:
         drawn = [(each, row) for each, row in drawn if row["of"] == drawn[0][1]["of"]][:_MOST_DELTAS]
@@ -96,7 +79,7 @@ def deltas(data: ChartData) -> dict[str, Any] | None:
     most = max(int(each.counted.sum()) for each in values)
     thinned = f"; every {_thinning(most)}th query of {most:,} is drawn" if most > _MOST_BARS else ""
     subtitle = f"a bar per query, sorted; blue where the first is better, orange where it is worse{thinned}"
-    return page("Differences of single queries", subtitle, panels, columns=columns_for(len(panels)))
+    return charts.page("Differences of single queries", subtitle, panels, columns=charts.columns_for(len(panels)))
 
 
 def _thinning(n: int) -> int:
@@ -113,21 +96,21 @@ def _delta_panel(values: Values, row: Row, reach: float) -> dict[str, Any]:
         for place, value in enumerate(drawn)
     ]
     shares = {"title": "share of queries", "format": ".0%", "grid": False, "tickCount": 5, "labelFlush": True}
-    y = quantity("difference", [-1.05 * reach, 1.05 * reach], {"title": None, "tickCount": 5})
+    y = charts.quantity("difference", [-1.05 * reach, 1.05 * reach], {"title": None, "tickCount": 5})
     colour = {"condition": {"test": "datum.won", "value": ACCENT}, "value": _LOST}
-    ends = {"x": quantity("from", [0, 1], shares), "x2": {"field": "to"}, "y": y, "y2": {"datum": 0}, "color": colour}
+    ends = {"x": charts.quantity("from", [0, 1], shares), "x2": {"field": "to"}, "y": y, "y2": {"datum": 0}, "color": colour}
     counts = [{"shown": f"{row['wins']} won, {row['ties']} tied, {row['losses']} lost"}]
     corner = {"x": {"value": _DELTA_WIDTH}, "y": {"value": 2}, "text": {"field": "shown", "type": "nominal"}}
-    look = {"type": "text", "align": "right", "baseline": "top", "fontSize": 11, "color": QUIET}
-    name = f"{visible(row['run'])} − {visible(row['against'])}: {difference_title(row)}"
+    look: dict[str, Any] = {"type": "text", "align": "right", "baseline": "top", "fontSize": 11, "color": QUIET}
+    name = f"{visible(row['run'])} − {visible(row['against'])}: {charts.difference_title(row)}"
     return {
         "title": {"text": name, "subtitle": _caption(row), "limit": _DELTA_WIDTH + 40},
         "width": _DELTA_WIDTH,
         "height": _DELTA_HEIGHT,
         "data": {"values": bars},
         "layer": [
-            layer("rect", ends, opacity=0.85),
-            layer("rule", {"y": {"datum": 0, "type": "quantitative"}}, color=INK, strokeWidth=1),
+            charts.layer("rect", ends, opacity=0.85),
+            charts.layer("rule", {"y": {"datum": 0, "type": "quantitative"}}, color=INK, strokeWidth=1),
             {"mark": look, "data": {"values": counts}, "encoding": corner},
         ],
     }
@@ -138,7 +121,7 @@ def _caption(row: Row) -> str:
     if row["ci_low"] is not None:
         parts.append(f"interval [{figure(row['ci_low'], row['unit'])}, {figure(row['ci_high'], row['unit'])}]")
     if row["p_adjusted"] is not None:
-        parts.append(f"p {p_value(row['p_adjusted'])}")
+        parts.append(f"p {charts.p_value(row['p_adjusted'])}")
     return ", ".join(parts)
 
 
@@ -146,7 +129,7 @@ _RANK_WIDTH, _LINE, _BAR, _AXIS = 460, 22, 9, 30
 _MOST_PANELS = 6
 
 
-@chart("critical_difference")
+@charts.chart("critical_difference")
 def critical_difference(data: ChartData) -> dict[str, Any] | None:
     """Mean ranks over queries on a line, 1 (best) at the left, with a bar over systems within the critical difference (Nemenyi).
 
@@ -159,12 +142,12 @@ def critical_difference(data: ChartData) -> dict[str, Any] | None:
     panels = [_rank_panel(row) for row in ranked[:_MOST_PANELS]]
     level = f"{100 * (1 - data.rules.get('level', 0.95)):.3g} %"
     subtitle = f"bars join systems whose mean ranks lie within the critical difference (CD) of Nemenyi's test at {level}"
-    return page("Mean ranks of systems over queries", subtitle, panels, columns=1)
+    return charts.page("Mean ranks of systems over queries", subtitle, panels, columns=1)
 
 
 def _rank_panel(row: Row) -> dict[str, Any]:
     ranks: Mapping[str, float] = row["mean_ranks"]
-    names = short_names(list(ranks))
+    names = charts.short_names(list(ranks))
     order = sorted(ranks, key=lambda run: (ranks[run], run))
     half = (len(order) + 1) // 2
     groups = [[ranks[run] for run in group] for group in row["not_told_apart"]]
@@ -179,23 +162,23 @@ def _rank_panel(row: Row) -> dict[str, Any]:
     bars = [{"from": min(group), "to": max(group), "y": _AXIS + _BAR * (place + 1)} for place, group in enumerate(groups)]
     axis = {"title": None, "orient": "top", "grid": False, "domain": True, "domainColor": INK, "ticks": True, "tickColor": INK}
     axis |= {"values": list(range(1, len(order) + 1)), "format": ".0f", "offset": -_AXIS + 8}
-    own = quantity("rank", [1, len(order)], None, zero=False)
-    x, y = {key: own[key] for key in ("field", "type", "scale")}, quantity("y", [height, 0], None)
+    own = charts.quantity("rank", [1, len(order)], None, zero=False)
+    x, y = {key: own[key] for key in ("field", "type", "scale")}, charts.quantity("y", [height, 0], None)
     # From the axis down to the height of a system's name; the bars over systems within the critical difference.
     stems = {"x": {**x, "axis": axis}, "y": {**y, "field": "axis"}, "y2": {"field": "y"}}
     joins = {"x": {**x, "field": "from"}, "x2": {"field": "to"}, "y": y}
-    what = f"{row['queries']:,} queries, CD {row['critical_difference']:.3f}, Friedman p {p_value(row['p'])}"
+    what = f"{row['queries']:,} queries, CD {row['critical_difference']:.3f}, Friedman p {charts.p_value(row['p'])}"
     return {
-        "title": {"text": panel_title(row["label"], row["measure"], "share"), "subtitle": what},
+        "title": {"text": charts.panel_title(row["label"], row["measure"], "share"), "subtitle": what},
         "width": _RANK_WIDTH,
         "height": height,
         "layer": [
             {
                 "data": {"values": [{**each, "axis": _AXIS - 8} for each in label]},
-                **layer("rule", stems, color=QUIET, strokeWidth=1),
+                **charts.layer("rule", stems, color=QUIET, strokeWidth=1),
             },
             *(_elbows([each for each in label if each["left"] is left], x, y, left=left) for left in (True, False)),
-            {"data": {"values": bars}, **layer("rule", joins, color=ACCENT, strokeWidth=4, strokeCap="round")},
+            {"data": {"values": bars}, **charts.layer("rule", joins, color=ACCENT, strokeWidth=4, strokeCap="round")},
         ],
     }
 
@@ -203,11 +186,11 @@ def _rank_panel(row: Row) -> dict[str, Any]:
 def _elbows(label: Sequence[Row], x: dict[str, Any], y: dict[str, Any], *, left: bool) -> dict[str, Any]:
     """From the height of a name to the side, where the name stands."""
     edge = {"value": 0 if left else _RANK_WIDTH}
-    look = {"align": "right" if left else "left", "dx": -6 if left else 6, "fontSize": 12, "color": INK}
+    look: dict[str, Any] = {"align": "right" if left else "left", "dx": -6 if left else 6, "fontSize": 12, "color": INK}
     return {
         "data": {"values": list(label)},
         "layer": [
-            layer("rule", {"x": x, "x2": edge, "y": y}, color=QUIET, strokeWidth=1),
-            layer("text", {"x": edge, "y": y, "text": {"field": "text", "type": "nominal"}}, **look),
+            charts.layer("rule", {"x": x, "x2": edge, "y": y}, color=QUIET, strokeWidth=1),
+            charts.layer("text", {"x": edge, "y": y, "text": {"field": "text", "type": "nominal"}}, **look),
         ],
     }

@@ -3,28 +3,13 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from rankwell.report import Row, visible
-from rankwell.report.charts import (
-    ACCENT,
-    STEP,
-    ChartData,
-    bounds,
-    chart,
-    columns_for,
-    interval_mark,
-    interval_panel,
-    is_difference,
-    nice_domain,
-    page,
-    panel_title,
-    part_of,
-    short_names,
-)
+from rankwell.report import Row, charts, visible
+from rankwell.report.charts import ACCENT, STEP, ChartData
 
 _WIDTH = 250
 
 
-@chart("intervals")
+@charts.chart("intervals")
 def intervals(data: ChartData) -> dict[str, Any] | None:
     """A dot for each mean and a line for its interval: runs compared measure by measure, or a single run's measures by unit.
 
@@ -32,13 +17,13 @@ def intervals(data: ChartData) -> dict[str, Any] | None:
     (directions) stand side by side on one scale, and figures of several parts together below them. Differences have charts of
     their own. None where no row has a mean.
     """
-    whole = [row for row in data.rows if not is_difference(row["measure"])]
+    whole = [row for row in data.rows if not charts.is_difference(row["measure"])]
     rows = [row for row in whole if row["mean"] is not None]
     if not rows:
         return None
     runs = list(dict.fromkeys(row["run"] for row in whole))
     parts, joined = _parts(rows, data.row_attributes)
-    names = short_names(runs) if len(runs) > 1 else None
+    names = charts.short_names(runs) if len(runs) > 1 else None
     if len(parts) > 1:
         columns, panels = _in_columns(parts, names)
         panels += _in_rows(joined, names, columns)
@@ -46,22 +31,22 @@ def intervals(data: ChartData) -> dict[str, Any] | None:
         columns, panels = 1, _of_one_run(rows)
     else:
         titles = list(dict.fromkeys(map(_title, rows)))
-        columns = columns_for(len(titles))
+        columns = charts.columns_for(len(titles))
         panels = [
             _panel([row for row in rows if _title(row) == title], names, title=title, named=place % columns == 0)
             for place, title in enumerate(titles)
         ]
     alone = [row for mine in parts.values() for row in mine] or rows
-    return page(_heading(rows, data.rules), _subtitle(alone, runs), panels, columns=columns)
+    return charts.page(_heading(rows, data.rules), _subtitle(alone, runs), panels, columns=columns)
 
 
 def _parts(rows: Sequence[Row], row_attributes: Sequence[Row]) -> tuple[dict[str, list[Row]], dict[str, list[Row]]]:
     """The rows of each part of a result, and those of each group of parts together, such as a sum over both directions."""
     keys = dict.fromkeys(key for own in row_attributes for key in own)
-    known = {part_of(own, keys) for own in row_attributes}
+    known = {charts.part_of(own, keys) for own in row_attributes}
     parts, joined = dict[str, list[Row]](), dict[str, list[Row]]()
     for row in rows:
-        part = part_of(row, keys)
+        part = charts.part_of(row, keys)
         (parts if not row_attributes or part in known else joined).setdefault(part, []).append(row)
     return parts, joined
 
@@ -95,7 +80,7 @@ def _in_columns(parts: Mapping[str, Sequence[Row]], runs: dict[str, str] | None)
             beside = [row["run"] if runs else _name(row) for row in some]
             panels.append(_panel(some, runs, title=title, named=beside != before, room=room, width=_WIDTH, domain=domain))
             before = beside
-    return columns_for(len(panels)) if alone else len(parts), panels
+    return charts.columns_for(len(panels)) if alone else len(parts), panels
 
 
 def _in_rows(joined: Mapping[str, Sequence[Row]], runs: dict[str, str] | None, columns: int) -> list[dict[str, Any]]:
@@ -122,11 +107,11 @@ def _heading(rows: Sequence[Row], rules: Mapping[str, Any]) -> str:
 
 
 def _name(row: Row) -> str:
-    return panel_title(row["label"], row["measure"], "share")
+    return charts.panel_title(row["label"], row["measure"], "share")
 
 
 def _title(row: Row) -> str:
-    return panel_title(row["label"], row["measure"], row["unit"])
+    return charts.panel_title(row["label"], row["measure"], row["unit"])
 
 
 def _subtitle(rows: Sequence[Row], runs: Sequence[str]) -> str:
@@ -137,8 +122,8 @@ def _subtitle(rows: Sequence[Row], runs: Sequence[str]) -> str:
 
 
 def _domain(rows: Sequence[Row]) -> tuple[float, float]:
-    ends = [bounds(row) for row in rows]
-    return nice_domain(min(low for low, _ in ends), max(high for _, high in ends))
+    ends = [charts.bounds(row) for row in rows]
+    return charts.nice_domain(min(low for low, _ in ends), max(high for _, high in ends))
 
 
 def _panel(
@@ -153,8 +138,8 @@ def _panel(
 ) -> dict[str, Any]:
     """Runs under each other where there are several, else measures. named: whether names stand beside, in that much room."""
     name = _name if title else _title
-    marks = [interval_mark(row, runs[row["run"]] if runs else name(row)) for row in rows]
-    panel = interval_panel(
+    marks = [charts.interval_mark(row, runs[row["run"]] if runs else name(row)) for row in rows]
+    panel = charts.interval_panel(
         marks,
         list(runs.values()) if runs else [mark["name"] for mark in marks],
         domain or _domain(rows),

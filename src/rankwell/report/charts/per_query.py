@@ -7,29 +7,13 @@ from typing import Any
 import numpy as np
 
 from rankwell.core.tables import Floats, Values
-from rankwell.report import figure, visible
-from rankwell.report.charts import (
-    ACCENT,
-    FAINT,
-    INK,
-    QUIET,
-    ChartData,
-    chart,
-    columns_for,
-    is_difference,
-    layer,
-    nice_edges,
-    page,
-    panel_title,
-    part_of,
-    quantity,
-    short_names,
-)
+from rankwell.report import charts, figure, visible
+from rankwell.report.charts import ACCENT, FAINT, INK, QUIET, ChartData
 
 _WIDTH, _BINS = 250, 20
 
 
-@chart("per_query")
+@charts.chart("per_query")
 def per_query(data: ChartData) -> dict[str, Any] | None:
     """Histograms of the values per query, a panel per measure, a row per run and part of the result, with a mark at the mean.
 
@@ -38,18 +22,18 @@ def per_query(data: ChartData) -> dict[str, Any] | None:
     """
     attributes = data.row_attributes or ({},) * len(data.values)
     drawn = [
-        (each, part_of(own, own))
+        (each, charts.part_of(own, own))
         for each, own in zip(data.values, attributes, strict=True)
-        if each.counted.any() and not is_difference(each.measure)
+        if each.counted.any() and not charts.is_difference(each.measure)
     ]
     if not drawn:
         return None
     values = [each for each, _ in drawn]
-    runs = short_names(list(dict.fromkeys(each.run for each in values)))
+    runs = charts.short_names(list(dict.fromkeys(each.run for each in values)))
     parts = list(dict.fromkeys(part for _, part in drawn))
     rows = {(part, run): _row_name(part if len(parts) > 1 else "", name, runs) for part in parts for run, name in runs.items()}
     titles = list(dict.fromkeys(map(_title, values)))
-    columns = columns_for(len(titles))
+    columns = charts.columns_for(len(titles))
     panels = [
         _panel(
             [(each, rows[part, each.run]) for each, part in drawn if _title(each) == title],
@@ -60,11 +44,11 @@ def per_query(data: ChartData) -> dict[str, Any] | None:
     ]
     run = "" if len(runs) > 1 else f"{visible(values[0].run)}: "
     subtitle = f"{run}share of the queries with values in each range; the line marks their centre"
-    return page("Values of single queries", subtitle, panels, columns=columns)
+    return charts.page("Values of single queries", subtitle, panels, columns=columns)
 
 
 def _title(values: Values) -> str:
-    return panel_title(values.label, values.measure, values.unit)
+    return charts.panel_title(values.label, values.measure, values.unit)
 
 
 def _row_name(part: str, run: str, runs: Mapping[str, str]) -> str:
@@ -97,7 +81,7 @@ def _panel(drawn: Sequence[tuple[Values, str]], names: Sequence[str], *, named: 
     }
     if logarithmic:
         axis |= {"format": ",.0f", "values": [10**power for power in range(math.ceil(math.log10(edges[-1])) + 1)]}
-    x = quantity("from", [edges[0], edges[-1]], axis, zero=False, **({"type": "log"} if logarithmic else {}))
+    x = charts.quantity("from", [edges[0], edges[-1]], axis, zero=False, **({"type": "log"} if logarithmic else {}))
     header = {"labelAngle": 0, "labelAlign": "left", "labelPadding": 14} if named else {"labels": False}
     return {
         "title": _title(first),
@@ -125,12 +109,12 @@ def _centre(values: Values, column: Floats) -> tuple[str, float]:
 
 def _layers(x: dict[str, Any], highest: float) -> list[dict[str, Any]]:
     axis = {"title": None, "format": ".0%", "values": [highest], "grid": False, "labelFontSize": 10, "labelColor": QUIET}
-    bars = {"x": x, "x2": {"field": "to"}, "y": quantity("share", [0, highest], axis), "y2": {"datum": 0}}
+    bars = {"x": x, "x2": {"field": "to"}, "y": charts.quantity("share", [0, highest], axis), "y2": {"datum": 0}}
     text = {"x": {"value": _WIDTH}, "y": {"value": -2}, "text": {"field": "shown", "type": "nominal"}}
     return [
-        layer("rect", bars, where="share", color=ACCENT, opacity=0.75, stroke="white", strokeWidth=0.5),
-        layer("rule", {"x": {**x, "field": "centre"}}, where="centre", color=INK, strokeWidth=1.5),
-        layer("text", text, where="centre", align="right", fontSize=10, color=QUIET, baseline="bottom"),
+        charts.layer("rect", bars, where="share", color=ACCENT, opacity=0.75, stroke="white", strokeWidth=0.5),
+        charts.layer("rule", {"x": {**x, "field": "centre"}}, where="centre", color=INK, strokeWidth=1.5),
+        charts.layer("text", text, where="centre", align="right", fontSize=10, color=QUIET, baseline="bottom"),
     ]
 
 
@@ -142,7 +126,7 @@ def _edges(columns: Sequence[Floats], unit: str, *, logarithmic: bool) -> list[f
     whole = {"share": 1.0, "percent": 100.0}.get(unit)
     if whole is not None and low >= 0 and high <= whole:
         low, high = 0.0, whole
-    return nice_edges(low, high, _BINS)
+    return charts.nice_edges(low, high, _BINS)
 
 
 def _shares(column: Floats, edges: Sequence[float]) -> list[float]:

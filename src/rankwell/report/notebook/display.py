@@ -7,23 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from rankwell import report
 from rankwell.core.display import Chart, display
 from rankwell.core.registry import suggest
 from rankwell.errors import BadUsage, MissingExtra, UnknownName
 from rankwell.evaluation.results import Results
-from rankwell.report import (
-    SUMMARY_COLUMNS,
-    Document,
-    Grid,
-    Row,
-    Strong,
-    columns_of,
-    grids,
-    plain,
-    rules_line,
-    summary_grid,
-    visible,
-)
 from rankwell.report.charts import CHARTS, ChartData
 from rankwell.report.difference_tables import shown_differences
 from rankwell.report.folder import number_column, per_query_columns, text_column
@@ -42,9 +30,9 @@ def html(result: Results) -> str:
     rows, rules = result.summary, result.describe()
     verdicts = result.tables.get("verdicts", ())
     differences = [row for row in rows if "p_adjusted" in row]
-    grid = _difference_grid(differences) if differences else summary_grid(Document(rows, None, rules, ()))
+    grid = _difference_grid(differences) if differences else report.summary_grid(report.Document(rows, None, rules, ()))
     headlines = [f"<p><strong>{_text(row['text'])}</strong></p>" for row in verdicts]
-    return _whole([*headlines, _table(grid)], rules_line(rules), [*result.notes, *result.interval_notes])
+    return _whole([*headlines, _table(grid)], report.rules_line(rules), [*result.notes, *result.interval_notes])
 
 
 @display("system tables")
@@ -52,9 +40,9 @@ def system_tables(tables: Sequence[SystemTable], notes: Sequence[str]) -> str:
     """Systems × data sets, one table below the other, the best figures in bold, with the line of rules and the notes below."""
     parts: list[str] = []
     for each in tables:
-        (grid,) = grids(Document(wide_rows(each), None, {}, (), summary=False))
+        (grid,) = report.grids(report.Document(wide_rows(each), None, {}, (), summary=False))
         parts += [f"<p><strong>{_text(each.title)}</strong></p>", _table(grid)]
-    return _whole(parts, rules_line(shared_rules(tables)), notes)
+    return _whole(parts, report.rules_line(shared_rules(tables)), notes)
 
 
 def _whole(parts: Sequence[str], line: str, notes: Sequence[str]) -> str:
@@ -67,14 +55,14 @@ def _whole(parts: Sequence[str], line: str, notes: Sequence[str]) -> str:
     return '<div style="overflow-x:auto">\n' + "\n".join([*parts, *footer]) + "\n</div>"
 
 
-def _difference_grid(rows: Sequence[Row]) -> Grid:
+def _difference_grid(rows: Sequence[report.Row]) -> report.Grid:
     """Differences with their figures, which are texts there, as columns of numbers."""
-    (grid,) = grids(Document(shown_differences(rows), None, {}, (), summary=False))
+    (grid,) = report.grids(report.Document(shown_differences(rows), None, {}, (), summary=False))
     first = grid.headers.index("its mean")
     return grid._replace(numeric=[place >= first for place in range(len(grid.headers))], grouped=True)
 
 
-def _table(grid: Grid) -> str:
+def _table(grid: report.Grid) -> str:
     """The table; a name that the row above has as well is left out, as on a terminal."""
     sides = [f"text-align:{'right;white-space:nowrap' if number else 'left'};padding:.15em .6em" for number in grid.numeric]
     heads = [
@@ -99,11 +87,11 @@ def _table(grid: Grid) -> str:
 
 
 def _cell(text: str) -> str:
-    return f"<strong>{_text(text)}</strong>" if isinstance(text, Strong) else _text(text)
+    return f"<strong>{_text(text)}</strong>" if isinstance(text, report.Strong) else _text(text)
 
 
 def _text(text: str) -> str:
-    return escape(visible(text))
+    return escape(report.visible(text))
 
 
 _MAIN = ("differences", "intervals", "per_query")
@@ -141,7 +129,7 @@ def svg(spec: Chart) -> str:
 def _made(result: Results, name: str) -> Chart | None:
     spec = CHARTS[name](ChartData(result.summary, result.values, result.describe(), result.query_attributes))
     # Checkers of a specification do not accept a tuple as an array.
-    return None if spec is None else Chart(plain(spec))
+    return None if spec is None else Chart(report.plain(spec))
 
 
 _FIGURES = ("mean", "sd", "ci_low", "ci_high")
@@ -186,8 +174,8 @@ def _columns_of_table(result: Results, table: str) -> dict[str, tuple[str, np.nd
         return {name: _column("float" if kind == "DOUBLE" else "text", columns[name]) for name, kind in types.items()}
     if table != "summary" and table not in result.tables:
         raise UnknownName(f"there is no table {table!r} here; {suggest(table, ['summary', 'per_query', *result.tables])}")
-    rows, fixed = (result.summary, SUMMARY_COLUMNS) if table == "summary" else (result.tables[table], ())
-    cells = {name: [plain(row.get(name)) for row in rows] for name in columns_of(rows, fixed)}
+    rows, fixed = (result.summary, report.SUMMARY_COLUMNS) if table == "summary" else (result.tables[table], ())
+    cells = {name: [report.plain(row.get(name)) for row in rows] for name in report.columns_of(rows, fixed)}
     return {name: _column("float" if name in _FIGURES else _kind(column), column) for name, column in cells.items()}
 
 
