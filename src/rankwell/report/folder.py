@@ -84,7 +84,8 @@ def write_folder(directory: Path, content: FolderContent, *, charts: bool = True
 
     Raises BadInput for a missing column and for columns of different length.
     """
-    _mark_unfinished(directory)
+    # Until all is written, an earlier result may be in part replaced.
+    write_manifest(directory, {"unfinished": True}, listed_files(directory))
     texts = {
         "summary.csv": render(content.summary, None, content.rules, content.notes, "csv"),
         "summary.json": render(content.summary, None, content.rules, content.notes, "json", tables=content.tables),
@@ -109,8 +110,7 @@ def write_folder(directory: Path, content: FolderContent, *, charts: bool = True
         paths += [path for name, spec in drawn.items() if spec is not None for path in write_chart(directory, name, spec)]
     listed = {path.relative_to(directory).as_posix(): digest_of(path) for path in (*paths, *others)}
     remove_stale(directory, listed)
-    whole = json.dumps(plain({**content.manifest, "files": listed}), indent=2, allow_nan=False) + "\n"
-    write_text(directory / "manifest.json", whole)
+    write_manifest(directory, content.manifest, listed)
     return [*paths, directory / "manifest.json"]
 
 
@@ -121,13 +121,13 @@ def digest_of(path: Path) -> str:
     return f"sha256:{hashlib.sha256(path.read_bytes()).hexdigest()}"
 
 
-def _mark_unfinished(directory: Path) -> None:
-    """Lets the manifest say that what it lists is not one result until all is written: an earlier one may be in part replaced."""
-    content = {"unfinished": True, "files": _listed(directory)}
-    write_text(directory / "manifest.json", json.dumps(content, indent=2) + "\n")
+def write_manifest(directory: Path, manifest: Mapping[str, Any], files: Mapping[str, str]) -> None:
+    """Writes the manifest of a folder. files: all that it lists, with their digests."""
+    whole = json.dumps(plain({**manifest, "files": files}), indent=2, allow_nan=False)
+    write_text(directory / "manifest.json", whole + "\n")
 
 
-def _listed(directory: Path) -> dict[str, str]:
+def listed_files(directory: Path) -> dict[str, str]:
     """The files that the manifest of an earlier result lists, with their digests; none where there is no such manifest."""
     try:
         return dict(json.loads((directory / "manifest.json").read_bytes())["files"])
@@ -137,7 +137,7 @@ def _listed(directory: Path) -> dict[str, str]:
 
 def remove_stale(directory: Path, written: Mapping[str, str]) -> None:
     """Removes the files of an earlier result that this one does not have, as far as they are still what was written then."""
-    earlier = _listed(directory)
+    earlier = listed_files(directory)
     for name in sorted(set(earlier) - set(written)):
         path = directory / name
         inside = directory.resolve() in path.resolve().parents

@@ -217,7 +217,7 @@ def _parameter_panel(
     label: str, rows: Sequence[Row], x: Mapping[str, Any], names: Mapping[str, str], *, crowded: bool, bars: bool
 ) -> dict[str, Any]:
     shown = list(names.values())
-    points = [
+    points: list[dict[str, Any]] = [
         {
             "series": names[str(row["system" if crowded else "series"])],
             "value": row["value"] if x["type"] == "quantitative" else _shown(row["value"]),

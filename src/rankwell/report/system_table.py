@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import product
 from string import ascii_lowercase
 from typing import Any, Literal, NamedTuple
 
@@ -86,7 +87,8 @@ class SystemTable:
     def letters(self) -> dict[str, str]:
         """A letter for every measured system, by which marks name it; none where there is nothing to compare with."""
         systems = list(self.systems or dict.fromkeys(each.system for each in self.cells if not each.printed))
-        return {name: _letters(place) for place, name in enumerate(systems)} if len(systems) > 1 else {}
+        words = ("".join(letters) for size in (1, 2, 3) for letters in product(ascii_lowercase, repeat=size))
+        return dict(zip(systems, words, strict=False)) if len(systems) > 1 else {}
 
     @cached_property
     def lines(self) -> list[tuple[str, bool, dict[str, SystemFigure]]]:
@@ -270,12 +272,3 @@ def _cost(name: str, each: SystemCost, scale: float) -> str:
         return str(value)
     shown = f"{value * scale:.3g}" if value * scale < 1000 else f"{value * scale:.0f}"
     return f"{shown} {CACHED}" if each.from_cache and name == "evaluation_seconds" else shown
-
-
-def _letters(place: int) -> str:
-    """a to z, then aa, ab and so on."""
-    found = ""
-    while place >= 0:
-        found = ascii_lowercase[place % 26] + found
-        place = place // 26 - 1
-    return found

@@ -26,16 +26,13 @@ def intervals(data: ChartData) -> dict[str, Any] | None:
     names = charts.short_names(runs) if len(runs) > 1 else None
     if len(parts) > 1:
         columns, panels = _in_columns(parts, names)
-        panels += _in_rows(joined, names, columns)
+        panels += _by_title([(f"{part}: {_title(row)}", row) for part, mine in joined.items() for row in mine], names, columns)
     elif names is None:
         columns, panels = 1, _of_one_run(rows)
     else:
-        titles = list(dict.fromkeys(map(_title, rows)))
-        columns = charts.columns_for(len(titles))
-        panels = [
-            _panel([row for row in rows if _title(row) == title], names, title=title, named=place % columns == 0)
-            for place, title in enumerate(titles)
-        ]
+        titled = [(_title(row), row) for row in rows]
+        columns = charts.columns_for(len(dict(titled)))
+        panels = _by_title(titled, names, columns)
     alone = [row for mine in parts.values() for row in mine] or rows
     return charts.page(_heading(rows, data.rules), _subtitle(alone, runs), panels, columns=columns)
 
@@ -83,12 +80,11 @@ def _in_columns(parts: Mapping[str, Sequence[Row]], runs: dict[str, str] | None)
     return charts.columns_for(len(panels)) if alone else len(parts), panels
 
 
-def _in_rows(joined: Mapping[str, Sequence[Row]], runs: dict[str, str] | None, columns: int) -> list[dict[str, Any]]:
-    """A panel per figure of several parts together: a sum and a mean of the same recalls share no scale."""
-    titled = [(f"{part}: {_title(row)}", row) for part, rows in joined.items() for row in rows]
+def _by_title(titled: Sequence[tuple[str, Row]], runs: dict[str, str] | None, columns: int) -> list[dict[str, Any]]:
+    """A panel per title: a sum and a mean of the same recalls share no scale."""
     return [
         _panel([row for name, row in titled if name == title], runs, title=title, named=runs is None or place % columns == 0)
-        for place, title in enumerate(dict.fromkeys(name for name, _ in titled))
+        for place, title in enumerate(dict(titled))
     ]
 
 

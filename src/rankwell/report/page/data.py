@@ -100,7 +100,8 @@ def page_data(source: PageSource) -> PageData:
             first = next(iter(measures.values()))
             shown, rule = choose(questions, np.asarray(overview.listed.any(axis=0)), first, source.seed)
             lists = lists_of(source, tables.lists_of(shown), items, parts)
-    pictures = {query: items.number(item) for query, item in enumerate(questions.pictures) if item is not None}
+    own = questions.columns.get("picture_item", ())
+    pictures = {query: items.number(item) for query, item in enumerate(own) if item is not None}
     if source.pictures is not None:
         items.draw(source.pictures)
     flags, everywhere = flags_of(source, questions, overview)
@@ -144,11 +145,6 @@ class PageQueries:
     values: Floats
     has_values: Bools
     columns: Mapping[str, Sequence[Any]]
-
-    @property
-    def pictures(self) -> list[str | None]:
-        """The item whose picture is the query's, as far as there is one."""
-        return list(self.columns.get("picture_item", [None] * len(self.keys)))
 
 
 def questions_of(source: PageSource, measures: Mapping[Key, Any], tables: Sequence[Mapping[str, list[Any]]]) -> PageQueries:

@@ -9,11 +9,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from rankwell.io.result_folder import is_result_folder
-from rankwell.report import plain
-from rankwell.report.folder import digest_of
+from rankwell.report.folder import digest_of, listed_files, write_manifest
 from rankwell.report.page import PageSource
 from rankwell.report.page.data import PageData, item_data, page_data
 from rankwell.report.page.scripts import embeddable, join_modules, task_views, vega_bundle
@@ -27,15 +26,6 @@ _MARK = re.compile(r"\{\{(\w+)(?:: ([^}]*))?\}\}")
 _CALL = "rankwellPart("
 
 
-class _ListFile(NamedTuple):
-    """A file beside the page: its name there, the first and the last query whose lists it holds, its text."""
-
-    name: str
-    first: int
-    last: int
-    text: str
-
-
 def write_page(path: Path, source: PageSource, *, most_bytes: int = MOST_BYTES) -> list[Path]:
     """Writes the page, and returns its path and those of the files of lists beside it; the same source gives the same bytes.
 
@@ -46,14 +36,14 @@ def write_page(path: Path, source: PageSource, *, most_bytes: int = MOST_BYTES) 
     refuse_blocked(path)
     beside = f"{path.stem}_data"
     made = page_data(source)
-    text, parts = _json(made.whole()), list[_ListFile]()
+    text, parts = _json(made.whole()), list[tuple[str, int, int, str]]()
     if len(text.encode()) > most_bytes and made.lists:
         parts = list(_parts(made, beside))
-        text = _json(made.head() | {"parts": [[part.name, part.first, part.last] for part in parts]})
-    for part in parts:
-        write_text(path.parent / part.name, part.text)
+        text = _json(made.head() | {"parts": [part[:3] for part in parts]})
+    for name, *_, listed in parts:
+        write_text(path.parent / name, listed)
     write_text(path, render_page(text, source.title, parted=bool(parts)))
-    written = [path, *(path.parent / part.name for part in parts)]
+    written = [path, *(path.parent / name for name, *_ in parts)]
     _remove_parts(path.parent / beside, {each.name for each in written})
     if is_result_folder(path.parent):
         _list_in_manifest(path.parent, written, beside)
@@ -69,7 +59,9 @@ def render_page(data: str, title: str, *, parted: bool) -> str:
     template = (assets / "page.html").read_text(encoding="utf-8")
     names = {kind: listed or "" for kind, listed in _MARK.findall(template)}
     style = "".join((assets / name).read_text(encoding="utf-8") for name in names["style"].split())
-    script = embeddable(f'(() => {{\n"use strict";\n{join_modules(files("rankwell"), _entries(names["script"]))}}})();\n')
+    views = {_TASK_VIEWS: task_views()}
+    entries = [path for name in names["script"].split() for path in views.get(name, [f"report/page/assets/{name}"])]
+    script = embeddable(f'(() => {{\n"use strict";\n{join_modules(files("rankwell"), entries)}}})();\n')
     vega = vega_bundle()
     scripts = " ".join([_hash(vega), _hash(script), *(["'self'"] if parted else [])])
     policy = (
@@ -90,20 +82,15 @@ def _json(data: Mapping[str, Any]) -> str:
     return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
 
 
-def _entries(listed: str) -> list[str]:
-    """The modules that the template names, as paths in the package; those of the tasks are in alphabetical order."""
-    entries: list[str] = []
-    for name in listed.split():
-        entries += task_views() if name == _TASK_VIEWS else [f"report/page/assets/{name}"]
-    return entries
-
-
 def _hash(text: str) -> str:
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
-def _parts(made: PageData, folder: str) -> Iterator[_ListFile]:
-    """The lists in files of some 1.5 MB, each with what is known of its items. A name holds a digest: no page finds another's."""
+def _parts(made: PageData, folder: str) -> Iterator[tuple[str, int, int, str]]:
+    """The lists in files of some 1.5 MB, each with what is known of its items: name, first and last query, text.
+
+    A name holds a digest: no page finds another's.
+    """
     waiting: list[tuple[int, str]] = []
     size, number = 0, 0
     for query in sorted(made.lists):
@@ -116,12 +103,12 @@ def _parts(made: PageData, folder: str) -> Iterator[_ListFile]:
         yield _part(made, waiting, f"{folder}/{number:03}")
 
 
-def _part(made: PageData, waiting: Sequence[tuple[int, str]], name: str) -> _ListFile:
+def _part(made: PageData, waiting: Sequence[tuple[int, str]], name: str) -> tuple[str, int, int, str]:
     lists = ",".join(f'"{query}":{text}' for query, text in waiting)
     items = _json(item_data(made.items, {item for query, _ in waiting for item in made.shown_in(query)}))
     text = f'{_CALL}{{"lists":{{{lists}}},"items":{items}}});\n'
     digest = hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()[:8]
-    return _ListFile(f"{name}-{digest}.js", waiting[0][0], waiting[-1][0], text)
+    return f"{name}-{digest}.js", waiting[0][0], waiting[-1][0], text
 
 
 def _remove_parts(folder: Path, kept: set[str]) -> None:
@@ -135,12 +122,9 @@ def _remove_parts(folder: Path, kept: set[str]) -> None:
 
 def _list_in_manifest(folder: Path, written: Sequence[Path], beside: str) -> None:
     """Puts the page and its lists among the files of a manifest beside it, where there is one that lists files."""
-    path = folder / "manifest.json"
-    try:
-        manifest: dict[str, Any] = json.loads(path.read_bytes())
-        listed: dict[str, str] = dict(manifest["files"])
-    except (OSError, ValueError, KeyError, TypeError):
+    listed = listed_files(folder)
+    if not listed:
         return
     own = {each.relative_to(folder).as_posix(): digest_of(each) for each in written}
     kept = {name: digest for name, digest in listed.items() if name not in own and not name.startswith(f"{beside}/")}
-    write_text(path, json.dumps(plain({**manifest, "files": kept | own}), indent=2, allow_nan=False) + "\n")
+    write_manifest(folder, json.loads((folder / "manifest.json").read_bytes()), kept | own)
