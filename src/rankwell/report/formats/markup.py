@@ -23,11 +23,9 @@ def _pipes(grid: Grid) -> list[str]:
     widths = [max(3, *map(len, column)) for column in zip(headers, *rows, strict=True)]
     marks = ["-" * (width - 1) + ":" if number else "-" * width for width, number in zip(widths, grid.numeric, strict=True)]
     lines = [headers, marks, *rows]
-    return ["| " + " | ".join(map(_padded, line, widths, grid.numeric)) + " |" for line in lines]
-
-
-def _padded(cell: str, width: int, number: bool) -> str:
-    return cell.rjust(width) if number else cell.ljust(width)
+    pads = [str.rjust if number else str.ljust for number in grid.numeric]
+    padded = [[pad(cell, width) for pad, cell, width in zip(pads, line, widths, strict=True)] for line in lines]
+    return [f"| {' | '.join(line)} |" for line in padded]
 
 
 def _markdown(cell: str) -> str:
@@ -39,28 +37,12 @@ def _escape(text: str) -> str:
     return _SPECIAL.sub(r"\\\g<0>", text)
 
 
+_NAMES = {"\\": "backslash", "^": "asciicircum", "~": "asciitilde", "<": "less", ">": "greater", "|": "bar", '"': "quotedbl"}
 _ESCAPES = str.maketrans(
-    {
-        "\\": r"\textbackslash{}",
-        "{": r"\{",
-        "}": r"\}",
-        "$": r"\$",
-        "&": r"\&",
-        "#": r"\#",
-        "%": r"\%",
-        "_": r"\_",
-        "^": r"\textasciicircum{}",
-        "~": r"\textasciitilde{}",
-        "<": r"\textless{}",
-        ">": r"\textgreater{}",
-        "|": r"\textbar{}",
-        '"': r"\textquotedbl{}",
-        # After a line break LaTeX would take a bracket for the length of a gap.
-        "[": "{[}",
-        "]": "{]}",
-        MISSING: "--",
-        "†": r"\textdagger{}",
-    }
+    {mark: f"\\text{name}{{}}" for mark, name in {**_NAMES, "†": "dagger"}.items()}
+    | {mark: f"\\{mark}" for mark in "{}$&#%_"}
+    # After a line break LaTeX would take a bracket for the length of a gap.
+    | {"[": "{[}", "]": "{]}", MISSING: "--"}
 )
 
 
