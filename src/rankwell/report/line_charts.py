@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from rankwell.errors import NothingToEvaluate
 from rankwell.report import Row, plain, visible
-from rankwell.report.charts import LEGEND, QUIET, columns_for, layer, nice_edges, page, quantity, short_names
+from rankwell.report.charts import QUIET, THEME, columns_for, layer, nice_edges, page, quantity, short_names
 
 Bands = Literal["sd", "interval"]
 # Distinguishable for people who confuse red and green; curves over k have the first six, and dashes from the seventh run on.
@@ -185,7 +185,7 @@ def parameter_chart(rows: Sequence[Row], parameter: str, *, title: str | None = 
 
 def _page(title: str, subtitle: str, panels: Sequence[dict[str, Any]]) -> dict[str, Any]:
     spec = page(title, subtitle, panels, columns=columns_for(len(panels)))
-    spec["config"] = {**spec["config"], "legend": LEGEND, "axisY": {"labelColor": QUIET}}
+    spec["config"] = {**spec["config"], "legend": THEME["legend"], "axisY": {"labelColor": QUIET}}
     return spec
 
 

@@ -2,25 +2,11 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
+from importlib.resources import files
 from typing import Any
 
 from rankwell.report import MISSING, OUTPUTS, PLAIN, Document, Format, Row, Terminal, figure, system_table, visible
 from rankwell.report.system_table import IMPOSSIBLE, PERFORMANCE, SystemFigure, SystemTable, TableFormat, cost_rows
-
-_STYLE = """
-body { font: 15px/1.45 system-ui, sans-serif; color: #1d2530; background: #fff; margin: 2rem auto; max-width: 75rem;
-  padding: 0 1rem }
-h1 { font-size: 1.35rem } h2 { font-size: 1.1rem; margin-top: 2rem }
-table { border-collapse: collapse; font-variant-numeric: tabular-nums }
-th, td { text-align: left; padding: .3rem .9rem .3rem 0; border-bottom: 1px solid #d9dee5; vertical-align: baseline }
-thead th { border-bottom: 2px solid #1d2530 } td.number { text-align: right; white-space: nowrap }
-small, .published { color: #5b6675 } sup { color: #1a5fb4 } .warning { color: #a4420e } .wide { overflow-x: auto }
-ul { padding-left: 1.1rem }
-@media (prefers-color-scheme: dark) {
-  body { color: #e4e8ee; background: #14181e } th, td { border-color: #333c48 } thead th { border-color: #e4e8ee }
-  small, .published { color: #9aa6b5 } sup { color: #8ab4f8 } .warning { color: #f0a36b }
-}
-"""
 
 
 def render_system_tables(
@@ -110,11 +96,12 @@ def page(tables: Sequence[SystemTable], notes: Sequence[str], *, title: str = ""
 
     title: of the page; by default that of its first table.
     """
+    style = (files("rankwell.report.page") / "assets/systems.css").read_text(encoding="utf-8")
     levels = ["h2" if title or each is not tables[0] else "h1" for each in tables]
     parts = [
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">',
         '<meta name="viewport" content="width=device-width, initial-scale=1">',
-        f"<title>{_safe(title or tables[0].title)}</title>\n<style>{_STYLE}</style>\n</head>\n<body>",
+        f"<title>{_safe(title or tables[0].title)}</title>\n<style>\n{style}</style>\n</head>\n<body>",
         *([f"<h1>{_safe(title)}</h1>"] if title else []),
         *(_section(each, notes if each is tables[-1] else (), level) for each, level in zip(tables, levels, strict=True)),
         "</body>\n</html>",

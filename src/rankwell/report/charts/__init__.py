@@ -1,7 +1,9 @@
 """Charts as Vega-Lite specs, one file per chart. Here is what they share: data, drawing, the theme, panels, names that fit."""
 
+import json
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from importlib.resources import files
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -57,6 +59,8 @@ def write_chart(folder: Path, name: str, spec: dict[str, Any]) -> list[Path]:
 SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
 INK, QUIET, FAINT, ACCENT = "#1c2733", "#5b6773", "#e6eaee", "#1f6fb2"
 FONT = "Liberation Sans, Arial, Helvetica, sans-serif"
+THEME: Mapping[str, Any] = json.loads((files("rankwell.report.charts") / "theme.json").read_text(encoding="utf-8"))
+"""The configuration of every chart, and the legend of a page of panels: above them, without a title."""
 _LONGEST = 34
 STEP = 26
 """Height of a line of an interval panel."""
@@ -72,38 +76,8 @@ def page(title: str, subtitle: str, panels: Sequence[dict[str, Any]], *, columns
         "concat": list(panels),
         "columns": columns,
         "spacing": {"row": 30, "column": 36},
-        "config": _THEME,
+        "config": THEME["config"],
     }
-
-
-_THEME: dict[str, Any] = {
-    "font": FONT,
-    "view": {"stroke": None},
-    "axis": {
-        "labelColor": QUIET,
-        "labelFontSize": 11,
-        "titleColor": QUIET,
-        "titleFontSize": 11,
-        "titleFontWeight": "normal",
-        "gridColor": FAINT,
-        "domain": False,
-        "ticks": False,
-        "labelPadding": 6,
-    },
-    "axisY": {"labelColor": INK, "labelFontSize": 12, "labelLimit": 300, "labelPadding": 8},
-    "title": {
-        "anchor": "start",
-        "frame": "group",
-        "color": INK,
-        "fontSize": 13,
-        "fontWeight": "bold",
-        "offset": 10,
-        "subtitleColor": QUIET,
-        "subtitleFontSize": 12,
-        "subtitlePadding": 5,
-    },
-    "header": {"labelColor": INK, "labelFontSize": 12, "title": None},
-}
 
 
 def columns_for(panels: int) -> int:
@@ -225,17 +199,3 @@ def nice_edges(low: float, high: float, bins: int) -> list[float]:
     first = math.floor(low / step + 1e-9)
     last = max(math.ceil(high / step - 1e-9), first + 1)
     return [place * step for place in range(first, last + 1)]
-
-
-LEGEND: dict[str, Any] = {
-    "orient": "top",
-    "title": None,
-    "labelColor": INK,
-    "labelFontSize": 12,
-    "labelLimit": 320,
-    "columnPadding": 24,
-    "symbolSize": 260,
-    "symbolStrokeWidth": 2.5,
-    "offset": 22,
-}
-"""How the legend of a page of panels looks: above them, without a title."""

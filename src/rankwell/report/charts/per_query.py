@@ -1,7 +1,7 @@
 """Distributions of the values of single queries, every run and measure on one page."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -31,7 +31,13 @@ def per_query(data: ChartData) -> dict[str, Any] | None:
     values = [each for each, _ in drawn]
     runs = charts.short_names(list(dict.fromkeys(each.run for each in values)))
     parts = list(dict.fromkeys(part for _, part in drawn))
-    rows = {(part, run): _row_name(part if len(parts) > 1 else "", name, runs) for part in parts for run, name in runs.items()}
+    # The label of a row: the part of the result, the run, or both, as far as there are several.
+    shown = {part: part if len(parts) > 1 else "" for part in parts}
+    rows = {
+        (part, run): ", ".join(filter(None, (shown[part], name if len(runs) > 1 or not shown[part] else "")))
+        for part in parts
+        for run, name in runs.items()
+    }
     titles = list(dict.fromkeys(map(_title, values)))
     columns = charts.columns_for(len(titles))
     panels = [
@@ -51,11 +57,6 @@ def _title(values: Values) -> str:
     return charts.panel_title(values.label, values.measure, values.unit)
 
 
-def _row_name(part: str, run: str, runs: Mapping[str, str]) -> str:
-    """The label of a row: the part of the result, the run, or both, as far as there are several."""
-    return ", ".join(filter(None, (part, run if len(runs) > 1 or not part else "")))
-
-
 def _panel(drawn: Sequence[tuple[Values, str]], names: Sequence[str], *, named: bool) -> dict[str, Any]:
     """A row for every name, so that the rows of neighbouring panels line up. named: whether the names stand beside it."""
     first = drawn[0][0]
@@ -71,14 +72,8 @@ def _panel(drawn: Sequence[tuple[Values, str]], names: Sequence[str], *, named: 
         ]
         bars.append({"run": name, "centre": centre, "shown": f"{word} {figure(centre, first.unit)}"})
     bars += [{"run": name} for name in sorted(set(names) - {bar["run"] for bar in bars})]
-    axis: dict[str, Any] = {
-        "title": None,
-        "tickCount": 5,
-        "grid": False,
-        "labelFlush": False,
-        "domain": True,
-        "domainColor": FAINT,
-    }
+    axis: dict[str, Any] = {"title": None, "tickCount": 5, "grid": False}
+    axis |= {"labelFlush": False, "domain": True, "domainColor": FAINT}
     if logarithmic:
         axis |= {"format": ",.0f", "values": [10**power for power in range(math.ceil(math.log10(edges[-1])) + 1)]}
     x = charts.quantity("from", [edges[0], edges[-1]], axis, zero=False, **({"type": "log"} if logarithmic else {}))

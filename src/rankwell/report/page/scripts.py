@@ -131,8 +131,9 @@ def _parsed(root: Traversable, target: _Import) -> _Module:
     text = _MARKS.sub("\n", file.read_text(encoding="utf-8"), count=1)
     imports = tuple(_imports(path, text))
     exports = tuple(match[1] for match in _EXPORT.finditer(text))
-    _once(path, "imports", [name for each in imports for name in each.names])
-    _once(path, "exports", exports)
+    for verb, names in (("imports", [name for each in imports for name in each.names]), ("exports", exports)):
+        if twice := [name for name in names if names.count(name) > 1]:
+            raise ValueError(f"{path}: it {verb} {twice[0]!r} twice.")
     plain = _EXPORT.sub("", _IMPORT.sub(lambda match: "\n" * match[0].count("\n"), text))
     if other := _OTHER.search(plain):
         raise ValueError(
@@ -151,14 +152,6 @@ def _imports(path: str, text: str) -> Iterator[_Import]:
         if not match[2].startswith(("./", "../")):
             raise ValueError(f"{place}: {match[2]!r} is not a relative path; it begins with ./ or ../.")
         yield _Import(place, normpath(join(dirname(path), match[2])), names)
-
-
-def _once(path: str, verb: str, names: Iterable[str]) -> None:
-    seen = set[str]()
-    for name in names:
-        if name in seen:
-            raise ValueError(f"{path}: it {verb} {name!r} twice.")
-        seen.add(name)
 
 
 def _line(text: str, match: re.Match[str]) -> int:
