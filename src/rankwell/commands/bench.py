@@ -68,17 +68,16 @@ def bench(
 
 def _planned(plans: list[PlannedCell], format: TableFormat) -> Output:  # noqa: A002
     """A row for each cell: whether it would be evaluated, and why."""
+    if format == "html":
+        raise BadUsage("--dry-run cannot be combined with --format html; choose table or json.")
     rows = [
         {
             "cell": each.cell.name,
             "to_do": "yes" if each.why and each.chosen else "no",
-            "why": "; ".join(each.why) if each.why else "nothing changed",
+            "why": "; ".join(each.why) or "nothing changed",
             "command": each.work.line,
         }
         for each in plans
     ]
-    number = sum(bool(each.why) and each.chosen for each in plans)
-    if format == "html":
-        raise BadUsage("--dry-run cannot be combined with --format html; choose table or json.")
     text = report.render_rows(rows, format, terminal=report.terminal_of(sys.stdout))
-    return Output(text=text, notes=(f"{number} of {len(plans)} to do",))
+    return Output(text=text, notes=(f"{sum(row['to_do'] == 'yes' for row in rows)} of {len(plans)} to do",))

@@ -98,11 +98,11 @@ def compare(
 def write_tables(result: Results, folder: Path) -> list[Path]:
     """Writes the tables beside the summary, each whole or not at all, and the verdicts as text; returns their paths."""
     tables = {name: rows for name, rows in result.tables.items() if name not in ("verdicts", "mean_ranks")}
-    texts = {f"{name}.csv": report.render_rows(rows, "csv") for name, rows in tables.items()}
-    texts["verdicts.txt"] = "".join(f"{text}\n" for text in result.verdicts)
-    for name, text in texts.items():
-        write_text(folder / name, text)
-    return [folder / name for name in texts]
+    texts = {folder / f"{name}.csv": report.render_rows(rows, "csv") for name, rows in tables.items()}
+    texts[folder / "verdicts.txt"] = "".join(f"{text}\n" for text in result.verdicts)
+    for path, text in texts.items():
+        write_text(path, text)
+    return list(texts)
 
 
 def _gather(
@@ -132,10 +132,9 @@ def _gather(
         intervals="none",
         progress=progress,
     )
-    attributes: dict[str, dict[str, str]] = {}
-    for query, texts_of in result.objects["attributes"].items():
-        for name, text in texts_of.items():
-            attributes.setdefault(name, {})[query] = text
+    of_queries: dict[str, dict[str, str]] = result.objects["attributes"]
+    names = dict.fromkeys(name for texts in of_queries.values() for name in texts)
+    attributes = {name: {query: texts[name] for query, texts in of_queries.items() if name in texts} for name in names}
     origin = Origin(
         rules={name: rule for name, rule in result.describe().items() if name not in ("seed", "intervals")},
         notes=[f"{name}: read as {form}" for name, form in result.formats.items()] + list(result.notes),

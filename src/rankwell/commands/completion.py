@@ -81,12 +81,8 @@ def _program() -> ArgumentParser:
 
 
 def _declare(parser: ArgumentParser, argument: Argument, text: str) -> None:
-    named: dict[str, Any] = {
-        "measure": MEASURES.own,
-        "measures": MEASURES.own,
-        "convention": CONVENTIONS.own,
-        "ties": get_args(TieRule),
-    }
+    named: dict[str, Any] = {"convention": CONVENTIONS.own, "ties": get_args(TieRule)}
+    named |= dict.fromkeys(("measure", "measures"), MEASURES.own)
     if parser.prog == "rankwell explain":
         named["name"] = MEASURES.own
     described: dict[str, Any] = {"help": _plain(text.partition(". ")[0])}

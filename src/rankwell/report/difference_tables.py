@@ -17,9 +17,8 @@ def difference_text(
 ) -> str:
     """The text of a comparison in a format for people, ending in a line break.
 
-    tables: `verdicts`, and where there are any `groups`, `systems`, `orders`, `borda`; of groups those by the first measure are
-    shown. differences: rows of summaries with what belongs to differences. per_query: rows of single queries, of which those of
-    differences are shown.
+    tables: those of the results; of groups those by the first measure are shown. differences: rows of the summary. per_query:
+    rows of single queries, of which those of differences are shown.
     """
     mark = "% " if format == "latex" else ""
     shown: list[Sequence[Row]] = []

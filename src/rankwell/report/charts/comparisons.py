@@ -60,9 +60,8 @@ _DELTA_WIDTH, _DELTA_HEIGHT, _MOST_BARS, _MOST_DELTAS = 250, 130, 240, 12
 def deltas(data: ChartData) -> dict[str, Any] | None:
     """The differences of a comparison query by query, from the largest gain to the largest loss, a panel per pair and measure.
 
-    The mean and its interval stand over each panel. Of many queries every so many-th is drawn, as said below the title; of more
-    than twelve panels the first ones by the first measure. Panels of one measure share their
-    scale. None where nothing was compared.
+    Of many queries every so many-th is drawn, as said below the title; of more than twelve panels the first ones by the first
+    measure. Panels of one measure share their scale. None where nothing was compared.
     """
     rows = [row for row in data.rows if charts.is_difference(row["measure"])]
     differences = [each for each in data.values if charts.is_difference(each.measure)]

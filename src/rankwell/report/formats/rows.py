@@ -49,18 +49,15 @@ def _delimited(document: Document, delimiter: str, *, guarded: bool) -> str:
 def _value_lines(group: Sequence[Values], delimiter: str, *, guarded: bool) -> str:
     """The lines of one run's values; the cells of a measure other than query and value are joined once."""
     run = _quoted(group[0].run, delimiter) + delimiter
-    begins = [run + query for query in _all_quoted(group[0].queries, delimiter)]
+    # Most tables have no id that needs quotes.
+    odd = _needs_quotes("".join(group[0].queries), delimiter)
+    begins = [run + (_quoted(query, delimiter) if odd else query) for query in group[0].queries]
     pieces: list[Iterable[str]] = []
     for each in group:
         words = [_quoted(_cell(word, guarded=guarded), delimiter) for word in (each.measure, each.label, each.unit)]
         numbers = ["" if isnan(value) else repr(value) for value in each.values.tolist()]
         pieces += [begins, repeat(delimiter.join(("", *words[:2], ""))), numbers, repeat(f"{delimiter}{words[2]}\n")]
     return "".join(chain.from_iterable(zip(*pieces, strict=False)))
-
-
-def _all_quoted(texts: Sequence[str], delimiter: str) -> Sequence[str]:
-    """The texts as cells of a line; most tables have none that needs quotes."""
-    return [_quoted(text, delimiter) for text in texts] if _needs_quotes("".join(texts), delimiter) else texts
 
 
 def _quoted(text: str, delimiter: str) -> str:

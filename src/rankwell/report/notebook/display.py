@@ -65,10 +65,8 @@ def _difference_grid(rows: Sequence[report.Row]) -> report.Grid:
 def _table(grid: report.Grid) -> str:
     """The table; a name that the row above has as well is left out, as on a terminal."""
     sides = [f"text-align:{'right;white-space:nowrap' if number else 'left'};padding:.15em .6em" for number in grid.numeric]
-    heads = [
-        f'<th scope="col" style="{side};border-bottom:1px solid">{_text(name)}</th>'
-        for name, side in zip(grid.headers, sides, strict=True)
-    ]
+    named = zip(grid.headers, sides, strict=True)
+    heads = "".join(f'<th scope="col" style="{side};border-bottom:1px solid">{_text(name)}</th>' for name, side in named)
     lines: list[str] = []
     last = ""
     for row in grid.rows[:_MOST_ROWS]:
@@ -79,11 +77,8 @@ def _table(grid: report.Grid) -> str:
     more = len(grid.rows) - _MOST_ROWS
     if more > 0:
         lines.append(f'<tr><td colspan="{len(sides)}">and {more:,} rows more: .to_pandas()</td></tr>')
-    body = "\n".join(lines)
-    return (
-        f'<table style="border-collapse:collapse;font-variant-numeric:tabular-nums">\n<thead><tr>{"".join(heads)}</tr></thead>\n'
-        f"<tbody>\n{body}\n</tbody>\n</table>"
-    )
+    opened = '<table style="border-collapse:collapse;font-variant-numeric:tabular-nums">'
+    return "\n".join([opened, f"<thead><tr>{heads}</tr></thead>", "<tbody>", *lines, "</tbody>", "</table>"])
 
 
 def _cell(text: str) -> str:
