@@ -101,17 +101,9 @@ def fuse(
         raise BadUsage("--weights are what --tune finds; give one of the two.")
     judgments = io.find_judgments(tuning.tune, format=tuning.judgments_format)
     measures = measure_names(tuning.measures) or ["nDCG@10"]
-    chosen = FusionTuningOptions(
-        measure=measures[0],
-        methods=methods,
-        normalise=normalisations,
-        absent=options.absent,
-        step=0.1 if tuning.step is None else tuning.step,
-        folds=5 if tuning.folds is None else tuning.folds,
-        seed=tuning.seed or 0,
-        depth=options.depth,
-        top=options.top,
-    )
+    shared = {name: getattr(options, name) for name in ("absent", "depth", "top")}
+    stated = {name: value for name in ("step", "folds", "seed") if (value := getattr(tuning, name)) is not None}
+    chosen = FusionTuningOptions(measure=measures[0], methods=methods, normalise=normalisations, **shared, **stated)
     tuned = tune_fusion(rankings, judgments.table, options=chosen, progress=progress)
     result = _judged(tuned, rankings, judgments.table, measures, output.name.partition(".")[0])
     notes = [f"judgments: read as {judgments.format}", *judgments.notes, *_tuning_notes(tuned, rankings)]

@@ -5,7 +5,7 @@ from html import escape
 from importlib.resources import files
 from typing import Any
 
-from rankwell.report import MISSING, OUTPUTS, PLAIN, Document, Format, Row, Terminal, figure, system_table, visible
+from rankwell.report import MISSING, OUTPUTS, PLAIN, Document, Format, Row, Terminal, figure, render_rows, system_table, visible
 from rankwell.report.system_table import IMPOSSIBLE, PERFORMANCE, SystemFigure, SystemTable, TableFormat, cost_rows
 
 
@@ -51,15 +51,12 @@ def _wide_text(table: SystemTable, format: Format, rules: Mapping[str, Any], not
 def _text(table: SystemTable, rules: Mapping[str, Any], terminal: Terminal) -> str:
     """The tables for a terminal: what does not fit its width goes on below, under the names of the rows."""
     kept = 2 if table.letters else 1
-    parts = [table.title, *(_plain_text(rows, terminal) for rows in _fitting(system_table.wide_rows(table), kept, terminal))]
-    parts += [_plain_text([], terminal, rules)] if rules else []
-    if table.costs:
-        parts += [PERFORMANCE, *(_plain_text(rows, terminal) for rows in _fitting(cost_rows(table), 1, terminal))]
+    wide = _fitting(system_table.wide_rows(table), kept, terminal)
+    parts = [table.title, *(render_rows(rows, terminal=terminal) for rows in wide)]
+    parts += [OUTPUTS["table"](Document([], None, rules, (), summary=False, terminal=terminal))] if rules else []
+    costs = _fitting(cost_rows(table), 1, terminal) if table.costs else []
+    parts += [PERFORMANCE, *(render_rows(rows, terminal=terminal) for rows in costs)] if costs else []
     return "\n\n".join(part.strip("\n") for part in parts) + "\n"
-
-
-def _plain_text(rows: Sequence[Row], terminal: Terminal, rules: Mapping[str, Any] | None = None) -> str:
-    return OUTPUTS["table"](Document(rows, None, rules or {}, (), summary=False, terminal=terminal))
 
 
 def _fitting(rows: Sequence[Row], kept: int, terminal: Terminal) -> list[list[Row]]:

@@ -70,25 +70,20 @@ def deltas(data: ChartData) -> dict[str, Any] | None:
         drawn = [(each, row) for each, row in drawn if row["of"] == drawn[0][1]["of"]][:_MOST_DELTAS]
     if not drawn:
         return None
-    values = [each for each, _ in drawn]
     reach: dict[str, float] = {}
     for each, row in drawn:
         reach[row["of"]] = max(reach.get(row["of"], 1e-9), float(np.nanmax(np.abs(each.values))))
     panels = [_delta_panel(each, row, reach[row["of"]]) for each, row in drawn]
-    most = max(int(each.counted.sum()) for each in values)
-    thinned = f"; every {_thinning(most)}th query of {most:,} is drawn" if most > _MOST_BARS else ""
+    most = max(int(each.counted.sum()) for each, _ in drawn)
+    thinned = f"; every {-(-most // _MOST_BARS)}th query of {most:,} is drawn" if most > _MOST_BARS else ""
     subtitle = f"a bar per query, sorted; blue where the first is better, orange where it is worse{thinned}"
     return charts.page("Differences of single queries", subtitle, panels, columns=charts.columns_for(len(panels)))
-
-
-def _thinning(n: int) -> int:
-    return -(-n // _MOST_BARS)
 
 
 def _delta_panel(values: Values, row: Row, reach: float) -> dict[str, Any]:
     sign = -1 if row.get("better") == "lower" else 1
     found = np.sort(values.values[values.counted] * sign)[::-1] * sign
-    n, step = len(found), _thinning(len(found))
+    n, step = len(found), -(-len(found) // _MOST_BARS)
     drawn = found[step // 2 :: step].tolist()
     bars = [
         {"from": place * step / n, "to": min((place + 1) * step, n) / n, "difference": value, "won": value * sign > 0}

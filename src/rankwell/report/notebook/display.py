@@ -95,12 +95,9 @@ _MAIN = ("differences", "intervals", "per_query")
 @display("chart")
 def chart(result: Results, name: str | None) -> Chart:
     """A result's chart of a name, the main one for None. Raises UnknownName, and BadUsage where there is nothing to draw."""
-    if name is None:
-        found = main_chart(result)
-        if found is None:
-            raise BadUsage("there is nothing to draw: no query is counted.")
-        return found
-    found = _made(result, name)
+    found = main_chart(result) if name is None else _made(result, name)
+    if found is None and name is None:
+        raise BadUsage("there is nothing to draw: no query is counted.")
     if found is None:
         others = ", ".join(each for each in CHARTS if each != name and _made(result, each) is not None)
         raise BadUsage(f"there is nothing to draw as {name!r} here; what can be drawn is {others or 'nothing'}.")

@@ -195,10 +195,9 @@ def query_data(
 ) -> dict[str, Any]:
     """The data of the queries on the page; see docs/page.md."""
     attributes = {name: _attribute(column) for name, column in questions.columns.items() if name not in _TAKEN}
-    n = len(questions.keys)
     return {
         "id": [query for query, _ in questions.keys],
-        "text": list(questions.columns.get("text", [None] * n)),
+        "text": list(questions.columns.get("text", [None] * len(questions.keys))),
         "attributes": attributes,
         "flags": flags,
         "values": cells(questions.values),

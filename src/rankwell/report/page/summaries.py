@@ -1,7 +1,7 @@
 """The part of the page above the table of queries: measures, means, differences, groups of queries, charts."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple, TypeVar
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 from rankwell.core.registry import parse_measure
 from rankwell.errors import BadUsage
@@ -14,7 +14,6 @@ from rankwell.stats.verdicts import Family, MeasuredDifference, verdict
 FEW = 50
 """A group of fewer queries is called small, as in the verdicts of a comparison."""
 _MOST_PAIRS = 3
-Name = TypeVar("Name")
 
 
 class Key(NamedTuple):
@@ -48,9 +47,9 @@ def cutoff_of(measure: str) -> int | None:
 
 def summary(source: PageSource, measures: Mapping[Key, Any]) -> list[dict[str, Any]]:
     """The figure of each run and measure with its interval."""
-    runs, places = _numbered(source.runs), _numbered(measures)
+    runs, places = source.runs, [*measures]
     return [
-        {"run": runs[row["run"]], "measure": places[key_of(row, source)], **_cells(row, _FIGURES)}
+        {"run": runs.index(row["run"]), "measure": places.index(key_of(row, source)), **_cells(row, _FIGURES)}
         for row in source.own_rows
         if row["run"] in runs
     ]
@@ -58,10 +57,10 @@ def summary(source: PageSource, measures: Mapping[Key, Any]) -> list[dict[str, A
 
 def differences(source: PageSource, measures: Mapping[Key, Any]) -> list[dict[str, Any]]:
     """Paired differences, b less a; better, worse, equal: in how many queries b is."""
-    runs, places = _numbered(source.runs), _numbered(measures)
+    runs, places = source.runs, [*measures]
     keyed = [(row, key_of(row, source)) for row in source.rows if is_difference(row["measure"])]
     return [
-        {"a": runs[row["against"]], "b": runs[row["run"]], "measure": places[key], **_cells(row, _DIFFERENCE)}
+        {"a": runs.index(row["against"]), "b": runs.index(row["run"]), "measure": places.index(key), **_cells(row, _DIFFERENCE)}
         for row, key in keyed
         if key in places
     ]
@@ -79,10 +78,6 @@ def _cells(row: Row, names: Mapping[str, str]) -> dict[str, Any]:
     return {name: plain(row[column]) for name, column in names.items()}
 
 
-def _numbered(names: Iterable[Name]) -> dict[Name, int]:
-    return {name: place for place, name in enumerate(names)}
-
-
 def groups(source: PageSource) -> list[dict[str, Any]]:
     """The groups of queries, each with its own verdict by the first measure; of many pairs the number of differences."""
     if not source.groups:
@@ -96,8 +91,7 @@ def groups(source: PageSource) -> list[dict[str, Any]]:
 
 
 def _measure(key: Key, label: str, unit: str, source: PageSource) -> dict[str, Any]:
-    described: Mapping[str, Any] = source.rules.get("measures") or {}
-    stored = described.get(key.measure)
+    stored = (source.rules.get("measures") or {}).get(key.measure)
     known: Mapping[str, Any] = stored if isinstance(stored, Mapping) else {}
     try:
         own: Mapping[str, Any] = parse_measure(key.measure).entry.definition
