@@ -29,17 +29,11 @@ def junit_text(suite: str, cases: Sequence[Case]) -> str:
         f'  <testsuite name="{_escape(suite)}" {counts}>',
     ]
     for each in cases:
-        lines += _lines(each)
+        opened = f'    <testcase classname="{_escape(each.group)}" name="{_escape(each.name)}"'
+        outcomes = [(kind, _escape(text)) for kind, text in (("failure", each.failure), ("error", each.error)) if text]
+        inner = [f'      <{kind} type="rankwell.{kind}" message="{text}">{text}</{kind}>' for kind, text in outcomes]
+        lines += [f"{opened}>", *inner, "    </testcase>"] if inner else [f"{opened}/>"]
     return "\n".join([*lines, "  </testsuite>", "</testsuites>"]) + "\n"
-
-
-def _lines(case: Case) -> list[str]:
-    opened = f'    <testcase classname="{_escape(case.group)}" name="{_escape(case.name)}"'
-    outcomes = [(kind, _escape(text)) for kind, text in (("failure", case.failure), ("error", case.error)) if text]
-    if not outcomes:
-        return [f"{opened}/>"]
-    inner = [f'      <{kind} type="rankwell.{kind}" message="{text}">{text}</{kind}>' for kind, text in outcomes]
-    return [f"{opened}>", *inner, "    </testcase>"]
 
 
 def _escape(text: str) -> str:

@@ -59,10 +59,11 @@ def _in_columns(parts: Mapping[str, Sequence[Row]], runs: dict[str, str] | None)
     """A column per part: of several runs a panel per measure, of a single one a panel per unit; and how many columns."""
     every = [row for mine in parts.values() for row in mine]
     room = 0 if runs else max(len(_name(row)) for row in every) * 6
-    kinds = {
-        kind: {part: [row for row in mine if _kind(row, runs) == kind] for part, mine in parts.items()}
-        for kind in dict.fromkeys(_kind(row, runs) for row in every)
-    }
+    # The rows on one scale: runs by one word, or a single run's measures in one unit.
+    kinds: dict[tuple[str, str], dict[str, list[Row]]] = {}
+    for part, mine in parts.items():
+        for row in mine:
+            kinds.setdefault((row["label"] if runs else "", row["unit"]), {each: [] for each in parts})[part].append(row)
     # Without a scale that parts share, there is nothing to stand beside.
     alone = all(sum(map(bool, sets.values())) == 1 for sets in kinds.values())
     panels: list[dict[str, Any]] = []
@@ -86,11 +87,6 @@ def _by_title(titled: Sequence[tuple[str, Row]], runs: dict[str, str] | None, co
         _panel([row for name, row in titled if name == title], runs, title=title, named=runs is None or place % columns == 0)
         for place, title in enumerate(dict(titled))
     ]
-
-
-def _kind(row: Row, runs: dict[str, str] | None) -> tuple[str, str]:
-    """The rows on one scale: runs by one word, or a single run's measures in one unit."""
-    return row["label"] if runs else "", row["unit"]
 
 
 def _heading(rows: Sequence[Row], rules: Mapping[str, Any]) -> str:
