@@ -10,18 +10,10 @@ from rankwell.core.options import MeasureNames, Option
 from rankwell.core.registry import measure_names, suggest
 from rankwell.core.tables import Values
 from rankwell.errors import BadInput, BadUsage, GateFailed, RankwellError, UnknownName
-from rankwell.experiments.comparison import ComparisonOptions, Origin, compare_values
+from rankwell.experiments import requirements
+from rankwell.experiments.comparison import Origin, compare_values
 from rankwell.experiments.comparison.folders import from_folders, run_names
-from rankwell.experiments.requirements import (
-    Gate,
-    GateLine,
-    SummaryFigures,
-    Tolerance,
-    about_row,
-    check_requirement,
-    parse_requirement,
-    read_gate,
-)
+from rankwell.experiments.requirements import Gate, GateLine, SummaryFigures, Tolerance, check_requirement, parse_requirement
 from rankwell.io.result_folder import ResultFolder, is_result_folder, read_results, read_summary
 from rankwell.report.charts import difference_label
 from rankwell.report.junit import Case, junit_text
@@ -74,7 +66,7 @@ class GateOptions:
 
     def required(self) -> Gate:
         """The requirements of the options and of their file together. Raises BadInput for a file that is not a gate."""
-        stated = Gate() if self.requirements is None else read_gate(self.requirements)
+        stated = Gate() if self.requirements is None else requirements.read_gate(self.requirements)
         return Gate(
             require=(*stated.require, *(self.require or ())),
             no_regression=stated.no_regression if self.no_regression is None else self.no_regression,
@@ -163,31 +155,24 @@ def _against(results: ResultFolder, required: Gate, options: GateOptions) -> tup
     gathered = from_folders(folders, details=False)
     names = run_names(folders)
     pairs, new = _pairs(results, required.no_regression, names)
-    notes = [
-        *gathered.origin.notes,
-        *(f"{run} has no run of its name in {required.no_regression}, and is not compared" for run in new),
-    ]
+    notes = list(gathered.origin.notes)
+    notes += [f"{run} has no run of its name in {required.no_regression}, and is not compared" for run in new]
     keys = list(dict.fromkeys(name for each in gathered.row_attributes for name in each))
     rows: list[Mapping[str, Any]] = []
+    chosen = {name: getattr(options, name) for name in ("intervals", "level", "resamples", "seed")}
     for run, base in pairs:
-        mine = [
-            (each, own) for each, own in zip(gathered.values, gathered.row_attributes, strict=True) if each.run in (run, base)
-        ]
+        known = zip(gathered.values, gathered.row_attributes, strict=True)
+        mine = [(each, own) for each, own in known if each.run in (run, base)]
         if not required.measures:
             mine, only = _shared(mine, run, base)
             notes += [f"{', '.join(only)}: {base} has no such values, and they are not held against it"] if only else []
         result = compare_values(
             [each for each, _ in mine],
-            options=ComparisonOptions(
-                baseline=base,
-                measures=required.measures or None,
-                test="t",
-                correction="none",
-                intervals=options.intervals,
-                level=options.level,
-                resamples=options.resamples,
-                seed=options.seed,
-            ),
+            baseline=base,
+            measures=required.measures or None,
+            test="t",
+            correction="none",
+            **chosen,
             row_attributes=[own for _, own in mine],
             origin=Origin(better=gathered.origin.better),
         )
@@ -199,9 +184,8 @@ def _against(results: ResultFolder, required: Gate, options: GateOptions) -> tup
     undirected = dict.fromkeys(row["of"] for row in rows if row["better"] == "neither")
     if not judged:
         raise BadUsage(f"neither higher nor lower values of {', '.join(undirected)} are better; nothing can be worse.")
-    notes += [
-        f"{name}: neither higher nor lower values are better, and it is not held against the baseline" for name in undirected
-    ]
+    neither = "neither higher nor lower values are better, and it is not held against the baseline"
+    notes += [f"{name}: {neither}" for name in undirected]
     if tolerance:
         tolerance.check_units(list(dict.fromkeys(row["unit"] for row in judged)))
     return [_compared(row, tolerance, keys) for row in judged], notes
@@ -214,9 +198,8 @@ def _other_folder(results: ResultFolder, baseline: str) -> list[tuple[str, Resul
             raise BadUsage(f"{baseline} is a run of {results.place} and a folder as well; write ./{baseline} for the folder.")
         return []
     if not Path(baseline).is_dir():
-        raise UnknownName(
-            f"{results.place} has no run {baseline!r}, and there is no such folder; {suggest(baseline, results.runs)}"
-        )
+        lacking = f"{results.place} has no run {baseline!r}, and there is no such folder"
+        raise UnknownName(f"{lacking}; {suggest(baseline, results.runs)}")
     if Path(baseline).resolve() == results.place.resolve():
         raise BadUsage(f"{baseline} is the folder itself; name the results to compare it with.")
     return [(baseline.rstrip("/"), read_results(baseline))]
@@ -262,7 +245,7 @@ def _check_lost_queries(row: Mapping[str, Any], known: Sequence[_Known]) -> None
     run, base = row["run"], row["against"]
     lost = [query for query in counted[base] if query not in set(counted[run])]
     if lost:
-        about = f"{about_row(run, difference_label(row), '')} against {base}"
+        about = f"{requirements.about_row(run, difference_label(row), '')} against {base}"
         raise BadInput(
             f"{about}: {len(lost)} of {len(counted[base])} queries that count there do not count for {run}, as {lost[0]!r}; what "
             "is missing cannot be found worse: evaluate both on the same queries, or choose measures by --measure."
@@ -274,7 +257,7 @@ def _compared(row: Mapping[str, Any], tolerance: Tolerance | None, keys: Sequenc
     measure = difference_label(row)
     part = ", ".join(row[name] for name in keys if isinstance(row.get(name), str))
     run, base, low, high = row["run"], row["against"], row["ci_low"], row["ci_high"]
-    about = about_row(run, measure, part)
+    about = requirements.about_row(run, measure, part)
     if low is None or high is None:
         raise BadInput(
             f"{about} against {base}: there is no interval of the difference, for {row['n']} queries count for both and at least "

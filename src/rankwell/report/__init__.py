@@ -259,12 +259,12 @@ def grids(document: Document) -> list[Grid]:
 def _plain_grid(rows: Sequence[Row]) -> Grid:
     names = columns_of(rows)
     numeric = [all(isinstance(row.get(name), (int, float, NoneType)) for row in rows) for name in names]
-    shown = [_any_figure if number else visible for number in numeric]
+    shown = [_number if number else visible for number in numeric]
     cells = [[show(row.get(name)) for show, name in zip(shown, names, strict=True)] for row in rows]
     return Grid([name.replace("_", " ") for name in names], numeric, cells)
 
 
-def _any_figure(value: Any) -> str:
+def _number(value: Any) -> str:
     return str(value) if isinstance(value, (bool, int)) else figure(value, "score")
 
 
