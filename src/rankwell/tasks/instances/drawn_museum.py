@@ -6,12 +6,11 @@ The same name gives the same exhibit, and the same chance the same photograph, w
 import math
 from collections.abc import Sequence
 from random import Random
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-
-if TYPE_CHECKING:
-    from PIL.Image import Image
+from PIL import ImageDraw, ImageEnhance, ImageFilter
+from PIL.Image import Image, Resampling, Transform, composite, fromarray, new
 
 WIDTH, HEIGHT = 360, 270
 _FINE = 2
@@ -29,10 +28,8 @@ _WALLS = ("#d8d2c4", "#c7cdcc", "#b9b0a2", "#e2ded6", "#a9b0a5")
 _FRAMES = ("#6e4f2a", "#2f2a26", "#a5854a", "#8a8478")
 
 
-def paint(name: str) -> "Image":
+def paint(name: str) -> Image:
     """The painting of this name in its frame, 360 × 270 pixels, straight from the front."""
-    from PIL.Image import Resampling
-
     random = Random(name)  # noqa: S311 - paintings, not secrets
     pen = _Brush(random)
     image = pen.image
@@ -44,10 +41,8 @@ def paint(name: str) -> "Image":
     return image.resize((WIDTH, HEIGHT), Resampling.BOX)
 
 
-def furnish(name: str) -> "Image":
+def furnish(name: str) -> Image:
     """The glass cabinet of this name, 360 × 270 pixels: vessels on three shelves, in a case that all cabinets share."""
-    from PIL.Image import Resampling
-
     random = Random(name)  # noqa: S311 - cabinets, not secrets
     pen = _Brush(random)
     pen.area([(0, 0), (1, 0), (1, 1), (0, 1)], "#c9c2b2")
@@ -65,14 +60,11 @@ def furnish(name: str) -> "Image":
     return pen.image.resize((WIDTH, HEIGHT), Resampling.BOX)
 
 
-def photograph(image: "Image", random: Random, *, badness: float = 1.0, size: tuple[int, int] = (320, 240)) -> "Image":
+def photograph(image: Image, random: Random, *, badness: float = 1.0, size: tuple[int, int] = (320, 240)) -> Image:
     """A visitor's photograph of a picture: askew, cut off, out of focus, too dark or too bright, and noisy.
 
     badness: how much of all this; 0 is straight, sharp and whole, 1 is what visitors do, and more is worse.
     """
-    from PIL import Image, ImageEnhance, ImageFilter
-    from PIL.Image import Resampling, Transform
-
     wide, high = size
     wall = _wall(random, size)
     margin = 0.1 if badness else 0.0
@@ -86,18 +78,16 @@ def photograph(image: "Image", random: Random, *, badness: float = 1.0, size: tu
         corners.append(((x + 1) / 2 * wide, (y + 1) / 2 * high))
     matrix = _perspective(corners, [(0, 0), (image.width, 0), (image.width, image.height), (0, image.height)])
     hung = image.transform(size, Transform.PERSPECTIVE, matrix, Resampling.BICUBIC)
-    shape = Image.new("L", image.size, 255).transform(size, Transform.PERSPECTIVE, matrix, Resampling.BILINEAR)
-    found = Image.composite(hung, wall, shape)
+    shape = new("L", image.size, 255).transform(size, Transform.PERSPECTIVE, matrix, Resampling.BILINEAR)
+    found = composite(hung, wall, shape)
     found = ImageEnhance.Brightness(found).enhance(math.exp(random.uniform(-0.55, 0.45) * badness))
     found = ImageEnhance.Color(found).enhance(1 + random.uniform(-0.4, 0.3) * min(badness, 2))
     found = _lit(found, random, badness).filter(ImageFilter.GaussianBlur(abs(random.gauss(0, 1.3)) * badness))
     return _noisy(found, random, 5 * badness)
 
 
-def nothing(random: Random, size: tuple[int, int] = (320, 240)) -> "Image":
+def nothing(random: Random, size: tuple[int, int] = (320, 240)) -> Image:
     """A photograph without content, as they lie between the others: a wall, a floor, a label too blurred to read."""
-    from PIL import ImageDraw, ImageFilter
-
     image = _wall(random, size)
     pen = ImageDraw.Draw(image)
     kind = random.choice(("wall", "floor", "label"))
@@ -121,13 +111,11 @@ class _Brush:
     """A brush with a palette of colours that match; the first is the ground."""
 
     def __init__(self, random: Random) -> None:
-        from PIL import Image, ImageDraw
-
         self.random = random
         self.colours = list(random.choice(_PALETTES))
         random.shuffle(self.colours)
         self.width, self.height = WIDTH * _FINE, HEIGHT * _FINE
-        self.image = Image.new("RGB", (self.width, self.height), self.colours[0])
+        self.image = new("RGB", (self.width, self.height), self.colours[0])
         self.draw: Any = ImageDraw.Draw(self.image)
 
     def colour(self) -> str:
@@ -224,13 +212,11 @@ def _blocks(pen: _Brush) -> None:
     _split(0, 0, 1, 1, 4)
 
 
-def _wall(random: Random, size: tuple[int, int]) -> "Image":
-    from PIL import Image
-
-    return Image.new("RGB", size, _shaded(random.choice(_WALLS), random.uniform(0.8, 1.1)))
+def _wall(random: Random, size: tuple[int, int]) -> Image:
+    return new("RGB", size, _shaded(random.choice(_WALLS), random.uniform(0.8, 1.1)))
 
 
-def _lit(image: "Image", random: Random, badness: float) -> "Image":
+def _lit(image: Image, random: Random, badness: float) -> Image:
     """Light from one side, and the reflection of a lamp in some."""
     wide, high = image.size
     x, y = np.linspace(-1, 1, wide)[None, :], np.linspace(-1, 1, high)[:, None]
@@ -240,15 +226,13 @@ def _lit(image: "Image", random: Random, badness: float) -> "Image":
     return _as_image(np.asarray(image, dtype=np.float64) * light[:, :, None] + shine[:, :, None])
 
 
-def _noisy(image: "Image", random: Random, sigma: float) -> "Image":
+def _noisy(image: Image, random: Random, sigma: float) -> Image:
     noise = np.random.default_rng(random.getrandbits(32)).normal(0, sigma, (image.height, image.width, 3)) if sigma else 0.0
     return _as_image(np.asarray(image, dtype=np.float64) + noise)
 
 
-def _as_image(pixels: np.ndarray) -> "Image":
-    from PIL import Image
-
-    return Image.fromarray(pixels.round().clip(0, 255).astype(np.uint8))
+def _as_image(pixels: np.ndarray) -> Image:
+    return fromarray(pixels.round().clip(0, 255).astype(np.uint8))
 
 
 def _perspective(places: Sequence[Point], corners: Sequence[Point]) -> list[float]:

@@ -8,7 +8,9 @@ import io
 from collections.abc import Callable
 from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
+
+from PIL.Image import Image
 
 from rankwell.commands.report import page_lines, write_report
 from rankwell.report.page import NAME
@@ -20,15 +22,12 @@ from rankwell.tasks.instances.commands.instances_table import table
 from rankwell.tasks.instances.drawn_museum import furnish, nothing, paint, photograph
 from rankwell.tasks.instances.options import ImageSetOptions, ImageSystemOptions, InstanceOptions
 
-if TYPE_CHECKING:
-    from PIL.Image import Image
-
 
 class Collection(NamedTuple):
     """A data set to draw. absent: exhibits that visitors photograph and the museum does not. empty: pictures of nothing."""
 
     name: str
-    draw: Callable[[str], "Image"]
+    draw: Callable[[str], Image]
     exhibits: int
     absent: int
     empty: int
@@ -122,7 +121,7 @@ def make(collection: Collection, folder: Path, *, seed: int = 0, progress: Progr
     return folder
 
 
-def _jpeg(image: "Image") -> bytes:
+def _jpeg(image: Image) -> bytes:
     stream = io.BytesIO()
     image.save(stream, "JPEG", quality=88)
     return stream.getvalue()
