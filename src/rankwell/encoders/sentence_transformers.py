@@ -24,8 +24,10 @@ class SentenceTransformers:
             raise BadUsage("a model of sentence-transformers draws nothing at random; leave the seed out.")
         self._name, self._settings = model, settings
         self._model = _load(model, settings.device)
-        if settings.normalize is False:
-            _leave_out_normalisation(self._model)
+        for name, module in list(self._model.named_children()):
+            # A model's own last step that makes vectors of length one.
+            if settings.normalize is False and type(module).__name__ == "Normalize":
+                delattr(self._model, name)
 
     @property
     def model(self) -> Any:
@@ -64,11 +66,12 @@ class SentenceTransformers:
     def describe(self) -> dict[str, Any]:
         """The model's name and revision or the hash of its folder, what it cuts texts and vectors to, and the versions."""
         folder = Path(self._name)
+        config = getattr(getattr(self._model[0], "auto_model", None), "config", None)
         return {
             "family": "sentence-transformers",
             "model": folder.resolve().name if folder.is_dir() else self._name,
             "model_hash": hash_folder(folder) if folder.is_dir() else None,
-            "revision": None if folder.is_dir() else _revision(self._model),
+            "revision": None if folder.is_dir() else getattr(config, "_commit_hash", None),
             "dimensions": self.dimensions,
             "max_tokens": self._model.max_seq_length,
             "normalize": self._settings.normalize,
@@ -111,18 +114,6 @@ def _no_bars() -> Generator[None]:
     finally:
         if drawn:
             logging.enable_progress_bar()
-
-
-def _leave_out_normalisation(model: Any) -> None:
-    """Takes the last step that makes vectors of length one out of a model."""
-    for name, module in list(model.named_children()):
-        if type(module).__name__ == "Normalize":
-            delattr(model, name)
-
-
-def _revision(model: Any) -> str | None:
-    config = getattr(getattr(model[0], "auto_model", None), "config", None)
-    return getattr(config, "_commit_hash", None)
 
 
 def hash_folder(folder: Path) -> str:

@@ -11,8 +11,8 @@ from rankwell.report.present import Output, OutputPath, Progress
 from rankwell.store import refuse_blocked, replacing, write_text
 from rankwell.tasks.instances.computed_runs import matched
 from rankwell.tasks.instances.formats import read_images
-from rankwell.tasks.instances.images import Images, filter_images
-from rankwell.tasks.instances.local_features import LocalFeatures, PairMatches
+from rankwell.tasks.instances.images import filter_images
+from rankwell.tasks.instances.local_features import LocalFeatures
 
 
 def match(
@@ -59,7 +59,13 @@ def match(
     write_text(output.with_suffix(".manifest.json"), json.dumps(manifest, indent=2, sort_keys=True) + "\n")
     with replacing(output) as draft:
         np.save(draft, scores.matrix, allow_pickle=False)
-    notes = [f"{len(scores.query_names)} queries × {len(scores.item_names)} references; {_times(found)}"]
+    number = len(found.feature_seconds)
+    cached = f" ({found.cached} of {number} from the cache)" if found.cached else ""
+    each = 1000 * sum(found.feature_seconds.values()) / max(1, number)
+    notes = [
+        f"{len(scores.query_names)} queries × {len(scores.item_names)} references; {each:.3g} ms per image for its features"
+        f"{cached}, {found.matching_seconds.mean():.3g} s per query for matching"
+    ]
     if found.problems:
         first = next(iter(found.problems.values()))
         notes.append(f"left out, as they cannot be read: {len(found.problems)} of {len(table)} images; first {first}")
@@ -67,22 +73,9 @@ def match(
     named |= {"--query-ids": str(places["queries"]), "--reference-ids": str(places["references"])}
     options = [part for name, value in named.items() if value is not None for part in (name, value)]
     notes.append(f"wrote {output}")
-    if not _is_judged(table):
+    left = filter_images(table).images
+    labelled = left.marks is not None or any(label is not None for label in left.queries().instances)
+    if not (left.queries() and left.references() and labelled):
         notes.append("to evaluate them, say what is right: the images have no instance that both sides show; name --positives")
         return Output(notes=tuple(notes))
     return Output(text=shlex.join(["rankwell", "instances", "evaluate", images, *options]) + "\n", notes=tuple(notes))
-
-
-def _is_judged(images: Images) -> bool:
-    """Whether any query has a right reference, so that an evaluation has something to go by."""
-    left = filter_images(images).images
-    return bool(left.queries() and left.references()) and (
-        left.marks is not None or any(label is not None for label in left.queries().instances)
-    )
-
-
-def _times(found: PairMatches) -> str:
-    number = len(found.feature_seconds)
-    cached = f" ({found.cached} of {number} from the cache)" if found.cached else ""
-    each = 1000 * sum(found.feature_seconds.values()) / max(1, number)
-    return f"{each:.3g} ms per image for its features{cached}, {found.matching_seconds.mean():.3g} s per query for matching"
