@@ -187,10 +187,7 @@ class ResultsBuilder:
         self.in_input_order: dict[str, None] = {}
 
     def add(self, run: JudgedRun, measures: Iterable[LabelledMeasure], counted: Bools) -> None:
-        """Adds the values of a run by every measure, with ceiling and chance where the run has reference levels.
-
-        counted: (queries,) which queries count.
-        """
+        """Adds the values of a run over the counted queries, with ceiling and chance where the run has reference levels."""
         unknown: dict[str, list[str]] = {}
         for each in measures:
             mine = run.counted_by(each.measure, counted)

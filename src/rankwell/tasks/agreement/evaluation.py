@@ -326,11 +326,7 @@ class _AgreementEvaluation:
 
 
 def _changes(builder: ResultsBuilder, candidates: Sequence[str], intervals: Intervals, seed: int) -> list[dict[str, Any]]:
-    """The relative change of the mean of every further candidate against the first, in the columns of a summary row.
-
-    `mean` is mean of the candidate / mean of the first - 1, a share; None where the first's mean is not above 0. `n` are the
-    queries that count in both, which each resample of the interval draws alike for both. `measure` is `Change(…)`.
-    """
+    """Relative changes of the means of the further candidates against the first's, over queries that count in both, as rows."""
     first, *others = candidates
     if not others:
         return []

@@ -32,10 +32,7 @@ _NEED_HALF = ("Trustworthiness", "Continuity")
 
 
 def named_models(reference: Any, candidates: Any) -> dict[str, Any]:
-    """The places or tables of the reference and then of the candidates, by name.
-
-    Raises BadUsage for a name that is used twice, and without a candidate.
-    """
+    """The places or tables of the reference and then of the candidates, by name. Raises BadUsage for a name used twice."""
     if isinstance(candidates, Mapping):
         given: list[tuple[str, Any]] = [(str(name), place) for name, place in candidates.items()]
     else:
@@ -256,10 +253,7 @@ class MeasurePlan(NamedTuple):
 def requested_measures(
     options: AgreementOptions, rules: Convention, ks: Sequence[int], sample: Sample
 ) -> tuple[MeasurePlan, ...]:
-    """The measures of the options, else the convention's or the usual ones.
-
-    Raises BadUsage for a depth that exceeds the number of neighbours.
-    """
+    """The measures of the options, else the convention's or the usual ones. Raises BadUsage for more depth than neighbours."""
     deepest, n = max(ks), int(sample.n_candidates.max())
     for what, value in (("k", deepest), ("the gold depth", options.gold_depth or 0)):
         if value > n:

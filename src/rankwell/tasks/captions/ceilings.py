@@ -134,10 +134,7 @@ def choices_among(right: Positives, first: Ints, order: Ints | None) -> Choices:
 
 
 def choices_of_collapsed(groups: Positives, first: Ints, order: Ints | None) -> Choices:
-    """The choices of videos that are ranked by their best caption: one per caption, among all videos that have the same.
-
-    groups: captions of each video. first: (captions,) the first caption that is the same.
-    """
+    """The choices of videos ranked by their best caption: one per caption, among all videos that have the same (`groups`)."""
     pairs = np.unique(np.column_stack([first[groups.items], groups.owner]), axis=0)
     said, video = pairs[:, 0], pairs[:, 1]
     size = np.bincount(said, minlength=len(first))[said]

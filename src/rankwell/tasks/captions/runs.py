@@ -174,10 +174,7 @@ class CaptionRun(JudgedRun):
 
 
 def _first_videos(compared: Compared, groups: Positives, place: Ints | None, depth: int) -> tuple[Ints, Floats]:
-    """(videos, depth) positions and scores of the first videos of each, which score as the best of their captions.
-
-    groups: the captions of each video. place: that of each video among equal scores, None for that of the table.
-    """
+    """(videos, depth) positions and scores of the first videos of each, which score as the best of their captions (`groups`)."""
     n, by_caption = len(compared.names[0]), groups.transposed
     videos = [by_caption.items[start:stop].tolist() for start, stop in pairwise(by_caption.offsets.tolist())]
     places = range(groups.n_queries) if place is None else place.tolist()

@@ -1,7 +1,4 @@
-"""Compare models' nearest neighbours with a reference model's: how much of them survives, with chance and interval.
-
-REFERENCE and CANDIDATES are files of embeddings in any format that `rankwell.io.read_embeddings` reads, or NAME=PATH.
-"""
+"""Compare models' nearest neighbours with a reference model's: how much of them survives, with chance and interval."""
 
 import sys
 from collections.abc import Mapping, Sequence
@@ -109,10 +106,7 @@ def write(result: Results, folder: Path) -> None:
 
 
 def _source_tables(result: Results) -> str:
-    """The tables that the convention's source prints, and below them the rules and the differences between candidates.
-
-    For each run its name and a table with a line per k, a column per measure; cells are mean±sd with 3 decimals.
-    """
+    """The tables that the convention's source prints, mean±sd by k and measure, then the rules and the candidates' changes."""
     parts = [f"EVALUATION RESULTS (vs {visible(result.reference)} as Ground Truth)\n{'=' * _RULE}"]
     for run in dict.fromkeys(row["run"] for row in result.summary):
         cells = {key: _cell(row) for key, row in _by_place(result.summary, run).items()}

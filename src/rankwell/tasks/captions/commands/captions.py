@@ -1,7 +1,4 @@
-"""Rank videos by text and text by videos from a matrix of scores or embeddings: R@K, MedR, MnR and rsum, in both directions.
-
-Scores are `.npy`, `.npz`, HDF5, safetensors, Parquet, CSV or TSV: a row per caption, a column per video, higher is better.
-"""
+"""Rank videos by text and text by videos from a matrix of scores or embeddings: R@K, MedR, MnR and rsum, in both directions."""
 
 from dataclasses import replace
 from typing import Annotated

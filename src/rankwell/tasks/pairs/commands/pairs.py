@@ -1,8 +1,4 @@
-"""Compare similarities of pairs with what they should be: correlation, error and calibration, from numbers or embeddings.
-
-Numbers are files with one a line, `.npy` arrays, JSON lists, or a column of a table (`pairs.csv:score`; TSV, JSONL, Parquet);
-embeddings are files in any format that `rankwell.io.read_embeddings` reads.
-"""
+"""Compare similarities of pairs with what they should be: correlation, error and calibration, from numbers or embeddings."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path

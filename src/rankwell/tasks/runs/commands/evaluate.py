@@ -1,7 +1,4 @@
-"""Evaluate runs against judgments: a number per measure with its interval, per query if asked.
-
-Judgments and runs may be TREC, BEIR, MS MARCO, JSON, CSV, TSV, JSONL or Parquet files, also .gz and .zst; `-` is standard input.
-"""
+"""Evaluate runs against judgments: a number per measure with its interval, per query if asked."""
 
 import sys
 from pathlib import Path
