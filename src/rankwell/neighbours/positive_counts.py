@@ -16,10 +16,7 @@ _QUERIES, _ITEMS = 512, 4096
 
 
 def by_vectors(queries: Embeddings, items: Embeddings, metric: Metric, rows: Ints | None = None) -> "_ComparedVectors":
-    """Queries and items compared by embeddings. rows: the queries that take part, None for all.
-
-    Raises BadInput where they have different dimensions.
-    """
+    """Queries and items compared by embeddings. rows: the queries that take part. Raises BadInput for differing dimensions."""
     # Exact scores are computed before any product, by code that takes the dimensions on trust.
     if queries.dimensions != items.dimensions:
         raise BadInput(

@@ -189,9 +189,8 @@ class Transform:
 
 
 def chain(transforms: Sequence[Transform], given: Descriptors) -> Descriptors | Transformed:
-    """Applies transforms to descriptors, one after the other; gives descriptors, or scores once one of them returns scores.
+    """Applies transforms to descriptors, one after the other: those of scores to the cosines, or to the scores made so far.
 
-    A transform of scores works on the cosines, or on the scores of a re-ranking before it.
     Raises BadUsage for a transform of descriptors that follows scores.
     """
     state: Descriptors | Transformed = given
@@ -254,10 +253,7 @@ def _read(value: str, text: str) -> Any:
 
 
 def blocks(scores: Matrix, what: str = "scores") -> Iterator[tuple[int, Floats]]:
-    """The rows of a matrix as float64, a block at a time, each with the number of its first row.
-
-    Raises BadScore for a number that is not finite, with row and column.
-    """
+    """The rows of a matrix as float64, a block at a time, each with the number of its first row. Raises as `wide` does."""
     for start in range(0, scores.shape[0], BLOCK_ROWS):
         yield start, wide(scores, start, start + BLOCK_ROWS, what)
 

@@ -287,10 +287,7 @@ def _products(reference: Representation, candidate: Representation) -> _Products
 
 
 class Cka(NamedTuple):
-    """Linear centred kernel alignment with 10 significant digits; NaN where it is undefined.
-
-    linear: from 0 to 1, above 0 by chance where there are few items for the dimensions. debiased: 0 in the mean by chance.
-    """
+    """Linear centred kernel alignment, above 0 by chance where items are few, and debiased, 0 by chance; NaN where undefined."""
 
     linear: float
     debiased: float

@@ -125,7 +125,7 @@ class RunLists:
 
 def _rows_of(ranking: Ranking, query: str) -> slice:
     at = ranking.index.get(query)
-    return slice(0, 0) if at is None else slice(int(ranking.offsets[at]), int(ranking.offsets[at + 1]))
+    return slice(0, 0) if at is None else slice(*ranking.offsets[at : at + 2].tolist())
 
 
 def _best_first(scores: Floats, rows: Ints) -> Ints:

@@ -26,8 +26,6 @@ from rankwell.tasks.runs.commands.evaluate import render, write
 from rankwell.tasks.runs.evaluation import evaluate
 
 DEPTH = 100
-
-
 _TITLE = "Two searches of Python's standard library"
 MEASURES = ("nDCG@10", "AP", "RR", "P@5", "R@100", "Judged@5")
 
