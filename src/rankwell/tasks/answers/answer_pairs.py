@@ -136,7 +136,7 @@ def flat(lists: Sequence[Sequence[tuple[Any, ...]]], width: int) -> tuple[Ints, 
     """The begin of each list in the columns of all rows, and these columns."""
     rows = list(chain.from_iterable(lists))
     offsets = offsets_of(np.array([len(each) for each in lists], dtype=np.int64))
-    return offsets, list(zip(*rows, strict=True)) if rows else [()] * width
+    return offsets, [tuple([row[place] for row in rows]) for place in range(width)]
 
 
 class Unmatched(NamedTuple):

@@ -106,6 +106,10 @@ def _add_one(rows: QuestionRows, each: Any, where: Where, document: str | None) 
     if isinstance(each, str):
         rows.answer(each, where, document)
         return
+    # SQuAD's own form, of which files have a hundred thousand.
+    if type(each) is dict and type(each.get("answer_start")) is int and isinstance(each.get("text"), str) and len(each) == 2:
+        rows.answer(each["text"], where, document, each["answer_start"])
+        return
     answer = rows.content.record(each, where, "an answer, {text, answer_start}")
     key, owner = answer.key("text", "answer"), next((name for name in DOCUMENT if answer.value.get(name) is not None), None)
     text = answer.text("text") if key is None else answer.text(key, "")
