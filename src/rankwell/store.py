@@ -65,10 +65,8 @@ def naming(name: str) -> Generator[None]:
 class Source:
     """A file to read, or `-` for standard input; gzip and zstd are recognised by their first bytes, whatever the name says.
 
-    A UTF-8 byte order mark at the very beginning is skipped, and `marked` is set.
-
-    name: as it appears in messages. stem: the file's name without folder and suffixes, `stdin` for standard input. file: on disk,
-    compressed or not; None for standard input and pipes.
+    A UTF-8 byte order mark at the very beginning is skipped. name: as it appears in messages. stem: the file's name without
+    folder and suffixes, `stdin` for standard input. file: on disk, compressed or not; None for standard input and pipes.
     """
 
     def __init__(self, place: str | Path) -> None:
@@ -170,10 +168,7 @@ def split_part(place: str | Path) -> tuple[str, str]:
 
 
 class Head:
-    """The first bytes of a source, which determine its format.
-
-    whole: whether there is nothing after them. path: the file, where its plain bytes can be read from disk at any place.
-    """
+    """The first bytes of a source, which determine its format; whether they are the `whole`, and the plain file's path."""
 
     def __init__(self, name: str, raw: bytes, *, whole: bool, path: Path | None = None) -> None:
         self.name, self.raw, self.whole, self.path = name, raw, whole, path

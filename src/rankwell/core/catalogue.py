@@ -246,10 +246,7 @@ def subcommands(word: str) -> dict[Words, str]:
 
 
 def find_command(arguments: Sequence[str]) -> Words:
-    """The words of a command line that name a command, the longer one of two; before a wish for help also a group, or none.
-
-    Raises BadUsage, with what comes near, where there is no such command.
-    """
+    """The words of a command line that name a command, the longer one of two; for help also a group, or none. Raises BadUsage."""
     known = command_summaries()
     for length in (2, 1):
         if tuple(arguments[:length]) in known:

@@ -214,10 +214,7 @@ _FORMATTER = partial(HelpFormatter, width=80)
 
 
 def bind(function: Callable[..., Any], words: Sequence[str]) -> tuple[list[Any], dict[str, Any]]:
-    """The arguments, by position and by name, with which the words of a command line call a function; its options as their class.
-
-    Positional words may be between options; all words after `--` are positional. Raises BadUsage for words that do not fit.
-    """
+    """The positional and named arguments with which a command line calls a function; options as their class. Raises BadUsage."""
     known = arguments_of(function)
     parser = ArgumentParser(
         add_help=False, allow_abbrev=False, exit_on_error=False, argument_default=SUPPRESS, formatter_class=_FORMATTER

@@ -91,10 +91,7 @@ def comparable(scores: Reals) -> Reals:
 
 @dataclass(frozen=True, eq=False)
 class ComparedScores:
-    """Queries (rows) compared with items (columns) by a matrix of scores. rows: those that take part, None for all.
-
-    transposed: whether the columns are the queries. order: (items,) places among equal scores, None for those in the table.
-    """
+    """Queries (rows) compared with items (columns), or `transposed`. order: (items,) places among equal scores."""
 
     scores: Scores
     rows: Ints | None = None
@@ -107,11 +104,7 @@ class ComparedScores:
     def count(
         self, positives: Positives, *, transposed: bool, best: bool, order: Ints | None = None, progress: Progress | None = None
     ) -> PositiveCounts:
-        """The counts of every positive, or of each query's `best` one alone with those that tie with it.
-
-        positives: of the queries of this side. The matrix is read once; a row of which a positive is tied is read again.
-        Raises BadScore as `Side.checked`.
-        """
+        """The counts of every positive, or of each query's `best` one alone with those that tie; BadScore as `Side.checked`."""
         side = Side(self.scores, self.rows, transposed)
         own = side.of(positives.owner, positives.items)
         pairs = np.flatnonzero(positives.is_best(own)) if best else np.arange(len(own))
@@ -323,10 +316,7 @@ def lots(ends: Ints, most: int) -> Iterator[tuple[int, int]]:
 
 
 def equal_rows(matrix: NDArray[Any], rows: Ints | None = None) -> Ints:
-    """(rows,) for each row the first row that is the same to the last byte, itself where it is the first.
-
-    rows: those that take part; None for all. Of wide rows some evenly spaced numbers are looked at before all of them are.
-    """
+    """(rows,) for each row that takes part the first that is the same to the last byte; a sample of wide rows is read first."""
     chosen = np.arange(len(matrix)) if rows is None else rows
     width = matrix.shape[1]
     some = np.unique(np.linspace(0, width - 1, min(width, _SAMPLED)).astype(np.int64))

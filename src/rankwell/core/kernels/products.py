@@ -111,8 +111,7 @@ class Counted(NamedTuple):
 def sift(products: Reals, cut: Reals, slack: Reals, keep: int, excluded: ExcludedPairs, mask: Bools) -> ProductHits:
     """The pairs of a block with a product of at least `cut`; those that cannot be among the best `keep` may be missing.
 
-    products: (queries, items). cut, slack: (queries,), see `rankwell.neighbours.Multiplier.hits`. mask: room of their shape; both
-    are written to. A block with too many such pairs is looked at again, for those among its own best.
+    cut, slack: as in `rankwell.neighbours.Multiplier.hits`. products, mask: of one shape; both are written to.
     """
     products[excluded] = -np.inf
     queries, items = products.shape
@@ -176,10 +175,7 @@ def _kth_bound(products: Reals, keep: int) -> Reals:
 
 
 def tally(products: Reals, low: Reals, high: Reals, excluded: ExcludedPairs, mask: Bools) -> Counted:
-    """The number of products of each query above `high`, and those from `low` to `high`; low, high: (queries, m).
-
-    products: (queries, items). mask: room of the same shape; both are written to.
-    """
+    """Numbers of products above `high`, (queries, m), and the pairs from `low` on; products and mask are written to."""
     products[excluded] = -np.inf
     if native.library is not None and products.dtype == np.float32:
         return _tally_natively(products, low, high)

@@ -121,10 +121,7 @@ def _in_parts(work: Callable[[slice], Floats], n: int, width: int) -> Floats:
 
 
 class Block(NamedTuple):
-    """Vectors made ready for the product. vectors: (rows, width). reach: (rows,) an upper bound of each one's norm.
-
-    squares: (rows,) the squared norms, of queries under `l2` only.
-    """
+    """Vectors made ready for the product, upper bounds of their norms, and under `l2` the squared norms of queries."""
 
     vectors: Reals
     reach: Floats

@@ -383,10 +383,7 @@ def align(reference: Embeddings, other: Embeddings, here: str, there: str) -> Em
 
 
 def matching_rows(reference: Embeddings, other: Embeddings, here: str, there: str) -> Ints:
-    """(n,) the row of the other table that belongs to each row of the reference: by id where both have ids, else by position.
-
-    here, there: names in messages. Raises BadInput where an id is on one side only or, without ids, for different numbers.
-    """
+    """(n,) the row of the other table that belongs to each row of the reference: by id where both have ids, else by position."""
     if reference.ids is None or other.ids is None:
         if reference.n != other.n:
             raise BadInput(

@@ -217,10 +217,7 @@ def hits_of_rows(rows: Rows, judgments: Judgments, *, ties: TieRule, single_prec
 def hits_of_ranking(
     ranking: Ranking, judgments: Judgments, *, ties: TieRule = "id-desc", single_precision: bool = False, keep: int = 0
 ) -> Hits:
-    """The hits of a ranking under judgments with one row per query and item.
-
-    single_precision: scores are compared as 32-bit numbers, as trec_eval 9 does. keep: as in `hits_of_rows`.
-    """
+    """The hits of a ranking under judgments with one row per query and item; `single_precision` as in trec_eval 9."""
     own = np.array([judgments.index.get(query, -1) for query in ranking.queries], dtype=np.int64)[ranking.query_of_row]
     # Both tables have their queries in one order, so the rows that stay are in the order of the judgments' queries.
     chosen = np.flatnonzero(own >= 0)

@@ -139,10 +139,7 @@ class IntentRankings(AspectRankings):
         return replace(self, flat=self.flat.condensed)
 
     def serving(self, rel: float) -> Iterator[tuple[int, Bools]]:
-        """Each query's index with (items, intents) whether an item has grade `rel` or more for an intent.
-
-        Items by the bytes of their ids descending; queries, items and intents without any are left out.
-        """
+        """Each query with (items by id descending, intents) whether grade `rel` is reached; those without any are left out."""
         good = np.flatnonzero(self.truth_grades >= max(rel, 0))
         owner = self.query_of_aspect[self.aspect_of_truth[good]]
         edges = np.flatnonzero(np.diff(owner, prepend=-1, append=-1))

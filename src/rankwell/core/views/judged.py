@@ -170,10 +170,7 @@ class JudgedRankings(QueryRows):
         return np.clip((self._depth_of_row(depth) - self.above) / self.tied, 0.0, 1.0)
 
     def mean_over_ties(self, worth: Callable[[Ints], Floats], depth: Depth) -> Floats:
-        """(rows,) the mean of `worth(rank)` over the ranks that each row may have by its ties; worth nothing beyond the depth.
-
-        Takes time in proportion to the size of the ties that hold judged items.
-        """
+        """(rows,) the mean of `worth(rank)` over the ranks that each row may have by its ties; worth nothing beyond the depth."""
         last = np.full(len(self.ranks), np.iinfo(np.int64).max) if depth is None else self._depth_of_row(depth)
         alone = self.above + 1
         means = np.where(alone <= last, worth(alone), 0.0)
@@ -188,10 +185,7 @@ class JudgedRankings(QueryRows):
 
     @cached_property
     def levelled(self) -> "JudgedRankings":
-        """The view with tied rows listed by grade, so that no order of the input shows in a sum over them.
-
-        For expected values only: its ranks are not ascending where items are tied.
-        """
+        """The view with tied rows listed by grade, so that sums of expected values do not depend on the order of the input."""
         return self._rows(np.lexsort((-self.grades, self.above, self.query_of_row)), self.offsets)
 
     @cached_property

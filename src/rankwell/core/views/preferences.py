@@ -27,7 +27,7 @@ from rankwell.errors import BadInput, DuplicateItem
 
 @dataclass(frozen=True, eq=False)
 class PreferenceGroup:
-    """The preferences of one assessor, or one group of them, in one query.
+    """The preferences of one group of assessors in one query.
 
     items: (items,) positions among the query's items, ascending. levels: (items,) from the last subgroup that names an item.
     chained: the preferences of several subgroups with all that follow from them; None with a single one, whose levels are enough.

@@ -141,11 +141,7 @@ class ListSide:
 
 
 class Prefixes(NamedTuple):
-    """The overlap of the lists at every depth down to the end of the longer one.
-
-    offsets: (queries + 1,) where the depths of each query begin. query: (rows,) its index. depth: (rows,) from 1.
-    shared: (rows,) items in both prefixes. reference, candidate: (rows,) how many items each prefix has.
-    """
+    """The overlap of the lists at every depth down to the end of the longer one: (rows,) numbers of items, by query and depth."""
 
     offsets: Ints
     query: Ints
@@ -169,11 +165,7 @@ class RankingPairs:
 
     @classmethod
     def from_top_k(cls, queries: Sequence[str], reference: Listed, candidate: Listed, *, n_candidates: int | Ints) -> Self:
-        """The view of two top-k tables with a row per query.
-
-        Raises BadInput for tables of other shapes, for fewer candidates than items, and for exact ranks that contradict a list,
-        DuplicateItem for a list that holds an item twice.
-        """
+        """The view of two top-k tables with a row per query. Raises BadInput and DuplicateItem for lists that cannot be."""
         for name, listed in (("reference", reference), ("candidate", candidate)):
             for column in listed:
                 if column is not None and (column.shape != listed.positions.shape or column.shape[:1] != (len(queries),)):
@@ -233,11 +225,7 @@ class RankingPairs:
         return means[kind_of_query.ravel()]
 
     def prefixes(self, k: int | None, ties: Ties = "order") -> Prefixes:
-        """The overlap of the first `k` places at every depth.
-
-        ties: under `shared`, items of equal similarity share the first of their ranks, so that a prefix may hold more items than
-        its depth; under `order`, the order of the lists stands.
-        """
+        """The overlap of the first `k` places at every depth; under `shared`, equal similarities share their first rank."""
         first, second, rows = self.reference, self.candidate, self.shared(k)
         longer = np.maximum(first.n_shown(k), second.n_shown(k))
         offsets = offsets_of(longer)
