@@ -48,7 +48,12 @@ def _load(model: str, settings: ImageSettings, *, preset: str | None = None) -> 
         raise BadUsage(f"{name} is a network in a file; name it, as in {name}:network.onnx.")
     settings.allow(name, *Pixels.SETTINGS, "output_name", "normalize", "batch_size", "device")
     path, session = Path(model), _session(model, settings.device)
-    taken, output = _Input.of(session, path), _output(session, path, settings.output_name)
+    taken, output, names = _Input.of(session, path), settings.output_name, [each.name for each in session.get_outputs()]
+    if output is not None and output not in names:
+        raise UnknownName(f"{path} has no output {output!r}; {suggest(output, names)}")
+    if output is None and len(names) > 1:
+        raise BadUsage(f"{path} has the outputs {', '.join(names)}; name the one to take with --output-name.")
+    output = output or names[0]
     pixels = Pixels.of(settings, _size(path, taken, settings, preset))
     expected = PRESETS[preset].dimensions if preset is not None and settings.output_name is None else None
     normalize, batch_size = settings.normalize is not False, settings.batch_size or 16
@@ -131,16 +136,6 @@ def _size(path: Path, wants: _Input, settings: ImageSettings, preset: str | None
     return chosen
 
 
-def _output(session: Any, path: Path, name: str | None) -> str:
-    """The output of this name, or the only one."""
-    names = [each.name for each in session.get_outputs()]
-    if name is not None and name not in names:
-        raise UnknownName(f"{path} has no output {name!r}; {suggest(name, names)}")
-    if name is None and len(names) > 1:
-        raise BadUsage(f"{path} has the outputs {', '.join(names)}; name the one to take with --output-name.")
-    return name or names[0]
-
-
 def _session(path: str, device: str | None) -> Any:
     try:
         import onnxruntime
@@ -175,10 +170,7 @@ def _hash(path: Path) -> str:
 
 
 def _external(path: Path) -> list[str]:
-    """The files that hold weights outside a network's own, without a parser of ONNX: each stands behind the key `location`.
-
-    Protocol buffers write the pair as (field 1, 8 bytes, "location"), (field 2, length, name).
-    """
+    """The files with weights outside a network's own: protocol buffers have (1, 8 bytes, "location"), (2, length, name)."""
     with path.open("rb") as stream, mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as raw:
         found = {
             raw[match.end() : match.end() + match[1][0]] for match in re.finditer(rb"\x0a\x08location\x12([\x01-\x7f])", raw)

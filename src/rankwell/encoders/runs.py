@@ -170,12 +170,17 @@ class _Encoding:
         except Exception as error:
             if len(paths) > 1:
                 return [each for path in paths for each in self._encode([path])]
-            return [_Made(np.zeros(0, dtype=np.float32), math.nan, _said(error, paths[0]))]
+            said = f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
+            message, name = str(error) if isinstance(error, RankwellError) else said, str(paths[0])
+            return [_Made(np.zeros(0, np.float32), math.nan, message if name in message else f"{name}: {message}")]
         seconds = (time.perf_counter() - begin) / len(paths)
-        return [
-            _Made(self._of_one_width(vector), seconds, _problem(vector, path))
-            for vector, path in zip(vectors, paths, strict=True)
-        ]
+        made: list[_Made] = []
+        for vector, path in zip(vectors, paths, strict=True):
+            problem = "" if vector.any() else f"{path}: its vector is zero, which has no direction; the picture may be uniform."
+            if not np.isfinite(vector).all():
+                problem = f"{path}: its vector has a number that is not finite; look at the encoder."
+            made.append(_Made(self._of_one_width(vector), seconds, problem))
+        return made
 
     def _of_one_width(self, vector: Singles) -> Singles:
         self._width = self._width or len(vector)
@@ -185,17 +190,6 @@ class _Encoding:
                 "a network that keeps the size of a picture has to pool over it."
             )
         return vector
-
-
-def _said(error: Exception, path: Path) -> str:
-    message = str(error) if isinstance(error, RankwellError) else f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
-    return message if str(path) in message else f"{path}: {message}"
-
-
-def _problem(vector: Singles, path: Path) -> str:
-    if not np.isfinite(vector).all():
-        return f"{path}: its vector has a number that is not finite; look at the encoder."
-    return "" if vector.any() else f"{path}: its vector is zero, which has no direction; the picture may be uniform."
 
 
 class Written(NamedTuple):
