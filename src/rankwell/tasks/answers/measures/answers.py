@@ -139,8 +139,9 @@ def _of_pairs(holds: Callable[[str, str], bool]) -> "Compare":
     """Compares pair by pair. holds: (given, right) -> whether the one holds the other."""
 
     def _compare(texts: Sequence[str], given: Ints, right: Ints) -> Floats:
-        codes: list[list[int]] = [given.tolist(), right.tolist()]
-        return np.array([holds(texts[one], texts[other]) for one, other in zip(*codes, strict=True)], dtype=np.float64)
+        ones: list[int] = given.tolist()
+        others: list[int] = right.tolist()
+        return np.array([holds(texts[one], texts[other]) for one, other in zip(ones, others, strict=True)], dtype=np.float64)
 
     return _compare
 
