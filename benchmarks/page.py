@@ -12,14 +12,14 @@ import subprocess
 import sys
 import tempfile
 import time
-from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from rankwell.commands.report import page_source
 from rankwell.io.result_folder import read_results
-from rankwell.report.folder import content_of, write_folder
+from rankwell.report.folder import write_result
 from rankwell.tasks.runs.evaluation import evaluate
 
 SYSTEMS, DEPTH, ITEMS, MEASURES = 10, 30, 300, ("nDCG@10", "AP", "RR", "R@20")
@@ -39,12 +39,11 @@ def make(folder: Path, n: int) -> None:
         for run in range(SYSTEMS)
     }
     result = evaluate(qrels, runs, MEASURES, details=True, texts=dict.fromkeys(queries, "what somebody wants to know"))
-    plain = content_of(result, notes=result.notes)
-    write_folder(folder / "plain", plain, charts=False)
+    write_result(result, folder / "plain", charts=False, notes=result.notes)
     source = page_source([("", read_results(folder / "plain"))])
     tables = {"verdicts": [{"text": text} for text in source.verdicts]}
-    tested = replace(plain, summary=source.rows, tables=tables, manifest={**plain.manifest, "rules": source.rules})
-    write_folder(folder / "tested", tested, charts=False)
+    tested: dict[str, Any] = {"summary": source.rows, "tables": tables, "manifest": {**result.manifest(), "rules": source.rules}}
+    write_result(result, folder / "tested", charts=False, notes=result.notes, **tested)
 
 
 def timed(folder: Path, cache: str) -> tuple[float, float, float]:

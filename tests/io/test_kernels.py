@@ -28,7 +28,7 @@ class Memory(Source):
     """A source whose bytes are in memory, so that a test need not write a file for every example."""
 
     def __init__(self, content: bytes) -> None:
-        self.name, self._place, self._piped = "run", None, content
+        self.name, self.file, self._piped = "run", None, content
 
 
 # The oracle: dictionaries, loops and Python's own float.

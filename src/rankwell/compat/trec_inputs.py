@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from rankwell.core.tables import TieRule
-    from rankwell.io.reader import JudgedRows
+    from rankwell.io.reader.rows import JudgedRows
 
 # A run of this size takes longer to read than a thread to start.
 LARGE = 1 << 22

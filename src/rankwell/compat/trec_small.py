@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from rankwell.compat.trec_inputs import Options
     from rankwell.compat.trec_measures import Line
-    from rankwell.io.reader import HitRows, JudgedRows
+    from rankwell.io.reader.rows import HitRows, JudgedRows
 
     # The values of a query at all ranks or shares of a measure; one at infinity where there are none.
     Form = Callable[["Query", Sequence[float]], list[float]]

@@ -234,9 +234,8 @@ def _difference(
     *,
     clustered: bool,
 ) -> PairedDifference:
-    differences, matrix = column.differences, column.matrix
-    kept = ~np.isnan(differences)
-    own, n = differences[kept], int(kept.sum())
+    matrix, kept = column.matrix, ~np.isnan(column.differences)
+    own, n = column.differences[kept], int(kept.sum())
     weighs, student, units = _weighs(added), _t(added), len(added.sums)
     mean = added.mean if weighs else None
     # The spread of one query's (or cluster's) difference that gives the mean its error.

@@ -10,15 +10,15 @@ from __future__ import annotations
 from _thread import get_ident
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from rankwell.core.kernels import native
 from rankwell.io.reader.lines import SLACK, Layout, Progress, ReadOptions
-from rankwell.store import decode_id
+from rankwell.io.reader.rows import HitRows, JudgedRows
 
 if TYPE_CHECKING:
     from rankwell.core.tables import Judgments
-    from rankwell.core.tables.ranking import Hits, Ranking
+    from rankwell.core.tables.ranking import Hits
     from rankwell.errors import BadInput
     from rankwell.store import Source
 
@@ -36,75 +36,6 @@ _SCATTERED = -2
 _WHOLE_QUERIES, _COLLECT, _TWICE = 0, 1, 3
 # The kernel's numbers of tie rules; all that name no order by ids keep that of the input.
 _RULES = {"id-asc": 1, "id-desc": 2}
-
-
-class HitRows(NamedTuple):
-    """The columns of `Hits`, in any order of rows, with numbers as bytes: float64 for the scores, int64 for all others.
-
-    top: the first items of some queries: (queries,) indices of queries and numbers of their items; (rows,) lengths of the ids and
-    scores; and the ids, one behind the other.
-    """
-
-    retrieved: bytes
-    unknown: dict[bytes, int]
-    row: bytes
-    score: bytes
-    above: bytes
-    tied: bytes
-    before: bytes
-    top: tuple[bytes, bytes, bytes, bytes, bytes]
-
-    def hits(self, judgments: Judgments, *, keep: int) -> Hits:
-        """The hits under the judgments whose rows these are. keep: whether the first items of each query were kept."""
-        import numpy as np
-
-        from rankwell.core.tables.ranking import Hits
-
-        rows = np.frombuffer(self.row, dtype=np.int64)
-        order = np.argsort(rows)
-        above, tied, before = (np.frombuffer(raw, dtype=np.int64)[order] for raw in (self.above, self.tied, self.before))
-        score = np.frombuffer(self.score)[order]
-        retrieved = np.frombuffer(self.retrieved, dtype=np.int64).copy()
-        unknown = {decode_id(query): self.unknown[query] for query in sorted(self.unknown)}
-        top = self._first_items(judgments) if keep else None
-        query, row = judgments.query_of_row[rows[order]], rows[order]
-        return Hits(query, row, score, above, tied, before, retrieved, retrieved > 0, unknown, top)
-
-    def _first_items(self, judgments: Judgments) -> Ranking:
-        import numpy as np
-
-        from rankwell.core.tables import offsets_of
-        from rankwell.core.tables.ranking import Ranking
-
-        queries, sizes, lengths = (np.frombuffer(raw, dtype=np.int64) for raw in self.top[:3])
-        bounds: list[int] = offsets_of(lengths).tolist()
-        order = np.argsort(queries)
-        rows = np.argsort(np.repeat(queries, sizes), kind="stable")
-        return Ranking(
-            queries=tuple(judgments.queries[query] for query in queries[order].tolist()),
-            offsets=offsets_of(sizes[order]),
-            items=[decode_id(self.top[4][bounds[row] : bounds[row + 1]]) for row in rows.tolist()],
-            scores=np.frombuffer(self.top[3])[rows],
-        )
-
-
-class JudgedRows(NamedTuple):
-    """The columns of `Judgments`, with the numbers of `offsets` (int64) and `grades` (float64) as bytes."""
-
-    queries: tuple[str, ...]
-    offsets: bytes
-    items: list[str]
-    grades: bytes
-    aspects: list[str] | None
-
-    def table(self) -> Judgments:
-        """The same as a table."""
-        import numpy as np
-
-        from rankwell.core.tables import Judgments
-
-        offsets, grades = np.frombuffer(self.offsets, dtype=np.int64), np.frombuffer(self.grades)
-        return Judgments(self.queries, offsets.copy(), self.items, grades.copy(), self.aspects)
 
 
 def read_judged_rows(source: Source, *, header: bytes = b"", comments: bool = False, aspects: bool = False) -> JudgedRows | None:

@@ -14,8 +14,8 @@ from operator import gt, itemgetter
 from typing import TYPE_CHECKING, BinaryIO
 
 from rankwell.core.tables.ranking import places_in_ties
-from rankwell.io.reader import HitRows
 from rankwell.io.reader.lines import BLOCK, Fields, ReadOptions, empty_file, fields_of, first_duplicate, read_fields
+from rankwell.io.reader.rows import HitRows
 from rankwell.store import encode_id
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from rankwell.report.present import Output, OutputPath, Progress
 from rankwell.store import refuse_blocked, write_bytes, write_text
 from rankwell.tasks.instances.commands.instances_evaluate import InstanceOutputOptions, evaluate
 from rankwell.tasks.instances.commands.instances_stats import stats
-from rankwell.tasks.instances.commands.instances_table import table
+from rankwell.tasks.instances.commands.instances_table import SystemTableOptions, table
 from rankwell.tasks.instances.drawn_museum import furnish, nothing, paint, photograph
 from rankwell.tasks.instances.options import ImageSetOptions, ImageSystemOptions, InstanceOptions
 
@@ -85,7 +85,7 @@ def instances(*, output: OutputPath = Path("rankwell-demo-instances"), seed: int
                 progress=progress,
             )
     numbers = stats(*map(str, places), objects=["paintings", "glass cabinets"], data=ImageSetOptions())
-    shown = table(*results, system=list(map(str, statements)), seed=seed, output=output / "table")
+    shown = table(*results, options=SystemTableOptions(system=list(map(str, statements)), seed=seed), output=output / "table")
     first = places[0].name
     write_report([each for each in results if Path(each).name.startswith(first)], output / NAME, title=_TITLE, seed=seed)
     text = [

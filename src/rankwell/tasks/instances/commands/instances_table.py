@@ -36,14 +36,38 @@ _TASK = ("exclude", "ties", "contentless", "absent", "no_relevant", "level")
 _WRITTEN: Mapping[TableFormat, str] = {"csv": "csv", "json": "json", "md": "md", "latex": "tex", "html": "html"}
 
 
+@dataclass(frozen=True, kw_only=True)
+class SystemTableOptions:
+    """Options of a table of systems.
+
+    Parameters
+    ----------
+    published
+        The figures that the source printed (CLICIDE, GaRoFou; Mean Precision@1) beside them; impossible ones are marked.
+    system
+        Experiment file with a [[system]] for each run: its name, perhaps a title, notes and [system.training] with time, hardware
+        and data. RUN=FILE names the run of a file with one system. Repeat it for more files.
+    measure
+        The measure in the cells, by its exact name or its label.
+    alpha
+        Level of the tests.
+    resamples
+        Swaps that are drawn where not all can be counted.
+    seed
+        Seed of these swaps.
+    """
+
+    published: bool = False
+    system: list[str] | None = None
+    measure: Annotated[str, Option(("--measure", "-m"))] = "P@1"
+    alpha: float = 0.05
+    resamples: int = 100_000
+    seed: int = 0
+
+
 def table(
     *results: str,
-    published: bool = False,
-    system: list[str] | None = None,
-    measure: Annotated[str, Option(("--measure", "-m"))] = "P@1",
-    alpha: float = 0.05,
-    resamples: int = 100_000,
-    seed: int = 0,
+    options: SystemTableOptions,
     jobs: JobsOption = 1,
     format: Annotated[TableFormat, Option(("--format", "-f"))] = "table",  # noqa: A002
     output: OutputOption = None,
@@ -59,19 +83,6 @@ def table(
     results
         Folders that `rankwell instances evaluate -o` wrote, each as FOLDER or DATASET=FOLDER; or an experiment file, NAME.toml,
         whose data sets have command = "instances": cells that have changed are evaluated into NAME-results, as in bench.
-    published
-        The figures that the source printed (CLICIDE, GaRoFou; Mean Precision@1) beside them; impossible ones are marked.
-    system
-        Experiment file with a [[system]] for each run: its name, perhaps a title, notes and [system.training] with time, hardware
-        and data. RUN=FILE names the run of a file with one system. Repeat it for more files.
-    measure
-        The measure in the cells, by its exact name or its label.
-    alpha
-        Level of the tests.
-    resamples
-        Swaps that are drawn where not all can be counted.
-    seed
-        Seed of these swaps.
     jobs
         Processes that evaluate cells of an experiment file at the same time; the processors are divided among them.
     format
@@ -81,11 +92,11 @@ def table(
     """
     if output is not None:
         refuse_blocked(output, folder=True)
-    if not results and not published:
+    if not results and not options.published:
         raise BadUsage("name folders that `rankwell instances evaluate -o` wrote; or --published for the source's figures alone.")
-    if not 0 < alpha < 1:
-        raise BadUsage(f"--alpha {alpha}: the level lies between 0 and 1, as 0.05 does.")
-    statements = _statements(system or [])
+    if not 0 < options.alpha < 1:
+        raise BadUsage(f"--alpha {options.alpha}: the level lies between 0 and 1, as 0.05 does.")
+    statements = _statements(options.system or [])
     cells: list[_Cell] = []
     for text in results:
         if text.endswith(".toml") and Path(text).is_file():
@@ -93,17 +104,17 @@ def table(
         else:
             name, place = split_name(text)
             cells.append(_Cell(Path(place), name))
-    found, source = _read(cells, statements, measure), published_instances()
+    found, source = _read(cells, statements, options.measure), published_instances()
     exact, label = (found[0].row["measure"], found[0].row["label"]) if found else (source.measure, source.label)
-    if published and exact != source.measure:
+    if options.published and exact != source.measure:
         raise BadUsage(f"the published figures are {source.measure}, the table shows {exact}; leave one out.")
-    better, notes = _compared(found, alpha=alpha, resamples=resamples, seed=seed)
+    better, notes = _compared(found, options)
     failed = [each for each in cells if each.error]
     gaps = [
         SystemFigure(statements[each.system].title, each.dataset, None, None, "", gap="failed", why=each.error) for each in failed
     ]
-    entries = [*(each.figure(better) for each in found), *gaps, *(_published() if published else [])]
-    made = SystemTable(exact, label, entries, [each.cost for each in found], _rules(found, alpha, published=published))
+    entries = [*(each.figure(better) for each in found), *gaps, *(_published() if options.published else [])]
+    made = SystemTable(exact, label, entries, [each.cost for each in found], _rules(found, options))
     if output is not None:
         for kind, suffix in _WRITTEN.items():
             write_text(output / f"table.{suffix}", render_system_tables([made], kind, notes=notes))
@@ -271,9 +282,7 @@ def _read(cells: Sequence[_Cell], statements: Mapping[str, SystemStatement], mea
     return list(found.values())
 
 
-def _compared(
-    found: Sequence[_Result], *, alpha: float, resamples: int, seed: int
-) -> tuple[dict[tuple[str, str], tuple[str, ...]], list[str]]:
+def _compared(found: Sequence[_Result], options: SystemTableOptions) -> tuple[dict[tuple[str, str], tuple[str, ...]], list[str]]:
     """The systems that each run is better than, on each data set, and notes on the tests."""
     better: dict[tuple[str, str], tuple[str, ...]] = {}
     notes: list[str] = []
@@ -283,10 +292,10 @@ def _compared(
         columns = _columns(mine, notes)
         differing = _differing(mine, notes)
         pairs = [pair for pair in combinations(range(len(mine)), 2) if pair not in differing]
-        tests = paired_randomisation([(columns[a], columns[b]) for a, b in pairs], resamples=resamples, seed=seed)
+        tests = paired_randomisation([(columns[a], columns[b]) for a, b in pairs], resamples=options.resamples, seed=options.seed)
         adjusted = holm([1.0 if test.p is None else test.p for test in tests])
         for (one, other), test, p in zip(pairs, tests, adjusted, strict=True):
-            if p <= alpha and test.difference:
+            if p <= options.alpha and test.difference:
                 winner, loser = (other, one) if sign * test.difference > 0 else (one, other)
                 key = mine[winner].run, dataset
                 better[key] = (*better.get(key, ()), mine[loser].shown)
@@ -332,7 +341,7 @@ def _lower_is_better(measure: str) -> bool:
         return False
 
 
-def _rules(found: Sequence[_Result], alpha: float, *, published: bool) -> dict[str, Any]:
+def _rules(found: Sequence[_Result], options: SystemTableOptions) -> dict[str, Any]:
     """The rules of the table."""
     rules: dict[str, Any] = {}
     conventions = filter(None, dict.fromkeys(str(each.folder.rules.get("convention", "")) for each in found))
@@ -353,7 +362,7 @@ def _rules(found: Sequence[_Result], alpha: float, *, published: bool) -> dict[s
         )
     if len({each.dataset for each in found}) < len(found):
         rules["test"] = "paired randomisation, two-sided, Holm over the pairs of a data set"
-        rules["alpha"] = alpha
-    if published:
+        rules["alpha"] = options.alpha
+    if options.published:
         rules["published"] = "as its source printed it, on its own queries"
     return rules
