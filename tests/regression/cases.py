@@ -3,34 +3,23 @@
 import contextlib
 import os
 import re
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from types import TracebackType
 
-from regression import (
-    cases_answers,
-    cases_demos,
-    cases_labels,
-    cases_matrices,
-    cases_python,
-    cases_runs,
-    cases_shared,
-    comparing,
-    running,
-    worlds,
-)
+from regression import cases_demos, cases_python, comparing, running, worlds
 from regression.permitted import PERMITTED
 
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
 CALLS = {f"python/{name}": call for name, call in cases_python.CASES.items()}
 LINES: dict[str, str] = {
-    **cases_runs.CASES,
-    **cases_matrices.CASES,
-    **cases_labels.CASES,
-    **cases_answers.CASES,
-    **cases_shared.CASES,
-    **cases_demos.CASES,
+    name: line
+    for file in sorted(Path(__file__).parent.glob("cases_*.py"))
+    if file.stem != cases_python.__name__.rpartition(".")[2]
+    for name, line in import_module(f"regression.{file.stem}").CASES.items()
 }
+"""Command lines by case, of every file `cases_*.py`."""
 CASES = (*LINES, *CALLS)
 _EXTRAS = {
     "h5py": r"^search/.*hdf5$",

@@ -213,6 +213,7 @@ def _instances_others() -> dict[str, str]:
         "table-system": f"{made}{table} --system scores=images/system.toml",
         "table-published": f"{made}instances table CLICIDE=res/one --published",
         "table-measure": f"{made}{table} -m MAP --alpha 0.5 --resamples 500 --seed 3",
+        "table-experiment": "instances table images/systems.toml --jobs 1\ninstances table images/systems.toml -f json",
         "table-names": f"{made}instances table first=res/one second=res/two",
     }
     for name in (*FORMATS, "html"):

@@ -181,11 +181,14 @@ def _specifications() -> Generator[None]:
 
 @contextlib.contextmanager
 def _measurements() -> Generator[None]:
-    """A clock that advances by 1/1024 s, which is exact, whenever rankwell reads it in a thread, and a constant peak of memory."""
+    """A machine that is the same everywhere: its clock advances by 1/1024 s, which is exact, whenever rankwell reads it in a
+    thread; its peak of memory, its name and its number of processors are constant."""
+    import platform
     import resource
     import time
 
     clock, usage, ticks = time.perf_counter, resource.getrusage, threading.local()
+    named, kind, count = platform.platform, platform.machine, os.cpu_count
 
     def read() -> float:
         if not sys._getframe(1).f_globals.get("__name__", "").startswith("rankwell."):  # pyright: ignore[reportPrivateUsage]
@@ -195,10 +198,12 @@ def _measurements() -> Generator[None]:
 
     time.perf_counter = read
     resource.getrusage = lambda who: types.SimpleNamespace(ru_maxrss=512 * 1024)
+    platform.platform, platform.machine, os.cpu_count = lambda: "Linux", lambda: "x86_64", lambda: 2
     try:
         yield
     finally:
-        time.perf_counter, resource.getrusage = clock, usage
+        time.perf_counter, resource.getrusage, os.cpu_count = clock, usage, count
+        platform.platform, platform.machine = named, kind
 
 
 @contextlib.contextmanager

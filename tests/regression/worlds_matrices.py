@@ -267,6 +267,12 @@ def _images(folder: Path) -> None:
     (folder / "former_system.toml").write_text(
         'name = "scores"\nnotes = "drawn"\n[training]\ntime = "2 h"\nhardware = "none"\ndata = "nothing"\n'
     )
+    (folder / "systems.toml").write_text(
+        '[[dataset]]\nname = "plain"\ntitle = "Plain"\ncommand = "instances"\nimages = "plain.csv"\nscores = "{system}.npy"\n'
+        'query_ids = "queries.ids.txt"\nreference_ids = "references.ids.txt"\n'
+        '[[system]]\nname = "scores"\n[[system]]\nname = "better"\ntitle = "A better one"\n',
+        encoding="utf-8",
+    )
     (folder / "system.toml").write_text(
         '[[system]]\nname = "scores"\nnotes = "drawn"\n[system.training]\ntime = "2 h"\nhardware = "none"\ndata = "nothing"\n'
     )
