@@ -64,9 +64,10 @@ class Content:
 
     def each(self) -> Iterator["Record"]:
         """Every record. Raises BadInput for one that is not an object."""
+        prefix, listed = self.prefix, isinstance(self.value, list) or bool(self.prefix)
         for row, record in enumerate(self.records):
-            where: Where = (*self.prefix, row) if isinstance(self.value, list) or self.prefix else ()
-            yield self.record(record, where, "an object")
+            where: Where = (*prefix, row) if listed else ()
+            yield Record(self, record, where) if type(record) is dict else self.record(record, where, "an object")
 
     def record(self, value: Any, where: Where, expected: str) -> "Record":
         """The object at a place. Raises BadInput for anything else."""
@@ -81,7 +82,7 @@ class Content:
         if self.source is not None and self.form == "json":
             pairs: list[tuple[str, Any]] = json.loads(decode_id(self.source.read()), object_pairs_hook=list)
             seen: dict[str, int] = {}
-            for position, (key, _) in enumerate(pairs, 1):
+            for position, (key, _) in enumerate(pairs if len(pairs) > len(found.value) else (), 1):
                 if seen.setdefault(key, position) != position:
                     what = f"{self.name}: the id {key!r} appears twice, as entries {seen[key]} and {position}"
                     raise DuplicateItem(f"{what}; keep one of them.")
@@ -181,11 +182,15 @@ class Record(NamedTuple):
     def whole(self, key: str, expected: str = "an integer") -> int:
         """An integer below a key, -1 where there is none."""
         value = self.value.get(key)
-        return value if type(value) is int else self.content.whole(value, (*self.where, key), expected)
+        if type(value) is int or value is None:
+            return -1 if value is None else value
+        return self.content.whole(value, (*self.where, key), expected)
 
     def number(self, key: str) -> float:
         """A finite number below a key, also written as a text, as DPR writes its scores; NaN where there is none."""
         value = self.value.get(key)
+        if type(value) is float and math.isfinite(value):
+            return value
         if value is None or value == "":
             return math.nan
         try:

@@ -133,17 +133,17 @@ def read_ranked(content: Content, rows: AnswerRows) -> None:
     first: dict[str, Where] = {}
     odds: dict[str, float] = {}
     for record in content.each():
-        name = record.id()
+        name, no_answer = record.id(), record.value.get("no_answer")
         if name is None:
             raise record.wrong("the id of a question", "id")
         answers = found.setdefault(name, [])
         first.setdefault(name, record.where)
-        if record.value.get("no_answer") not in (None, ""):
+        if no_answer is not None and no_answer != "":
             odds[name] = record.number("no_answer")
         rank = record.whole("rank", "a rank, a positive integer")
         if rank < 1 and record.value.get("rank") not in (None, ""):
             raise record.wrong("a rank, a positive integer", "rank")
-        if not _is_bare(record):
+        if rank > 0 or not _is_bare(record):
             answers.append((rank, record))
     for name, answers in found.items():
         rows.begin(first[name], name)
@@ -164,7 +164,7 @@ def _is_bare(record: Record) -> bool:
 
 def _in_order(rows: AnswerRows, name: str, answers: list[tuple[int, Record]]) -> list[Record]:
     """The answers to a question by rank, else by falling score, equal ones by what they say, else in their own order."""
-    content, records, ranks = rows.content, [record for _, record in answers], dict[int, Record]()
+    content, ranks = rows.content, dict[int, Record]()
     for rank, record in answers:
         if rank in ranks and rank > 0:
             second = content.place(record.where).removeprefix(content.name).lstrip(": ")
@@ -175,6 +175,7 @@ def _in_order(rows: AnswerRows, name: str, answers: list[tuple[int, Record]]) ->
         raise content.wrong((*ranks[-1].where, "rank"), MISSING, f"a rank, as other answers to {name!r} have")
     if -1 not in ranks or len(answers) == 1:
         return [record for _, record in sorted(answers, key=lambda each: each[0])]
+    records = [record for _, record in answers]
     scores = [record.number("score") for record in records]
     known = [not math.isnan(score) for score in scores]
     if any(known) and not all(known):

@@ -53,7 +53,7 @@ class EntryRows:
     def refuse_repeated(self, advice: str) -> None:
         """Raises DuplicateItem for an id that appears twice, with both places."""
         seen: dict[str | None, int] = {}
-        for row, name in enumerate(self.names):
+        for row, name in enumerate(self.names if len(set(self.names)) < len(self.names) else ()):
             if seen.setdefault(name, row) != row:
                 first = self.content.place(self.where[seen[name]])
                 second = self.content.place(self.where[row]).removeprefix(f"{self.content.name}: ")
@@ -212,7 +212,8 @@ class QuestionRows(EntryRows):
             n = self.counts[what]
             if n and (what != "no_start" or n < n_answers):
                 notes.append(f"{self.content.name}: {text}: {n} (first {self.first[what]})")
-        shared = {text: n for text, n in Counter(self.texts).items() if n > 1 and text}
+        repeated = Counter(self.texts) if len(set(self.texts)) < len(self.texts) else {}
+        shared = {text: n for text, n in repeated.items() if n > 1 and text}
         if shared:
             text, times = next(iter(shared.items()))
             names = [name for name, each in zip(self.names, self.texts, strict=True) if each == text]

@@ -52,20 +52,27 @@ def read(content: Content, rows: QuestionRows) -> None:
             attributes = about | _plain(paragraph, "paragraph", {"context", "qas", "id"})
             if paragraph.value.get("qas") == "":
                 rows.odd("no_list", (*paragraph.where, "qas"))
-            for index, question in enumerate(paragraph.objects("qas", "an object with id, question and answers")):
-                _add_question(rows, question, document, f"{document}#{index}", attributes)
+            for index, question in enumerate(paragraph.items("qas")):
+                _add_question(rows, question, (*paragraph.where, "qas", index), document, attributes)
 
 
-def _add_question(rows: QuestionRows, question: Record, document: str, otherwise: str, attributes: dict[str, Any]) -> None:
-    value, where = question.value, question.where
+def _add_question(rows: QuestionRows, value: Any, where: Where, document: str, attributes: dict[str, Any]) -> None:
+    name, text = (value.get("id"), value.get("question")) if type(value) is dict else (None, None)
+    # A Record is slow, and SQuAD's own form, of which files have a hundred thousand, needs none.
+    if not name or type(name) is not str or type(text) is not str:
+        question = rows.content.record(value, where, "an object with id, question and answers")
+        name, text = question.id(), question.text("question")
     more = {key: each for key, each in value.items() if key not in _OWN} if len(value) > 3 else {}
-    name, text, about = question.id(), question.text("question"), attributes | more if more else attributes
+    about, otherwise = attributes | more if more else attributes, "" if name else f"{document}#{where[-1]}"
     if rows.add(where, name, text, document=document, otherwise=otherwise, attributes=about):
-        if value.get("answers") == "":
-            rows.odd("no_list", (*where, "answers"))
-        add_answers(rows, value.get("answers"), (*where, "answers"), document)
-        marked = marked_impossible(question)
-        if "answers" not in value and marked is None:
+        answers, below = value.get("answers"), (*where, "answers")
+        if answers == "":
+            rows.odd("no_list", below)
+        add_answers(rows, answers, below, document)
+        marked = value.get("is_impossible", value.get("impossible"))
+        if marked is not None and type(marked) is not bool:
+            marked = marked_impossible(Record(rows.content, value, where))
+        if marked is None and "answers" not in value:
             rows.odd("silent", where)
         rows.end(marked)
 
@@ -91,11 +98,11 @@ def add_answers(rows: QuestionRows, value: Any, where: Where, document: str | No
     """
     if isinstance(value, str) and rows.content.form == "table":
         value = literal(value)
-    if isinstance(value, Mapping) and isinstance(value.get("text"), (list, tuple)):
-        _add_columns(rows, Record(rows.content, value, where), document)
-    elif isinstance(value, list):
+    if isinstance(value, list):
         for index, each in enumerate(value):
             _add_one(rows, each, (*where, index), document)
+    elif isinstance(value, Mapping) and isinstance(value.get("text"), (list, tuple)):
+        _add_columns(rows, Record(rows.content, value, where), document)
     elif isinstance(value, (str, Mapping)):
         _add_one(rows, value, where, document) if value != "" else None
     elif value is not None:
@@ -178,10 +185,9 @@ def _write_predictions(predictions: Predictions, path: Path) -> None:
 def read_official_predictions(content: Content, rows: AnswerRows) -> None:
     """The official form `{id: text}`; an empty text, or null, says that there is no answer. Source: Rajpurkar et al. 2018."""
     whole = content.by_id("an object {id: text}")
-    for name in whole.value:
-        text = whole.text_or_null(name, "a string, or null for no answer")
+    for name, text in whole.value.items():
         rows.begin((name,), name)
-        rows.answer(text)
+        rows.answer(text if type(text) is str else whole.text_or_null(name, "a string, or null for no answer"))
 
 
 def _is_number(value: Any) -> bool:
