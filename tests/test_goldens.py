@@ -74,11 +74,11 @@ def test_every_command_has_goldens_and_every_option_stands_in_one(words: tuple[s
             assert any(re.search(rf"(^| ){name}( |$|=)", said) for name in names), f"no golden of `{' '.join(words)}` has {row}"
 
 
-def test_every_convention_and_measure_stands_in_a_golden() -> None:
+def test_every_convention_stands_in_a_golden() -> None:
     _, _, err = running.in_process(["evaluate", "x", "y", "-c", "nonsense"])
     said = "\n".join(LINES.values())
     for name in re.split(r", ", err.split("known are ")[1].rstrip(".\n")):
-        assert re.search(rf"-c {re.escape(name)}( |$)", said, re.MULTILINE), name
+        assert re.search(rf"-c {re.escape(name)}( |$)", said, re.MULTILINE), f"no golden has -c {name}"
 
 
 # ---- the comparison itself ------------------------------------------------------------------------------------------------

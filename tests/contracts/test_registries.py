@@ -38,8 +38,9 @@ def page(name: str) -> str:
 
 
 def named_in_tests(name: str) -> bool:
-    """Whether a test has the name in quotes, as the value of an option or measure, or as the ending of a file."""
-    return re.search(rf"""(?<=["'`=.:, ]){re.escape(name)}(?=["'`@(:=., )])""", text_of_tests()) is not None
+    """Whether a test has the name in quotes, as a value, behind an option of a command line, or as the ending of a file."""
+    before, behind = r"""(?:(?<=["'`=.:,])|(?<=[\w)] )(?=\w+[(@])|-[a-z][a-z-]* )""", r"""(?=["'`@(:=.,) ])"""
+    return re.search(before + re.escape(name) + behind, text_of_tests()) is not None
 
 
 def test_every_registry_of_the_package_is_under_contract():
@@ -70,7 +71,7 @@ def test_a_test_names_the_entry(kind: str, name: str):
 @pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
 def test_a_command_is_documented_and_run_by_a_test(words: tuple[str, ...]):
     assert f"## rankwell {' '.join(words)}\n" in page("commands.md"), "run `make docs`"
-    assert runs_in_tests(words), "no test runs it"
+    assert runs_in_tests(words), f"no test runs `rankwell {' '.join(words)}`"
 
 
 def runs_in_tests(words: tuple[str, ...]) -> bool:
@@ -84,4 +85,5 @@ def runs_in_tests(words: tuple[str, ...]) -> bool:
 
 @pytest.mark.parametrize("name", ENGINES)
 def test_an_engine_is_imported_by_a_test(name: str):
-    assert f"rankwell.engines.{name} import" in text_of_tests()
+    forms = (f"from rankwell.engines.{name} import", rf"from rankwell.engines import .*\b{name}\b")
+    assert any(re.search(form, text_of_tests()) for form in forms), f"no test imports rankwell.engines.{name}"
