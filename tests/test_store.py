@@ -2,6 +2,8 @@
 
 import gzip
 import io
+import subprocess
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -9,7 +11,7 @@ import pytest
 import zstandard
 
 from rankwell.errors import BadInput
-from rankwell.store import Source, replacing, write_text
+from rankwell.store import Cache, Source, replacing, write_text
 
 
 def test_gzip_and_zstd_are_recognised_by_content_whatever_the_name(tmp_path: Path):
@@ -71,3 +73,42 @@ def test_a_write_that_fails_leaves_the_old_file_and_no_draft(tmp_path: Path):
         fail()
     assert path.read_text() == "old"
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_cache_returns_what_was_kept_by_the_same_maker_and_versions_and_nothing_else(tmp_path: Path):
+    cache = Cache(tmp_path, {"model": "a"}, {"pillow": "1"})
+    cache.put("sha256:0123", b"vectors")
+    cache.put("sha256:4567", b"others")
+    first, second = (path for path in sorted(tmp_path.rglob("*")) if path.is_file() and path.suffix != ".json")
+
+    assert cache.get("sha256:0123") == Cache(tmp_path, {"model": "a"}, {"pillow": "1"}).get("sha256:0123") == b"vectors"
+    assert Cache(tmp_path, {"model": "b"}, {"pillow": "1"}).get("sha256:0123") is None
+    assert Cache(tmp_path, {"model": "a"}, {"pillow": "2"}).get("sha256:0123") is None
+    first.write_bytes(second.read_bytes())
+    assert cache.get("sha256:0123") is None
+    second.write_bytes(second.read_bytes()[:-1])
+    assert cache.get("sha256:4567") is None
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="drafts name no process there")
+def test_the_draft_of_a_killed_process_goes_with_the_next_file_and_that_of_a_living_one_stays(tmp_path: Path):
+    script = """
+import os, signal, sys, time
+from pathlib import Path
+from rankwell.store import replacing
+
+with replacing(Path("a.txt")) as draft:
+    print(draft.name, flush=True)
+    time.sleep(600)
+"""
+    line = [sys.executable, "-c", script]
+    with (
+        subprocess.Popen(line, stdout=subprocess.PIPE, text=True, cwd=tmp_path) as killed,
+        subprocess.Popen(line, stdout=subprocess.PIPE, text=True, cwd=tmp_path) as living,
+    ):
+        drafts = [each.stdout.readline().strip() for each in (killed, living) if each.stdout is not None]
+        killed.kill()
+        killed.wait()
+        write_text(tmp_path / "a.txt", "text")
+        assert {path.name for path in tmp_path.iterdir()} == {"a.txt", drafts[1]}
+        living.kill()

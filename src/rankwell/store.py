@@ -277,7 +277,7 @@ def replacing(path: Path) -> Generator[Path]:
             path.write_bytes((Path(folder) / path.name).read_bytes())
         return
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=path.suffix, dir=path.parent)
+    handle, name = tempfile.mkstemp(prefix=_clean_drafts(path), suffix=path.suffix, dir=path.parent)
     os.close(handle)
     draft = Path(name)
     try:
@@ -288,6 +288,26 @@ def replacing(path: Path) -> Generator[Path]:
         draft.replace(path)
     finally:
         draft.unlink(missing_ok=True)
+
+
+def _clean_drafts(path: Path) -> str:
+    """Removes the drafts of a file by killed processes of this machine; returns the beginning of the names of new ones."""
+    if sys.platform == "win32":
+        return f".{path.name}."
+    import zlib
+
+    first = f".{path.name}.{zlib.crc32(os.uname().nodename.encode()):08x}-"
+    with os.scandir(path.parent) as entries:
+        drafts = [entry for entry in entries if entry.name.startswith(first)]
+    for draft in drafts:
+        process = draft.name.removeprefix(first).partition(".")[0]
+        try:
+            os.kill(int(process), 0)
+        except ProcessLookupError:
+            Path(draft).unlink(missing_ok=True)
+        except (OSError, ValueError, OverflowError):  # another user's, or not a draft
+            continue
+    return f"{first}{os.getpid()}."
 
 
 def _is_special(path: Path) -> bool:
@@ -342,17 +362,22 @@ def write_text(path: Path, text: str) -> None:
 class Cache:
     """Results that are costly to make, by the digest of what each was made from; a file each, written whole or not at all.
 
-    folder: may be shared by processes. maker: what else decides a result (model, settings, versions), as JSON; results of another
-    maker are never returned. Raises BadUsage where no such folder can be made.
+    folder: may be shared by processes. maker: what else decides a result (model, settings), as JSON. versions: of the packages
+    that compute it; rankwell's is added. Results of another maker or version, and damaged ones, are never returned: a file begins
+    with the SHA-256 of maker, versions, digest and content. Raises BadUsage where no such folder can be made.
     """
 
-    def __init__(self, folder: Path, maker: Mapping[str, Any]) -> None:
+    def __init__(self, folder: Path, maker: Mapping[str, Any], versions: Mapping[str, str]) -> None:
         import hashlib
         import json
 
+        from rankwell import __version__
+
         identity = json.dumps(maker, sort_keys=True)
         refuse_blocked(folder, folder=True)
-        self._folder = folder / hashlib.sha256(identity.encode()).hexdigest()[:32]
+        self._sha256 = hashlib.sha256
+        self._known = json.dumps([identity, {**versions, "rankwell": __version__}], sort_keys=True).encode()
+        self._folder = folder / self._sha256(identity.encode()).hexdigest()[:32]
         if not (self._folder / "maker.json").exists():
             write_text(self._folder / "maker.json", identity + "\n")
 
@@ -361,15 +386,19 @@ class Cache:
         return self._folder / bare[:2] / bare[2:]
 
     def get(self, digest: str) -> bytes | None:
-        """The result, or None where there is none."""
+        """The result, or None where there is none, or a damaged one."""
         try:
-            return self._place(digest).read_bytes()
+            found = self._place(digest).read_bytes()
         except FileNotFoundError:
             return None
+        return found[32:] if found[:32] == self._checksum(digest, found[32:]) else None
 
     def put(self, digest: str, content: bytes) -> None:
         """Keeps a result."""
-        write_bytes(self._place(digest), content)
+        write_bytes(self._place(digest), self._checksum(digest, content) + content)
+
+    def _checksum(self, digest: str, content: bytes) -> bytes:
+        return self._sha256(self._sha256(self._known + digest.encode()).digest() + content).digest()
 
 
 def read_toml(source: Source) -> tuple[str, dict[str, Any]]:

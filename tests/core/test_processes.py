@@ -1,8 +1,12 @@
 """Work in processes of their own: in order, with errors that reach the caller, and an end when somebody wants one."""
 
 import os
+import signal
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 
@@ -55,3 +59,43 @@ def test_who_leaves_early_does_not_wait_for_what_has_not_begun():
         _stopped(each(time.sleep, [0.1] * 1000))
 
     assert time.monotonic() - begin < 25
+
+
+PARENT = """
+import os
+from process_tasks import pid_after
+from rankwell.core.kernels.workers import crew
+
+if __name__ == "__main__":
+    with crew(2, threads=None, prepare=os.getpid) as each:
+        print(*set(each(pid_after, [0.2] * 8)), flush=True)
+        list(each(pid_after, [0.2] * 5000))
+"""
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="a system without signals")
+@pytest.mark.parametrize("name", ["SIGKILL", "SIGTERM"])
+def test_processes_end_with_a_killed_parent(name: str, tmp_path: Path):
+    (tmp_path / "parent.py").write_text(PARENT)
+    with subprocess.Popen([sys.executable, tmp_path / "parent.py"], stdout=subprocess.PIPE, text=True) as parent:
+        assert parent.stdout is not None
+        workers = [int(each) for each in parent.stdout.readline().split()]
+        assert workers
+        parent.send_signal(getattr(signal, name))
+
+    end = time.monotonic() + 10
+    while any(map(_runs, workers)) and time.monotonic() < end:
+        time.sleep(0.05)
+    assert not [each for each in workers if _runs(each)]
+
+
+def _runs(process: int) -> bool:
+    """Whether a process is there and has not ended, as a zombie has that no one waits for."""
+    try:
+        return (
+            "\nState:\tZ" not in Path(f"/proc/{process}/status").read_text()
+            if Path("/proc").is_dir()
+            else not os.kill(process, 0)
+        )
+    except (FileNotFoundError, ProcessLookupError):
+        return False

@@ -194,7 +194,7 @@ def test_a_part_of_something_else_is_made_again(change: dict, tmp_path: Path):
 def test_a_run_killed_before_the_last_rename_only_renames(tmp_path: Path):
     texts = ["a", "bb", "ccc"]
 
-    def fail() -> None:
+    def fail(_: str) -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
@@ -203,6 +203,22 @@ def test_a_run_killed_before_the_last_rename_only_renames(tmp_path: Path):
 
     assert write_vectors(encoder, texts, tmp_path / "e.npy", identity={}, chunk=2).resumed == 3
     assert encoder.calls == 0
+
+
+@pytest.mark.parametrize("damaged", [0, 1, 2])
+def test_a_part_that_was_damaged_is_made_again_from_there(damaged: int, tmp_path: Path):
+    texts = ["x" * number for number in range(50)]
+    write_vectors(Counting(), texts, tmp_path / "whole.npy", identity={}, chunk=8)
+    with pytest.raises(KeyboardInterrupt):
+        write_vectors(Counting(3), texts, tmp_path / "e.npy", identity={}, chunk=8)
+    raw = bytearray((tmp_path / "e.npy.part").read_bytes())
+    raw[128 + damaged * 8 * 12] ^= 1
+    (tmp_path / "e.npy.part").write_bytes(raw)
+
+    done = write_vectors(Counting(), texts, tmp_path / "e.npy", identity={}, chunk=8)
+
+    assert done.resumed == 8 * damaged
+    assert (tmp_path / "e.npy").read_bytes() == (tmp_path / "whole.npy").read_bytes()
 
 
 def test_a_vector_that_its_type_cannot_hold_is_refused(tmp_path: Path):
@@ -314,6 +330,106 @@ def test_bad_usage_is_one_line_and_leaves_nothing(arguments: tuple[str, ...], wa
     assert wanted in err
     assert len(err.strip().splitlines()) <= 2
     assert not list(folder.glob("e.*"))
+
+
+STOPPED = """
+import sys, time
+from rankwell import cli
+from rankwell.encoders.tfidf_svd import TfidfSvd
+
+encode, calls = TfidfSvd.encode, []
+
+
+def stopped_at_the_second_call(self, texts):
+    calls.append(texts)
+    if len(calls) == 2:
+        print("here", flush=True)
+        time.sleep(600)
+    return encode(self, texts)
+
+
+TfidfSvd.encode = stopped_at_the_second_call
+sys.exit(cli.main())
+"""
+
+
+def test_of_two_runs_with_one_output_the_second_names_the_first_and_writes_nothing(folder: Path, monkeypatch, capsys):
+    options = ("c.txt", "-o", "e.npy", "--model", "tfidf-svd:5", "--fit", "c.txt", "--batch-size", "1")
+    assert run(monkeypatch, *options[:2], "whole.npy", *options[3:]) == 0
+    with subprocess.Popen([sys.executable, "-c", STOPPED, "encode", *options], stdout=subprocess.PIPE) as first:
+        assert first.stdout is not None
+        assert first.stdout.readline() == b"here\n"
+        before = (folder / "e.npy.part").read_bytes()
+        capsys.readouterr()
+
+        assert run(monkeypatch, *options) == 2
+        message = capsys.readouterr().err
+        assert re.search(rf"e\.npy is being written by process {first.pid} on .* encode c\.txt .*, since 20", message), message
+        assert (folder / "e.npy.part").read_bytes() == before
+        first.kill()
+
+    assert run(monkeypatch, *options) == 0
+    assert "32 vectors were there" in capsys.readouterr().err
+    assert (folder / "e.npy").read_bytes() == (folder / "whole.npy").read_bytes()
+    assert not [path for path in folder.iterdir() if "lock" in path.name or ".part" in path.name]
+
+
+KILLED_AT_THE_END = """
+import os, signal, sys
+from rankwell import cli
+from rankwell.commands import encode
+from rankwell.encoders import runs
+
+step = int(sys.argv.pop())
+module, name = ((runs.Path, "replace"), (encode, "write_ids"))[step]
+
+
+def killed(*_):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+setattr(module, name, killed)
+cli.main()
+"""
+
+
+@pytest.mark.parametrize("step", [0, 1])
+def test_a_killed_overwrite_leaves_no_earlier_vectors_that_pass_for_new_ones(step: int, folder: Path, monkeypatch, capsys):
+    options = ("c.txt", "-o", "e.npy", "--model", "tfidf-svd:5", "--fit", "c.txt")
+    assert run(monkeypatch, *options, "--no-normalize") == 0
+    assert run(monkeypatch, *options[:2], "whole.npy", *options[3:]) == 0
+    line = [sys.executable, "-c", KILLED_AT_THE_END, "encode", *options, "--overwrite", str(step)]
+    assert subprocess.run(line, check=False).returncode == -signal.SIGKILL
+
+    code = run(monkeypatch, *options)
+
+    assert code == 2 or (folder / "e.npy").read_bytes() == (folder / "whole.npy").read_bytes()
+    assert run(monkeypatch, *options, "--overwrite") == 0
+    assert (folder / "e.npy").read_bytes() == (folder / "whole.npy").read_bytes()
+    assert not [path for path in folder.iterdir() if path.name.startswith(".") or ".part" in path.name]
+
+
+def test_vectors_that_were_changed_do_not_pass_for_finished(folder: Path, monkeypatch, capsys):
+    options = ("c.txt", "-o", "e.npy", "--model", "tfidf-svd:5", "--fit", "c.txt")
+    assert run(monkeypatch, *options) == 0
+    np.save("e.npy", np.load("e.npy") + 1)
+
+    assert run(monkeypatch, *options) == 2
+    assert "e.npy is not the file that e.manifest.json describes" in capsys.readouterr().err
+
+
+ODD_CELLS = {"a number": "3.5", "a list": '["a"]', "true": "true", "an object": '{"a": 1}', "null": "null"}
+
+
+@pytest.mark.parametrize("cell", list(ODD_CELLS))
+def test_a_cell_without_text_is_named_by_its_row(cell: str, folder: Path, monkeypatch, capsys):
+    (folder / "odd.jsonl").write_text(f'{{"key": "a", "said": "ship sea"}}\n{{"key": "b", "said": {ODD_CELLS[cell]}}}\n')
+
+    code = run(monkeypatch, "odd.jsonl", "--column", "said", "-o", "e.npy", "--model", "tfidf-svd:2", "--fit", "c.txt")
+
+    assert code == 2
+    assert "odd.jsonl: row 2 has no text in the column 'said'" in capsys.readouterr().err
+    assert not (folder / "e.npy").exists()
 
 
 SENTENCES = ("A man is eating food.", "A man eats something.", "The stock market fell sharply.", "", "naïve café – Ω")

@@ -42,6 +42,8 @@ _NUMBER = re.compile(r"-?\d+(?:\.\d+(?:[eE][-+]?\d+)?|[eE][-+]?\d+)")
 _EXACT = re.compile(r"exact [0-9a-f]{16}")
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|true|false|null|-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?')
 _ARRAY = b"\x93NUMPY"
+_CHECKSUM = 32
+"""Bytes at the beginning of a cache's file."""
 _DATA_URL = re.compile(r"data:(image/[\w.+-]+);base64,([A-Za-z0-9+/=]+)")
 
 
@@ -122,8 +124,8 @@ def of_file(path: Path, clean: Callable[[str], str]) -> list[str]:
         return shorten(_page(clean(content.decode())))
     if content.startswith(b"{") and path.suffix in (".svg", ".png"):
         return [f"chart {digest(clean(content.decode()))}"]  # A specification, see drawing.py.
-    if not path.suffix and content.startswith(_ARRAY):
-        return shorten(_arrays_in_a_row(content))
+    if not path.suffix and content[_CHECKSUM:].startswith(_ARRAY):
+        return shorten(_arrays_in_a_row(content[_CHECKSUM:]))
     if reader is not None:
         return shorten(reader(path, clean), brief=path.name == "summary.json")
     return of_text(clean(content.decode("utf-8", "surrogateescape")))
@@ -218,13 +220,15 @@ def _json(path: Path, clean: Callable[[str], str]) -> list[Pair]:
     if pairs is None:
         return [(str(place), line) for place, line in enumerate(text.split("\n"), 1)]
     if path.name == "manifest.json":
-        return [_checked(path, pair) if pair[0].startswith("files.") else pair for pair in pairs]
+        return [_checked(path.parent / pair[0][6:], pair) if pair[0].startswith("files.") else pair for pair in pairs]
+    if path.name.endswith(".manifest.json"):
+        array = path.with_name(path.name.removesuffix(".manifest.json") + ".npy")
+        return [_checked(array, pair) if pair[0] in ("vectors", "scores") else pair for pair in pairs]
     return pairs
 
 
-def _checked(path: Path, pair: Pair) -> Pair:
-    """A file's digest in a manifest, by whether it is right: the bytes of Parquet and PNG depend on versions of libraries."""
-    file = path.parent / pair[0].removeprefix("files.")
+def _checked(file: Path, pair: Pair) -> Pair:
+    """A file's digest in a manifest, by whether it is right: bytes of Parquet, PNG and vectors depend on versions of libraries."""
     right = file.is_file() and pair[1].strip('"') == f"sha256:{hashlib.sha256(file.read_bytes()).hexdigest()}"
     return pair[0], "right" if right else "WRONG DIGEST"
 

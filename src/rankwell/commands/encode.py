@@ -1,21 +1,20 @@
 """Encode texts to a file of embeddings with any model of sentence-transformers; a killed run goes on where it was."""
 
 import hashlib
-import json
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Literal
 
 import rankwell
 from rankwell.encoders import Settings, TextEncoder, load_encoder
-from rankwell.encoders.runs import write_vectors
+from rankwell.encoders.runs import check_made_by, write_manifest, write_vectors
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate
 from rankwell.io import files as io
 from rankwell.io.files import read_column
 from rankwell.io.matrices import write_ids
+from rankwell.locks import locked
 from rankwell.report.present import Output, OutputPath, Progress
-from rankwell.store import write_text
+from rankwell.store import refuse_blocked
 
 _CHUNK_BATCHES = 32
 
@@ -89,31 +88,28 @@ def encode(
         "encoder": encoder.describe(),
         "dtype": options.dtype,
     }
-    beside = output.with_suffix(".manifest.json")
+    refuse_blocked(output)
+    output.parent.mkdir(parents=True, exist_ok=True)
     notes = [f"{texts}: {len(found)} texts{'' if ids is None else ' with ids'}"]
-    if output.exists() and not overwrite:
-        earlier = None
-        with suppress(ValueError, OSError):
-            earlier = json.loads(beside.read_bytes())
-        if earlier != manifest:
-            other = "was made from other texts or in another way; name another file, or --overwrite."
-            raise BadUsage(f"{output} is there and {other}")
-        return Output(notes=(*notes, f"{output} is there and was made from these texts in this way; nothing to do"))
+    with locked(output):
+        if output.exists() and not overwrite:
+            check_made_by(output, manifest, "texts")
+            return Output(notes=(*notes, f"{output} is there and was made from these texts in this way; nothing to do"))
 
-    def _finish() -> None:
-        write_ids(output, ids)
-        write_text(beside, json.dumps(manifest, indent=2, sort_keys=True) + "\n")
+        def _finish(digest: str) -> None:
+            write_ids(output, ids)
+            write_manifest(output, manifest, digest)
 
-    done = write_vectors(
-        encoder,
-        found,
-        output,
-        identity=manifest,
-        dtype=options.dtype,
-        chunk=_CHUNK_BATCHES * options.batch_size,
-        before=_finish,
-        progress=None if progress is None else lambda part, whole: progress("encoding", part, whole),
-    )
+        done = write_vectors(
+            encoder,
+            found,
+            output,
+            identity=manifest,
+            dtype=options.dtype,
+            chunk=_CHUNK_BATCHES * options.batch_size,
+            before=_finish,
+            progress=None if progress is None else lambda part, whole: progress("encoding", part, whole),
+        )
     if done.resumed:
         notes.append(f"{done.resumed} vectors were there from a run that had not ended")
     return Output(notes=(*notes, f"wrote {output} ({done.texts} × {encoder.dimensions} {options.dtype})"))
@@ -149,7 +145,11 @@ def _read(place: str, options: EncodeOptions) -> tuple[list[str] | None, list[st
     elif options.title:
         raise BadUsage("--title cannot be combined with --column, which holds the whole text.")
     else:
-        texts = [text or "" for text in read_column(f"{place}:{options.column}")]
+        cells = read_column(f"{place}:{options.column}")
+        texts = [text for text in cells if text is not None]
+        if len(texts) < len(cells):
+            what = f"row {cells.index(None) + 1} has no text in the column {options.column!r}"
+            raise BadInput(f"{place}: {what}; expected a string in every row. Correct or drop the row.")
         if options.id_column is not None:
             ids = [name for name in read_column(f"{place}:{options.id_column}") if name]
             if len(ids) < len(texts) or len(set(ids)) < len(ids):

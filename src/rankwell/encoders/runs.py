@@ -3,11 +3,13 @@
 Those of texts go to a file `PATH.part` that gets its name when it is whole; those of pictures are kept by content.
 """
 
+import hashlib
 import io
 import json
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -65,7 +67,7 @@ def encode_images(
     if not paths:
         raise NothingToEvaluate("there are no pictures to encode.")
     described = dict(encoder.description)
-    work = _Encoding(encoder, Cache(cache, described) if cache is not None and encoder.is_known else None)
+    work = _Encoding(encoder, Cache(cache, described, _versions()) if cache is not None and encoder.is_known else None)
     made: list[_Made] = []
     for start in range(0, len(paths), encoder.batch_size):
         made += work.batch(paths[start : start + encoder.batch_size])
@@ -83,6 +85,13 @@ def encode_images(
         work.cached,
         tuple(failures),
     )
+
+
+def _versions() -> dict[str, str]:
+    """The versions of what reads pictures and computes, whatever the encoder."""
+    import PIL
+
+    return {"pillow": PIL.__version__, "numpy": np.__version__}
 
 
 def digests(paths: Sequence[Path]) -> list[str]:
@@ -192,6 +201,25 @@ class _Encoding:
         return vector
 
 
+def write_manifest(path: Path, manifest: Mapping[str, Any], digest: str) -> None:
+    """Writes the manifest beside a file of vectors that has this digest, or will have it."""
+    whole = {**manifest, "vectors": digest}
+    write_text(path.with_suffix(".manifest.json"), json.dumps(whole, indent=2, sort_keys=True) + "\n")
+
+
+def check_made_by(path: Path, manifest: Mapping[str, Any], what: str) -> None:
+    """Raises BadUsage where a file of vectors has another manifest beside it, or is not the file that the manifest describes."""
+    beside = path.with_suffix(".manifest.json")
+    found: Any = None
+    with suppress(ValueError, RecursionError, OSError):
+        found = json.loads(beside.read_bytes())
+    if not isinstance(found, dict) or found != {**json.loads(json.dumps(manifest)), "vectors": found.get("vectors")}:
+        other = f"was made from other {what} or in another way"
+        raise BadUsage(f"{path} is there and {other}; name another file, or --overwrite.")
+    if found["vectors"] != Source(path).digest():
+        raise BadUsage(f"{path} is not the file that {beside.name} describes; name another file, or --overwrite.")
+
+
 class Written(NamedTuple):
     """The number of texts written in all, and by an earlier run."""
 
@@ -207,23 +235,25 @@ def write_vectors(
     identity: Mapping[str, Any],
     dtype: str = "float32",
     chunk: int = 1024,
-    before: Callable[[], None] = lambda: None,
+    before: Callable[[str], None] = lambda _: None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Written:
     """Writes the vectors of the texts as `.npy`; what an earlier run with the same identity left in `PATH.part` is kept.
 
     identity: what decides every byte (hash of the texts, model, settings), as JSON; the numbers of a part with another one are
-    made again. chunk: texts between two writings; a part is kept to full chunks, so that a resumed run has the same
-    batches, hence bytes, as one that was not killed. before: called when all vectors are there, before the file gets its name.
+    made again. chunk: texts between two writings; a part is kept as far as its chunks have the digests that were noted of them,
+    so that a resumed run has the same batches, hence bytes, as one that was not killed. before: called with the digest of the
+    file when all vectors are there and an earlier file is removed, before the new one gets its name: where vectors are, whatever
+    belongs to them is. The caller holds the lock of the path.
     Raises BadScore naming the first text whose vector has a number that is not finite.
     """
-    part, plan = path.with_name(path.name + ".part"), path.with_name(path.name + ".part.json")
     path.parent.mkdir(parents=True, exist_ok=True)
-    width = encoder.dimensions
-    whole = json.dumps({**identity, "dtype": dtype, "chunk": chunk, "shape": [len(texts), width]}, sort_keys=True)
-    done = _begin(part, plan, whole, (len(texts), width), np.dtype(dtype), chunk)
-    with part.open("ab") as stream:
-        for start in range(done, len(texts), chunk):
+    shape = len(texts), encoder.dimensions
+    whole = json.dumps({**identity, "dtype": dtype, "chunk": chunk, "shape": shape}, sort_keys=True)
+    part = _Part(path, whole, shape, np.dtype(dtype), chunk)
+    with part.file.open("r+b") as stream, part.plan.open("a") as plan:
+        stream.seek(0, io.SEEK_END)
+        for start in range(part.done, len(texts), chunk):
             with np.errstate(over="ignore"):
                 vectors = encoder.encode(texts[start : start + chunk]).astype(dtype)
             wrong = np.flatnonzero(~np.isfinite(vectors).all(axis=1))
@@ -232,29 +262,51 @@ def write_vectors(
                 raise BadScore(
                     f"text {row} (from 0): {texts[row][:60]!r} has a vector with a number that is not finite in {dtype}."
                 )
-            stream.write(np.ascontiguousarray(vectors).tobytes())
+            raw = np.ascontiguousarray(vectors).tobytes()
+            stream.write(raw)
             stream.flush()
+            plan.write(part.add(raw) + "\n")
+            plan.flush()
             if progress is not None:
                 progress(min(start + chunk, len(texts)), len(texts))
-    before()
-    part.replace(path)
-    plan.unlink(missing_ok=True)
-    return Written(len(texts), done)
+    path.unlink(missing_ok=True)
+    before(f"sha256:{part.digest.hexdigest()}")
+    part.file.replace(path)
+    part.plan.unlink()
+    return Written(len(texts), part.done)
 
 
-def _begin(part: Path, plan: Path, whole: str, shape: tuple[int, int], dtype: np.dtype[Any], chunk: int) -> int:
-    """The number of texts done; the part ends after them, its header states the final number."""
-    if part.exists() and plan.exists() and plan.read_text("utf-8") == whole:
-        with part.open("r+b") as stream:
-            np.lib.format.read_magic(stream)
-            np.lib.format.read_array_header_1_0(stream)
-            offset, row = stream.tell(), shape[1] * dtype.itemsize
-            rows = (part.stat().st_size - offset) // row
-            done = rows if rows == shape[0] else rows // chunk * chunk
-            stream.truncate(offset + done * row)
-        return done
-    with part.open("wb") as stream:
+class _Part:
+    """The part of a file of vectors that is done: `PATH.part`, and `PATH.part.json` with the identity and a digest per chunk.
+
+    done: texts whose vectors are there; the file ends after them, its header states the final number. digest: of the file so far.
+    """
+
+    def __init__(self, path: Path, whole: str, shape: tuple[int, int], dtype: np.dtype[Any], chunk: int) -> None:
+        self.file, self.plan = path.with_name(path.name + ".part"), path.with_name(path.name + ".part.json")
+        self.done, known = 0, list[str]()
+        if self.file.exists() and self.plan.exists():
+            first, *known = self.plan.read_text("utf-8", "replace").split("\n")
+            known = known if first == whole else []
+        head = io.BytesIO()
         header = {"descr": np.lib.format.dtype_to_descr(dtype), "fortran_order": False, "shape": shape}
-        np.lib.format.write_array_header_1_0(stream, header)
-    write_text(plan, whole)
-    return 0
+        np.lib.format.write_array_header_1_0(head, header)
+        self.digest = hashlib.sha256(head.getvalue())
+        with self.file.open("r+b" if known else "w+b") as stream:
+            is_kept = stream.read(len(head.getvalue())) == head.getvalue()
+            valid: list[str] = []
+            for expected in known if is_kept else ():
+                raw = stream.read(min(chunk, shape[0] - self.done) * shape[1] * dtype.itemsize)
+                if not raw or hashlib.sha256(raw).hexdigest() != expected:
+                    break
+                valid.append(self.add(raw))
+                self.done = min(self.done + chunk, shape[0])
+            stream.seek(0)
+            stream.write(head.getvalue())
+            stream.truncate(len(head.getvalue()) + self.done * shape[1] * dtype.itemsize)
+        write_text(self.plan, "".join(f"{line}\n" for line in (whole, *valid)))
+
+    def add(self, raw: bytes) -> str:
+        """The digest of a chunk, which the digest of the file takes in."""
+        self.digest.update(raw)
+        return hashlib.sha256(raw).hexdigest()

@@ -148,7 +148,7 @@ def _write(columns: dict[str, Any], table: Ranking | Judgments, path: Path, dial
             _refuse_unwritable(filled[name], name, dialect)
     with connected() as session:
         session.register("filled", filled)
-        session.execute(f"COPY (SELECT * FROM filled) TO {sql_text(path)} ({dialect.copy})")
+        session.execute(f"COPY (SELECT * FROM filled) TO {sql_text(path)} ({dialect.copy}, USE_TMP_FILE false)")
 
 
 def _refuse_unwritable(ids: Any, name: str, dialect: Dialect) -> None:

@@ -61,7 +61,7 @@ def _cache(version: str) -> Cache | None:
     if not Path(home).is_absolute():
         return None
     try:
-        return Cache(Path(home) / "rankwell", {"what": "vega bundle", "vl-convert": version})
+        return Cache(Path(home) / "rankwell", {"what": "vega bundle", "vl-convert": version}, {})
     except (OSError, RankwellError):
         return None
 

@@ -14,12 +14,13 @@ import numpy as np
 import rankwell
 from rankwell import report
 from rankwell.encoders import ImageEncoder, ImageSettings, load_image_encoder
-from rankwell.encoders.runs import EncodedImages, digests, encode_images
+from rankwell.encoders.runs import EncodedImages, check_made_by, digests, encode_images, write_manifest
 from rankwell.errors import BadInput, BadUsage
 from rankwell.io.matrices import write_ids
+from rankwell.locks import locked
 from rankwell.media.images import list_media
 from rankwell.report.present import Output, OutputPath, Progress
-from rankwell.store import refuse_blocked, replacing, write_text
+from rankwell.store import Source, refuse_blocked, replacing, write_text
 from rankwell.tasks.instances.formats import read_images
 
 
@@ -69,27 +70,25 @@ def images(
         "images": {"count": len(paths), "hash": _hash(ids, paths)},
         "encoder": dict(encoder.description),
     }
-    beside = output.with_suffix(".manifest.json")
+    output.parent.mkdir(parents=True, exist_ok=True)
     notes = [f"{images}: {len(paths)} images"]
-    if output.exists() and not overwrite:
-        if not encoder.is_known or not _is_made_by(beside, manifest):
-            raise BadUsage(
-                f"{output} is there and was made from other images or in another way; name another file, or --overwrite."
-            )
-        return Output(notes=(*notes, f"{output} is there and was made from these images in this way; nothing to do"))
-    kept = cache or output.with_name(output.name + ".part")
-    is_new = not kept.exists()
-    shown = None if progress is None else partial(progress, "encoding")
-    try:
-        found = encode_images(ids, paths, encoder, cache=kept, progress=shown)
-    except BadUsage:
-        # No picture would change this: there is nothing to go on with.
-        if cache is None and is_new:
+    with locked(output):
+        if output.exists() and not overwrite:
+            check_made_by(output, manifest if encoder.is_known else {}, "images")
+            return Output(notes=(*notes, f"{output} is there and was made from these images in this way; nothing to do"))
+        kept = cache or output.with_name(output.name + ".part")
+        is_new = not kept.exists()
+        shown = None if progress is None else partial(progress, "encoding")
+        try:
+            found = encode_images(ids, paths, encoder, cache=kept, progress=shown)
+        except BadUsage:
+            # No picture would change this: there is nothing to go on with.
+            if cache is None and is_new:
+                shutil.rmtree(kept, ignore_errors=True)
+            raise
+        _write(found, ids, paths, output, manifest)
+        if cache is None:
             shutil.rmtree(kept, ignore_errors=True)
-        raise
-    _write(found, ids, paths, output, manifest)
-    if cache is None:
-        shutil.rmtree(kept, ignore_errors=True)
     vectors = found.embeddings
     written = f"wrote {output} ({vectors.n} × {vectors.dimensions} float32)"
     return Output(notes=(*notes, *_notes(found, encoder, output), written))
@@ -118,26 +117,20 @@ def _hash(ids: Sequence[str], paths: Sequence[Path]) -> str:
     return "sha256:" + total.hexdigest()
 
 
-def _is_made_by(path: Path, manifest: dict[str, Any]) -> bool:
-    try:
-        return path.is_file() and json.loads(path.read_bytes()) == json.loads(json.dumps(manifest))
-    except ValueError:
-        return False
-
-
 def _write(found: EncodedImages, ids: Sequence[str], paths: Sequence[Path], output: Path, manifest: dict[str, Any]) -> None:
-    """Writes what is beside the vectors first: where they are, the rest is."""
+    """Writes the vectors last, once an earlier file is removed: where they are, the rest is that of theirs."""
     took = dict(zip(found.embeddings.names(), found.seconds.tolist(), strict=True))
     failed = {each.id: each.message for each in found.failures}
     rows = [
         {"image": name, "file": str(path), "seconds": took.get(name), "problem": failed.get(name, "")}
         for name, path in zip(ids, paths, strict=True)
     ]
-    write_text(output.with_suffix(".images.csv"), report.render_rows(rows, "csv"))
-    write_ids(output, found.embeddings.ids)
-    write_text(output.with_suffix(".manifest.json"), json.dumps(manifest, indent=2, sort_keys=True) + "\n")
     with replacing(output) as draft:
         np.save(draft, found.embeddings.vectors, allow_pickle=False)
+        output.unlink(missing_ok=True)
+        write_text(output.with_suffix(".images.csv"), report.render_rows(rows, "csv"))
+        write_ids(output, found.embeddings.ids)
+        write_manifest(output, manifest, Source(draft).digest())
 
 
 def _notes(found: EncodedImages, encoder: ImageEncoder, output: Path) -> list[str]:

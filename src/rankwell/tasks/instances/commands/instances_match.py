@@ -7,8 +7,9 @@ import numpy as np
 
 import rankwell
 from rankwell.errors import BadInput, BadUsage
+from rankwell.locks import locked
 from rankwell.report.present import Output, OutputPath, Progress
-from rankwell.store import refuse_blocked, replacing, write_text
+from rankwell.store import Source, refuse_blocked, replacing, write_text
 from rankwell.tasks.instances.computed_runs import matched
 from rankwell.tasks.instances.formats import read_images
 from rankwell.tasks.instances.images import filter_images
@@ -53,12 +54,16 @@ def match(
     found, scores = matched(table, system, progress)
     sides = {"queries": scores.query_names, "references": scores.item_names}
     places = {side: output.with_suffix(f".{side}.txt") for side in sides}
-    for side, ids in sides.items():
-        write_text(places[side], "".join(f"{name}\n" for name in ids))
-    manifest = {"schema_version": 1, "rankwell": rankwell.__version__, "system": system.describe()}
-    write_text(output.with_suffix(".manifest.json"), json.dumps(manifest, indent=2, sort_keys=True) + "\n")
-    with replacing(output) as draft:
+    output.parent.mkdir(parents=True, exist_ok=True)
+    # The scores come last, once earlier ones are removed: where they are, the rest is that of theirs.
+    with locked(output), replacing(output) as draft:
         np.save(draft, scores.matrix, allow_pickle=False)
+        output.unlink(missing_ok=True)
+        for side, ids in sides.items():
+            write_text(places[side], "".join(f"{name}\n" for name in ids))
+        manifest = {"schema_version": 1, "rankwell": rankwell.__version__, "system": system.describe()}
+        manifest["scores"] = Source(draft).digest()
+        write_text(output.with_suffix(".manifest.json"), json.dumps(manifest, indent=2, sort_keys=True) + "\n")
     number = len(found.feature_seconds)
     cached = f" ({found.cached} of {number} from the cache)" if found.cached else ""
     each = 1000 * sum(found.feature_seconds.values()) / max(1, number)
