@@ -4,6 +4,7 @@ import functools
 import itertools
 import json
 import random
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,7 +16,7 @@ from rankwell import cli
 from rankwell.errors import BadInput, BadScore, BadUsage, NothingToEvaluate, UnknownName
 from rankwell.tasks.clips.annotations import Keyword, Vocabulary, fold, singular
 from rankwell.tasks.clips.commands.clips_calibrate import MappingTally, best_threshold, hold_back, tally
-from rankwell.tasks.clips.formats import read_schema
+from rankwell.tasks.clips.formats import read_annotations, read_schema
 from rankwell.tasks.clips.mapping import ALGORITHM1_THRESHOLD, COVER_THRESHOLD, KeywordMapper, best_cover
 from rankwell.tasks.clips.phrases import ALIGNED, ClauseWords
 
@@ -459,6 +460,41 @@ def test_the_cyclist_entering_the_ego_lane_is_mapped_exactly(keybert_vectors, sc
     assert {"bicyclist", "entering ego path", "ego lane change"} <= set(labels(first))
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "cyclist entering ego lane",
+        "cyclist entering the ego lane",
+        "a cyclist enters the ego lane",
+        "entering the ego lane: a cyclist",
+        "the cyclists entered an ego lane",
+    ],
+)
+@pytest.mark.parametrize("declared", [True, False])
+def test_articles_order_and_endings_do_not_decide(keybert_vectors, schema: Path, text: str, declared: bool):
+    found = read_annotations(schema.parent / "unified_annotation.csv", schema=schema if declared else None)
+    mapper = KeywordMapper(found.vocabulary, encode=keybert_vectors)
+
+    assert sorted(labels(mapper.map_text(text))) == ["bicyclist", "entering ego path"]
+
+
+def test_no_article_changes_what_a_labelled_query_means(keybert_vectors, schema: Path):
+    mapper = KeywordMapper(read_schema(schema).vocabulary, encode=keybert_vectors)
+
+    for text in read_queries("tuning"):
+        words = re.sub(r"\b(a|an|the)\b ?", "", text)
+        more = re.sub(r"\b(at|on|in|into|behind|across|to) (?!a |an |the )", r"\1 the ", words)
+        assert mapper.map_text(words).keywords == mapper.map_text(text).keywords == mapper.map_text(more).keywords, text
+
+
+def test_groups_are_chosen_before_words_are_consumed(keybert_vectors, schema: Path):
+    vocabulary = read_schema(schema).vocabulary
+    ego = KeywordMapper(vocabulary.of_groups(["ego_behavior"]), encode=keybert_vectors)
+
+    assert labels(ego.map_text("cyclist entering the ego lane")) == ["ego lane change"]
+    assert vocabulary.of_groups([]) is vocabulary
+
+
 def test_vectors_are_those_of_a_real_keybert(minilm: str, monkeypatch: pytest.MonkeyPatch):
     import keybert
 
@@ -492,22 +528,34 @@ def test_the_labelled_queries_are_as_many_and_as_varied_as_promised(schema: Path
     rows = json.loads(QUERIES.read_text(encoding="utf-8"))
     known = set(read_schema(schema).vocabulary.entries)
 
-    assert len({row["text"] for row in rows}) == len(rows) >= 60
+    written = [row for row in rows if "of" not in row]
+
+    assert len({row["text"] for row in rows}) == len(rows)
+    assert len(written) >= 60
     assert {row["kind"] for row in rows} == {"synonym", "plural and form", "two groups", "negation", "unmappable"}
-    assert [row["text"] for row in rows if row["split"] == "held back"] == hold_back([row["text"] for row in rows], 3)[1]
+    texts = [row["text"] for row in written]
+    assert [row["text"] for row in written if row["split"] == "held back"] == hold_back(texts, 3)[1]
+    by_text = {row["text"]: row for row in written}
+    for row in rows:
+        if "of" in row:
+            assert {name: row[name] for name in ("split", "kind", "keywords")}.items() <= by_text[row["of"]].items()
+    phrases = {row["text"] for row in written if row["kind"] != "unmappable"}
+    assert {row["of"] for row in rows if "of" in row} == phrases
+    assert {row["change"] for row in rows if "of" in row} == {"article", "order", "number", "spelling", "passive"}
     assert {keyword for meant in read_queries().values() for keyword in meant} <= known
 
 
-def test_the_default_mapper_finds_what_labelled_queries_mean(keybert_vectors, schema: Path):
+@pytest.mark.parametrize(("split", "least"), [(None, 0.85), ("tuning", 0.85), ("held back", 0.8)])
+def test_the_default_mapper_finds_what_labelled_queries_mean(keybert_vectors, schema: Path, split: str | None, least: float):
     vocabulary, encode = read_schema(schema).vocabulary, keybert_vectors
     cover = KeywordMapper(vocabulary, encode=encode)
     first = KeywordMapper(vocabulary, encode=encode, strategy="algorithm1")
 
-    ours, theirs = tally(cover, read_queries()).f1, tally(first, read_queries()).f1
+    ours, theirs = tally(cover, read_queries(split)).f1, tally(first, read_queries(split)).f1
 
     assert ours is not None
     assert theirs is not None
-    assert ours >= 0.85
+    assert ours >= least
     assert ours >= theirs + 0.10
 
 

@@ -3,7 +3,7 @@
 import difflib
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import product
@@ -72,6 +72,14 @@ class Vocabulary:
     def groups(self) -> tuple[str, ...]:
         """Every group once, in the order of the entries."""
         return tuple(dict.fromkeys(group for group, _ in self.entries))
+
+    def of_groups(self, groups: Collection[str]) -> "Vocabulary":
+        """The keywords of some groups, with the aliases that stand for any of them; the whole vocabulary where none is named."""
+        if not groups:
+            return self
+        aliases = {alias: tuple(each for each in meant if each.group in groups) for alias, meant in self.aliases.items()}
+        entries = tuple(each for each in self.entries if each.group in groups)
+        return Vocabulary(entries, {alias: meant for alias, meant in aliases.items() if meant})
 
     @cached_property
     def shadowing(self) -> tuple[str, ...]:

@@ -15,17 +15,20 @@ from rankwell.core.tables import Floats
 from rankwell.errors import BadInput, BadUsage, UnknownName
 from rankwell.tasks.clips.annotations import Keyword, Vocabulary
 from rankwell.tasks.clips.options import Strategy
-from rankwell.tasks.clips.phrases import ALIGNED, ClauseWords, Encode, LabelVectors, content_words
+from rankwell.tasks.clips.phrases import ALIGNED, DETERMINERS, ClauseWords, Encode, LabelVectors, content_words
 
 Stage = Literal["exact", "alias", "semantic"]
-COVER_THRESHOLD = 0.58
+COVER_THRESHOLD = 0.57
 """Calibrated with all-MiniLM-L6-v2 on two thirds of the labelled queries of `benchmarks/keyword_mapping.py`."""
 ALGORITHM1_THRESHOLD = 0.5
 CLOSE = 0.04
 """Further phrasings decide between labels of one group whose scores differ by less."""
-CLEAR = 0.08
+CLEAR = 0.06
 """The lead that a label needs over other labels that contain the same words of the text."""
+RELATED = 0.35
+"""The similarity with a word of a label that every further word of its span needs, where it does not raise the span's score."""
 _LONGEST_SPAN = 5
+"""Words of a span, determiners aside."""
 
 
 class Mapped(NamedTuple):
@@ -159,13 +162,14 @@ class KeywordMapper:
         spans = _phrases(words, match.taken)
         if self._labels is None or not spans:
             return match
-        plain, rephrased = self._labels.scores(words, spans)
+        plain, rephrased, least = self._labels.scores(words, spans)
         groups = [entry.group for entry in self.vocabulary.entries]
         best = [_best(*row, groups) for row in zip(spans, plain, rephrased, strict=True)]
         kept = [
             each
-            for each, row in zip(best, plain, strict=True)
-            if _names_enough(each, words, self._label_words, row) and _needs_all(each, spans, plain)
+            for each, row, related in zip(best, plain, least, strict=True)
+            if _names_enough(each, words, self._label_words, row)
+            and (related[each.entry] >= RELATED or _needs_all(each, spans, plain))
         ]
         return match._replace(spans=tuple(kept))
 
@@ -203,8 +207,12 @@ def _phrases(words: ClauseWords, taken: Sequence[bool]) -> list[tuple[int, int]]
     found: list[tuple[int, int]] = []
     size = len(words.tokens)
     for start in range(size):
-        for end in range(start + 1, min(start + _LONGEST_SPAN, size) + 1):
+        length = 0
+        for end in range(start + 1, size + 1):
             last = end - 1
+            length += words.plain[last] not in DETERMINERS
+            if length > _LONGEST_SPAN:
+                break
             if taken[last] or words.cues[last] or (last > start and not words.joined[last]):
                 break
             if words.content[start] and words.content[last]:

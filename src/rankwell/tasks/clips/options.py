@@ -122,7 +122,7 @@ class MappingOptions:
         cover (the default): every word counts once, negated keywords are listed apart; algorithm1, as in ALFA: every 1-, 2- and
         3-gram adds its best keyword.
     keyword_threshold
-        A score must exceed it; by default 0.58, calibrated with all-MiniLM-L6-v2, for algorithm1 0.5. Needs --encoder.
+        A score must exceed it; by default 0.57, calibrated with all-MiniLM-L6-v2, for algorithm1 0.5. Needs --encoder.
     """
 
     encoder: Annotated[str | None, Input(perhaps=True)] = None

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.metadata import version
+from itertools import compress
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +37,9 @@ _FUNCTION_WORDS = _set(
     just also only too can could will would shall should may might must no not show find give clip clips scene scenes video
     videos"""
 )
+DETERMINERS = _set("a an the this that these those some any all every each both")
+"""Words that similarity never sees: `the ego lane` is `ego lane`."""
+_VERB_ENDING = re.compile(r"(?<=\w{3})(?:ing|ed|es|s|e)$")
 _CONJUNCTIONS = _set("and or nor but plus while then with")
 _CUES = _set("no not cannot without except excepting excluding exclude excludes never none neither nor non minus lacking")
 _DOUBLE_CUES = frozenset(
@@ -47,6 +51,12 @@ _DOUBLE_CUES = frozenset(
 _ENDS = _set("but only with yet however though")
 _GOES_ON = _set("a an the any some and or nor")
 _HARD, _SOFT = re.compile(r"[;.!?:()\n]"), re.compile(r"[,;.!?:()/|\n\"]")
+
+
+def stem(word: str) -> str:
+    """A word without a regular ending of English verbs: `entering`, `enters` and `entered` are `enter`."""
+    bare = _VERB_ENDING.sub("", word)
+    return bare[:-1] if len(bare) > 3 and bare[-1] == bare[-2] else bare
 
 
 def content_words(text: str) -> tuple[str, ...]:
@@ -173,6 +183,7 @@ class LabelVectors:
         self._labels, self._encode = list(labels), encode
         self._words = [content_words(label) for label in labels]
         self._column = {word: place for place, word in enumerate(dict.fromkeys(word for own in self._words for word in own))}
+        self._forms = {stem(word): word for word in reversed(self._column)}
         self._columns: list[Ints] = [np.array([self._column[word] for word in own]) for own in self._words]
         # Inverse document frequencies of each label's words, normalised to the sum 1.
         having = Counter(word for own in self._words for word in set(own))
@@ -183,13 +194,15 @@ class LabelVectors:
         """(phrases, labels) the cosine similarity of each phrase with each label; 0 where a vector is zero."""
         return (self._vectors(phrases) @ self._whole.T).round(6)
 
-    def scores(self, words: ClauseWords, spans: Sequence[tuple[int, int]]) -> tuple[Floats, Floats]:
+    def scores(self, words: ClauseWords, spans: Sequence[tuple[int, int]]) -> tuple[Floats, Floats, Floats]:
         """(spans, labels) the similarity of spans of a text with each label, as they are, and in the phrases of `PHRASINGS`.
 
-        Words are taken in the singular.
+        The third is the least similarity of a content word of the span with its best counterpart in the label. Words are taken in
+        the singular, without determiners, and in the label's form: `enters` is `entering` where that is a word of a label.
         """
-        folded = [token.word for token in words.tokens]
-        texts = [" ".join(folded[start:end]) for start, end in spans]
+        folded = [self._form(token.word) for token in words.tokens]
+        kept = [word not in DETERMINERS for word in words.plain]
+        texts = [" ".join(compress(folded[start:end], kept[start:end])) for start, end in spans]
         single = list(dict.fromkeys(folded))
         vectors = self._vectors([*texts, *single, *(form.format(text) for form in PHRASINGS for text in texts)])
         whole, rest = vectors[: len(texts)], vectors[len(texts) :]
@@ -201,12 +214,16 @@ class LabelVectors:
         near = rest[: len(single)] @ self._single.T
         for word in row.keys() & self._column.keys():
             near[row[word], self._column[word]] = 1.0
-        aligned = word_alignment(near, said, self._columns, self._weights)
+        aligned, least = word_alignment(near, said, self._columns, self._weights)
         varied = rest[len(single) :].reshape(len(PHRASINGS), len(texts), -1)
         rephrased = np.mean([one @ other.T for one, other in zip(varied, self._phrased, strict=True)], axis=0)
         mixed = [(1 - ALIGNED) * each + ALIGNED * aligned for each in (whole @ self._whole.T, rephrased)]
         # The last bits of a vector depend on which texts the encoder was given together.
-        return mixed[0].round(6), mixed[1].round(6)
+        return mixed[0].round(6), mixed[1].round(6), least.round(6)
+
+    def _form(self, word: str) -> str:
+        """The word of a label that differs in its ending alone, else the word itself."""
+        return word if word in self._column else self._forms.get(stem(word), word)
 
     @cached_property
     def _whole(self) -> Floats:
@@ -244,17 +261,20 @@ class LabelVectors:
         return vectors / np.where(lengths > 0, lengths, 1.0)
 
 
-def word_alignment(near: Floats, phrases: Sequence[Ints], labels: Sequence[Ints], weights: Sequence[Floats]) -> Floats:
-    """(phrases, labels) weighted mean similarity of the words of each with their best counterparts, from -1 to 1.
+def word_alignment(
+    near: Floats, phrases: Sequence[Ints], labels: Sequence[Ints], weights: Sequence[Floats]
+) -> tuple[Floats, Floats]:
+    """(phrases, labels) weighted mean similarity of the words of each with their best counterparts, and the least of a phrase's.
 
     near: (words of the text, words of the labels) cosines, 1 for the same word. phrases, labels: rows and columns of `near`.
     The label's words have the share `RECALL` by their weights, the phrase's words the rest, evenly.
     """
-    found = np.zeros((len(phrases), len(labels)))
+    found, least = np.zeros((2, len(phrases), len(labels)))
     for row, places in enumerate(phrases):
         part = near[places]
         best = part.max(axis=0)
         for column, own in enumerate(labels):
-            recall, precision = float(best[own] @ weights[column]), float(part[:, own].max(axis=1).mean())
-            found[row, column] = RECALL * recall + (1 - RECALL) * precision
-    return found
+            counterparts = part[:, own].max(axis=1)
+            found[row, column] = RECALL * float(best[own] @ weights[column]) + (1 - RECALL) * float(counterparts.mean())
+            least[row, column] = counterparts.min()
+    return found, least

@@ -121,9 +121,11 @@ def _mapper(annotations: str, options: ClipOptions, mapping: MappingOptions) -> 
     if options.mode != "text" or options.queries is None:
         return None, {}
     loaded = None if mapping.encoder is None else load_keybert(mapping.encoder)
-    table = read_annotations(annotations, schema=options.schema, groups=names(options.groups, "--groups"))
+    groups = names(options.groups, "--groups")
+    table = read_annotations(annotations, schema=options.schema, groups=groups)
+    vocabulary = table.vocabulary.of_groups({table.find_group(group) for group in groups})
     strategy, threshold = mapping.strategy or "cover", mapping.keyword_threshold
-    mapper = KeywordMapper(table.vocabulary, encode=loaded, strategy=strategy, threshold=threshold)
+    mapper = KeywordMapper(vocabulary, encode=loaded, strategy=strategy, threshold=threshold)
     return mapper, {**mapper.describe(), **({} if loaded is None else loaded.rules)}
 
 

@@ -8,7 +8,7 @@ from rankwell.errors import BadUsage
 from rankwell.report.present import FormatOption, Output
 from rankwell.tasks.clips.formats import read_annotations
 from rankwell.tasks.clips.mapping import KeywordMapper
-from rankwell.tasks.clips.options import MappingOptions
+from rankwell.tasks.clips.options import MappingOptions, Names, names
 from rankwell.tasks.clips.phrases import load_keybert
 
 
@@ -16,6 +16,7 @@ def map(  # noqa: A001
     *texts: str,
     annotations: str,
     schema: str | None = None,
+    groups: Names = None,
     mapping: MappingOptions,
     device: str | None = None,
     format: FormatOption = "table",  # noqa: A002
@@ -33,6 +34,8 @@ def map(  # noqa: A001
         Table of clips with their keywords; without --schema the labels that it uses are the vocabulary.
     schema
         Declared labels per group: JSON {group: [label, …]}.
+    groups
+        Groups of keywords that texts may mean, with commas between them, as "object type,actor behavior"; all by default.
     device
         Device of the model, such as cpu or cuda; by default the choice of the model's library.
     format
@@ -42,8 +45,10 @@ def map(  # noqa: A001
         raise BadUsage("name at least one text: rankwell clips map TEXT... --annotations FILE")
     if mapping.encoder is None and mapping.keyword_threshold is not None:
         raise BadUsage("--keyword-threshold requires --encoder, which finds similar words.")
-    table = read_annotations(annotations, schema=schema)
-    vocabulary, notes = table.vocabulary, [*table.notes]
+    chosen = names(groups, "--groups")
+    table = read_annotations(annotations, schema=schema, groups=chosen)
+    vocabulary = table.vocabulary.of_groups({table.find_group(group) for group in chosen})
+    notes = [*table.notes]
     if table.undeclared:
         used = ", ".join(f"{label} ({group})" for group, label in table.undeclared)
         notes.append(f"used and not declared, so that no text maps to it: {used}")
@@ -56,8 +61,8 @@ def map(  # noqa: A001
     rows: list[dict[str, Any]] = []
     for each in found:
         for span, (group, keyword), score, runner_up, margin, stage, *_ in each.mapped:
-            names = {"text": each.text, "span": span, "group": group, "keyword": keyword}
-            rows.append({**names, "score": score, "runner_up": runner_up, "margin": margin, "stage": stage})
+            cells = {"text": each.text, "span": span, "group": group, "keyword": keyword}
+            rows.append({**cells, "score": score, "runner_up": runner_up, "margin": margin, "stage": stage})
     notes += [note for each in found for note in each.notes]
     if loaded is None:
         notes.append("without an encoder only names and aliases are found; name a model with --encoder")
