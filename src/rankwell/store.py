@@ -167,6 +167,20 @@ def split_part(place: str | Path) -> tuple[str, str]:
     return (path, part) if colon and not Path(text).exists() and Path(path).exists() else (text, "")
 
 
+def sources_of(*places: Mapping[str, Any]) -> dict[str, Source]:
+    """The files among input places by name, in order: of a folder of vectors its `vectors.npy`, without standard input.
+
+    A second file of a name that is taken, such as a run called `positives`, has the name with a number behind it.
+    """
+    found: dict[str, Source] = {}
+    for name, place in ((name, place) for each in places for name, place in each.items() if isinstance(place, (str, Path))):
+        path = split_part(place)[0]
+        path = f"{Path(path, 'vectors.npy')}" if Path(path).is_dir() else path
+        if Path(path).is_file() or path in _PIPED.keys() - STDIN:
+            found[name if name not in found else f"{name} {len(found)}"] = Source(path)
+    return found
+
+
 class Head:
     """The first bytes of a source, which determine its format; whether they are the `whole`, and the plain file's path."""
 

@@ -310,12 +310,15 @@ def test_intervals_of_a_mean_cover_it_as_often_as_they_say(n):
         assert 0.93 <= ((low <= truth) & (truth <= high)).mean() <= 0.97
 
 
-@pytest.mark.parametrize("n", [2, 5, 10, 50, 400, 7000])
-def test_the_detectable_difference_is_that_of_the_noncentral_t(n):
-    size = minimal_detectable_difference(0.3, n, power=0.8)
+@pytest.mark.parametrize(
+    ("n", "alpha", "power"),
+    [(2, 0.05, 0.8), (2, 0.01, 0.06), (3, 0.001, 0.8), *((n, 0.05, 0.8) for n in (5, 10, 50, 400, 7000))],
+)
+def test_the_detectable_difference_is_that_of_the_noncentral_t(n, alpha, power):
+    size = minimal_detectable_difference(0.3, n, alpha=alpha, power=power)
 
-    power = distributions.t_power(size / 0.3 * math.sqrt(n), distributions.t_quantile(0.95, n - 1), n - 1)
-    assert power == pytest.approx(0.8, abs=1e-8)
+    beyond = distributions.t_quantile(1 - alpha, n - 1)
+    assert distributions.t_power(size / 0.3 * math.sqrt(n), beyond, n - 1) == pytest.approx(power, abs=1e-10)
 
 
 @pytest.mark.parametrize(("difference", "sd"), [(0.5, 0.3), (0.1, 0.3), (-0.02, 0.3), (0.004, 0.3)])

@@ -3,6 +3,7 @@
 import math
 from bisect import bisect_left
 from functools import lru_cache
+from itertools import pairwise
 from statistics import NormalDist
 
 import numpy as np
@@ -12,6 +13,8 @@ from rankwell.errors import BadUsage
 from rankwell.stats import check_level, student_quantile
 
 _MOST = 10**9
+_STEEP = 40
+"""In so many steps of 1 standard error nodes are close enough; above, the fall of the conditional power is integrated apart."""
 
 
 def minimal_detectable_difference(sd: float, n: int, *, alpha: float = 0.05, power: float = 0.8) -> float | None:
@@ -70,18 +73,21 @@ def _power(off: float, freedom: int, alpha: float) -> float:
     """The probability that |t| is beyond its quantile where its mean is off by so many standard errors."""
     if math.isinf(off):
         return 1.0
-    beyond = student_quantile(1 - alpha, freedom)
-    spread, weights = _spread(freedom)
-    root = math.sqrt(2)
-    tails = [(math.erfc((beyond * s - off) / root) + math.erfc((beyond * s + off) / root)) / 2 for s in spread]
-    return math.fsum(weight * tail for weight, tail in zip(weights, tails, strict=True))
+    # SciPy's own noncentral t, `nctdtr`, is NaN for some of these numbers, as for 5 degrees of freedom and a mean of 10.
+    beyond, reach, root = student_quantile(1 - alpha, freedom), 9 / math.sqrt(2 * freedom), math.sqrt(2)
+    edges = [max(0.0, 1 - reach), 1 + reach]
+    if beyond * (edges[1] - edges[0]) > _STEEP:
+        edges[1:1] = [each for each in ((off - 9) / beyond, (off + 9) / beyond) if edges[0] < each < edges[1]]
+    return math.fsum(
+        weight * (math.erfc((beyond * s - off) / root) + math.erfc((beyond * s + off) / root)) / 2
+        for low, high in pairwise(edges)
+        for s, weight in zip(*_spread(freedom, low, high), strict=True)
+    )
 
 
 @lru_cache(maxsize=256)
-def _spread(freedom: int) -> tuple[list[float], list[float]]:
-    """Places and weights that integrate over a sample's standard deviation in units of the true one."""
-    reach = 9 / math.sqrt(2 * freedom)
-    low, high = max(0.0, 1 - reach), 1 + reach
+def _spread(freedom: int, low: float, high: float) -> tuple[list[float], list[float]]:
+    """Places and weights that integrate over a sample's standard deviation, from low to high, in units of the true one."""
     nodes, weights = _nodes()
     places = (low + high) / 2 + (high - low) / 2 * nodes
     constant = math.log(2) + freedom / 2 * math.log(freedom / 2) - math.lgamma(freedom / 2)

@@ -435,6 +435,25 @@ def test_the_command_prints_both_directions_and_writes_what_pages_need(tmp_path:
     assert "wrote" in err
 
 
+def test_the_manifest_names_a_folder_of_vectors_and_a_file_called_as_an_option(tmp_path: Path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for side in ("texts", "videos"):
+        Path(side).mkdir()
+        np.save(f"{side}/vectors.npy", np.eye(3))
+    np.save("positives.npy", np.eye(3))
+    Path("positives.json").write_text("[[0], [1], [2]]")
+
+    assert run(monkeypatch, "captions", "--queries", "texts", "--gallery", "videos", "-o", "vectors") == 0
+    assert run(monkeypatch, "captions", "positives.npy", "--positives", "positives.json", "-o", "scores") == 0
+
+    inputs = [json.loads(Path(out, "manifest.json").read_text())["inputs"] for out in ("vectors", "scores")]
+    assert {name: each["file"] for name, each in inputs[0].items()} == {
+        "queries": "texts/vectors.npy",
+        "gallery": "videos/vectors.npy",
+    }
+    assert sorted(each["file"] for each in inputs[1].values()) == ["positives.json", "positives.npy"]
+
+
 def test_details_hold_the_first_items_and_every_positive_with_its_rank():
     scores, _ = world(17, 3, 40, 1)
     positives = [[0, 5], [7], []]

@@ -263,6 +263,27 @@ def test_a_score_that_is_not_a_number_is_named_with_its_file(tmp_path: Path):
         captions([tmp_path / "one.npy", tmp_path / "two.npy"])
 
 
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"transform": "dual-softmax(temperature=1)", "direction": "v2t"}, r"nan\.npy: row 1, column 2: the score is nan"),
+        ({"transform": "dual-softmax(temperature=1)", "mask": [0, 1, 1]}, r"nan\.npy: row 1, column 2: the score is nan"),
+        ({"transform": "querybank", "bank": "nan.npy", "direction": "t2v"}, r"nan\.npy: row 1, column 2: the score is nan"),
+    ],
+)
+def test_a_transformed_score_that_is_not_a_number_is_named_by_its_place_in_its_file(
+    tmp_path: Path, monkeypatch, options: dict[str, Any], message: str
+):
+    monkeypatch.chdir(tmp_path)
+    scores = np.array(SQUARE)
+    np.save("good.npy", scores)
+    scores[1, 2] = np.nan
+    np.save("nan.npy", scores)
+
+    with pytest.raises(BadScore, match=f"^{message}"):
+        captions("good.npy" if "bank" in options else "nan.npy", **options)
+
+
 def test_runs_are_named_where_their_files_have_one_name(tmp_path: Path):
     np.save(tmp_path / "S.npy", np.array(SQUARE))
     np.savez(tmp_path / "S.npz", scores=np.array(SQUARE))

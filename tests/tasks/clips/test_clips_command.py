@@ -71,6 +71,20 @@ def test_the_command_writes_everything_and_json_holds_each_result(files: dict[st
     assert len(queries) == 24
 
 
+def test_the_manifest_names_a_folder_of_vectors(files: dict[str, str], capsys: Any, monkeypatch: Any):
+    folder = Path(files["embeddings"]).parent / "model"
+    folder.mkdir()
+    for suffix in (".npy", ".ids.txt"):
+        Path(files["embeddings"]).with_suffix(suffix).rename(folder / f"vectors{suffix}")
+
+    words = ["clips", "evaluate", "--annotations", files["annotations"], "--embeddings", str(folder), "--ids"]
+    code, _, err = run(*words, str(folder / "vectors.ids.txt"), "-q", "-o", files["out"], capsys=capsys, monkeypatch=monkeypatch)
+
+    assert code == 0, err
+    inputs = json.loads(Path(files["out"], "manifest.json").read_text())["inputs"]
+    assert inputs["embeddings"]["file"] == str(folder / "vectors.npy")
+
+
 @pytest.mark.parametrize(
     ("extra", "code", "message"),
     [

@@ -310,6 +310,17 @@ def test_a_score_that_is_not_finite_is_named_by_its_images() -> None:
         of_gallery(scores)
 
 
+@pytest.mark.parametrize("transforms", [None, "dual-softmax(temperature=1)"])
+def test_a_score_that_is_not_finite_is_named_by_its_place_in_its_file(tmp_path: Path, transforms: str | None) -> None:
+    # The first row and the first column do not take part.
+    scores = np.pad(SCORES, ((1, 0), (1, 0)))
+    scores[2, 3] = np.nan
+    np.save(tmp_path / "scores.npy", scores)
+    images = Images.from_entries(each for each in gallery().entries() if each.id not in ("q0", "r0"))
+    with pytest.raises(BadInput, match=r"scores\.npy: row 2 \('q2'\), column 3 \('r3'\): the score is nan"):
+        of_gallery(tmp_path / "scores.npy", images, transforms=transforms)
+
+
 def test_nothing_says_what_is_right() -> None:
     with pytest.raises(BadUsage, match="nothing says what is right"):
         evaluate_instances(scores=SCORES)

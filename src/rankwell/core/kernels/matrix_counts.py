@@ -64,10 +64,7 @@ class Side(NamedTuple):
                 odd = None if np.isfinite(block.sum()) else np.argwhere(~np.isfinite(block))
             if odd is not None and len(odd):
                 first, second = map(int, odd[0])
-                place = self.scores.place(row + first if self.rows is None else int(self.rows[row + first]), column + second)
-                raise BadScore(
-                    f"{place}: the score is {block[first, second]}; expected finite scores. Correct it, or mask its row."
-                )
+                raise _non_finite(self.scores, row + first if self.rows is None else int(self.rows[row + first]), column + second)
         return block
 
     def of(self, queries: Ints, items: Ints) -> Reals:
@@ -81,6 +78,20 @@ class Side(NamedTuple):
             return comparable(self.scores.matrix[query if self.rows is None else int(self.rows[query])])
         column = self.scores.matrix[:, query]
         return comparable(column if self.rows is None else column[self.rows])
+
+
+def _non_finite(scores: Scores, row: int, column: int) -> BadScore:
+    found = f"{scores.place(row, column)}: the score is {scores.matrix[row, column]}"
+    return BadScore(f"{found}; expected finite scores. Correct it, or mask its row.")
+
+
+def refuse_non_finite_scores(scores: Scores, rows: Ints | None = None, columns: Ints | None = None) -> None:
+    """Raises BadScore naming the first score of some rows and columns that is NaN or infinite, by its place in the matrix."""
+    for row in range(scores.matrix.shape[0]) if rows is None else map(int, rows):
+        odd = np.flatnonzero(~np.isfinite(scores.matrix[row]))
+        odd = odd if columns is None else odd[np.isin(odd, columns)]
+        if len(odd):
+            raise _non_finite(scores, row, int(odd[0]))
 
 
 def comparable(scores: Reals) -> Reals:

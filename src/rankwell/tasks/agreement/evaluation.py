@@ -24,7 +24,7 @@ from rankwell.io.mapping import ranking_pairs
 from rankwell.neighbours import TopK
 from rankwell.stats import Intervals, SummaryRow
 from rankwell.stats.paired_bootstrap import relative_changes
-from rankwell.store import Source
+from rankwell.store import Source, sources_of
 from rankwell.tasks.agreement.inputs import (
     MeasurePlan,
     Model,
@@ -38,7 +38,6 @@ from rankwell.tasks.agreement.inputs import (
     plan_measures,
     read_models,
     requested_measures,
-    sources_of,
     with_parameter,
 )
 from rankwell.tasks.agreement.measures.agreement_space import margin

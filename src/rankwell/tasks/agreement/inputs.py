@@ -19,7 +19,6 @@ from rankwell.errors import BadInput, BadUsage, UnknownName
 from rankwell.io.files import read_column
 from rankwell.io.matrices import read_embeddings
 from rankwell.neighbours import Groups, TopK, ranks_of, search
-from rankwell.store import Source, split_part
 from rankwell.tasks.agreement.conventions import AgreementConvention
 from rankwell.tasks.agreement.options import AgreementOptions
 from rankwell.tasks.agreement.vectors import VectorPanel, vector_panel
@@ -75,12 +74,6 @@ def check_vectors(models: "Sequence[Model]", *, spectrum: bool) -> VectorPanel:
             found = next(each for each in panel.warnings if each.startswith(f"{model.name}: ") and " zero, " in each)
             raise BadInput(f"{found[:-1]}; drop it, or take --metric dot or l2.")
     return panel
-
-
-def sources_of(named: Mapping[str, Any]) -> dict[str, Source]:
-    """The files of the models, by name."""
-    paths = {name: Path(split_part(place)[0]) for name, place in named.items() if isinstance(place, (str, Path))}
-    return {name: Source(path / "vectors.npy" if path.is_dir() else path) for name, path in paths.items()}
 
 
 @dataclass(frozen=True, eq=False)

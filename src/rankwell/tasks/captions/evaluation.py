@@ -83,8 +83,9 @@ def captions(
         try:
             for each in directions:
                 evaluation.add(run, each, details=details, progress=progress)
-        except BadScore as error:
-            raise BadScore(f"{inputs.called(run)}{error}") from error
+        except BadScore:
+            inputs.refuse_non_finite(run)
+            raise
         evaluation.add_aggregates(run, aggregates, options)
     return evaluation.results(directions, options, details=details)
 

@@ -7,18 +7,18 @@ from typing import Any
 
 import numpy as np
 
-from rankwell.core.kernels.matrix_counts import ComparedScores
+from rankwell.core.kernels.matrix_counts import ComparedScores, refuse_non_finite_scores
 from rankwell.core.kernels.products import Groups
 from rankwell.core.kernels.similarity import Metric
 from rankwell.core.tables import Ints
 from rankwell.core.tables.matrices import Embeddings, Matrix, Positions, Positives, Scores, named_places
-from rankwell.errors import BadInput, BadUsage
+from rankwell.errors import BadInput, BadScore, BadUsage
 from rankwell.io import files as io
 from rankwell.io.columns import read_numbers
 from rankwell.io.matrices import read_embeddings, read_scores
 from rankwell.io.positives import Sides, read_mask, read_positives
 from rankwell.neighbours.positive_counts import Compared, by_vectors
-from rankwell.store import Source, split_part
+from rankwell.store import sources_of, split_part
 from rankwell.tasks.captions.options import CaptionOptions
 from rankwell.tasks.captions.runs import Copies, Direction
 from rankwell.transforms import Transform, parse_transform
@@ -51,8 +51,8 @@ class CaptionInputs:
             sources = _named(scores)
             matrices = {name: read_scores(place, query_ids=query_ids, item_ids=item_ids) for name, place in sources.items()}
             self.runs, self.names = matrices, _common_names(matrices)
-        self.sources = _sources(
-            {**sources, "positives": positives, "mask": options.mask, "bank": options.bank, "texts": options.texts}
+        self.sources = sources_of(
+            sources, {"positives": positives, "mask": options.mask, "bank": options.bank, "texts": options.texts}
         )
         self.positives, self.rows = _positives(positives, Sides(*self.names)), None
         if options.mask is not None:
@@ -83,10 +83,18 @@ class CaptionInputs:
         """Number of captions that take no part."""
         return len(self.names[0]) - self.positives.n_queries
 
-    def called(self, run: str) -> str:
-        """The beginning of an error about the scores of a run: their file, or the run's name where there are several."""
-        place = self.sources.get(run)
-        return f"{place.name}: " if place is not None else f"{run}: " if len(self.runs) > 1 else ""
+    def refuse_non_finite(self, run: str) -> None:
+        """Raises BadScore naming file (or run, where there are several) and place of the first score that is NaN or infinite."""
+        given, several = self.runs[run], run if len(self.runs) > 1 else ""
+        tables = [(self.sources[run].name if run in self.sources else several, given, self.rows)]
+        if self._bank is not None:
+            tables.append((self.sources["bank"].name if "bank" in self.sources else "bank", Scores(self._bank), None))
+        for name, table, rows in tables:
+            try:
+                if isinstance(table, Scores):
+                    refuse_non_finite_scores(table, rows)
+            except BadScore as error:
+                raise BadScore(f"{name}: {error}" if name else str(error)) from error
 
     def captions_of(self) -> dict[str, list[str]]:
         """video -> its captions that take part, in the order of the rows."""
@@ -179,11 +187,6 @@ def _are_several(scores: Any) -> bool:
 def _ids(place: Any) -> Any:
     """Names in a list, or those in a file."""
     return io.read_column(place) if isinstance(place, (str, Path)) else place
-
-
-def _sources(places: Mapping[str, Any]) -> dict[str, Source]:
-    paths = {name: split_part(place)[0] for name, place in places.items() if isinstance(place, (str, Path))}
-    return {name: Source(path) for name, path in paths.items() if Path(path).is_file()}
 
 
 def _positives(place: Any, sides: Sides) -> Positives:

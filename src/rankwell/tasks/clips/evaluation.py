@@ -9,6 +9,7 @@ from rankwell.core.tables import Values
 from rankwell.errors import BadInput, BadUsage
 from rankwell.evaluation.details import detail_columns
 from rankwell.evaluation.results import DETAIL_DEPTH, Results, ResultsBuilder
+from rankwell.store import sources_of
 from rankwell.tasks.clips.annotations import Keyword
 from rankwell.tasks.clips.inputs import ClipInputs, load_clips
 from rankwell.tasks.clips.options import ClipOptions, check_options
@@ -26,7 +27,7 @@ from rankwell.tasks.clips.results import (
     worst_queries,
 )
 from rankwell.tasks.clips.runs import ClipLevels, ClipVariant
-from rankwell.tasks.clips.sources import RankedClips, rank_clips, sources_of
+from rankwell.tasks.clips.sources import RankedClips, rank_clips
 from rankwell.tasks.clips.truth import Required
 
 MapText = Callable[[str], Sequence[Keyword]]
@@ -82,7 +83,7 @@ def evaluate_clips(
         intervals=options.intervals,
         seed=options.seed,
         task="clips",
-        sources={**sources_of(annotations=annotations), **ranked.sources},
+        sources={**sources_of({"annotations": annotations}), **ranked.sources},
         details=detail_columns(map(details_of_clips, variants)) if details else None,
         queries=query_columns(answers) if details else None,
         tables={"by_group": tuple(by_group), "by_keyword": tuple(by_keyword)},

@@ -13,7 +13,7 @@ from rankwell.engines.live_engine import LiveEngine
 from rankwell.errors import BadInput, BadUsage
 from rankwell.io.files import read_ranking
 from rankwell.io.matrices import read_embeddings
-from rankwell.store import STDIN, Source, split_part
+from rankwell.store import Source, sources_of, split_part
 from rankwell.tasks.clips.inputs import ClipInputs, named, plural
 from rankwell.tasks.clips.rankings import ClipList, ClipLists, ClipRankings, ClipVectors, lists_of, take_rows
 
@@ -50,12 +50,6 @@ def _stem(place: Any, otherwise: str) -> str:
         return otherwise
     path = Path(split_part(place)[0])
     return Source(path).stem if path.is_file() else path.name
-
-
-def sources_of(**places: Any) -> dict[str, Source]:
-    """The input files by name; data in Python and standard input are not among them."""
-    found = {name: place for name, place in places.items() if isinstance(place, (str, Path)) and str(place) not in STDIN}
-    return {name: Source(place) for name, place in found.items() if Path(place).is_file()}
 
 
 def _clip_vectors(inputs: ClipInputs) -> tuple[Embeddings, list[str]]:
@@ -116,7 +110,7 @@ def _of_vectors(inputs: ClipInputs) -> RankedClips:
         progress=inputs.progress,
     ).ordered()
     others = frozenset(items.names()) - set(inputs.annotations.clips)
-    sources = sources_of(embeddings=options.embeddings, text_embeddings=options.text_embeddings)
+    sources = sources_of({"embeddings": options.embeddings, "text_embeddings": options.text_embeddings})
     return RankedClips(_stem(options.embeddings, "embeddings"), vectors, others, {}, tuple(notes), sources)
 
 
@@ -184,7 +178,7 @@ def _of_run(inputs: ClipInputs, run: Any) -> RankedClips:
         notes.append(f"{plural(len(missing), 'query is', 'queries are')} not in the run: {named(missing)}; the result is empty")
     if strange:
         notes.append(f"{plural(len(strange), 'query of the run is', 'queries of the run are')} unknown: {named(strange)}")
-    return RankedClips(_stem(run, "run"), cleaned, frozenset(), {}, tuple(notes), sources_of(run=run))
+    return RankedClips(_stem(run, "run"), cleaned, frozenset(), {}, tuple(notes), sources_of({"run": run}))
 
 
 def _of_engine(inputs: ClipInputs, given: Any) -> RankedClips:
@@ -202,7 +196,7 @@ def _of_engine(inputs: ClipInputs, given: Any) -> RankedClips:
         more = f" and {len(failed) - 3} more" if len(failed) > 3 else ""
         count = plural(len(failed), "query", "queries")
         of_lists.append(f"{name} failed for {count}, whose result is empty: {'; '.join(first)}{more}")
-    sources = sources_of(embeddings=inputs.options.embeddings)
+    sources = sources_of({"embeddings": inputs.options.embeddings})
     return RankedClips(name, cleaned, frozenset(), failed, (*notes, *of_lists), sources)
 
 

@@ -15,7 +15,7 @@ from rankwell.core.options import takes_options
 from rankwell.core.registry import Measure, parse_measure
 from rankwell.core.tables import Bools, Values
 from rankwell.core.views.judged import JudgedRankings
-from rankwell.errors import BadUsage, NothingToEvaluate
+from rankwell.errors import BadScore, BadUsage, NothingToEvaluate
 from rankwell.evaluation.details import COMPLETE, Details, detail_columns
 from rankwell.evaluation.results import (
     DETAIL_DEPTH,
@@ -29,11 +29,12 @@ from rankwell.evaluation.results import (
 )
 from rankwell.io.positives import Sides, read_positives
 from rankwell.stats import check_intervals
+from rankwell.store import sources_of
 from rankwell.tasks.instances.formats import read_images
 from rankwell.tasks.instances.images import FilteredImages, Images, InstanceTruth, instance_truth
 from rankwell.tasks.instances.judged import InstanceRun, NamedLabels
 from rankwell.tasks.instances.options import NAMED, InstanceOptions, InstanceRules, labelled_measures
-from rankwell.tasks.instances.runs import InstanceRuns, refuse_unknown, sources_of
+from rankwell.tasks.instances.runs import InstanceRuns, refuse_unknown
 
 Progress = Callable[[str, int, int], None]
 _NAMED_DEFINITION = {
@@ -138,7 +139,11 @@ class _InstanceEvaluation:
     def add(self, name: str, runs: InstanceRuns, *, details: bool, progress: Progress | None) -> None:
         """Measures one run."""
         start = time.perf_counter()
-        run = InstanceRun.of(name, self.truth, runs.aligned(name, self.truth), self.own.ties, progress_of(progress, name))
+        try:
+            run = InstanceRun.of(name, self.truth, runs.aligned(name, self.truth), self.own.ties, progress_of(progress, name))
+        except BadScore:
+            runs.refuse_non_finite(name, self.truth)
+            raise
         counted = run.counted(self.own.no_relevant)
         if not counted.any() or run.without_relevant.all():
             raise NothingToEvaluate(f"{name}: none of the {len(counted)} queries has a right reference; name at least one.")

@@ -7,16 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from rankwell.core.kernels.matrix_counts import ComparedScores
+from rankwell.core.kernels.matrix_counts import ComparedScores, refuse_non_finite_scores
 from rankwell.core.kernels.similarity import Metric
 from rankwell.core.tables import Ints
 from rankwell.core.tables.matrices import Embeddings, Place, Positions, Scores, name_places
-from rankwell.errors import BadInput, BadUsage, NothingToEvaluate
+from rankwell.errors import BadInput, BadScore, BadUsage, NothingToEvaluate
 from rankwell.io.files import read_column
 from rankwell.io.matrices import read_embeddings, read_scores
 from rankwell.neighbours import search
 from rankwell.neighbours.positive_counts import Compared, by_vectors
-from rankwell.store import Source, split_part
+from rankwell.store import Source, sources_of, split_part
 from rankwell.tasks.instances.images import Images, InstanceTruth, ListedIds
 from rankwell.tasks.instances.options import InstanceOptions
 from rankwell.transforms import Descriptors, Transform, chain, parse_transform
@@ -96,20 +96,26 @@ class InstanceRuns:
                     f"{run}: its {len(side)} {what} rows have no ids, so that nothing says which image each is; name a file of "
                     f"ids (--{what}-ids, or --ids for vectors of all images)."
                 )
-        row_of = {name: row for row, name in enumerate(names[0])}
-        place_of = {name: place for place, name in enumerate(truth.references)}
-        queries = np.array([place for place, name in enumerate(truth.queries) if name in row_of], dtype=np.int64)
-        rows = np.array([row_of[truth.queries[place]] for place in map(int, queries)], dtype=np.int64)
-        columns = np.array([column for column, name in enumerate(names[1]) if name in place_of], dtype=np.int64)
+        queries, rows = _shared(truth.queries, names[0])
+        columns, references = _shared(names[1], truth.references)
         if not len(rows) or not len(columns):
             what = "query" if not len(rows) else "reference"
             side, known = (names[0], truth.queries) if not len(rows) else (names[1], truth.references)
             raise NothingToEvaluate(
                 f"{run}: no {what} of the images is in it; it has {side[0]!r}, …, the images have {known[0]!r}, …."
             )
-        references = np.array([place_of[names[1][column]] for column in map(int, columns)], dtype=np.int64)
         compared, dimensions = self._compared(table, rows, columns)
         return AlignedRun(compared, queries, references, dimensions)
+
+    def refuse_non_finite(self, run: str, truth: InstanceTruth) -> None:
+        """Raises BadScore naming file or run, and place, of the first score that takes part and is NaN or infinite."""
+        table = self.tables[run]
+        if isinstance(table, Scores):
+            rows, columns = _shared(table.query_names, truth.queries)[0], _shared(table.item_names, truth.references)[0]
+            try:
+                refuse_non_finite_scores(table, rows, columns)
+            except BadScore as error:
+                raise BadScore(f"{self.sources[run].name if run in self.sources else run}: {error}") from error
 
     def _compared(self, table: Scores | Vectors, rows: Ints, columns: Ints) -> tuple[Compared, int | None]:
         """The comparison of some rows with some columns, and the dimensions of its vectors."""
@@ -184,6 +190,14 @@ def _names(table: Scores | Vectors) -> Names:
     return (table.query_names, table.item_names) if isinstance(table, Scores) else (table[0].names(), table[1].names())
 
 
+def _shared(names: Sequence[str], others: Sequence[str]) -> tuple[Ints, Ints]:
+    """The places of the names that others have too, in the order of the names, among the names and among the others."""
+    place_of = {name: place for place, name in enumerate(others)}
+    pairs = [(place, place_of[name]) for place, name in enumerate(names) if name in place_of]
+    first, second = np.array(pairs, dtype=np.int64).reshape(-1, 2).T.copy()
+    return first, second
+
+
 def _some(table: Embeddings, rows: Ints) -> Embeddings:
     """Some rows of a table; the table itself, which may be mapped into memory, where that is all of them in order."""
     if _is_all(rows, table.n):
@@ -253,9 +267,3 @@ def _read_vectors(place: Any, options: InstanceOptions) -> Vectors:
     is_whole = isinstance(place, Embeddings) and place.ids is not None
     whole = place if is_whole else read_embeddings(place, ids=options.ids)
     return whole, whole
-
-
-def sources_of(places: Mapping[str, Any]) -> dict[str, Source]:
-    """The places that are files, by name."""
-    paths = {name: split_part(place)[0] for name, place in places.items() if isinstance(place, (str, Path))}
-    return {name: Source(path) for name, path in paths.items() if Path(path).is_file()}

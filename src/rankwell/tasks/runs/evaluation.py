@@ -1,7 +1,6 @@
 """Runs against judgments: each run is read, joined with the judgments, and measured under the rules of a convention."""
 
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from rankwell.conventions import LabelledMeasure, Rules, choose_measures
@@ -28,7 +27,7 @@ from rankwell.evaluation.results import (
 )
 from rankwell.io import files as io
 from rankwell.stats import check_intervals
-from rankwell.store import STDIN, Source
+from rankwell.store import sources_of
 from rankwell.tasks.runs.options import RunOptions
 
 
@@ -77,7 +76,7 @@ def evaluate(
     return evaluation.results(
         intervals=options.intervals,
         seed=options.seed,
-        sources=sources_of(judgments, named),
+        sources=sources_of({"judgments": judgments}, named),
         details=detail_columns((run, each, None) for run, each in evaluation.details.items()) if details else None,
         queries=evaluation.query_columns(known),
         objects={"attributes": {} if known is None else known.attributes},
@@ -240,9 +239,3 @@ def read_run_judgments(
     if not flat.queries:
         raise NothingToEvaluate("the judgments hold no query.")
     return RunJudgments(truth.table, flat, truth.format, truth.notes)
-
-
-def sources_of(judgments: Any, named: Mapping[str, Any]) -> dict[str, Source]:
-    """The files among judgments and runs, by name."""
-    places = {"judgments": judgments, **named}
-    return {name: Source(place) for name, place in places.items() if isinstance(place, (str, Path)) and str(place) not in STDIN}

@@ -12,7 +12,7 @@ from rankwell.errors import BadInput, BadUsage
 from rankwell.io.columns import read_numbers
 from rankwell.io.matrices import read_embeddings
 from rankwell.report.present import FormatOption, InputOption, InputPlace, Output, OutputOption, Progress, present
-from rankwell.store import Source, split_part
+from rankwell.store import Source, sources_of, split_part
 from rankwell.tasks.pairs.evaluation import ModelPairs, PairInputs, PairOptions, evaluate_pairs
 
 SAMPLED = 10_000
@@ -145,10 +145,7 @@ def _names(places: Sequence[str]) -> dict[str, str]:
 
 def _sources(places: Mapping[str, str]) -> dict[str, Source]:
     """The files by name, with their columns in their names; without standard input."""
-    found: dict[str, Source] = {}
-    for name, place in places.items():
-        if place != "-":
-            path = Path(split_part(place)[0])
-            found[name] = Source(path / "vectors.npy" if path.is_dir() else path)
-            found[name].name = place
+    found = sources_of(places)
+    for name, source in found.items():
+        source.name = places[name]
     return found
