@@ -311,8 +311,7 @@ def test_intervals_of_a_mean_cover_it_as_often_as_they_say(n):
 
 
 @pytest.mark.parametrize(
-    ("n", "alpha", "power"),
-    [(2, 0.05, 0.8), (2, 0.01, 0.06), (3, 0.001, 0.8), *((n, 0.05, 0.8) for n in (5, 10, 50, 400, 7000))],
+    ("n", "alpha", "power"), [(2, 0.05, 0.8), (2, 0.01, 0.06), (3, 0.001, 0.8), *((n, 0.05, 0.8) for n in (5, 10, 50, 400, 7000))]
 )
 def test_the_detectable_difference_is_that_of_the_noncentral_t(n, alpha, power):
     size = minimal_detectable_difference(0.3, n, alpha=alpha, power=power)

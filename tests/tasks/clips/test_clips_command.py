@@ -77,8 +77,9 @@ def test_the_manifest_names_a_folder_of_vectors(files: dict[str, str], capsys: A
     for suffix in (".npy", ".ids.txt"):
         Path(files["embeddings"]).with_suffix(suffix).rename(folder / f"vectors{suffix}")
 
-    words = ["clips", "evaluate", "--annotations", files["annotations"], "--embeddings", str(folder), "--ids"]
-    code, _, err = run(*words, str(folder / "vectors.ids.txt"), "-q", "-o", files["out"], capsys=capsys, monkeypatch=monkeypatch)
+    words = ["clips", "evaluate", "--annotations", files["annotations"], "--groups", "g,h", "--embeddings", str(folder)]
+    ids = str(folder / "vectors.ids.txt")
+    code, _, err = run(*words, "--ids", ids, "-q", "-o", files["out"], capsys=capsys, monkeypatch=monkeypatch)
 
     assert code == 0, err
     inputs = json.loads(Path(files["out"], "manifest.json").read_text())["inputs"]
