@@ -16,7 +16,7 @@ from rankwell.io.reader.lines import ReadOptions
 pa: Any = pytest.importorskip("pyarrow")
 pytest.importorskip("pandas")
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools"))
-import fuzz_columns  # noqa: E402 - after the skips
+from fuzzing import compiled_columns as fuzz_columns  # noqa: E402 - after the skips
 
 pytestmark = pytest.mark.skipif(native.library is None, reason="the compiled kernel is not there: no compiler at installation")
 

@@ -24,7 +24,7 @@ from rankwell.io.trec import read_judgments
 from rankwell.store import Source
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools"))
-import fuzz_reader
+from fuzzing import compiled_lines as fuzz_reader
 
 pytestmark = pytest.mark.skipif(native.library is None, reason="the compiled kernel is not there: no compiler at installation")
 

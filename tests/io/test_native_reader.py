@@ -25,7 +25,7 @@ from rankwell.store import Source
 from test_kernels import Memory, awkward, same_bytes, with_line
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools"))
-import fuzz_reader
+from fuzzing import compiled_lines as fuzz_reader
 
 pytestmark = pytest.mark.skipif(native.library is None, reason="the compiled kernel is not there: no compiler at installation")
 

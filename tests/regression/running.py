@@ -153,7 +153,7 @@ def _surroundings(folder: Path) -> Generator[None]:
     os.environ.update(fixed)
     os.chdir(folder)
     try:
-        with _specifications():
+        with specifications():
             yield
     finally:
         os.chdir(here)
@@ -163,7 +163,7 @@ def _surroundings(folder: Path) -> Generator[None]:
 
 
 @contextlib.contextmanager
-def _specifications() -> Generator[None]:
+def specifications() -> Generator[None]:
     """Charts are written as their Vega-Lite specifications, which say all that a picture shows, at a hundredth of the time."""
     import json
 

@@ -1,4 +1,4 @@
-"""What tools/fuzz_columns.py compares the readers with: runs drawn row by row, in some of them a mistake."""
+"""What `compiled_columns` compares the readers with: runs drawn row by row, in some of them a mistake."""
 
 import math
 import random

@@ -1,18 +1,13 @@
-"""Mutated and random runs and judgments through the compiled readers and the others: python tools/fuzz_reader.py [--minutes 60]
+"""Mutated and random runs and judgments through the compiled readers and the others.
 
 What the one makes of a file must be what the other makes of it, to the last bit and the last word of an error. A file for which
-that is not so is written to tests/reader_seeds/, where the tests read it ever after; --keep leaves a file there for every new
-kind of outcome as well. Judgments and options are drawn from the bytes of a file, so that these are all that must be kept.
-Runs end in .run there, judgments in .qrels: TREC's, and BEIR's, which DuckDB reads otherwise.
+that was not so belongs into tests/reader_seeds/, where the tests read it ever after. Judgments and options are drawn from the
+bytes of a file, so that these are all that must be kept. Runs end in .run there, judgments in .qrels: TREC's, and BEIR's, which
+DuckDB reads otherwise.
 """
 
-import argparse
 import hashlib
 import random
-import sys
-import tempfile
-import time
-from collections import Counter
 from pathlib import Path
 from typing import Any, NamedTuple
 from unittest import mock
@@ -27,7 +22,7 @@ from rankwell.io.reader import Scan, plain, read_judged_rows
 from rankwell.io.reader.lines import MSMARCO_RUN, TREC_RUN, Layout, ReadOptions
 from rankwell.store import Source, decode_id
 
-SEEDS = Path(__file__).resolve().parents[1] / "tests" / "reader_seeds"
+SEEDS = Path(__file__).resolve().parents[2] / "tests" / "reader_seeds"
 LARGEST = 20_000
 PIECES = (
     *(b" ", b"  ", b"\t", b"\n", b"\r\n", b"\r", b"\v", b"\f", b"\x00", b"\x1c", b"\xff", b"#", b"\n#", b"\n\n", b"Q0"),
@@ -211,45 +206,3 @@ def _with_score(rng: random.Random, text: bytearray, place: int) -> bytearray:
         fields[4] = rng.choice((rng.choice(forms).format(rng.uniform(-1, 1) * 10 ** rng.randint(-30, 30)).encode(), fields[3]))
         text[start : start + length] = b" ".join(fields)
     return text
-
-
-def main() -> None:
-    """Compares the readers until the time is up."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--minutes", type=float, default=60)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--keep", action="store_true", help="keep a small file for every new kind of outcome")
-    options = parser.parse_args()
-    if native.library is None:
-        sys.exit("there is no compiled reader to be compared with")
-    rng = random.Random(options.seed)  # noqa: S311
-    pools = {suffix: [path.read_bytes() for path in sorted(SEEDS.glob(f"*.{suffix}"))] for suffix in ("run", "qrels")}
-    kinds, known, cases, wrong = Counter[str](), set[str](), 0, 0
-    stop = time.monotonic() + 60 * options.minutes
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "input"
-        while time.monotonic() < stop:
-            suffix = "qrels" if rng.random() < 0.3 else "run"
-            pool, make = pools[suffix], made if suffix == "run" else made_judgments
-            base, other = (rng.choice(pool) if pool and rng.random() < 0.5 else make(rng) for _ in range(2))
-            content = rng.randbytes(rng.randint(0, 200)) if rng.random() < 0.02 else mutated(rng, base, other)
-            kind, agree = (compare if suffix == "run" else compare_judgments)(content, path)
-            cases += 1
-            kinds[kind] += 1
-            if kinds[kind] == 1 and len(content) < 5000:
-                pool.append(content)
-            short = kind.partition("/")[0]
-            wrong += not agree
-            kept = options.keep and len(content) < 400 and short not in known
-            if not agree or kept:
-                known.add(short)
-                SEEDS.mkdir(exist_ok=True)
-                (SEEDS / f"{hashlib.sha256(content).hexdigest()[:12]}.{suffix}").write_bytes(content)
-    left = sum(number for kind, number in kinds.items() if kind.startswith("left"))
-    said = f"{cases} cases, {len(kinds)} kinds of outcome, {left} judgments left to NumPy, {wrong} in which the readers disagree"
-    sys.stdout.write(said + "\n")
-    sys.exit(1 if wrong else 0)
-
-
-if __name__ == "__main__":
-    main()

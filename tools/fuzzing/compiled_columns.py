@@ -1,22 +1,15 @@
-"""Random tables of a run through the compiled reader of columns and the NumPy way: python tools/fuzz_columns.py [--minutes 60]
+"""Random tables of a run through the compiled reader of columns and the NumPy way.
 
 What the one makes of a table must be what the other makes of it, to the last bit, and the one may leave a table to the other for
 the reasons that its docstring gives only, which are found here in plain loops. Every fourth table is also written to a file, of
-which both ways must make the same, to the last word of an error. A case is drawn from one number: those that go wrong are named,
-and --seed with --minutes 0 tries such a case again. Needs pyarrow and pandas.
+which both ways must make the same, to the last word of an error. A case is drawn from one number. Needs pyarrow and pandas.
 """
 
 # pyright: reportUnknownParameterType=false
 # PyArrow has no types.
 
-import argparse
 import math
 import random
-import sys
-import tempfile
-import time
-import warnings
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -25,7 +18,7 @@ import numpy as np
 import pyarrow as pa
 from pyarrow import csv, parquet
 
-from drawn_runs import Case, made
+from fuzzing.drawn_runs import Case, made
 from rankwell.core.kernels import native
 from rankwell.core.tables import Judgments
 from rankwell.core.tables.ranking import Hits, Ranking, hits_of_ranking
@@ -304,32 +297,3 @@ def outcomes_of(seed: int, folder: Path) -> list[tuple[str, bool]]:
         return [compare(seed), *([compare_files(seed, folder)] if seed % 4 == 0 else [])]
     except Exception as error:
         return [(f"{type(error).__name__}: {error}", False)]
-
-
-def main() -> None:
-    """Compares the two ways until the time is up."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--minutes", type=float, default=60)
-    parser.add_argument("--seed", type=int, default=0, help="the first case; the next ones follow by number")
-    options = parser.parse_args()
-    if native.library is None:
-        sys.exit("there is no compiled reader to be compared with")
-    warnings.simplefilter("error")
-    kinds, seed, wrong = Counter[str](), options.seed, list[int]()
-    stop = time.monotonic() + 60 * options.minutes
-    with tempfile.TemporaryDirectory() as folder:
-        while seed == options.seed or time.monotonic() < stop:
-            outcomes = outcomes_of(seed, Path(folder))
-            kinds.update(kind for kind, _ in outcomes)
-            if not all(agree for _, agree in outcomes):
-                wrong.append(seed)
-                sys.stdout.write(f"the ways disagree about case {seed} ({', '.join(kind for kind, _ in outcomes)})\n")
-                sys.stdout.flush()
-            seed += 1
-    listed = ", ".join(f"{number} {kind}" for kind, number in sorted(kinds.items()))
-    sys.stdout.write(f"{seed - options.seed} cases ({listed}), {len(wrong)} in which the two ways disagree\n")
-    sys.exit(1 if wrong else 0)
-
-
-if __name__ == "__main__":
-    main()

@@ -1,0 +1,32 @@
+"""The contract of fuzzers: every reader of a registry has one, and its valid files are read as the plain parser reads them."""
+
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from fuzzing import KINDS, Refused, Undecided, load
+from registries import REGISTRIES
+
+READERS = [f"{kind}: {name}" for kind in KINDS for name in REGISTRIES[kind]]
+FUZZERS = load()
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_a_reader_has_a_fuzzer(name: str):
+    assert name in FUZZERS, f"{name} has no fuzzer: write what makes a small valid file of it, in tools/fuzzing/"
+
+
+@pytest.mark.parametrize("name", [name for name in READERS if name in FUZZERS])
+def test_a_valid_file_is_read_as_the_plain_parser_reads_it(name: str, tmp_path: Path):
+    fuzzer = FUZZERS[name]
+    thing = fuzzer.write(Random(3), tmp_path)
+
+    table = fuzzer.read(thing)
+
+    if fuzzer.plain is None:
+        return
+    try:
+        assert table == fuzzer.plain(thing)
+    except (Refused, Undecided) as error:
+        pytest.fail(f"the plain parser does not take what it writes: {error!r}")
