@@ -1,6 +1,15 @@
 """Every error that rankwell raises on purpose. Each carries the exit code that the command line returns for it."""
 
 
+def shown(value: object, size: int = 40) -> str:
+    """The beginning of a value as Python writes it, for messages; the kind of one that Python cannot write out."""
+    try:
+        text = repr(value)
+    except (RecursionError, ValueError):
+        return f"<{type(value).__name__} too long or too deep to show>"
+    return text if len(text) <= size else f"{text[:size]}…"
+
+
 class RankwellError(Exception):
     """An error with a message for the user; `exit_code` is what the command line returns for it."""
 

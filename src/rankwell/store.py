@@ -2,10 +2,11 @@
 
 import io
 import os
+import stat
 import sys
 from collections.abc import Generator, Iterator, Mapping
-from contextlib import contextmanager
-from functools import cached_property
+from contextlib import contextmanager, suppress
+from functools import cached_property, partial
 from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO, Self
@@ -36,6 +37,9 @@ _FOREIGN = {
 
 STDIN = ("-", "/dev/stdin")
 """What standard input is called as a place."""
+
+_MOST_PIPED, _MOST_UNPACKED, _RATIO = 1 << 32, 1 << 28, 200
+_DESCRIPTORS = ("/dev/fd/", "/proc/self/fd/")
 
 # A pipe (as in `<(zcat run.gz)`) can be read only once, but is looked at before it is read, and by several readers.
 _PIPED: dict[str, bytes] = {}
@@ -77,16 +81,16 @@ class Source:
         self.file = None if is_stdin else Path(place)
         self._piped, self.stem = b"", "stdin"
         if self.file is None:
-            self._piped = _PIPED.get("-") or _PIPED.setdefault("-", sys.stdin.buffer.read())
+            if sys.stdin is None:  # pyright: ignore[reportUnnecessaryComparison]
+                raise BadInput("standard input is closed; name a file.")
+            self._piped = _PIPED.get("-") or _PIPED.setdefault("-", _read_piped(sys.stdin.buffer, self.name))
             return
-        if not self.file.exists():
-            raise BadInput(f"{self.name}: no such file.")
-        if self.file.is_dir():
-            raise BadInput(f"{self.name} is a folder; name a file.")
+        is_pipe = refuse_irregular(self.file, pipes=True)
         bare = self.file.name.removesuffix(".gz").removesuffix(".zst")
         self.stem = bare.rpartition(".")[0] or bare
-        if not self.file.is_file():
-            self._piped = _PIPED.get(self.name) or _PIPED.setdefault(self.name, self.file.read_bytes())
+        if is_pipe:
+            with self._raw() as stream:
+                self._piped = _PIPED.get(self.name) or _PIPED.setdefault(self.name, _read_piped(stream, self.name))
             self.file = None
 
     @cached_property
@@ -133,14 +137,18 @@ class Source:
 
                 try:
                     with gzip.open(raw) as stream:
-                        yield stream  # pyright: ignore[reportReturnType]
+                        yield self._unpacked(iter(partial(stream.read, 1 << 17), b""))
                 except (EOFError, gzip.BadGzipFile, zlib.error) as error:
                     what = f"{self.name}: the gzip data is damaged or ends early ({error})"
                     raise BadInput(f"{what}; fetch or compress it again.") from error
             elif self.compression == "zstd":
-                yield io.BufferedReader(_Zstd(raw, self.name), 1 << 20)
+                yield self._unpacked(_zstd_pieces(raw, self.name))
             else:
                 yield raw
+
+    def _unpacked(self, pieces: Iterator[bytes]) -> io.BufferedReader:
+        packed = len(self._piped) if self.file is None else self.file.stat().st_size
+        return io.BufferedReader(_Unpacked(pieces, packed, self.name), 1 << 20)
 
     def read(self) -> bytes:
         """The whole content, decompressed."""
@@ -160,11 +168,50 @@ class Source:
             return "sha256:" + hashlib.file_digest(stream, "sha256").hexdigest()
 
 
+def refuse_irregular(path: Path, *, pipes: bool = False) -> bool:
+    """Raises BadInput for a place that is not a regular file; true for a shell's `<(…)`, which `pipes` allows."""
+    try:
+        mode = path.stat().st_mode
+    except FileNotFoundError as error:
+        raise BadInput(f"{path}: no such file.") from error
+    except (OSError, ValueError) as error:
+        name = str(path) if len(str(path)) <= 255 else f"{str(path)[:80]}…"
+        raise BadInput(f"{name}: no such file ({getattr(error, 'strerror', None) or error}).") from error
+    if stat.S_ISDIR(mode):
+        raise BadInput(f"{path} is a folder; name a file.")
+    is_pipe = pipes and stat.S_ISFIFO(mode) and str(path).startswith(_DESCRIPTORS)
+    if not is_pipe and not stat.S_ISREG(mode):
+        kind = "a named pipe" if stat.S_ISFIFO(mode) else "a device or a socket"
+        raise BadInput(f"{path} is {kind}; name a regular file, or write - and send the content to standard input.")
+    return is_pipe
+
+
+def _read_piped(stream: BinaryIO, name: str) -> bytes:
+    """The content of standard input or of a pipe. Raises BadInput for a device without an end, and for more than 4 GiB."""
+    with suppress(OSError, ValueError):  # a stream in memory has no number
+        status = os.fstat(stream.fileno())
+        if stat.S_ISCHR(status.st_mode) and not stream.isatty() and status.st_rdev != os.stat(os.devnull).st_rdev:  # noqa: PTH116
+            raise BadInput(f"{name} is a device; name a file, or send its content through a pipe.")
+    content = io.BytesIO()
+    while piece := stream.read(1 << 20):
+        content.write(piece)
+        if content.tell() > _MOST_PIPED:
+            raise BadInput(
+                f"{name} has more than {_MOST_PIPED >> 30} GiB, which are kept in memory; save it to a file and name that."
+            )
+    return content.getvalue()
+
+
 def split_part(place: str | Path) -> tuple[str, str]:
     """The path and the name after the last colon, where the whole is not a path and the part before the colon is one."""
     text = str(place)
     path, colon, part = text.rpartition(":")
-    return (path, part) if colon and not Path(text).exists() and Path(path).exists() else (text, "")
+    return (path, part) if colon and not exists(text) and exists(path) else (text, "")
+
+
+def exists(place: str | Path) -> bool:
+    """Whether there is anything at a place; unlike `Path.exists`, false for a name that is too long."""
+    return os.path.exists(place)  # noqa: PTH110
 
 
 def sources_of(*places: Mapping[str, Any]) -> dict[str, Source]:
@@ -175,8 +222,8 @@ def sources_of(*places: Mapping[str, Any]) -> dict[str, Source]:
     found: dict[str, Source] = {}
     for name, place in ((name, place) for each in places for name, place in each.items() if isinstance(place, (str, Path))):
         path = split_part(place)[0]
-        path = f"{Path(path, 'vectors.npy')}" if Path(path).is_dir() else path
-        if Path(path).is_file() or path in _PIPED.keys() - STDIN:
+        path = f"{Path(path, 'vectors.npy')}" if exists(path) and Path(path).is_dir() else path
+        if (exists(path) and Path(path).is_file()) or path in _PIPED.keys() - STDIN:
             found[name if name not in found else f"{name} {len(found)}"] = Source(path)
     return found
 
@@ -234,44 +281,73 @@ class Head:
             raise BadInput(f"{self.name}:{line}: {found}; name a file in a known format.")
 
 
-class _Zstd(io.RawIOBase):
-    """The bytes in one or more zstd frames; unlike the library's own stream it refuses a frame that ends early."""
+def refuse_bomb(unpacked: int, packed: int) -> None:
+    """Raises BadInput where content is so much longer than its compressed form that it is made to fill the memory."""
+    if unpacked > max(_MOST_UNPACKED, _RATIO * packed):
+        most = f"{_RATIO} times as many and {_MOST_UNPACKED >> 20} MiB"
+        what = f"{packed} compressed bytes unpack to more than {most}, which can fill the memory"
+        raise BadInput(f"{what}; if the content is right, unpack it yourself and name the result.")
 
-    def __init__(self, raw: BinaryIO, name: str) -> None:
-        import zstandard
 
-        self._raw, self._name, self._ready = raw, name, b""
-        self._new, self._failure = zstandard.ZstdDecompressor().decompressobj, zstandard.ZstdError
-        self._frame, self._rest = self._new(), b""
+class _Unpacked(io.RawIOBase):
+    """Decompressed content, piece by piece. Raises BadInput where it is far longer than its file suggests."""
+
+    def __init__(self, pieces: Iterator[bytes], packed: int, name: str) -> None:
+        self._pieces, self._packed, self._name = pieces, packed, name
+        self._size, self._ready = 0, memoryview(b"")
 
     def readable(self) -> bool:
         """Always."""
         return True
 
     def readinto(self, buffer: Any, /) -> int:
-        """Fills the buffer as far as one step of decompression goes; 0 at the end."""
-        while not self._ready and self._step():
-            pass
+        """Fills the buffer as far as one piece goes; 0 at the end."""
+        while not self._ready:
+            piece = next(self._pieces, None)
+            if piece is None:
+                return 0
+            self._ready, self._size = memoryview(piece), self._size + len(piece)
+            with naming(self._name):
+                refuse_bomb(self._size, self._packed)
         size = min(len(buffer), len(self._ready))
         buffer[:size], self._ready = self._ready[:size], self._ready[size:]
         return size
 
-    def _step(self) -> bool:
-        """Decompresses one more piece; False at the end of the last frame."""
-        if self._frame.eof:
-            self._rest = self._frame.unused_data or self._raw.read(1 << 17)
-            if not self._rest:
-                return False
-            self._frame = self._new()
-        else:
-            self._rest = self._raw.read(1 << 17)
-            if not self._rest:
-                raise BadInput(f"{self._name}: the zstd data ends early; fetch or compress it again.")
-        try:
-            self._ready = self._frame.decompress(self._rest)
-        except self._failure as error:
-            raise BadInput(f"{self._name}: the zstd data is damaged ({error}); fetch or compress it again.") from error
-        return True
+
+def _zstd_pieces(raw: BinaryIO, name: str) -> Iterator[bytes]:
+    """The content of zstd frames, a block after the other: a block holds 128 KiB at most, however little it is compressed."""
+    import zstandard
+
+    try:
+        while mark := raw.read(4):
+            if mark[1:] == b"\x2a\x4d\x18" and mark[0] >> 4 == 5:  # a frame of other data, as pzstd writes
+                left = int.from_bytes(raw.read(4), "little")
+                while left and (skipped := len(raw.read(min(left, 1 << 20)))):
+                    left -= skipped
+                continue
+            frame = zstandard.ZstdDecompressor().decompressobj()
+            for part in _zstd_parts(mark, raw):
+                yield frame.decompress(part)
+            if not frame.eof:
+                raise BadInput(f"{name}: the zstd data ends early; fetch or compress it again.")
+    except zstandard.ZstdError as error:
+        raise BadInput(f"{name}: the zstd data is damaged ({error}); fetch or compress it again.") from error
+
+
+def _zstd_parts(mark: bytes, raw: BinaryIO) -> Iterator[bytes]:
+    """Header, blocks and checksum of a frame, RFC 8878 section 3.1.1."""
+    first = raw.read(1)
+    flags = first[0] if first else 0
+    is_single = flags >> 5 & 1
+    yield mark + first + raw.read((not is_single) + (0, 1, 2, 4)[flags & 3] + (is_single, 2, 4, 8)[flags >> 6])
+    is_last = False
+    while not is_last:
+        head = raw.read(3)
+        number = int.from_bytes(head, "little")
+        is_last = bool(number & 1) or len(head) < 3
+        yield head + raw.read(1 if number >> 1 & 3 == 1 else number >> 3)
+    if flags & 4:
+        yield raw.read(4)
 
 
 @contextmanager
@@ -413,16 +489,3 @@ class Cache:
 
     def _checksum(self, digest: str, content: bytes) -> bytes:
         return self._sha256(self._sha256(self._known + digest.encode()).digest() + content).digest()
-
-
-def read_toml(source: Source) -> tuple[str, dict[str, Any]]:
-    """The text of a file and its table. Raises BadInput where it is not UTF-8 or not TOML."""
-    import tomllib
-
-    try:
-        text = source.read().decode("utf-8")
-        return text, tomllib.loads(text)
-    except UnicodeDecodeError as error:
-        raise BadInput(f"{source.name} is not UTF-8 text ({error}); save it as UTF-8.") from error
-    except tomllib.TOMLDecodeError as error:
-        raise BadInput(f"{source.name} is not valid TOML: {error}.") from error

@@ -11,9 +11,10 @@ from typing import Any, Literal, NamedTuple, Protocol
 
 from rankwell.core.catalogue import Catalogue
 from rankwell.core.registry import suggest
+from rankwell.documents import read_toml
 from rankwell.errors import BadInput
 from rankwell.experiments.toml_tables import TomlTable
-from rankwell.store import Source, read_toml
+from rankwell.store import Source
 
 Value = str | int | float | bool
 Scope = Literal["options", "dataset", "system", "cell"]

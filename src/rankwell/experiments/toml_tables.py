@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from rankwell.core.registry import suggest
+from rankwell.documents import read_toml
 from rankwell.errors import BadInput
-from rankwell.store import Source, read_toml
+from rankwell.store import Source
 
 Keys = tuple[str | int, ...]
 _EXPECTED: dict[Any, str] = {

@@ -1,6 +1,5 @@
 """One column: numbers or strings, one a line, in a JSON list, or an array of one dimension. Tables have formats of their own."""
 
-import io
 import json
 import re
 from pathlib import Path
@@ -9,11 +8,12 @@ from typing import Any
 import numpy as np
 
 from rankwell.core.tables import Floats
+from rankwell.core.tables.arrays import MAGIC, read_npy
+from rankwell.documents import read_json
 from rankwell.errors import BadInput, BadLine, BadScore
 from rankwell.io.files import SURE, Place, Request, Texts, file_format, scored
 from rankwell.store import Head, Source, decode_id, naming
 
-_MAGIC = b"\x93NUMPY"
 _WITHOUT_COLUMNS = ("npy", "lines", "json")
 
 
@@ -26,7 +26,7 @@ def read_numbers(place: Place, *, column: str = "") -> Floats:
     """
     source = Source(place)
     head = Head.of(source)
-    if not head.raw.startswith(_MAGIC):
+    if not head.raw.startswith(MAGIC):
         head.refuse_foreign()
     likely = [entry for _, entry in scored(head, "numbers") if not (column and entry.name in _WITHOUT_COLUMNS)]
     if not likely:
@@ -41,14 +41,11 @@ def read_numbers(place: Place, *, column: str = "") -> Floats:
     return found
 
 
-@file_format("npy", "numbers", sniff=lambda head: 0.49 * head.raw.startswith(_MAGIC))
+@file_format("npy", "numbers", sniff=lambda head: 0.49 * head.raw.startswith(MAGIC))
 def read_array(source: Source, request: Request) -> Floats:  # noqa: ARG001 - an array has no options
     """The numbers of an `.npy` array with one dimension, or with one column; nothing pickled is opened."""
-    try:
-        array: Any = np.lib.format.read_array(io.BytesIO(source.read()), allow_pickle=False)
-    except (ValueError, EOFError) as error:
-        what = str(error).splitlines()[0]
-        raise BadInput(f"the .npy file is damaged, ends early, or is pickled ({what}); save numbers with numpy.save.") from error
+    with source.open() as stream:
+        array = read_npy(stream)
     if array.dtype.kind not in "fiub" or array.size != len(array if array.ndim else [0]):
         raise BadInput(f"an array of {array.dtype} of shape {array.shape}; expected a single column of numbers.")
     return array.reshape(-1).astype(np.float64)
@@ -86,11 +83,7 @@ def read_number_lines(source: Source, request: Request) -> Floats:  # noqa: ARG0
 @file_format("json", "numbers", sniff=lambda head: 0.4 * head.text.startswith("["))
 def read_number_list(source: Source, request: Request) -> Floats:  # noqa: ARG001 - a list has no options
     """The numbers of a JSON list."""
-    try:
-        found: Any = json.loads(source.read())
-    except ValueError as error:
-        raise BadInput(f"{error}; expected a JSON list of numbers.") from error
-    values: list[Any] = found
+    values: Any = read_json(source, "a JSON list of numbers")
     for row, value in enumerate(values):
         if isinstance(value, bool) or not isinstance(value, (int, float)):
             raise BadInput(f"row {row} (from 0) is {json.dumps(value)[:60]}; expected a number.")
@@ -113,10 +106,7 @@ def read_lines(source: Source, request: Request) -> list[str | None]:  # noqa: A
 @file_format("json", "column", sniff=lambda head: 0.6 * head.text.startswith("["), suffixes=(".json",))
 def read_list(source: Source, request: Request) -> list[str | None]:  # noqa: ARG001 - a list has no options
     """The strings and integers of a JSON list."""
-    try:
-        found: Any = json.loads(source.read())
-    except ValueError as error:
-        raise BadInput(f"{source.name}: {error}; expected a JSON list of strings or integers.") from error
+    found: Any = read_json(source, "a JSON list of strings or integers")
     if not isinstance(found, list):
         raise BadInput(f"{source.name}: a JSON {type(found).__name__}; expected a list of strings or integers.")
     values: list[Any] = found

@@ -9,9 +9,10 @@ from typing import Any
 from rankwell.core.tables import Judgments
 from rankwell.core.tables.columns import Repeats
 from rankwell.core.tables.ranking import Hits, Ranking
-from rankwell.errors import BadInput, BadLine, BadScore, DuplicateItem, UnknownName
+from rankwell.documents import parse_json, read_json, unique_keys
+from rankwell.errors import BadInput, BadLine, BadScore, DuplicateItem, UnknownName, shown
 from rankwell.io.files import FORMATS, Request, file_format
-from rankwell.store import Head, Source, decode_id, encode_id
+from rankwell.store import Head, Source, encode_id
 
 _STRING = r'"(?:[^"\\]|\\.)*"'
 _SHAPE = re.compile(rf"\{{\s*(?:{_STRING}\s*:\s*\{{\s*(?:{_STRING}\s*:\s*[-+\dNI]|\}})|\}})", re.DOTALL)
@@ -105,14 +106,7 @@ def _parse(source: Source, duplicates: Repeats) -> Any:
                 known[key] = place
         return {pairs[place][0]: pairs[place][1] for place in sorted(known.values())}
 
-    try:
-        return json.loads(decode_id(source.read()), object_pairs_hook=_build)
-    except json.JSONDecodeError as error:
-        near = error.doc[max(error.pos - 20, 0) : error.pos + 20]
-        what = f"{source.name}:{error.lineno}: {near!r}: {error.msg}"
-        raise BadInput(f"{what} at column {error.colno}; is the file whole?") from error
-    except RecursionError as error:
-        raise BadInput(f"{source.name}: brackets are nested too deep; expected {{query: {{item: number}}}}.") from error
+    return read_json(source, pairs=_build)
 
 
 def _refuse_repeated(name: str, path: str, thing: dict[str, Any]) -> None:
@@ -123,8 +117,7 @@ def _refuse_repeated(name: str, path: str, thing: dict[str, Any]) -> None:
 
 
 def _seen(thing: Any) -> str:
-    text = ascii(encode_id(thing)) if isinstance(thing, str) and not thing.isprintable() else repr(thing)
-    return f"{text[:40]}{'…' if len(text) > 40 else ''} ({type(thing).__name__})"
+    return f"{shown(encode_id(thing) if isinstance(thing, str) and not thing.isprintable() else thing)} ({type(thing).__name__})"
 
 
 _META = "mteb_model_meta"
@@ -147,10 +140,9 @@ def read_mteb(source: Source, request: Request) -> Ranking:
 
 
 def _load_mteb(source: Source, request: Request) -> Any:
-    try:
-        found = json.loads(decode_id(source.read()), object_pairs_hook=_once)
-    except json.JSONDecodeError as error:
-        raise BadInput(f"{source.name}:{error.lineno}: {error.msg} at column {error.colno}; is the file whole?") from error
+    found = read_json(source, pairs=unique_keys)
+    if not isinstance(found, dict):
+        raise BadInput(f"{source.name}: $ is {_seen(found)}; expected {{subset: {{split: {{query: …}}}}}}.")
     parts: dict[str, Any] = {}
     for subset, splits in found.items():
         if subset == _META:
@@ -170,15 +162,6 @@ def _load_mteb(source: Source, request: Request) -> Any:
     if not isinstance(parts[chosen], dict):
         raise BadInput(f"{source.name}: {chosen} is a {type(parts[chosen]).__name__}; expected {{query: {{item: score}}}}.")
     return parts[chosen]
-
-
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    whole = dict(pairs)
-    if len(whole) < len(pairs):
-        keys = [key for key, _ in pairs]
-        key = next(key for place, key in enumerate(keys) if key in keys[:place])
-        raise BadInput(f"an object has the key {key!r} twice; keep one of them.")
-    return whole
 
 
 def _sniff_predictions(head: Head) -> float:
@@ -202,7 +185,7 @@ def read_predictions(source: Source, request: Request) -> Ranking:
         queries[query] = number
         results = entry.get("results")
         if not isinstance(results, list):
-            raise BadLine(f"{source.name}:{number}: 'results' is {str(results)[:40]!r}; expected a list of corpus_id and score.")
+            raise BadLine(f"{source.name}:{number}: 'results' is {shown(results)}; expected a list of corpus_id and score.")
         rows.extend((query, *_result(source, number, each)) for each in results)
     owners, items, scores = [row[0] for row in rows], [row[1] for row in rows], [row[2] for row in rows]
     return request.ranking(owners, items, scores, all_queries=queries)
@@ -213,10 +196,7 @@ def _entries(source: Source) -> Iterator[tuple[int, dict[str, Any]]]:
         for number, line in enumerate(stream, 1):
             if not line.strip():
                 continue
-            try:
-                entry = json.loads(decode_id(line))
-            except json.JSONDecodeError as error:
-                raise BadLine(f"{source.name}:{number}: {line[:60]!r}: {error.msg}; expected a JSON object per line.") from error
+            entry = parse_json(line, source.name, "a JSON object per line", line=number)
             if not isinstance(entry, dict):
                 raise BadLine(f"{source.name}:{number}: {line[:60]!r}; expected an object with query_id and results.")
             yield number, entry
@@ -224,9 +204,7 @@ def _entries(source: Source) -> Iterator[tuple[int, dict[str, Any]]]:
 
 def _result(source: Source, number: int, result: Any) -> tuple[str, float]:
     if not isinstance(result, dict) or type(result.get("score")) not in (int, float):
-        raise BadLine(
-            f"{source.name}:{number}: {str(result)[:60]!r}; a result is {{corpus_id, score}} with a number for a score."
-        )
+        raise BadLine(f"{source.name}:{number}: {shown(result, 60)}; a result is {{corpus_id, score}} with a number for a score.")
     return _id(source, number, result.get("corpus_id"), "corpus_id"), result["score"]
 
 
@@ -235,4 +213,4 @@ def _id(source: Source, number: int, value: Any, what: str) -> str:
         return value
     if type(value) is int:
         return str(value)
-    raise BadInput(f"{source.name}:{number}: {what} is {value!r}; expected a string or an integer.")
+    raise BadInput(f"{source.name}:{number}: {what} is {shown(value)}; expected a string or an integer.")

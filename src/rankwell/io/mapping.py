@@ -2,6 +2,7 @@
 
 import struct
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from math import isfinite
 from numbers import Real
 from typing import Any, NamedTuple
@@ -15,7 +16,7 @@ from rankwell.core.views.aspects import GroupRankings, IntentRankings
 from rankwell.core.views.judged import JudgedRankings
 from rankwell.core.views.preferences import PreferenceRankings, Preferences
 from rankwell.core.views.ranking_pairs import Listed, RankingPairs
-from rankwell.errors import BadInput, BadScore, DuplicateItem
+from rankwell.errors import BadInput, BadScore, DuplicateItem, shown
 from rankwell.io.files import Request, Texts, file_format
 from rankwell.store import encode_id
 
@@ -106,7 +107,7 @@ def _listings(side: Any) -> dict[str, dict[str, float]]:
 
 def _listing(query: str, given: Any) -> dict[str, float]:
     if isinstance(given, str) or not isinstance(given, Iterable):
-        raise BadInput(f"query {query!r} has {given!r}; expected a list of ids or a mapping item -> similarity.")
+        raise BadInput(f"query {query!r} has {shown(given)}; expected a list of ids or a mapping item -> similarity.")
     items = [_text_id(item) for item in given]
     if len(set(items)) < len(items):
         twice = next(item for item in items if items.count(item) > 1)
@@ -177,7 +178,7 @@ def _place(shared: Sequence[_SharedQuery], *, single: bool = False) -> RankCount
     if placed is None:
         every = ((each.query, item, score) for each in shared for item, score in each.scored.items())
         query, item, score = next(row for row in every if not _is_finite(row[2]))
-        raise BadScore(f"query {query!r}, item {item!r}: the score is {score!r}; scores are finite numbers.")
+        raise BadScore(f"query {query!r}, item {item!r}: the score is {shown(score)}; scores are finite numbers.")
     return placed
 
 
@@ -226,7 +227,7 @@ def read_judgments(judgments: Any, request: Request) -> Judgments:
     for query, graded in clean.items():
         for item, grade in graded.items():
             if not _is_finite(grade):
-                raise BadScore(f"query {query!r}, item {item!r}: the grade is {grade!r}; grades are finite numbers.")
+                raise BadScore(f"query {query!r}, item {item!r}: the grade is {shown(grade)}; grades are finite numbers.")
     return Judgments.from_dict(clean)
 
 
@@ -247,7 +248,7 @@ def with_text_ids(mapping: Mapping[Any, Any]) -> Mapping[str, Mapping[str, float
     """
     for query, scored in mapping.items():
         if not isinstance(scored, Mapping):
-            what = f"query {query!r} has {str(scored)[:40]!r}, a {type(scored).__name__}"
+            what = f"query {query!r} has {shown(scored)}, a {type(scored).__name__}"
             raise BadInput(f"{what}; expected a mapping query -> item -> number.")
     if all(type(query) is str and (not scored or type(next(iter(scored))) is str) for query, scored in mapping.items()):
         return mapping
@@ -261,8 +262,9 @@ def _text_id(thing: Any) -> str:
     if isinstance(thing, str):
         return str(thing)
     if isinstance(thing, (int, np.integer)) and not isinstance(thing, bool):
-        return str(int(thing))
-    raise BadInput(f"the id {thing!r} is a {type(thing).__name__}; expected a string or an integer.")
+        with suppress(ValueError):  # Python writes only so many digits
+            return str(int(thing))
+    raise BadInput(f"the id {shown(thing)} is a {type(thing).__name__}; expected a string or an integer.")
 
 
 def place_scores(mappings: Sequence[Mapping[Any, Any]], items: Sequence[Sequence[Any]], *, single: bool) -> RankCounts | None:

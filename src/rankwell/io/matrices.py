@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rankwell.core.tables.arrays import map_npy
 from rankwell.core.tables.columns import Holds
-from rankwell.core.tables.matrices import Embeddings, Scores, as_real, map_npy, refuse_non_finite
+from rankwell.core.tables.matrices import Embeddings, Scores, as_real, refuse_non_finite
 from rankwell.core.tables.matrices import item_ids as as_ids
 from rankwell.errors import BadInput
 from rankwell.io.files import Request, choose_format, file_format, read_column
@@ -157,11 +158,7 @@ def read_npy_vectors(source: Source, request: Request) -> Embeddings:  # noqa: A
 @file_format("npy", "scores", magic=b"\x93NUMPY", suffixes=(".npy",))
 def read_npy_scores(source: Source, request: Request) -> Scores:  # noqa: ARG001 - one array has no options
     """The array in an `.npy` file as a memory map; nothing pickled is opened."""
-    try:
-        return Scores(np.load(source.file or Path(), mmap_mode="r", allow_pickle=False))
-    except (ValueError, EOFError, OSError) as error:
-        what = str(error).splitlines()[0]
-        raise BadInput(f"the .npy file is damaged, ends early, or is pickled ({what}); save numbers with numpy.save.") from error
+    return Scores(map_npy(source.file or Path()))
 
 
 def _array(thing: Any) -> NDArray[Any]:

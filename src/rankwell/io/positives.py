@@ -2,7 +2,6 @@
 
 import csv
 import io
-import json
 import re
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -12,8 +11,10 @@ import numpy as np
 
 from rankwell.core.kernels.products import Groups
 from rankwell.core.tables import Ints, Judgments
+from rankwell.core.tables.arrays import MAGIC, read_npy
 from rankwell.core.tables.matrices import Positions, Positives
-from rankwell.errors import BadInput, BadUsage, DuplicateItem
+from rankwell.documents import read_json, unique_keys
+from rankwell.errors import BadInput, BadUsage, DuplicateItem, shown
 from rankwell.io.files import find_judgments
 from rankwell.store import Source, decode_id, naming
 
@@ -87,13 +88,15 @@ def _mask(place: Any) -> Any:
     if not isinstance(place, (str, Path)):
         return place
     source = Source(place)
-    try:
-        if source.head(6) == b"\x93NUMPY":
-            return np.load(source.file or Path(), allow_pickle=False)
-        return np.array(json.loads(source.read()), dtype=np.float64)
-    except (ValueError, EOFError, TypeError) as error:
-        what = str(error).splitlines()[0]
-        raise BadInput(f"{source.name}: {what}; a mask is an .npy array or a JSON list of 0 and 1.") from error
+    with naming(source.name):
+        if source.head(6) == MAGIC:
+            with source.open() as stream:
+                return read_npy(stream)
+        listed = read_json(source, "an .npy array or a JSON list of 0 and 1")
+        try:
+            return np.array(listed, dtype=np.float64)
+        except (ValueError, TypeError) as error:
+            raise BadInput(f"{str(error).splitlines()[0]}; a mask is an .npy array or a JSON list of 0 and 1.") from error
 
 
 def _pairs(source: Source, sides: Sides) -> Positives | None:
@@ -135,21 +138,14 @@ def _loaded(source: Source) -> Any:
     if not head.startswith((b"{", b"[")):
         return None
     try:
-        thing: Any = json.loads(decode_id(source.read()), object_pairs_hook=_once)
-    except json.JSONDecodeError as error:
+        thing: Any = read_json(source, pairs=unique_keys)
+    except DuplicateItem:
+        raise
+    except BadInput:
         if head.startswith(b"{") and b"\n{" in head:
             return None  # JSON lines
-        raise BadInput(f"line {error.lineno}, column {error.colno}: {error.msg}; is the file whole?") from error
+        raise
     return None if isinstance(thing, dict) and any(isinstance(value, dict) for value in thing.values()) else thing
-
-
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    whole = dict(pairs)
-    if len(whole) < len(pairs):
-        names = [name for name, _ in pairs]
-        double = next(name for name in names if names.count(name) > 1)
-        raise DuplicateItem(f"the query {double!r} appears twice; give each query one list.")
-    return whole
 
 
 def _of(thing: Any, sides: Sides) -> Positives:
@@ -171,7 +167,7 @@ def _of(thing: Any, sides: Sides) -> Positives:
         raise BadInput(f"positives cannot be taken from a {type(thing).__name__}; give lists, a mapping, counts or a file.")
     listed = _plain(thing)
     if listed and all(isinstance(each, (int, np.integer)) and not isinstance(each, bool) for each in listed):
-        return _of_counts(np.array(listed, dtype=np.int64), sides)
+        return _of_counts(list(map(int, listed)), sides)
     if len(listed) != len(sides.queries):
         turned = "; is the matrix transposed? Its rows are the queries" if len(listed) == len(sides.items) else ""
         raise BadInput(f"{len(listed)} lists of positives for scores of {sides.shape}{turned}; give one list per row.")
@@ -184,11 +180,11 @@ def _plain(thing: Any) -> list[Any]:
     return [each.tolist() if hasattr(each, "tolist") else each for each in listed]
 
 
-def _of_counts(counts: Ints, sides: Sides) -> Positives:
-    n, found = len(sides.queries), int(counts.sum())
-    if len(counts) != len(sides.items) or found != n or (counts < 0).any():
+def _of_counts(counts: Sequence[int], sides: Sides) -> Positives:
+    n, found = len(sides.queries), sum(counts)
+    if len(counts) != len(sides.items) or found != n or min(counts) < 0:
         wanted = "a count of rows for each column, with the number of rows as their sum; a single positive a row is a list of one"
-        raise BadInput(f"{len(counts)} counts with the sum {found} for scores of {sides.shape}; {wanted}.")
+        raise BadInput(f"{len(counts)} counts with the sum {shown(found)} for scores of {sides.shape}; {wanted}.")
     return Positives.of(np.arange(n), np.repeat(np.arange(len(counts)), counts), n, len(counts))
 
 
@@ -247,16 +243,17 @@ class _SideNames:
         if isinstance(value, float) and value.is_integer():
             value = int(value)
         if not isinstance(value, (str, int, np.integer)) or isinstance(value, bool):
-            raise BadInput(f"{where}: {value!r} names no {self._role}; give an id or a position.")
+            raise BadInput(f"{where}: {shown(value)} names no {self._role}; give an id or a position.")
+        text = value if isinstance(value, str) else "" if abs(value) >> 63 else str(value)
         if self._known is not None:
-            if str(value) in self._known:
-                return self._known[str(value)]
-            if not self._by_position or not str(value).isdecimal():
-                example = f"{self._names[0]!r}, …"
-                raise BadInput(f"{where}: the {self._role} {value!r} is none of the {n} {self._what}s of the scores ({example}).")
-        text = str(value)
-        if not text.isdecimal() or int(text) >= n:
+            if text in self._known:
+                return self._known[text]
+            if not self._by_position or not text.isdecimal():
+                what = f"{where}: the {self._role} {shown(value)} is none of the {n} {self._what}s of the scores"
+                raise BadInput(f"{what} ({self._names[0]!r}, …).")
+        # Python reads only so many digits as an integer.
+        if not text.isdecimal() or len(text.lstrip("0")) > 18 or int(text) >= n:
             hint = "; the scores have no ids, give them with --item-ids or --query-ids" if judged and not text.isdecimal() else ""
-            what = f"{where}: the {self._role} {value!r} is not a {self._what} of the scores"
+            what = f"{where}: the {self._role} {shown(value)} is not a {self._what} of the scores"
             raise BadInput(f"{what}, which has {n} of them, 0 to {n - 1}{hint}.")
-        return int(text)
+        return int(text.lstrip("0") or 0)

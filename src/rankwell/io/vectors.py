@@ -3,9 +3,9 @@
 Contiguous numbers are mapped into memory. Nothing pickled is ever opened.
 """
 
-import json
 import struct
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -14,10 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rankwell.core.tables import Floats, Ints
-from rankwell.core.tables.matrices import Embeddings, Scores, as_real, choose_array, item_ids, map_array, npy_header, row_blocks
-from rankwell.errors import BadInput, MissingExtra
+from rankwell.core.tables.arrays import map_array, npy_header, read_npy, refuse_size
+from rankwell.core.tables.matrices import Embeddings, Scores, as_real, choose_array, item_ids, row_blocks
+from rankwell.documents import parse_json, read_json
+from rankwell.errors import BadInput, MissingExtra, RankwellError, shown
 from rankwell.io.files import Request, file_format
-from rankwell.store import Head, Source, replacing
+from rankwell.store import Head, Source, refuse_bomb, replacing
 
 _Reader = Callable[[Source, Request], Embeddings]
 
@@ -57,36 +59,39 @@ def read_npz(source: Source, request: Request) -> Embeddings:
     A second array `ids` of one dimension and the same length gives the ids.
     """
     import zipfile
-    import zlib
 
-    path = source.file or Path()
+    with _parsing("the .npz archive"), zipfile.ZipFile(source.file or Path()) as archive:
+        members = {name.removesuffix(".npy"): name for name in archive.namelist() if name.endswith(".npy")}
+        if not members:
+            pickled = any(name.endswith("data.pkl") for name in archive.namelist())
+            what = "a PyTorch checkpoint, which is pickled and never opened" if pickled else "a zip archive"
+            raise BadInput(f"{what}; save the vectors with numpy.save or as safetensors.")
+        shapes = {name: _in_archive(archive, member, lambda stream: npy_header(stream)[0]) for name, member in members.items()}
+        beside = ("ids", "id", "keys", "names")
+        return _named(shapes, lambda name: _in_archive(archive, members[name], read_npy), source, request, ids=beside)
+
+
+@contextmanager
+def _parsing(what: str) -> Generator[None]:
+    """Raises BadInput for whatever a library raises that reads a damaged file."""
     try:
-        with zipfile.ZipFile(path) as archive:
-            members = {name.removesuffix(".npy"): name for name in archive.namelist() if name.endswith(".npy")}
-            if not members:
-                pickled = any(name.endswith("data.pkl") for name in archive.namelist())
-                what = "a PyTorch checkpoint, which is pickled and never opened" if pickled else "a zip archive"
-                raise BadInput(f"{what}; save the vectors with numpy.save or as safetensors.")
-            shapes = {name: _peek(archive, member) for name, member in members.items()}
-            return _named(shapes, lambda name: _load(archive, members[name]), source, request, ids=("ids", "id", "keys", "names"))
-    except (zipfile.BadZipFile, zlib.error, EOFError, OSError) as error:
-        raise BadInput(f"the .npz archive is damaged or ends early ({error}); write it again.") from error
+        yield
+    except (RankwellError, MemoryError):
+        raise
+    except Exception as error:
+        reason = str(error).partition("\n")[0][:120] or type(error).__name__
+        raise BadInput(f"{what} is damaged, ends early or cannot be unpacked ({reason}); write it again.") from error
 
 
-def _peek(archive: Any, member: str) -> tuple[int, ...]:
-    with archive.open(member) as stream:
-        try:
-            return npy_header(stream)[0]
-        except BadInput as error:
-            raise BadInput(f"array {member.removesuffix('.npy')!r}: {error}") from error
-
-
-def _load(archive: Any, member: str) -> NDArray[Any]:
-    with archive.open(member) as stream:
-        try:
-            return np.lib.format.read_array(stream, allow_pickle=False)
-        except ValueError as error:
-            raise BadInput(f"array {member.removesuffix('.npy')!r}: {str(error).splitlines()[0]}.") from error
+def _in_archive(archive: Any, member: str, read: Callable[[Any], Any]) -> Any:
+    """What is read of an array in an archive. Raises BadInput naming the array."""
+    info = archive.getinfo(member)
+    try:
+        refuse_bomb(info.file_size, info.compress_size)
+        with archive.open(info) as stream:
+            return read(stream)
+    except BadInput as error:
+        raise BadInput(f"array {member.removesuffix('.npy')!r}: {error}") from error
 
 
 _DISTANCES = {"cosine": "angular", "l2": "euclidean", "dot": "dot"}
@@ -108,25 +113,25 @@ def read_hdf5(source: Source, request: Request) -> Embeddings:
     """
     h5py = _h5py()
     path = source.file or Path()
-    try:
-        with h5py.File(path, "r") as file:
-            found: dict[str, Any] = {}
-            file.visititems(lambda name, entry: found.update({name: entry}) if isinstance(entry, h5py.Dataset) else None)
-            shapes = {
-                name: tuple(entry.shape or ())
-                for name, entry in found.items()
-                if name.rpartition("/")[2] not in ("neighbors", "distances") or name == request.part
-            }
-            return _named(shapes, lambda name: _hdf5_array(path, found[name]), source, request)
-    except OSError as error:
-        raise BadInput(f"the HDF5 file is damaged or ends early ({str(error).splitlines()[0]}); fetch it again.") from error
+    with _parsing("the HDF5 file"), h5py.File(path, "r") as file:
+        found: dict[str, Any] = {}
+        file.visititems(lambda name, entry: found.update({name: entry}) if isinstance(entry, h5py.Dataset) else None)
+        shapes = {
+            name: tuple(entry.shape or ())
+            for name, entry in found.items()
+            if name.rpartition("/")[2] not in ("neighbors", "distances") or name == request.part
+        }
+        return _named(shapes, lambda name: _hdf5_array(path, found[name]), source, request)
 
 
 def _hdf5_array(path: Path, data: Any) -> NDArray[Any]:
-    """The numbers in place, or a copy of what is kept in chunks or compressed."""
+    """The numbers in place, or a copy of what is kept in chunks or compressed. Raises BadInput for numbers in other files."""
     kind: np.dtype[Any] = data.dtype
+    if data.external or data.is_virtual:
+        raise BadInput(f"the data set {data.name!r} is in other files; name those, or copy it with h5repack.")
     offset = data.id.get_offset()
     if offset is None or kind.hasobject:
+        refuse_bomb(refuse_size(data.shape, kind), data.id.get_storage_size())
         return np.asarray(data[:])
     return map_array(path, kind, data.shape, offset=int(offset), last=False)
 
@@ -170,12 +175,12 @@ def read_safetensors(source: Source, request: Request) -> Embeddings:
     header, begin = _safetensors_header(path)
     metadata = header.pop("__metadata__", {})
     try:
-        shapes = {name: tuple(map(int, entry["shape"])) for name, entry in header.items()}
+        shapes = {name: _lengths(entry["shape"]) for name, entry in header.items()}
         table = _named(shapes, lambda name: _tensor(path, header[name], begin), source, request)
         if table.ids is None and isinstance(metadata, dict) and "ids" in metadata:
-            return Embeddings(item_ids(json.loads(metadata["ids"])), table.vectors)
-    except (KeyError, TypeError, ValueError) as error:
-        raise BadInput(f"the safetensors header is not as it should be ({error!r}); write the file again.") from error
+            return Embeddings(item_ids(parse_json(metadata["ids"], "the metadata 'ids'", "a list of ids")), table.vectors)
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise BadInput(f"the safetensors header is not as it should be ({shown(error, 80)}); write the file again.") from error
     return table
 
 
@@ -186,25 +191,29 @@ def _safetensors_header(path: Path) -> tuple[dict[str, Any], int]:
         length = struct.unpack("<Q", raw)[0] if len(raw) == 8 else 0
         if not 2 <= length <= path.stat().st_size - 8:
             raise BadInput("the safetensors header ends early; fetch or write the file again.")
-        try:
-            header: Any = json.loads(stream.read(length))
-        except ValueError as error:
-            raise BadInput(f"the safetensors header is not JSON ({error}); fetch or write the file again.") from error
+        header: Any = parse_json(stream.read(length), "the safetensors header", "a JSON object")
     if not isinstance(header, dict):
         raise BadInput("the safetensors header is not a JSON object; fetch or write the file again.")
     return header, 8 + length
 
 
 def _tensor(path: Path, entry: Any, begin: int) -> NDArray[Any]:
-    code, shape = entry["dtype"], tuple(map(int, entry["shape"]))
-    start, stop = map(int, entry["data_offsets"])
+    code, shape = entry["dtype"], _lengths(entry["shape"])
+    start, stop = _lengths(entry["data_offsets"])
     if code not in _KINDS:
-        raise BadInput(f"numbers of kind {code} cannot be read; convert the tensor to float32.")
+        raise BadInput(f"numbers of kind {shown(code)} cannot be read; convert the tensor to float32.")
     kind = np.dtype(_KINDS[code])
-    if stop - start != int(np.prod(shape, dtype=np.int64)) * kind.itemsize or start < 0:
+    if stop - start != refuse_size(shape, kind):
         raise BadInput(f"the safetensors header gives {stop - start} bytes to {shape} {code}; write the file again.")
     mapped = map_array(path, kind, shape, offset=begin + start, last=False)
     return _from_bfloat16(mapped) if code == "BF16" else mapped
+
+
+def _lengths(values: Any) -> tuple[int, ...]:
+    """Lengths or offsets. Raises ValueError for anything but a list of natural numbers."""
+    if not isinstance(values, list) or not all(type(each) is int and each >= 0 for each in values):
+        raise ValueError(f"{shown(values)}; expected a list of natural numbers")
+    return tuple(values)
 
 
 def _from_bfloat16(halves: NDArray[Any]) -> NDArray[Any]:
@@ -253,7 +262,7 @@ def read_vecs(source: Source, request: Request, *, kind: np.dtype[Any]) -> Embed
     if dimension < 1:
         raise BadInput(f"it begins with {raw!r}; expected the dimension of the first vector, an int32 from 1.")
     width = 4 + dimension * kind.itemsize
-    if size % width:
+    if size % width or width >= 1 << 31:  # NumPy's records are shorter
         raise BadInput(
             f"vectors of {dimension} {kind.name} need {width} bytes each, the file has {size}, which is not a multiple; "
             "does it end early, or does its suffix name the wrong kind of number?"
@@ -308,17 +317,14 @@ def read_cache(source: Source, request: Request) -> Embeddings:  # noqa: ARG001 
 
 
 def _dimension(path: Path) -> int:
-    text = path.read_text(errors="replace").strip()
-    if not text.isascii() or not text.isdigit() or int(text) < 1:
-        raise BadInput(f"{path}: {text[:40]!r}; expected the dimension, a positive integer.")
+    text = Source(path).head(64).decode("utf-8", "replace").strip()
+    if not text.isascii() or not text.isdigit() or len(text) > 9 or int(text) < 1:
+        raise BadInput(f"{path}: {shown(text)}; expected the dimension, a positive integer.")
     return int(text)
 
 
 def _rows(path: Path) -> dict[str, int]:
-    try:
-        found: Any = json.loads(path.read_bytes())
-    except ValueError as error:
-        raise BadInput(f"{path}: {error}; expected a JSON object hash -> row.") from error
+    found: Any = read_json(Source(path), "a JSON object hash -> row")
     if not isinstance(found, dict) or not all(type(row) is int for row in found.values()):
         raise BadInput(f"{path}: expected a JSON object hash -> row.")
     return found

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rankwell.errors import BadInput, MissingExtra
+from rankwell.store import refuse_irregular
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -51,16 +52,12 @@ def read_picture(path: str | Path, *, longest: int | None = None, grey: bool = F
 
 
 def _head(path: Path) -> bytes:
-    if path.is_dir():
-        raise BadInput(f"{path} is a folder; name a picture or a video.")
+    refuse_irregular(path)
     try:
         with path.open("rb") as stream:
             head = stream.read(512)
-    except FileNotFoundError as error:
-        raise BadInput(f"{path}: no such file.") from error
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise BadInput(f"{path} cannot be opened ({reason}); check who may read it.") from error
+    except OSError as error:
+        raise BadInput(f"{path} cannot be opened ({error.strerror}); check who may read it.") from error
     if not head:
         raise BadInput(f"{path} is empty; expected a picture or a video.")
     if head.startswith(b"version https://git-lfs"):

@@ -394,7 +394,7 @@ def test_half_a_character_is_refused_and_a_whole_one_is_not(tmp_path: Path) -> N
     half = whole.replace("\\ude00", "")
 
     assert read_questions(written(tmp_path / "gold.json", whole)).table.ids == ("\U0001f600",)
-    with pytest.raises(BadInput, match=r"'.*' is followed by '\\ud83d', half a character"):
+    with pytest.raises(BadInput, match=r"gold.json:1: '.*': \\ud83d is half a character"):
         read_questions(written(tmp_path / "gold.json", half))
 
 

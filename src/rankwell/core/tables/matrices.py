@@ -1,18 +1,17 @@
 """Matrices: scores of queries and items, embeddings, the right items of each query, and the names of rows and columns."""
 
-import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import IO, Any, Literal, NamedTuple, Self, overload
+from typing import Any, NamedTuple, Self, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rankwell.core.tables import Bools, Ints, Judgments, gather, offsets_by
 from rankwell.errors import BadInput, BadScore, BadUsage, DuplicateItem
-from rankwell.store import decode_id, split_part
+from rankwell.store import decode_id, exists, split_part
 
 Matrix = NDArray[Any]
 Vectors = NDArray[Any]
@@ -22,48 +21,6 @@ USUAL = ("embeddings", "vectors", "embedding", "vector", "emb")
 """What an array of vectors, or a column of them, is called where it is not alone."""
 
 _BLOCK = 1 << 20
-
-
-def map_array(
-    path: Path, kind: np.dtype[Any], shape: tuple[int, ...], *, offset: int = 0, order: Literal["C", "F"] = "C", last: bool = True
-) -> NDArray[Any]:
-    """The array that lies in a file from an offset on, read only and read when looked at.
-
-    last: whether the file has to end with it. Raises BadInput where the file ends earlier, or later than it may.
-    """
-    wanted, found = offset + math.prod(shape) * kind.itemsize, path.stat().st_size
-    said = f"{' × '.join(map(str, shape))} {kind.name}"
-    if found < wanted:
-        raise BadInput(f"the file ends early: {said} need {wanted} bytes, it has {found}; fetch or write it again.")
-    if last and found > wanted:
-        raise BadInput(f"{found - wanted} bytes follow after {said}; was something appended? Write it again.")
-    if 0 in shape:
-        return np.empty(shape, dtype=kind)
-    return np.memmap(path, dtype=kind, mode="r", offset=offset, shape=shape, order=order)
-
-
-def npy_header(stream: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
-    """Shape, whether in Fortran order, and kind of an array, from the beginning of a stream, which is then at its numbers.
-
-    Raises BadInput for a damaged header and for pickled arrays.
-    """
-    try:
-        version = np.lib.format.read_magic(stream)
-        # Version 3 differs only in how it writes names of fields, which no array of numbers has.
-        read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
-        shape, fortran, kind = read(stream)
-    except ValueError as error:
-        raise BadInput(f"the .npy header is damaged or ends early ({str(error).splitlines()[0]}); write it again.") from error
-    if kind.hasobject:
-        raise BadInput("an array of Python objects, which is pickled and never opened; save numbers: array.astype('float32').")
-    return shape, fortran, kind
-
-
-def map_npy(path: Path) -> NDArray[Any]:
-    """The array of an `.npy` file as a memory map, in C or Fortran order. Raises BadInput for a damaged or pickled one."""
-    with path.open("rb") as stream:
-        shape, fortran, kind = npy_header(stream)
-        return map_array(path, kind, shape, offset=stream.tell(), order="F" if fortran else "C")
 
 
 def choose_array(shapes: Mapping[str, tuple[int, ...]], name: str, file: str) -> str:
@@ -169,7 +126,7 @@ def named_places(things: Sequence[tuple[str, Any]], otherwise: Sequence[str], **
         path, part = None, ""
         if isinstance(thing, (str, Path)):
             text, equals, rest = str(thing).partition("=")
-            if equals and not name and not Path(split_part(thing)[0]).exists():
+            if equals and not name and not exists(split_part(thing)[0]):
                 name, thing = text, rest
             path, part = split_part(thing)
         places.append(Place(name, None if path is None else Path(path), part))

@@ -17,8 +17,9 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from rankwell.core.kernels.workers import crew, limit_threads, processors
+from rankwell.documents import read_json
 from rankwell.encoders.sentence_transformers import hash_folder
-from rankwell.errors import BadUsage
+from rankwell.errors import BadInput, BadUsage
 from rankwell.experiments.files import Cell, CellKind
 from rankwell.report.folder import digest_of
 from rankwell.report.present import Progress
@@ -154,8 +155,8 @@ def key_of(content: Any) -> str:
 def read_record(path: Path) -> Any:
     """The content of a JSON file that an earlier run wrote; None where there is none, or it cannot be read."""
     try:
-        return json.loads(path.read_bytes())
-    except (OSError, ValueError):
+        return read_json(Source(path))
+    except (OSError, BadInput):
         return None
 
 

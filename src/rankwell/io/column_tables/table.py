@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from rankwell.core.tables.columns import Columns, Holds, choose_columns, known_columns, likelihood, parquet, quoted, sql_text
+from rankwell.documents import parse_json, unique_keys
 from rankwell.errors import BadInput, BadLine, BadScore
 from rankwell.store import Head, Source
 
@@ -181,7 +182,7 @@ def records(head: Head) -> list[dict[str, Any]]:
             if not isinstance(record, dict) or (record and all(isinstance(value, (dict, list)) for value in record.values())):
                 return found
             found.append(record)
-    except ValueError:
+    except (ValueError, RecursionError):
         return found
     return found
 
@@ -263,11 +264,8 @@ class ColumnTable:
         """Raises BadLine for the first line that is not a JSON object; DuckDB counts lines in another way."""
         with self.content.open() as stream:
             for number, line in enumerate(stream, 1):
-                try:
-                    whole = not line.strip() or isinstance(json.loads(line, object_pairs_hook=_once), dict)
-                except ValueError as error:
-                    raise BadLine(f"{self.name}:{number}: {line[:60]!r}: {error}; expected a JSON object.") from error
-                if not whole:
+                record = parse_json(line, self.name, "a JSON object", line=number, pairs=unique_keys) if line.strip() else {}
+                if not isinstance(record, dict):
                     raise BadLine(f"{self.name}:{number}: {line[:60]!r}; expected a JSON object per line.")
 
     def rows(self, columns: Columns) -> str:
@@ -318,13 +316,6 @@ class ColumnTable:
 
 def _shown(value: Any) -> str:
     return "nothing" if value in (None, "", "null") else repr(value)
-
-
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    whole = dict(pairs)
-    if len(whole) < len(pairs):
-        raise ValueError("a key appears twice in one object")
-    return whole
 
 
 @contextmanager

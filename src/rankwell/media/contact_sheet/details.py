@@ -1,12 +1,12 @@
 """The content of contact sheets, from the rows of details.parquet; and a table of small pictures, for a page of one file."""
 
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
 from rankwell.core.tables import sort_ids
+from rankwell.documents import parse_json
 from rankwell.media.images import Thumbnails, data_uri
 
 if TYPE_CHECKING:
@@ -184,7 +184,7 @@ def _rows(details: Columns) -> dict[tuple[str, str], list[_Row]]:
     items = details["item"]
     columns = [details[name] for name in ("run", "query", "item", "rank", "score", "state")]
     for run, query, item, rank, score, state, detail in zip(*columns, details.get("detail", [None] * len(items)), strict=True):
-        known: Mapping[str, Any] = json.loads(detail) if detail else {}
+        known: Mapping[str, Any] = parse_json(detail, "the detail of a result") if detail else {}
         number = None if rank is None or np.isnan(rank) else int(rank)
         value = None if score is None or np.isnan(score) else float(score)
         found.setdefault((run, query), []).append(_Row(item, number, value, state, known))

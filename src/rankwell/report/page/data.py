@@ -311,7 +311,7 @@ def item_data(items: Items, numbers: Iterable[int]) -> dict[str, dict[str, str |
 def _known(detail: str) -> dict[str, Any]:
     """The details of a result. Raises BadInput for anything but a JSON object."""
     known = None
-    with suppress(ValueError):
+    with suppress(ValueError, RecursionError):
         known = json.loads(detail, parse_constant=lambda _: None)
     if not isinstance(known, dict):
         raise BadInput(f"details.parquet: the detail {detail[:60]!r} is not a JSON object; run the command again that wrote it.")

@@ -18,7 +18,7 @@ from rankwell.io.columns import read_numbers
 from rankwell.io.matrices import read_embeddings, read_scores
 from rankwell.io.positives import Sides, read_mask, read_positives
 from rankwell.neighbours.positive_counts import Compared, by_vectors
-from rankwell.store import sources_of, split_part
+from rankwell.store import exists, sources_of, split_part
 from rankwell.tasks.captions.options import CaptionOptions
 from rankwell.tasks.captions.runs import Copies, Direction
 from rankwell.transforms import Transform, parse_transform
@@ -192,11 +192,11 @@ def _ids(place: Any) -> Any:
 def _positives(place: Any, sides: Sides) -> Positives:
     if isinstance(place, str) and place == "diagonal":
         return Positives.diagonal(*map(len, sides))
-    kind, colon, rest = place.partition(":") if isinstance(place, str) and not Path(place).exists() else ("", "", "")
+    kind, colon, rest = place.partition(":") if isinstance(place, str) and not exists(place) else ("", "", "")
     if not colon or kind not in ("counts", "groups"):
         return read_positives(place, sides)
     if kind == "counts":
-        return read_positives(int(rest) if rest.isdecimal() else _counts(rest), sides)
+        return read_positives(int(rest) if rest.isdecimal() and len(rest) <= 18 else _counts(rest), sides)
     queries, comma, items = rest.partition(",")
     return read_positives(Groups(io.read_column(queries), io.read_column(items) if comma else sides.items), sides)
 
@@ -204,7 +204,7 @@ def _positives(place: Any, sides: Sides) -> Positives:
 def _counts(place: str) -> list[int]:
     path, column = split_part(place)
     numbers = read_numbers(path, column=column)
-    wrong = np.flatnonzero((numbers < 0) | (numbers != np.floor(numbers)))
+    wrong = np.flatnonzero((numbers < 0) | (numbers > 2**53) | (numbers != np.floor(numbers)))
     if wrong.size:
         raise BadInput(f"{place}: row {int(wrong[0])} (from 0) is {numbers[wrong[0]]}; expected an integer, captions of a video.")
     return numbers.astype(np.int64).tolist()

@@ -2,15 +2,15 @@
 
 import csv
 import io
-import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from rankwell.errors import BadInput, BadLine, BadUsage, DuplicateItem
+from rankwell.documents import json_records, parse_json, read_json, unique_keys
+from rankwell.errors import BadInput, BadLine, DuplicateItem
 from rankwell.io.files import FORMATS, Place, Request
-from rankwell.store import Head, Source, decode_id
+from rankwell.store import Head, Source, decode_id, naming
 from rankwell.tasks.clips.annotations import Annotations, Keyword, Row, Schema, Vocabulary, fold, group_key
 
 _IDS = ("slice_id", "clip_id", "video_id", "clip", "id", "video")
@@ -122,8 +122,8 @@ def _labels_of_query(value: Any) -> Iterable[str]:
     """The keywords in a cell of a query, each as `label` or `group: label`."""
     if isinstance(value, str) and value.strip()[:1] in ("[", "{"):
         try:
-            value = json.loads(value)
-        except ValueError:
+            value = parse_json(value, "the cell")
+        except BadInput:
             return _labels(value)
     if isinstance(value, str):
         found: list[str] = []
@@ -156,23 +156,9 @@ def _records(place: Any) -> tuple[str, list[_Record]]:
         rows: list[dict[str, Any]] = FORMATS["parquet records"].read(source, Request())
         return source.name, [_Record(f"row {row}", cells) for row, cells in enumerate(rows, 1)]
     text = decode_id(source.read())
-    return source.name, (_of_json if text.lstrip()[:1] in ("{", "[") else _of_lines)(source.name, text)
-
-
-def _of_json(name: str, text: str) -> list[_Record]:
-    """The objects of JSON lines or of a JSON list."""
-    try:
-        if text.lstrip().startswith("["):
-            found = [_Record(f"$[{row}]", each) for row, each in enumerate(json.loads(text))]
-        else:
-            lines = enumerate(text.splitlines(), 1)
-            found = [_Record(f"line {number}", json.loads(line)) for number, line in lines if line.strip()]
-    except ValueError as error:
-        raise BadInput(f"{name}: {error}; expected an object per line, or a list of objects.") from error
-    for place, cells in found:
-        if not isinstance(cells, dict):
-            raise BadInput(f"{name}: {place} is a {type(cells).__name__}; expected an object with a value per column.")
-    return found
+    if text.lstrip()[:1] in ("{", "["):
+        return source.name, [_Record(place, cells) for place, cells in json_records(text, source.name)]
+    return source.name, _of_lines(source.name, text)
 
 
 def _split_header(line: str) -> tuple[str, list[str]]:
@@ -318,23 +304,9 @@ def read_schema(place: Place) -> Schema:
     label of the group, and a cycle of parents. `rankwell clips lint` lists aliases that read like another label.
     """
     source = Source(place)
-    try:
-        found: Any = json.loads(decode_id(source.read()), object_pairs_hook=_once)
+    found = read_json(source, _FORM.removeprefix("expected "), pairs=unique_keys)
+    with naming(source.name):
         return _schema(found)
-    except json.JSONDecodeError as error:
-        raise BadInput(f"{source.name}:{error.lineno}: {error.msg} at column {error.colno}; {_FORM}.") from error
-    except (BadUsage, RecursionError) as error:
-        raise BadInput(f"{source.name}: {error}; {_FORM}.") from error
-    except BadInput as error:
-        raise type(error)(f"{source.name}: {error}") from error
-
-
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    whole, keys = dict(pairs), [key for key, _ in pairs]
-    if len(whole) < len(pairs):
-        double = next(key for place, key in enumerate(keys) if key in keys[:place])
-        raise BadUsage(f"the key {double!r} appears twice in one object")
-    return whole
 
 
 def _schema(declared: Any) -> Schema:

@@ -3,7 +3,6 @@
 import csv
 import fnmatch
 import io
-import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -13,7 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rankwell.core.registry import suggest
-from rankwell.errors import BadInput, BadLine, BadUsage
+from rankwell.documents import json_records, read_json
+from rankwell.errors import BadInput, BadLine, BadUsage, shown
 from rankwell.io.files import FORMATS, Request
 from rankwell.media.images import PICTURE_SUFFIXES, list_media
 from rankwell.store import Head, Source, decode_id
@@ -272,22 +272,7 @@ def _rows(source: Source) -> list[Row]:
         records: list[dict[str, Any]] = FORMATS["parquet records"].read(source, Request())
         return [(f"row {number}", cells) for number, cells in enumerate(records, 1)]
     text = decode_id(source.read())
-    return _objects(source.name, text) if text.lstrip()[:1] in ("{", "[") else _lines(source.name, text)
-
-
-def _objects(name: str, text: str) -> list[Row]:
-    try:
-        if text.lstrip().startswith("["):
-            rows = [(f"$[{number}]", each) for number, each in enumerate(json.loads(text))]
-        else:
-            lines = enumerate(text.splitlines(), 1)
-            rows = [(f"line {number}", json.loads(line)) for number, line in lines if line.strip()]
-    except ValueError as error:
-        raise BadInput(f"{name}: {error}; expected an object per line, or a list of objects.") from error
-    for place, cells in rows:
-        if not isinstance(cells, dict):
-            raise BadInput(f"{name}: {place} is a {type(cells).__name__}; expected an object with a value per column.")
-    return rows
+    return json_records(text, source.name) if text.lstrip()[:1] in ("{", "[") else _lines(source.name, text)
 
 
 def _lines(name: str, text: str) -> list[Row]:
@@ -319,12 +304,9 @@ def read_revisitop(request: ImageSetRequest) -> ImageSet:
     then on both sides, as in the first Oxford. Scores without ids follow both lists. `bbx` is ignored: crop queries first.
     """
     place = request.place
-    try:
-        content: Any = json.loads(Source(place).read())
-    except ValueError as error:
-        raise BadInput(f"{place}: {error}; is the file complete?") from error
+    content: Any = read_json(Source(place))
     for name in ("imlist", "qimlist", "gnd"):
-        if not isinstance(content.get(name), list):
+        if not isinstance(content, dict) or not isinstance(content.get(name), list):
             raise BadInput(f"{place}: $.{name} is not a list; expected imlist, qimlist and gnd. Convert a pickle to JSON first.")
     references, queries, truth = (list[Any](content[name]) for name in ("imlist", "qimlist", "gnd"))
     if len(truth) != len(queries):
@@ -333,7 +315,7 @@ def read_revisitop(request: ImageSetRequest) -> ImageSet:
         seen = set[str]()
         for number, each in enumerate(listed):
             if not isinstance(each, str) or not each:
-                raise BadInput(f"{place}: $.{name}[{number}] is {each!r}; expected the name of an image, a string.")
+                raise BadInput(f"{place}: $.{name}[{number}] is {shown(each)}; expected the name of an image, a string.")
             if each in seen:
                 raise BadInput(f"{place}: $.{name}[{number}] lists {each!r} a second time; list every image once.")
             seen.add(each)
@@ -356,14 +338,17 @@ def _marks(where: str, entry: Any, references: Sequence[str], known: set[str]) -
     if not set(lists) & set(_KINDS):
         raise BadInput(f"{where} has none of easy, hard and junk; expected at least one list of images.")
     for key, kind in _KINDS.items():
-        for value in lists.get(key) or ():
+        listed: Any = lists.get(key) or ()
+        if not isinstance(listed, (list, tuple)):
+            raise BadInput(f"{where}.{key} is {shown(listed)}; expected a list of images.")
+        for value in listed:
             if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < len(references):
                 found[kind].append(references[value])
             elif isinstance(value, str) and value in known:
                 found[kind].append(value)
             else:
                 raise BadInput(
-                    f"{where}.{key}: {value!r} is none of the {len(references)} images; give a name or a position from 0."
+                    f"{where}.{key}: {shown(value)} is none of the {len(references)} images; give a name or a position from 0."
                 )
     return Marks(*(tuple(names) for names in found.values()))
 

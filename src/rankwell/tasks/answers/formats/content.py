@@ -12,6 +12,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
+from rankwell.documents import parse_json, read_json
 from rankwell.errors import BadInput, BadLine, DuplicateItem
 from rankwell.io.files import FORMATS, Request
 from rankwell.store import Head, Source, decode_id
@@ -80,7 +81,7 @@ class Content:
         """The document, an object by ids. Raises DuplicateItem for a key that appears twice: JSON readers keep one."""
         found = self.record(self.value, (), expected)
         if self.source is not None and self.form == "json":
-            pairs: list[tuple[str, Any]] = json.loads(decode_id(self.source.read()), object_pairs_hook=list)
+            pairs: list[tuple[str, Any]] = read_json(self.source, pairs=list)
             seen: dict[str, int] = {}
             for position, (key, _) in enumerate(pairs if len(pairs) > len(found.value) else (), 1):
                 if seen.setdefault(key, position) != position:
@@ -270,30 +271,17 @@ def load(place: Any) -> Content:
     if text.lstrip()[:1] not in ("{", "["):
         return _table(source, text)
     try:
-        return Content(source.name, "json", _whole_letters(source, text, json.loads(text)), marked=source.marked, source=source)
-    except json.JSONDecodeError as error:
+        return Content(source.name, "json", parse_json(text, source.name), marked=source.marked, source=source)
+    except BadInput as problem:
+        error = problem.__cause__
+        if not isinstance(error, json.JSONDecodeError):
+            raise
         if error.msg == "Extra data" and text.lstrip().startswith("{"):
-            found = _lines(source, text)
-            _whole_letters(source, text, found.value)
-            return found
+            return _lines(source, text)
         near = text[max(error.pos - 20, 0) : error.pos + 20]
         inside = path(_path_at(text, error.pos)) or "the document"
         what = f"{source.name}:{error.lineno}: {inside}: {near!r}: {error.msg} at column {error.colno}"
         raise BadInput(f"{what}; is the file whole?") from error
-    except RecursionError as error:
-        raise BadInput(f"{source.name}: brackets are nested too deep; expected questions or answers.") from error
-
-
-def _whole_letters(source: Source, text: str, value: Any) -> Any:
-    """The value. Raises BadInput where an escape such as \\ud83d stands without its other half, which no text can hold."""
-    if re.search(r"\\u[dD][89a-fA-F]", text):
-        try:
-            json.dumps(value, ensure_ascii=False).encode("utf-8", "surrogateescape")
-        except UnicodeEncodeError as error:
-            before, half = error.object[max(error.start - 20, 0) : error.start], ascii(error.object[error.start])
-            what = f"{source.name}: {before!r} is followed by {half}, half a character"
-            raise BadInput(f"{what}; correct the text, or cut it between characters.") from error
-    return value
 
 
 def _path_at(text: str, stop: int) -> Where:
@@ -321,13 +309,9 @@ def _lines(source: Source, text: str) -> Content:
     for number, line in enumerate(text.split("\n"), 1):
         if not line.strip():
             continue
-        record, problem = None, ""
-        try:
-            record = json.loads(line)
-        except json.JSONDecodeError as error:
-            problem = f": {error.msg} at column {error.colno}"
+        record = parse_json(line, source.name, "a JSON object per line", line=number)
         if not isinstance(record, dict):
-            raise BadLine(f"{source.name}:{number}: {line[:60]!r}{problem}; expected a JSON object per line.")
+            raise BadLine(f"{source.name}:{number}: {line[:60]!r}; expected a JSON object per line.")
         records.append(record)
         numbers.append(number)
     return Content(source.name, "lines", records, tuple(numbers), marked=source.marked)

@@ -1,0 +1,132 @@
+"""Arrays in files: the one reader of `.npy` headers, arrays as memory maps, and arrays in the middle of a stream."""
+
+import math
+import re
+from pathlib import Path
+from typing import IO, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rankwell.errors import BadInput, shown
+
+MAGIC = b"\x93NUMPY"
+_MOST_HEADER, _MOST_DIMENSIONS = 10_000, 32  # as in NumPy
+_ENTRY = re.compile(
+    r"""(?P<quote>['"])(?:descr(?P=quote)\s*:\s*(?P<kind>'[^']*'|"[^"]*"|\[.*\])"""
+    r"""|fortran_order(?P=quote)\s*:\s*(?P<fortran>True|False)"""
+    r"""|shape(?P=quote)\s*:\s*\((?P<shape>[^()]*)\))\s*,?\s*""",
+    re.DOTALL,
+)
+_SHAPE = re.compile(r"\s*(?:\d{1,18}L?\s*,\s*)*(?:\d{1,18}L?\s*)?")
+_KIND = re.compile(r"[<>|=]?(?:[fiubcSUV]\d{1,9}|\?)")
+
+
+def npy_header(stream: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
+    """Shape, whether in Fortran order, and kind of an array, from the beginning of a stream, which is then at its numbers.
+
+    Raises BadInput for another version than 1.0, 2.0 and 3.0, a damaged header, records and pickled arrays.
+    """
+    mark = stream.read(8)
+    if len(mark) < 8 or not mark.startswith(MAGIC):
+        raise _damaged(f"it begins with {mark!r}")
+    version = mark[6], mark[7]
+    if version not in ((1, 0), (2, 0), (3, 0)):
+        found = f"version {version[0]}.{version[1]} of the .npy format"
+        raise BadInput(f"{found}; known are 1.0, 2.0 and 3.0. Save the array with numpy.save.")
+    # Version 3 differs only in how it writes names of fields, which no array of numbers has.
+    width = 2 if version == (1, 0) else 4
+    length = int.from_bytes(stream.read(width), "little")
+    if length > _MOST_HEADER:
+        raise _damaged(f"it states {length} bytes, more than {_MOST_HEADER}")
+    raw = stream.read(length)
+    if len(raw) < length:
+        raise _damaged(f"{length} bytes are stated, {len(raw)} are there")
+    header = raw.decode("latin-1")
+    parts: dict[str, str] = {}
+    body = header.strip()
+    entries = list(_ENTRY.finditer(body))
+    for entry in entries:
+        parts |= {name: entry[name] for name in ("kind", "fortran", "shape") if entry[name] is not None}
+    is_whole = body[:1] == "{" and body[-1:] == "}" and not _ENTRY.sub("", body[1:-1]).strip()
+    if not is_whole or len(entries) != 3 or len(parts) != 3 or not _SHAPE.fullmatch(parts["shape"]):
+        raise _damaged(f"{shown(body)}; expected descr, fortran_order and shape")
+    return _shape(parts["shape"]), parts["fortran"] == "True", _kind(parts["kind"])
+
+
+def _damaged(what: str) -> BadInput:
+    return BadInput(f"the .npy header is damaged or ends early ({what}); write it again.")
+
+
+def _shape(text: str) -> tuple[int, ...]:
+    shape = tuple(int(each.strip().removesuffix("L")) for each in text.split(",") if each.strip())
+    if len(shape) > _MOST_DIMENSIONS:
+        raise _damaged(f"{len(shape)} dimensions")
+    return shape
+
+
+def _kind(text: str) -> np.dtype[Any]:
+    if text[0] == "[":
+        raise BadInput(f"an array of records, {shown(text)}; expected numbers. Save one field of it.")
+    name = text[1:-1]
+    if re.fullmatch(r"\|?O\d*", name):
+        raise BadInput("an array of Python objects, which is pickled and never opened; save numbers: array.astype('float32').")
+    try:
+        if not _KIND.fullmatch(name):
+            raise TypeError
+        return np.dtype(name)
+    except (TypeError, ValueError) as error:
+        raise BadInput(f"the .npy header names the kind {shown(name)}; expected numbers or texts, such as '<f4'.") from error
+
+
+def refuse_size(shape: tuple[int, ...], kind: np.dtype[Any]) -> int:
+    """The size of an array in bytes. Raises BadInput for negative lengths, and for more than any memory or file can hold."""
+    if any(length < 0 for length in shape) or math.prod(length or 1 for length in shape) * max(kind.itemsize, 1) >= 1 << 62:
+        raise BadInput(f"an array of the shape {shown(shape, 80)} of {kind.name}; expected lengths that a file can hold.")
+    return math.prod(shape) * kind.itemsize
+
+
+def map_array(
+    path: Path, kind: np.dtype[Any], shape: tuple[int, ...], *, offset: int = 0, order: Literal["C", "F"] = "C", last: bool = True
+) -> NDArray[Any]:
+    """The array that lies in a file from an offset on, read only and read when looked at.
+
+    last: whether the file has to end with it. Raises BadInput where the file ends earlier, or later than it may.
+    """
+    wanted, found = offset + refuse_size(shape, kind), path.stat().st_size
+    said = f"{' × '.join(map(str, shape))} {kind.name}"
+    if found < wanted:
+        raise BadInput(f"the file ends early: {said} need {wanted} bytes, it has {found}; fetch or write it again.")
+    if last and found > wanted:
+        raise BadInput(f"{found - wanted} bytes follow after {said}; was something appended? Write it again.")
+    if wanted == offset:
+        _refuse_void(shape, kind)
+        return np.empty(shape, dtype=kind)
+    return np.memmap(path, dtype=kind, mode="r", offset=offset, shape=shape, order=order)
+
+
+def map_npy(path: Path) -> NDArray[Any]:
+    """The array of an `.npy` file as a memory map, in C or Fortran order. Raises BadInput for a damaged or pickled one."""
+    with path.open("rb") as stream:
+        shape, fortran, kind = npy_header(stream)
+        return map_array(path, kind, shape, offset=stream.tell(), order="F" if fortran else "C")
+
+
+def read_npy(stream: IO[bytes]) -> NDArray[Any]:
+    """The array at a place of a stream, in memory, of which it never takes more than the stream has. Raises BadInput."""
+    shape, fortran, kind = npy_header(stream)
+    wanted = refuse_size(shape, kind)
+    content = bytearray()
+    while len(content) < wanted and (piece := stream.read(min(1 << 24, wanted - len(content)))):
+        content += piece
+    if len(content) < wanted:
+        raise BadInput(f"the array ends early: {wanted} bytes are stated, {len(content)} are there; write it again.")
+    if not wanted:
+        _refuse_void(shape, kind)
+        return np.empty(shape, dtype=kind)
+    return np.frombuffer(content, dtype=kind).reshape(shape, order="F" if fortran else "C")
+
+
+def _refuse_void(shape: tuple[int, ...], kind: np.dtype[Any]) -> None:
+    if 0 not in shape and math.prod(shape) > 1:
+        raise BadInput(f"{' × '.join(map(str, shape))} cells of no bytes ({kind.name}); expected numbers.")

@@ -1,0 +1,156 @@
+"""JSON and TOML: one reader each, with limits on depth, digits and size, whose errors name file, place and text."""
+
+import json
+import re
+from collections.abc import Callable
+from typing import Any
+
+from rankwell.errors import BadInput, BadLine, DuplicateItem, shown
+from rankwell.store import Source, decode_id, encode_id
+
+MAX_DEPTH = 100
+MAX_DIGITS = 300
+"""Digits of an integer in JSON; so many are always a finite float64."""
+MAX_TOML = 1 << 24
+
+_DIGITS_TO_0 = bytes(48 if 48 <= byte <= 57 else byte for byte in range(256))
+_NO_MARKS = bytes(byte for byte in range(256) if byte not in b'[]{}"')
+_PAIR = re.compile(rb"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}")
+# \udc80 to \udcff stand for the bytes of ids that are not UTF-8; rankwell writes them.
+_HALF = re.compile(rb"\\u[dD](?:[89abABd-fD-F][0-9a-fA-F]|[cC][0-7])[0-9a-fA-F]")
+
+Pairs = Callable[[list[tuple[str, Any]]], Any]
+
+
+def read_json(source: Source, expected: str = "", *, pairs: Pairs | None = None) -> Any:
+    """The value in a JSON file; the arguments and errors are those of `parse_json`."""
+    return parse_json(source.read(), source.name, expected, pairs=pairs)
+
+
+def parse_json(
+    content: bytes | str, name: str, expected: str = "", *, line: int | None = None, pairs: Pairs | None = None
+) -> Any:
+    """The value of a JSON text; bytes that are not UTF-8 are kept as in `decode_id`.
+
+    name: of the file or place. expected: the form, for messages. line: number of the line that the text is. pairs: makes an
+    object of its keys and values, as `unique_keys` does.
+    Raises BadInput (BadLine for a line) for what is not JSON, brackets nested deeper than `MAX_DEPTH`, integers of more than
+    `MAX_DIGITS` digits, and half a character (`\\ud83d`); whatever `pairs` raises of rankwell's errors begins with the name.
+    """
+    raw, text = (content, decode_id(content)) if isinstance(content, bytes) else (encode_id(content), content)
+    kind = BadInput if line is None else BadLine
+    hope = f"expected {expected}." if expected else "is the file whole?"
+
+    def _where(place: int) -> str:
+        number = raw.count(b"\n", 0, place) + 1 if line is None else line
+        return f"{name}:{number}: {decode_id(raw[max(place - 20, 0) : place + 20])!r}"
+
+    is_long = len(raw) > MAX_DIGITS and b"0" * (MAX_DIGITS + 1) in raw.translate(_DIGITS_TO_0)
+    try:
+        found = json.loads(text, object_pairs_hook=pairs, parse_int=_bounded if is_long else None)
+    except json.JSONDecodeError as error:
+        where = f"{name}:{error.lineno if line is None else line}: {error.doc[max(error.pos - 20, 0) : error.pos + 20]!r}"
+        raise kind(f"{where}: {error.msg} at column {error.colno}; {hope}") from error
+    except _LongInteger as error:
+        digits = str(error)
+        where = _where(raw.find(digits.encode()))
+        raise kind(f"{where}: an integer of {len(digits)} digits; expected {MAX_DIGITS} at most.") from error
+    except RecursionError as error:
+        raise kind(_too_deep(name, line)) from error
+    except BadInput as error:
+        raise (type(error)(f"{name}: {error}") if line is None else BadLine(f"{name}:{line}: {error}")) from error
+    if _is_deep(raw):
+        raise kind(_too_deep(name, line))
+    half = _HALF.search(_PAIR.sub(b"_" * 12, raw.replace(rb"\\", b"__"))) if b"\\" in raw else None
+    if half is not None:
+        escape = half[0].decode("ascii")
+        raise kind(f"{_where(half.start())}: {escape} is half a character; correct the text, or cut it between characters.")
+    return found
+
+
+class _LongInteger(ValueError):
+    """An integer with too many digits, which are its text."""
+
+
+def _bounded(digits: str) -> int:
+    if len(digits) > MAX_DIGITS:
+        raise _LongInteger(digits)
+    return int(digits)
+
+
+def _too_deep(name: str, line: int | None) -> str:
+    where = name if line is None else f"{name}:{line}"
+    return f"{where}: brackets are nested too deep; expected {MAX_DEPTH} levels at most."
+
+
+def _is_deep(raw: bytes) -> bool:
+    """Whether brackets outside strings are nested too deep, in a text that is JSON."""
+    if raw.count(b"[") + raw.count(b"{") <= MAX_DEPTH:
+        return False
+    if b"\\" in raw:
+        raw = raw.replace(rb"\\", b"").replace(rb"\"", b"")
+    marks = re.sub(rb'"[^"]*"', b"", raw.translate(None, _NO_MARKS).replace(b'""', b""))
+    for _ in range(MAX_DEPTH):
+        if not marks:
+            return False
+        marks = marks.replace(b"[]", b"").replace(b"{}", b"")
+    return bool(marks)
+
+
+def unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object of its keys and values. Raises DuplicateItem for a key that appears twice."""
+    whole = dict(pairs)
+    if len(whole) < len(pairs):
+        seen = set[str]()
+        double = next(key for key, _ in pairs if key in seen or seen.add(key))
+        raise DuplicateItem(f"the key {shown(double)} appears twice in one object; keep one of them.")
+    return whole
+
+
+def json_records(text: str, name: str) -> list[tuple[str, dict[str, Any]]]:
+    """The objects of a JSON list or of JSON lines with their places, `$[0]` or `line 1`. Raises BadInput for anything else."""
+    if text.lstrip().startswith("["):
+        found = [(f"$[{row}]", each) for row, each in enumerate(parse_json(text, name, "a list of objects"))]
+    else:
+        lines = enumerate(text.split("\n"), 1)
+        found = [(f"line {row}", parse_json(line, name, "an object per line", line=row)) for row, line in lines if line.strip()]
+    for place, cells in found:
+        if not isinstance(cells, dict):
+            raise BadInput(f"{name}: {place} is a {type(cells).__name__}; expected an object with a value per column.")
+    return found
+
+
+def read_toml(source: Source) -> tuple[str, dict[str, Any]]:
+    """The text of a file and its table.
+
+    Raises BadInput where it is not UTF-8 or not TOML, has brackets nested deeper than `MAX_DEPTH`, integers of more than 64 bits,
+    or more than `MAX_TOML` bytes.
+    """
+    import tomllib
+
+    raw = source.head(MAX_TOML + 1)
+    if len(raw) > MAX_TOML:
+        raise BadInput(f"{source.name} has more than {MAX_TOML >> 20} MiB; expected a TOML file that a person writes.")
+    try:
+        text = raw.decode("utf-8")
+        found = tomllib.loads(text)
+    except UnicodeDecodeError as error:
+        raise BadInput(f"{source.name} is not UTF-8 text ({error}); save it as UTF-8.") from error
+    except tomllib.TOMLDecodeError as error:
+        raise BadInput(f"{source.name} is not valid TOML: {error}.") from error
+    except RecursionError as error:
+        raise BadInput(_too_deep(source.name, None)) from error
+    except ValueError as error:
+        raise BadInput(f"{source.name}: an integer has too many digits; TOML has integers of 64 bits.") from error
+    rest: list[tuple[str, Any, int]] = [("", found, 0)]
+    while rest:
+        key, value, depth = rest.pop()
+        if depth > MAX_DEPTH:
+            raise BadInput(_too_deep(source.name, None))
+        if isinstance(value, dict):
+            rest += ((f"{key}.{name}".lstrip("."), each, depth + 1) for name, each in value.items())
+        elif isinstance(value, list):
+            rest += ((key, each, depth + 1) for each in value)
+        elif isinstance(value, int) and not -(2**63) <= value < 2**63:
+            raise BadInput(f"{source.name}: {key} is {shown(value)}; TOML has integers of 64 bits.")
+    return text, found

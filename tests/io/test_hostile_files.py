@@ -1,0 +1,320 @@
+"""Files that break parsers end in one sentence and exit code 2, never in a traceback, a hang or a wrong number."""
+
+import gzip
+import io
+import json
+import os
+import struct
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+import zstandard
+
+import rankwell as rw
+from rankwell.errors import BadInput
+from rankwell.media.images import read_picture
+
+QRELS = "q 0 a 1\nq 0 b 0\n"
+RUN = "q Q0 a 1 2 t\nq Q0 b 2 1 t\n"
+
+
+def rankwell(*words: object, folder: Path, **options: object) -> "subprocess.CompletedProcess[str]":
+    """The command in a process of its own, as a user starts it."""
+    command = [sys.executable, "-m", "rankwell", *map(str, words)]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=60, check=False, **options)  # pyright: ignore
+
+
+def refused(*words: object, folder: Path, **options: object) -> str:
+    """The one line of an error of exit code 2."""
+    found = rankwell(*words, folder=folder, **options)
+    assert found.returncode == 2, (found.returncode, found.stderr[-800:])
+    assert found.stderr.count("\n") == 1, found.stderr
+    assert len(found.stderr) < 600
+    return found.stderr
+
+
+def embeddings(path: Path) -> object:
+    """The figures of embeddings against themselves, which takes reading them."""
+    return rw.captions(queries=str(path), gallery=str(path))
+
+
+def survives(path: Path) -> None:
+    """Whatever is in the file: figures, or one short sentence."""
+    try:
+        embeddings(path)
+    except BadInput as error:
+        message = str(error)
+    else:
+        return
+    assert len(message) < 500
+
+
+def npy(header: bytes, numbers: bytes = bytes(48), version: tuple[int, int] = (1, 0)) -> bytes:
+    return b"\x93NUMPY" + bytes(version) + struct.pack("<H", len(header)) + header + numbers
+
+
+FLOATS = b"{'descr': '<f4', 'fortran_order': False, 'shape': %s, }\n"
+HEADERS = {
+    "version 9.9": npy(FLOATS % b"(3, 4)", version=(9, 9)),
+    "an unclosed brace": npy(b"{'descr': '<f4', 'fortran_order': False, 'shape': (3, 4)\n"),
+    "an indent": npy(b"\n\n  {'descr': '<f4',\n 'fortran_order': False\n"),
+    "negative lengths": npy(FLOATS % b"(-3, -4)"),
+    "a truth value": npy(FLOATS % b"(True, 12)"),
+    "9,000 signs": npy(FLOATS % (b"(" + b"-" * 9000 + b"3, 4)")),
+    "9,000 brackets": npy(FLOATS % (b"(" * 9000)),
+    "a length of 5,000 digits": npy(FLOATS % (b"(" + b"9" * 5000 + b", 4)")),
+    "more than any memory": npy(FLOATS % b"(999999999999999999, 99999999999)"),
+    "99 dimensions": npy(FLOATS % (b"(" + b"1, " * 99 + b")")),
+    "cells of no bytes": npy(b"{'descr': '<U0', 'fortran_order': False, 'shape': (99999999999, 9), }\n"),
+    "an unknown kind": npy(b"{'descr': 'f4,,f4', 'fortran_order': False, 'shape': (3, 4), }\n"),
+    "records": npy(b"{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (12,), }\n"),
+    "a header of 4 GiB": b"\x93NUMPY\2\0" + b"\xff" * 60,
+    "a key twice": npy(b"{'descr': '<f4', 'descr': '<f4', 'shape': (3, 4), }\n"),
+}
+
+
+@pytest.mark.parametrize("what", HEADERS)
+def test_a_damaged_array_header_is_refused_wherever_an_array_is_read(what: str, tmp_path: Path):
+    (tmp_path / "a.npy").write_bytes(HEADERS[what])
+    with zipfile.ZipFile(tmp_path / "a.npz", "w") as archive:
+        archive.writestr("train.npy", HEADERS[what])
+    np.save(tmp_path / "s.npy", np.eye(3))
+
+    for read in (
+        lambda: embeddings(tmp_path / "a.npy"),
+        lambda: embeddings(tmp_path / "a.npz"),
+        lambda: rw.captions(str(tmp_path / "a.npy")),
+        lambda: rw.captions(np.eye(3), "diagonal", mask=str(tmp_path / "a.npy")),
+        lambda: rw.captions(np.eye(3), f"counts:{tmp_path / 'a.npy'}"),
+    ):
+        with pytest.raises(BadInput) as caught:
+            read()
+        assert len(str(caught.value)) < 500
+
+
+def test_arrays_as_other_programs_write_them_are_read(tmp_path: Path):
+    numbers = np.arange(12, dtype="<f4").reshape(3, 4)
+    for header in (
+        b"{'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }",
+        b"{'descr': '<f4', 'fortran_order': False, 'shape': (3, 4)}",
+        b'{"shape":(3L,4L),"fortran_order":False,"descr":"<f4"}      \n',
+    ):
+        (tmp_path / "a.npy").write_bytes(npy(header, numbers.tobytes()))
+
+        found, expected = (rw.captions(queries=each, gallery=numbers) for each in (str(tmp_path / "a.npy"), numbers))
+        assert [row["mean"] for row in found.summary] == [row["mean"] for row in expected.summary]
+
+
+def test_archives_of_other_kinds_and_damaged_ones_are_refused(tmp_path: Path):
+    content = io.BytesIO()
+    np.savez_compressed(content, train=np.arange(60.0).reshape(20, 3))
+    whole = content.getvalue()
+    for place in range(0, len(whole), 3):
+        (tmp_path / "a.npz").write_bytes(whole[:place] + bytes([whole[place] ^ 0xFF]) + whole[place + 1 :])
+        survives(tmp_path / "a.npz")
+
+    raw = bytearray(whole)
+    entry = raw.find(b"PK\x01\x02")
+    raw[entry + 10] = 97  # another compression
+    (tmp_path / "a.npz").write_bytes(raw)
+    with pytest.raises(BadInput, match="cannot be unpacked"):
+        embeddings(tmp_path / "a.npz")
+
+
+def test_a_small_archive_does_not_fill_the_memory(tmp_path: Path):
+    np.savez_compressed(tmp_path / "a.npz", train=np.zeros((1 << 14, 1 << 12), dtype=np.float64))
+
+    with pytest.raises(BadInput, match=r"array 'train': .* unpack to more than 200 times"):
+        embeddings(tmp_path / "a.npz")
+
+
+def test_a_damaged_hdf5_file_is_refused(tmp_path: Path):
+    h5py = pytest.importorskip("h5py")
+    with h5py.File(tmp_path / "whole.h5", "w") as file:
+        file.create_dataset("train", data=np.arange(600.0).reshape(20, 30), chunks=(5, 5), compression="gzip")
+    whole = (tmp_path / "whole.h5").read_bytes()
+    for place in range(8, min(len(whole), 2400), 37):
+        (tmp_path / "a.h5").write_bytes(whole[:place] + bytes([whole[place] ^ 0xFF]) + whole[place + 1 :])
+        survives(tmp_path / "a.h5")
+    with h5py.File(tmp_path / "empty.h5", "w") as file:
+        file.create_dataset("train", shape=(1 << 40, 1 << 10), dtype="f4", chunks=(64, 64))
+
+    with pytest.raises(BadInput, match="unpack to more than"):
+        embeddings(tmp_path / "empty.h5")
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        {"dtype": "F32", "shape": [-3, -4], "data_offsets": [0, 48]},
+        {"dtype": "F32", "shape": [3.7, 4], "data_offsets": [0, 48]},
+        {"dtype": "F32", "shape": [True, 12], "data_offsets": [0, 48]},
+        {"dtype": "F32", "shape": [2**63, 4], "data_offsets": [0, 0]},
+        {"dtype": "F32", "shape": [2**62, 4], "data_offsets": [0, 0]},
+        {"dtype": ["F32"], "shape": [3, 4], "data_offsets": [0, 48]},
+        {"dtype": "F32", "shape": [3, 4], "data_offsets": [0, 48, 96]},
+        ["F32"],
+    ],
+)
+def test_a_wrong_safetensors_header_is_refused(entry: object, tmp_path: Path):
+    header = json.dumps({"train": entry}).encode()
+    (tmp_path / "a.safetensors").write_bytes(struct.pack("<Q", len(header)) + header + bytes(48))
+
+    with pytest.raises(BadInput):
+        embeddings(tmp_path / "a.safetensors")
+
+
+def test_counts_of_positives_cannot_wrap(tmp_path: Path):
+    code = "import numpy as np, rankwell as rw\nrw.captions(np.eye(3), [2**63 - 1, 2**63 - 1, 5])"
+
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+
+    assert found.returncode == 1
+    assert "BadInput: 3 counts with the sum 18446744073709551619" in found.stderr
+    for counts in ([2**63, 0, 0], [10**5000, 0, 0], [2**64 - 1, 4, 0], [-1, 4, 0]):
+        with pytest.raises(BadInput, match="3 counts with the sum"):
+            rw.captions(np.eye(3), counts)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        '{"0": [' + "9" * 5000 + "]}",
+        '{"0": ["' + "9" * 5000 + '"]}',
+        '{"' + "9" * 5000 + '": [0]}',
+        "query,item\n0," + "9" * 5000 + "\n",
+        "[" * 100_000 + "]" * 100_000,
+        '{"a":' * 500 + "1" + "}" * 500,
+        "[9223372036854775807, 9223372036854775807, 5]",
+        "[[1e400], [1], [2]]",
+        '{"\\ud800": [0]}',
+    ],
+)
+def test_hostile_positives_are_refused(content: str, tmp_path: Path):
+    np.save(tmp_path / "scores.npy", np.eye(3))
+    (tmp_path / "right").write_text(content)
+
+    assert "right" in refused("captions", "scores.npy", "--positives", "right", folder=tmp_path)
+    with pytest.raises(BadInput):
+        rw.captions(np.eye(3), str(tmp_path / "right"))
+
+
+def test_counts_that_no_integer_holds_are_refused(tmp_path: Path):
+    for number in ("1e300", "9" * 400, "1e19"):
+        (tmp_path / "counts.txt").write_text(f"{number}\n1\n1\n")
+        with pytest.raises(BadInput):
+            rw.captions(np.eye(3), f"counts:{tmp_path / 'counts.txt'}")
+    with pytest.raises(BadInput):
+        rw.captions(np.eye(3), "counts:" + "9" * 5000)
+
+
+DEEP = "[" * 100_000 + "]" * 100_000
+JSONS = {
+    "nested lists": DEEP,
+    "nested objects": '{"a":' * 20_000 + "1" + "}" * 20_000,
+    "nested scores": '{"q": {"a": ' + DEEP + "}}",
+    "a score of 5,000 digits": '{"q": {"a": ' + "9" * 5000 + "}}",
+    "a score of 400 digits": '{"q": {"a": 1' + "0" * 400 + "}}",
+    "half a character in a query": '{"q\\ud800": {"a": 1}}',
+    "half a character in an item": '{"q": {"a\\udc41": 1}}',
+}
+
+
+@pytest.mark.parametrize("what", JSONS)
+def test_json_that_no_reader_can_take_is_refused(what: str, tmp_path: Path):
+    (tmp_path / "qrels").write_text(QRELS)
+    (tmp_path / "bad.json").write_text(JSONS[what])
+    (tmp_path / "mteb.json").write_text('{"mteb_model_meta": {}, "default": {"test": ' + JSONS[what] + "}}")
+    (tmp_path / "st.jsonl").write_text('{"query_id": "q", "results": ' + JSONS[what] + "}\n")
+
+    for words in (
+        ("evaluate", "qrels", "bad.json"),
+        ("evaluate", "bad.json", "qrels"),
+        ("evaluate", "qrels", "mteb.json"),
+        ("evaluate", "qrels", "st.jsonl"),
+    ):
+        assert any(name in refused(*words, folder=tmp_path) for name in ("bad.json", "mteb.json", "st.jsonl"))
+
+
+def test_ids_that_are_not_utf_8_are_still_read_from_json(tmp_path: Path):
+    (tmp_path / "qrels").write_bytes(b"q\xff 0 a 1\n")
+    (tmp_path / "run.json").write_text('{"q\\udcff": {"a": 1, "\\ud83d\\ude00 \\\\ud800": 0.5}}')
+
+    found = rankwell("evaluate", "qrels", "run.json", "-m", "RR", folder=tmp_path)
+
+    assert found.returncode == 0, found.stderr
+    assert "1.0000" in found.stdout
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "a = " + "[" * 20_000 + "]" * 20_000,
+        "a = " + "9" * 5000,
+        "a = " + "9" * 30,
+        "a" + ".a" * 500 + " = 1",
+        "[" + "a." * 500 + "a]",
+    ],
+)
+def test_deep_or_endless_toml_is_refused(content: str, tmp_path: Path):
+    (tmp_path / "bench.toml").write_text(content + "\n")
+
+    assert "bench.toml" in refused("bench", "bench.toml", folder=tmp_path)
+
+
+def test_numbers_that_no_float_holds_are_refused(tmp_path: Path):
+    np.save(tmp_path / "scores.npy", np.eye(3))
+    for digits, message in ((400, "an integer of 401 digits"), (200, "expected an integer, captions of a video")):
+        (tmp_path / "b.json").write_text("[1, 1, 1" + "0" * digits + "]")
+
+        assert message in refused("captions", "scores.npy", "--positives", "counts:b.json", folder=tmp_path)
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, zstandard.compress])
+def test_a_bomb_is_refused_by_its_ratio_and_takes_little_memory(pack, tmp_path: Path):
+    (tmp_path / "qrels").write_text(QRELS)
+    (tmp_path / "bomb").write_bytes(pack(RUN.encode() + b"\n" * (1 << 28)))
+    (tmp_path / "bomb.json").write_bytes(pack(b'{"q": ' + b" " * (1 << 28) + b"{}}"))
+
+    for name in ("bomb", "bomb.json"):
+        assert "unpack to more than 200 times as many" in refused("evaluate", "qrels", name, folder=tmp_path)
+
+
+def test_a_device_or_a_named_pipe_is_refused(tmp_path: Path):
+    (tmp_path / "qrels").write_text(QRELS)
+    os.mkfifo(tmp_path / "pipe")
+    np.save(tmp_path / "scores.npy", np.eye(2))
+
+    assert "/dev/zero is a device" in refused("evaluate", "qrels", "/dev/zero", folder=tmp_path)
+    assert "pipe is a named pipe" in refused("evaluate", "qrels", "pipe", folder=tmp_path)
+    assert "/dev/zero is a device" in refused("captions", "scores.npy", "--positives", "/dev/zero", folder=tmp_path)
+    with Path("/dev/zero").open("rb") as stream:
+        assert "standard input is a device" in refused("evaluate", "qrels", "-", folder=tmp_path, stdin=stream)
+
+
+def test_a_named_pipe_among_pictures_is_reported_and_stops_nothing(tmp_path: Path):
+    image = pytest.importorskip("PIL.Image")
+    (tmp_path / "pictures").mkdir()
+    image.new("RGB", (8, 8), "red").save(tmp_path / "pictures/a.png")
+    os.mkfifo(tmp_path / "pictures/b.png")
+
+    with pytest.raises(BadInput, match="named pipe"):
+        read_picture(tmp_path / "pictures/b.png")
+
+
+def test_what_a_shell_pipes_is_still_read(tmp_path: Path):
+    (tmp_path / "qrels").write_text(QRELS)
+    (tmp_path / "run").write_text(RUN)
+
+    def figures(words: str) -> "subprocess.CompletedProcess[str]":
+        command = f"{sys.executable} -m rankwell evaluate qrels {words} -f csv"
+        return subprocess.run(["bash", "-c", command], cwd=tmp_path, capture_output=True, text=True, check=False)
+
+    plain = figures("run").stdout.splitlines()[1].split(",")[1:]
+    for words in ("<(cat run)", "- < run", "<(gzip -c run)"):
+        assert figures(words).stdout.splitlines()[1].split(",")[1:] == plain
+    assert figures("- <&-").returncode == 2
