@@ -44,6 +44,7 @@ _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|true|false|null|-?\d+(?:\.\d+)?(?:[eE][-
 _ARRAY = b"\x93NUMPY"
 _CHECKSUM = 32
 """Bytes at the beginning of a cache's file."""
+_ENCODED = json.JSONEncoder(ensure_ascii=False, default=str).encode
 _DATA_URL = re.compile(r"data:(image/[\w.+-]+);base64,([A-Za-z0-9+/=]+)")
 
 
@@ -197,12 +198,13 @@ def _scalar(value: Any) -> str:
         return "{" + ", ".join(f"{key}: {_scalar(each)}" for key, each in value.items()) + "}"
     if isinstance(value, float):
         return repr(value)
-    text = _without_pictures(value) if isinstance(value, str) else value
-    return json.dumps(text, ensure_ascii=False, default=str)
+    return _ENCODED(_without_pictures(value) if isinstance(value, str) else value)
 
 
 def _without_pictures(text: str) -> str:
     """Pictures in the text by their size and pixels: how they are packed differs between versions of Pillow's libraries."""
+    if "data:image/" not in text:
+        return text
     return _DATA_URL.sub(lambda found: f"<{found[1]} {_pixels(base64.b64decode(found[2]))}>", text)
 
 

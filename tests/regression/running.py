@@ -84,12 +84,15 @@ class Workspace:
     def _state(self) -> dict[str, tuple[int, int]]:
         """Size and time of each file by its path."""
         found: dict[str, tuple[int, int]] = {}
-        for folder, below, names in os.walk(self.folder):
-            below[:] = [each for each in below if each != "__pycache__"]
-            for name in names:
-                path = os.path.join(folder, name)  # noqa: PTH118
-                stat = os.stat(path)  # noqa: PTH116
-                found[os.path.relpath(path, self.folder).replace(os.sep, "/")] = (stat.st_size, stat.st_mtime_ns)
+        folders = [("", str(self.folder))]
+        for within, folder in folders:
+            with os.scandir(folder) as entries:
+                for entry in entries:
+                    if entry.is_dir(follow_symlinks=False):
+                        folders += [] if entry.name == "__pycache__" else [(f"{within}{entry.name}/", entry.path)]
+                    elif not entry.is_dir():
+                        stat = entry.stat()
+                        found[f"{within}{entry.name}"] = (stat.st_size, stat.st_mtime_ns)
         return found
 
     def _clean(self, text: str) -> str:

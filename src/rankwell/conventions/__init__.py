@@ -111,7 +111,7 @@ def choose_measures(
     found: dict[str, LabelledMeasure] = {}
     for text in texts or convention.defaults:
         measure = parse_measure(text, convention.words)
-        is_exact = measure == _plain(text)
+        is_exact = _is_name(text, measure)
         rel = measure.entry.parameters.get("rel")
         if min_grade is not None and rel is not None and rel.default is not None and "rel" not in dict(measure.given):
             measure = measure.with_parameters(rel=min_grade)
@@ -119,10 +119,11 @@ def choose_measures(
     return tuple(found.values())
 
 
-def _plain(text: str) -> Measure | None:
-    """The measure whose exact name a text is, if any."""
+def _is_name(text: str, measure: Measure) -> bool:
+    """Whether a text is the measure's exact name, whatever a convention's words are."""
+    if measure.name != text.strip().split("(")[0].split("@")[0]:
+        return False
     try:
-        measure = parse_measure(text)
+        return measure == parse_measure(text)
     except (UnknownName, BadUsage):
-        return None
-    return measure if measure.name == text.strip().split("(")[0].split("@")[0] else None
+        return False

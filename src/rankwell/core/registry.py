@@ -230,7 +230,8 @@ def parse_measure(text: str, words: Mapping[str, str] | None = None) -> Measure:
                 return _assemble(entry, implied, match["inner"], at, text)
     if match["name"] in MEASURES.foreign:
         return _assemble(MEASURES[match["name"]], "", match["inner"], match["at"], text)
-    known = [*MEASURES, *(alias for alias in aliases if alias != alias.lower() or alias not in MEASURES)]
+    names = [*MEASURES]
+    known = [*names, *(alias for alias in aliases if alias != alias.lower() or alias not in names)]
     advice = suggest(match["name"], known)
     advice = advice if advice.startswith("did") else "`rankwell measures` lists them all."
     raise UnknownName(f"unknown measure {match['name']!r} (in {text!r}); {advice}")

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -145,14 +146,21 @@ def remove_stale(directory: Path, written: Mapping[str, str]) -> None:
             path.unlink()
 
 
+@cache
+def _base() -> Any:
+    """One database for all tables that are written; opening one takes longer than writing a small table."""
+    import duckdb
+
+    # Without pandas_analyze_sample, DuckDB guesses the type of text columns from a sample of their cells.
+    return duckdb.connect(":memory:", config={"threads": 1, "pandas_analyze_sample": 0})
+
+
 def write_parquet(path: Path, columns: Columns, types: Mapping[str, str]) -> None:
     """Writes columns as a Parquet file, whole or not at all, with DuckDB's name of each column's type.
 
     None, NaN and masked entries become null. A text that is not UTF-8 is written with its odd bytes as escapes (`\\udcff`).
     Raises BadInput where a column of `types` is missing or the columns differ in length.
     """
-    import duckdb
-
     missing = [name for name in types if name not in columns]
     if missing:
         raise BadInput(f"{path.name}: no column {missing[0]!r}; found are {', '.join(map(repr, columns))}.")
@@ -162,9 +170,8 @@ def write_parquet(path: Path, columns: Columns, types: Mapping[str, str]) -> Non
     read = {name: text_column if kind == "VARCHAR" else number_column for name, kind in types.items()}
     ready = {name: read[name](columns[name]) for name in types}
     picked = ", ".join(f"CAST({_source(name, kind)} AS {kind}) AS {quoted(name)}" for name, kind in types.items())
-    with duckdb.connect(":memory:", config={"threads": 1}) as base, replacing(path) as draft:
-        # Without this, DuckDB guesses the type of text columns from a sample of their cells.
-        base.execute("SET pandas_analyze_sample = 0; SET enable_progress_bar = false")
+    with _base().cursor() as base, replacing(path) as draft:
+        base.execute("SET enable_progress_bar = false")
         base.register("columns", ready)
         base.execute(f"COPY (SELECT {picked} FROM columns) TO {sql_text(draft)} (FORMAT parquet, COMPRESSION zstd)")  # noqa: S608
 

@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -24,16 +24,30 @@ _NUMBERS = re.compile(rf"{_INTEGERS.pattern}|FLOAT|DOUBLE|DECIMAL.*")
 _TEXTS = re.compile(r"VARCHAR|ENUM.*|UUID")
 
 
+_SAFE: dict[str, Any] = {
+    "preserve_insertion_order": True, "autoinstall_known_extensions": False, "autoload_known_extensions": False,
+    "python_enable_replacements": False,
+}  # fmt: skip
+
+
+@cache
+def _onlooker() -> Any:
+    """One database for all files that are only looked at; opening one takes longer than the look."""
+    import duckdb
+
+    return duckdb.connect(":memory:", config=_SAFE)
+
+
 @contextmanager
 def connected() -> Generator[Any]:
     """A session in memory that keeps the order of rows, reaches no network and spills into the system's folder."""
     import duckdb
 
-    settings = {"preserve_insertion_order": True, "autoinstall_known_extensions": False, "autoload_known_extensions": False}
-    with tempfile.TemporaryDirectory(prefix="rankwell-") as folder:
-        options: dict[str, Any] = {**settings, "python_enable_replacements": False, "temp_directory": folder}
-        with duckdb.connect(":memory:", config=options) as session:
-            yield session
+    with (
+        tempfile.TemporaryDirectory(prefix="rankwell-") as folder,
+        duckdb.connect(":memory:", config={**_SAFE, "temp_directory": folder}) as session,
+    ):
+        yield session
 
 
 class Glimpse(NamedTuple):
@@ -52,7 +66,7 @@ def glimpse(path: Path) -> Glimpse:
 @lru_cache(maxsize=8)
 def _glimpse(path: Path, *_: int) -> Glimpse:
     """The same, once for a state of the file: every kind of table looks while the format is recognised."""
-    with undamaged(f"{path}: "), plain_path(path) as plain, connected() as session:
+    with undamaged(f"{path}: "), plain_path(path) as plain, _onlooker().cursor() as session:
         types = {row[0]: row[1] for row in session.execute(f"DESCRIBE SELECT * FROM {parquet(plain)}").fetchall()}
         score = next((name for name in types if name.lower() == "score"), None)
         sample = "" if score is None else f"SELECT {quoted(score)} FROM {parquet(plain)} LIMIT 1000"
