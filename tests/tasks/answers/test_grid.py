@@ -11,12 +11,14 @@ from typing import Any
 
 import pytest
 
+from rankwell.core.catalogue import load_object
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate
 from rankwell.experiments.files import read_experiment
 from rankwell.experiments.runner import source_of
 from rankwell.report.charts import draw
 from rankwell.report.line_charts import MOST_LINES, parameter_chart
 from rankwell.tasks.answers.answer_pairs import Predictions
+from rankwell.tasks.answers.answering import bm25_overlap
 from rankwell.tasks.answers.cells.grid import PointResult, figures_of, plan_grid, run_grid, wide
 from rankwell.tasks.answers.commands.answers_grid import main_figures
 from rankwell.tasks.answers.formats import read_predictions, read_questions
@@ -307,6 +309,19 @@ def test_a_grid_of_an_earlier_version_is_converted(world: Write, monkeypatch: py
     monkeypatch.setattr("sys.argv", ["rankwell", "convert", "experiment", "new.toml", "newer.toml"])
     assert cli.main() == 2
     assert "new.toml is not a file of an earlier version" in capsys.readouterr().err
+
+
+def test_a_system_that_comes_with_rankwell_is_called_where_it_is_now(world: Write, monkeypatch: pytest.MonkeyPatch):
+    from rankwell import cli
+
+    own = 'call = "rankwell.evaluation.answering:bm25_overlap"'
+    former = FORMER.replace('[systems.live]\ncall = "grid_engine:answer"', f"[systems.bm25]\n{own}")
+    monkeypatch.setattr("sys.argv", ["rankwell", "convert", "experiment", str(world(former)), "new.toml"])
+    assert cli.main() == 0
+
+    called = next(each.call for each in read_experiment("new.toml").cells if each.entry == "bm25")
+
+    assert load_object(called) is bm25_overlap
 
 
 def test_jobs_change_nothing(world: Write, monkeypatch: pytest.MonkeyPatch):

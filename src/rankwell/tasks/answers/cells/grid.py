@@ -200,6 +200,9 @@ class GridCells:
         dataset = {"name": "questions", "command": "answers", "gold": content.get("gold", ""), **evaluation}
         shared = {name: content[name] for name in ("parameters", "chart") if name in content}
         systems = [{"name": name, **table} for name, table in content.get("systems", {}).items()]
+        for table in systems:
+            if "call" in table:
+                table["call"] = str(table["call"]).replace("rankwell.evaluation.answering:", "rankwell.tasks.answers.answering:")
         return {**shared, "dataset": [dataset], "system": systems}
 
     def _answers(self, point: GridPoint) -> Row:
