@@ -114,9 +114,9 @@ def main() -> int:
     parser.add_argument("--only", default="", help="cases whose section or name has this in it")
     parser.add_argument("--source", type=Path, help="the built src folder of the revision, where there is one")
     given = parser.parse_args()
-    import commands
+    from importlib import import_module
 
-    former = given.source or (commands.source_of(given.revision) if given.revision else None)
+    former = given.source or (import_module("commands").source_of(given.revision) if given.revision else None)
     wrong_then = wrong_now = tried = 0
     for section, cases in CASES.items():
         for case in cases:

@@ -14,7 +14,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from random import Random
@@ -41,7 +41,7 @@ KIB = (4, 8, 16, 32, 64, 128, 256, 512, 1024)
 
 
 @contextmanager
-def mounted(folder: Path, kib: int, *, read_only: bool = False) -> Iterator[None]:
+def mounted(folder: Path, kib: int, *, read_only: bool = False) -> Generator[None]:
     """A file system in memory of some size at a folder."""
     mount, unmount = shutil.which("mount") or "mount", shutil.which("umount") or "umount"
     options = f"size={kib}k" + ",ro" * read_only

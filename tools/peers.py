@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import numpy as np
 
@@ -71,11 +72,12 @@ def measures(rng: Random) -> Iterator[Difference | None]:
 
 def statistics(rng: Random) -> Iterator[Difference | None]:
     """Correlations and paired tests of two drawn columns."""
-    from scipy import stats
+    from scipy import stats as scipy_stats
 
     from rankwell.stats.correlation import kendall, pearson, spearman
     from rankwell.stats.paired_tests import paired_t, sign_test, wilcoxon
 
+    stats: Any = scipy_stats  # whose types do not name what its functions return
     n, draw = rng.randint(4, 60), np.random.default_rng(rng.getrandbits(60))
     levels = rng.choice((3, 10, 10**6))
     first, second = draw.integers(0, levels, n) / 8, draw.integers(0, levels, n) / 8
