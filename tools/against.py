@@ -18,12 +18,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(ROOT / "src"), str(ROOT / "tests"), str(ROOT / "benchmarks")]
+sys.path[:0] = [str(ROOT / "src"), str(ROOT / "tests"), str(ROOT / "benchmarks"), str(ROOT / "tools")]
 
+from fuzz import MEMORY, resident  # noqa: E402
 from hardening.cases import CASES, Case  # noqa: E402
 
-MEMORY = 6 << 30
-"""Bytes of memory at which a case is ended, in either version."""
 SNIPPET = """
 import resource, sys
 resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
@@ -97,14 +96,6 @@ def process(words: list[str], folder: Path, source: Path, seconds: float) -> Out
         out.seek(0)
         said = out.read().decode("utf-8", "replace")
         return Outcome(child.returncode, time.perf_counter() - started, found[2].ru_maxrss / 1024, said)
-
-
-def resident(process: int) -> int:
-    """Bytes of memory that a process holds; 0 where the system does not say."""
-    try:
-        return int(Path(f"/proc/{process}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-    except (OSError, IndexError, ValueError):
-        return 0
 
 
 def main() -> int:

@@ -110,10 +110,14 @@ def unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 def json_records(text: str, name: str) -> list[tuple[str, dict[str, Any]]]:
     """The objects of a JSON list or of JSON lines with their places, `$[0]` or `line 1`. Raises BadInput for anything else."""
     if text.lstrip().startswith("["):
-        found = [(f"$[{row}]", each) for row, each in enumerate(parse_json(text, name, "a list of objects"))]
+        found = [(f"$[{row}]", each) for row, each in enumerate(parse_json(text, name, "a list of objects", pairs=unique_keys))]
     else:
         lines = enumerate(text.split("\n"), 1)
-        found = [(f"line {row}", parse_json(line, name, "an object per line", line=row)) for row, line in lines if line.strip()]
+        found = [
+            (f"line {row}", parse_json(line, name, "an object per line", line=row, pairs=unique_keys))
+            for row, line in lines
+            if line.strip()
+        ]
     for place, cells in found:
         if not isinstance(cells, dict):
             raise BadInput(f"{name}: {place} is a {type(cells).__name__}; expected an object with a value per column.")

@@ -18,6 +18,8 @@ SLOW = re.compile(
     r"^(demo|shared|search|encode|bench)/|\n|^<|\bopen\b|\bcp\b| shared/|check-urls|--thumbnails|goldens_vectors|--processes"
 )
 CODES = (0, 1, 2, 4)
+CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202e]")
+"""What must not reach a terminal."""
 
 
 class Wrong(Exception):
@@ -112,8 +114,9 @@ def run(home: Path, words: list[str]) -> tuple[int, str]:
         sys.argv = before
         os.chdir(here)
     said = err.buffer.getvalue().decode("utf-8", "replace")
-    if code not in CODES or "Traceback" in said:
-        raise Wrong(f"exit {code}: rankwell {shlex.join(words)}\n{said[-1500:]}")
+    if code not in CODES or "Traceback" in said or CONTROL.search(said):
+        shown = CONTROL.sub(lambda found: ascii(found[0])[1:-1], said[-1500:])
+        raise Wrong(f"exit {code}: rankwell {shlex.join(words)[:600]}\n{shown}")
     return code, said
 
 

@@ -190,6 +190,28 @@ def test_a_table_that_cannot_be_read_is_refused_with_its_place(tmp_path: Path, t
     assert "\n" not in str(refused.value)
 
 
+def test_a_cell_that_never_ends_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text(f'image,instance,split\n"{"x" * 200_000},a,reference\n')
+    with pytest.raises(BadLine, match=r"t\.csv:2: field larger than field limit"):
+        read_images(tmp_path / "t.csv")
+
+
+def test_a_name_that_no_file_can_have_is_the_id_of_an_image_without_a_file(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text(f"image,instance,split\n{'x' * 300},a,reference\ny,a,query\n")
+
+    assert read_images(tmp_path / "t.csv").ids == ("x" * 300, "y")
+
+
+@pytest.mark.parametrize("name", ["gnd.json", "table.jsonl"])
+def test_a_key_that_appears_twice_is_refused(tmp_path: Path, name: str) -> None:
+    text = '{"imlist": ["a"], "qimlist": ["b"], "gnd": [{"easy": [0], "easy": []}]}'
+    if name == "table.jsonl":
+        text = '{"image": "a", "instance": "x", "split": "query", "split": "reference"}\n'
+    (tmp_path / name).write_text(text)
+    with pytest.raises(BadInput, match="appears twice in one object"):
+        read_images(tmp_path / name)
+
+
 def test_a_line_with_another_number_of_fields_is_refused(tmp_path: Path) -> None:
     (tmp_path / "set.csv").write_text("image,instance,split\na.jpg,x\n")
     with pytest.raises(BadLine, match=r"set.csv:2: .* has 2 fields, the header 3"):

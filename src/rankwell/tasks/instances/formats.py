@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rankwell.core.registry import suggest
-from rankwell.documents import json_records, read_json
+from rankwell.documents import json_records, read_json, unique_keys
 from rankwell.errors import BadInput, BadLine, BadUsage, shown
 from rankwell.io.files import FORMATS, Request
 from rankwell.media.images import PICTURE_SUFFIXES, list_media
@@ -251,10 +251,18 @@ def _listed_image(table: Path, row: Row, columns: Mapping[str, str | None]) -> I
     )
 
 
+def _is_file(path: Path) -> bool:
+    """Whether a path is a file; a name that is too long for the system is none."""
+    try:
+        return path.is_file()
+    except OSError:
+        return False
+
+
 def _located(table: Path, entries: list[ImageEntry], root: Path | None) -> list[ImageEntry]:
     """The entries with their files, where there are any. Raises BadInput for one that is missing among others."""
     folder = table.parent if root is None else root
-    missing = [each.id for each in entries if not (folder / each.id).is_file()]
+    missing = [each.id for each in entries if not _is_file(folder / each.id)]
     if root is None and len(missing) == len(entries):
         return entries
     if missing:
@@ -265,7 +273,7 @@ def _located(table: Path, entries: list[ImageEntry], root: Path | None) -> list[
     return [each._replace(path=folder / each.id) for each in entries]
 
 
-def _rows(source: Source) -> list[Row]:
+def _rows(source: Source) -> Sequence[Row]:
     head = Head.of(source)
     head.refuse_foreign()
     if head.raw.startswith(b"PAR1"):
@@ -275,22 +283,22 @@ def _rows(source: Source) -> list[Row]:
     return json_records(text, source.name) if text.lstrip()[:1] in ("{", "[") else _lines(source.name, text)
 
 
-def _lines(name: str, text: str) -> list[Row]:
+def _lines(name: str, text: str) -> Sequence[Row]:
     delimiter = max((",", ";", "\t"), key=text.partition("\n")[0].count)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, skipinitialspace=True)
-    columns = [each.strip() for each in next(reader)]
+    try:
+        table = [(f"line {reader.line_num}", fields) for fields in reader if "".join(fields).strip()]
+    except csv.Error as error:
+        raise BadLine(f"{name}:{reader.line_num}: {error}; is a quote never closed?") from error
+    columns = [each.strip() for each in table[0][1]] if table else []
     double = next((column for column in columns if columns.count(column) > 1), None)
     if double is not None:
-        raise BadInput(f"{name}: two columns are called {double!r}; rename or drop one of them.")
-    rows: list[Row] = []
-    for fields in reader:
-        if not "".join(fields).strip():
-            continue
-        if len(fields) != len(columns):
-            where = f"{name}:{reader.line_num}: {delimiter.join(fields)[:60]!r}"
-            raise BadLine(f"{where} has {len(fields)} fields, the header {len(columns)}; put cells with {delimiter!r} in quotes.")
-        rows.append((f"line {reader.line_num}", dict(zip(columns, fields, strict=True))))
-    return rows
+        raise BadInput(f"{name}: two columns are called {shown(double)}; rename or drop one of them.")
+    wrong = next((row for row in table if len(row[1]) != len(columns)), None)
+    if wrong is not None:
+        where = f"{name}:{wrong[0].removeprefix('line ')}: {delimiter.join(wrong[1])[:60]!r}"
+        raise BadLine(f"{where} has {len(wrong[1])} fields, the header {len(columns)}; put cells with {delimiter!r} in quotes.")
+    return [(place, dict(zip(columns, fields, strict=True))) for place, fields in table[1:]]
 
 
 # Ground truth in JSON
@@ -304,7 +312,7 @@ def read_revisitop(request: ImageSetRequest) -> ImageSet:
     then on both sides, as in the first Oxford. Scores without ids follow both lists. `bbx` is ignored: crop queries first.
     """
     place = request.place
-    content: Any = read_json(Source(place))
+    content: Any = read_json(Source(place), pairs=unique_keys)
     for name in ("imlist", "qimlist", "gnd"):
         if not isinstance(content, dict) or not isinstance(content.get(name), list):
             raise BadInput(f"{place}: $.{name} is not a list; expected imlist, qimlist and gnd. Convert a pickle to JSON first.")
@@ -338,7 +346,7 @@ def _marks(where: str, entry: Any, references: Sequence[str], known: set[str]) -
     if not set(lists) & set(_KINDS):
         raise BadInput(f"{where} has none of easy, hard and junk; expected at least one list of images.")
     for key, kind in _KINDS.items():
-        listed: Any = lists.get(key) or ()
+        listed: Any = [] if lists.get(key) is None else lists[key]
         if not isinstance(listed, (list, tuple)):
             raise BadInput(f"{where}.{key} is {shown(listed)}; expected a list of images.")
         for value in listed:
@@ -357,7 +365,7 @@ def _file(table: Path, name: str, root: Path | None) -> Path | None:
     if root is None:
         return None
     for suffix in ("", *PICTURE_SUFFIXES):
-        if (root / f"{name}{suffix}").is_file():
+        if _is_file(root / f"{name}{suffix}"):
             return root / f"{name}{suffix}"
     raise BadInput(f"{table}: the image {name!r} is not in {root}, with or without a suffix; fetch it, or name another --root.")
 
