@@ -11,7 +11,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO, Self
 
-from rankwell.errors import BadInput, BadUsage
+from rankwell.errors import BadInput, BadUsage, shown
 
 _GZIP, _ZSTD, _MARK = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"\xef\xbb\xbf"
 
@@ -46,8 +46,14 @@ _PIPED: dict[str, bytes] = {}
 
 
 def encode_id(text: str) -> bytes:
-    """The bytes of an id exactly as they stood in its file: bytes that are not UTF-8 come back unharmed."""
-    return text.encode("utf-8", "surrogateescape")
+    """The bytes of an id exactly as they stood in its file: bytes that are not UTF-8 come back unharmed.
+
+    Raises BadInput for half a character, which no file holds.
+    """
+    try:
+        return text.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError as error:
+        raise BadInput(f"the id {shown(text)} has half a character; correct the id, or cut it between characters.") from error
 
 
 def decode_id(raw: bytes) -> str:

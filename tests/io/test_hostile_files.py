@@ -59,7 +59,7 @@ def npy(header: bytes, numbers: bytes = bytes(48), version: tuple[int, int] = (1
 
 FLOATS = b"{'descr': '<f4', 'fortran_order': False, 'shape': %s, }\n"
 HEADERS = {
-    "version 9.9": npy(FLOATS % b"(3, 4)", version=(9, 9)),
+    "version 9.9": b"\x93NUMPY\x09\x09" + struct.pack("<I", 60) + FLOATS % b"(3, 4)" + bytes(48),
     "an unclosed brace": npy(b"{'descr': '<f4', 'fortran_order': False, 'shape': (3, 4)\n"),
     "an indent": npy(b"\n\n  {'descr': '<f4',\n 'fortran_order': False\n"),
     "negative lengths": npy(FLOATS % b"(-3, -4)"),
@@ -318,3 +318,67 @@ def test_what_a_shell_pipes_is_still_read(tmp_path: Path):
     for words in ("<(cat run)", "- < run", "<(gzip -c run)"):
         assert figures(words).stdout.splitlines()[1].split(",")[1:] == plain
     assert figures("- <&-").returncode == 2
+
+
+def doubled(frame: object) -> object:
+    pandas = pytest.importorskip("pandas")
+    return pandas.concat([frame, frame[["score"]]], axis=1)  # pyright: ignore[reportIndexIssue]
+
+
+def test_frames_that_are_not_a_table_of_named_columns_are_refused():
+    pandas, arrow = pytest.importorskip("pandas"), pytest.importorskip("pyarrow")
+    frame = pandas.DataFrame({"query": ["q", "q"], "item": ["a", "b"], "score": [2.0, 1.0]})
+    table = arrow.table(frame)
+    for odd in (
+        doubled(frame),
+        frame.set_axis([0, 1, 2], axis=1),
+        frame.set_axis(pandas.MultiIndex.from_tuples([("x", name) for name in frame]), axis=1),
+        arrow.table([table["query"], table["item"], table["score"], table["score"]], names=["query", "item", "score", "score"]),
+        table["score"],
+        frame["score"],
+        table.schema,
+        pandas.DataFrame({"query": ["q"], "item": ["a"], "score": [10**400]}),
+    ):
+        with pytest.raises(BadInput) as caught:
+            rw.evaluate({"q": {"a": 1}}, odd)
+        assert len(str(caught.value)) < 400
+
+
+def test_positives_may_be_a_chunked_array():
+    arrow = pytest.importorskip("pyarrow")
+
+    found = rw.captions(np.eye(3), arrow.chunked_array([[[0], [1]], [[2]]]))
+
+    assert found.summary[0]["mean"] == 100.0
+
+
+def test_half_a_character_in_an_id_is_refused():
+    for half in ("q\ud800", "q\udc41"):
+        with pytest.raises(BadInput, match="half a character"):
+            rw.evaluate({half: {"a": 1}}, {half: {"a": 1.0}})
+
+
+def test_half_a_character_in_a_key_of_json_lines_is_refused(tmp_path: Path):
+    (tmp_path / "qrels").write_text(QRELS)
+    for key in ("x\\udc41", "x\\udcff", "query\\ud800"):
+        (tmp_path / "run.jsonl").write_text(f'{{"query": "q", "item": "a", "score": 1, "{key}": 2}}\n')
+
+        assert "run.jsonl" in refused("evaluate", "qrels", "run.jsonl", folder=tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("answers", "message"),
+    [
+        ({"text": ["a"], "answer_start": 0}, "answer_start is 0; expected a list of 1"),
+        ({"text": ["a"], "answer_start": [2**63]}, "is 9223372036854775808; expected an integer"),
+        ([{"text": "a", "answer_start": 2**63}], "is 9223372036854775808; expected an integer"),
+        ([{"text": "a", "answer_start": 1e300}], "expected an integer"),
+        ([10**400], "an integer of 401 digits"),
+    ],
+)
+def test_places_of_answers_that_no_text_has_are_refused(answers: object, message: str, tmp_path: Path):
+    gold = [{"id": "1", "question": "x", "answers": answers, "context": "a b"}]
+    (tmp_path / "gold.json").write_text(json.dumps(gold))
+    (tmp_path / "answers.json").write_text('{"1": "a"}')
+
+    assert message in refused("answers", "gold.json", "answers.json", folder=tmp_path)

@@ -1,5 +1,6 @@
 """Any data frame, through narwhals: pandas, Polars, PyArrow and what else offers Arrow; columns go by many names."""
 
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -7,7 +8,7 @@ import numpy as np
 from rankwell.core.tables import Floats, Judgments
 from rankwell.core.tables.columns import Columns, Holds, choose_columns, unique_rows
 from rankwell.core.tables.ranking import Ranking
-from rankwell.errors import BadInput, BadScore
+from rankwell.errors import BadInput, BadScore, shown
 from rankwell.io.files import Request, Texts, file_format
 
 
@@ -57,28 +58,31 @@ def _columns(frame: Any, holds: Holds, request: Request) -> tuple[Any, Columns]:
     """The frame as narwhals sees it, and the columns that matter."""
     import narwhals as nw
 
+    what = f"a {type(frame).__name__} cannot be read as a data frame"
     try:
-        table: Any = nw.from_native(frame)
-    except TypeError as error:
-        table = _from_arrow(frame, error)
-    if isinstance(table, nw.LazyFrame):
-        table = table.collect()
-    if not isinstance(table, nw.DataFrame):
-        raise BadInput(f"a {type(frame).__name__} is not a data frame; give one with columns for query, item and number.")
-    return table, choose_columns(table.columns, holds, aspects=request.aspects != "none")
+        table: Any = nw.from_native(frame, pass_through=True)
+        if isinstance(table, nw.LazyFrame):
+            table = table.collect()
+        if not isinstance(table, nw.DataFrame):
+            table = _from_arrow(frame)
+        names = list(table.columns)
+    except Exception as error:  # whatever narwhals and the packages below it raise: two columns of a name, a single column
+        reason = " ".join(str(error).split())[:120]
+        raise BadInput(f"{what} ({reason}); give one with columns for query, item and number, each of its own name.") from error
+    odd = next((name for name in names if not isinstance(name, str)), None)
+    if odd is not None:
+        raise BadInput(f"the data frame has a column {shown(odd)}, a {type(odd).__name__}; expected strings as names of columns.")
+    return table, choose_columns(names, holds, aspects=request.aspects != "none")
 
 
-def _from_arrow(frame: Any, error: TypeError) -> Any:
-    """The frame of an object that only offers Arrow. Raises BadInput where no package is there to take it."""
+def _from_arrow(frame: Any) -> Any:
+    """The frame of an object that only offers Arrow, by the first package that is there to take it."""
     import narwhals as nw
 
-    for backend in ("pyarrow", "polars", "pandas"):
-        try:
+    for backend in ("pyarrow", "polars"):
+        with suppress(ImportError):
             return nw.from_arrow(frame, backend=backend)
-        except (ImportError, ModuleNotFoundError):
-            continue
-    what = f"a {type(frame).__name__} cannot be read as a data frame"
-    raise BadInput(f"{what} ({str(error).splitlines()[0]}); give pandas, Polars or PyArrow.") from error
+    return nw.from_arrow(frame, backend="pandas")
 
 
 def _ids(table: Any, name: str) -> list[str]:
@@ -106,8 +110,8 @@ def _id(value: Any, row: int, name: str) -> str:
         return str(value)
     if isinstance(value, (int, np.integer)) and not isinstance(value, bool):
         return str(int(value))
-    shown = "nothing" if _is_missing(value) else repr(value)
-    raise BadInput(f"row {row}, column {name!r}: {shown}; expected an id, a string or an integer. Correct or drop the row.")
+    text = "nothing" if _is_missing(value) else shown(value)
+    raise BadInput(f"row {row}, column {name!r}: {text}; expected an id, a string or an integer. Correct or drop the row.")
 
 
 def _numbers(table: Any, name: str) -> Floats:
@@ -124,8 +128,8 @@ def _numbers(table: Any, name: str) -> Floats:
     wrong = np.flatnonzero(~np.isfinite(values))
     if len(wrong):
         value = column.to_list()[int(wrong[0])]
-        shown = "nothing" if value is None else repr(value)
-        raise BadScore(f"row {int(wrong[0]) + 1}, column {name!r}: {shown}; expected a finite number. Correct or drop the row.")
+        text = "nothing" if value is None else shown(value)
+        raise BadScore(f"row {int(wrong[0]) + 1}, column {name!r}: {text}; expected a finite number. Correct or drop the row.")
     return values
 
 
@@ -137,5 +141,5 @@ def _is_missing(value: Any) -> bool:
 def _number(value: Any) -> float:
     try:
         return float("nan") if value is None or isinstance(value, (str, bool)) else float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return float("nan")

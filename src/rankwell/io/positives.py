@@ -73,12 +73,17 @@ def read_mask(place: Any, n: int) -> Ints:
     number of entries, for what is neither 0 nor 1, and where nothing is left.
     """
     name = f"{place}: " if isinstance(place, (str, Path)) else ""
-    mask = np.asarray(_mask(place)).ravel()
+    try:
+        mask = np.asarray(_mask(place)).ravel()
+    except ValueError as error:
+        raise BadInput(f"{name}the mask is ragged; expected one entry, 0 or 1, for each of {n} rows (captions).") from error
     if len(mask) != n:
         raise BadInput(f"{name}the mask has {len(mask)} entries, the scores have {n} rows; every row (caption) has one.")
     if not np.isin(mask, (0, 1)).all():
         row = int(np.flatnonzero(~np.isin(mask, (0, 1)))[0])
-        raise BadInput(f"{name}entry {row} of the mask is {mask[row]}; a mask holds 1 for a caption that is there, 0 for none.")
+        raise BadInput(
+            f"{name}entry {row} of the mask is {shown(mask[row])}; a mask holds 1 for a caption that is there, 0 for none."
+        )
     if not mask.any():
         raise BadInput(f"{name}the mask leaves no row; it holds 1 for a caption that is there.")
     return np.flatnonzero(mask)
@@ -176,7 +181,8 @@ def _of(thing: Any, sides: Sides) -> Positives:
 
 def _plain(thing: Any) -> list[Any]:
     """The things in a list: arrays and tensors, and those in it, as Python lists."""
-    listed: list[Any] = thing.tolist() if hasattr(thing, "tolist") else list(thing)
+    name = next((each for each in ("tolist", "to_pylist") if hasattr(thing, each)), None)
+    listed: list[Any] = list(thing) if name is None else getattr(thing, name)()
     return [each.tolist() if hasattr(each, "tolist") else each for each in listed]
 
 

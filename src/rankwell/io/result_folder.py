@@ -1,10 +1,12 @@
 """Folders that `-o` wrote, by any protocol: values of single queries, rules, columns of the queries, the summary."""
 
-import json
+import re
+from collections import Counter
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
+from math import isfinite
 from pathlib import Path
 from typing import Any, get_args
 
@@ -13,7 +15,8 @@ import numpy as np
 from rankwell.core.registry import Better
 from rankwell.core.tables import Summary, Unit, Values
 from rankwell.core.tables.columns import parquet, quoted
-from rankwell.errors import BadInput
+from rankwell.documents import read_json
+from rankwell.errors import BadInput, shown
 from rankwell.store import Source
 
 PER_QUERY, QUERIES, DETAILS, ITEMS = "per_query.parquet", "queries.parquet", "details.parquet", "items.parquet"
@@ -128,29 +131,52 @@ def _rules(folder: Path) -> tuple[Mapping[str, Any], dict[str, str], str]:
     path = folder / "manifest.json"
     if not path.is_file():
         return {}, {}, "runs"
-    try:
-        manifest = json.loads(path.read_bytes())
-        if manifest.get("unfinished"):
-            raise BadInput(f"{folder} holds a result that was not written to its end; run the command again that wrote it.")
-        rules, inputs = manifest.get("rules") or {}, manifest.get("inputs") or {}
-        if manifest.get("schema_version", 1) < 2 and "counts" in rules:
-            rules["counts"] = {
-                run: {_COUNTS_OF_VERSION_1.get(name, name): number for name, number in counts.items()}
-                for run, counts in rules["counts"].items()
-            }
-        digests = {name: str(each.get("digest", "")) for name, each in inputs.items() if isinstance(each, dict)}
-        return dict(rules), digests, str(manifest.get("protocol", "runs"))
-    except (ValueError, AttributeError, TypeError) as error:
-        raise BadInput(f"{path} is not a manifest of results ({error}); run the command again that wrote it.") from error
+    manifest = _checked(read_json(Source(path)), dict, path, "$")
+    if manifest.get("unfinished"):
+        raise BadInput(f"{folder} holds a result that was not written to its end; run the command again that wrote it.")
+    rules, inputs = (_checked(manifest.get(name) or {}, dict, path, name) for name in ("rules", "inputs"))
+    for name, value in rules.items():
+        _checked(value, _RULES.get(name, object), path, f"rules.{name}")
+    for place, row in enumerate(rules.get("mean_ranks") or ()):
+        where = f"rules.mean_ranks[{place}]"
+        for number in _checked(_checked(row, dict, path, where).get("mean_ranks"), dict, path, where).values():
+            _checked(number, _NUMBER, path, where)
+    version = _checked(manifest.get("schema_version", 1), int, path, "schema_version")
+    counts = rules.get("counts") or {}
+    for run, own in counts.items():
+        where = f"rules.counts[{run!r}]"
+        for name, number in _checked(own, dict, path, where).items():
+            for each in number.values() if isinstance(number, dict) else (number,):
+                _checked(each, _NUMBER, path, f"{where}.{name}")
+        if version < 2:
+            counts[run] = {_COUNTS_OF_VERSION_1.get(name, name): number for name, number in own.items()}
+    digests = {name: str(each.get("digest", "")) for name, each in inputs.items() if isinstance(each, dict)}
+    return rules, digests, _checked(manifest.get("protocol", "runs"), str, path, "protocol")
+
+
+_NUMBER = (int, float)
+_RULES: dict[str, Any] = {"counts": dict, "measures": dict, "level": _NUMBER, "mean_ranks": (list, type(None))}
+_KINDS: dict[Any, str] = {str: "a string", int: "an integer", _NUMBER: "a finite number", dict: "an object", list: "a list"}
+
+
+def _checked(value: Any, kind: Any, path: Path, where: str) -> Any:
+    """The value. Raises BadInput, naming file and place, for one of another kind; a truth value is not a number."""
+    is_odd = isinstance(value, float) and not isfinite(value)
+    if isinstance(value, kind) and not (is_odd or (isinstance(value, bool) and kind in (int, _NUMBER))):
+        return value
+    expected = _KINDS.get(kind, "another kind of value")
+    raise BadInput(f"{path}: {where} is {shown(value)}; expected {expected}. Run the command again that wrote it.")
 
 
 def _values(path: Path, summaries: Mapping[str, Summary]) -> tuple[tuple[Values, ...], tuple[dict[str, Any], ...]]:
     """The values with the row attributes that distinguish those of one measure, in the order of first appearance."""
-    names = _names(path)
+    names = column_types(path)
     missing = next((name for name in _COLUMNS if name not in names), None)
     if missing is not None:
         raise BadInput(f"{path} has no column {missing!r}; found are {', '.join(map(repr, names))}.")
     others = [name for name in names if name not in (*_COLUMNS, "weight", "against")]
+    if odd := next((name for name in others if not _SINGLE.fullmatch(names[name])), None):
+        raise BadInput(f"{path}: column {odd!r} holds {names[odd]}; expected texts or numbers. Run the command again.")
     keys = ", ".join(map(quoted, ("run", "measure", "label", "unit", *others)))
     weight = ", list(weight ORDER BY file_row_number)" if "weight" in names else ""
     own = 'WHERE "against" IS NULL' if "against" in names else ""
@@ -162,10 +188,12 @@ def _values(path: Path, summaries: Mapping[str, Summary]) -> tuple[tuple[Values,
     for row in _select(path, sql):
         run, measure, label, unit = row[:4]
         queries, numbers, *weights = row[width:]
+        if None in (run, measure, label) or None in queries:
+            raise BadInput(f"{path}: a row of {measure} has no run, no label or no query. Run the command again that wrote it.")
         if unit not in get_args(Unit):
             raise BadInput(f"{path}: {measure} has the unit {unit!r}; known are {', '.join(get_args(Unit))}.")
         if len(set(queries)) < len(queries):
-            twice = next(query for place, query in enumerate(queries) if query in queries[:place])
+            twice = next(query for query, number in Counter(queries).items() if number > 1)
             raise BadInput(f"{path}: run {run!r} has query {twice!r} twice by {measure}; every query has one value.")
         known = None
         if weights and any(each is not None for each in weights[0]):
@@ -197,13 +225,30 @@ def _attributes(path: Path) -> dict[str, dict[str, str]]:
 
 def read_table(path: Path) -> dict[str, list[Any]]:
     """The columns of a table as they are, in the order of its rows. Raises BadInput for a damaged file, naming it."""
-    names = _names(path)
+    names = column_types(path)
     rows = _select(path, f"SELECT {', '.join(map(quoted, names))} FROM {parquet(path, numbered=True)} ORDER BY file_row_number")  # noqa: S608
     return {name: [row[place] for row in rows] for place, name in enumerate(names)}
 
 
-def _names(path: Path) -> list[str]:
-    return [row[0] for row in _select(path, f"DESCRIBE SELECT * FROM {parquet(path)}")]  # noqa: S608
+_TEXT_COLUMNS = {
+    PER_QUERY: ("run", "query", "measure", "label", "unit"),
+    QUERIES: ("query", "text"),
+    DETAILS: ("run", "query", "item", "state", "detail"),
+    ITEMS: ("item", "of", "text", "thumbnail", "problem"),
+}
+_NUMBER_COLUMNS = {PER_QUERY: ("value", "weight"), DETAILS: ("rank", "score", "grade"), ITEMS: ("width", "height")}
+_SINGLE = re.compile(r"VARCHAR|BOOLEAN|U?(?:TINY|SMALL|BIG|HUGE)?INT(?:EGER)?|FLOAT|DOUBLE")
+_NUMBERS = re.compile(r"U?(?:TINY|SMALL|BIG|HUGE)?INT(?:EGER)?|FLOAT|DOUBLE|DECIMAL.*")
+
+
+def column_types(path: Path) -> dict[str, str]:
+    """The columns of a table with their types. Raises BadInput where one of rankwell's has another type."""
+    types = {row[0]: row[1] for row in _select(path, f"DESCRIBE SELECT * FROM {parquet(path)}")}  # noqa: S608
+    for expected, columns, form in (("texts", _TEXT_COLUMNS, re.compile("VARCHAR")), ("numbers", _NUMBER_COLUMNS, _NUMBERS)):
+        for name in columns.get(path.name, ()):
+            if not form.fullmatch(types.get(name, "VARCHAR" if expected == "texts" else "DOUBLE")):
+                raise BadInput(f"{path}: column {name!r} holds {types[name]}; expected {expected}. Run the command again.")
+    return types
 
 
 def connected() -> Any:
@@ -238,39 +283,60 @@ def reading(what: str) -> Generator[None]:
 
 
 _SUMMARY_COLUMNS = ("run", "measure", "label", "mean", "sd", "ci_low", "ci_high", "n", "unit")
+_GROUP_COLUMNS = (*_SUMMARY_COLUMNS, "group", "against", "better", "p_adjusted", "decisive")
+_OPTIONAL_NUMBERS = ("mean", "sd", "ci_low", "ci_high", "mean_run", "mean_against", "p", "p_adjusted", "ceiling", "chance")
+_COLUMN_KINDS: dict[str, Any] = {
+    **dict.fromkeys(("run", "measure", "label", "unit", "group"), str),
+    **dict.fromkeys(("against", "of", "better"), (str, type(None))),
+    **dict.fromkeys(_OPTIONAL_NUMBERS, (int, float, type(None))),
+    "n": int,
+}
 
 
 def read_summary(folder: str | Path) -> list[dict[str, Any]]:
     """The rows of summary.json, as they were written. Raises BadInput where it is missing or holds something else."""
     path = Path(folder) / "summary.json"
-    rows: list[Any] = _json_object(path, "rows", list)["rows"]
+    return _rows(_json_object(path, "rows", list)["rows"], path, "rows", _SUMMARY_COLUMNS)
+
+
+def _rows(rows: list[Any], path: Path, name: str, columns: Sequence[str]) -> list[dict[str, Any]]:
+    """The rows of a table in JSON. Raises BadInput for one that lacks a column, or has another kind of value in it."""
     for place, row in enumerate(rows, 1):
-        missing = next((name for name in _SUMMARY_COLUMNS if not isinstance(row, dict) or name not in row), None)
+        missing = next((each for each in columns if not isinstance(row, dict) or each not in row), None)
         if missing is not None:
-            raise BadInput(f"{path}: row {place} has no {missing!r}; expected a folder that a command wrote with -o.")
+            raise BadInput(f"{path}: row {place} of {name} has no {missing!r}; expected a folder that a command wrote with -o.")
+        for column, value in row.items():
+            _checked(value, _COLUMN_KINDS.get(column, object), path, f"{name}[{place - 1}].{shown(column)}")
     return rows
 
 
 def read_further(folder: str | Path) -> dict[str, list[Any]]:
     """The further lists of summary.json, by name: `notes`, and the tables that a command had besides (`verdicts`, `groups`)."""
-    found = _json_object(Path(folder) / "summary.json", "rows", list)
-    return {name: each for name, each in found.items() if name != "rows" and isinstance(each, list)}
+    path = Path(folder) / "summary.json"
+    found = _json_object(path, "rows", list)
+    further = {name: each for name, each in found.items() if name != "rows" and isinstance(each, list)}
+    _rows(further.get("groups", []), path, "groups", _GROUP_COLUMNS)
+    for row in _rows(further.get("verdicts", []), path, "verdicts", ("text",)):
+        _checked(row["text"], str, path, "verdicts")
+    return further
 
 
 def read_performance(folder: str | Path) -> Mapping[str, Any]:
     """The content of performance.json on runs and machine; empty where the file is missing. Raises BadInput for other content."""
     path = Path(folder) / "performance.json"
-    return _json_object(path, "runs", dict) if path.is_file() else {}
+    if not path.is_file():
+        return {}
+    found = _json_object(path, "runs", dict)
+    for name, own in {**found["runs"], "machine": found.get("machine", {})}.items():
+        _checked(own, dict, path, shown(name))
+    return found
 
 
 def _json_object(path: Path, key: str, kind: type) -> dict[str, Any]:
     """The JSON object of a file. Raises BadInput where it has not this kind of value under the key."""
     if not path.is_file():
         raise BadInput(f"{path.parent}: no {path.name}; expected a folder that a command wrote with -o.")
-    try:
-        found = json.loads(Source(path).read())
-    except ValueError as error:
-        raise BadInput(f"{path} is not JSON: {error}.") from error
+    found = read_json(Source(path))
     if not isinstance(found, dict) or not isinstance(found.get(key), kind):
         raise BadInput(f"{path}: no {key!r}; expected a folder that a command wrote with -o.")
     return found

@@ -84,7 +84,7 @@ def _parsing(what: str) -> Generator[None]:
 
 
 def _in_archive(archive: Any, member: str, read: Callable[[Any], Any]) -> Any:
-    """What is read of an array in an archive. Raises BadInput naming the array."""
+    """An array in an archive, or its shape. Raises BadInput naming the array."""
     info = archive.getinfo(member)
     try:
         refuse_bomb(info.file_size, info.compress_size)

@@ -5,6 +5,7 @@ import json
 import re
 import shutil
 import tempfile
+from collections import Counter
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ from typing import Any, NamedTuple
 
 from rankwell.core.tables.columns import Columns, Holds, choose_columns, known_columns, likelihood, parquet, quoted, sql_text
 from rankwell.documents import parse_json, unique_keys
-from rankwell.errors import BadInput, BadLine, BadScore
+from rankwell.errors import BadInput, BadLine, BadScore, shown
 from rankwell.store import Head, Source
 
 PAR1 = b"PAR1"
@@ -218,9 +219,11 @@ class ColumnTable:
         header = "true" if names is None else "false"
         # pandas writes its index under the empty name, which SQL does not allow.
         names = names or [name or f"column {place}" for place, name in enumerate(dialect.names(head))]
-        double = next((name for place, name in enumerate(names) if name in names[:place]), None)
+        double = next((name for name, number in Counter(names).items() if number > 1), None)
         if double is not None:
             raise BadInput(f"two columns are called {double!r}; rename or drop one of them.")
+        if odd := next((name for name in names if re.search("[\ud800-\udfff]", name)), None):
+            raise BadInput(f"the key {shown(odd)} is not a text in UTF-8; rename it.")
         kind = "JSON" if dialect.name == "jsonl" else "VARCHAR"
         self.types = dict.fromkeys(names, kind)
         columns = "{" + ", ".join(f"{sql_text(name)}: '{kind}'" for name in names) + "}"

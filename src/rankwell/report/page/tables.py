@@ -8,7 +8,7 @@ import numpy as np
 
 from rankwell.core.tables import Bools, Floats, Ints
 from rankwell.core.tables.columns import parquet
-from rankwell.io.result_folder import DETAILS, connected, read_table, reading
+from rankwell.io.result_folder import DETAILS, column_types, connected, read_table, reading
 from rankwell.report.page import MOST_RELEVANT, MOST_RESULTS, PlacedFolder, cells
 
 if TYPE_CHECKING:
@@ -62,6 +62,8 @@ class Tables:
         listed = [(at, place) for at, place in enumerate(self._places) if (place.folder / DETAILS).is_file()]
         if not listed:
             return False
+        for _, place in listed:
+            column_types(place.folder / DETAILS)
         self._shape = (len(self._runs), len(queries))
         here = {run: at for at, run in enumerate(self._runs)}
         named = [(at, old, here[new]) for at, place in enumerate(self._places) for old, new in place.names.items() if new in here]

@@ -27,6 +27,9 @@ _PLAIN = re.compile(r"[A-Za-z_]\w*")
 MISSING: Any = object()
 """The value of a missing key."""
 
+MOST_START = 1 << 62
+"""An integer beyond every position in a text, which 64 bits hold."""
+
 
 @dataclass(frozen=True)
 class Content:
@@ -118,13 +121,13 @@ class Content:
 
     def whole(self, value: Any, where: Where, expected: str = "an integer") -> int:
         """An integer, -1 where there is none; tables hold it as text or with a point."""
-        if type(value) is int:
+        if type(value) is int and abs(value) < MOST_START:
             return value
         if value is None or (isinstance(value, float) and math.isnan(value)):
             return -1
-        if isinstance(value, float) and value.is_integer():
+        if isinstance(value, float) and value.is_integer() and abs(value) < MOST_START:
             return int(value)
-        if self.form == "table" and isinstance(value, str) and re.fullmatch(r"-?\d+(\.0*)?|", value):
+        if self.form == "table" and isinstance(value, str) and re.fullmatch(r"-?\d{1,18}(\.0*)?|", value):
             return int(value.partition(".")[0]) if value else -1
         raise self.wrong(where, value, expected)
 
@@ -183,7 +186,7 @@ class Record(NamedTuple):
     def whole(self, key: str, expected: str = "an integer") -> int:
         """An integer below a key, -1 where there is none."""
         value = self.value.get(key)
-        if type(value) is int or value is None:
+        if value is None or (type(value) is int and abs(value) < MOST_START):
             return -1 if value is None else value
         return self.content.whole(value, (*self.where, key), expected)
 

@@ -12,7 +12,7 @@ from rankwell.tasks.answers.formats.squad import add_answers, literal
 
 _MODES = ("integrated", "isolated")
 # A span is a dict in most versions and `Span(start=1, end=2)` in some.
-_SPAN = re.compile(r"start\W+(\d+)\W+end\W+(\d+)")
+_SPAN = re.compile(r"start\W+(\d{1,18})\W+end\W+(\d{1,18})\b")
 
 
 def _by_question(rows: EntryRows, kind: str | None) -> Iterator[tuple[str, str, list[Record]]]:

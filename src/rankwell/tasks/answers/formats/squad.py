@@ -13,7 +13,7 @@ from typing import Any
 from rankwell.store import write_text
 from rankwell.tasks.answers.answer_pairs import Predictions
 from rankwell.tasks.answers.formats import answer_format
-from rankwell.tasks.answers.formats.content import Content, Record, Where
+from rankwell.tasks.answers.formats.content import MOST_START, Content, Record, Where
 from rankwell.tasks.answers.formats.rows import AnswerRows, EntryRows, QuestionRows
 
 _OWN = {"id", "question", "answers", "is_impossible"}
@@ -114,9 +114,11 @@ def _add_one(rows: QuestionRows, each: Any, where: Where, document: str | None) 
         rows.answer(each, where, document)
         return
     # SQuAD's own form, of which files have a hundred thousand.
-    if type(each) is dict and type(each.get("answer_start")) is int and isinstance(each.get("text"), str) and len(each) == 2:
-        rows.answer(each["text"], where, document, each["answer_start"])
-        return
+    if type(each) is dict and len(each) == 2 and isinstance(each.get("text"), str):
+        start = each.get("answer_start")
+        if type(start) is int and start < MOST_START:
+            rows.answer(each["text"], where, document, start)
+            return
     answer = rows.content.record(each, where, "an answer, {text, answer_start}")
     key, owner = answer.key("text", "answer"), next((name for name in DOCUMENT if answer.value.get(name) is not None), None)
     text = answer.text("text") if key is None else answer.text(key, "")
@@ -127,8 +129,8 @@ def _add_one(rows: QuestionRows, each: Any, where: Where, document: str | None) 
 def _add_columns(rows: QuestionRows, answers: Record, document: str | None) -> None:
     """The answers in Hugging Face's columns."""
     texts, starts = answers.value["text"], answers.value.get("answer_start")
-    starts = [None] * len(texts) if starts is None else list(starts)
-    if len(starts) != len(texts):
+    starts = [None] * len(texts) if starts is None else starts
+    if not isinstance(starts, (list, tuple)) or len(starts) != len(texts):
         raise answers.wrong(f"a list of {len(texts)}, as many as there are texts", "answer_start")
     for index, (text, start) in enumerate(zip(texts, starts, strict=True)):
         if not isinstance(text, str):
