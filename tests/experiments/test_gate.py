@@ -365,7 +365,7 @@ def test_a_run_that_vanished_is_an_error_and_no_pass(tmp_path):
 def test_queries_that_vanished_are_an_error_and_new_ones_are_none(tmp_path):
     whole, part = (folder_of(tmp_path / str(n), {"a": 0.0}, n=n) for n in (60, 50))
 
-    with pytest.raises(BadInput, match=r"10 of 60 queries that count there do not count for .*, as 'q050'; .* same queries"):
+    with pytest.raises(BadInput, match=r"10 of 60 queries that count there do not count for .*, such as 'q050', .* same queries"):
         gate(part, no_regression=str(whole), measures=["AP"])
     assert json.loads(gate(whole, no_regression=str(part), measures=["AP"], format="json").text)["rows"][0]["n"] == 50
 
@@ -375,7 +375,7 @@ def test_too_few_queries_for_an_interval_are_an_error_that_says_so(tmp_path, mon
 
     code, out, err = run_command(monkeypatch, capsys, folder, "--no-regression", "old")
     assert (code, out) == (2, "")
-    assert "9 queries count for both and at least 10 are needed" in err
+    assert "9 queries count for both, too few for an interval of the difference (10 are needed)" in err
 
     code, out, err = run_command(monkeypatch, capsys, folder, "-r", "AP.ci_low >= 0")
     assert (code, out) == (2, "")

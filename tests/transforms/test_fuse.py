@@ -480,12 +480,12 @@ def test_the_command_tunes_and_lists_its_choices(tmp_path: Path, monkeypatch: py
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["-m", "AP"], "--measure is about tuning"),
-        (["--folds", "3"], "--folds is about tuning"),
-        (["--seed", "1"], "--seed is about tuning"),
-        (["-f", "csv"], "--format is about tuning"),
+        (["-m", "AP"], "--measure has no effect without --tune"),
+        (["--folds", "3"], "--folds has no effect without --tune"),
+        (["--seed", "1"], "--seed has no effect without --tune"),
+        (["-f", "csv"], "--format has no effect without --tune"),
         (["--method", "rrf combsum"], "with --tune QRELS only"),
-        (["--weights", "a,b"], "numbers with commas"),
+        (["--weights", "a,b"], "numbers separated by commas"),
         (["--weights", "1,2", "--tune", "judged.qrels"], "--weights are what --tune finds"),
         (["--tune", "nowhere.qrels"], "nowhere.qrels: no such file"),
     ],

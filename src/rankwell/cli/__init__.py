@@ -90,7 +90,7 @@ def _dispatch(arguments: list[str]) -> int:
             raise KeyboardInterrupt from error
         import traceback
 
-        _say(traceback.format_exc() + "rankwell: internal error; the lines above help to correct it, please report them.")
+        _say(traceback.format_exc() + "rankwell: internal error; please report it with the lines above.")
         return 3
 
 

@@ -58,7 +58,7 @@ class TuneOptions:
         """Raises BadUsage for an option of tuning where nothing is tuned."""
         for argument in arguments_of(TuneOptions):
             if getattr(self, argument.name) is not None:
-                raise BadUsage(f"{argument.flags[0]} is about tuning; name the judgments with --tune, or leave it out.")
+                raise BadUsage(f"{argument.flags[0]} has no effect without --tune; name the judgments, or leave it out.")
 
 
 def fuse(
@@ -131,7 +131,7 @@ def _weights(text: str) -> list[float]:
     try:
         return [float(each) for each in listed(text, "--weights")]
     except ValueError as error:
-        raise BadUsage(f"--weights {text!r}: expected numbers with commas between them, one for each run.") from error
+        raise BadUsage(f"--weights {text!r}: expected numbers separated by commas, one for each run.") from error
 
 
 def _write(fused: Ranking, output: Path, form: str | None) -> list[str]:

@@ -184,7 +184,7 @@ def _against(results: ResultFolder, required: Gate, options: GateOptions) -> tup
     undirected = dict.fromkeys(row["of"] for row in rows if row["better"] == "neither")
     if not judged:
         raise BadUsage(f"neither higher nor lower values of {', '.join(undirected)} are better; nothing can be worse.")
-    neither = "neither higher nor lower values are better, and it is not held against the baseline"
+    neither = "neither higher nor lower values are better, and it is not compared with the baseline"
     notes += [f"{name}: {neither}" for name in undirected]
     if tolerance:
         tolerance.check_units(list(dict.fromkeys(row["unit"] for row in judged)))
@@ -247,8 +247,8 @@ def _check_lost_queries(row: Mapping[str, Any], known: Sequence[_Known]) -> None
     if lost:
         about = f"{requirements.about_row(run, difference_label(row), '')} against {base}"
         raise BadInput(
-            f"{about}: {len(lost)} of {len(counted[base])} queries that count there do not count for {run}, as {lost[0]!r}; what "
-            "is missing cannot be found worse: evaluate both on the same queries, or choose measures by --measure."
+            f"{about}: {len(lost)} of {len(counted[base])} queries that count there do not count for {run}, such as {lost[0]!r}, "
+            "and cannot be compared. Evaluate both on the same queries, or choose measures by --measure."
         )
 
 
@@ -260,8 +260,8 @@ def _compared(row: Mapping[str, Any], tolerance: Tolerance | None, keys: Sequenc
     about = requirements.about_row(run, measure, part)
     if low is None or high is None:
         raise BadInput(
-            f"{about} against {base}: there is no interval of the difference, for {row['n']} queries count for both and at least "
-            f"{MIN_QUERIES} are needed; whether it is worse is unknown."
+            f"{about} against {base}: {row['n']} queries count for both, too few for an interval of the difference ("
+            f"{MIN_QUERIES} are needed); whether it is worse is unknown."
         )
     lower = row["better"] == "lower"
     # How much is lost at best, and at worst.

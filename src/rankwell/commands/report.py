@@ -80,7 +80,11 @@ def write_report(
     pictures = None if thumbnails is None else _Pictures(thumbnails)
     source = page_source(folders, texts=texts, pictures=pictures, title=title, seed=seed)
     written = write_page(target, source)
-    notes = [f"its lists lie in {len(written) - 1} files in {written[1].parent}/, which belong to it"] if len(written) > 1 else []
+    notes = (
+        [f"its lists are in {len(written) - 1} files in {written[1].parent}/; keep them with the page"]
+        if len(written) > 1
+        else []
+    )
     return written, notes + ([] if pictures is None else pictures.notes)
 
 

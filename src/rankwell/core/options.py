@@ -183,7 +183,7 @@ def cutoffs(k: Sequence[int] | int | str) -> tuple[int, ...]:
     """The cut-offs that a text names (`1,5,10`), ascending; or a number, or several in their order. Raises BadUsage."""
     words: list[Any] = k.replace(",", " ").split() if isinstance(k, str) else list(k) if isinstance(k, Iterable) else [k]
     if not words or not all(str(word).isdecimal() and int(word) for word in words):
-        raise BadUsage(f"-k {k!r}: expected positive integers with commas between them, as 1,3,5,10.")
+        raise BadUsage(f"-k {k!r}: expected positive integers separated by commas, such as 1,3,5,10.")
     numbers = map(int, words)
     return tuple(sorted(set(numbers)) if isinstance(k, str) else numbers)
 

@@ -119,7 +119,7 @@ class ImageSettings:
     Parameters
     ----------
     size
-        What images are scaled to, sides and all, as 224x224, or original; by default as the model expects.
+        What images are scaled to, sides and all, such as 224x224, or original; by default as the model expects.
     longest
         Pixels of the longer side at most, where images keep their size.
     mean
@@ -180,12 +180,12 @@ def _numbers(name: str, text: str) -> str | tuple[float, ...]:
         try:
             return tuple(float(part) for part in text.split(","))
         except ValueError as error:
-            raise BadUsage(f"--{name} {text!r}: expected three numbers, as 0.485,0.456,0.406.") from error
+            raise BadUsage(f"--{name} {text!r}: expected three numbers, such as 0.485,0.456,0.406.") from error
     width, times, height = text.partition("x")
     if text == "original":
         return text
     if not times or not width.isdecimal() or not height.isdecimal():
-        raise BadUsage(f"size {text!r}; expected width and height in pixels, as 224x224, or original.")
+        raise BadUsage(f"size {text!r}; expected width and height in pixels, such as 224x224, or original.")
     return int(width), int(height)
 
 

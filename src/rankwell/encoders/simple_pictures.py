@@ -108,5 +108,5 @@ def _simple(name: str, look: Callable[["Image"], Singles], settings: ImageSettin
 def _numbers(form: str, text: str, n: int) -> list[int]:
     parts = text.split("x")
     if len(parts) != n or not all(part.isdecimal() and 0 < int(part) <= 4096 for part in parts):
-        raise BadUsage(f"{form.partition(':')[0]}:{text}; expected integers from 1 to 4096, as {form}.")
+        raise BadUsage(f"{form.partition(':')[0]}:{text}; expected integers from 1 to 4096, such as {form}.")
     return [int(part) for part in parts]

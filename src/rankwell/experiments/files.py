@@ -197,7 +197,9 @@ def _cells(top: TomlTable, datasets: Mapping[str, TomlTable], systems: Mapping[s
             there = _options(inner, "cell")
             if dataset not in named[system] or system not in meeting:
                 if inner.content:
-                    raise BadInput(f"{inner.at()}: {system!r} is not evaluated on {dataset!r}; let it, or drop this table.")
+                    raise BadInput(
+                        f"{inner.at()}: {system!r} is not evaluated on {dataset!r}; evaluate it there, or drop this table."
+                    )
                 continue
             options = {**own, **_options(node, "system", _SYSTEM), **there}
             first = Cell(dataset, system, system, command, options, node.text("call"), where=node.at())

@@ -330,7 +330,7 @@ class Tolerance(NamedTuple):
         except ValueError:
             number = -1.0
         if not (isfinite(number) and number >= 0):
-            raise BadUsage(f"--tolerance {text!r}: expected a number from 0, as 0.005, or 1% of the baseline's mean.")
+            raise BadUsage(f"--tolerance {text!r}: expected a number from 0, such as 0.005, or 1% of the baseline's mean.")
         return cls(text.strip(), number, text.strip().endswith("%"))
 
     def check_units(self, units: Sequence[str]) -> None:

@@ -21,10 +21,10 @@ OutputPath = Annotated[Path, Option(("--output", "-o"))]
 
 
 def listed(text: str | None, option: str) -> list[str]:
-    """The names in an option's text, with commas between them; none without the option. Raises BadUsage for an empty name."""
+    """The names in an option's text, separated by commas; none without the option. Raises BadUsage for an empty name."""
     if text is None:
         return []
     names = [part.strip() for part in text.split(",")]
     if not all(names):
-        raise BadUsage(f"{option} {text!r} has an empty name; expected names with commas between them.")
+        raise BadUsage(f"{option} {text!r} has an empty name; expected names separated by commas.")
     return names

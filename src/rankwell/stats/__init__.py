@@ -332,4 +332,4 @@ def check_intervals(intervals: str, seed: int) -> None:
 def check_level(level: float) -> None:
     """Raises BadUsage for a confidence level outside (0, 1)."""
     if not 0 < level < 1:
-        raise BadUsage(f"the confidence level is {level}; it lies between 0 and 1, as 0.95 does.")
+        raise BadUsage(f"the confidence level is {level}; expected a number between 0 and 1, such as 0.95.")

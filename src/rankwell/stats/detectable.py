@@ -54,7 +54,7 @@ def queries_needed(difference: float, sd: float, *, alpha: float = 0.05, power: 
 def _check(alpha: float, power: float) -> None:
     check_level(1 - alpha)
     if not alpha < power < 1:
-        raise BadUsage(f"the power is {power}; it lies between the level {alpha:g} and 1, as 0.8 does.")
+        raise BadUsage(f"the power is {power}; expected a number between the level {alpha:g} and 1, such as 0.8.")
 
 
 @lru_cache(maxsize=4096)

@@ -92,7 +92,7 @@ def significance_letters(apart: Bools, order: Sequence[int]) -> list[str]:
     """The letters of each system, so that two systems share one exactly where their difference is not significant.
 
     apart: (systems, systems) whether two differ significantly. order: the systems, best first: `a` begins with the best.
-    Past the 26th come `aa`, `ab`, …; a system with several of those has commas between them.
+    Past the 26th come `aa`, `ab`, …; several of one system are separated by commas.
     Source: Piepho 2004, An algorithm for a letter-based representation of all-pairwise comparisons (insert and absorb).
     """
     groups: list[frozenset[int]] = [frozenset(range(len(order)))]

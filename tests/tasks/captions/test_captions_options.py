@@ -146,7 +146,7 @@ def test_a_result_prints_itself_in_a_line():
     ("options", "message"),
     [
         ({"metric": "l2"}, "the metric l2 compares embeddings, and scores are given"),
-        ({"direction": "t2v", "protocol": "both"}, "the protocol both is of video to text"),
+        ({"direction": "t2v", "protocol": "both"}, "the protocol both applies to video to text"),
         ({"direction": "v2t", "measures": ["rsum"]}, "rsum is the sum over both directions"),
         ({"ties": "multiplied", "measures": ["AP"]}, "AP has no value under the tie rule multiplied"),
         ({"ties": "multiplied", "measures": ["nDCG@10"]}, "nDCG@10 has no value under the tie rule multiplied"),

@@ -100,7 +100,7 @@ def test_the_manifest_names_a_folder_of_vectors(files: dict[str, str], capsys: A
         (["--mode", "text", "--text-embeddings", "t.npy", "--strategy", "cover"], 2, "--strategy: without --queries"),
         (["--mode", "text", "--text-embeddings", "t.npy", "--encoder", "m"], 2, "--encoder: without --queries"),
         (["--mode", "text", "--queries", "q.txt", "--keyword-threshold", "0.5"], 2, "requires --encoder"),
-        (["--exclude-group", "id:ZZZ"], 2, "no clip's id holds 'ZZZ'"),
+        (["--exclude-group", "id:ZZZ"], 2, "no clip id contains 'ZZZ'"),
         (["--groups", ","], 2, "--groups ',' has an empty name"),
         (["--sheets", "-1", "-o", "nowhere"], 2, "--sheets -1"),
     ],

@@ -241,7 +241,7 @@ def test_a_place_without_a_data_set_is_refused(tmp_path: Path) -> None:
 
 def test_a_pattern_that_does_not_fit_is_refused(tmp_path: Path) -> None:
     touch(tmp_path, "gallery/1.jpg")
-    with pytest.raises(BadInput, match=r"gallery/1.jpg: the name does not fit the pattern"):
+    with pytest.raises(BadInput, match=r"gallery/1.jpg: the name does not match the pattern"):
         read_images(tmp_path, pattern="{instance}_*.jpg")
     with pytest.raises(BadUsage, match="not a field"):
         read_images(tmp_path, pattern="{person}_*.jpg")
@@ -369,7 +369,7 @@ def test_images_without_content_are_marked_by_a_folder_or_by_their_ids(tmp_path:
         "references/mona/contentless/2.jpg",
         "references/oak/wall_3.jpg",
     }
-    with pytest.raises(BadUsage, match="fits no image"):
+    with pytest.raises(BadUsage, match="matches no image"):
         read_images(tmp_path, contentless="*floor*")
 
 

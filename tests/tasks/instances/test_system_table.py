@@ -386,8 +386,8 @@ def test_the_table_is_written_in_every_form(run, tmp_path: Path) -> None:
     ("words", "says"),
     [
         ((), "name folders"),
-        (("{r}", "--alpha", "1"), "the level lies between 0 and 1"),
-        (("{r}", "--system", "b={toml}"), "--system b: there is no run named so"),
+        (("{r}", "--alpha", "1"), "the level must be between 0 and 1"),
+        (("{r}", "--system", "b={toml}"), "--system b: unknown run"),
         (("{r}", "--system", "a={toml}", "--system", "a={toml}"), "a second description of the system 'a'"),
         (("{r}", "--published", "-m", "MAP"), "the published figures are P@1, the table shows AP"),
         (("{r}/nowhere",), "is not a folder"),

@@ -63,7 +63,7 @@ class ComparisonOptions:
     def __post_init__(self) -> None:
         check_level(self.level)
         if not self.alpha < self.power < 1:
-            raise BadUsage(f"the power is {self.power}; it lies between {self.alpha:g} and 1, as 0.8 does.")
+            raise BadUsage(f"the power is {self.power}; expected a number between {self.alpha:g} and 1, such as 0.8.")
         if self.resamples < 1 or self.seed < 0:
             raise BadUsage(f"resamples={self.resamples}, seed={self.seed}: expected a positive integer and a non-negative one.")
         if self.correction == "max-t" and self.test != "randomisation":

@@ -45,10 +45,10 @@ class FusionOptions:
         rrf (k = 60, or rrf(k=10)), isr, log-isr and borda read ranks; combsum, combmnz, combgmnz(gamma=0.5), combanz, combmin,
         combmax and combmed read scores. With --tune several may be tried: repeat it, or separate them by blanks.
     weights
-        One for each run, in their order, as 0.3,0.7; a run with weight 0 takes no part.
+        One for each run, in their order, such as 0.3,0.7; a run with weight 0 takes no part.
     normalise
         Normalisation of each list's scores: min-max (the default), z-score, sum, max, rank, none. With --tune several may be
-        tried, with commas between them.
+        tried, separated by commas.
     absent
         Score of an item in a run that lacks it, where scores are added: zero, or lowest, that of the run's last item. The default
         is lowest for z-score and zero for all others.

@@ -251,7 +251,7 @@ def requested_measures(
     for what, value in (("k", deepest), ("the gold depth", options.gold_depth or 0)):
         if value > n:
             leave = f"{len(sample.items)} vectors leave {n} neighbours"
-            raise BadUsage(f"{what} is {value}, but {leave}; take less, or more vectors.")
+            raise BadUsage(f"{what} is {value}, but {leave}; choose a smaller value, or give more vectors.")
     texts = measure_names(options.measures)
     # A convention whose truth is a reference's list has words of its own for it; others have words for judgments only.
     if cuts_gold(rules):

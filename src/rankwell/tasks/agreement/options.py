@@ -15,7 +15,7 @@ class AgreementOptions:
     Parameters
     ----------
     k
-        Cut-offs, with commas between them.
+        Cut-offs, separated by commas.
     samples
         Number of queries, drawn from the items without replacement, or all.
     seed

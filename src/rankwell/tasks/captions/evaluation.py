@@ -94,7 +94,7 @@ def _directions(convention: Convention, own: CaptionConvention, options: Caption
     """The requested directions. Raises UnknownName for a tie rule that does not exist, BadUsage for an unused protocol."""
     which, protocol, ties = options.direction, options.protocol, options.ties
     if protocol is not None and which == "t2v":
-        raise BadUsage(f"the protocol {protocol} is of video to text, and only t2v is requested; leave one of them out.")
+        raise BadUsage(f"the protocol {protocol} applies to video to text, and only t2v is requested; leave one of them out.")
     replaced: MatrixTies | None = next((rule for rule in _TIES if rule == ties), None)
     if replaced is None and ties is not None:
         raise UnknownName(f"unknown tie rule {ties!r}; the rules are {', '.join(_TIES)}.")

@@ -28,7 +28,7 @@ class CaptionOptions:
         From video to text: among-captions ranks a video's best caption among all captions, among-videos collapses each video's
         captions to the highest score and ranks videos; both; by default the convention's.
     k
-        Cut-offs of R@K, as 1,5,10,50; by default the convention's.
+        Cut-offs of R@K, such as 1,5,10,50; by default the convention's.
     measures
         A measure such as nDCG@10 or AP, a convention's word for one, or rsum, gmean or r_mean; repeat it for more.
     convention
@@ -42,7 +42,7 @@ class CaptionOptions:
     mask
         File of 1 for each caption that is there and 0 for each that is missing: .npy or JSON.
     transform
-        Change the scores first, as 'dual-softmax(temperature=0.02)' or 'querybank(beta=20)', which needs --bank.
+        Change the scores first, such as by 'dual-softmax(temperature=0.02)' or 'querybank(beta=20)', which needs --bank.
     bank
         Scores of other queries with the same gallery, for querybank.
     query_ids

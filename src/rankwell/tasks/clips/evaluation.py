@@ -130,7 +130,7 @@ def _refuse_unknown(inputs: ClipInputs, ranked: RankedClips, first: Mapping[str,
     known = inputs.annotations.index
     unknown = [item for listed in first.values() for item in listed.items if item not in known]
     if inputs.options.unjudged == "error" and (unknown or ranked.others):
-        what = f"the clip {[*unknown, *sorted(ranked.others)][0]!r} is found and has no annotation"
+        what = f"the retrieved clip {[*unknown, *sorted(ranked.others)][0]!r} has no annotation"
         raise BadInput(f"{what}; annotate it, or choose --unjudged nonrelevant or skip.")
 
 

@@ -56,7 +56,7 @@ def read_annotations(place: Any, *, schema: Schema | Place | None = None, groups
         return _of_mapping(place, schema)
     name, records = _records(place)
     if not records:
-        raise BadInput(f"{name} annotates no clip; expected a row per clip, as {_IDS[0]},{','.join(_USUAL[:2])}.")
+        raise BadInput(f"{name} annotates no clip; expected a row per clip, such as {_IDS[0]},{','.join(_USUAL[:2])}.")
     columns = list(dict.fromkeys(column for record in records for column in record.cells))
     owner = _column(columns, _IDS)
     if owner is None:
@@ -267,7 +267,7 @@ def _placed(text: str, otherwise: str, schema: Schema | None) -> tuple[str, str]
 
 
 def _labels(cell: Any) -> list[str]:
-    """The labels in a cell: a text with commas between them, or a list."""
+    """The labels in a cell: a text separated by commas, or a list."""
     if cell is None or (isinstance(cell, float) and math.isnan(cell)):
         return []
     if not isinstance(cell, str) and isinstance(cell, Iterable):

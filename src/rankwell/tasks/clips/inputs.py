@@ -163,7 +163,7 @@ def _drives(table: Annotations, column: str) -> dict[str, str]:
     if colon and kind == "id" and text:
         parts = {clip: clip.rpartition(text)[0] for clip in table.clips if text in clip}
         if not parts:
-            what = f"--exclude-group {column}: no clip's id holds {text!r}"
+            what = f"--exclude-group {column}: no clip id contains {text!r}"
             raise BadUsage(f"{what}; an id is {table.clips[0]!r}, name the text after its drive.")
         return parts
     found = {clip: own[column] for clip, own in table.attributes.items() if column in own}

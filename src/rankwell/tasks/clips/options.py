@@ -31,11 +31,11 @@ class ClipOptions:
     mode
         The queries: every clip searches for similar clips (video), or texts search for clips (text).
     groups
-        Groups of keywords that count, with commas between them, as "object type,actor behavior"; all by default.
+        Groups of keywords that count, separated by commas, such as "object type,actor behavior"; all by default.
     keywords
         Single keywords that count in their group, likewise; "group: label" where two groups have it.
     k
-        Cut-offs, with commas between them.
+        Cut-offs, separated by commas.
     measures
         A measure, at every cut-off where it needs one (P), or at one (P@10); repeat it for more, or separate names by blanks.
     relevance
@@ -194,8 +194,8 @@ def _unused(options: ClipOptions) -> tuple[list[str], str]:
 
 
 def names(given: Sequence[str] | str | None, option: str) -> list[str]:
-    """Names in a list, or in a text with commas between them. Raises BadUsage for an empty name."""
+    """Names in a list, or in a text separated by commas. Raises BadUsage for an empty name."""
     found = [part.strip() for part in given.split(",")] if isinstance(given, str) else list(given or ())
     if not all(found):
-        raise BadUsage(f"{option} {given!r} has an empty name; expected names with commas between them.")
+        raise BadUsage(f"{option} {given!r} has an empty name; expected names separated by commas.")
     return found

@@ -121,7 +121,7 @@ def _without_content(images: Images, glob: str) -> Images:
     bare = np.array([fnmatch.fnmatchcase(name, glob) for name in images.ids], dtype=np.bool_)
     if not bare.any():
         raise BadUsage(
-            f"--contentless-images {glob!r} fits no image, such as {images.ids[0]!r}; correct the pattern or leave it out."
+            f"--contentless-images {glob!r} matches no image, such as {images.ids[0]!r}; correct the pattern or leave it out."
         )
     return replace(images, contentless=images.contentless | bare)
 
@@ -162,7 +162,7 @@ def _image_file(path: Path, folder: Path, pattern: re.Pattern[str] | None, side:
     if pattern is not None:
         fitting = pattern.fullmatch(below.name) or pattern.fullmatch(below.stem)
         if fitting is None:
-            what = f"{below.as_posix()}: the name does not fit the pattern"
+            what = f"{below.as_posix()}: the name does not match the pattern"
             raise BadInput(f"{what}; correct the pattern, or move files that are not in the set.")
         fields = fitting.groupdict()
     parts = [part for part in below.parts[:-1] if part.lower() not in _CONTENTLESS]

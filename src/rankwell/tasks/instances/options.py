@@ -50,7 +50,7 @@ class InstanceOptions:
         Name of a single run; by default its file's name.
     exclude
         References that count nowhere for a query: self, camera (those of its instance by its camera), group (all of its group),
-        with commas between them, or none; by default the convention's.
+        separated by commas, or none; by default the convention's.
     contentless
         References without content are left out (filter), or stay.
     absent
@@ -59,7 +59,7 @@ class InstanceOptions:
         A measure, at every cut-off where it needs one (P), or at one (P@10); AP, "AP(area='trapezoid')", APatR (mAP@R), cmc,
         TP/PRED; repeat it for more.
     k
-        Cut-offs of measures that name none, with commas between them; 1,5,10 by default.
+        Cut-offs of measures that name none, separated by commas; 1,5,10 by default.
     cut
         Length of a list, for its precision P_q = RR/RET and its recall R_q = RR/REL; thesis has 10.
     convention
@@ -118,9 +118,9 @@ class ImageSetOptions:
     root
         Folder of the images that a table or a JSON lists.
     pattern
-        Form of file names, as "{instance}_{camera}_*.jpg".
+        Form of file names, such as "{instance}_{camera}_*.jpg".
     contentless_images
-        Images that show nothing to be recognised, by a pattern of their ids, as "*wall*".
+        Images that show nothing to be recognised, by a pattern of their ids, such as "*wall*".
     """
 
     query_images: Annotated[str | None, Input()] = None
@@ -139,7 +139,7 @@ class ImageSystemOptions:
         Model that makes vectors of the images: resnet152-im:FILE.onnx, alexnet-im:FILE.onnx, gordo:FILE.onnx, any FILE.onnx,
         torch:module:object with --weights, module:object, a model of sentence-transformers, colour-histogram or small-grey.
     size
-        Size to which the encoder scales images, as 224x224, or original; `rankwell encode images` has further settings.
+        Size to which the encoder scales images, such as 224x224, or original; `rankwell encode images` has further settings.
     output_name
         Output of the network to take, where it has several.
     weights

@@ -157,7 +157,7 @@ def rbo(pairs: RankingPairs, *, p: float = 0.9, kind: Kind = "ext", ties: Ties =
 
 def _check_persistence(p: float) -> None:
     if not 0 < p < 1:
-        raise BadUsage(f"p={p!r}: the persistence of rank-biased overlap lies between 0 and 1, as 0.9 does.")
+        raise BadUsage(f"p={p!r}: the persistence of rank-biased overlap is a number between 0 and 1, such as 0.9.")
 
 
 def _overlap(pairs: RankingPairs, prefixes: Prefixes, shared: Floats, p: float, kind: Kind, k: int | None) -> Floats:

@@ -190,7 +190,7 @@ def _finish(
     counted = counted & view.retrieved if retrieval == "only" and view.retrieved is not None else counted
     if no_answer == "refuse" and (counted & view.impossible).any():
         query = view.queries[int(np.flatnonzero(counted & view.impossible)[0])]
-        what = f"question {query!r} has no right answer, which this convention has no rule for"
+        what = f"question {query!r} has no right answer, and this convention has no rule for such questions"
         raise BadUsage(f"{what}; take squad2, or leave it out.")
     if na_threshold is not None:
         abstained = np.nan_to_num(view.no_answer, nan=-np.inf) > na_threshold

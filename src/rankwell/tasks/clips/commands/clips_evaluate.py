@@ -105,7 +105,7 @@ def _reject_unused_options(options: ClipOptions, mapping: MappingOptions) -> Non
         raise BadUsage(f"{', '.join(unused)}: in the mode video nothing reads texts; choose --mode text.")
     of_queries = rules | ({"--encoder": mapping.encoder} if _has_text_vectors(options) else {})
     if options.queries is None and (unused := [name for name, value in of_queries.items() if value is not None]):
-        what = "without --queries every keyword is requested by its name and none is mapped"
+        what = "without --queries every keyword is a query by its name, and none is mapped"
         raise BadUsage(f"{', '.join(sorted(unused))}: {what}; leave it out.")
     if mapping.keyword_threshold is not None and mapping.encoder is None:
         raise BadUsage("--keyword-threshold requires --encoder, which finds similar words.")

@@ -47,7 +47,7 @@ def lint(
     schema
         JSON file {group: [label, ...]} of the declared keywords.
     groups
-        Further columns that hold keywords, with commas between them.
+        Further columns that hold keywords, separated by commas.
     strict
         Exit code 1 where anything is found but labels that are unused or in two groups.
     format

@@ -35,7 +35,7 @@ def map(  # noqa: A001
     schema
         Declared labels per group: JSON {group: [label, …]}.
     groups
-        Groups of keywords that texts may mean, with commas between them, as "object type,actor behavior"; all by default.
+        Groups of keywords that texts may mean, separated by commas, such as "object type,actor behavior"; all by default.
     device
         Device of the model, such as cpu or cuda; by default the choice of the model's library.
     format

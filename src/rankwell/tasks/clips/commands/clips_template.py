@@ -32,7 +32,7 @@ def template(
 ) -> Output:
     """Write an empty annotation table for a list of clips: a row per clip, a column per group of keywords.
 
-    Write keywords into the cells, several of one group with commas between them: "bicyclist, small vehicle".
+    Write keywords into the cells, several of one group separated by commas: "bicyclist, small vehicle".
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ def template(
     schema
         JSON file {group: [label, ...]}: its groups are the columns, its labels are printed.
     groups
-        Names of the groups with commas between them; by default pv_object_type, pv_actor_behavior, pv_spatial_relation,
+        Names of the groups separated by commas; by default pv_object_type, pv_actor_behavior, pv_spatial_relation,
         ego_behavior and scene_type.
     overwrite
         Replace an existing table with everything written in it.
@@ -89,7 +89,7 @@ def _columns(groups: str | None) -> tuple[str, ...]:
         return GROUPS
     names = tuple(name.strip() for name in groups.split(","))
     if not all(names) or len(set(names)) < len(names) or ID in names:
-        raise BadUsage(f"--groups {groups!r}: expected different names with commas between them, none of them {ID}.")
+        raise BadUsage(f"--groups {groups!r}: expected different names separated by commas, none of them {ID}.")
     return names
 
 

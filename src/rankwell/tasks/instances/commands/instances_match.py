@@ -43,7 +43,7 @@ def match(
     root
         Folder of the images that a table or a JSON lists.
     pattern
-        Form of file names, as "{instance}_{camera}_*.jpg".
+        Form of file names, such as "{instance}_{camera}_*.jpg".
     """
     if output.suffix != ".npy":
         raise BadUsage(f"{output}: scores are written as .npy; name the file so.")

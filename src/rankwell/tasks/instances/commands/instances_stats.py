@@ -30,7 +30,7 @@ def stats(
         Data sets as PLACE or NAME=PLACE: a folder with references/INSTANCE/… and queries/INSTANCE/…, a table with image,
         instance, split, and perhaps camera, group and contentless, or a JSON with imlist, qimlist and gnd.
     objects
-        Kind of objects in a data set, as "paintings"; repeat it, in the order of the data sets.
+        Kind of objects in a data set, such as "paintings"; repeat it, in the order of the data sets.
     published
         The columns that the source printed (CLICIDE, GaRoFou) beside them.
     contentless

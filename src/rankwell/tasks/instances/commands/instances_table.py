@@ -95,7 +95,7 @@ def table(
     if not results and not options.published:
         raise BadUsage("name folders that `rankwell instances evaluate -o` wrote; or --published for the source's figures alone.")
     if not 0 < options.alpha < 1:
-        raise BadUsage(f"--alpha {options.alpha}: the level lies between 0 and 1, as 0.05 does.")
+        raise BadUsage(f"--alpha {options.alpha}: the level must be between 0 and 1, such as 0.05.")
     statements = _statements(options.system or [])
     cells: list[_Cell] = []
     for text in results:
@@ -275,7 +275,7 @@ def _read(cells: Sequence[_Cell], statements: Mapping[str, SystemStatement], mea
     runs = {run for run, _ in found} | {cell.system for cell in cells}
     unknown = next((name for name in statements if name not in runs), None)
     if unknown is not None:
-        raise BadUsage(f"--system {unknown}: there is no run named so; {suggest(unknown, runs - {''})}")
+        raise BadUsage(f"--system {unknown}: unknown run; {suggest(unknown, runs - {''})}")
     measures = list(dict.fromkeys(each.row["measure"] for each in found.values()))
     if len(measures) > 1:
         raise BadInput(f"{measure} is {measures[0]} in one folder and {measures[1]} in another; name it exactly.")
