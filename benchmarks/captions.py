@@ -57,8 +57,8 @@ def product(queries: np.ndarray, items: np.ndarray) -> None:
     for start in range(0, len(items), columns):
         some = items[start : start + columns]
         for top in range(0, len(queries), rows):
-            asked = queries[top : top + rows]
-            np.matmul(asked, some.T, out=space[: len(asked) * len(some)].reshape(len(asked), len(some)))
+            block = queries[top : top + rows]
+            np.matmul(block, some.T, out=space[: len(block) * len(some)].reshape(len(block), len(some)))
 
 
 def seconds(work: Callable[[], object]) -> float:

@@ -74,7 +74,7 @@ MARKS = "<!-- speed -->", "<!-- /speed -->"
 
 
 def install(torch: list[str]) -> list[str]:
-    """Makes the environment; the peers that could not be had."""
+    """Makes the environment; the peers that are not available."""
     if not PYTHON.exists():
         subprocess.run([sys.executable, "-m", "venv", str(PYTHON.parents[1])], check=True)
     for stale in (*(ROOT / "build").glob("lib*"), *(ROOT / "build").glob("bdist*")):
@@ -102,7 +102,7 @@ def files_rows(cases: list[str], rounds: int, trec_eval: str | None) -> list[dic
 
 
 def other_texts(scripts: list[str], against: str | None) -> dict[str, str]:
-    """What each of the other benchmarks prints; empty where it failed. What they need and is not there leaves them out."""
+    """The text of each of the other benchmarks; empty where it failed. One that lacks a package is left out."""
     texts = {}
     for script in scripts:
         other = OTHERS[script]
@@ -186,9 +186,9 @@ def write_results(
         f"Contenders take turns, {rounds} rounds (peers three on large cases, two where they are slow); `×` is the median over "
         "the rounds of a time divided by ours in the same round. Files: nDCG@10, AP, RR, P@10, R@100 and R@1000 of every query, "
         "as whole processes that write all values; of pytrec_eval only parse_run, parse_qrel and evaluate are timed. `numbers`: "
-        "how the values stand to those of the reference, trec_eval for `rankwell trec-eval`, pytrec_eval for the others; ranx "
-        "breaks ties in another order than trec_eval, and torchmetrics, for which DuckDB makes tensors of the files, knows "
-        "only of the relevant items that were retrieved. A peak below 30 MiB is not told from one of 30.",
+        "agreement of the values with the reference, trec_eval for `rankwell trec-eval`, pytrec_eval for the others; "
+        "ranx breaks ties in another order than trec_eval, and torchmetrics, for which DuckDB makes tensors of the files, sees "
+        "only the relevant items that were retrieved. Peaks below 30 MiB cannot be distinguished.",
     ]
     parts += [f"Could not be installed and was left out: {', '.join(missing)}."] if missing else []
     for case in dict.fromkeys(row["case"] for row in rows):
@@ -215,7 +215,7 @@ def main() -> None:
     parser.add_argument("--trec-eval", default=shutil.which("trec_eval"), help="its program; default: the one on the PATH")
     parser.add_argument("--installed", action="store_true", help="take build/bench-venv as it is")
     parser.add_argument(
-        "--torch", nargs="+", default=[], help="what pip is told to install for torch; default: no torch, nor what needs it"
+        "--torch", nargs="+", default=[], help="what pip installs for torch; default: neither torch nor what needs it"
     )
     parser.add_argument("--against", metavar="REV", help="an earlier revision that commands.py compares with this checkout")
     options = parser.parse_args()

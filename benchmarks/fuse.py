@@ -17,7 +17,7 @@ import numpy as np
 import rankwell
 
 Scores = dict[str, dict[str, float]]
-WAYS = {"rrf": (None, "rrf"), "combsum": ("min-max", "sum"), "combmnz": ("min-max", "mnz")}
+METHODS = {"rrf": (None, "rrf"), "combsum": ("min-max", "sum"), "combmnz": ("min-max", "mnz")}
 
 
 def made(queries: int, depth: int) -> list[Scores]:
@@ -34,7 +34,7 @@ def made(queries: int, depth: int) -> list[Scores]:
 
 
 def ranx_fuse(runs: list[Scores]) -> Callable[[str], Any] | None:
-    """ranx's fusion of these runs by a way of ours, compiled; None where it is not installed."""
+    """ranx's fusion of these runs by a method of ours, compiled; None where it is not installed."""
     try:
         from ranx import Run, fuse
     except ImportError:
@@ -42,10 +42,10 @@ def ranx_fuse(runs: list[Scores]) -> Callable[[str], Any] | None:
     theirs = [Run(run) for run in runs]
     few = [Run(dict(list(run.items())[:2])) for run in runs]
 
-    def _fuse(way: str) -> Any:
-        return fuse(theirs, norm=WAYS[way][0], method=WAYS[way][1])
+    def _fuse(method: str) -> Any:
+        return fuse(theirs, norm=METHODS[method][0], method=METHODS[method][1])
 
-    for norm, method in WAYS.values():
+    for norm, method in METHODS.values():
         fuse(few, norm=norm, method=method)
     return _fuse
 
@@ -72,21 +72,21 @@ def main() -> None:
     rankings = [rankwell.Ranking.from_dict(run) for run in runs]
     peer = ranx_fuse(runs)
     print(f"3 runs × {given.queries:,} queries × {given.depth:,} items, best of {given.turns} turns")
-    for way in WAYS:
+    for method in METHODS:
         ours = theirs = float("inf")
         fused: Any = None
         other: Any = None
         for _ in range(given.turns):
             begin = time.perf_counter()
-            fused = rankwell.fuse(rankings, method=way)
+            fused = rankwell.fuse(rankings, method=method)
             ours = min(ours, time.perf_counter() - begin)
             if peer is not None:
                 begin = time.perf_counter()
-                other = peer(way)
+                other = peer(method)
                 theirs = min(theirs, time.perf_counter() - begin)
         beside = "" if peer is None else f"  ranx {theirs:7.2f} s  {theirs / ours:6.1f}x"
         apart = "" if peer is None else f"  scores differ by at most {difference(fused, other, 50):.1e}"
-        print(f"{way:8} rankwell {ours:7.2f} s, {len(fused.items):,} fused items{beside}{apart}")
+        print(f"{method:8} rankwell {ours:7.2f} s, {len(fused.items):,} fused items{beside}{apart}")
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@
 Vectors are made from a seed: 7 references per instance, queries that are noisy references. The plain script
 multiplies, sorts every row, and computes MP@1 and both MAPs in a loop over queries; its figures are compared with ours. What is
 timed on our side is search, all measures of the convention, and what the best reference names; start-up and loading are not.
-The large case reads references from a memory-mapped file in a process of its own and tells the most memory that the process had,
+The large case reads references from a memory-mapped file in a process of its own and prints the most memory that the process had,
 mapped pages included.
 """
 
@@ -40,13 +40,13 @@ def make(references: int, seed: int = 2018) -> tuple[Images, Embeddings, Embeddi
         vectors[start : start + 4096] = centres[mine] + 3 * random.standard_normal((len(mine), DIMENSIONS), dtype=np.float32)
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
     chosen = random.choice(n, QUERIES, replace=False)
-    asked = centres[chosen] + 8 * random.standard_normal((QUERIES, DIMENSIONS), dtype=np.float32)
-    asked /= np.linalg.norm(asked, axis=1, keepdims=True)
+    vectors_of_queries = centres[chosen] + 8 * random.standard_normal((QUERIES, DIMENSIONS), dtype=np.float32)
+    vectors_of_queries /= np.linalg.norm(vectors_of_queries, axis=1, keepdims=True)
     pictures = [ImageEntry(f"r{row:07}", f"i{label}", "reference") for row, label in enumerate(labels.tolist())]
     pictures += [ImageEntry(f"q{row:07}", f"i{label}", "query") for row, label in enumerate(chosen.tolist())]
     return (
         Images.from_entries(pictures),
-        Embeddings([f"q{row:07}" for row in range(QUERIES)], asked),
+        Embeddings([f"q{row:07}" for row in range(QUERIES)], vectors_of_queries),
         Embeddings([f"r{row:07}" for row in range(references)], vectors),
     )
 
@@ -125,8 +125,8 @@ def main() -> None:
     if given.read is not None:
         large(given.read)
         return
-    world = make(REFERENCES)
-    theirs, mine = plain_script(*world), ours(*world)
+    inputs = make(REFERENCES)
+    theirs, mine = plain_script(*inputs), ours(*inputs)
     for label, value in theirs.items():
         print(f"{label:14} {value:7.3f} by the plain script, {mine[label]:7.3f} by rankwell")
         if abs(value - mine[label]) > 1e-3:  # the script's order of nearly equal products is that of their rounding
@@ -135,7 +135,7 @@ def main() -> None:
     for _ in range(given.turns):
         for name, work in (("plain script", plain_script), ("rankwell", ours)):
             start = time.perf_counter()
-            work(*world)
+            work(*inputs)
             taken[name].append(time.perf_counter() - start)
     middle = {name: statistics.median(each) for name, each in taken.items()}
     print(

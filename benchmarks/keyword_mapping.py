@@ -1,4 +1,4 @@
-"""How well texts are mapped to keywords: `cover` against `algorithm1`, with all-MiniLM-L6-v2, on the queries of the tests.
+"""Accuracy of the mapping of texts to keywords: `cover` against `algorithm1`, with all-MiniLM-L6-v2, on the queries of the tests.
 
     python benchmarks/keyword_mapping.py [--model FOLDER] [--schema ../shared/data/driving/schema.json]
 
@@ -52,8 +52,8 @@ def main() -> None:
     for part, wanted in parts:
         for name, mapper, threshold in systems:
             each = tally(mapper, meant(rows, **wanted), threshold=threshold)
-            figures = f"{shown(each.precision):>11}{shown(each.recall):>8}{shown(each.f1):>8}{each.texts:>5}"
-            print(f"{name:22}{threshold:>10.2f}{part:>20}{figures}")
+            cells = f"{shown(each.precision):>11}{shown(each.recall):>8}{shown(each.f1):>8}{each.texts:>5}"
+            print(f"{name:22}{threshold:>10.2f}{part:>20}{cells}")
     ours, theirs = (tally(mapper, meant(rows)).f1 or 0.0 for mapper in (cover, first))
     print(f"\ncover F1 {ours:.3f}, algorithm1 F1 {theirs:.3f}, difference {ours - theirs:+.3f}")
 

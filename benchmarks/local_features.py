@@ -57,7 +57,7 @@ def drawn_set(folder: Path, references: int) -> tuple[list[Path], list[Path]]:
 
 
 def peer(query: Features, references: list[Features]) -> list[MatchCounts]:
-    """What most code does."""
+    """The usual code."""
     found = []
     for reference in references:
         pairs = cv2.BFMatcher(cv2.NORM_L2).knnMatch(query.descriptors, reference.descriptors, k=2)
@@ -104,7 +104,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--pictures", type=Path, default=CORRIDOR)
     parser.add_argument("--references", type=int, default=200)
-    asked = parser.parse_args()
+    options = parser.parse_args()
     number = processors()
     systems = {
         f"{number} threads": LocalFeatures(),
@@ -112,15 +112,15 @@ def main() -> None:
         "one thread": LocalFeatures(workers=1),
     }
     with tempfile.TemporaryDirectory() as folder:
-        sets = {"drawn": drawn_set(Path(folder), asked.references)}
-        if asked.pictures.is_dir():
-            sides = [sorted(path for path in (asked.pictures / side).iterdir()) for side in ("query", "ref")]
-            sets = {asked.pictures.name: (sides[0], sides[1]), **sets}
+        sets = {"drawn": drawn_set(Path(folder), options.references)}
+        if options.pictures.is_dir():
+            sides = [sorted(path for path in (options.pictures / side).iterdir()) for side in ("query", "ref")]
+            sets = {options.pictures.name: (sides[0], sides[1]), **sets}
         queries: Any
         references: Any
         for name, (queries, references) in sets.items():
             work = {what: lambda each=each: each.compare(queries, references) for what, each in systems.items()}  # noqa: B023
-            found = race(work, asked.rounds)
+            found = race(work, options.rounds)
             matrices = {(each.matches.tobytes(), each.inliers.tobytes()) for *_, results in found.values() for each in results}
             title = f"{name}: {len(queries)} x {len(references)} pictures, {len(matrices)} different result"
             show(title, found, len(queries) * len(references))
@@ -130,7 +130,7 @@ def main() -> None:
             "rankwell, one thread": lambda: [[SYSTEM.match(query, each) for each in references] for query in queries[:PEER]],
             "OpenCV's matcher, one thread": lambda: [peer(query, references) for query in queries[:PEER]],
         }
-        show(f"matching alone: {PEER} x {len(references)} pairs", race(work, asked.rounds), PEER * len(references))
+        show(f"matching alone: {PEER} x {len(references)} pairs", race(work, options.rounds), PEER * len(references))
 
 
 if __name__ == "__main__":

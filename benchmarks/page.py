@@ -1,4 +1,4 @@
-"""How long `rankwell report` takes, how large its page is and what memory it needs: python benchmarks/page.py [--queries 7000]
+"""Time and memory of `rankwell report`, and the size of its page: python benchmarks/page.py [--queries 7000]
 
 10 systems with 30 results each over 7,000 queries, 4 measures, no snippets. Each command runs in a process of its own, its start
 included; the best of the rounds counts. `compared` has systems tested on the way, each against the first, `again` finds them
@@ -38,7 +38,7 @@ def make(folder: Path, n: int) -> None:
         }
         for run in range(SYSTEMS)
     }
-    result = evaluate(qrels, runs, MEASURES, details=True, texts=dict.fromkeys(queries, "what somebody wants to know"))
+    result = evaluate(qrels, runs, MEASURES, details=True, texts=dict.fromkeys(queries, "the text of a query"))
     write_result(result, folder / "plain", charts=False, notes=result.notes)
     source = page_source([("", read_results(folder / "plain"))])
     tables = {"verdicts": [{"text": text} for text in source.verdicts]}
@@ -60,13 +60,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--queries", type=int, default=7000)
     parser.add_argument("--rounds", type=int, default=3)
-    asked = parser.parse_args()
+    options = parser.parse_args()
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
-        make(folder, asked.queries)
+        make(folder, options.queries)
         print("page      seconds  processor  peak MB  page MB")
         for name, kind, fresh in (("first", "plain", True), ("compared", "plain", False), ("again", "tested", False)):
-            found = [timed(folder / kind, str(folder / (f"cache{each}" if fresh else "cache"))) for each in range(asked.rounds)]
+            found = [timed(folder / kind, str(folder / (f"cache{each}" if fresh else "cache"))) for each in range(options.rounds)]
             wall, processor, peak = (min(column) for column in zip(*found, strict=True))
             size = (
                 sum(each.stat().st_size for each in (folder / kind).glob("report*/*"))

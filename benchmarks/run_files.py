@@ -2,7 +2,7 @@
 
     [--rounds 5] [--peers trec_eval pytrec_eval] [--trec-eval PATH] [--dicts] [--json]
 
-All of a case take turns; the median and the best of the rounds are told, the peak memory, and how many times the time of
+All of a case take turns; the median and the best of the rounds are printed, the peak memory, and how many times the time of
 `rankwell trec-eval` and of `rankwell evaluate` a peer takes, as the median over the rounds. Peers take three rounds of a large
 case, and two where they take twenty seconds. Every process writes the value of
 every query; `agree` says how these stand to those of the reference, which is trec_eval for `rankwell trec-eval` (the same bytes)
@@ -143,7 +143,7 @@ def with_ranx(run: Path, qrels: Path) -> tuple[float | None, Values]:
 
 
 def with_torchmetrics(run: Path, qrels: Path) -> tuple[float | None, Values]:
-    """It reads no files: DuckDB joins them to tensors. It is told of what was retrieved only, and divides by that."""
+    """It reads no files: DuckDB joins them to tensors. It sees only what was retrieved, and divides by that."""
     import duckdb
     import torch
     from torchmetrics import retrieval

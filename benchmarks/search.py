@@ -35,8 +35,8 @@ def product(queries: np.ndarray, items: np.ndarray) -> None:
     for start in range(0, len(items), columns):
         some = items[start : start + columns]
         for top in range(0, len(queries), rows):
-            asked = queries[top : top + rows]
-            np.matmul(asked, some.T, out=space[: len(asked) * len(some)].reshape(len(asked), len(some)))
+            block = queries[top : top + rows]
+            np.matmul(block, some.T, out=space[: len(block) * len(some)].reshape(len(block), len(some)))
 
 
 def naive(queries: np.ndarray, items: np.ndarray, k: int) -> None:
@@ -55,7 +55,7 @@ def flat(queries: np.ndarray, items: np.ndarray, k: int) -> None:
 
 
 def flat_cosine(n: int, items: np.ndarray, k: int) -> None:
-    """What a user of faiss does for cosine: normalise a copy, search, and take out the query itself later."""
+    """The usual code with faiss for cosine: normalise a copy, search, and take out the query itself later."""
     import faiss
 
     unit = items.copy()
@@ -66,14 +66,14 @@ def flat_cosine(n: int, items: np.ndarray, k: int) -> None:
 def candidates(items: np.ndarray, n: int, k: int) -> dict[str, Callable[[], object]]:
     queries = items[:n].copy()
     unit = items / np.linalg.norm(items, axis=1, keepdims=True)
-    asked = unit[:n].copy()
+    queries = unit[:n].copy()
     found: dict[str, Callable[[], object]] = {
-        "product alone": lambda: product(asked, unit),
+        "product alone": lambda: product(queries, unit),
         "rankwell numpy": lambda: search(queries, items, k=k, exclude="self"),
-        "rankwell numpy, unit vectors": lambda: search(asked, unit, k=k, metric="dot", exclude="self"),
+        "rankwell numpy, unit vectors": lambda: search(queries, unit, k=k, metric="dot", exclude="self"),
     }
     if importlib.util.find_spec("faiss"):
-        found["faiss.knn, unit vectors, k + 1"] = lambda: flat(asked, unit, k + 1)
+        found["faiss.knn, unit vectors, k + 1"] = lambda: flat(queries, unit, k + 1)
         found["faiss.knn with its own normalising"] = lambda: flat_cosine(len(queries), items, k + 1)
         found["rankwell faiss"] = lambda: search(queries, items, k=k, exclude="self", backend="faiss")
     if importlib.util.find_spec("torch"):
@@ -84,7 +84,7 @@ def candidates(items: np.ndarray, n: int, k: int) -> dict[str, Callable[[], obje
 
 
 def differing(items: np.ndarray, n: int, k: int) -> str:
-    """How many lists of neighbours are not those of faiss."""
+    """Number of lists of neighbours that are not those of faiss."""
     import faiss
 
     unit = items.copy()
@@ -134,9 +134,9 @@ def mapped(k: int) -> None:
             draft[start : start + 100_000] = np.random.default_rng(start).standard_normal((100_000, 128), dtype=np.float32)
         draft.flush()
         path.with_suffix(".part").replace(path)
-    ways = {metric: f"search(items[:1000], items, k=k, metric='{metric}', exclude='self')" for metric in ("cosine", "dot", "l2")}
+    calls = {metric: f"search(items[:1000], items, k=k, metric='{metric}', exclude='self')" for metric in ("cosine", "dot", "l2")}
     if importlib.util.find_spec("faiss"):
-        ways["faiss.knn, dot"] = "faiss.knn(items[:1000].copy(), items, k + 1, metric=faiss.METRIC_INNER_PRODUCT)"
+        calls["faiss.knn, dot"] = "faiss.knn(items[:1000].copy(), items, k + 1, metric=faiss.METRIC_INNER_PRODUCT)"
     script = (
         "import sys, time, numpy as np\n"
         "{}\n"
@@ -148,8 +148,8 @@ def mapped(k: int) -> None:
         "print(taken, int(peak.split()[1]) / 1024)\n"
     )
     print("\n1,000,000 x 128 memory-mapped, 1,000 queries, whole process")
-    for name, way in ways.items():
-        code = script.format("import faiss" if way.startswith("faiss") else "from rankwell.neighbours import search", way)
+    for name, call in calls.items():
+        code = script.format("import faiss" if call.startswith("faiss") else "from rankwell.neighbours import search", call)
         done = subprocess.run([sys.executable, "-c", code, str(path), str(k)], capture_output=True, text=True, check=True)
         taken, peak = map(float, done.stdout.split())
         print(f"{name:15} {taken:6.2f} s, {256e9 / taken / 1e9:4.0f} GFLOP/s, peak {peak:,.0f} MiB")

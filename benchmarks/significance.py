@@ -57,7 +57,7 @@ def main() -> None:
     print(f"rankwell, all measures at once  {median(own):8.3f} s")
     print(f"scipy.stats.permutation_test    {median(other_times):8.3f} s, scaled from {TIMED:,} resamples of one measure")
     print(f"ratio                           {median(b / a for a, b in zip(own, other_times, strict=True)):8.0f}")
-    print(f"p of the first measure          {ours()[0]:.4f} and {theirs(RESAMPLES):.4f}, equal but for the drawing")
+    print(f"p of the first measure          {ours()[0]:.4f} and {theirs(RESAMPLES):.4f}, equal except for the drawing")
     compare_intervals(first, options.rounds)
 
 

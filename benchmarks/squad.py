@@ -43,7 +43,7 @@ def f1(right: str, given: str) -> float:
 
 
 def plain_script(right: Texts, given: dict[str, str]) -> tuple[dict[str, float], dict[str, float]]:
-    """Exact match and F1 of every question, as the official script has them."""
+    """Exact match and F1 of every question, as in the official script."""
     exact, shared = {}, {}
     for question, answers in right.items():
         rights = [answer for answer in answers if normalize(answer)] or [""]

@@ -1,4 +1,4 @@
-"""How long whole processes take that have little to do, in turns: python benchmarks/startup.py [--rounds 11]
+"""Time of whole processes that have little to do, in turns: python benchmarks/startup.py [--rounds 11]
 
 The files are 50 queries × 1,000 lines. Beside rankwell's commands stand what no program in Python with NumPy can go below, and
 peers that read the same files, where they are installed. `×`: median over the rounds of a time divided by `import numpy`'s.

@@ -30,7 +30,7 @@ def made() -> np.ndarray:
 
 
 def flip_loop(column: np.ndarray, resamples: int) -> float:
-    """What people write: a vector of signs for each resample."""
+    """The usual code: a vector of signs for each resample."""
     random = np.random.default_rng(1)
     seen = abs(column.mean())
     beyond = 0

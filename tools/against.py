@@ -42,7 +42,7 @@ FOREIGN = (
 
 
 class Outcome(NamedTuple):
-    """What a case came to. code: negative for a signal. said: standard output and error."""
+    """The outcome of a case. code: negative for a signal. said: standard output and error."""
 
     code: int
     seconds: float
@@ -56,7 +56,7 @@ class Outcome(NamedTuple):
 
 
 def ran(case: Case, source: Path) -> tuple[Outcome, str]:
-    """What a case comes to with the package in a folder, and what is wrong about it; nothing where it is right."""
+    """The outcome of a case with the package in a folder, and what is wrong about it; nothing where it is right."""
     with tempfile.TemporaryDirectory(prefix="case-") as place:
         folder = Path(place)
         case.write(folder)
@@ -69,7 +69,7 @@ def ran(case: Case, source: Path) -> tuple[Outcome, str]:
 
 
 def wrong_in(case: Case, outcome: Outcome, folder: Path) -> str:
-    """What is wrong about an outcome; nothing where it is right."""
+    """The fault of an outcome; nothing where it is right."""
     wrong = [f"{name} is gone" for name in case.holds if not (folder / name).exists()]
     wrong += [f"exit {outcome.code}"] if outcome.code not in case.codes else []
     wrong += ["does not show what it should"] if not re.search(case.shows, outcome.said) else []

@@ -23,7 +23,7 @@ from rankwell.store import write_text
 
 
 class Model(NamedTuple):
-    """A model by the name of its folder. source: what `rankwell encode --model` is told; None is the packaged MiniLM."""
+    """A model by the name of its folder. source: the value of `rankwell encode --model`; None is the packaged MiniLM."""
 
     name: str
     source: str | None = None
@@ -51,7 +51,7 @@ def write_corpus(folder: Path, entries: Sequence[python_docs.Entry]) -> tuple[Pa
 
 
 def text_of(entry: python_docs.Entry) -> str:
-    """What a model is shown: the line about the function, then its documentation."""
+    """The text that a model encodes: the line about the function, then its documentation."""
     return f"{entry.title}\n\n{entry.text}"
 
 

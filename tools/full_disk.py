@@ -78,7 +78,7 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 
 def wrong_in(small: Path, line: str, home: Path, outcome: tuple[int, str], whole: set[str]) -> str:
-    """What is wrong about what a command left; empty where nothing is."""
+    """The faults of the files that a command left; empty where there are none."""
     code, said = outcome
     left = set(contents(small))
     if code not in (0, 2) or "Traceback" in said:

@@ -135,7 +135,7 @@ class Tally:
                 sys.stdout.flush()
 
     def table(self) -> str:
-        """How often each fuzzer had each outcome."""
+        """Number of cases of each fuzzer and outcome."""
         used = [each for each in OUTCOMES if any(found[each] for found in self.counts.values())]
         rows = {name: [found.total(), *(found[each] for each in used)] for name, found in sorted(self.counts.items())}
         rows["all"] = [sum(each) for each in zip(*rows.values(), strict=True)]
@@ -154,7 +154,7 @@ def resident(process: int) -> int:
 
 
 def _lines(process: subprocess.Popen[str], stream: IO[str], stop: float) -> Any:
-    """The lines of a child until the time is up or it ends; at last None where it says nothing for too long or holds too much."""
+    """The lines of a child until the time is up or it ends; at last None where it is silent for too long or holds too much."""
     with selectors.DefaultSelector() as selector:
         selector.register(stream, selectors.EVENT_READ)
         said = time.monotonic()

@@ -29,11 +29,11 @@ def main() -> int:
     parser.add_argument("command", choices=("check", "write", "dump"))
     parser.add_argument("words", nargs="*", help="for dump the folder; a pattern")
     parser.add_argument("--anew", action="store_true")
-    asked = parser.parse_args()
-    folder = Path(asked.words.pop(0)) if asked.command == "dump" else None
-    pattern = re.compile(asked.words[0] if asked.words else "")
+    options = parser.parse_args()
+    folder = Path(options.words.pop(0)) if options.command == "dump" else None
+    pattern = re.compile(options.words[0] if options.words else "")
     canonical.FULL = folder is not None
-    if asked.command == "write" and not asked.anew:
+    if options.command == "write" and not options.anew:
         comparing.GOLDENS.mkdir(exist_ok=True)
         (comparing.GOLDENS / "environment.json").write_text(json.dumps(comparing.environment(), indent=1) + "\n")
     os.environ["RANKWELL_GOLDENS"] = "1"
@@ -44,8 +44,8 @@ def main() -> int:
         for name in names:
             if folder is not None:
                 comparing.write(folder / f"{name}.txt", runner.run(name))
-            elif asked.command == "write":
-                comparing.write(comparing.path_of(name, anew=asked.anew), runner.run(name))
+            elif options.command == "write":
+                comparing.write(comparing.path_of(name, anew=options.anew), runner.run(name))
             elif found := runner.check(name):
                 failed += 1
                 sys.stdout.write("\n".join([f"---- {name}", *found]) + "\n")

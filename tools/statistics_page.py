@@ -52,7 +52,7 @@ POPULATIONS: dict[str, tuple[Draw, float]] = {
 
 
 def coverage(population: str, n: int, simulations: int, *, resamples: int = 10_000, seed: int = 0) -> tuple[float, float]:
-    """How often a 95 % interval holds the true mean: by the bootstrap, and by Student's t; one without spread does not."""
+    """Share of 95 % intervals that hold the true mean: by the bootstrap, and by Student's t; one without spread does not."""
     draw, truth = POPULATIONS[population]
     random = np.random.default_rng([seed, n])
     held = np.zeros(2)
@@ -72,7 +72,7 @@ def null_differences(random: np.random.Generator, n: int, simulations: int) -> F
 
 
 def false_positives(test: str, n: int, simulations: int, *, seed: int = 1) -> float:
-    """How often a test at 0.05 rejects where nothing differs."""
+    """Share of tests at 0.05 that reject where nothing differs."""
     random = np.random.default_rng([seed, n])
     rejected = 0
     for batch in range(0, simulations, _BATCH):
@@ -92,7 +92,7 @@ def false_positives(test: str, n: int, simulations: int, *, seed: int = 1) -> fl
 
 
 def families(simulations: int, *, n: int = 50, systems: int = 5, seed: int = 2) -> dict[str, float]:
-    """How often any of all pairs of systems that are alike is called different, by correction."""
+    """Share of sets of equal systems in which any pair is called different, by correction."""
     random = np.random.default_rng(seed)
     found: dict[str, int] = dict.fromkeys(("none", "holm", "bh", "max-t", "tukey"), 0)
     for turn in range(simulations):
@@ -116,7 +116,7 @@ def families(simulations: int, *, n: int = 50, systems: int = 5, seed: int = 2) 
 
 
 def power(n: int, simulations: int, *, seed: int = 3) -> float:
-    """How often the t-test finds a true difference of the detectable size, of normal differences with sd 0.3."""
+    """Share of t-tests that find a true difference of the detectable size, of normal differences with sd 0.3."""
     size = minimal_detectable_difference(0.3, n) or 0.0
     rows = np.random.default_rng([seed, n]).normal(size, 0.3, (simulations, n))
     return sum(found is not None and found.p <= 0.05 for found in map(paired_t, rows)) / simulations
@@ -164,8 +164,8 @@ Written by `python tools/statistics_page.py`; the figures are of {simulations} s
 ## Intervals
 
 Intervals are over queries: what would the mean be for other queries of the same kind? By default they are percentiles of the
-means of 10,000 resamples with replacement (`--intervals bootstrap`; Efron and Tibshirani 1993, 13.3), by Student's t where asked
-for. Below 10 queries there is none. How often a 95 % interval holds the true mean, in per cent:
+means of 10,000 resamples with replacement (`--intervals bootstrap`; Efron and Tibshirani 1993, 13.3), by Student's t where
+requested. Below 10 queries there is none. How often a 95 % interval holds the true mean, in per cent:
 
 {coverage}
 
@@ -211,7 +211,7 @@ By simulation the detectable difference is found in {power}.
 
 ## Clusters
 
-Queries that belong together (of one document, user or session) are no independent evidence. `--cluster COLUMN` resamples and
+Queries that belong together (of one document, user or session) are not independent evidence. `--cluster COLUMN` resamples and
 flips whole clusters, and the t-test takes the spread between them; the mean remains that over queries.
 
 ## Orders of systems

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent
 GUIDE = "docs/style.md"
-EVERYTHING = ("src", "tests", "docs", "README.md", "CHANGELOG.md")
+EVERYTHING = ("src", "tools", "benchmarks", "tests", "docs", "README.md", "CHANGELOG.md")
 DEFINITIONS = (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 KEPT = frozenset((*DEFINITIONS, ast.Module, ast.arg, ast.Name, ast.Attribute, ast.Constant, ast.JoinedStr))
 SECTIONS = ("Words", "Messages", "Docstrings", "Names")

@@ -24,7 +24,7 @@ class Undecided(Exception):
 
 
 class Fuzzer(NamedTuple):
-    """What one reader is tried with.
+    """The cases of one reader.
 
     write: (random numbers, folder) -> a small valid file, or an object of Python. mutate: (random numbers, that) -> the same,
     changed in place, or another object. read: that -> plain values by rankwell. plain: that -> the same values by a parser that

@@ -16,7 +16,7 @@ CONTEXT = "It was Paris in those days. Some say Lyon, others l'Ouganda or 1990."
 
 
 class Question(NamedTuple):
-    """A question as all formats have it."""
+    """A question, as in all formats."""
 
     id: str
     text: str
@@ -241,7 +241,7 @@ def _plain_squad(path: Path) -> Any:
                 if any(set(one) != {"text", "answer_start"} for one in answers):
                     raise Undecided("other keys")
                 if any(_of(one["answer_start"], int) >= 2**63 for one in answers):
-                    raise Refused("a start that is no position")
+                    raise Refused("a start that is not a position")
                 _text(each.get("question"))
                 found.append((_of(each.get("id"), str), _texts_of([one["text"] for one in answers])))
     return _unique(found)
@@ -259,7 +259,7 @@ def _plain_rows(path: Path) -> Any:
             ):
                 raise Undecided("other columns")
             if any(_of(start, int) >= 2**63 for start in answers["answer_start"]):
-                raise Refused("a start that is no position")
+                raise Refused("a start that is not a position")
             answers = answers["text"]
         _text(each["question"])
         found.append((_of(each["id"], str), _texts_of(answers)))

@@ -60,7 +60,7 @@ title = "Second"
 """
 
 
-def _world(folder: Path) -> Path:
+def _built_inputs(folder: Path) -> Path:
     """The inputs of the goldens and results of some of them, made once; changes are undone by `_restore`."""
     if str(folder) not in _HOME:
         from regression import worlds
@@ -131,7 +131,7 @@ _KNOWN: list[list[str]] = []
 
 
 def _draw(rng: Random, folder: Path) -> Line:
-    home = _world(folder)
+    home = _built_inputs(folder)
     if not _KNOWN:
         _KNOWN.extend([*_lines(), *[shlex.split("bench small.toml -o out")] * 20])
     _restore(home)
@@ -205,7 +205,7 @@ def change_word(rng: Random, line: Line) -> Line:
 
 
 def _draw_folder(rng: Random, folder: Path) -> Line:
-    home = _world(folder)
+    home = _built_inputs(folder)
     _restore(home)
     one, two = rng.sample([line.split()[-1] for line in RESULTS], 2)
     lines = (

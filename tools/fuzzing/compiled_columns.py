@@ -47,7 +47,7 @@ def _buffer(rng: random.Random, raw: bytes) -> pa.Buffer:
 
 
 def _bitmap(rng: random.Random, present: Sequence[bool]) -> pa.Buffer | None:
-    """Which values there are; None where it need not be said."""
+    """The mask of values that are present; None where it may be left out."""
     if all(present) and rng.random() < 0.7:
         return None
     rest = [rng.random() < 0.5 for _ in range(-len(present) % 8)]
@@ -55,7 +55,7 @@ def _bitmap(rng: random.Random, present: Sequence[bool]) -> pa.Buffer | None:
 
 
 def _missing(rng: random.Random, present: Sequence[bool]) -> int:
-    """How many values there are not, or that nobody has counted."""
+    """Number of missing values, or -1 where they are not counted."""
     return -1 if rng.random() < 0.5 else len(present) - sum(present)
 
 
@@ -95,7 +95,7 @@ def _columns(rng: random.Random, case: Case, start: int, stop: int, wide: Sequen
 
 
 def _cuts(rng: random.Random, size: int) -> Iterator[tuple[int, int]]:
-    """Where the pieces of a table begin and end; some are empty."""
+    """Bounds of the pieces of a table; some are empty."""
     places = sorted(rng.randint(0, size) for _ in range(rng.choice((0, 0, 1, 3, 9))))
     return zip([0, *places], [*places, size], strict=True)
 
@@ -212,7 +212,7 @@ def reason(case: Case) -> str:
 
 
 def by_numpy(case: Case) -> Any:
-    """What the NumPy way makes of a table in which nothing is missing. Of unknown queries only the rows are counted."""
+    """The result of NumPy for a table in which nothing is missing. Of unknown queries only the rows are counted."""
     ranking = Ranking.from_rows(
         [decode_id(query or b"") for query in case.queries],
         [decode_id(item or b"") for item in case.items],
@@ -227,7 +227,7 @@ def _options(case: Case) -> dict[str, Any]:
 
 
 def compare(seed: int) -> tuple[str, bool]:
-    """What kind of outcome a case has, and whether both ways agree about it."""
+    """The kind of outcome of a case, and whether both ways agree about it."""
     rng = random.Random(seed)  # noqa: S311
     case = made(rng)
     stream = stream_of(rng, case)

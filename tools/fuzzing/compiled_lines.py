@@ -46,7 +46,7 @@ WHITE = (b"\t", b"  ", b" \t ", b"\v", b"\f ", b"\r", b" \r", b"\t\t")
 
 
 class Case(NamedTuple):
-    """What a file is read with. part: the size from which a part of the file has a thread of its own."""
+    """The settings of a reader. part: the size from which a part of the file has a thread of its own."""
 
     truth: dict[str, dict[str, float]]
     layout: Layout
@@ -92,7 +92,7 @@ def outcome(read: Any, source: Source, case: Case, **options: Any) -> Any:
 
 
 def compare(content: bytes, path: Path) -> tuple[str, bool]:
-    """What kind of outcome a file has, and whether both readers agree about it; the file is written to a path first."""
+    """The kind of outcome of a file, and whether both readers agree about it; the file is written to a path first."""
     case = case_of(content)
     path.write_bytes(content)
     source = Source(path)
@@ -134,7 +134,7 @@ def compare_judgments(content: bytes, path: Path) -> tuple[str, bool]:
 
 
 def made_judgments(rng: random.Random) -> bytes:
-    """Judgments of some queries, as TREC or as BEIR has them."""
+    """Judgments of some queries, in the form of TREC or BEIR."""
     rows, tabs = list[bytes](), rng.random() < 0.15
     for query in rng.sample(range(100), rng.randint(1, 8)):
         for item in rng.sample(range(60), rng.choice((1, 5, 20))):

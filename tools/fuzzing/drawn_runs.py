@@ -1,4 +1,4 @@
-"""What `compiled_columns` compares the readers with: runs drawn row by row, in some of them a mistake."""
+"""Inputs of `compiled_columns`: runs drawn row by row, in some of them a mistake."""
 
 import math
 import random

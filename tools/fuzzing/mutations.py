@@ -88,7 +88,7 @@ def _deep(rng: Random) -> Raw:
 
 
 def dump(value: Any) -> str:
-    """JSON with keys that repeat and with what is no JSON."""
+    """JSON with keys that repeat and with parts that are not JSON."""
     if isinstance(value, Raw):
         return value
     if isinstance(value, Pairs):

@@ -12,7 +12,7 @@ _process: subprocess.Popen[str] | None = None
 
 
 def ask(library: str, path: Path) -> Any:
-    """What a library makes of a file. Raises Refused where it raises, and Undecided where it crashes or takes long."""
+    """A file's content as a library reads it. Raises Refused where it raises, and Undecided where it crashes or takes long."""
     global _process
     if _process is None or _process.poll() is not None:
         _process = subprocess.Popen(

@@ -128,13 +128,13 @@ def _scores(form: str) -> Callable[[Random], str]:
 
 
 def content(path: Path) -> bytes:
-    """What a file holds, without compression and byte order mark. Raises Refused for damaged compression."""
+    """The content of a file, without compression and byte order mark. Raises Refused for damaged compression."""
     raw = path.read_bytes()
     try:
         if raw[:2] == b"\x1f\x8b":
             raw = gzip.decompress(raw)
         elif raw[:4] == b"\x28\xb5\x2f\xfd":
-            # A frame that ends early is told by what is missing of it, which a reader of streams does not look at.
+            # A frame that ends early is recognised by its missing part, which a reader of streams does not look at.
             raw = b"".join(_frames(raw))
     except (OSError, EOFError, zlib.error, zstandard.ZstdError) as error:
         raise Refused(str(error)) from error
@@ -184,7 +184,7 @@ def value_of(value: Any) -> float:
 def id_of(value: Any) -> str:
     """An id in JSON, a string or an integer. Raises Refused."""
     if type(value) not in (str, int):
-        raise Refused(f"{value!r} is no id")
+        raise Refused(f"{value!r} is not an id")
     text = str(value)
     try:
         text.encode("utf-8", "surrogateescape")
@@ -270,7 +270,7 @@ def json_lines(path: Path) -> list[dict[str, Any]]:
     """The objects of JSON lines."""
     found = [load_json(_text(line)) for line in content(path).split(b"\n") if line.strip()]
     if not all(isinstance(each, dict) for each in found):
-        raise Refused("a line is no object")
+        raise Refused("a line is not an object")
     return found
 
 
@@ -283,7 +283,7 @@ def _plain_predictions(path: Path) -> Table:
         table[query] = {}
         for each in results:
             if not isinstance(each, dict):
-                raise Refused("a result is no object")
+                raise Refused("a result is not an object")
             add(table, query, id_of(each.get("corpus_id")), value_of(each.get("score")))
     return table
 
@@ -464,7 +464,7 @@ def plain_values(holds: str, table: Any) -> Any:
 
 
 def read(holds: str, form: str) -> Callable[[Any], Any]:
-    """What rankwell makes of a file in a format."""
+    """The content of a file in a format as rankwell reads it."""
 
     def _read(thing: Any) -> Any:
         from rankwell.io.columns import read_numbers
