@@ -248,7 +248,7 @@ def test_damaged_folders_are_named(two, tmp_path):
     with pytest.raises(BadInput, match=r"old/per_query\.parquet: the Parquet data is damaged"):
         compare(*two)
     (tmp_path / "new" / "manifest.json").write_text("[")
-    with pytest.raises(BadInput, match=r"new/manifest\.json is not a manifest of results"):
+    with pytest.raises(BadInput, match=r"new/manifest\.json:1: .*; expected a manifest of results"):
         read_results(two[1])
     with pytest.raises(BadInput, match="is not a folder"):
         read_results(tmp_path / "nothing")

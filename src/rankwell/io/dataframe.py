@@ -69,7 +69,7 @@ def _columns(frame: Any, holds: Holds, request: Request) -> tuple[Any, Columns]:
     except Exception as error:  # whatever narwhals and the packages below it raise: two columns of a name, a single column
         reason = " ".join(str(error).split())[:120]
         raise BadInput(f"{what} ({reason}); give one with columns for query, item and number, each of its own name.") from error
-    odd = next((name for name in names if not isinstance(name, str)), None)
+    odd = next((name for name in list[Any](names) if not isinstance(name, str)), None)
     if odd is not None:
         raise BadInput(f"the data frame has a column {shown(odd)}, a {type(odd).__name__}; expected strings as names of columns.")
     return table, choose_columns(names, holds, aspects=request.aspects != "none")

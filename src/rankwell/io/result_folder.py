@@ -131,7 +131,7 @@ def _rules(folder: Path) -> tuple[Mapping[str, Any], dict[str, str], str]:
     path = folder / "manifest.json"
     if not path.is_file():
         return {}, {}, "runs"
-    manifest = _checked(read_json(Source(path)), dict, path, "$")
+    manifest = _checked(read_json(Source(path), "a manifest of results"), dict, path, "$")
     if manifest.get("unfinished"):
         raise BadInput(f"{folder} holds a result that was not written to its end; run the command again that wrote it.")
     rules, inputs = (_checked(manifest.get(name) or {}, dict, path, name) for name in ("rules", "inputs"))

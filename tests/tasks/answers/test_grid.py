@@ -229,6 +229,21 @@ def test_what_is_kept_comes_back_unchanged(world: Write):
     assert (found.queries, list(found.items), found.scores.tolist()) == (refound.queries, list(refound.items), [0.1])
 
 
+@pytest.mark.parametrize("content", ["[]", "null", "{}", '{"rows": 3}', "[" * 100_000, '{"digest": []}'])
+def test_what_is_kept_but_changed_is_evaluated_again(world: Write, content: str):
+    path = world('@[[system]]\nname = "live"\ncall = "grid_engine:answer"\nparameters = { right = 1 }\n')
+    first = run(path)
+    kept = [each for folder in ("rows", "answers") for each in Path.cwd().rglob(f"{folder}/*.json")]
+
+    for each in kept:
+        each.write_text(content)
+    again = run(path)
+
+    assert len(kept) == 2
+    assert not any(each.reused for each in again)
+    assert [each.rows for each in again] == [each.rows for each in first]
+
+
 @pytest.mark.parametrize("changed", ["gold", "engine", "module", "package", "lazy", "parameter", "file", "name"])
 def test_what_decides_a_figure_decides_whether_it_is_kept(world: Write, changed: str, tmp_path: Path):
     (tmp_path / "note.txt").write_text("first")

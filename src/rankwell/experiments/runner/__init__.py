@@ -124,7 +124,7 @@ def reasons(made: Any, record: Path) -> tuple[str, ...]:
     """
     known = read_record(record)
     if record.name == record_name(made):
-        return () if known is not None else ("new",)
+        return () if unsealed(known) is not None else ("new",)
     try:
         found = tuple(changes(known["made_of"], made))
         return found if known["results"] == results_of(record.parent) else (*found, "its results are not what was written")
@@ -153,11 +153,25 @@ def key_of(content: Any) -> str:
 
 
 def read_record(path: Path) -> Any:
-    """The content of a JSON file that an earlier run wrote; None where there is none, or it cannot be read."""
+    """The object in a JSON file that an earlier run wrote; None where there is none, or it cannot be read."""
     try:
-        return read_json(Source(path))
+        found = read_json(Source(path))
     except (OSError, BadInput):
         return None
+    return found if isinstance(found, dict) else None
+
+
+def sealed(content: Mapping[str, Any]) -> dict[str, Any]:
+    """The content of a record with its digest, by which `unsealed` knows it again."""
+    return {**content, "digest": key_of(content)}
+
+
+def unsealed(record: Any) -> dict[str, Any] | None:
+    """The content of a record; None where it is not what `sealed` returned."""
+    if not isinstance(record, dict):
+        return None
+    content = {name: value for name, value in record.items() if name != "digest"}
+    return content if record.get("digest") == key_of(content) else None
 
 
 def changes(before: Recipe, after: Recipe) -> Iterator[str]:

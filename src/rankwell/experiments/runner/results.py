@@ -5,8 +5,9 @@ from collections.abc import Mapping, Sequence
 from contextlib import chdir
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, get_type_hints
 
 from rankwell import __version__
 from rankwell.core.display import DISPLAYS, Displayable
@@ -262,5 +263,14 @@ def _cached(path: Path, key: str) -> tuple[tuple[SystemTable, ...], tuple[str, .
 
 
 def _table(found: Mapping[str, Any]) -> SystemTable:
+    """A kept table. Raises KeyError and TypeError where it is not one."""
     entries = [SystemFigure(**cell)._replace(better_than=tuple(cell["better_than"])) for cell in found["figures"]]
+    kinds: dict[str, Any] = {**get_type_hints(SystemFigure), "better_than": tuple}
+    texts = [found["measure"], found["label"], found["name"], *found["systems"], *chain(*(each.better_than for each in entries))]
+    if (
+        not all(isinstance(getattr(each, name), kind) for each in entries for name, kind in kinds.items())
+        or not all(isinstance(each, str) for each in texts)
+        or not (isinstance(found["rules"], dict) and isinstance(found["better"], dict))
+    ):
+        raise TypeError(found["name"])
     return SystemTable(**{name: found[name] for name in _PLAIN}, cells=entries, costs=None)

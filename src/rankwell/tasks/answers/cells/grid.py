@@ -188,7 +188,7 @@ class GridCells:
                 "date": datetime.now(UTC).isoformat(timespec="seconds"),
                 "hostname": platform.node(),
             }
-            write_text(each.record, json.dumps(record, indent=1) + "\n")
+            write_text(each.record, json.dumps(runner.sealed(record), indent=1) + "\n")
             yield ""
 
     @classmethod
@@ -208,7 +208,7 @@ class GridCells:
     def _answers(self, point: GridPoint) -> Row:
         """The answers of a callable, as they are kept: seconds, and the columns of both tables."""
         path = self.folder / "answers" / runner.record_name(point.recipe[0])
-        record = None if self.fresh else runner.read_record(path)
+        record = None if self.fresh else runner.unsealed(runner.read_record(path))
         if record is None:
             call, started = point.cell.call, time.perf_counter()
             try:
@@ -219,7 +219,7 @@ class GridCells:
                 raise BadInput(f"{call} failed ({type(error).__name__}: {error}). Correct it, and run the grid again.") from error
             tables = zip(_TABLES, _system_answers(result, call), strict=True)
             record = {"seconds": round(time.perf_counter() - started, 3), **{name: _listed(table) for name, table in tables}}
-            write_text(path, json.dumps(record) + "\n")
+            write_text(path, json.dumps(runner.sealed(record)) + "\n")
         return record
 
     @cached_property
