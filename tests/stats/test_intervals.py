@@ -14,7 +14,7 @@ from oracles import distributions
 from rankwell.core.kernels.resamples import over_resamples
 from rankwell.core.tables import Values
 from rankwell.errors import BadInput, BadUsage
-from rankwell.stats import on_exact_grid, percentile_interval, student_quantile, summarise, summary_notes
+from rankwell.stats import on_exact_grid, percentile_interval, student_p, student_quantile, summarise, summary_notes
 
 
 def make(numbers, *, run="run", measure="nDCG@10", summary="mean", unit="share", weights=None):
@@ -270,3 +270,26 @@ special_functions.cache_clear()
 assert special_functions() is scipy.special
 """
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_a_scipy_whose_compiled_functions_have_another_name_gives_the_same_figures():
+    code = """
+import sys
+sys.modules["scipy.special._ufuncs"] = None
+import rankwell.stats
+import_module = rankwell.stats.importlib.import_module
+
+def without_the_old_name(name):
+    if name == "scipy.special":
+        del sys.modules["scipy.special._ufuncs"]
+    return import_module(name)
+
+rankwell.stats.importlib.import_module = without_the_old_name
+found = rankwell.stats.special_functions()
+import scipy.special
+assert found is scipy.special
+print(rankwell.stats.student_quantile(0.95, 9), rankwell.stats.student_p(2.5, 9))
+"""
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+
+    assert done.stdout.split() == [repr(student_quantile(0.95, 9)), repr(student_p(2.5, 9))]

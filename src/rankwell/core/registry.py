@@ -8,7 +8,7 @@ import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import NoneType
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, TypeVar, get_args, get_origin
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar, get_args, get_origin
 
 from rankwell.core.catalogue import Catalogue as Catalogue
 from rankwell.core.catalogue import suggest as suggest
@@ -185,12 +185,6 @@ class Measure(NamedTuple):
     def accepts(self, parameter: str) -> bool:
         """Whether the measure has a parameter of this name."""
         return parameter in self.entry.parameters
-
-    @classmethod
-    def parse(cls, text: str) -> Self:
-        """The measure that a text names; see `parse_measure`."""
-        found = parse_measure(text)
-        return cls(found.name, found.given)
 
 
 # Compiled when a text is first read: `rankwell trec-eval` names its measures without one.
