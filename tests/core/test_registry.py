@@ -1,10 +1,12 @@
 """The text of measures: one canonical form, and everybody else's words."""
 
+import random
 import subprocess
 import sys
 
 import pytest
 
+from rankwell import evaluate
 from rankwell.conventions import CONVENTIONS
 from rankwell.core.registry import MEASURES, Catalogue, measure, parse_measure, split_names
 from rankwell.core.tables import Floats
@@ -81,6 +83,21 @@ def test_every_spelling_leads_to_one_canonical_text(text: str, canonical: str | 
         ("AP(2)", "not of the form parameter=value"),
         ("NumQ@5", "takes no cut-off"),
         ("AP(rel=", "is not a measure"),
+        ("P@1e999", "k=inf"),
+        ("P@nan", "a positive integer"),
+        ("P@1e300", "a positive integer"),
+        ("AP(rel={[]:1})", "a number"),
+        ("AP(rel={1:2,'a':3})", "rel={1:2,'a':3}"),
+        ("AP(rel=1,rel=2)", "names the parameter 'rel' twice"),
+        ("AP(rel=1j)", "a number"),
+        ("AP(rel=1" + "0" * 400 + ")", "a number"),
+        ("nDCG(gains={1:'a'})@5", "pairs as in {1:3,2:9}"),
+        ("nDCG(gains=[1,2])@5", "pairs as in {1:3,2:9}"),
+        ("nDCG(gains={1:True})", "pairs as in {1:3,2:9}"),
+        ("nDCG(gains={1:1e400})", "pairs as in {1:3,2:9}"),
+        ("nDCG(gains={1:3,1:9})", "pairs as in {1:3,2:9}"),
+        ("nDCG(gains=((1,3),(1,9)))", "pairs as in {1:3,2:9}"),
+        ("nDCG(dcg={1:2})", "'log2' or 'exp-log2'"),
     ],
 )
 def test_a_name_that_cannot_be_understood_says_what_would_be(text: str, message: str):
@@ -89,6 +106,57 @@ def test_a_name_that_cannot_be_understood_says_what_would_be(text: str, message:
 
     assert message in str(caught.value)
     assert text in str(caught.value)
+
+
+@pytest.mark.parametrize("measure", ["P@" + "-" * 5_000, "P@" + "-" * 2_900, "AP" + "-l1" * 5_000, "AP-l" + "9" * 5_000])
+def test_a_long_text_that_is_not_a_measure_is_bad_usage(measure: str):
+    with pytest.raises((BadUsage, UnknownName)):
+        parse_measure(measure)
+
+
+def test_gains_are_in_the_order_of_their_grades():
+    assert str(parse_measure("nDCG(gains=((2,9),(1,3)))")) == str(parse_measure("nDCG(gains={2:9,1:3,})"))
+
+
+_PIECES = (
+    "P@5",
+    "nDCG(gains={1:3,2:9})@5",
+    "AP(rel=2)",
+    "map@100-l2",
+    "1e999",
+    "-",
+    "{",
+    "}",
+    "[]",
+    "(1,2)",
+    "'",
+    ",",
+    "=",
+    "\0",
+    "\ud800",
+    "9" * 400,
+    "@",
+)
+
+
+def test_no_mutated_name_breaks_the_parser():
+    draw = random.Random(18)
+    for _ in range(20_000):
+        text = draw.choice(_PIECES[:4])
+        for _ in range(draw.randint(1, 4)):
+            start = draw.randint(0, len(text))
+            text = text[:start] + draw.choice(_PIECES) * draw.randint(1, 3) + text[start + draw.randint(0, 3) :]
+        try:
+            parsed = parse_measure(text)
+        except (BadUsage, UnknownName):
+            continue
+        assert parse_measure(str(parsed)) == parsed, text
+
+
+@pytest.mark.parametrize("name", ["SDCG(max_rel=3)@1e15", "NERR8(max_rel=3)@1e15", "alpha_nDCG@1e15"])
+def test_a_cutoff_no_memory_holds_is_bad_usage(name: str):
+    with pytest.raises(BadUsage, match="at most 10000000"):
+        evaluate({"q": {"a": {"1": 1}} if "alpha" in name else {"a": 1}}, {"q": {"a": 1.0}}, measures=[name])
 
 
 def test_names_are_separated_by_blanks_outside_brackets():

@@ -1,6 +1,7 @@
 """Comparing systems: pairing by query, verdicts in words, groups, clusters, and the order of systems."""
 
 import json
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -47,6 +48,21 @@ def test_a_difference_is_that_of_the_queries_that_count_for_both():
     assert (row["mean_run"], row["mean_against"]) == (pytest.approx(0.65), pytest.approx(0.15))
     assert (row["n"], row["wins"], row["ties"], row["losses"]) == (2, 2, 0, 0)
     assert "AP: 2 queries count for one only of B and A, and are left out" in result.notes
+
+
+@pytest.mark.parametrize("options", [{}, {"correction": "max-t"}, {"test": "bootstrap"}])
+def test_memory_does_not_grow_with_the_number_of_pairs(options):
+    random = np.random.default_rng(3)
+    values = [values_of(f"s{run}", "AP", random.random(20).round(3)) for run in range(80)]
+
+    tracemalloc.start()
+    result = compare_values(values, resamples=2_000, **options)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+
+    # 3,160 pairs; the sums of all of them over all resamples alone take 48 MiB.
+    assert len(result.differences) == 80 * 79 // 2
+    assert peak < 80 << 20
 
 
 def test_a_rounding_error_is_neither_a_win_nor_a_loss():

@@ -189,8 +189,8 @@ class Measure(NamedTuple):
 
 # Compiled when a text is first read: `rankwell trec-eval` names its measures without one.
 _TEXT = r"(?s)(?P<name>[^()@\s]+)(\((?P<inner>.*)\))?(@(?P<at>[^()@\s]+))?"
-_CUT_IN_NAME = r"(?P<name>.+?)(?:_at_|[._])(?P<at>\d+(?:\.\d+)?)"
-_LEVEL = r"(?P<text>.+)-l(?P<level>\d+)"
+_CUT_IN_NAME = r"(?P<name>.+?)(?:_at_|[._])(?P<at>[0-9]+(?:\.[0-9]+)?)"
+_LEVEL = r"(?s)(?P<text>.+)-l(?P<level>[0-9]+)"
 _PREFIX = r"(?:cosine|dot|euclidean|manhattan|max)_(?P<text>.+)"
 
 
@@ -200,13 +200,16 @@ def parse_measure(text: str, words: Mapping[str, str] | None = None) -> Measure:
     words: a convention's words, each with the measure that it means there; they go before every other reading.
     Raises UnknownName for a name or a parameter that does not exist, BadUsage for a value that it cannot have.
     """
-    stripped = text.strip()
-    match = re.fullmatch(_TEXT, stripped)
+    level = re.fullmatch(_LEVEL, text.strip())
+    if level is not None:
+        return _parse(level["text"], words).with_parameters(rel=_read(level["level"]))
+    return _parse(text, words)
+
+
+def _parse(text: str, words: Mapping[str, str] | None) -> Measure:
+    match = re.fullmatch(_TEXT, text.strip())
     if match is None:
         raise BadUsage(f"{text!r} is not a measure; the form is Name, Name@cutoff or Name(parameter=value,…)@cutoff.")
-    level = re.fullmatch(_LEVEL, stripped)
-    if level is not None:
-        return parse_measure(level["text"], words).with_parameters(rel=int(level["level"]))
     meanings = {word.lower(): meaning for word, meaning in (words or {}).items()}
     for name, at in _spellings(match["name"], match["at"]):
         if name.lower() in meanings:
@@ -259,11 +262,16 @@ def _aliases() -> dict[str, tuple[MeasureEntry, str]]:
 
 def _assemble(entry: MeasureEntry, implied: str, inner: str | None, at: str | None, text: str) -> Measure:
     values: dict[str, Any] = {}
-    for part in [*_split(implied), *_split(inner or "")]:
-        name, equals, value = part.partition("=")
-        if not equals:
-            raise BadUsage(f"{part!r} in {text!r} is not of the form parameter=value.")
-        values[name.strip()] = _read(value.strip())
+    for parts in (_split(implied), _split(inner or "")):
+        own: dict[str, Any] = {}
+        for part in parts:
+            name, equals, value = (each.strip() for each in part.partition("="))
+            if not equals:
+                raise BadUsage(f"{part!r} in {text!r} is not of the form parameter=value.")
+            if name in own:
+                raise BadUsage(f"{text!r} names the parameter {name!r} twice; keep one of the two.")
+            own[name] = _read(value)
+        values |= own
     if at is not None:
         if entry.at is None:
             raise BadUsage(f"{entry.name} takes no cut-off (in {text!r}).")
@@ -283,6 +291,10 @@ def _measure(entry: MeasureEntry, values: Mapping[str, Any], text: str) -> Measu
     return Measure(entry.name, tuple((name, value) for name, value in checked.items() if value != entry.parameters[name].default))
 
 
+_LARGEST = 2**53
+_WORDS = {int: "an integer", float: "a number", bool: "True or False", NoneType: "None"}
+
+
 def _check(entry: MeasureEntry, parameter: Parameter, value: Any, text: str) -> Any:
     """The value converted to the parameter's type. Raises BadUsage."""
     options = () if get_origin(parameter.kind) in (Literal, tuple) else get_args(parameter.kind)
@@ -290,27 +302,46 @@ def _check(entry: MeasureEntry, parameter: Parameter, value: Any, text: str) -> 
     for kind in options:
         if kind is NoneType and value is None:
             return None
-        if get_origin(kind) is Literal and value in get_args(kind):
+        if get_origin(kind) is Literal and isinstance(value, str) and value in get_args(kind):
             return value
         if kind is bool and isinstance(value, bool):
             return value
-        if kind is int and isinstance(value, (int, float)) and not isinstance(value, bool) and value == int(value):
-            if parameter.name != "k" or value >= 1:
+        number = _number(value)
+        if kind is int and number is not None and number.is_integer() and abs(value) <= _LARGEST:
+            if parameter.name != "k" or number >= 1:
                 return int(value)
-        elif kind is float and isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value):
-            return float(value)
-        elif get_origin(kind) is tuple and isinstance(value, tuple):
-            return value
-    words = {int: "an integer", float: "a number", bool: "True or False", NoneType: "None"}
+        elif kind is float and number is not None:
+            return number
+        elif get_origin(kind) is tuple and isinstance(value, tuple) and _has_elements(value, get_args(kind)[0]):
+            return tuple(sorted(value)) if get_args(kind)[0] is not float else value
     expected = (
         "a positive integer"
         if parameter.name == "k"
         else " or ".join(
-            " or ".join(map(repr, get_args(kind))) if get_origin(kind) is Literal else words.get(kind, "pairs as in {1:3,2:9}")
+            " or ".join(map(repr, get_args(kind))) if get_origin(kind) is Literal else _WORDS.get(kind, "pairs as in {1:3,2:9}")
             for kind in options
         )
     )
-    raise BadUsage(f"{parameter.name}={value!r} in {text!r}: {entry.name} takes {expected}.")
+    shown = _write(value) if isinstance(value, tuple) else repr(value)
+    raise BadUsage(f"{parameter.name}={shown} in {text!r}: {entry.name} takes {expected}.")
+
+
+def _number(value: Any) -> float | None:
+    """The value as a finite float64, or None."""
+    if not isinstance(value, (int, float)) or isinstance(value, bool):
+        return None
+    try:
+        return float(value) if math.isfinite(value) else None
+    except OverflowError:
+        return None
+
+
+def _has_elements(values: tuple[Any, ...], kind: Any) -> bool:
+    """Whether all are finite numbers, or pairs of them, of which no two begin alike."""
+    if kind is float:
+        return all(_number(each) is not None for each in values)
+    pairs = all(isinstance(each, tuple) and len(each) == 2 and _has_elements(each, float) for each in values)
+    return pairs and len(dict(values)) == len(values)
 
 
 def split_names(text: str) -> list[str]:
@@ -353,20 +384,26 @@ def _split(text: str, separator: str = ",") -> list[str]:
     return [part for part in [*parts, text[start:]] if part.strip()]
 
 
+_LONGEST = 3_000
+
+
 def _read(text: str) -> Any:
     """A parameter's value from its text: a number, True, False, None, a quoted or bare word, a mapping or a list as a tuple."""
+    if len(text) > _LONGEST:
+        raise BadUsage(f"a parameter's value has {len(text)} characters, {text[:20]!r}…; at most {_LONGEST} are read.")
     try:
         value = ast.literal_eval(text)
-    except (ValueError, SyntaxError):
+    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
         return text
     if isinstance(value, dict):
-        return tuple(sorted(value.items()))
+        # A key that is there twice is no mapping that a measure could take.
+        return text if len(value) < len(_split(text[1:-1])) else tuple(value.items())
     return tuple(value) if isinstance(value, (list, tuple)) else value
 
 
 def _write(value: Any) -> str:
     if isinstance(value, tuple):
-        pairs = all(isinstance(each, tuple) for each in value)
+        pairs = all(isinstance(each, tuple) and len(each) == 2 for each in value)
         inner = ",".join(f"{_write(each[0])}:{_write(each[1])}" if pairs else _write(each) for each in value)
         return f"{{{inner}}}" if pairs else f"[{inner}]"
     return repr(int(value)) if isinstance(value, float) and value.is_integer() else repr(value)

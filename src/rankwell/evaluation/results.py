@@ -235,6 +235,15 @@ class ResultsBuilder:
         summary = summary_of(measure, self.convention)
         self.values.append(Values(run, name or str(measure), label, unit, summary, tuple(queries), values * scale, weights))
 
+    def ties(self, rule: str) -> str:
+        """The tie rule in words: which measures, without a closed form under it, took tied items in the order of the input."""
+        return "; input for ".join([rule, *([", ".join(self.in_input_order)] if self.in_input_order else [])])
+
+    def definition(self, measure: Measure) -> dict[str, str]:
+        """The definition of a measure; `ties` where its rule is another than that of the rest."""
+        own = {"ties": "input"} if str(measure) in self.in_input_order else {}
+        return measure.entry.definition | own
+
     def _levels(
         self, each: LabelledMeasure, counted: Bools, weights: Floats | None, ceiling: Floats | None, chance: Floats | None
     ) -> dict[str, float | None]:

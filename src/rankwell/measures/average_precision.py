@@ -8,6 +8,7 @@ import numpy as np
 from rankwell.core.registry import Scale, measure
 from rankwell.core.tables import Bools, Floats, Ints, ratio
 from rankwell.core.views.judged import Depth, JudgedRankings
+from rankwell.errors import BadUsage
 
 Denominator = Literal["relevant", "found", "min"]
 Rounding = Literal["nearest", "floor"]
@@ -200,6 +201,8 @@ def yaap(judged: JudgedRankings, *, rel: float = 1) -> Floats:
 
 
 def _interpolated(view: JudgedRankings, recall: float, rel: float, rounding: Rounding) -> Floats:
+    if not 0 <= recall <= 1:
+        raise BadUsage(f"recall={recall!r}; expected a share, from 0 to 1.")
     hit, target = view.relevant(rel), recall * view.n_relevant(rel)
     whole = np.floor(target)
     needed = whole + (target - whole >= 0.5) if rounding == "nearest" else np.floor(target + 0.9)

@@ -10,7 +10,7 @@ from collections.abc import Callable
 import numpy as np
 
 from rankwell.core.registry import measure
-from rankwell.core.tables import Floats
+from rankwell.core.tables import Floats, ranks_to
 from rankwell.core.views.judged import JudgedRankings
 from rankwell.errors import BadUsage
 
@@ -28,7 +28,7 @@ def _gain_per_item(judged: JudgedRankings, goes_on: GoesOn, *, k: int | None, mi
     if not max_rel > min_rel:
         raise BadUsage(f"min_rel={min_rel!r}, max_rel={max_rel!r}: the highest grade of the scale must be above the lowest.")
     depth = _DEPTH if k is None else k
-    ranks = np.arange(1.0, depth + 1)
+    ranks = ranks_to(depth)
     values = np.empty(len(judged.queries))
     size = max(1, _CELLS // depth)
     for start in range(0, len(values), size):

@@ -6,7 +6,7 @@ from typing import Literal
 import numpy as np
 
 from rankwell.core.registry import Scale, measure
-from rankwell.core.tables import Bools, Floats, Ints, ratio, running_sum
+from rankwell.core.tables import Bools, Floats, Ints, ranks_to, ratio, running_sum
 from rankwell.core.views.judged import JudgedRankings
 from rankwell.errors import BadInput, BadUsage
 
@@ -35,7 +35,7 @@ def _worth(grades: Floats, dcg: Gain, gains: Gains, rel: float | None) -> Floats
     return worth
 
 
-def _discount(rank: Ints) -> Floats:
+def _discount(rank: Ints | Floats) -> Floats:
     return np.log2(rank + 1.0)
 
 
@@ -259,4 +259,4 @@ def sdcg(judged: JudgedRankings, *, k: int, max_rel: float, min_rel: float = 0.0
     def _scaled(grades: Floats) -> Floats:
         return np.where(grades < 0, 0.0, (np.clip(grades, min_rel, max_rel) - min_rel) / (max_rel - min_rel))
 
-    return _sum_discounted(judged, _scaled, k) / float(np.cumsum(1.0 / _discount(np.arange(1, k + 1)))[-1])
+    return _sum_discounted(judged, _scaled, k) / float(np.cumsum(1.0 / _discount(ranks_to(k)))[-1])

@@ -9,7 +9,7 @@ from collections.abc import Callable
 import numpy as np
 
 from rankwell.core.registry import Scale, measure
-from rankwell.core.tables import Bools, Floats, Ints, ratio
+from rankwell.core.tables import Bools, Floats, Ints, ranks_to, ratio
 from rankwell.core.views.aspects import IntentRankings
 from rankwell.errors import BadUsage
 
@@ -19,7 +19,7 @@ _NRBP = "Clarke, Kolla and Vechtomova 2009, An effectiveness measure for ambiguo
 _AGRAWAL = "Agrawal, Gollapudi, Halverson and Ieong 2009, Diversifying search results"
 
 # rank -> what novelty at that rank is worth.
-Discount = Callable[[Ints], Floats]
+Discount = Callable[[Ints | Floats], Floats]
 
 
 def _by_log(rank: Ints) -> Floats:
@@ -61,7 +61,8 @@ def _over_perfect(
     value = _novelty(_shown(intents, judged_only), discount, alpha=alpha, rel=rel, k=k)
     if quirk and k == 1:
         return value
-    perfect = ((1 - alpha) ** np.arange(k, dtype=np.float64) * discount(np.arange(1, k + 1))).sum()
+    ranks = ranks_to(k)
+    perfect = ((1 - alpha) ** (ranks - 1) * discount(ranks)).sum()
     return ratio(value, _live(intents, rel) * perfect)
 
 

@@ -1,12 +1,15 @@
 """Paired bootstraps: intervals and tests of mean differences, and of relative changes."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from rankwell.core.tables import Floats, Ints
 from rankwell.stats import MIN_QUERIES, check_level, counted_in_both, percentile_interval, resampled_sums
+
+_PIECE = 512
+"""Columns that are resampled at once: 40 MiB of sums."""
 
 
 class Differences(NamedTuple):
@@ -62,8 +65,7 @@ def paired_bootstrap(
     """
     check_level(level)
     found = [Bootstrapped(None, None)] * len(columns)
-    for n in sorted({len(each.sums) for each in columns if len(each.sums) >= MIN_QUERIES}):
-        places = [place for place, each in enumerate(columns) if len(each.sums) == n]
+    for places in _pieces([len(each.sums) for each in columns]):
         parts = [_parts(columns[place], test=test) for place in places]
         table = np.column_stack([part for each in parts for part in each])
         sums = resampled_sums(table, resamples, seed=seed, block=block)
@@ -73,6 +75,13 @@ def paired_bootstrap(
             at += len(part)
             found[place] = _outcome(columns[place], own, level, test=test)
     return found
+
+
+def _pieces(sizes: Sequence[int]) -> Iterator[list[int]]:
+    """The places of columns that share their resamples, so many at once that memory does not grow with the number of pairs."""
+    for n in sorted({size for size in sizes if size >= MIN_QUERIES}):
+        places = [place for place, size in enumerate(sizes) if size == n]
+        yield from (places[start : start + _PIECE] for start in range(0, len(places), _PIECE))
 
 
 def _parts(column: Differences, *, test: bool) -> list[Floats]:
@@ -149,10 +158,8 @@ def relative_changes(
     check_level(level)
     kept = [counted_in_both(first, other, "a relative change") for first, other in pairs]
     found = [Change(_ratio(first, other), None, len(first)) for first, other in kept]
-    for n in sorted({len(first) for first, _ in kept if len(first) >= MIN_QUERIES}) if bootstrap else ():
-        places = [place for place, each in enumerate(found) if each.n == n and each.value is not None]
-        if not places:
-            continue
+    sizes = [each.n if each.value is not None else 0 for each in found]
+    for places in _pieces(sizes) if bootstrap else ():
         # A column that several pairs share, as that of the first candidate, is added up once for each.
         table = np.column_stack([column for place in places for column in kept[place]])
         sums = resampled_sums(table, resamples, seed=seed, block=block)

@@ -12,6 +12,7 @@ from rankwell.stats import binomial_p, counted_in_both, on_exact_grid
 
 Method = Literal["binomial", "enumerated", "drawn"]
 _BUFFER = 1 << 22  # signs that are worked on at once: a product prepares its second factor anew for every block
+_SUMS = 1 << 20  # sums at once, so that memory does not grow with the number of pairs
 
 
 class PairedTest(NamedTuple):
@@ -66,7 +67,7 @@ def flipped_sums(differences: Floats, *, resamples: int, seed: int, block: int |
     digits = _Digits.of(differences)
     words = -(-n // 64)
     generator = np.random.PCG64(seed)
-    rows = min(resamples, block or max(1, _BUFFER // n))
+    rows = min(resamples, block or max(1, min(_BUFFER // n, _SUMS // differences.shape[1])))
     plus = np.empty((rows, n), dtype=np.float32)
     for first in range(0, resamples, rows):
         size = min(rows, resamples - first)
@@ -150,8 +151,9 @@ def max_t(differences: Floats, *, resamples: int = 100_000, seed: int = 0, block
 def _all_sums(table: Floats) -> Iterator[Floats]:
     """Σ ± difference under all ways to flip signs. On the exact grid no order of adding can change a sum."""
     n, exact = np.arange(len(table), dtype=np.uint64), on_exact_grid(table)
-    for first in range(0, 1 << len(table), 1 << 16):
-        signs = np.arange(first, min(1 << len(table), first + (1 << 16)), dtype=np.uint64)[:, None]
+    size = min(1 << 16, max(1, _SUMS // table.shape[1]))
+    for first in range(0, 1 << len(table), size):
+        signs = np.arange(first, min(1 << len(table), first + size), dtype=np.uint64)[:, None]
         yield 2 * (((signs >> n) & np.uint64(1)).astype(np.float64) @ exact) - exact.sum(axis=0)
 
 

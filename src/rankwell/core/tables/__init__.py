@@ -13,7 +13,7 @@ from typing import Any, Literal, NamedTuple, Self, TypeVar, get_args, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from rankwell.errors import BadInput, DuplicateItem, UnknownName
+from rankwell.errors import BadInput, BadUsage, DuplicateItem, UnknownName
 from rankwell.store import encode_id
 
 Floats = NDArray[np.float64]
@@ -84,6 +84,16 @@ def gather(offsets: Ints, segments: Ints) -> tuple[Ints, Ints]:
     counts = np.diff(offsets)[segments]
     new = offsets_of(counts)
     return position_in_segment(new) + np.repeat(offsets[segments], counts), new
+
+
+_DEEPEST = 10_000_000
+
+
+def ranks_to(k: int) -> Floats:
+    """(k,) the ranks from 1, for measures that compute every rank down to their cut-off. Raises BadUsage above 10 million."""
+    if k > _DEEPEST:
+        raise BadUsage(f"@{k}: this measure computes every rank down to its cut-off; expected at most {_DEEPEST}.")
+    return np.arange(1.0, k + 1)
 
 
 def running_sum(values: Column, offsets: Ints) -> Column:

@@ -271,20 +271,21 @@ class _AnswerEvaluation:
         self, retriever: RetrieverRun | None, reader: ReaderRun | None, aggregates: Sequence[Mapping[str, Any]]
     ) -> dict[str, Any]:
         """Every choice that decided a number."""
-        plan, measures = self.plan, self.plan.measures
+        plan, measures, builder = self.plan, self.plan.measures, self.builder
         rules: dict[str, Any] = {"convention": plan.convention.name, "k": plan.k}
         if retriever is not None:
-            rules |= {"retriever_k": plan.retriever_k, "relevance": plan.relevance.relevance, "ties": retriever.ties}
+            rules |= {"retriever_k": plan.retriever_k, "relevance": plan.relevance.relevance}
+            rules["ties"] = builder.ties(retriever.ties)
         if reader is not None:
             rules |= plan.pairing | {"right": str(measures.judge.right), "right_label": measures.judge.label}
         if aggregates:
             rules["na_ties"] = self.options.na_ties or "whole"
         about = {"questions": len(self.questions.ids), **answerable_counts(self._impossible)}
-        definitions = {str(each.measure): each.measure.entry.definition for each in (*measures.retriever, *measures.reader)}
+        definitions = {str(each.measure): builder.definition(each.measure) for each in (*measures.retriever, *measures.reader)}
         return {
             **rules,
             "gold": {**about, "merged": 0, **self.inputs.tables["gold"].counts},
-            "counts": self.builder.counts,
+            "counts": builder.counts,
             "formats": {role: each.format for role, each in self.inputs.tables.items()},
             "convention_notes": list(plan.convention.notes),
             "measures": definitions | thresholds.threshold_definitions(aggregates),

@@ -224,10 +224,11 @@ class _CaptionEvaluation:
         measures = [each for every in self.measures.values() for each in every]
         ties = {each.name: each.ties for each in directions}
         several = len(set(ties.values())) > 1
-        definitions = {str(each.measure): each.measure.entry.definition for each in measures}
+        rule = ", ".join(f"{name} {rule}" for name, rule in ties.items()) if several else directions[0].ties
+        definitions = {str(each.measure): builder.definition(each.measure) for each in measures}
         rules = {
             "convention": builder.convention.name,
-            "ties": ", ".join(f"{name} {rule}" for name, rule in ties.items()) if several else directions[0].ties,
+            "ties": builder.ties(rule),
             "no_relevant": self.no_relevant,
             **inputs.rules,
             "counts": builder.counts,

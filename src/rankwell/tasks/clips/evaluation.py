@@ -107,8 +107,7 @@ def _rules(inputs: ClipInputs, ranked: RankedClips, builder: ResultsBuilder, fur
         "mode": options.mode,
         "relevance": str(inputs.relevance),
         "min_similarity": options.min_similarity,
-        "ties": ranked.rankings.ties,
-        "ties_in_input_order": ",".join(builder.in_input_order) or None,
+        "ties": builder.ties(ranked.rankings.ties),
         "groups": ",".join(groups),
         "vocabulary": "declared" if table.schema is not None else "used",
         "no_keywords": options.no_keywords,
@@ -121,7 +120,7 @@ def _rules(inputs: ClipInputs, ranked: RankedClips, builder: ResultsBuilder, fur
         "unjudged": options.unjudged,
     }
     chosen = {name: value for name, value in rules.items() if value is not None}
-    definitions = {str(each.measure): each.measure.entry.definition for each in inputs.measures}
+    definitions = {str(each.measure): builder.definition(each.measure) for each in inputs.measures}
     return {**chosen, **further, "counts": builder.counts, "measures": definitions}
 
 

@@ -191,7 +191,8 @@ class _InstanceEvaluation:
     def describe(self, runs: InstanceRuns, filtered: FilteredImages | None) -> dict[str, Any]:
         """The rules of the result."""
         own = self.own
-        rules: dict[str, Any] = {"convention": self.builder.convention.name, "ties": own.ties, "no_relevant": own.no_relevant}
+        rules: dict[str, Any] = {"convention": self.builder.convention.name, "ties": self.builder.ties(own.ties)}
+        rules["no_relevant"] = own.no_relevant
         if runs.compares_vectors:
             rules["metric"] = runs.metric
         rules["exclude"] = ",".join(own.exclude) or "none"
@@ -204,15 +205,14 @@ class _InstanceEvaluation:
             self.builder.notes += [f"left out: {note}" for note in filtered.notes]
         rules |= runs.transform_rules()
         rules["counts"] = self.builder.counts
-        rules["measures"] = {str(each.measure): _definition(each.measure) for each in self.measures}
+        rules["measures"] = {str(each.measure): self._definition(each.measure) for each in self.measures}
         if self.named:
             rules["measures"][NAMED] = _NAMED_DEFINITION
         return rules
 
-
-def _definition(measure: Measure) -> dict[str, Any]:
-    """The definition of a measure with its parameters, which distinguish it from others of its name."""
-    return {**measure.entry.definition, **({"parameters": dict(measure.given)} if measure.given else {})}
+    def _definition(self, measure: Measure) -> dict[str, Any]:
+        """The definition of a measure with its parameters, which distinguish it from others of its name."""
+        return {**self.builder.definition(measure), **({"parameters": dict(measure.given)} if measure.given else {})}
 
 
 def _digest(images: Images) -> str:

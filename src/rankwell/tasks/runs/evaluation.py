@@ -186,11 +186,10 @@ class _RunEvaluation:
 
     def _described(self) -> Mapping[str, Any]:
         """The rules for JSON; intervals and seed keep their places in the line."""
-        rules, in_input_order = self.rules, ",".join(self.builder.in_input_order)
+        rules, builder = self.rules, self.builder
         return {
             "convention": rules.convention.name,
-            "ties": rules.ties,
-            **({"ties_in_input_order": in_input_order} if in_input_order else {}),
+            "ties": builder.ties(rules.ties),
             "scores": "float32" if rules.convention.single_precision else "float64",
             "queries": rules.queries,
             "no_relevant": rules.no_relevant,
@@ -199,9 +198,9 @@ class _RunEvaluation:
             "intervals": None,
             "seed": None,
             "sd": "population" if rules.convention.population_sd else "sample",
-            "counts": self.builder.counts,
+            "counts": builder.counts,
             "measures": {
-                str(each.measure): each.measure.entry.definition | {"summary": summary_of(each.measure, rules.convention)}
+                str(each.measure): builder.definition(each.measure) | {"summary": summary_of(each.measure, rules.convention)}
                 for each in self.measures
             },
         }
