@@ -396,7 +396,7 @@ def _read(text: str) -> Any:
     except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
         return text
     if isinstance(value, dict):
-        # A key that is there twice is no mapping that a measure could take.
+        # A key that is there twice has no single meaning.
         return text if len(value) < len(_split(text[1:-1])) else tuple(value.items())
     return tuple(value) if isinstance(value, (list, tuple)) else value
 
