@@ -11,12 +11,25 @@ from pathlib import Path
 
 from rankwell.errors import BadUsage
 
-OVERWRITE: ContextVar[bool] = ContextVar("overwrite", default=False)
-"""Whether a result may replace files that were changed since they were written: `--overwrite` of the command that runs."""
-
+_OVERWRITE: ContextVar[bool] = ContextVar("overwrite", default=False)
 _HELD: dict[Path, int] = {}
 """The thread that holds each lock of this process."""
 _LONGEST = 300
+
+
+@contextmanager
+def overwriting(allowed: bool) -> Generator[None]:
+    """Whether results that are written in a block may replace files that were changed: `--overwrite` of a command."""
+    token = _OVERWRITE.set(allowed)
+    try:
+        yield
+    finally:
+        _OVERWRITE.reset(token)
+
+
+def may_overwrite() -> bool:
+    """Whether a result may replace files that were changed since they were written."""
+    return _OVERWRITE.get()
 
 
 @contextmanager

@@ -11,7 +11,7 @@ def _answers() -> dict[str, str]:
     dpr = "answers answers/answerable.json --retrieved answers/dpr.json"
     cases = {
         "plain": base,
-        "folder": f"{base} -o out",
+        "folder": f"{base} -o out --overwrite",
         "reader": f"answers {GOLD} {RANKED}",
         "retriever": f"answers {GOLD} --retrieved answers/found.run -o out",
         "isolated": f"{base} --isolated answers/isolated.jsonl -o out",
@@ -90,7 +90,7 @@ def _grids() -> dict[str, str]:
     cases = {
         "plain": f"{grid}\n{grid}",
         "jobs": f"{grid} --jobs 2\nconvert experiment answers/former_grid.toml answers/converted.toml",
-        "fresh": f"{grid} --fresh -f json",
+        "fresh": f"{grid} --fresh -f json --overwrite",
         "files": "answers grid answers/files.toml -f json",
     }
     return {f"grid/{name}": lines for name, lines in cases.items()}

@@ -10,7 +10,7 @@ def _clips() -> dict[str, str]:
     many = "-m P -m R -m AP -m nDCG -m RR -m Success -m Rprec -m ERR@3 -m AP@5"
     cases = {
         "plain": base,
-        "folder": f"{base} -o out --sheets 2",
+        "folder": f"{base} -o out --sheets 2 --overwrite",
         "thumbnails": f"{base} --thumbnails pictures/{{id}}.png --sheets 2 -o out",
         "per-query": f"{base} -q",
         "groups": f"{base} --groups 'object type,scene type'",
@@ -103,7 +103,7 @@ def _instances() -> dict[str, str]:
     cases = {
         "plain": base,
         "two": f"{base} --scores images/better.npy -o out",
-        "folder": f"{base} -o out",
+        "folder": f"{base} -o out --overwrite",
         "named": f"instances evaluate museum=images/table.csv --scores images/scores.npy {ids} --run mine -o out",
         "vectors": vectors,
         "vectors-folder": f"{vectors} -o out",

@@ -18,7 +18,7 @@ def _captions() -> dict[str, str]:
     cases = {
         "plain": base,
         "clear": clear,
-        "two": "captions captions/tied.npy captions/other.npy --positives captions/positives.json -o out",
+        "two": "captions captions/tied.npy captions/other.npy --positives captions/positives.json -o out --overwrite",
         "diagonal": "captions captions/square.npy",
         "diagonal-named": "captions captions/square.npy --positives diagonal -m AP -m nDCG@3",
         "counts": "captions captions/clear.npy --positives counts:captions/counts.txt",
@@ -82,7 +82,7 @@ def _agree() -> dict[str, str]:
         "plain": base,
         "real": real,
         "real-folder": f"{real} -k 1,5 -o out",
-        "folder": f"{base} -k 1,5 -o out",
+        "folder": f"{base} -k 1,5 -o out --overwrite",
         "sample": "agree --reference vectors/teacher.npy vectors/near.npy --samples 15 --seed 3 -k 1,3",
         "sample-again": "agree --reference vectors/teacher.npy vectors/near.npy --n-samples 15 --k-values 1 3",
         "gold-depth": f"{base} --gold-depth 3 -m nDCG -m AP -m R",
@@ -116,7 +116,7 @@ def _pairs() -> dict[str, str]:
     cases = {
         "plain": base,
         "files": "pairs vectors/targets.txt vectors/model.txt",
-        "folder": f"{base} -o out",
+        "folder": f"{base} -o out --overwrite",
         "strata": f"{base} --strata 3 -f csv",
         "strata-column": f"{base} --strata vectors/pairs.csv:kind -o out",
         "st": f"{base} -c st -o out",

@@ -34,7 +34,7 @@ def _evaluate() -> dict[str, str]:
     cases = {
         "plain": base,
         "three-runs": "evaluate qrels.txt a.run b.run c.run",
-        "folder": f"{base} b.run {SOME} -o out",
+        "folder": f"{base} b.run {SOME} -o out --overwrite",
         "folder-texts": f"{base} b.run --query-texts queries.jsonl -o out",
         "folder-again": f"{base} {SOME} -o out\n{base} -m P@5 --intervals none -o out",
         "per-query": f"{base} {SOME} -q",
@@ -133,7 +133,7 @@ def _compare() -> dict[str, str]:
         "plain": base,
         "default": "compare qrels.txt a.run b.run",
         "three": "compare qrels.txt a.run b.run c.run -m AP -m nDCG@5",
-        "folder": f"{base} -o out",
+        "folder": f"{base} -o out --overwrite",
         "three-folder": f"compare qrels.txt a.run b.run c.run {SOME} --query-texts queries.jsonl --group kind -o out",
         "baseline": "compare qrels.txt a.run b.run c.run -m AP -m RR --baseline b",
         "group": f"{base} --query-texts queries.jsonl --group kind",

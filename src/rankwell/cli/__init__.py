@@ -96,8 +96,9 @@ def _dispatch(arguments: list[str]) -> int:
 
 def _run(arguments: list[str]) -> int:
     from rankwell.core.catalogue import HELP, Words, command_function, command_summaries, find_command, subcommands
-    from rankwell.core.options import bind
+    from rankwell.core.options import bind, overwrites
     from rankwell.errors import BadUsage
+    from rankwell.locks import overwriting
 
     # All that read standard input know it by this name.
     arguments = ["/dev/stdin" if argument == "-" else argument for argument in arguments]
@@ -114,7 +115,7 @@ def _run(arguments: list[str]) -> int:
         known = words or (arguments[:1] if subcommands(arguments[0]) else ())
         _say(f"rankwell: {error}\nTry `{' '.join(['rankwell', *known, '--help'])}`.")
         return 2
-    with _Bars() as bars:
+    with overwriting(overwrites(command, named)), _Bars() as bars:
         if "progress" in command.__annotations__:
             named["progress"] = bars.update
         output: Any = command(*places, **named)

@@ -5,6 +5,7 @@ Give folders that commands wrote with -o, of any protocol, or judgments and runs
 
 import sys
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -18,8 +19,9 @@ from rankwell.experiments.comparison import Attribute, ComparisonOptions, Origin
 from rankwell.experiments.comparison.folders import Gathered, from_folders, split_name
 from rankwell.io.result_folder import is_result_folder, read_results
 from rankwell.report.difference_tables import difference_text
+from rankwell.report.drafts import drafting
 from rankwell.report.page import NAME
-from rankwell.report.present import FormatOption, Output, OutputOption, PerQueryOption, Progress, present
+from rankwell.report.present import FolderOption, FormatOption, Output, PerQueryOption, Progress, present
 from rankwell.store import refuse_blocked, write_text
 
 
@@ -51,7 +53,7 @@ def compare(
     queries: ComparedQueries,
     per_query: PerQueryOption = False,
     format: FormatOption = "table",  # noqa: A002
-    output: OutputOption = None,
+    output: FolderOption = None,
     progress: Progress = None,
 ) -> Output:
     """Compare systems on the same queries: paired differences with intervals, tests, verdicts, groups, and the order of systems.
@@ -81,8 +83,9 @@ def compare(
         cluster=_attribute(gathered, queries.cluster),
         origin=gathered.origin,
     )
-    others = [] if output is None else write_tables(result, output)
-    done = present(result, format=format, per_query=per_query, output=output, tables=result.tables, others=others)
+    with nullcontext() if output is None else drafting(output, result.sources.values()) as draft:
+        others = [] if draft is None else write_tables(result, draft)
+        done = present(result, format=format, per_query=per_query, output=output, tables=result.tables, others=others)
     if output is not None:
         from rankwell.commands.report import write_report  # Its page has a third of a comparison's modules.
 

@@ -130,7 +130,7 @@ def _check_all(folder: Path, required: Gate, options: GateOptions) -> tuple[list
             raise BadUsage(f"{option} belongs to --no-regression; name the baseline.")
     parsed = [parse_requirement(text) for text in required.require]
     results = read_results(folder)
-    known_figures = SummaryFigures(read_summary(folder), results.values, results.row_attributes, results.rules)
+    known_figures = SummaryFigures(read_summary(results), results.values, results.row_attributes, results.rules)
     own = required.no_regression if required.no_regression in results.runs else None
     lines = [each for one in parsed for each in check_requirement(one, known_figures, besides=own)]
     if not required.no_regression:

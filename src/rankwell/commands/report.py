@@ -5,6 +5,7 @@ Give folders that commands wrote with -o, of any protocol. Several folders, and 
 
 import math
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -14,10 +15,11 @@ from rankwell.evaluation.results import Results
 from rankwell.experiments.comparison import compare_values
 from rankwell.experiments.comparison.folders import Gathered, Named, from_folders, run_names, split_name
 from rankwell.io.files import read_texts
-from rankwell.io.result_folder import read_further, read_results, read_summary
+from rankwell.io.result_folder import is_result_folder, read_further, read_results, read_summary
 from rankwell.media.images import Thumbnails, data_uri, locate
 from rankwell.report import Row
 from rankwell.report.charts import difference_label
+from rankwell.report.drafts import holding
 from rankwell.report.page import NAME, PageSource, PlacedFolder
 from rankwell.report.page.document import write_page
 from rankwell.report.present import Output, OutputOption
@@ -75,17 +77,18 @@ def write_report(
     seed: int = 0,
 ) -> tuple[list[Path], list[str]]:
     """Writes the page of the folders, and returns the paths of its files and notes."""
-    folders = [(name, read_results(place)) for name, place in (split_name(str(each)) for each in places)]
-    texts = read_texts(documents).texts if isinstance(documents, str) else documents or {}
-    pictures = None if thumbnails is None else _Pictures(thumbnails)
-    source = page_source(folders, texts=texts, pictures=pictures, title=title, seed=seed)
-    written = write_page(target, source)
-    notes = (
-        [f"its lists are in {len(written) - 1} files in {written[1].parent}/; keep them with the page"]
-        if len(written) > 1
-        else []
-    )
-    return written, notes + ([] if pictures is None else pictures.notes)
+    with holding(target.parent) if is_result_folder(target.parent) else nullcontext():
+        folders = [(name, read_results(place)) for name, place in (split_name(str(each)) for each in places)]
+        texts = read_texts(documents).texts if isinstance(documents, str) else documents or {}
+        pictures = None if thumbnails is None else _Pictures(thumbnails)
+        source = page_source(folders, texts=texts, pictures=pictures, title=title, seed=seed)
+        written = write_page(target, source)
+        notes = (
+            [f"its lists are in {len(written) - 1} files in {written[1].parent}/; keep them with the page"]
+            if len(written) > 1
+            else []
+        )
+        return written, notes + ([] if pictures is None else pictures.notes)
 
 
 def page_lines(folder: Path) -> str:
@@ -105,12 +108,10 @@ def page_source(
     gathered = from_folders(folders, details=False)
     names, runs = run_names(folders), gathered.runs
     (_, first), *others = folders
-    summaries = [
-        (row, renamed) for (_, folder), renamed in zip(folders, names, strict=True) for row in read_summary(folder.place)
-    ]
+    summaries = [(row, renamed) for (_, folder), renamed in zip(folders, names, strict=True) for row in read_summary(folder)]
     here = ("run", "against")
     rows = [{**row, **{key: own.get(row[key], row[key]) for key in here if row.get(key)}} for row, own in summaries]
-    stored = {} if others else read_further(first.place)
+    stored = {} if others else read_further(first)
     verdicts: Sequence[str] = [row["text"] for row in stored.get("verdicts", ())]
     groups: Sequence[Row] = stored.get("groups", ())
     rules: Mapping[str, Any] = gathered.origin.rules if others else first.rules

@@ -22,12 +22,14 @@ class Option(NamedTuple):
 
     names: with their hyphens; by default the parameter's own, `--k-values` for k_values, `-k` for k. many: a list takes all the
     words up to the next option, and not one each time it is given. kind: the type that a command line reads, where Python takes
-    more (`list[str]` for a parameter that is a sequence or a text).
+    more (`list[str]` for a parameter that is a sequence or a text). folder: whether it names the folder for results, to which
+    `--overwrite` belongs.
     """
 
     names: tuple[str, ...] = ()
     many: bool = False
     kind: Any = None
+    folder: bool = False
 
 
 class Injected(NamedTuple):
@@ -91,7 +93,14 @@ def arguments_of(function: Callable[..., Any]) -> list[Argument]:
             found += [argument._replace(owner=each.name) for argument in arguments_of(hint)]  # pyright: ignore[reportArgumentType]
         elif Injected() not in getattr(hint, "__metadata__", ()):
             found.append(_argument(each, hint))
+            if any(isinstance(mark, Option) and mark.folder for mark in found[-1].marks):
+                found.append(Argument("overwrite", ("--overwrite",), bool, (), "switch", False, ()))
     return found
+
+
+def overwrites(function: Callable[..., Any], named: dict[str, Any]) -> bool:
+    """Whether `--overwrite` of a folder for results is among the arguments of `bind`, from which it is taken."""
+    return "overwrite" not in signature(function).parameters and named.pop("overwrite", False)
 
 
 def _argument(parameter: Parameter, hint: Any) -> Argument:
@@ -194,8 +203,13 @@ def texts_of(function: Callable[..., Any]) -> tuple[str, dict[str, str]]:
     for hint in get_type_hints(function).values():
         if is_dataclass(hint):
             texts |= _described(hint)[1]
-    order = {each.name: place for place, each in enumerate(arguments_of(function))}
+    known = arguments_of(function)
+    texts |= {each.name: _OVERWRITE for each in known if each.name == "overwrite" and each.name not in texts}
+    order = {each.name: place for place, each in enumerate(known)}
     return about, {name: texts[name] for name in sorted(texts, key=lambda name: order.get(name, len(order)))}
+
+
+_OVERWRITE = "Replace files in the folder that are not as an earlier result wrote them."
 
 
 def _described(documented: Any) -> tuple[str, dict[str, str]]:

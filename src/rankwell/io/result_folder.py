@@ -7,11 +7,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from math import isfinite
-from pathlib import Path
-from typing import Any, get_args
+from pathlib import Path, PurePosixPath
+from typing import Any, NamedTuple, get_args
 
 import numpy as np
 
+from rankwell.core.kernels.workers import in_threads
 from rankwell.core.registry import Better
 from rankwell.core.tables import Summary, Unit, Values
 from rankwell.core.tables.columns import parquet, quoted
@@ -20,6 +21,8 @@ from rankwell.errors import BadInput, shown
 from rankwell.store import Source
 
 PER_QUERY, QUERIES, DETAILS, ITEMS = "per_query.parquet", "queries.parquet", "details.parquet", "items.parquet"
+MANIFEST, SUMMARY, PERFORMANCE = "manifest.json", "summary.json", "performance.json"
+_READ = (PER_QUERY, QUERIES, DETAILS, ITEMS, SUMMARY, PERFORMANCE)
 _COLUMNS = ("run", "query", "measure", "label", "value", "unit")
 
 
@@ -29,7 +32,8 @@ class ResultFolder:
 
     row_attributes: of each element of `values`, which distinguish it from others of its measure (`direction`).
     better: measure -> the direction of better values, where the rules state it. inputs: name -> content hash of what was read.
-    attributes: name -> query -> text: other columns of the queries. protocol: the kind of result.
+    attributes: name -> query -> text: other columns of the queries. protocol: the kind of result. files: the digests of its
+    files, which are checked whenever one is read; None where it has no manifest that states them.
     """
 
     place: Path
@@ -40,6 +44,7 @@ class ResultFolder:
     inputs: Mapping[str, str]
     attributes: Mapping[str, Mapping[str, str]]
     protocol: str = "runs"
+    files: Mapping[str, str] | None = None
 
     @property
     def runs(self) -> tuple[str, ...]:
@@ -63,9 +68,16 @@ class ResultFolder:
         """The columns of items.parquet, none where no text and no picture of an item is known."""
         return self._table(ITEMS)
 
+    def has(self, name: str) -> bool:
+        """Whether a file belongs to it."""
+        return name in self.files if self.files is not None else (self.place / name).is_file()
+
     def _table(self, name: str) -> dict[str, list[Any]]:
-        path = self.place / name
-        return read_table(path) if path.is_file() else {}
+        if not self.has(name):
+            return {}
+        table = read_table(self.place / name)
+        check_files(self.place, {} if self.files is None else {name: self.files[name]})
+        return table
 
 
 def values_behind(row: Mapping[str, Any], values: Sequence[Values], row_attributes: Sequence[Mapping[str, Any]]) -> Values | None:
@@ -87,16 +99,24 @@ def is_result_folder(place: str | Path) -> bool:
 
 
 def read_results(place: str | Path) -> ResultFolder:
-    """The results in a folder. Raises BadInput naming any other folder, or a damaged file."""
+    """The results in a folder. Raises BadInput naming any other folder, and a file that is not what the manifest states."""
     folder = Path(place)
     if not is_result_folder(folder):
         what = "is not a folder" if not folder.is_dir() else f"has no {PER_QUERY}"
         raise BadInput(f"{place} {what}; name a folder that a command wrote with -o.")
-    rules, inputs, protocol = _rules(folder)
+    manifest = read_manifest(folder)
+    rules, inputs, protocol = ({}, {}, "runs") if manifest is None else _rules(folder, manifest.content)
+    files = None if manifest is None or not manifest.files else manifest.files
+    if files is not None and PER_QUERY not in files:
+        raise BadInput(f"{folder / MANIFEST} does not list {PER_QUERY}; run the command again that wrote it.")
     described: Mapping[str, Any] = rules.get("measures") or {}
     measures = {name: fact for name, fact in described.items() if isinstance(fact, Mapping)}
     summaries = {name: fact["summary"] for name, fact in measures.items() if fact.get("summary") in get_args(Summary)}
     values, row_attributes = _values(folder / PER_QUERY, summaries)
+    has_queries = (folder / QUERIES).is_file() if files is None else QUERIES in files
+    attributes = _attributes(folder / QUERIES) if has_queries else {}
+    # Another process may have written the folder in the meantime, so that this comes last.
+    check_files(folder, {name: each for name, each in (files or {}).items() if name in _READ or (folder / name).exists()})
     return ResultFolder(
         place=folder,
         values=values,
@@ -104,9 +124,69 @@ def read_results(place: str | Path) -> ResultFolder:
         rules=rules,
         better={name: fact["better"] for name, fact in measures.items() if fact.get("better") in get_args(Better)},
         inputs=inputs,
-        attributes=_attributes(folder / QUERIES) if (folder / QUERIES).is_file() else {},
+        attributes=attributes,
         protocol=protocol,
+        files=files,
     )
+
+
+class Manifest(NamedTuple):
+    """The manifest of a folder of results: its content, its files with their digests, and those of an interrupted process."""
+
+    content: Mapping[str, Any]
+    files: Mapping[str, str]
+    written: Mapping[str, str]
+
+    @property
+    def is_own(self) -> bool:
+        """Whether it has the form of rankwell's own."""
+        if self.content.get("unfinished") is True:
+            return True
+        return isinstance(self.content.get("schema_version"), int) and isinstance(self.content.get("inputs"), Mapping)
+
+
+def read_manifest(folder: Path) -> Manifest | None:
+    """The manifest of a folder, None where it has none. Raises BadInput where it is something else."""
+    path = folder / MANIFEST
+    if not path.is_file():
+        return None
+    content = _checked(read_json(Source(path), "a manifest of results"), dict, path, "$")
+    return Manifest(content, _digests(content, "files", path), _digests(content, "written", path))
+
+
+def _digests(content: Mapping[str, Any], name: str, path: Path) -> dict[str, str]:
+    """The files with their digests under a name of a manifest. Raises BadInput for anything else, and for files elsewhere."""
+    found: dict[str, Any] = _checked(content.get(name, {}), dict, path, name)
+    for file, digest in found.items():
+        _checked(digest, str, path, f"{name}.{shown(file)}")
+        if not _is_inside(file):
+            raise BadInput(f"{path}: {name} lists {shown(file)}, which is not a file of this folder.")
+    return found
+
+
+def _is_inside(name: str) -> bool:
+    """Whether a name stays in its folder."""
+    return bool(name) and not PurePosixPath(name).is_absolute() and not {"..", ""} & set(name.split("/")) and "\0" not in name
+
+
+def check_files(folder: Path, files: Mapping[str, str]) -> None:
+    """Raises BadInput for the first file of a folder that does not have its digest."""
+
+    def _is_right(name: str) -> bool:
+        return (folder / name).is_file() and digest_of(folder / name) == files[name]
+
+    wrong = next((name for name, right in zip(files, in_threads(_is_right, list(files)), strict=True) if not right), None)
+    if wrong is not None:
+        what = "is not the file that" if (folder / wrong).exists() else "is missing, which"
+        raise BadInput(f"{folder / wrong} {what} {MANIFEST} lists; run the command again that wrote the folder.")
+
+
+def digest_of(path: Path) -> str:
+    """The SHA-256 of a file, as in the manifest."""
+    import hashlib
+
+    with path.open("rb") as stream:
+        return f"sha256:{hashlib.file_digest(stream, 'sha256').hexdigest()}"
 
 
 _COUNTS_OF_VERSION_1 = {
@@ -126,12 +206,9 @@ _COUNTS_OF_VERSION_1 = {
 }
 
 
-def _rules(folder: Path) -> tuple[Mapping[str, Any], dict[str, str], str]:
-    """The rules, the hashes of the inputs and the kind of result, as far as the folder still has its manifest."""
-    path = folder / "manifest.json"
-    if not path.is_file():
-        return {}, {}, "runs"
-    manifest = _checked(read_json(Source(path), "a manifest of results"), dict, path, "$")
+def _rules(folder: Path, manifest: Mapping[str, Any]) -> tuple[Mapping[str, Any], dict[str, str], str]:
+    """The rules, the hashes of the inputs and the kind of result. Raises BadInput where the manifest holds something else."""
+    path = folder / MANIFEST
     if manifest.get("unfinished"):
         raise BadInput(f"{folder} holds a result that was not written to its end; run the command again that wrote it.")
     rules, inputs = (_checked(manifest.get(name) or {}, dict, path, name) for name in ("rules", "inputs"))
@@ -293,10 +370,10 @@ _COLUMN_KINDS: dict[str, Any] = {
 }
 
 
-def read_summary(folder: str | Path) -> list[dict[str, Any]]:
+def read_summary(folder: ResultFolder) -> list[dict[str, Any]]:
     """The rows of summary.json, as they were written. Raises BadInput where it is missing or holds something else."""
-    path = Path(folder) / "summary.json"
-    return _rows(_json_object(path, "rows", list)["rows"], path, "rows", _SUMMARY_COLUMNS)
+    path = folder.place / SUMMARY
+    return _rows(_json_object(folder, SUMMARY, "rows", list)["rows"], path, "rows", _SUMMARY_COLUMNS)
 
 
 def _rows(rows: list[Any], path: Path, name: str, columns: Sequence[str]) -> list[dict[str, Any]]:
@@ -310,10 +387,10 @@ def _rows(rows: list[Any], path: Path, name: str, columns: Sequence[str]) -> lis
     return rows
 
 
-def read_further(folder: str | Path) -> dict[str, list[Any]]:
+def read_further(folder: ResultFolder) -> dict[str, list[Any]]:
     """The further lists of summary.json, by name: `notes`, and the tables that a command had besides (`verdicts`, `groups`)."""
-    path = Path(folder) / "summary.json"
-    found = _json_object(path, "rows", list)
+    path = folder.place / SUMMARY
+    found = _json_object(folder, SUMMARY, "rows", list)
     further = {name: each for name, each in found.items() if name != "rows" and isinstance(each, list)}
     _rows(further.get("groups", []), path, "groups", _GROUP_COLUMNS)
     for row in _rows(further.get("verdicts", []), path, "verdicts", ("text",)):
@@ -321,22 +398,24 @@ def read_further(folder: str | Path) -> dict[str, list[Any]]:
     return further
 
 
-def read_performance(folder: str | Path) -> Mapping[str, Any]:
+def read_performance(folder: ResultFolder) -> Mapping[str, Any]:
     """The content of performance.json on runs and machine; empty where the file is missing. Raises BadInput for other content."""
-    path = Path(folder) / "performance.json"
-    if not path.is_file():
+    path = folder.place / PERFORMANCE
+    if not folder.has(PERFORMANCE):
         return {}
-    found = _json_object(path, "runs", dict)
+    found = _json_object(folder, PERFORMANCE, "runs", dict)
     for name, own in {**found["runs"], "machine": found.get("machine", {})}.items():
         _checked(own, dict, path, shown(name))
     return found
 
 
-def _json_object(path: Path, key: str, kind: type) -> dict[str, Any]:
+def _json_object(folder: ResultFolder, name: str, key: str, kind: type) -> dict[str, Any]:
     """The JSON object of a file. Raises BadInput where it has not this kind of value under the key."""
-    if not path.is_file():
+    path = folder.place / name
+    if not folder.has(name) or not path.is_file():
         raise BadInput(f"{path.parent}: no {path.name}; expected a folder that a command wrote with -o.")
     found = read_json(Source(path))
+    check_files(folder.place, {} if folder.files is None else {name: folder.files[name]})
     if not isinstance(found, dict) or not isinstance(found.get(key), kind):
         raise BadInput(f"{path}: no {key!r}; expected a folder that a command wrote with -o.")
     return found

@@ -1,7 +1,7 @@
 """Result folders, the output of `-o`: everything that a comparison, a page or another tool needs later."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -13,9 +13,11 @@ from rankwell.core.display import display
 from rankwell.core.tables import Values
 from rankwell.core.tables.columns import quoted, sql_text
 from rankwell.errors import BadInput
+from rankwell.io.result_folder import DETAILS, ITEMS, PER_QUERY, QUERIES
 from rankwell.report import PER_QUERY_COLUMNS, Row, plain, render
 from rankwell.report.charts import CHARTS, ChartData, write_chart
-from rankwell.store import replacing, write_text
+from rankwell.report.drafts import drafting, publish
+from rankwell.store import Source, replacing, write_text
 
 if TYPE_CHECKING:
     from rankwell.evaluation.results import Results
@@ -72,78 +74,52 @@ def write_result(
         "row_attributes": result.query_attributes,
         **{name: getattr(result, name) for name in ("details", "queries", "items")},
     }
-    return write_folder(directory, FolderContent(**(fields | changes)), charts=charts, others=others)
+    content, inputs = FolderContent(**(fields | changes)), result.sources.values()
+    return write_folder(directory, content, charts=charts, others=others, inputs=inputs)
 
 
-def write_folder(directory: Path, content: FolderContent, *, charts: bool = True, others: Sequence[Path] = ()) -> list[Path]:
+def write_folder(
+    directory: Path, content: FolderContent, *, charts: bool = True, others: Sequence[Path] = (), inputs: Iterable[Source] = ()
+) -> list[Path]:
     """Writes a result folder, made if need be, and returns the paths of its files; the same content gives the same bytes.
 
     charts: whether to write every registered chart that has something to draw, as PNG and as SVG. others: files that the caller
-    has already written into the folder, for the manifest. manifest.json comes last, with the SHA-256 of every other file. Files
-    of an earlier manifest that are not written now and have not changed since are removed. Each file is written beside its place
-    and renamed: a killed run leaves whole files only, and a manifest marked `unfinished`.
+    has written into the draft of the folder. inputs: what was read. manifest.json comes last, with the SHA-256 of every other
+    file. Files of an earlier result that are not written now are removed. A killed run leaves a manifest marked `unfinished`,
+    from which the next one knows which files are rankwell's.
 
-    Raises BadInput for a missing column and for columns of different length.
+    Raises BadInput for a missing column and for columns of different length, and as `drafting` and `publish` do.
     """
-    # Until all is written, an earlier result may be in part replaced.
-    write_manifest(directory, {"unfinished": True}, listed_files(directory))
-    texts = {
-        "summary.csv": render(content.summary, None, content.rules, content.notes, "csv"),
-        "summary.json": render(content.summary, None, content.rules, content.notes, "json", tables=content.tables),
-    }
-    for name, written in texts.items():
-        write_text(directory / name, written)
-    tables = {"per_query.parquet": per_query_columns(content.values, content.row_attributes)}
+    with drafting(directory, inputs) as draft:
+        texts = {
+            "summary.csv": render(content.summary, None, content.rules, content.notes, "csv"),
+            "summary.json": render(content.summary, None, content.rules, content.notes, "json", tables=content.tables),
+        }
+        for name, written in texts.items():
+            write_text(draft / name, written)
+        tables = _tables(content)
+        for name, (columns, types) in tables.items():
+            write_parquet(draft / name, columns, types)
+        paths = [draft / name for name in (*texts, *tables)]
+        if charts:
+            data = ChartData(content.summary, content.values, content.rules, content.row_attributes)
+            drawn = {name: CHARTS[name](data) for name in CHARTS}
+            paths += [path for name, spec in drawn.items() if spec is not None for path in write_chart(draft, name, spec)]
+        return publish(directory, content.manifest, [*paths, *others])
+
+
+def _tables(content: FolderContent) -> dict[str, tuple[Columns, Mapping[str, str]]]:
+    """The tables of a folder by the names of their files: columns, and the types of those that are written."""
+    tables = {PER_QUERY: per_query_columns(content.values, content.row_attributes)}
     for name, own, types, further in (
-        ("details", content.details, DETAIL_TYPES, ["detail"]),
-        ("items", content.items, ITEM_TYPES, list(ITEM_TYPES)),
+        (DETAILS, content.details, DETAIL_TYPES, ["detail"]),
+        (ITEMS, content.items, ITEM_TYPES, list(ITEM_TYPES)),
     ):
-        if own is not None and (name == "details" or _height(own)):
-            tables[f"{name}.parquet"] = {**{each: [None] * _height(own) for each in further}, **own}, types
+        if own is not None and (name == DETAILS or _height(own)):
+            tables[name] = {**{each: [None] * _height(own) for each in further}, **own}, types
     if content.queries is not None:
-        tables["queries.parquet"] = _query_table(content.queries)
-    for name, (columns, types) in tables.items():
-        write_parquet(directory / name, columns, types)
-    paths = [directory / name for name in (*texts, *tables)]
-    if charts:
-        data = ChartData(content.summary, content.values, content.rules, content.row_attributes)
-        drawn = {name: CHARTS[name](data) for name in CHARTS}
-        paths += [path for name, spec in drawn.items() if spec is not None for path in write_chart(directory, name, spec)]
-    listed = {path.relative_to(directory).as_posix(): digest_of(path) for path in (*paths, *others)}
-    remove_stale(directory, listed)
-    write_manifest(directory, content.manifest, listed)
-    return [*paths, directory / "manifest.json"]
-
-
-def digest_of(path: Path) -> str:
-    """The SHA-256 of a file, as in the manifest."""
-    import hashlib
-
-    return f"sha256:{hashlib.sha256(path.read_bytes()).hexdigest()}"
-
-
-def write_manifest(directory: Path, manifest: Mapping[str, Any], files: Mapping[str, str]) -> None:
-    """Writes the manifest of a folder. files: all that it lists, with their digests."""
-    whole = json.dumps(plain({**manifest, "files": files}), indent=2, allow_nan=False)
-    write_text(directory / "manifest.json", whole + "\n")
-
-
-def listed_files(directory: Path) -> dict[str, str]:
-    """The files that the manifest of an earlier result lists, with their digests; none where there is no such manifest."""
-    try:
-        return dict(json.loads((directory / "manifest.json").read_bytes())["files"])
-    except (OSError, ValueError, KeyError, TypeError):
-        return {}
-
-
-def remove_stale(directory: Path, written: Mapping[str, str]) -> None:
-    """Removes the files of an earlier result that this one does not have, as far as they are still what was written then."""
-    earlier = listed_files(directory)
-    for name in sorted(set(earlier) - set(written)):
-        path = directory / name
-        inside = directory.resolve() in path.resolve().parents
-        if inside and path.is_file() and digest_of(path) == earlier[name]:
-            path.unlink()
+        tables[QUERIES] = _query_table(content.queries)
+    return tables
 
 
 @cache
@@ -173,7 +149,8 @@ def write_parquet(path: Path, columns: Columns, types: Mapping[str, str]) -> Non
     with _base().cursor() as base, replacing(path) as draft:
         base.execute("SET enable_progress_bar = false")
         base.register("columns", ready)
-        base.execute(f"COPY (SELECT {picked} FROM columns) TO {sql_text(draft)} (FORMAT parquet, COMPRESSION zstd)")  # noqa: S608
+        form = "FORMAT parquet, COMPRESSION zstd, USE_TMP_FILE false"
+        base.execute(f"COPY (SELECT {picked} FROM columns) TO {sql_text(draft)} ({form})")  # noqa: S608
 
 
 def _source(name: str, kind: str) -> str:

@@ -16,6 +16,8 @@ Progress = Annotated[Callable[[str, int, int], None] | None, Injected()]
 PerQueryOption = Annotated[bool, Option(("--per-query", "-q"))]
 FormatOption = Annotated[Format, Option(("--format", "-f"))]
 OutputOption = Annotated[Path | None, Option(("--output", "-o"))]
+FolderOption = Annotated[Path | None, Option(("--output", "-o"), folder=True)]
+FolderPath = Annotated[Path, Option(("--output", "-o"), folder=True)]
 JobsOption = Annotated[int, Option(("--jobs", "-j"))]
 OutputPath = Annotated[Path, Option(("--output", "-o"))]
 

@@ -21,7 +21,7 @@ from rankwell.documents import read_json
 from rankwell.encoders.sentence_transformers import hash_folder
 from rankwell.errors import BadInput, BadUsage
 from rankwell.experiments.files import Cell, CellKind
-from rankwell.report.folder import digest_of
+from rankwell.io.result_folder import digest_of
 from rankwell.report.present import Progress
 from rankwell.store import Source
 

@@ -19,14 +19,15 @@ from rankwell.experiments.files import Cell, Experiment, OptionValue
 from rankwell.experiments.runner import PlannedCell, content_of, reasons, recipe, results_of
 from rankwell.experiments.toml_tables import check_folder_name
 from rankwell.io.matrices import IDS_BESIDE
-from rankwell.report.folder import remove_stale
+from rankwell.locks import overwriting
+from rankwell.report.drafts import remove_result
 from rankwell.report.present import Input, Progress
 from rankwell.store import STDIN, split_part, write_text
 
 Work = Callable[[Path, Progress], Any]
 """A command with its arguments; it writes its results into a folder."""
 
-_OWN = ("output", "format", "per_query")
+_OWN = ("output", "overwrite", "format", "per_query")
 """Options that the runner sets itself."""
 
 
@@ -58,7 +59,9 @@ class Command:
 
         def _work(output: Path, progress: Progress) -> Any:
             own = {"progress": progress} if "progress" in self.function.__annotations__ else {}
-            return self.function(*places, **{**named, **own, "output": output})
+            # Folders of cells are the runner's own: what was changed in them is made again.
+            with overwriting(True):
+                return self.function(*places, **{**named, **own, "output": output})
 
         return _work
 
@@ -223,8 +226,7 @@ class CommandCells:
         for each in cells:
             error = _evaluate(each, progress)
             if error:
-                remove_stale(each.folder, {})
-                (each.folder / "manifest.json").unlink(missing_ok=True)
+                remove_result(each.folder)
             yield error
 
     @classmethod

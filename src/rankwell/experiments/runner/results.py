@@ -20,8 +20,8 @@ from rankwell.experiments.files import Experiment, read_experiment
 from rankwell.experiments.runner import RESULTS_VERSION, CellResult, PlannedCell, evaluate_cells, key_of, read_record, results_of
 from rankwell.experiments.runner.planning import CommandCells, plan_cells
 from rankwell.experiments.runner.tables import TableChoices, make_tables, requested_measures, side_by_side, values_shown
+from rankwell.io.result_folder import digest_of
 from rankwell.report import PLAIN, Row, Terminal
-from rankwell.report.folder import digest_of
 from rankwell.report.present import JobsOption, Progress
 from rankwell.report.system_formats import render_system_tables
 from rankwell.report.system_table import SystemFigure, SystemTable, TableFormat, long_rows, shared_rules

@@ -145,11 +145,11 @@ def side_by_side(tables: Sequence[SystemTable], title: str) -> SystemTable:
 
 def _on_dataset(name: str, cells: Sequence[CellResult], shown: TableChoices) -> DatasetResults:
     folders = {each.plan.cell.system: each.plan.cell for each in cells if each.has_results}
-    rows = {system: [row for row in read_summary(cell.name) if not row.get("against")] for system, cell in folders.items()}
+    read = {system: read_results(cell.name) for system, cell in folders.items()}
+    rows = {system: [row for row in read_summary(folder) if not row.get("against")] for system, folder in read.items()}
     apart = _apart(rows)
     results: dict[str, CellFigures] = {}
-    for system, cell in folders.items():
-        folder = read_results(cell.name)
+    for system, folder in read.items():
         own = {_figure(row, apart): row for row in reversed(rows[system])}
         found = {figure: values_behind(row, folder.values, folder.row_attributes) for figure, row in own.items()}
         results[system] = CellFigures(

@@ -5,14 +5,14 @@ import hashlib
 import html
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from rankwell.io.result_folder import is_result_folder
-from rankwell.report.folder import digest_of, listed_files, write_manifest
+from rankwell.io.result_folder import is_result_folder, read_manifest
+from rankwell.report.drafts import write_manifest
 from rankwell.report.page import PageSource
 from rankwell.report.page.data import PageData, item_data, page_data
 from rankwell.report.page.scripts import embeddable, join_modules, task_views, vega_bundle
@@ -40,14 +40,12 @@ def write_page(path: Path, source: PageSource, *, most_bytes: int = MOST_BYTES) 
     if len(text.encode()) > most_bytes and made.lists:
         parts = list(_parts(made, beside))
         text = _json(made.head() | {"parts": [part[:3] for part in parts]})
-    for name, *_, listed in parts:
-        write_text(path.parent / name, listed)
-    write_text(path, render_page(text, source.title, parted=bool(parts)))
-    written = [path, *(path.parent / name for name, *_ in parts)]
-    _remove_parts(path.parent / beside, {each.name for each in written})
-    if is_result_folder(path.parent):
-        _list_in_manifest(path.parent, written, beside)
-    return written
+    files = {**{name: listed for name, *_, listed in parts}, path.name: render_page(text, source.title, parted=bool(parts))}
+    with _listing(path.parent, files, beside):
+        for name, content in files.items():
+            write_text(path.parent / name, content)
+        _remove_parts(path.parent / beside, {Path(name).name for name in files})
+    return [path, *(path.parent / name for name, *_ in parts)]
 
 
 def render_page(data: str, title: str, *, parted: bool) -> str:
@@ -120,11 +118,20 @@ def _remove_parts(folder: Path, kept: set[str]) -> None:
         folder.rmdir()
 
 
-def _list_in_manifest(folder: Path, written: Sequence[Path], beside: str) -> None:
-    """Puts the page and its lists among the files of a manifest beside it, where there is one that lists files."""
-    listed = listed_files(folder)
-    if not listed:
+@contextmanager
+def _listing(folder: Path, files: Mapping[str, str], beside: str) -> Generator[None]:
+    """Puts a page and its lists among the files of a manifest beside it, where there is one that lists files.
+
+    They leave it first and come back once they are written, so that it never lists what is not there.
+    """
+    manifest = read_manifest(folder) if is_result_folder(folder) else None
+    if manifest is None or not manifest.files:
+        yield
         return
-    own = {each.relative_to(folder).as_posix(): digest_of(each) for each in written}
-    kept = {name: digest for name, digest in listed.items() if name not in own and not name.startswith(f"{beside}/")}
-    write_manifest(folder, json.loads((folder / "manifest.json").read_bytes()), kept | own)
+    raw = {name: text.encode("utf-8", "surrogateescape") for name, text in sorted(files.items(), key=lambda each: "/" in each[0])}
+    own = {name: f"sha256:{hashlib.sha256(each).hexdigest()}" for name, each in raw.items()}
+    kept = {name: digest for name, digest in manifest.files.items() if name not in own and not name.startswith(f"{beside}/")}
+    write_manifest(folder, {**manifest.content, "written": {**manifest.written, **own}}, kept)
+    yield
+    content = {name: each for name, each in manifest.content.items() if name != "written"}
+    write_manifest(folder, content, kept | own)

@@ -11,7 +11,7 @@ from rankwell.core.options import Option
 from rankwell.errors import BadUsage
 from rankwell.evaluation.results import Results
 from rankwell.report import MISSING, Row, visible
-from rankwell.report.present import FormatOption, InputPlace, Output, OutputOption, PerQueryOption, Progress
+from rankwell.report.present import FolderOption, FormatOption, InputPlace, Output, PerQueryOption, Progress
 from rankwell.tasks.agreement.evaluation import agree as agree_models
 from rankwell.tasks.agreement.inputs import cuts_gold
 from rankwell.tasks.agreement.options import AgreementOptions
@@ -27,7 +27,7 @@ def agree(
     k_values: Annotated[list[str] | None, Option(many=True)] = None,
     per_query: PerQueryOption = False,
     format: FormatOption = "table",  # noqa: A002
-    output: OutputOption = None,
+    output: FolderOption = None,
     progress: Progress = None,
 ) -> Output:
     """Compare models' nearest neighbours with a reference model's: how much of them survives, with chance and interval.
@@ -81,28 +81,29 @@ def render(result: Results, format: report.Format, *, per_query: bool = False) -
 
 def write(result: Results, folder: Path) -> None:
     """Writes all that a comparison or a page needs later, and the files of the source; each whole or not at all."""
+    from rankwell.report.charts import write_chart
+    from rankwell.report.drafts import drafting
     from rankwell.report.folder import write_result
+    from rankwell.report.line_charts import k_curves
     from rankwell.store import write_text
 
     files = [f"{run.replace('/', '_')}_results.csv" for run in result.candidates]
     twice = next((name for name in files if [each.lower() for each in files].count(name.lower()) > 1), None)
     if twice is not None:
         raise BadUsage(f"two candidates would be written to {twice}; give them names that differ in more than / and _ or case.")
-    write_result(result, folder, summary=[*result.summary, *result.changes], charts=False)
     own = [row for row in result.summary if "truth='labels'" not in row["measure"]]
     cut = cuts_gold(result.convention)
-    if cut:
-        for run, name in zip(result.candidates, files, strict=True):
-            write_text(folder / name, _k_columns(own, run))
     curves = [row for row in own if row["k"] is not None and row["run"] != result.reference]
     labels = [row["label"].partition("@")[0] for row in curves]
     curves = [row for row, label in zip(curves, labels, strict=True) if cut or labels.count(label) > len(result.pairs)]
-    if curves:
-        from rankwell.report.charts import write_chart
-        from rankwell.report.line_charts import k_curves
-
-        title = f"Agreement with {visible(result.reference)}"
-        write_chart(folder, "metrics_vs_k", k_curves(curves, bands="sd" if cut else "interval", title=title))
+    with drafting(folder, result.sources.values()) as draft:
+        others = [draft / name for name in files if cut]
+        for run, path in zip(result.candidates, others, strict=bool(others)):
+            write_text(path, _k_columns(own, run))
+        if curves:
+            title = f"Agreement with {visible(result.reference)}"
+            others += write_chart(draft, "metrics_vs_k", k_curves(curves, bands="sd" if cut else "interval", title=title))
+        write_result(result, folder, summary=[*result.summary, *result.changes], charts=False, others=others)
 
 
 def _source_tables(result: Results) -> str:

@@ -14,7 +14,7 @@ from rankwell.encoders.tfidf_svd import TfidfSvd
 from rankwell.io.matrices import write_ids
 from rankwell.media import python_docs
 from rankwell.report.page import NAME
-from rankwell.report.present import Output, OutputPath, Progress
+from rankwell.report.present import FolderPath, Output, Progress
 from rankwell.store import replacing
 from rankwell.tasks.agreement.commands.agree import agree as compare
 from rankwell.tasks.agreement.options import AgreementOptions
@@ -24,7 +24,7 @@ _TITLE = "How much of a neighbourhood survives fewer axes"
 
 
 def agree(
-    *, output: OutputPath = Path("rankwell-demo-agree"), samples: int = 500, seed: int = 42, progress: Progress = None
+    *, output: FolderPath = Path("rankwell-demo-agree"), samples: int = 500, seed: int = 42, progress: Progress = None
 ) -> Output:
     """Compare two small models with a larger one, all made on the spot: how much of its neighbourhood survives.
 

@@ -4,6 +4,7 @@ import sys
 import textwrap
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,8 @@ from rankwell import report
 from rankwell.errors import BadUsage
 from rankwell.evaluation.results import QUERIES_MISSING, QUERIES_UNKNOWN, Results
 from rankwell.report import MISSING, PLAIN, Row, Terminal, styled, visible, width_of
-from rankwell.report.present import FormatOption, InputOption, InputPlace, Output, OutputOption, PerQueryOption, Progress, present
+from rankwell.report.drafts import drafting
+from rankwell.report.present import FolderOption, FormatOption, InputOption, InputPlace, Output, PerQueryOption, Progress, present
 from rankwell.store import refuse_blocked
 from rankwell.tasks.answers.charts import write_charts
 from rankwell.tasks.answers.evaluation import evaluate_answers
@@ -33,7 +35,7 @@ def answers(
     hardest: int = 3,
     per_query: PerQueryOption = False,
     format: FormatOption = "table",  # noqa: A002
-    output: OutputOption = None,
+    output: FolderOption = None,
     progress: Progress = None,
 ) -> Output:
     """Judge the answers to questions, and what was retrieved for them: how right both are, and which of them fails where.
@@ -81,10 +83,11 @@ def show(
     tables = {"failures": result.failures, "hardest": worst}
     counts = count_lines(result)
     head = [] if format in ("table", "json") else counts
-    drawn = [] if output is None else write_charts(result, output)
-    done = present(
-        result, format=format, per_query=per_query, output=output, notes=head, tables=tables, charts=False, others=drawn
-    )
+    with nullcontext() if output is None else drafting(output, result.sources.values()) as draft:
+        drawn = [] if draft is None else write_charts(result, draft)
+        done = present(
+            result, format=format, per_query=per_query, output=output, notes=head, tables=tables, charts=False, others=drawn
+        )
     if format != "json":
         notes = tuple(f"{result.convention.name}: {note}" for note in result.convention.notes)
         done = done._replace(notes=(*done.notes, *notes))

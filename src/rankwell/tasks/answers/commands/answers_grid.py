@@ -1,6 +1,5 @@
 """Evaluate retrievers and readers over a grid of parameters, from result files or by running them; a killed run goes on."""
 
-import json
 import sys
 from collections.abc import Sequence
 from contextlib import chdir
@@ -13,14 +12,15 @@ from rankwell.errors import BadInput
 from rankwell.experiments.files import Experiment, read_experiment
 from rankwell.experiments.files import written as shown
 from rankwell.report.charts import write_chart
-from rankwell.report.folder import digest_of, remove_stale
+from rankwell.report.drafts import drafting, holding, publish
 from rankwell.report.line_charts import parameter_chart
-from rankwell.report.present import FormatOption, JobsOption, Output, OutputOption, Progress
+from rankwell.report.present import FolderOption, FormatOption, JobsOption, Output, Progress
 from rankwell.store import Source, refuse_blocked, write_text
 from rankwell.tasks.answers.cells.grid import PointResult, figures_of, run_grid, wide
 from rankwell.tasks.answers.evaluation import evaluate_answers
 
 _SHOWN = 6
+_RESULTS = "results.csv"
 _SEARCHED = ("Best(", "BestThreshold(", "AnswerAP(")
 
 
@@ -28,7 +28,7 @@ def grid(
     file: Path,
     /,
     *,
-    output: OutputOption = None,
+    output: FolderOption = None,
     format: FormatOption = "table",  # noqa: A002
     fresh: bool = False,
     jobs: JobsOption = 1,
@@ -61,17 +61,22 @@ def grid(
     refuse_blocked(folder, folder=True)
     done: list[PointResult] = []
     place = folder.absolute()
-    with chdir(plan.folder):
-        for each in run_grid(plan, place / "kept", evaluate_answers, fresh=fresh, jobs=jobs, progress=progress):
-            done.append(each)
-            write_text(place / "results.csv", report.render_rows(wide(done), "csv"))
-    write_text(folder / "summary.csv", report.render_rows(long(done), "csv"))
+    with holding(place):
+        with chdir(plan.folder):
+            for each in run_grid(plan, place / "kept", evaluate_answers, fresh=fresh, jobs=jobs, progress=progress):
+                done.append(each)
+                write_text(place / _RESULTS, report.render_rows(wide(done), "csv"))
+        return _output(done, plan, file, folder, format)
+
+
+def _output(done: Sequence[PointResult], plan: Experiment, file: Path, folder: Path, format: report.Format) -> Output:  # noqa: A002
+    """Writes the tables and charts of the runs; what is printed of them."""
     exact = _exact_names(done)
     unknown = next((name for name in plan.chart if name not in exact), None)
     if unknown is not None:
         raise BadInput(f"{plan.file}: chart.measures: unknown measure {unknown!r}; {suggest(unknown, exact)}")
     labels, drawn = list(plan.chart or exact), plan.chart or main_figures(done)
-    pictures = _draw(folder, done, drawn)
+    notes = _notes(done)
     rows, hidden = wide(done), 0
     if format == "table":
         moving = [name for name in labels if len({row.get(name) for row in rows}) > 1] or labels
@@ -79,12 +84,21 @@ def grid(
         hidden = len(labels) - len(chosen)
         rows = [{"run": row["run"], **{name: row.get(name) for name in chosen}} for row in rows]
     reused = sum(each.reused for each in done)
-    notes = _notes(done)
-    if pictures and len(drawn) < len(labels):
-        notes.append(f"charts show {len(drawn)} of {len(labels)} figures, those of all questions; [chart] measures names others")
-    notes += [f"{reused} of {len(done)} runs were done before"] if reused else []
-    notes += [f"{hidden} more measure{'s are' if hidden > 1 else ' is'} in results.csv"] if hidden else []
-    _write_manifest(folder, file, plan, notes, [folder / "results.csv", folder / "summary.csv", *pictures])
+    gold = plan.folder / str(plan.cells[0].options["gold"].value)
+    inputs = {"grid": Source(file), "gold": Source(gold)}
+    with drafting(folder, inputs.values(), growing=(_RESULTS,)) as draft:
+        tables = [draft / _RESULTS, draft / "summary.csv"]
+        for path, each in zip(tables, (wide(done), long(done)), strict=True):
+            write_text(path, report.render_rows(each, "csv"))
+        pictures = _draw(draft, done, drawn)
+        if pictures and len(drawn) < len(labels):
+            what = "those of all questions; [chart] measures names others"
+            notes.append(f"charts show {len(drawn)} of {len(labels)} figures, {what}")
+        notes += [f"{reused} of {len(done)} runs were done before"] if reused else []
+        notes += [f"{hidden} more measure{'s are' if hidden > 1 else ' is'} in results.csv"] if hidden else []
+        read = {name: {"file": each.name, "digest": each.digest()} for name, each in inputs.items()}
+        content = {"schema_version": 1, "runs": len(plan.cells), "inputs": read, "notes": notes, "files": {}}
+        publish(folder, {**content, "version": __version__}, [*tables, *pictures])
     text = report.render_rows(rows, format, terminal=report.terminal_of(sys.stdout))
     if format == "table":
         text += "\n".join(["exact names:", *(f"  {name} = {exact[name]}" for name in rows[0] if name in exact), ""])
@@ -108,17 +122,6 @@ def main_figures(done: Sequence[PointResult]) -> list[str]:
 def _exact_names(done: Sequence[PointResult]) -> dict[str, str]:
     """The exact names of the measures by the labels of figures."""
     return {name: str(row["measure"]) for each in done for name, row in figures_of(each.rows).items()}
-
-
-def _write_manifest(folder: Path, file: Path, plan: Experiment, notes: Sequence[str], paths: Sequence[Path]) -> None:
-    """Writes inputs and outputs with their digests; files of an earlier grid in the folder are removed. Comes last."""
-    gold = plan.folder / str(plan.cells[0].options["gold"].value)
-    inputs = {name: {"file": str(place), "digest": Source(place).digest()} for name, place in (("grid", file), ("gold", gold))}
-    listed = {path.relative_to(folder).as_posix(): digest_of(path) for path in paths}
-    remove_stale(folder, listed)
-    made = {"inputs": inputs, "notes": list(notes), "files": listed, "version": __version__}
-    content = {"schema_version": 1, "runs": len(plan.cells), **made}
-    write_text(folder / "manifest.json", json.dumps(content, indent=2) + "\n")
 
 
 def long(done: Sequence[PointResult]) -> list[dict[str, Any]]:

@@ -13,7 +13,7 @@ from rankwell.engines.sqlite_fts import SqliteFts
 from rankwell.evaluation.results import progress_of
 from rankwell.io.files import write_run
 from rankwell.report.page import NAME
-from rankwell.report.present import Output, OutputPath, Progress
+from rankwell.report.present import FolderPath, Output, Progress
 from rankwell.store import refuse_blocked, write_bytes
 from rankwell.tasks.answers.answering import gold_passages, question_texts, read_answers, retrieve
 from rankwell.tasks.answers.commands.answers import show
@@ -26,7 +26,7 @@ K_RETRIEVER, K_READER = 3, 5
 _TITLE = "Who fails: the retriever or the reader?"
 
 
-def answers(*, output: OutputPath = Path("rankwell-demo-answers"), seed: int = 0, progress: Progress = None) -> Output:
+def answers(*, output: FolderPath = Path("rankwell-demo-answers"), seed: int = 0, progress: Progress = None) -> Output:
     """Answer questions about the standard library with nothing to download, and see who failed where: retriever or reader.
 
     Parameters

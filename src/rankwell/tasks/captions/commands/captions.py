@@ -7,7 +7,7 @@ import numpy as np
 
 from rankwell.errors import BadUsage
 from rankwell.evaluation.results import Results
-from rankwell.report.present import FormatOption, Input, InputPlace, Output, OutputOption, PerQueryOption, Progress, present
+from rankwell.report.present import FolderOption, FormatOption, Input, InputPlace, Output, PerQueryOption, Progress, present
 from rankwell.stats.granularity import granularity_of
 from rankwell.store import refuse_blocked
 from rankwell.tasks.captions.evaluation import captions as rank_captions
@@ -24,7 +24,7 @@ def captions(
     check: list[str] | None = None,
     per_query: PerQueryOption = False,
     format: FormatOption = "table",  # noqa: A002
-    output: OutputOption = None,
+    output: FolderOption = None,
     progress: Progress = None,
 ) -> Output:
     """Rank videos by text and text by videos from a matrix of scores or embeddings: R@K, MedR, MnR and rsum, in both directions.

@@ -12,7 +12,7 @@ import numpy as np
 from rankwell.commands.report import page_lines, write_report
 from rankwell.core.tables import Floats
 from rankwell.report.page import NAME
-from rankwell.report.present import Output, OutputPath, Progress
+from rankwell.report.present import FolderPath, Output, Progress
 from rankwell.store import refuse_blocked, replacing, write_text
 from rankwell.tasks.captions.commands.captions import captions as rank
 from rankwell.tasks.captions.options import CaptionOptions
@@ -35,7 +35,7 @@ class Scenes(NamedTuple):
     scores: np.ndarray
 
 
-def captions(*, output: OutputPath = Path("rankwell-demo-captions"), seed: int = 7, progress: Progress = None) -> Output:
+def captions(*, output: FolderPath = Path("rankwell-demo-captions"), seed: int = 7, progress: Progress = None) -> Output:
     """Rank videos by captions and captions by videos, with scores made on the spot: both directions, with ceiling and chance.
 
     Parameters

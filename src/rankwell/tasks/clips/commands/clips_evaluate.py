@@ -13,8 +13,9 @@ from rankwell.errors import BadUsage, NothingToEvaluate
 from rankwell.evaluation.results import Results
 from rankwell.media.contact_sheet import picture_columns, pictured, sheets_of, write_sheets
 from rankwell.media.images import Thumbnails, locate
+from rankwell.report.drafts import drafting
 from rankwell.report.folder import write_result
-from rankwell.report.present import FormatOption, InputPlace, Output, OutputOption, PerQueryOption, Progress
+from rankwell.report.present import FolderOption, FormatOption, InputPlace, Output, PerQueryOption, Progress
 from rankwell.store import refuse_blocked, write_text
 from rankwell.tasks.clips.evaluation import evaluate_clips
 from rankwell.tasks.clips.formats import read_annotations
@@ -36,7 +37,7 @@ def evaluate(
     mapping: MappingOptions,
     per_query: PerQueryOption = False,
     format: FormatOption = "table",  # noqa: A002
-    output: OutputOption = None,
+    output: FolderOption = None,
     sheets: int | None = None,
     thumbnails: Annotated[str | None, Input(perhaps=True)] = None,
     progress: Progress = None,
@@ -200,24 +201,25 @@ def _tables_of_queries(result: Results) -> dict[str, Sequence[report.Row]]:
 def _write(result: Results, folder: Path, notes: Sequence[str], thumbnails: str | None, sheets: int | None) -> list[str]:
     """Writes everything; each file whole or not at all."""
     written: list[str] = []
-    others: list[Path] = []
-    for name, rows in (("by_group", result.by_group), ("by_keyword", result.by_keyword)):
-        if rows:
-            others.append(folder / f"{name}.csv")
-            write_text(others[-1], report.render_rows(rows, "csv"))
-    details = result.details or {}
     pictures = Thumbnails({} if thumbnails is None else _pictures(thumbnails, result))
     number = _SHEETS * (thumbnails is not None) if sheets is None else sheets
-    if number:
-        run = result.values[0].run
-        titles = {query: answer.text for of_run in result.answers.values() for query, answer in of_run.items()}
-        chosen = [(run, query) for query in result.worst(run)[:number]]
-        drawn = write_sheets(folder / "sheets", sheets_of(details, pictures, first=result.k, titles=titles, queries=chosen))
-        what = plural(len(drawn), "contact sheet", "contact sheets")
-        written.append(f"drew {what} into {folder / 'sheets'}/, the worst queries of {run} first")
-        others += drawn
-    shown = result if thumbnails is None else with_pictures(result, pictures)
-    write_result(result, folder, notes=notes, details=details, queries=shown.queries, items=shown.items, others=others)
+    details = result.details or {}
+    with drafting(folder, result.sources.values()) as draft:
+        others: list[Path] = []
+        for name, rows in (("by_group", result.by_group), ("by_keyword", result.by_keyword)):
+            if rows:
+                others.append(draft / f"{name}.csv")
+                write_text(others[-1], report.render_rows(rows, "csv"))
+        if number:
+            run = result.values[0].run
+            titles = {query: answer.text for of_run in result.answers.values() for query, answer in of_run.items()}
+            chosen = [(run, query) for query in result.worst(run)[:number]]
+            drawn = write_sheets(draft / "sheets", sheets_of(details, pictures, first=result.k, titles=titles, queries=chosen))
+            what = plural(len(drawn), "contact sheet", "contact sheets")
+            written.append(f"drew {what} into {folder / 'sheets'}/, the worst queries of {run} first")
+            others += drawn
+        shown = result if thumbnails is None else with_pictures(result, pictures)
+        write_result(result, folder, notes=notes, details=details, queries=shown.queries, items=shown.items, others=others)
     if thumbnails is not None and pictures.problems:
         have = plural(len(pictures.problems), "clip has", "clips have")
         written.append(f"{have} no picture, first: {next(iter(pictures.problems.values()))}")

@@ -22,8 +22,9 @@ from rankwell.io.files import read_texts
 from rankwell.io.matrices import write_ids
 from rankwell.media.contact_sheet import sheets_of, write_sheets
 from rankwell.media.images import Thumbnails, locate, read_picture
+from rankwell.report.drafts import drafting
 from rankwell.report.page import NAME
-from rankwell.report.present import Output, OutputPath, Progress, present
+from rankwell.report.present import FolderPath, Output, Progress, present
 from rankwell.store import refuse_blocked, replacing, write_bytes
 from rankwell.tasks.clips.commands.clips_evaluate import with_pictures
 from rankwell.tasks.clips.drawn_canvas import Scene
@@ -58,7 +59,7 @@ class Captions(SqliteFts):
     """BM25 over a sentence for each clip."""
 
 
-def clips(*, output: OutputPath = Path("rankwell-demo-clips"), seed: int = 0, progress: Progress = None) -> Output:
+def clips(*, output: FolderPath = Path("rankwell-demo-clips"), seed: int = 0, progress: Progress = None) -> Output:
     """Search annotated driving clips, drawn on the spot, by clips and by texts: the whole evaluation with its pictures.
 
     Parameters
@@ -152,8 +153,9 @@ def _write(result: Results, folder: Path, pictures: Thumbnails) -> tuple[str, ..
     titles = {query: answer.text for query, answer in result.answers[run].items()}
     chosen = [(run, query) for query in result.worst(run)[:_SHEETS]]
     score = "similarity" if result.rules["mode"] == "video" else "BM25"
-    sheets = write_sheets(folder / "sheets", sheets_of(details, pictures, queries=chosen, titles=titles, score=score))
-    return present(with_pictures(result, pictures), output=folder, others=sheets).notes
+    with drafting(folder, result.sources.values()) as draft:
+        sheets = write_sheets(draft / "sheets", sheets_of(details, pictures, queries=chosen, titles=titles, score=score))
+        return present(with_pictures(result, pictures), output=folder, others=sheets).notes
 
 
 def _rows(rows: Sequence[Any], names: Sequence[str]) -> str:

@@ -14,7 +14,7 @@ from PIL.Image import Image
 
 from rankwell.commands.report import page_lines, write_report
 from rankwell.report.page import NAME
-from rankwell.report.present import Output, OutputPath, Progress
+from rankwell.report.present import FolderPath, Output, Progress
 from rankwell.store import refuse_blocked, write_bytes, write_text
 from rankwell.tasks.instances.commands.instances_evaluate import InstanceOutputOptions, evaluate
 from rankwell.tasks.instances.commands.instances_stats import stats
@@ -55,7 +55,7 @@ _STATEMENT = '[[system]]\nname = "{}"\ntitle = "{}"\n\n[system.training]\ntime =
 _TITLE = "Paintings in bad photographs, compared in four ways"
 
 
-def instances(*, output: OutputPath = Path("rankwell-demo-instances"), seed: int = 0, progress: Progress = None) -> Output:
+def instances(*, output: FolderPath = Path("rankwell-demo-instances"), seed: int = 0, progress: Progress = None) -> Output:
     """Recognise paintings and glass cabinets in bad photographs, all drawn on the spot: data sets, tables, contact sheets.
 
     Parameters

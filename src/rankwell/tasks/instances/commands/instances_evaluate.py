@@ -17,8 +17,9 @@ from rankwell.errors import BadUsage
 from rankwell.evaluation.results import Results
 from rankwell.media.contact_sheet import picture_columns, pictured, sheets_of, write_sheets
 from rankwell.media.images import Thumbnails
+from rankwell.report.drafts import drafting
 from rankwell.report.folder import write_result
-from rankwell.report.present import FormatOption, InputOption, Output, OutputOption, PerQueryOption, Progress
+from rankwell.report.present import FolderOption, FormatOption, InputOption, Output, PerQueryOption, Progress
 from rankwell.stats.granularity import granularity_of
 from rankwell.store import refuse_blocked, write_text
 from rankwell.tasks.instances.computed_runs import ComputedRun, compute_run
@@ -64,7 +65,7 @@ def evaluate(
     options: InstanceOptions,
     further: InstanceOutputOptions,
     format: FormatOption = "table",  # noqa: A002
-    output: OutputOption = None,
+    output: FolderOption = None,
     progress: Progress = None,
 ) -> Output:
     """Evaluate a search for instances, such as the paintings of a museum: is the best reference right, and where do others stand.
@@ -163,35 +164,36 @@ def _write(
 ) -> list[str]:
     """Writes everything; each file whole or not at all. start: when the work began, by `time.perf_counter`."""
     said: list[str] = []
-    written: list[Path] = []
-    if made is not None and made.failures:
-        written.append(folder / "encoding_errors.csv")
-        rows = [{"image": each.id, "file": str(each.path), "problem": each.message} for each in made.failures]
-        write_text(written[-1], report.render_rows(rows, "csv"))
-    took = _performance(result, made, time.perf_counter() - start)
-    written.append(folder / "performance.json")
-    write_text(written[-1], json.dumps(took, indent=2) + "\n")
-    if result.by_instance:
-        written.append(folder / "by_instance.csv")
-        write_text(written[-1], report.render_rows(result.by_instance, "csv"))
     details, images = result.details or {}, result.images
     files: dict[str, Path] = {} if images is None or images.paths is None else dict(zip(images.ids, images.paths, strict=True))
     pictures = Thumbnails(files)
     number = _SHEETS * bool(files) if sheets is None else sheets
-    if number:
-        labels = {} if images is None else dict(zip(images.ids, images.instances, strict=True))
-        shows = {query: [f"shows {label}"] for query, label in labels.items() if label is not None}
-        lines = {(run, query): line for run in result.views for query, line in shows.items()}
-        chosen = [(run, query) for run in result.views for query in result.worst(run)[:number]]
-        made_of = sheets_of(details, pictures, first=_SHOWN, lines=lines, queries=chosen, score="score")
-        drawn = write_sheets(folder / "sheets", made_of)
-        written += drawn
-        what = "1 contact sheet" if len(drawn) == 1 else f"{len(drawn)} contact sheets"
-        said.append(f"drew {what} into {folder / 'sheets'}/, the worst queries of {' and of '.join(result.views)} first")
-    queries = result.queries or {}
-    items = picture_columns(details, pictures, queries=queries["query"]) if files else None
-    shown = queries if items is None else pictured(queries, items)
-    write_result(result, folder, notes=notes, details=details, queries=shown, items=items, others=written)
+    with drafting(folder, result.sources.values()) as draft:
+        written: list[Path] = []
+        if made is not None and made.failures:
+            written.append(draft / "encoding_errors.csv")
+            rows = [{"image": each.id, "file": str(each.path), "problem": each.message} for each in made.failures]
+            write_text(written[-1], report.render_rows(rows, "csv"))
+        took = _performance(result, made, time.perf_counter() - start)
+        written.append(draft / "performance.json")
+        write_text(written[-1], json.dumps(took, indent=2) + "\n")
+        if result.by_instance:
+            written.append(draft / "by_instance.csv")
+            write_text(written[-1], report.render_rows(result.by_instance, "csv"))
+        if number:
+            labels = {} if images is None else dict(zip(images.ids, images.instances, strict=True))
+            shows = {query: [f"shows {label}"] for query, label in labels.items() if label is not None}
+            lines = {(run, query): line for run in result.views for query, line in shows.items()}
+            chosen = [(run, query) for run in result.views for query in result.worst(run)[:number]]
+            made_of = sheets_of(details, pictures, first=_SHOWN, lines=lines, queries=chosen, score="score")
+            drawn = write_sheets(draft / "sheets", made_of)
+            written += drawn
+            what = "1 contact sheet" if len(drawn) == 1 else f"{len(drawn)} contact sheets"
+            said.append(f"drew {what} into {folder / 'sheets'}/, the worst queries of {' and of '.join(result.views)} first")
+        queries = result.queries or {}
+        items = picture_columns(details, pictures, queries=queries["query"]) if files else None
+        shown = queries if items is None else pictured(queries, items)
+        write_result(result, folder, notes=notes, details=details, queries=shown, items=items, others=written)
     if files and pictures.problems:
         lacking = "1 image has" if len(pictures.problems) == 1 else f"{len(pictures.problems)} images have"
         said.append(f"{lacking} no picture, first: {next(iter(pictures.problems.values()))}")

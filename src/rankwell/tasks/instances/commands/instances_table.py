@@ -257,7 +257,8 @@ def _read(cells: Sequence[_Cell], statements: Mapping[str, SystemStatement], mea
         if cell.error:
             continue
         path = cell.folder
-        folder, rows, performance = read_results(path), read_summary(path), read_performance(path)
+        folder = read_results(path)
+        rows, performance = read_summary(folder), read_performance(folder)
         dataset = cell.dataset or str(folder.rules.get("dataset") or "")
         if not dataset:
             raise BadInput(f"{path} does not say which data set it is for; name it, as DATASET={path}.")

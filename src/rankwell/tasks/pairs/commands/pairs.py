@@ -11,7 +11,7 @@ from rankwell.core.tables.pairs import Pairs, ScoredPairs, sample_pairs
 from rankwell.errors import BadInput, BadUsage
 from rankwell.io.columns import read_numbers
 from rankwell.io.matrices import read_embeddings
-from rankwell.report.present import FormatOption, InputOption, InputPlace, Output, OutputOption, Progress, present
+from rankwell.report.present import FolderOption, FormatOption, InputOption, InputPlace, Output, Progress, present
 from rankwell.store import Source, sources_of, split_part
 from rankwell.tasks.pairs.evaluation import ModelPairs, PairInputs, PairOptions, evaluate_pairs
 
@@ -24,7 +24,7 @@ def pairs(
     *similarities: InputPlace,
     options: PairOptions,
     format: FormatOption = "table",  # noqa: A002
-    output: OutputOption = None,
+    output: FolderOption = None,
     progress: Progress = None,
 ) -> Output:
     """Compare similarities of pairs with what they should be: correlation, error and calibration, from numbers or embeddings.

@@ -19,7 +19,7 @@ from rankwell.engines.sqlite_fts import SqliteFts
 from rankwell.evaluation.results import Results
 from rankwell.media import python_docs
 from rankwell.report.page import NAME
-from rankwell.report.present import Output, OutputPath, Progress
+from rankwell.report.present import FolderPath, Output, Progress
 from rankwell.stats import summarise
 from rankwell.store import refuse_blocked, write_text
 from rankwell.tasks.runs.commands.evaluate import render, write
@@ -30,7 +30,7 @@ _TITLE = "Two searches of Python's standard library"
 MEASURES = ("nDCG@10", "AP", "RR", "P@5", "R@100", "Judged@5")
 
 
-def demo(*, output: OutputPath = Path("rankwell-demo"), seed: int = 0, progress: Progress = None) -> Output:
+def demo(*, output: FolderPath = Path("rankwell-demo"), seed: int = 0, progress: Progress = None) -> Output:
     """Run a real retrieval experiment with nothing to download: two searches of the standard library's documentation, compared.
 
     Parameters

@@ -6,7 +6,7 @@ from pathlib import Path
 from rankwell import report
 from rankwell.errors import BadUsage
 from rankwell.evaluation.results import Results
-from rankwell.report.present import FormatOption, InputPlace, Output, OutputOption, PerQueryOption, Progress
+from rankwell.report.present import FolderOption, FormatOption, InputPlace, Output, PerQueryOption, Progress
 from rankwell.store import refuse_blocked
 from rankwell.tasks.runs.evaluation import evaluate as evaluate_runs
 from rankwell.tasks.runs.options import RunOptions
@@ -19,7 +19,7 @@ def evaluate(
     options: RunOptions,
     per_query: PerQueryOption = False,
     format: FormatOption = "table",  # noqa: A002
-    output: OutputOption = None,
+    output: FolderOption = None,
     progress: Progress = None,
 ) -> Output:
     """Evaluate runs against judgments: a number per measure with its interval, per query if asked.

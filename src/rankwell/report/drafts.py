@@ -1,0 +1,157 @@
+"""Result folders while they are written: one process at a time, all files in a draft first, the manifest last."""
+
+import json
+import re
+import shutil
+from collections.abc import Generator, Iterable, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from rankwell.core.kernels.workers import in_threads
+from rankwell.errors import BadInput, BadUsage
+from rankwell.io.result_folder import MANIFEST, digest_of, read_manifest
+from rankwell.locks import locked, may_overwrite
+from rankwell.report import plain
+from rankwell.store import Source, refuse_blocked, replacing, write_text
+
+_DRAFT = ".rankwell-draft"
+_PATIENCE = 30.0
+"""Seconds to wait for another process that is writing a folder, which takes one or two."""
+
+_OWN = re.compile(
+    r"((summary|by_group|by_keyword|by_instance|encoding_errors|groups|systems|orders|results|top_k|no_answer_curves|[^/]+_results)\.csv"
+    r"|(summary|performance)\.json|(per_query|details|queries|items)\.parquet|verdicts\.txt"
+    r"|[^/]+\.(png|svg)|sheets/[^/]+\.png|[^/]+\.html?|[^/]+_data/[0-9]{3}-[0-9a-f]{8}\.js)"
+)
+"""The names of files that rankwell writes into folders of results; it removes no others."""
+
+_OPEN: dict[Path, dict[str, str]] = {}
+"""The folders that are being written, by the thread that has their lock, with the files of the earlier result."""
+
+
+@contextmanager
+def holding(directory: Path) -> Generator[None]:
+    """The lock of a folder, which is made if need be and goes again if it stays empty."""
+    made = [each for each in (directory, *directory.parents) if not each.exists()]
+    refuse_blocked(directory, folder=True)
+    directory.mkdir(parents=True, exist_ok=True)
+    try:
+        with locked(directory, wait=_PATIENCE):
+            yield
+    finally:
+        with suppress(OSError):
+            for each in made:
+                each.rmdir()
+
+
+@contextmanager
+def drafting(directory: Path, inputs: Iterable[Source] = (), *, growing: Sequence[str] = ()) -> Generator[Path]:
+    """A folder inside a result folder, to which its files are written before `publish` puts them in place.
+
+    Until then the result folder is marked as unfinished. Blocks inside each other share a draft, and what a killed process left
+    is removed. inputs: of the command. growing: files that the command itself has written in place. Raises BadUsage where an
+    input is a file that may be replaced or removed; and, without `--overwrite`, where a file is not what its manifest states.
+    """
+    draft = directory / _DRAFT
+    with holding(directory):
+        place = directory.resolve()
+        if place in _OPEN:
+            yield draft
+            return
+        for each in inputs:
+            file = None if each.file is None else each.file.resolve()
+            if file and place in file.parents and _OWN.fullmatch(file.relative_to(place).as_posix()):
+                raise BadUsage(f"{each.name} is an input of this command, and {directory} the folder to write; name another.")
+        _OPEN[place] = earlier = _earlier(directory, growing)
+        try:
+            shutil.rmtree(draft, ignore_errors=True)
+            write_manifest(directory, {"unfinished": True}, earlier)
+            draft.mkdir()
+            yield draft
+        finally:
+            del _OPEN[place]
+            shutil.rmtree(draft, ignore_errors=True)
+
+
+def publish(directory: Path, manifest: Mapping[str, Any], paths: Sequence[Path]) -> list[Path]:
+    """Puts files of the draft in place, removes those of the earlier result that are not among them, and writes the manifest.
+
+    Returns the paths of all files. Raises BadUsage, without `--overwrite`, for a file in their place that another program wrote.
+    """
+    earlier, draft = _OPEN[directory.resolve()], directory / _DRAFT
+    names = {path.relative_to(draft).as_posix(): path for path in paths}
+    written = dict(zip(names, in_threads(digest_of, list(names.values())), strict=True))
+    targets = {name: directory / name for name in names}
+    for name, target in targets.items():
+        refuse_blocked(target)
+        if name not in earlier and target.is_file() and digest_of(target) != written[name]:
+            _refuse(target)
+    write_manifest(directory, {"unfinished": True, "written": written}, earlier)
+    for name, target in targets.items():
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if target.is_symlink():
+            with replacing(target) as copy:
+                shutil.copyfile(names[name], copy)
+        else:
+            names[name].replace(target)
+    _remove(directory, {name: digest for name, digest in earlier.items() if name not in names})
+    write_manifest(directory, manifest, written)
+    return [*targets.values(), directory / MANIFEST]
+
+
+def write_manifest(directory: Path, manifest: Mapping[str, Any], files: Mapping[str, str]) -> None:
+    """Writes the manifest of a folder. files: all that it lists, with their digests."""
+    whole = json.dumps(plain({**manifest, "files": files}), indent=2, allow_nan=False)
+    write_text(directory / MANIFEST, whole + "\n")
+
+
+def remove_result(directory: Path) -> None:
+    """Removes the files of a result with its manifest, except for those that are not as they were written."""
+    if directory.is_dir():
+        with holding(directory):
+            _remove(directory, _earlier(directory, changed=True))
+            (directory / MANIFEST).unlink(missing_ok=True)
+
+
+def _remove(directory: Path, files: Mapping[str, str]) -> None:
+    """Removes files of a result that have these digests."""
+    for name, digest in files.items():
+        path = directory / name
+        if path.is_file() and directory.resolve() in path.resolve().parents and digest_of(path) == digest:
+            path.unlink()
+
+
+def _earlier(directory: Path, growing: Sequence[str] = (), *, changed: bool = False) -> dict[str, str]:
+    """The files of an earlier result that are there, with their digests; none under a manifest that is not rankwell's.
+
+    A process that was killed may have replaced some by those that it lists as written. changed: whether files that are neither
+    are left out; else BadUsage is raised for them, except with `--overwrite`.
+    """
+    try:
+        manifest = read_manifest(directory)
+    except BadInput:
+        manifest = None
+    if manifest is None or not manifest.is_own:
+        if (directory / MANIFEST).exists() and not changed:
+            _refuse(directory / MANIFEST)
+        return {}
+    states = [manifest.files, manifest.written]
+    names = [
+        name
+        for name in dict.fromkeys(name for state in states for name in state)
+        if _OWN.fullmatch(name) and (directory / name).is_file()
+    ]
+    found: dict[str, str] = {}
+    for name, digest in zip(names, in_threads(digest_of, [directory / name for name in names]), strict=True):
+        if digest in [state.get(name) for state in states]:
+            found[name] = digest
+        elif not changed and name not in growing:
+            _refuse(directory / name)
+    return found
+
+
+def _refuse(path: Path) -> None:
+    """Raises BadUsage for a file that would be replaced, except with `--overwrite`."""
+    if not may_overwrite():
+        raise BadUsage(f"{path} is not as a result wrote it; move it to another place, name another folder, or --overwrite.")

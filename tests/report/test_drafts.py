@@ -1,0 +1,224 @@
+"""Result folders that are written twice, at once, edited or killed: nothing but a whole result is ever read as one."""
+
+import json
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from rankwell import cli
+
+QRELS = "q1 0 a 1\nq1 0 b 0\nq2 0 a 1\n"
+RUN = "q1 Q0 a 1 3 x\nq1 Q0 b 2 2 x\nq2 Q0 b 1 3 x\nq2 Q0 a 2 2 x\n"
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Judgments, two runs, and the results of the first in `out`."""
+    (tmp_path / "qrels.txt").write_text(QRELS)
+    (tmp_path / "one.run").write_text(RUN)
+    (tmp_path / "two.run").write_text(RUN.replace(" 3 x", " 1 x"))
+    monkeypatch.chdir(tmp_path)
+    assert run(monkeypatch, "evaluate qrels.txt one.run -o out") == 0
+    return tmp_path
+
+
+def run(monkeypatch: pytest.MonkeyPatch, line: str) -> int:
+    monkeypatch.setattr("sys.argv", ["rankwell", *line.split()])
+    return cli.main()
+
+
+def content(folder: Path) -> dict[str, bytes]:
+    """Every file of a folder, without drafts and locks."""
+    files = {path.relative_to(folder).as_posix(): path for path in folder.rglob("*") if path.is_file()}
+    return {name: path.read_bytes() for name, path in files.items() if not name.startswith(".")}
+
+
+def state(folder: Path, **files: str) -> None:
+    """Lists further files in a manifest, with their digests."""
+    import hashlib
+
+    manifest = json.loads((folder / "manifest.json").read_bytes())
+    manifest["files"] |= {name: f"sha256:{hashlib.sha256(text.encode()).hexdigest()}" for name, text in files.items()}
+    (folder / "manifest.json").write_text(json.dumps(manifest))
+
+
+GATE = "gate out --require AP>=0"
+
+
+@pytest.mark.parametrize("line", [GATE, "compare out other", "report out", "gate other --no-regression out"])
+@pytest.mark.parametrize("name", ["summary.json", "per_query.parquet", "summary.csv", "details.parquet"])
+def test_what_reads_a_folder_names_a_file_that_was_changed(line: str, name: str, folder: Path, monkeypatch, capsys):
+    assert run(monkeypatch, "evaluate qrels.txt two.run -o other") == 0
+    with (folder / "out" / name).open("ab") as stream:
+        stream.write(b"\n")
+
+    assert run(monkeypatch, line) == 2
+    assert f"out/{name}" in capsys.readouterr().err
+
+
+def test_an_edited_summary_does_not_pass_a_gate(folder: Path, monkeypatch, capsys):
+    path = folder / "out" / "summary.json"
+    path.write_text(path.read_text().replace('"mean": 0.', '"mean": 0.99'))
+
+    assert run(monkeypatch, "gate out --require AP>=0.99") == 2
+    assert "out/summary.json is not the file" in capsys.readouterr().err
+
+
+def test_files_of_two_results_do_not_pass_for_one(folder: Path, monkeypatch, capsys):
+    assert run(monkeypatch, "evaluate qrels.txt two.run -o other") == 0
+    shutil.copy("other/summary.json", "out/summary.json")
+    shutil.copy("other/details.parquet", "out/details.parquet")
+
+    assert run(monkeypatch, GATE) == 2
+    assert "is not the file that manifest.json lists" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "text", ["{", "[]", "[" * 100_000, '{"files": [1]}', '{"files": {"a": 1}}', '{"files": {"../x": "sha256:0"}}']
+)
+def test_a_manifest_of_another_form_is_named(text: str, folder: Path, monkeypatch, capsys):
+    (folder / "out" / "manifest.json").write_text(text)
+
+    assert run(monkeypatch, GATE) == 2
+    assert "out/manifest.json: " in capsys.readouterr().err
+
+
+def test_an_edited_file_is_replaced_only_on_request(folder: Path, monkeypatch, capsys):
+    whole = content(folder / "out")
+    (folder / "out" / "summary.csv").write_text("my notes")
+
+    assert run(monkeypatch, "evaluate qrels.txt one.run -o out") == 2
+    assert "out/summary.csv is not as a result wrote it; move it" in capsys.readouterr().err
+    assert (folder / "out" / "summary.csv").read_text() == "my notes"
+    assert run(monkeypatch, "evaluate qrels.txt one.run -o out --overwrite") == 0
+    assert content(folder / "out") == whole
+
+
+def test_a_file_that_no_result_wrote_is_replaced_only_on_request(folder: Path, monkeypatch, capsys):
+    (folder / "mine").mkdir()
+    (folder / "mine" / "queries.parquet").write_text("mine")
+
+    assert run(monkeypatch, "evaluate qrels.txt one.run -o mine") == 2
+    assert "mine/queries.parquet is not as a result wrote it" in capsys.readouterr().err
+    assert (folder / "mine" / "queries.parquet").read_text() == "mine"
+
+
+@pytest.mark.parametrize("manifest", ['{"files": {"notes.txt": "x"}}', '{"name": "a web page", "icons": []}', "not JSON"])
+def test_a_manifest_that_is_not_ours_decides_nothing_and_stays(manifest: str, folder: Path, monkeypatch, capsys):
+    (folder / "mine").mkdir()
+    (folder / "mine" / "manifest.json").write_text(manifest)
+    (folder / "mine" / "notes.txt").write_text("x")
+
+    assert run(monkeypatch, "evaluate qrels.txt one.run -o mine") == 2
+    assert "mine/manifest.json is not as a result wrote it" in capsys.readouterr().err
+    assert (folder / "mine" / "manifest.json").read_text() == manifest
+    assert (folder / "mine" / "notes.txt").read_text() == "x"
+
+
+def test_only_names_that_are_ours_are_removed(folder: Path, monkeypatch):
+    files = {"notes.txt": "1", "qrels.csv": "2", "old.png": "3"}
+    for name, text in files.items():
+        (folder / "out" / name).write_text(text)
+    state(folder / "out", **files)
+
+    assert run(monkeypatch, "evaluate qrels.txt one.run -o out") == 0
+    assert (folder / "out" / "notes.txt").exists()
+    assert (folder / "out" / "qrels.csv").exists()
+    assert not (folder / "out" / "old.png").exists()
+
+
+def test_an_input_is_neither_removed_nor_replaced(folder: Path, monkeypatch, capsys):
+    assert run(monkeypatch, "evaluate qrels.txt two.run -o other") == 0
+    before = content(folder / "out")
+
+    for line in ("compare out other -o out", "compare out other -o out --overwrite"):
+        assert run(monkeypatch, line) == 2
+        assert "out/per_query.parquet is an input of this command" in capsys.readouterr().err
+        assert content(folder / "out") == before
+
+    shutil.copy("qrels.txt", "out/results.csv")
+    state(folder / "out", **{"results.csv": QRELS})
+    assert run(monkeypatch, "evaluate out/results.csv one.run -o out") == 2
+    assert (folder / "out" / "results.csv").read_text() == QRELS
+
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from rankwell import cli
+
+module, name, number = sys.argv.pop().split(":")
+target = __import__(module, fromlist=["x"]) if module != "pathlib" else Path
+real, calls = getattr(target, name), []
+
+
+def killed(*places, **named):
+    calls.append(places)
+    if len(calls) > int(number):
+        os.kill(os.getpid(), signal.SIGKILL)
+    return real(*places, **named)
+
+
+setattr(target, name, killed)
+sys.exit(cli.main())
+"""
+
+
+@pytest.mark.parametrize("step", ["rankwell.report.folder:write_parquet:0", *(f"pathlib:replace:{n}" for n in (0, 3, 6, 8, 10))])
+def test_a_killed_result_is_not_read_and_the_next_one_leaves_nothing_of_it(step: str, folder: Path, monkeypatch, capsys):
+    whole = content(folder / "out")
+    (folder / "texts.csv").write_text("id,text\nq1,first\nq2,second\n")
+    line = "evaluate qrels.txt two.run -o out --query-texts texts.csv"
+    killed = subprocess.run([sys.executable, "-c", KILLED, *line.split(), step], check=False)
+    assert killed.returncode == -signal.SIGKILL
+
+    if content(folder / "out") != whole:
+        assert run(monkeypatch, GATE) == 2
+        assert "not written to its end" in capsys.readouterr().err
+    assert run(monkeypatch, "evaluate qrels.txt one.run -o out") == 0
+    assert content(folder / "out") == whole
+    assert not list((folder / "out").glob(".*"))
+
+
+def test_two_writers_of_one_folder_leave_one_result(folder: Path, monkeypatch):
+    lines = {name: f"evaluate qrels.txt {name}.run -o both" for name in ("one", "two")}
+    for name in lines:
+        assert run(monkeypatch, lines[name].replace("both", f"alone-{name}")) == 0
+    program = [sys.executable, "-m", "rankwell"]
+    writers = [
+        subprocess.Popen([*program, *line.split()], stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+        for line in lines.values()
+    ]
+
+    # On a machine that is very busy, the second may lose its patience.
+    assert sorted(writer.wait() for writer in writers) in ([0, 0], [0, 2])
+    assert content(folder / "both") in [content(folder / f"alone-{name}") for name in lines]
+
+
+HOLDER = """
+import sys, time
+from pathlib import Path
+from rankwell.locks import locked
+
+with locked(Path("out")):
+    print("held", flush=True)
+    time.sleep(600)
+"""
+
+
+def test_a_folder_that_another_process_writes_stays_and_the_message_names_it(folder: Path, monkeypatch, capsys):
+    monkeypatch.setattr("rankwell.report.drafts._PATIENCE", 0.2)
+    before = content(folder / "out")
+    with subprocess.Popen([sys.executable, "-c", HOLDER], stdout=subprocess.PIPE, text=True) as holder:
+        assert holder.stdout is not None
+        holder.stdout.readline()
+        assert run(monkeypatch, "evaluate qrels.txt two.run -o out") == 2
+        assert f"out is being written by process {holder.pid} on " in capsys.readouterr().err
+        holder.kill()
+
+    assert content(folder / "out") == before
+    assert run(monkeypatch, GATE) == 0
