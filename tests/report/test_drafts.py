@@ -84,7 +84,7 @@ def test_a_manifest_of_another_form_is_named(text: str, folder: Path, monkeypatc
     (folder / "out" / "manifest.json").write_text(text)
 
     assert run(monkeypatch, GATE) == 2
-    assert "out/manifest.json: " in capsys.readouterr().err
+    assert "out/manifest.json:" in capsys.readouterr().err
 
 
 def test_an_edited_file_is_replaced_only_on_request(folder: Path, monkeypatch, capsys):

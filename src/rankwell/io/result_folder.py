@@ -22,7 +22,6 @@ from rankwell.store import Source
 
 PER_QUERY, QUERIES, DETAILS, ITEMS = "per_query.parquet", "queries.parquet", "details.parquet", "items.parquet"
 MANIFEST, SUMMARY, PERFORMANCE = "manifest.json", "summary.json", "performance.json"
-_READ = (PER_QUERY, QUERIES, DETAILS, ITEMS, SUMMARY, PERFORMANCE)
 _COLUMNS = ("run", "query", "measure", "label", "value", "unit")
 
 
@@ -69,8 +68,8 @@ class ResultFolder:
         return self._table(ITEMS)
 
     def has(self, name: str) -> bool:
-        """Whether a file belongs to it."""
-        return name in self.files if self.files is not None else (self.place / name).is_file()
+        """Whether a file belongs to it and is there."""
+        return (self.files is None or name in self.files) and (self.place / name).is_file()
 
     def _table(self, name: str) -> dict[str, list[Any]]:
         if not self.has(name):
@@ -113,10 +112,10 @@ def read_results(place: str | Path) -> ResultFolder:
     measures = {name: fact for name, fact in described.items() if isinstance(fact, Mapping)}
     summaries = {name: fact["summary"] for name, fact in measures.items() if fact.get("summary") in get_args(Summary)}
     values, row_attributes = _values(folder / PER_QUERY, summaries)
-    has_queries = (folder / QUERIES).is_file() if files is None else QUERIES in files
+    has_queries = (files is None or QUERIES in files) and (folder / QUERIES).is_file()
     attributes = _attributes(folder / QUERIES) if has_queries else {}
     # Another process may have written the folder in the meantime, so that this comes last.
-    check_files(folder, {name: each for name, each in (files or {}).items() if name in _READ or (folder / name).exists()})
+    check_files(folder, {name: each for name, each in (files or {}).items() if (folder / name).exists()})
     return ResultFolder(
         place=folder,
         values=values,
@@ -170,7 +169,7 @@ def _is_inside(name: str) -> bool:
 
 
 def check_files(folder: Path, files: Mapping[str, str]) -> None:
-    """Raises BadInput for the first file of a folder that does not have its digest."""
+    """Raises BadInput for the first file of a folder that is not there or does not have its digest."""
 
     def _is_right(name: str) -> bool:
         return (folder / name).is_file() and digest_of(folder / name) == files[name]
