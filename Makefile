@@ -1,15 +1,22 @@
-# make demo: a real retrieval experiment; make test: everything that must hold. Both need Python 3.11+ and nothing else.
+# make demo: a real retrieval experiment; make test: what must hold every day; make test-full: everything that must hold. All need
+# Python 3.11+ and nothing else.
 PYTHON ?= python3
 EXTRAS ?= test
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test check check-page check-c format-c docs bench soak peers against embeddings eval clean
+.PHONY: demo test test-full check check-page check-c format-c docs bench soak peers against embeddings eval clean
 
 demo: $(VENV)/installed
 	$(BIN)/rankwell demo -o results/demo
 
+# Without bytecode, each process that a test starts would compile the package anew.
+test test-full: export PYTHONDONTWRITEBYTECODE :=
+
 test: check
+	$(BIN)/python -m pytest -n auto -m "not slow"
+
+test-full: check
 	$(BIN)/python -m pytest -n auto
 
 check: $(VENV)/installed-$(EXTRAS)

@@ -9,6 +9,8 @@ import pytest
 
 from rankwell import store
 
+SLOW_FIXTURES = {"minilm", "demo"}
+"""A real model, and a demo run again whose every byte a golden holds: their tests run in `make test-full` alone."""
 SHARED = Path(__file__).resolve().parent.parent.parent / "shared" / "data"
 
 
@@ -54,6 +56,14 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
         yield Page(driver, downloads)
     finally:
         driver.quit()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Marks the tests of slow fixtures."""
+    for item in items:
+        if not SLOW_FIXTURES.isdisjoint(getattr(item, "fixturenames", ())):
+            item.add_marker(pytest.mark.slow)
 
 
 @pytest.hookimpl(wrapper=True)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from regression import canonical, cases_demos, comparing, running
-from regression.cases import CASES, LINES, Runner
+from regression.cases import CASES, LINES, SLOW, Runner
 from regression.comparing import Added, Dropped, Near, Rewritten, differences
 
 
@@ -19,7 +19,7 @@ def runner() -> Iterator[Runner]:
         yield each
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", [pytest.param(name, marks=[pytest.mark.slow] * (name in SLOW)) for name in CASES])
 def test_what_a_case_leaves_is_its_golden(name: str, runner: Runner) -> None:
     if reason := runner.absent(name):
         pytest.skip(reason)
@@ -51,6 +51,8 @@ WITHOUT_GOLDENS = {
     ("clips", "calibrate"): "needs a model",
     ("completion",): "is the text of a library; tests/commands/test_completion.py runs it in the shells",
 }
+WITHOUT_DAILY_GOLDENS = {("demo", "agree"): "encodes the whole standard library, which takes most of a minute"}
+DAILY = {name: text for name, text in LINES.items() if name not in SLOW}
 OPTIONS_WITHOUT_GOLDENS = {
     "--encoder", "--text-encoder", "--keyword-threshold", "--device", "--weights", "--output-name", "--size", "--mean", "--std",
     "--channels", "--longest", "--browser", "--help", "--workers", "--processes",
@@ -63,6 +65,8 @@ def test_every_command_has_goldens_and_every_option_stands_in_one(words: tuple[s
         return
     lines = [line for text in LINES.values() for line in text.split("\n") if f"{line} ".startswith(f"{' '.join(words)} ")]
     assert lines, f"no golden of `{' '.join(words)}`"
+    daily = any(f"{line} ".startswith(f"{' '.join(words)} ") for text in DAILY.values() for line in text.split("\n"))
+    assert daily or words in WITHOUT_DAILY_GOLDENS, f"no golden of `{' '.join(words)}` runs every day"
     if words == ("trec-eval",):
         return
     code, out, _ = running.in_process([*words, "--help"])
@@ -76,7 +80,7 @@ def test_every_command_has_goldens_and_every_option_stands_in_one(words: tuple[s
 
 def test_every_convention_stands_in_a_golden() -> None:
     _, _, err = running.in_process(["evaluate", "x", "y", "-c", "nonsense"])
-    said = "\n".join(LINES.values())
+    said = "\n".join(DAILY.values())
     for name in re.split(r", ", err.split("known are ")[1].rstrip(".\n")):
         assert re.search(rf"-c {re.escape(name)}( |$)", said, re.MULTILINE), f"no golden has -c {name}"
 

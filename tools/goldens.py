@@ -10,7 +10,6 @@ PATTERN is searched for in the names of cases.
 
 import argparse
 import json
-import os
 import re
 import sys
 import time
@@ -36,7 +35,6 @@ def main() -> int:
     if options.command == "write" and not options.anew:
         comparing.GOLDENS.mkdir(exist_ok=True)
         (comparing.GOLDENS / "environment.json").write_text(json.dumps(comparing.environment(), indent=1) + "\n")
-    os.environ["RANKWELL_GOLDENS"] = "1"
     failed = 0
     started = time.perf_counter()
     with Runner() as runner:

@@ -67,7 +67,7 @@ def test_the_readme_of_a_task_is_one_screen(task: str):
         assert any((home / file).is_file() for home in homes), f"tasks/{task}/README.md names {file}"
 
 
-@pytest.mark.parametrize("task", TASKS)
+@pytest.mark.parametrize("task", [pytest.param(task, marks=[pytest.mark.slow] * (task != "runs")) for task in TASKS])
 def test_without_the_folder_of_a_task_all_else_works(task: str, tmp_path: Path):
     package, inputs = tmp_path / "rankwell", tmp_path / "inputs"
     inputs.mkdir()

@@ -49,6 +49,7 @@ def run(command: list[str | Path], path: Path, **options: object) -> subprocess.
     return subprocess.run(command, env=environment | inherited, capture_output=True, text=True, check=False, **options)
 
 
+@pytest.mark.slow
 def test_the_install_says_that_numpy_reads(bare: Path, tmp_path: Path):
     done = run([bare / "rankwell", "--version"], bare, cwd=tmp_path)
 
@@ -58,6 +59,7 @@ def test_the_install_says_that_numpy_reads(bare: Path, tmp_path: Path):
 
 
 @pytest.mark.parametrize("seed", [1, 3])
+@pytest.mark.slow
 def test_the_figures_are_those_of_this_installation(bare: Path, tmp_path: Path, seed: int):
     content, truth = shuffled_or_not(seed)
     run_file, qrels = tmp_path / "run.txt", tmp_path / "qrels.txt"

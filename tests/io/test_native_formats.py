@@ -233,7 +233,7 @@ TABLES: dict[str, tuple[str, bool | None]] = {
 
 
 @pytest.mark.parametrize("what", TABLES)
-@pytest.mark.parametrize("suffix", ["parquet", "csv", "jsonl"])
+@pytest.mark.parametrize("suffix", ["parquet", *(pytest.param(text, marks=pytest.mark.slow) for text in ("csv", "jsonl"))])
 def test_tables_are_read_alike(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what: str, suffix: str) -> None:
     select, here = TABLES[what]
     path = table_of(tmp_path, select, suffix)

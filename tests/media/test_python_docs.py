@@ -142,6 +142,7 @@ def test_a_users_file_with_a_librarys_name_is_neither_run_nor_read(tmp_path: Pat
     assert "Mine" not in run_python(code, tmp_path)
 
 
+@pytest.mark.slow
 def test_two_interpreters_with_other_hashes_read_the_same(tmp_path: Path):
     code = (
         "import hashlib; from rankwell.media import python_docs; "

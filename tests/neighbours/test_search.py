@@ -17,6 +17,7 @@ from rankwell.io.files import read_ranking
 from rankwell.neighbours import BACKENDS, Groups, TopK, ranks_of, search
 
 METRICS = ("cosine", "dot", "l2")
+DAILY_COSINE = ["cosine", *(pytest.param(metric, marks=pytest.mark.slow) for metric in METRICS[1:])]
 PACKAGES = {"numpy": "numpy", "torch": "torch", "faiss": "faiss"}
 
 
@@ -50,7 +51,7 @@ def bytes_of(found: TopK):
     return found.positions.tobytes() + found.scores.tobytes()
 
 
-@pytest.mark.parametrize("metric", METRICS)
+@pytest.mark.parametrize("metric", DAILY_COSINE)
 def test_near_ties_beyond_single_precision_come_in_their_exact_order(metric, backend):
     items, queries = near_ties(1, 300, 24), near_ties(2, 20, 24)
 
@@ -78,7 +79,7 @@ def test_every_type_gives_the_neighbours_of_exact_arithmetic(metric, dtype, back
     assert_same_lists(found, neighbours(whole(queries), whole(items), 30, metric), 30)
 
 
-@pytest.mark.parametrize("metric", METRICS)
+@pytest.mark.parametrize("metric", DAILY_COSINE)
 def test_block_sizes_change_no_byte(metric, backend):
     rng = np.random.default_rng(4)
     items = np.concatenate([near_ties(5, 50, 9), rng.standard_normal((50, 9)).astype(np.float32) * 1e6])
@@ -213,7 +214,7 @@ def test_no_queries_and_no_items_give_empty_lists():
     assert ranks_of(none, some, np.empty((0, 2), np.int64)).above.shape == (0, 2)
 
 
-@pytest.mark.parametrize("metric", METRICS)
+@pytest.mark.parametrize("metric", DAILY_COSINE)
 def test_counted_ranks_are_those_of_sorting_everything(metric, backend):
     items = np.concatenate([near_ties(13, 150, 6), near_ties(14, 150, 6)])
     items[20:40] = items[3]
@@ -274,7 +275,7 @@ def test_no_product_lies_further_from_the_truth_than_its_bound(seed, metric, dty
     assert (off <= space.slack(queries.reach[:, None], items.reach[None, :])).all()
 
 
-@pytest.mark.parametrize("metric", METRICS)
+@pytest.mark.parametrize("metric", DAILY_COSINE)
 def test_vectors_that_are_equal_in_float32_are_multiplied_in_float64(metric, backend):
     rng = np.random.default_rng(19)
     items = (rng.integers(-40, 41, size=(4000, 12)) + 2**20).astype(np.float32)

@@ -1,7 +1,6 @@
 """All cases by name, what each needs, and the one who runs them."""
 
 import contextlib
-import os
 import re
 from importlib import import_module
 from importlib.util import find_spec
@@ -21,6 +20,8 @@ LINES: dict[str, str] = {
 }
 """Command lines by case, of every file `cases_*.py`."""
 CASES = (*LINES, *CALLS)
+SLOW = frozenset({"demo/agree", "bench/again", "bench/jobs", "clips/convention-all"})
+"""Cases that take seconds and repeat what others do, or most of a minute: `make test-full` alone runs them."""
 _EXTRAS = {
     "h5py": r"^search/.*hdf5$",
     "torch": r"^search/(backend-torch|device)$",
@@ -49,8 +50,6 @@ class Runner:
             return "the real data of ../shared/data is not here"
         if name.startswith("demo/") and not comparing.same_environment():
             return "the goldens of demos hold for the versions of Python and Pillow that environment.json names"
-        if name == "demo/agree" and "RANKWELL_GOLDENS" not in os.environ:
-            return "takes most of a minute; `python tools/goldens.py check demo` runs it"
         missing = [package for package, cases in _EXTRAS.items() if re.search(cases, name) and find_spec(package) is None]
         return f"could not import {missing[0]!r}" if missing else ""
 

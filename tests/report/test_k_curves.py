@@ -144,7 +144,7 @@ LONG = "a-very-long-model-name-with-everything-in-it/checkpoint-120000"
     [(("a",), KS), (("a", "b"), KS), (("a", "b", "c", LONG, "e"), KS), (("a", "b"), (10,)), (tuple("abcdefgh"), (1, 5, 100))],
     ids=["one run", "two runs", "five runs", "one k", "eight runs"],
 )
-@pytest.mark.parametrize("bands", ["sd", "interval"])
+@pytest.mark.parametrize("bands", ["sd", pytest.param("interval", marks=pytest.mark.slow)])
 def test_the_picture_names_every_run_and_every_k_and_its_numbers_are_finite(runs: tuple[str, ...], ks: tuple[int, ...], bands):
     picture = draw(k_curves(world(*runs, ks=ks), bands=bands, title="Agreement with ada-002"))
     texts = re.findall(r"<text[^>]*>([^<]*)</text>", picture.svg)

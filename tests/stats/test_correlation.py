@@ -173,6 +173,7 @@ def bivariate(rho, n, rng):
     return first, rho * first + math.sqrt(1 - rho * rho) * rng.normal(size=n)
 
 
+@pytest.mark.slow
 def test_analytic_intervals_cover_the_truth_as_often_as_they_say():
     rng, rho, n, rounds = np.random.default_rng(5), 0.6, 150, 1500
     # For a bivariate normal: tau = 2/π asin ρ, and Spearman's ρ = 6/π asin(ρ/2).

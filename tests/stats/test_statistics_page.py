@@ -34,7 +34,7 @@ def near(percent, simulations=SIMULATIONS):
     return pytest.approx(share, abs=4.5 * math.sqrt(share * (1 - share) * (1 / simulations + 1 / of_the_page)))
 
 
-@pytest.mark.parametrize("place", range(5))
+@pytest.mark.parametrize("place", [0, *(pytest.param(place, marks=pytest.mark.slow) for place in range(1, 5))])
 @pytest.mark.parametrize("population", ["values like nDCG@10", "differences, 55 % of them 0", "0 or 1, nine in ten 1"])
 def test_intervals_cover_what_the_page_says(tool, printed, population, place):
     simulations = SIMULATIONS if tool.SIZES[place] < 1000 else 500
@@ -52,6 +52,6 @@ def test_the_page_says_that_two_hundred_queries_are_enough(tool, printed, popula
 
 
 @pytest.mark.parametrize("test", ["randomisation", "bootstrap", "t", "wilcoxon", "sign"])
-@pytest.mark.parametrize("place", [0, 2])
+@pytest.mark.parametrize("place", [0, pytest.param(2, marks=pytest.mark.slow)])
 def test_false_positives_are_those_of_the_page(tool, printed, test, place):
     assert tool.false_positives(test, tool.NULL_SIZES[place], SIMULATIONS, seed=78) == near(printed[test][place])

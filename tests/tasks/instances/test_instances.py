@@ -471,6 +471,7 @@ def test_the_command_refuses_what_does_not_go_together(museum: Path, tmp_path: P
         evaluate(str(tmp_path / "set.csv"), encoder="colour-histogram")
 
 
+@pytest.mark.slow
 def test_sift_on_real_photographs_lies_between_the_bounds_of_its_ties(shared: Path) -> None:
     pytest.importorskip("cv2", reason="could not import OpenCV")
     from rankwell.tasks.instances.local_features import LocalFeatures

@@ -107,6 +107,7 @@ def test_scores_are_the_chosen_count_for_any_number_of_workers_and_from_the_cach
     assert np.array_equal(LocalFeatures(cache=tmp_path / "cache").scores(moved, references), alone.inliers)
 
 
+@pytest.mark.slow
 def test_processes_give_the_same_bytes_as_threads_and_share_the_cache(museum, tmp_path: Path):
     queries, references = museum
     broken = tmp_path / "broken.jpg"
@@ -244,6 +245,7 @@ PUBLISHED = {"pessimistic": 43.2, "input": 53.2, "input-desc": 58.6, "optimistic
 PUBLISHED_TIED = 65
 
 
+@pytest.mark.slow
 def test_the_corridor_has_the_published_figure_under_every_tie_rule(shared: Path):
     folder = shared / "vpr" / "corridor_images"
     queries, references = (sorted((folder / side).iterdir()) for side in ("query", "ref"))

@@ -95,6 +95,7 @@ def test_the_best_reference_of_the_details_is_what_the_figure_counts(museum: Mus
     assert [read_picture(path).width for path in (tmp_path / "sheets").iterdir()] == [2400]
 
 
+@pytest.mark.slow
 def test_visitors_photographs_of_real_pictures_are_recognised_by_local_features(museum: Museum, run, tmp_path: Path) -> None:
     pytest.importorskip("cv2", reason="could not import cv2")
     run("evaluate", museum.folder, "--local-features", "rootsift", "--longest", 240, "--sheets", 0, "-o", tmp_path / "features")
