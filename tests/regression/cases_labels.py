@@ -76,6 +76,7 @@ def _clips_others() -> dict[str, str]:
     cases = {
         "map": f"clips map {texts} --annotations clips/table.csv",
         "map-schema": f"clips map {texts} 'sedan in a parking lot' --annotations clips/table.csv --schema clips/schema.json",
+        "map-groups": f"clips map {texts} --annotations clips/table.csv --groups 'object type,actor behavior'",
         "map-cover": f"clips map {texts} --annotations clips/table.csv --strategy cover -f json",
         "map-algorithm1": f"clips map {texts} --annotations clips/table.csv --strategy algorithm1",
         "lint": "clips lint clips/odd.csv",
