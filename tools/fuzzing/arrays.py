@@ -13,7 +13,7 @@ import numpy as np
 from fuzzing import FORMATS, FUZZERS, Fuzzer, Refused, Undecided
 from fuzzing.mutations import binary_file, change_text, zip_file
 from fuzzing.reference import ask
-from fuzzing.tables import drawn, read, table_of, texts_of
+from fuzzing.tables import content, drawn, read, table_of, texts_of
 
 
 def _matrix(rng: Random, kind: str = "<f4") -> np.ndarray:
@@ -117,6 +117,10 @@ def _values(array: np.ndarray) -> Any:
 
 def _plain_arrays(library: str, holds: str) -> Callable[[Path], Any]:
     def _plain(path: Path) -> Any:
+        if holds == "numbers":
+            whole = path.with_name("whole.npy")
+            whole.write_bytes(content(path))
+            path = whole
         found = ask(library, path)
         if library == "numpy" and "array" in found:
             chosen, ids = found["array"], None
@@ -266,7 +270,11 @@ def _plain_parquet(holds: str) -> Callable[[Path], Any]:
             return texts_of(names, rows)
         if holds == "column" and names[:1] == ["id"]:
             return [row[0] or None if type(row[0]) is str else str(row[0]) if type(row[0]) is int else None for row in rows]
-        if holds == "records" and not any(cell != cell for row in rows for cell in row):
+        if (
+            holds == "records"
+            and not any(isinstance(cell, dict) for row in rows for cell in row)
+            and not any(cell != cell for row in rows for cell in row)
+        ):
             return [dict(zip(names, row, strict=True)) for row in rows]
         raise Undecided(holds)
 
