@@ -382,3 +382,24 @@ def test_places_of_answers_that_no_text_has_are_refused(answers: object, message
     (tmp_path / "answers.json").write_text('{"1": "a"}')
 
     assert message in refused("answers", "gold.json", "answers.json", folder=tmp_path)
+
+
+@pytest.mark.parametrize("rest", ['{"qid": "q2", "docno": "d2", "score": 1}', '[{"qid": "q2", "docno": "d2", "score": 1}]', "]"])
+def test_what_follows_a_json_list_of_rows_is_not_left_out(rest: str, tmp_path: Path):
+    (tmp_path / "run.json").write_text('[{"qid": "q1", "docno": "d1", "score": 1}]\n' + rest)
+    with pytest.raises(BadInput, match="Extra data"):
+        rw.read_ranking(tmp_path / "run.json", format="jsonl")
+
+
+def test_ids_may_hold_the_bracket_that_ends_a_list(tmp_path: Path):
+    (tmp_path / "run.json").write_text('[{"qid": "q1", "docno": "d]1", "score": 1}]\n')
+
+    assert list(rw.read_ranking(tmp_path / "run.json").items) == ["d]1"]
+
+
+@pytest.mark.parametrize(("start", "more"), [(0, b"1234"), (4, b"")])
+def test_tensors_that_do_not_cover_their_file_are_refused(start: int, more: bytes, tmp_path: Path):
+    header = json.dumps({"a": {"dtype": "F32", "shape": [2, 2], "data_offsets": [start, start + 16]}}).encode()
+    (tmp_path / "a.safetensors").write_bytes(struct.pack("<Q", len(header)) + header + bytes(start + 16) + more)
+    with pytest.raises(BadInput, match="do not cover"):
+        embeddings(tmp_path / "a.safetensors")

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from rankwell.core.tables import Floats, Ints
 from rankwell.core.tables.arrays import map_array, npy_header, read_npy, refuse_size
 from rankwell.core.tables.matrices import Embeddings, Scores, as_real, choose_array, item_ids, row_blocks
-from rankwell.documents import parse_json, read_json
+from rankwell.documents import parse_json, read_json, unique_keys
 from rankwell.errors import BadInput, MissingExtra, RankwellError, shown
 from rankwell.io.files import Request, file_format
 from rankwell.store import Head, Source, refuse_bomb, replacing
@@ -176,6 +176,9 @@ def read_safetensors(source: Source, request: Request) -> Embeddings:
     metadata = header.pop("__metadata__", {})
     try:
         shapes = {name: _lengths(entry["shape"]) for name, entry in header.items()}
+        spans = sorted(_lengths(entry["data_offsets"]) for entry in header.values())
+        if [0, *(stop for _, stop in spans)] != [*(start for start, _ in spans), path.stat().st_size - begin]:
+            raise BadInput("the tensors do not cover the safetensors file one after the other; write the file again.")
         table = _named(shapes, lambda name: _tensor(path, header[name], begin), source, request)
         if table.ids is None and isinstance(metadata, dict) and "ids" in metadata:
             return Embeddings(item_ids(parse_json(metadata["ids"], "the metadata 'ids'", "a list of ids")), table.vectors)
@@ -191,7 +194,7 @@ def _safetensors_header(path: Path) -> tuple[dict[str, Any], int]:
         length = struct.unpack("<Q", raw)[0] if len(raw) == 8 else 0
         if not 2 <= length <= path.stat().st_size - 8:
             raise BadInput("the safetensors header ends early; fetch or write the file again.")
-        header: Any = parse_json(stream.read(length), "the safetensors header", "a JSON object")
+        header: Any = parse_json(stream.read(length), "the safetensors header", "a JSON object", pairs=unique_keys)
     if not isinstance(header, dict):
         raise BadInput("the safetensors header is not a JSON object; fetch or write the file again.")
     return header, 8 + length

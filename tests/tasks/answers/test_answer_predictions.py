@@ -343,6 +343,14 @@ def test_a_key_that_json_readers_would_overwrite_is_refused(tmp_path: Path) -> N
         read_predictions(written(tmp_path / "predictions.json", '{"a": "x", "b": "y", "a": "z"}'))
 
 
+@pytest.mark.parametrize(
+    "rows", ['[{"id": "a", "rank": 1, "text": "x", "text": "y"}]', '{"id": "a", "rank": 1, "text": "x", "text": "y"}\n' * 2]
+)
+def test_a_key_twice_in_a_row_of_answers_is_refused(tmp_path: Path, rows: str) -> None:
+    with pytest.raises(BadInput, match="'text' appears twice in one object"):
+        read_predictions(written(tmp_path / "ranked.jsonl", rows))
+
+
 def test_mixed_kinds_of_predictions_are_reported_by_their_key(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match=r'predictions\.json: \["5a"\] is 3; expected a string, or null'):
         read_predictions(written(tmp_path / "predictions.json", {"4": "x", "5a": 3}))

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from rankwell.core.tables.columns import Columns, Holds, choose_columns, known_columns, likelihood, parquet, quoted, sql_text
-from rankwell.documents import parse_json, unique_keys
+from rankwell.documents import parse_json, read_json, unique_keys
 from rankwell.errors import BadInput, BadLine, BadScore, shown
 from rankwell.store import Head, Source
 
@@ -229,6 +229,8 @@ class ColumnTable:
         columns = "{" + ", ".join(f"{sql_text(name)}: '{kind}'" for name in names) + "}"
         if dialect.name == "jsonl":
             form = "array" if head.text.startswith("[") else "newline_delimited"
+            if form == "array":
+                _refuse_rest(source)
             options = f"format='{form}', columns={columns}, compression='none', maximum_object_size=268435456"
             self.source = f"read_json({sql_text(path)}, {options})"
         else:
@@ -329,6 +331,13 @@ class ColumnTable:
         if name == "value":
             raise BadScore(f"{where}: {_shown(found)}; expected a finite number. Correct or drop the row.")
         raise BadInput(f"{where}: {_shown(found)}; expected an id, a string or an integer. Correct or drop the row.")
+
+
+def _refuse_rest(source: Source) -> None:
+    """Raises BadInput where something follows a JSON list: DuckDB would leave it out."""
+    raw = source.read().rstrip()
+    if raw.find(b"]") != len(raw) - 1:
+        read_json(source, "a list of objects and nothing behind it")
 
 
 def _shown(value: Any) -> str:

@@ -12,7 +12,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-from rankwell.documents import parse_json, read_json
+from rankwell.documents import parse_json, unique_keys
 from rankwell.errors import BadInput, BadLine, DuplicateItem
 from rankwell.io.files import FORMATS, Request
 from rankwell.store import Head, Source, decode_id
@@ -23,6 +23,9 @@ Where = tuple[int | str, ...]
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],:]', re.DOTALL)
 _PLAIN = re.compile(r"[A-Za-z_]\w*")
 
+
+HEADER = -1
+"""The place of the first row of a table."""
 
 MISSING: Any = object()
 """The value of a missing key."""
@@ -46,7 +49,6 @@ class Content:
     numbers: tuple[int, ...] = ()
     header: tuple[str, ...] = ()
     marked: bool = False
-    source: Source | None = None
     ragged: str = ""
 
     @cached_property
@@ -81,16 +83,8 @@ class Content:
         return Record(self, value, where)
 
     def by_id(self, expected: str) -> "Record":
-        """The document, an object by ids. Raises DuplicateItem for a key that appears twice: JSON readers keep one."""
-        found = self.record(self.value, (), expected)
-        if self.source is not None and self.form == "json":
-            pairs: list[tuple[str, Any]] = read_json(self.source, pairs=list)
-            seen: dict[str, int] = {}
-            for position, (key, _) in enumerate(pairs if len(pairs) > len(found.value) else (), 1):
-                if seen.setdefault(key, position) != position:
-                    what = f"{self.name}: the id {key!r} appears twice, as entries {seen[key]} and {position}"
-                    raise DuplicateItem(f"{what}; keep one of them.")
-        return found
+        """The document, an object by ids."""
+        return self.record(self.value, (), expected)
 
     @cached_property
     def features(self) -> frozenset[str]:
@@ -108,7 +102,7 @@ class Content:
     def place(self, where: Where) -> str:
         """The file and the path inside it, for messages: `gold.json: data[0].title`, `gold.jsonl:3: title`."""
         if self.form in ("lines", "table") and where:
-            number, rest = self.numbers[int(where[0])], path(where[1:])
+            number, rest = self.numbers[int(where[0])] if where[0] != HEADER else 0, path(where[1:])
             begin = f"{self.name}:{number}" if self.form == "lines" else f"{self.name}: row {number}"
             if self.form == "table" and len(where) > 1:
                 return f"{begin}, column {where[1]!r}{path(where[2:])}"
@@ -274,7 +268,10 @@ def load(place: Any) -> Content:
     if text.lstrip()[:1] not in ("{", "["):
         return _table(source, text)
     try:
-        return Content(source.name, "json", parse_json(text, source.name), marked=source.marked, source=source)
+        return Content(source.name, "json", parse_json(text, source.name, pairs=unique_keys), marked=source.marked)
+    except DuplicateItem:
+        _refuse_repeated_id(text, source.name)
+        raise
     except BadInput as problem:
         error = problem.__cause__
         if not isinstance(error, json.JSONDecodeError):
@@ -285,6 +282,19 @@ def load(place: Any) -> Content:
         inside = path(_path_at(text, error.pos)) or "the document"
         what = f"{source.name}:{error.lineno}: {inside}: {near!r}: {error.msg} at column {error.colno}"
         raise BadInput(f"{what}; is the file whole?") from error
+
+
+def _refuse_repeated_id(text: str, name: str) -> None:
+    """Raises DuplicateItem for a key that appears twice in the outermost object, with both places."""
+    try:
+        found = parse_json(text, name, pairs=list)
+    except BadInput:
+        return  # several documents, one a line
+    seen: dict[str, int] = {}
+    for position, (key, _) in enumerate(found if text.lstrip().startswith("{") else (), 1):
+        if seen.setdefault(key, position) != position:
+            what = f"{name}: the id {key!r} appears twice, as entries {seen[key]} and {position}"
+            raise DuplicateItem(f"{what}; keep one of them.")
 
 
 def _path_at(text: str, stop: int) -> Where:
@@ -312,7 +322,7 @@ def _lines(source: Source, text: str) -> Content:
     for number, line in enumerate(text.split("\n"), 1):
         if not line.strip():
             continue
-        record = parse_json(line, source.name, "a JSON object per line", line=number)
+        record = parse_json(line, source.name, "a JSON object per line", line=number, pairs=unique_keys)
         if not isinstance(record, dict):
             raise BadLine(f"{source.name}:{number}: {line[:60]!r}; expected a JSON object per line.")
         records.append(record)

@@ -10,7 +10,7 @@ from rankwell.errors import DuplicateItem
 from rankwell.store import write_text
 from rankwell.tasks.answers.answer_pairs import Predictions
 from rankwell.tasks.answers.formats import answer_format
-from rankwell.tasks.answers.formats.content import MISSING, Content, Record, Where, has
+from rankwell.tasks.answers.formats.content import HEADER, MISSING, Content, Record, Where, has
 from rankwell.tasks.answers.formats.rows import AnswerRows, QuestionRows
 from rankwell.tasks.answers.formats.squad import DOCUMENT, add_answers, literal, marked_impossible
 
@@ -92,8 +92,8 @@ def read_dpr_questions(content: Content, rows: QuestionRows) -> None:
     """DPR's question files without a header: question, tab, a Python list of answers. Source: Karpukhin et al. 2020."""
     first, second = content.header
     lines = [(first, second), *((record[first], record[second]) for record in content.records)]
-    for number, (question, answers) in enumerate(lines):
-        where: Where = (number - 1, second) if number else ()
+    for row, (question, answers) in enumerate(lines, HEADER):
+        where: Where = (row, second)
         found = literal(answers)
         if not isinstance(found, list):
             raise content.wrong(where, answers, "a list of answers, ['Paris', 'Paris, France']")
