@@ -61,6 +61,7 @@ SOAK ?= 60
 SEED ?= $(shell date +%s)
 soak: $(VENV)/installed-$(EXTRAS)
 	$(BIN)/python tools/fuzz.py --minutes $(SOAK) --seed $(SEED)
+	$(BIN)/python tools/kill_commands.py --minutes $(SOAK) --seed $(SEED)
 	$(BIN)/python tools/full_disk.py --minutes $(SOAK) --seed $(SEED)
 	$(BIN)/python tools/peers.py --minutes $(SOAK) --seed $(SEED)
 
