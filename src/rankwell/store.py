@@ -4,7 +4,7 @@ import io
 import os
 import stat
 import sys
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import cached_property, partial
 from itertools import islice
@@ -39,6 +39,8 @@ STDIN = ("-", "/dev/stdin")
 """What standard input is called as a place."""
 
 _MOST_PIPED, _MOST_UNPACKED, _RATIO = 1 << 32, 1 << 28, 200
+# So much is looked at for the end of the first lines.
+_HEAD, _LONGEST = 1 << 16, 1 << 26
 _DESCRIPTORS = ("/dev/fd/", "/proc/self/fd/")
 
 # A pipe (as in `<(zcat run.gz)`) can be read only once, but is looked at before it is read, and by several readers.
@@ -59,6 +61,13 @@ def encode_id(text: str) -> bytes:
 def decode_id(raw: bytes) -> str:
     """The text of an id; bytes that are not UTF-8 are kept as lone surrogates, so that `encode_id` restores them."""
     return raw.decode("utf-8", "surrogateescape")
+
+
+def split_lines(text: str) -> list[str]:
+    """The lines of a text without their ends. Unlike `str.splitlines` it takes no other character for an end (U+2028, U+0085,
+    form feed), so that the lines of a file have the same numbers for every reader."""
+    lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    return lines if lines[-1] else lines[:-1]
 
 
 @contextmanager
@@ -161,9 +170,14 @@ class Source:
         with self.open() as stream:
             return stream.read()
 
-    def head(self, size: int = 65536) -> bytes:
+    def head(self, size: int = _HEAD) -> bytes:
         """The first bytes of the content, decompressed, for telling formats apart."""
         with self.open() as stream:
+            return stream.read(size)
+
+    def packed(self, size: int) -> bytes:
+        """The first bytes as they lie on disk, compressed or not."""
+        with self._raw() as stream:
             return stream.read(size)
 
     def digest(self) -> str:
@@ -234,6 +248,21 @@ def sources_of(*places: Mapping[str, Any]) -> dict[str, Source]:
     return found
 
 
+def first_bytes(read: Callable[[int], bytes], size: int = _HEAD) -> tuple[bytes, bool]:
+    """So many bytes, and whether they are all; more where a header of many columns, or the row behind it, is longer than that."""
+    raw = read(size + 1)
+    while _HEAD <= size < len(raw) and size < _LONGEST and raw.count(b"\n") < 2 and b"\0" not in raw:
+        if raw.lstrip()[:1] in b"[{":
+            break
+        size *= 8
+        raw = read(size + 1)
+    return raw[:size], len(raw) <= size
+
+
+def _counts(line: bytes) -> bool:
+    return bool(line.strip()) and not line.startswith(b"#")
+
+
 class Head:
     """The first bytes of a source, which determine its format; whether they are the `whole`, and the plain file's path."""
 
@@ -241,12 +270,21 @@ class Head:
         self.name, self.raw, self.whole, self.path = name, raw, whole, path
 
     @classmethod
-    def of(cls, source: Source, size: int = 65536) -> Self:
+    def of(cls, source: Source, size: int = _HEAD) -> Self:
         """The head of a source. Raises BadInput where it is empty."""
-        raw = source.head(size + 1)
+        raw, whole = first_bytes(source.head, size)
         if not raw.strip():
             raise BadInput(f"{source.name} is empty; expected a file with content.")
-        return cls(source.name, raw[:size], whole=len(raw) <= size, path=source.path)
+        return cls(source.name, raw, whole=whole, path=source.path)
+
+    @cached_property
+    def skipped(self) -> int:
+        """Number of blank lines and of lines that begin with `#` before the first other one."""
+        return next((number for number, line in enumerate(self._complete()) if _counts(line)), 0)
+
+    def _complete(self) -> list[bytes]:
+        parts = self.raw.replace(b"\r\n", b"\n").replace(b"\r", b"\n").split(b"\n")
+        return parts if self.whole or len(parts) == 1 else parts[:-1]
 
     @cached_property
     def lines(self) -> list[bytes]:
@@ -254,9 +292,7 @@ class Head:
         return list(self._lines())
 
     def _lines(self) -> Iterator[bytes]:
-        parts = self.raw.replace(b"\r\n", b"\n").replace(b"\r", b"\n").split(b"\n")
-        complete = parts if self.whole or len(parts) == 1 else parts[:-1]
-        return (line for line in complete if line.strip() and not line.startswith(b"#"))
+        return filter(_counts, self._complete())
 
     @cached_property
     def fields(self) -> list[list[bytes]]:

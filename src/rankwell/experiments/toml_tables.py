@@ -133,7 +133,7 @@ def _lines(text: str) -> dict[Keys, int]:
     counts: dict[str, int] = {}
     path: Keys = ()
     quoted = False
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in enumerate(text.split("\n"), 1):
         inside = quoted
         quoted ^= (line.count('"""') + line.count("'''")) % 2 == 1
         if inside:

@@ -12,7 +12,7 @@ from rankwell.core.tables.arrays import MAGIC, read_npy
 from rankwell.documents import read_json
 from rankwell.errors import BadInput, BadLine, BadScore
 from rankwell.io.files import SURE, Place, Request, Texts, file_format, scored
-from rankwell.store import Head, Source, decode_id, naming
+from rankwell.store import Head, Source, decode_id, naming, split_lines
 
 _WITHOUT_COLUMNS = ("npy", "lines", "json")
 
@@ -68,7 +68,7 @@ def _sniff_number_lines(head: Head) -> float:
 def read_number_lines(source: Source, request: Request) -> Floats:  # noqa: ARG001 - lines have no options
     """One number a line; empty lines are allowed at the end only, where they cannot shift a row against the other side."""
     with source.open() as stream:
-        lines = stream.read().decode("utf-8", "replace").splitlines()
+        lines = split_lines(stream.read().decode("utf-8", "replace"))
     while lines and not lines[-1].strip():
         lines.pop()
     numbers = [_number(line) for line in lines]

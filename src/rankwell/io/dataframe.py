@@ -140,6 +140,6 @@ def _is_missing(value: Any) -> bool:
 
 def _number(value: Any) -> float:
     try:
-        return float("nan") if value is None or isinstance(value, (str, bool)) else float(value)
+        return float("nan") if value is None or isinstance(value, (str, bool, np.bool_)) else float(value)
     except (TypeError, ValueError, OverflowError):
         return float("nan")

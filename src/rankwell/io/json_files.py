@@ -161,6 +161,11 @@ def _load_mteb(source: Source, request: Request) -> Any:
     request.notes.append(f"{source.name}: MTEB predictions of {chosen}.")
     if not isinstance(parts[chosen], dict):
         raise BadInput(f"{source.name}: {chosen} is a {type(parts[chosen]).__name__}; expected {{query: {{item: score}}}}.")
+    for query, scored in parts[chosen].items():
+        for item, score in scored.items() if isinstance(scored, dict) else ():
+            if isinstance(score, bool):
+                where = f"{source.name}: $[{chosen!r}][{query!r}][{item!r}]"
+                raise BadScore(f"{where} is {_seen(score)}; scores are finite numbers.")
     return parts[chosen]
 
 

@@ -14,7 +14,7 @@ from rankwell.core.tables.matrices import Embeddings, Scores, as_real, refuse_no
 from rankwell.core.tables.matrices import item_ids as as_ids
 from rankwell.errors import BadInput
 from rankwell.io.files import Request, choose_format, file_format, read_column
-from rankwell.store import Head, Source, naming, split_part, write_text
+from rankwell.store import Head, Source, first_bytes, naming, split_part, write_text
 
 IDS_BESIDE = (".ids.txt", ".ids.json")
 """Suffixes of files of ids that are read without being named: `base.npy` has its ids in `base.ids.txt`."""
@@ -95,11 +95,10 @@ def _read(path: str | Path, part: str, holds: Holds, name: str | None) -> Any:
     if source.file is None:
         raise BadInput("vectors and scores are read in place; save them to a file and name it.")
     # Not decompressed: the first bytes of a file without magic are counts of rows, which may be those of a compressed file.
-    with source.file.open("rb") as stream:
-        raw = stream.read(65537)
+    raw, whole = first_bytes(source.packed)
     if not raw:
         raise BadInput("the file is empty; expected vectors or scores.")
-    head = Head(source.name, raw[:65536], whole=len(raw) <= 65536, path=source.path if holds == "scores" else source.file)
+    head = Head(source.name, raw, whole=whole, path=source.path if holds == "scores" else source.file)
     return choose_format(head, holds, name, part).read(source, Request(part=part))
 
 

@@ -85,18 +85,36 @@ INLINE int is_white(uint8_t byte)
     return byte == ' ' || (byte >= '\t' && byte <= '\r');
 }
 
-/* Two texts of one hash are taken for one only where that does no harm, or once their bytes have been compared. */
+/* Other numbers in every process, the second odd: a file cannot hold ids made to share a hash. No result depends on them. */
+extern uint64_t rankwell_seed[2];
+
+/* The two halves of a product of 128 bits, one folded into the other. */
+INLINE uint64_t folded(uint64_t one, uint64_t other)
+{
+#ifdef __SIZEOF_INT128__
+    const unsigned __int128 product = (unsigned __int128)one * other;
+    return (uint64_t)product ^ (uint64_t)(product >> 64);
+#elif defined(_M_X64)
+    uint64_t high;
+    const uint64_t low = _umul128(one, other, &high);
+    return low ^ high;
+#else
+    const uint64_t half = 0xFFFFFFFFu, low = (one & half) * (other & half);
+    const uint64_t middle = (one >> 32) * (other & half) + (low >> 32);
+    const uint64_t other_middle = (one & half) * (other >> 32) + (middle & half);
+    const uint64_t high = (one >> 32) * (other >> 32) + (middle >> 32) + (other_middle >> 32);
+    return (other_middle << 32 | (low & half)) ^ high;
+#endif
+}
+
+/* Two texts of one hash are taken for one only where that does no harm, or once their bytes have been compared. Source of the
+   steps: Wang, "wyhash", 2019. */
 INLINE uint64_t hash_of(const uint8_t *text, size_t size)
 {
-    uint64_t hash = size * 0x9E3779B97F4A7C15u;
-    for (; size > 8; size -= 8, text += 8) {
-        hash = (hash ^ eight(text)) * 0xC2B2AE3D27D4EB4Fu;
-        hash ^= hash >> 32;
-    }
-    hash = (hash ^ up_to_eight(text, size)) * 0xC2B2AE3D27D4EB4Fu;
-    hash ^= hash >> 32;
-    hash *= 0x9E3779B97F4A7C15u;
-    return hash ^ hash >> 32;
+    uint64_t hash = rankwell_seed[0] ^ size;
+    for (; size > 8; size -= 8, text += 8)
+        hash = folded(hash ^ eight(text), rankwell_seed[1]);
+    return folded(folded(hash ^ up_to_eight(text, size), rankwell_seed[1]), 0x9E3779B97F4A7C15u);
 }
 
 /* Below, at or above zero as the bytes of one text come before, are, or come after those of the other. */

@@ -221,9 +221,23 @@ static PyMethodDef functions[] = {
 /* What native.py asks for: raised whenever a function of this module is called in another way. */
 #define INTERFACE 5
 
+/* The seed of the hashes comes from the interpreter's own, which PYTHONHASHSEED fixes. */
+static int draw_seed(void)
+{
+    for (int each = 0; each < 2; each++) {
+        PyObject *const word = PyUnicode_FromString(each ? "rankwell: second seed" : "rankwell: first seed");
+        const Py_hash_t hash = word ? PyObject_Hash(word) : -1;
+        Py_XDECREF(word);
+        if (hash == -1)
+            return -1;
+        rankwell_seed[each] = (uint64_t)hash | (uint64_t)each;
+    }
+    return 0;
+}
+
 static int add_parts(PyObject *module)
 {
-    if (PyModule_AddIntConstant(module, "interface", INTERFACE))
+    if (draw_seed() || PyModule_AddIntConstant(module, "interface", INTERFACE))
         return -1;
     return rankwell_add_tables(module) || rankwell_add_reader(module) || rankwell_add_results(module) || rankwell_add_rows(module)
                    || rankwell_add_mappings(module)

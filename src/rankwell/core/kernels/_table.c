@@ -2,6 +2,8 @@
 
 #include "_table.h"
 
+uint64_t rankwell_seed[2] = {0, 1};
+
 /* Builds the slots of a table whose text, places, queries, rows and first_slot (numbers of rows) are there. */
 int rankwell_build_table(Table *table)
 {

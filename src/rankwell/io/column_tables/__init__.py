@@ -8,7 +8,7 @@ import numpy as np
 
 from rankwell.core.kernels import native
 from rankwell.core.tables import Judgments
-from rankwell.core.tables.columns import Holds, Repeats, quoted, sql_text
+from rankwell.core.tables.columns import Holds, Repeats, sql_text
 from rankwell.core.tables.ranking import Hits, Ranking
 from rankwell.errors import BadInput, DuplicateItem
 from rankwell.io import reader
@@ -23,7 +23,7 @@ from rankwell.io.column_tables.numeric import (
     sniff_scores,
     sniff_vectors,
 )
-from rankwell.io.column_tables.table import CSV, JSONL, PAR1, PARQUET, TSV, ColumnTable, Dialect, connected, opened
+from rankwell.io.column_tables.table import CSV, JSONL, PAR1, PARQUET, TSV, ColumnTable, Dialect, connected, first_line, opened
 from rankwell.io.files import Request, Texts, file_format
 from rankwell.store import Source
 
@@ -108,10 +108,9 @@ def read_texts(source: Source, request: Request, *, dialect: Dialect) -> Texts:
     """Texts by id; every other column becomes an attribute where it has a value. Raises BadInput for a repeated id."""
     with opened(source, dialect, "texts") as (table, columns):
         others = [] if request.ids_only else [name for name in table.types if name not in (columns.owner, columns.value)]
-        shown = [f"{quoted(name)}->>'$'" if table.types[name] == "JSON" else quoted(name) + "::VARCHAR" for name in others]
-        content = (
-            "''" if request.ids_only else f"{quoted(columns.value)}" + ("->>'$'" if table.types[columns.value] == "JSON" else "")
-        )
+        cast = "->>'$'" if dialect.name == "jsonl" else "::VARCHAR"
+        shown = [table.column(name) + cast for name in others]
+        content = "''" if request.ids_only else table.column(columns.value) + cast * (dialect.name == "jsonl")
         rows = table.run(f"SELECT {table.id(columns.owner)}, {', '.join([content, *shown])} FROM {table.source}").fetchall()
     texts, attributes = dict[str, str](), dict[str, dict[str, str]]()
     for number, (name, value, *rest) in enumerate(rows, 1):
@@ -146,9 +145,15 @@ def _write(columns: dict[str, Any], table: Ranking | Judgments, path: Path, dial
         if not isinstance(column, np.ndarray) or column.dtype == object:
             filled[name] = np.array(column, dtype=object)
             _refuse_unwritable(filled[name], name, dialect)
+    import duckdb
+
     with connected() as session:
         session.register("filled", filled)
-        session.execute(f"COPY (SELECT * FROM filled) TO {sql_text(path)} ({dialect.copy}, USE_TMP_FILE false)")
+        try:
+            session.execute(f"COPY (SELECT * FROM filled) TO {sql_text(path)} ({dialect.copy}, USE_TMP_FILE false)")
+        except duckdb.IOException as error:
+            reason = first_line(error).rpartition(": ")[2]
+            raise BadInput(f"the {dialect.name} file cannot be written ({reason}); is there room on the disk?") from error
 
 
 def _refuse_unwritable(ids: Any, name: str, dialect: Dialect) -> None:

@@ -34,16 +34,16 @@ def read_vectors(source: Source, request: Request) -> Embeddings:
 
     Read whole into memory, a piece of the rows at a time. Raises BadInput naming the first row without a vector of that length.
     """
-    with on_disk(source, lines=False) as path, connected() as session, undamaged():
-        types = glimpse(path).types
+    with on_disk(source) as path, connected() as session, undamaged():
+        types, names, _ = glimpse(path)
         chosen = _vector_column(types, request.part, source)
         others = [
             name for name, kind in types.items() if kind == "VARCHAR" or re.fullmatch(r"U?(TINY|SMALL|BIG)?INT(EGER)?", kind)
         ]
-        vectors = as_real(_fill(session, parquet(path, numbered=True), chosen))
+        vectors = as_real(_fill(session, parquet(path, numbered=True), chosen, quoted(names[chosen])))
         if not others:
             return Embeddings(None, vectors)
-        rows = session.execute(f"SELECT {quoted(choose_column(others))} FROM {parquet(path)}").fetchall()
+        rows = session.execute(f"SELECT {quoted(names[choose_column(others)])} FROM {parquet(path)}").fetchall()
     return Embeddings(item_ids(value for (value,) in rows), vectors)
 
 
@@ -62,9 +62,8 @@ def _vector_column(types: dict[str, str], part: str, source: Source) -> str:
     return chosen[0]
 
 
-def _fill(session: Any, table: str, name: str) -> NDArray[Any]:
-    """(rows, dimension) the lists of a column, taken out a piece at a time. table: with `file_row_number`."""
-    column = quoted(name)
+def _fill(session: Any, table: str, name: str, column: str) -> NDArray[Any]:
+    """(rows, dimension) the lists of a column, taken out a piece at a time. table: with `file_row_number`. column: in SQL."""
     rows, dimension = session.execute(f"SELECT count(*), max(len({column})) FROM {table}").fetchone()
     odd = f"{column} IS NULL OR len({column}) <> {dimension or 0} OR list_count({column}::DOUBLE[]) < {dimension or 0}"
     first = session.execute(f"SELECT file_row_number, {column} FROM {table} WHERE {odd} ORDER BY 1 LIMIT 1").fetchone()
@@ -217,7 +216,7 @@ def _names_rows(name: str, kind: str, dialect: Dialect) -> bool:
 
 def read_records(source: Source, request: Request) -> list[dict[str, Any]]:  # noqa: ARG001 - rows have no options
     """Every row as an object column -> value, in order. Raises BadInput for a damaged file."""
-    with undamaged(f"{source.name}: "), on_disk(source, lines=False) as path, connected() as session:
+    with undamaged(f"{source.name}: "), on_disk(source) as path, connected() as session:
+        names = glimpse(path).types
         found = session.execute(f"SELECT * FROM {parquet(path)}")
-        names = [column[0] for column in found.description]
         return [dict(zip(names, row, strict=True)) for row in found.fetchall()]

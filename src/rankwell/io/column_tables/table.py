@@ -52,9 +52,13 @@ def connected() -> Generator[Any]:
 
 
 class Glimpse(NamedTuple):
-    """Names and types of the columns of a Parquet file, and the first values of the column `score`."""
+    """Types of the columns of a Parquet file, DuckDB's names of them, and the first values of the column `score`.
+
+    names: DuckDB gives a column another name where one before it differs in case alone.
+    """
 
     types: dict[str, str]
+    names: dict[str, str]
     scores: tuple[Any, ...]
 
 
@@ -68,10 +72,27 @@ def glimpse(path: Path) -> Glimpse:
 def _glimpse(path: Path, *_: int) -> Glimpse:
     """The same, once for a state of the file: every kind of table looks while the format is recognised."""
     with undamaged(f"{path}: "), plain_path(path) as plain, _onlooker().cursor() as session:
-        types = {row[0]: row[1] for row in session.execute(f"DESCRIBE SELECT * FROM {parquet(plain)}").fetchall()}
+        described = session.execute(f"DESCRIBE SELECT * FROM {parquet(plain)}").fetchall()
+        nodes = session.execute(f"SELECT name, num_children FROM parquet_schema({sql_text(plain)})").fetchall()
+        own, below = list[str](), 0
+        # Every node comes before its children.
+        for name, children in nodes[1:]:
+            if below == 0:
+                own.append(name)
+            below = max(0, below - 1) + (children or 0)
+        refuse_double(own)
+        types = {name: row[1] for name, row in zip(own, described, strict=True)}
+        names = {name: row[0] for name, row in zip(own, described, strict=True)}
         score = next((name for name in types if name.lower() == "score"), None)
-        sample = "" if score is None else f"SELECT {quoted(score)} FROM {parquet(plain)} LIMIT 1000"
-        return Glimpse(types, tuple(row[0] for row in session.execute(sample).fetchall()) if sample else ())
+        sample = "" if score is None else f"SELECT {quoted(names[score])} FROM {parquet(plain)} LIMIT 1000"
+        return Glimpse(types, names, tuple(row[0] for row in session.execute(sample).fetchall()) if sample else ())
+
+
+def refuse_double(names: Sequence[str]) -> None:
+    """Raises BadInput for a name that two columns have."""
+    double = next((name for name, number in Counter(names).items() if number > 1), None)
+    if double is not None:
+        raise BadInput(f"two columns are called {double!r}; rename or drop one of them.")
 
 
 @contextmanager
@@ -98,35 +119,46 @@ def plain_path(path: Path) -> Generator[Path]:
 
 
 @contextmanager
-def on_disk(source: Source, *, lines: bool) -> Generator[Path]:
+def on_disk(source: Source, *, delimiter: str = "") -> Generator[Path]:
     """The content as a plain file: the file itself, or a copy of what is compressed, piped or behind a byte order mark.
 
-    lines: whether line ends must be of one kind; DuckDB stops at a file with two, or takes one of them into the last field.
+    delimiter: of a text table, in which lines must end in one way: DuckDB stops at a file with two, or takes one of them into the
+    last field, and stops at a carriage return within a field without quotes.
     """
-    mixed = lines and _has_mixed_line_ends(source)
-    if source.path is not None and not mixed:
+    mixed, bare = _line_ends(source) if delimiter else (False, False)
+    if source.path is not None and not mixed and not bare:
         with plain_path(source.path) as path:
             yield path
         return
     with tempfile.TemporaryDirectory(prefix="rankwell-") as folder:
         copy = Path(folder, "table")
         with source.open() as stream, copy.open("wb") as target:
-            if mixed:
+            if bare:
+                target.writelines(_quoted_returns(line, delimiter.encode()) for line in stream)
+            elif mixed:
                 target.writelines(line.removesuffix(b"\r\n") + b"\n" if line.endswith(b"\r\n") else line for line in stream)
             else:
                 shutil.copyfileobj(stream, target, 1 << 20)
         yield copy
 
 
-def _has_mixed_line_ends(source: Source) -> bool:
-    ends = pairs = 0
-    last = b""
+def _line_ends(source: Source) -> tuple[bool, bool]:
+    """Whether lines end in two ways, and whether fields have carriage returns though there is not a quote in the file."""
+    ends = pairs = returns = 0
+    is_quoted, last = False, b""
     with source.open() as stream:
         while chunk := stream.read(1 << 20):
             ends += chunk.count(b"\n")
             pairs += chunk.count(b"\r\n") + (last == b"\r" and chunk.startswith(b"\n"))
+            returns += chunk.count(b"\r")
+            is_quoted = is_quoted or b'"' in chunk
             last = chunk[-1:]
-    return 0 < pairs < ends
+    return 0 < pairs < ends, bool(pairs < returns and ends and not is_quoted)
+
+
+def _quoted_returns(line: bytes, delimiter: bytes) -> bytes:
+    fields = line.removesuffix(b"\n").removesuffix(b"\r").split(delimiter)
+    return delimiter.join(b'"%s"' % field if b"\r" in field else field for field in fields) + b"\n"
 
 
 def first_line(error: Exception) -> str:
@@ -213,20 +245,22 @@ class ColumnTable:
         self.types: dict[str, str] = {}
         head = Head.of(source)
         if dialect.name == "parquet":
-            self.types = glimpse(path).types
+            self.types, self._names, _ = glimpse(path)
             self.source = parquet(path)
             return
         header = "true" if names is None else "false"
         # pandas writes its index under the empty name, which SQL does not allow.
         names = names or [name or f"column {place}" for place, name in enumerate(dialect.names(head))]
-        double = next((name for name, number in Counter(names).items() if number > 1), None)
-        if double is not None:
-            raise BadInput(f"two columns are called {double!r}; rename or drop one of them.")
+        refuse_double(names)
         if odd := next((name for name in names if re.search("[\ud800-\udfff]", name)), None):
             raise BadInput(f"the key {shown(odd)} is not a text in UTF-8; rename it.")
         kind = "JSON" if dialect.name == "jsonl" else "VARCHAR"
         self.types = dict.fromkeys(names, kind)
-        columns = "{" + ", ".join(f"{sql_text(name)}: '{kind}'" for name in names) + "}"
+        # DuckDB takes names that differ in case alone for one; those of JSON are keys.
+        self._names = {name: name if kind == "JSON" else f"c{place}" for place, name in enumerate(names)}
+        if kind == "JSON":
+            refuse_double([name.lower() for name in names])
+        columns = "{" + ", ".join(f"{sql_text(name)}: '{kind}'" for name in self._names.values()) + "}"
         if dialect.name == "jsonl":
             form = "array" if head.text.startswith("[") else "newline_delimited"
             if form == "array":
@@ -234,12 +268,17 @@ class ColumnTable:
             options = f"format='{form}', columns={columns}, compression='none', maximum_object_size=268435456"
             self.source = f"read_json({sql_text(path)}, {options})"
         else:
-            options = f"delim={sql_text(dialect.delimiter(head))}, header={header}, quote='\"', escape='\"', auto_detect=false"
+            options = f"delim={sql_text(dialect.delimiter(head))}, header={header}, skip={head.skipped}"
+            options += ", quote='\"', escape='\"', auto_detect=false"
             self.source = f"read_csv({sql_text(path)}, {options}, columns={columns}, compression='none', max_line_size=268435456)"
+
+    def column(self, name: str) -> str:
+        """SQL for a column as it is."""
+        return quoted(self._names[name])
 
     def id(self, name: str) -> str:
         """SQL for a column of ids: strings unchanged, integers as strings, NULL for an empty cell."""
-        column, kind = quoted(name), self.types[name]
+        column, kind = self.column(name), self.types[name]
         if kind == "JSON":
             # `->>` gives the text of a string and of an integer alike.
             return f"nullif(CASE WHEN json_type({column}) IN ('VARCHAR', 'UBIGINT', 'BIGINT') THEN {column}->>'$' END, '')"
@@ -249,7 +288,7 @@ class ColumnTable:
 
     def number(self, name: str) -> str:
         """SQL for a column of numbers, NULL where there is none."""
-        column, kind = quoted(name), self.types[name]
+        column, kind = self.column(name), self.types[name]
         if kind == "JSON":
             return (
                 f"CASE WHEN json_type({column}) IN ('UBIGINT', 'BIGINT', 'DOUBLE') THEN TRY_CAST({column}::VARCHAR AS DOUBLE) END"
@@ -326,7 +365,7 @@ class ColumnTable:
         row = self.run(f"SELECT min(rowid) FROM r WHERE {wrong}").fetchall()[0][0]
         if row is None:
             return
-        found = self.run(f"SELECT {quoted(column)} FROM {self.source} LIMIT 1 OFFSET {row}").fetchone()[0]
+        found = self.run(f"SELECT {self.column(column)} FROM {self.source} LIMIT 1 OFFSET {row}").fetchone()[0]
         where = f"{self.name}: row {row + 1}, column {column!r}"
         if name == "value":
             raise BadScore(f"{where}: {_shown(found)}; expected a finite number. Correct or drop the row.")
@@ -347,7 +386,8 @@ def _shown(value: Any) -> str:
 @contextmanager
 def opened_table(source: Source, dialect: Dialect, names: Sequence[str] | None = None) -> Generator[ColumnTable]:
     """The table in a file. names: as for `ColumnTable`."""
-    with on_disk(source, lines=bool(dialect.delimiters)) as path, connected() as session:
+    delimiter = dialect.delimiter(Head.of(source)) if dialect.delimiters else ""
+    with on_disk(source, delimiter=delimiter) as path, connected() as session:
         yield ColumnTable(session, source, path, dialect, names=names)
 
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from rankwell.documents import json_records, parse_json, read_json, unique_keys
 from rankwell.errors import BadInput, BadLine, DuplicateItem
 from rankwell.io.files import FORMATS, Place, Request
-from rankwell.store import Head, Source, decode_id, naming
+from rankwell.store import Head, Source, decode_id, naming, split_lines
 from rankwell.tasks.clips.annotations import Annotations, Keyword, Row, Schema, Vocabulary, fold, group_key
 
 _IDS = ("slice_id", "clip_id", "video_id", "clip", "id", "video")
@@ -113,7 +113,7 @@ def _query_records(place: Any) -> list[_Record]:
         head = Head.of(source)
         first = head.lines[0].decode("utf-8", "replace") if head.lines else ""
         if not head.raw.startswith((b"PAR1", b"[", b"{")) and _column(_split_header(first)[1], _TEXTS) is None:
-            lines = decode_id(source.read()).splitlines()
+            lines = split_lines(decode_id(source.read()))
             return [_Record(f"line {row}", {"text": line}) for row, line in enumerate(lines, 1) if line.strip()]
     return _records(place)[1]
 

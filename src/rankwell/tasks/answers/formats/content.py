@@ -5,7 +5,6 @@ import io
 import json
 import math
 import re
-import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -334,13 +333,10 @@ def _table(source: Source, text: str) -> Content:
     """The rows of a table with a header, all values as text; long passages make long cells."""
     first = text.lstrip("\n\r").partition("\n")[0]
     delimiter = "\t" if "\t" in first else ";" if first.count(";") > first.count(",") else ","
-    limit = csv.field_size_limit(sys.maxsize)
     try:
         rows = [row for row in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter) if row]
     except csv.Error as error:
         raise BadInput(f"{source.name}: {first[:60]!r}: {error}; expected JSON, CSV, TSV or Parquet.") from error
-    finally:
-        csv.field_size_limit(limit)
     header = rows[0] if rows else []
     ragged = next((number for number, row in enumerate(rows) if len(row) != len(header)), 0)
     problem = f"{source.name}: row {ragged} has {len(rows[ragged])} fields, the header has {len(header)}; correct the row."
