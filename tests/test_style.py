@@ -113,6 +113,7 @@ def f(barred, *, told=1):  # nobody needs it
         (9, "world"),
         (11, "is wanted"),
     ]
+    assert written(tmp_path, 'LIMIT = 3\n"""How many items are kept."""\n') == [(2, "How")]
 
 
 def test_scripts_and_pages_are_read(tmp_path):

@@ -166,9 +166,8 @@ def python_texts(nodes: list[ast.AST], lines: list[str]) -> Iterator[Text]:
     parts: set[int] = set()
     for node in nodes:
         if isinstance(node, (ast.Module, *DEFINITIONS)):
-            first = node.body[0] if node.body else None
-            if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) and isinstance(first.value.value, str):
-                docstrings.add(id(first.value))
+            # The line below a constant is a docstring, too.
+            docstrings.update(id(each.value) for each in node.body if isinstance(each, ast.Expr) and _prose_of(each.value))
         elif isinstance(node, ast.JoinedStr):
             parts.update(id(part) for part in node.values)
         if not isinstance(node, (ast.Constant, ast.JoinedStr)) or id(node) in parts:

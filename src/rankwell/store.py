@@ -36,7 +36,7 @@ _FOREIGN = {
 
 
 STDIN = ("-", "/dev/stdin")
-"""What standard input is called as a place."""
+"""Names of standard input as a place."""
 
 _MOST_PIPED, _MOST_UNPACKED, _RATIO = 1 << 32, 1 << 28, 200
 # So much is looked at for the end of the first lines.

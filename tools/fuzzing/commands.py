@@ -19,7 +19,7 @@ SLOW = re.compile(
 )
 CODES = (0, 1, 2, 4)
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202e]")
-"""What must not reach a terminal."""
+"""Characters that must not reach a terminal."""
 
 
 class Wrong(Exception):

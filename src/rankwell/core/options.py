@@ -185,7 +185,7 @@ _PLAIN: dict[Any, tuple[Any, str]] = {
     float: (Real, "a number"),
     str: (str, "a string"),
 }
-"""What a field of a plain type takes, and its name in messages."""
+"""The classes of values of each plain type, and their name in messages."""
 
 
 def cutoffs(k: Sequence[int] | int | str) -> tuple[int, ...]:

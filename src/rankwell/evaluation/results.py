@@ -159,7 +159,7 @@ def counted_queries(
 
 
 DETAIL_DEPTH = 20
-"""How many first items of each query the detail rows hold."""
+"""Number of first items of each query in the detail rows."""
 
 
 def progress_of(report: Callable[[str, int, int], None] | None, run: str) -> Callable[[int, int], None] | None:

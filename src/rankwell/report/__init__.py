@@ -24,7 +24,7 @@ Format = Literal["table", "csv", "tsv", "json", "jsonl", "md", "latex"]
 PER_QUERY_COLUMNS = ("run", "query", "measure", "label", "value", "unit")
 _LEVELS = ("ceiling", "chance")
 MISSING = "–"
-"""How an undefined figure is printed where people read; where programs read it is null or empty."""
+"""An undefined figure, as people read it; where programs read it is null or empty."""
 
 
 class Terminal(NamedTuple):

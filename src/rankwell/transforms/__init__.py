@@ -28,7 +28,7 @@ Named = TypeVar("Named", bound="NamedFunction")
 
 _LARGEST = 1e300
 BLOCK_ROWS = 256
-"""How many rows are read at once; sums go block by block from the first row, so that no caller's choice changes a bit of them."""
+"""Number of rows read at once; sums go block by block from the first row, so that no caller's choice changes a bit of them."""
 
 
 @dataclass(frozen=True, eq=False)

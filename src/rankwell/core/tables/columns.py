@@ -10,7 +10,7 @@ from rankwell.errors import BadInput
 Holds = Literal["run", "judgments", "texts", "preferences", "embeddings", "scores", "column", "numbers", "records"]
 Duplicates = Literal["error", "first", "best"]
 Repeats = Literal[Duplicates, "keep"]
-"""What is done with an item that a list has twice; `keep` leaves it at all its places, each of which counts."""
+"""The treatment of an item that a list has twice; `keep` leaves it at all its places, each of which counts."""
 
 # In order of preference: PyTerrier's tables have `qid` beside the text `query`, and `docno` beside an internal number `docid`.
 _QUERY: tuple[str, ...] = ("queryid", "qid", "topicid", "topic", "query")

@@ -18,7 +18,7 @@ Vectors = NDArray[Any]
 DTYPES: tuple[str, ...] = ("float16", "float32", "float64", "int8", "uint8")
 
 USUAL = ("embeddings", "vectors", "embedding", "vector", "emb")
-"""What an array of vectors, or a column of them, is called where it is not alone."""
+"""Usual names of an array of vectors, or a column of them, among others."""
 
 _BLOCK = 1 << 20
 

@@ -18,10 +18,10 @@ from rankwell.report import Row
 NAME = "report.html"
 
 MOST_QUERIES, MOST_RESULTS, MOST_RELEVANT = 500, 20, 200
-"""How many queries have lists, how many results each list has, and how many relevant items it has beyond them."""
+"""Number of queries with lists, of results in each list, and of relevant items beyond them."""
 
 SNIPPET = 300
-"""How many characters of an item's text are shown."""
+"""Number of characters of an item's text that are shown."""
 
 _DIGITS = 7
 

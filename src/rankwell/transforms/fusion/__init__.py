@@ -21,7 +21,7 @@ from rankwell.transforms import NamedFunction, first_sentence, parse_named
 
 Reads = Literal["ranks", "scores"]
 Absent = Literal["zero", "lowest"]
-"""What an item that a run lacks counts in it where scores are added: 0, or what the run's last item of the query counts."""
+"""Scores of an item that a run lacks where scores are added: 0, or that of the run's last item of the query."""
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
