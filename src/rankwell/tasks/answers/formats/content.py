@@ -286,7 +286,7 @@ def load(place: Any) -> Content:
 def _refuse_repeated_id(text: str, name: str) -> None:
     """Raises DuplicateItem for a key that appears twice in the outermost object, with both places."""
     try:
-        found = parse_json(text, name, pairs=list)
+        found: list[tuple[str, Any]] = parse_json(text, name, pairs=list)
     except BadInput:
         return  # several documents, one a line
     seen: dict[str, int] = {}
