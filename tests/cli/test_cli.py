@@ -289,3 +289,12 @@ def test_bad_usage_names_the_page_of_help_that_is_meant(folder: Path, monkeypatc
     for words, page in ((["clips", "lnt"], "clips --help"), (["evalute"], "--help"), (["evaluate"], "evaluate --help")):
         assert run(monkeypatch, *words) == 2
         assert capsys.readouterr().err.endswith(f"Try `rankwell {page}`.\n")
+
+
+def test_a_message_shows_control_characters_as_escapes(folder: Path, monkeypatch, capsys):
+    assert run(monkeypatch, "evaluate", "qrels", "no\x1b[31m\u202eé") == 2
+
+    said = capsys.readouterr().err
+    assert "no\\x1b[31m\\u202e" in said
+    assert "é" in said
+    assert "\x1b" not in said

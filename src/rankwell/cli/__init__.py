@@ -139,6 +139,10 @@ def _print_page(words: "tuple[str, ...]") -> int:
 
 
 def _say(text: str) -> None:
+    """Writes a message; what is no letter is written as an escape, but for ends of lines and bytes of ids that are not UTF-8."""
+    if not text.replace("\n", "").isprintable():
+        kept = {"\n", "\t", *map(chr, range(0xDC80, 0xDD00))}
+        text = "".join(each if each.isprintable() or each in kept else ascii(each)[1:-1] for each in text)
     try:
         sys.stderr.write(text + "\n")
         sys.stderr.flush()

@@ -1,0 +1,42 @@
+"""Every case of the table is right today; `tools/against.py 5a950af` shows what it once was."""
+
+import os
+import shlex
+from pathlib import Path
+
+import pytest
+
+from against import Outcome, process, ran, wrong_in
+from hardening.cases import CASES, Case
+from regression.running import in_process
+
+SOURCE = Path(__file__).resolve().parents[2] / "src"
+EVERY = [(section, case) for section, cases in CASES.items() for case in cases]
+OWN_PROCESS = [case for section, case in EVERY if "python:" in case.run or section == "3 bounded"]
+COMMANDS = [case for _, case in EVERY if case not in OWN_PROCESS]
+
+
+@pytest.mark.parametrize("case", COMMANDS, ids=lambda case: case.name)
+def test_a_command_does_what_is_right(case: Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    case.write(tmp_path)
+    monkeypatch.chdir(tmp_path)
+
+    found = [in_process(shlex.split(line)) for line in case.run.split("\n")][-1]
+
+    assert wrong_in(case, Outcome(found[0], 0, 0, found[1] + found[2]), tmp_path) == "", found[2]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="memory is measured on POSIX alone")
+@pytest.mark.parametrize("case", OWN_PROCESS, ids=lambda case: case.name)
+def test_a_process_does_what_is_right(case: Case):
+    outcome, wrong = ran(case, SOURCE)
+
+    assert wrong == "", outcome.said
+
+
+@pytest.mark.skipif(os.name != "posix", reason="memory is measured on POSIX alone")
+def test_a_process_that_takes_too_long_is_ended(tmp_path: Path):
+    outcome = process(["-c", "import time; time.sleep(60)"], tmp_path, SOURCE, 0.2)
+
+    assert outcome.code < 0
+    assert outcome.seconds < 30
