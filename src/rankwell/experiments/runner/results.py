@@ -22,6 +22,7 @@ from rankwell.experiments.runner.planning import CommandCells, plan_cells
 from rankwell.experiments.runner.tables import TableChoices, make_tables, requested_measures, side_by_side, values_shown
 from rankwell.io.result_folder import digest_of
 from rankwell.report import PLAIN, Row, Terminal
+from rankwell.report.drafts import holding
 from rankwell.report.present import JobsOption, Progress
 from rankwell.report.system_formats import render_system_tables
 from rankwell.report.system_table import SystemFigure, SystemTable, TableFormat, long_rows, shared_rules
@@ -161,17 +162,17 @@ def bench(
     """
     found, folder = _read(file, output)
     shown = _shown(found, options)
-    with chdir(found.folder):
-        plans = plan_cells(found, folder, only=options.only, force=options.force, progress=progress)
-        done = tuple(evaluate_cells(CommandCells(), plans, jobs=options.jobs, progress=progress))
-    folder.mkdir(parents=True, exist_ok=True)
-    key = _tables_key(found, done, shown)
-    made = _cached(folder / "bench.json", key)
-    if made is None:
-        with chdir(folder):
-            made = make_tables(found, done, shown)
-    result = BenchResults(found, folder, done, made[0], shown, made[1])
-    _write(result, key)
+    with holding(folder):
+        with chdir(found.folder):
+            plans = plan_cells(found, folder, only=options.only, force=options.force, progress=progress)
+            done = tuple(evaluate_cells(CommandCells(), plans, jobs=options.jobs, progress=progress))
+        key = _tables_key(found, done, shown)
+        made = _cached(folder / "bench.json", key)
+        if made is None:
+            with chdir(folder):
+                made = make_tables(found, done, shown)
+        result = BenchResults(found, folder, done, made[0], shown, made[1])
+        _write(result, key)
     return result
 
 
