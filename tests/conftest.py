@@ -9,8 +9,8 @@ import pytest
 
 from rankwell import store
 
-SLOW_FIXTURES = {"minilm", "demo"}
-"""A real model, and a demo run again whose every byte a golden holds: their tests run in `make test-full` alone."""
+SLOW_FIXTURES = {"minilm", "browser", "demo"}
+"""A real model, a real browser, and a demo run again whose bytes a golden holds: only `make test-full` runs their tests."""
 SHARED = Path(__file__).resolve().parent.parent.parent / "shared" / "data"
 
 

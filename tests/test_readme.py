@@ -15,6 +15,7 @@ def blocks(language: str) -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)^```", README, re.MULTILINE | re.DOTALL)
 
 
+@pytest.mark.slow
 def test_every_command_of_the_readme_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
     monkeypatch.chdir(tmp_path)
     commands = [line[2:] for block in blocks("console")[1:] for line in block.splitlines() if line.startswith("$ ")]

@@ -493,6 +493,7 @@ def clip(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "clip"
 
 
+@pytest.mark.slow
 def test_clip_of_sentence_transformers_gives_what_transformers_gives(photos, clip: Path):
     import torch
     from transformers import CLIPModel, CLIPProcessor

@@ -130,7 +130,10 @@ def places(run, folder: Path):
         yield f"{suffix}.zst", folder / f"{suffix}.zst"
 
 
-@pytest.mark.parametrize("ties", ["id-desc", "id-asc", "input"])
+TIES = ["id-desc", *(pytest.param(ties, marks=pytest.mark.slow) for ties in ("id-asc", "input"))]
+
+
+@pytest.mark.parametrize("ties", TIES)
 def test_one_run_gives_the_same_hits_in_every_format(ties, tmp_path):
     run, truth = awkward_run(), awkward_truth()
     judgments = Judgments.from_dict(truth)
@@ -151,7 +154,7 @@ def test_one_run_gives_the_same_hits_in_every_format(ties, tmp_path):
         assert dict(hits.unknown) == {"unjudged": len(run["unjudged"])}, name
 
 
-@pytest.mark.parametrize("ties", ["id-desc", "id-asc", "input"])
+@pytest.mark.parametrize("ties", TIES)
 def test_the_first_items_are_the_same_in_every_format(ties, tmp_path):
     run, judgments = awkward_run(), Judgments.from_dict(awkward_truth())
 
@@ -598,7 +601,7 @@ def test_standard_input_is_read(monkeypatch):
     assert files.read_ranking("-").items == ["a"]
 
 
-@pytest.mark.parametrize("ties", ["id-desc", *(pytest.param(ties, marks=pytest.mark.slow) for ties in ("id-asc", "input"))])
+@pytest.mark.parametrize("ties", TIES)
 def test_a_real_run_with_many_ties_is_the_same_in_every_format(ties, shared, tmp_path):
     judgments = files.read_judgments(shared / "trec" / "robust03" / "qrels.txt.gz")
     place = shared / "trec" / "robust03" / "pircRBa1.run.gz"

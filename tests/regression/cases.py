@@ -20,8 +20,9 @@ LINES: dict[str, str] = {
 }
 """Command lines by case, of every file `cases_*.py`."""
 CASES = (*LINES, *CALLS)
-SLOW = frozenset({"demo/agree", "bench/again", "bench/jobs", "clips/convention-all"})
-"""Cases that take seconds and repeat what others do, or most of a minute: `make test-full` alone runs them."""
+_SLOW = r"^demo/agree$|^bench/(again|jobs)$|^clips/convention-all$|^captions/.*-more$|^(?!evaluate/).*format-(latex|html|md|tsv|jsonl)$"
+SLOW = frozenset(name for name in CASES if re.search(_SLOW, name))
+"""Cases that repeat what others do, or take most of a minute: `make test-full` alone runs them."""
 _EXTRAS = {
     "h5py": r"^search/.*hdf5$",
     "torch": r"^search/(backend-torch|device)$",

@@ -143,7 +143,7 @@ def test_ranks_and_measures_under_duplicates_are_those_of_a_stable_sort():
         assert values["Overlap@5"][query] == len(set(top[0]) & set(top[1])) / 5
 
 
-@pytest.mark.parametrize("block", [1, 7])
+@pytest.mark.parametrize("block", [7, pytest.param(1, marks=pytest.mark.slow)])
 def test_block_sizes_leave_the_same_bytes(block, monkeypatch):
     reference, candidate = vectors(1, 90), vectors(2, 90)
     candidate[80:] = candidate[:10]
