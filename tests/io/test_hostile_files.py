@@ -73,6 +73,7 @@ HEADERS = {
     "an unknown kind": npy(b"{'descr': 'f4,,f4', 'fortran_order': False, 'shape': (3, 4), }\n"),
     "records": npy(b"{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (12,), }\n"),
     "a header of 4 GiB": b"\x93NUMPY\2\0" + b"\xff" * 60,
+    "a space that is not ASCII": npy(FLOATS % b"(3,\xa04)"),
     "a key twice": npy(b"{'descr': '<f4', 'descr': '<f4', 'shape': (3, 4), }\n"),
 }
 
@@ -157,6 +158,8 @@ def test_a_damaged_hdf5_file_is_refused(tmp_path: Path):
         {"dtype": "F32", "shape": [2**62, 4], "data_offsets": [0, 0]},
         {"dtype": ["F32"], "shape": [3, 4], "data_offsets": [0, 48]},
         {"dtype": "F32", "shape": [3, 4], "data_offsets": [0, 48, 96]},
+        {"dtype": "F32", "shape": [2, 4], "data_offsets": [0, 32]},
+        {"dtype": "F32", "shape": [2, 4], "data_offsets": [16, 48]},
         ["F32"],
     ],
 )
@@ -166,6 +169,21 @@ def test_a_wrong_safetensors_header_is_refused(entry: object, tmp_path: Path):
 
     with pytest.raises(BadInput):
         embeddings(tmp_path / "a.safetensors")
+
+
+def test_a_key_that_is_twice_in_a_safetensors_header_is_refused(tmp_path: Path):
+    header = b'{"train": {"dtype": "F32", "shape": [4, 3], "shape": [3, 4], "data_offsets": [0, 48]}}'
+    (tmp_path / "a.safetensors").write_bytes(struct.pack("<Q", len(header)) + header + bytes(48))
+
+    with pytest.raises(BadInput, match="the key 'shape' appears twice"):
+        embeddings(tmp_path / "a.safetensors")
+
+
+def test_ids_in_json_lines_without_keys_are_refused(tmp_path: Path):
+    np.save(tmp_path / "scores.npy", np.eye(2))
+    (tmp_path / "ids.jsonl").write_text("{}\n{}\n")
+
+    assert "ids.jsonl" in refused("captions", "scores.npy", "--item-ids", "ids.jsonl", folder=tmp_path)
 
 
 def test_counts_of_positives_cannot_wrap(tmp_path: Path):

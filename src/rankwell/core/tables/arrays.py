@@ -42,7 +42,9 @@ def npy_header(stream: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]]
     raw = stream.read(length)
     if len(raw) < length:
         raise _damaged(f"{length} bytes are stated, {len(raw)} are there")
-    header = raw.decode("latin-1")
+    if not raw.isascii():
+        raise _damaged(f"{shown(raw)} is not ASCII")
+    header = raw.decode("ascii")
     parts: dict[str, str] = {}
     body = header.strip()
     entries = list(_ENTRY.finditer(body))

@@ -113,7 +113,8 @@ def choose_column(found: Sequence[str], name: str = "") -> str:
         raise BadInput(f"no column {name!r}; found are {listed}.")
     chosen = name or (found[0] if len(found) == 1 else _column(found, _ID))
     if chosen is None:
-        raise BadInput(f"no column for ids ({', '.join(_ID)}); found are {listed}; name one, as in table.csv:{found[0]}.")
+        example = f", such as table.csv:{found[0]}" if found else ""
+        raise BadInput(f"no column for ids ({', '.join(_ID)}); found are {listed}; name one{example}.")
     return chosen
 
 
