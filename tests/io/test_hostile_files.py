@@ -16,6 +16,7 @@ import zstandard
 
 import rankwell as rw
 from rankwell.errors import BadInput
+from rankwell.io.files import read_column
 from rankwell.media.images import read_picture
 
 QRELS = "q 0 a 1\nq 0 b 0\n"
@@ -177,13 +178,26 @@ def test_a_key_that_is_twice_in_a_safetensors_header_is_refused(tmp_path: Path):
 
     with pytest.raises(BadInput, match="the key 'shape' appears twice"):
         embeddings(tmp_path / "a.safetensors")
+    header = b'{"tr\xffin": {"dtype": "F32", "shape": [3, 4], "data_offsets": [0, 48]}}'
+    (tmp_path / "a.safetensors").write_bytes(struct.pack("<Q", len(header)) + header + bytes(48))
+    with pytest.raises(BadInput, match="is not UTF-8"):
+        embeddings(tmp_path / "a.safetensors")
 
 
 def test_ids_in_json_lines_without_keys_are_refused(tmp_path: Path):
-    np.save(tmp_path / "scores.npy", np.eye(2))
     (tmp_path / "ids.jsonl").write_text("{}\n{}\n")
 
-    assert "ids.jsonl" in refused("captions", "scores.npy", "--item-ids", "ids.jsonl", folder=tmp_path)
+    with pytest.raises(BadInput, match="no record has a key"):
+        read_column(tmp_path / "ids.jsonl", format="jsonl")
+
+
+def test_every_array_of_an_archive_has_the_size_that_it_states(tmp_path: Path):
+    with zipfile.ZipFile(tmp_path / "a.npz", "w") as archive:
+        archive.writestr("train.npy", npy(FLOATS % b"(3, 4)"))
+        archive.writestr("ids.npy", npy(FLOATS % b"(99,)"))
+
+    with pytest.raises(BadInput, match=r"array 'ids': .* do not fill"):
+        embeddings(tmp_path / "a.npz")
 
 
 def test_counts_of_positives_cannot_wrap(tmp_path: Path):

@@ -66,7 +66,7 @@ def read_npz(source: Source, request: Request) -> Embeddings:
             pickled = any(name.endswith("data.pkl") for name in archive.namelist())
             what = "a PyTorch checkpoint, which is pickled and never opened" if pickled else "a zip archive"
             raise BadInput(f"{what}; save the vectors with numpy.save or as safetensors.")
-        shapes = {name: _in_archive(archive, member, lambda stream: npy_header(stream)[0]) for name, member in members.items()}
+        shapes = {name: _in_archive(archive, member, None) for name, member in members.items()}
         beside = ("ids", "id", "keys", "names")
         return _named(shapes, lambda name: _in_archive(archive, members[name], read_npy), source, request, ids=beside)
 
@@ -83,13 +83,18 @@ def _parsing(what: str) -> Generator[None]:
         raise BadInput(f"{what} is damaged, ends early or cannot be unpacked ({reason}); write it again.") from error
 
 
-def _in_archive(archive: Any, member: str, read: Callable[[Any], Any]) -> Any:
-    """An array in an archive, or its shape. Raises BadInput naming the array."""
+def _in_archive(archive: Any, member: str, read: Callable[[Any], Any] | None) -> Any:
+    """An array in an archive, or its shape without `read`. Raises BadInput naming the array."""
     info = archive.getinfo(member)
     try:
         refuse_bomb(info.file_size, info.compress_size)
         with archive.open(info) as stream:
-            return read(stream)
+            if read is not None:
+                return read(stream)
+            shape, _, kind = npy_header(stream)
+            if stream.tell() + refuse_size(shape, kind) != info.file_size:
+                raise BadInput(f"{shown(shape)} {kind.name} do not fill its {info.file_size} bytes; write it again.")
+            return shape
     except BadInput as error:
         raise BadInput(f"array {member.removesuffix('.npy')!r}: {error}") from error
 
@@ -194,7 +199,11 @@ def _safetensors_header(path: Path) -> tuple[dict[str, Any], int]:
         length = struct.unpack("<Q", raw)[0] if len(raw) == 8 else 0
         if not 2 <= length <= path.stat().st_size - 8:
             raise BadInput("the safetensors header ends early; fetch or write the file again.")
-        header: Any = parse_json(stream.read(length), "the safetensors header", "a JSON object", pairs=unique_keys)
+        content = stream.read(length)
+    try:
+        header: Any = parse_json(content.decode("utf-8"), "the safetensors header", "a JSON object", pairs=unique_keys)
+    except UnicodeDecodeError as error:
+        raise BadInput(f"the safetensors header is not UTF-8 ({error.reason}); fetch or write the file again.") from error
     if not isinstance(header, dict):
         raise BadInput("the safetensors header is not a JSON object; fetch or write the file again.")
     return header, 8 + length

@@ -251,6 +251,8 @@ class ColumnTable:
         header = "true" if names is None else "false"
         # pandas writes its index under the empty name, which SQL does not allow.
         names = names or [name or f"column {place}" for place, name in enumerate(dialect.names(head))]
+        if not names:
+            raise BadInput("no record has a key; expected columns.")
         refuse_double(names)
         if odd := next((name for name in names if re.search("[\ud800-\udfff]", name)), None):
             raise BadInput(f"the key {shown(odd)} is not a text in UTF-8; rename it.")
