@@ -9,7 +9,8 @@ from scipy import stats
 
 from oracles import resamples as oracle
 from rankwell.core.kernels import workers
-from rankwell.core.kernels.resamples import Resamples, over_resamples
+from rankwell.core.kernels.resamples import MANY, Resamples, over_resamples, sums_over_resamples
+from rankwell.stats import on_exact_grid
 
 
 def drawn(n: int, resamples: int, **options) -> np.ndarray:
@@ -106,3 +107,11 @@ def test_resamples_are_drawn_apart_from_each_other():
     assert sizes[0] == 512
     assert sizes[-1] == 1
     assert all(one >= other for one, other in pairwise(sizes))
+
+
+def test_sums_of_many_queries_are_those_of_their_counts() -> None:
+    table = on_exact_grid(np.random.default_rng(0).random((MANY + 1, 3)))
+
+    found = sums_over_resamples(table, 20, seed=5)
+
+    assert np.array_equal(found, np.concatenate(over_resamples(len(table), 20, lambda counts: counts @ table, seed=5)))

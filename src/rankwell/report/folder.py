@@ -159,9 +159,10 @@ def _source(name: str, kind: str) -> str:
 
 def text_column(column: Column) -> np.ndarray:
     """The column as objects; what UTF-8 cannot hold is escaped."""
-    cells: list[Any] = list(column)
+    cells: list[Any] = column.tolist() if isinstance(column, np.ndarray) else list(column)
     try:
-        "".join(cell for cell in cells if cell is not None).encode()
+        # Most rows share their texts, and each is looked at once.
+        "".join({*cells} - {None}).encode()
     except UnicodeEncodeError:
         cells = [None if cell is None else cell.encode("utf-8", "backslashreplace").decode() for cell in cells]
     return np.array(cells, dtype=object)

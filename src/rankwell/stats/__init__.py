@@ -11,7 +11,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from rankwell.core.kernels.resamples import over_resamples
+from rankwell.core.kernels.resamples import MANY, over_resamples, sums_over_resamples
 from rankwell.core.tables import Floats, Ints, Summary, Values
 from rankwell.errors import BadInput, BadUsage
 
@@ -212,6 +212,10 @@ def _resampled(counted: Sequence[_Counted], n: int, resamples: int, seed: int, b
     columns = [column for each in counted for column in each.columns()]
     table = on_exact_grid(np.column_stack(columns)) if columns else np.empty((n, 0))
 
+    if n > MANY and not any(each.summary in _MEDIANS for each in counted):
+        sums = iter(sums_over_resamples(table, resamples, seed=seed, block=block).T)
+        return np.column_stack([each.resampled(sums, table) for each in counted])
+
     def _drawn(counts: Floats) -> Floats:
         sums = iter((counts @ table).T)
         return np.column_stack([each.resampled(sums, counts) for each in counted])
@@ -225,7 +229,7 @@ def resampled_sums(table: Floats, resamples: int, *, seed: int, block: int | Non
     table: (n, columns) finite. The sums depend neither on other columns nor on block, the resamples worked on at once.
     """
     exact = on_exact_grid(table)
-    return np.concatenate(over_resamples(len(table), resamples, lambda counts: counts @ exact, seed=seed, block=block))
+    return sums_over_resamples(exact, resamples, seed=seed, block=block)
 
 
 def on_exact_grid(columns: Floats) -> Floats:

@@ -5,7 +5,7 @@ import threading
 from collections.abc import Callable
 from functools import cached_property
 from itertools import accumulate
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,7 @@ from rankwell.core.tables import Floats, Ints
 Result = TypeVar("Result")
 _PIECE, _MOST = 1 << 18, 512
 _SHARES = 1 << 120
+MANY, _PART, _TOGETHER = 1 << 16, 1 << 13, 16
 
 
 def over_resamples(
@@ -27,13 +28,37 @@ def over_resamples(
     Every row sums to n, and all ways to draw are as probable. The counts depend on n and the seed (PCG64) alone: measures and
     runs with n counted queries share them. block: resamples at a time; by default 2 MiB of counts.
     """
-    from threadpoolctl import threadpool_limits
-
     drawn = Resamples(n, seed)
     rows = min(resamples, block or drawn.piece)
     starts = range(0, resamples, rows)
-    with threadpool_limits(1, user_api="blas"):
+    with _single_threads():
         return in_threads(lambda start: work(drawn.counts(start, min(start + rows, resamples))), starts, each=12)
+
+
+def sums_over_resamples(table: Floats, resamples: int, *, seed: int, block: int | None = None) -> Floats:
+    """(resamples, columns) the sums of each column over the resamples of its rows.
+
+    table: (n, columns) values of which all sums are exact, so that the order of adding has no effect. Of more than `MANY` rows a
+    part is added up for several resamples while it is in the processor's cache.
+    """
+    n = len(table)
+    if n <= MANY:
+        return np.concatenate(over_resamples(n, resamples, lambda counts: counts @ table, seed=seed, block=block))
+    drawn = Resamples(n, seed, np.uint8)
+
+    def _sums(start: int) -> Floats:
+        counts = drawn.counts(start, min(start + _TOGETHER, resamples))
+        parts = (slice(first, first + _PART) for first in range(0, n, _PART))
+        return sum((counts[:, part].astype(np.float64) @ table[part] for part in parts), np.zeros(1))
+
+    with _single_threads():
+        return np.concatenate(in_threads(_sums, range(0, resamples, _TOGETHER), each=4))
+
+
+def _single_threads() -> Any:
+    from threadpoolctl import threadpool_limits
+
+    return threadpool_limits(1, user_api="blas")
 
 
 class _Chances(NamedTuple):
@@ -55,8 +80,8 @@ class Resamples:
     Source: Brown and Bromberg 1984, An efficient two-stage procedure for generating random variates from the multinomial.
     """
 
-    def __init__(self, n: int, seed: int) -> None:
-        self._n, self._seed = n, seed
+    def __init__(self, n: int, seed: int, kind: "type[np.float64 | np.uint8]" = np.float64) -> None:
+        self._n, self._seed, self._kind = n, seed, kind
         # A thread's memory for counts is made once: to have it cleared by the system for every piece takes as long as drawing.
         self._room = threading.local()
         self.piece = max(1, min(_MOST, _PIECE // n))
@@ -66,7 +91,7 @@ class Resamples:
         pieces = range(first // self.piece, -(-last // self.piece))
         if len(pieces) == 1:
             return self._drawn(pieces[0])[first - pieces[0] * self.piece : last - pieces[0] * self.piece]
-        found = np.empty((last - first, self._n))
+        found = np.empty((last - first, self._n), self._kind)
         for piece in pieces:
             start = piece * self.piece
             mine = self._drawn(piece)[max(0, first - start) : last - start]
@@ -77,10 +102,10 @@ class Resamples:
         n = self._n
         bits = np.random.PCG64(np.random.SeedSequence(self._seed, spawn_key=(piece,)))
         if not hasattr(self._room, "counts"):
-            self._room.counts = np.empty((self.piece, n))
+            self._room.counts = np.empty((self.piece, n), self._kind)
         counts: Floats = self._room.counts
         counts[:] = self._poisson(bits, self.piece)
-        sums = counts @ np.ones(n)
+        sums = counts @ np.ones(n) if self._kind is np.float64 else counts.sum(axis=1, dtype=np.int64)
         over = np.flatnonzero(sums > n)
         while len(over):
             counts[over] = self._poisson(bits, len(over))
@@ -88,7 +113,7 @@ class Resamples:
             over = over[sums[over] > n]
         lacking = (n - sums).astype(np.int64)
         places = np.repeat(np.arange(self.piece) * n, lacking) + self._singles(bits, int(lacking.sum()))
-        np.add.at(counts.reshape(-1), places, 1.0)
+        np.add.at(counts.reshape(-1), places, self._kind(1))
         return counts
 
     @cached_property
