@@ -1,6 +1,8 @@
 """Comparing systems: pairing by query, verdicts in words, groups, clusters, and the order of systems."""
 
 import json
+import subprocess
+import sys
 import tracemalloc
 
 import numpy as np
@@ -63,6 +65,24 @@ def test_memory_does_not_grow_with_the_number_of_pairs(options):
     # 3,160 pairs; the sums of all of them over all resamples alone take 48 MiB.
     assert len(result.differences) == 80 * 79 // 2
     assert peak < 80 << 20
+
+
+def test_texts_of_files_do_not_steer_a_terminal(tmp_path):
+    odd = "x\x1b[31mred\x07\u202e"
+    rows = [(f"q{place}", place % 2) for place in range(4)]
+    (tmp_path / "qrels").write_text("".join(f"{query} 0 d1 1\n" for query, _ in rows))
+    runs = [tmp_path / f"{odd}.run", tmp_path / "b.run"]
+    for run in runs:
+        run.write_text("".join(f"{query} Q0 d{place} 1 1.0 t\n" for query, place in rows))
+    texts = tmp_path / "texts.jsonl"
+    texts.write_text("".join(json.dumps({"_id": query, "text": odd, "kind": odd + str(place)}) + "\n" for query, place in rows))
+    shared = [sys.executable, "-m", "rankwell", "compare", str(tmp_path / "qrels"), *map(str, runs), "--query-texts", str(texts)]
+
+    for options in (["--group", "kind"], ["--group", odd], ["--base\x1b[31m", odd], ["--baseline", odd + "\n"]):
+        done = subprocess.run([*shared, "-m", "P@1", *options], capture_output=True, check=False)
+        assert done.returncode in (0, 2)
+        assert b"\\x1b[31m" in done.stdout + done.stderr
+        assert (done.stdout + done.stderr).decode().replace("\n", "").isprintable()
 
 
 def test_a_rounding_error_is_neither_a_win_nor_a_loss():

@@ -63,6 +63,20 @@ def printed(rows=ONE_RUN, per_query=None, rules=None, form="table", **terminal):
     return render(rows, per_query, rules or {}, [], form, terminal=Terminal(**terminal))
 
 
+AWKWARD = "\x1b[31mred\x07\u202e|`b`<b>&$_{%}\u2028\nnext"
+
+
+@pytest.mark.parametrize("form", ["table", "md", "latex"])
+def test_a_name_in_a_header_or_a_cell_neither_steers_a_terminal_nor_ends_a_line(form):
+    text = render_rows([{"system": "a", AWKWARD: 1.5}, {"system": AWKWARD, AWKWARD: 2.5}], form)
+
+    plain = render_rows([{"system": "a", "b": 1.5}, {"system": "c", "b": 2.5}], form)
+    assert text.count("\n") == plain.count("\n")
+    assert text.replace("\n", "").isprintable()
+    if form == "md":
+        assert all(len(re.findall(r"(?<!\\)\|", line)) == 3 for line in text.splitlines())
+
+
 def test_the_formats_are_those_of_the_design_one_file_each():
     assert set(OUTPUTS) == set(get_args(report.Format)) == {"table", "csv", "tsv", "json", "jsonl", "md", "latex"}
 

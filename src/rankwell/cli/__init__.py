@@ -65,7 +65,7 @@ def _dispatch(arguments: list[str]) -> int:
 
         print(f"rankwell {__version__}\nreader: {native.name()}")  # noqa: T201
         return 0
-    from rankwell.errors import RankwellError
+    from rankwell.errors import RankwellError, printable
 
     try:
         if arguments[:1] == ["trec-eval"]:
@@ -74,12 +74,12 @@ def _dispatch(arguments: list[str]) -> int:
             return trec_eval.main(arguments[1:], sys.stdout)
         return _run(arguments)
     except RankwellError as error:
-        _say(f"rankwell: {error}")
+        _say(f"rankwell: {printable(str(error))}")
         return error.exit_code
     except (KeyboardInterrupt, BrokenPipeError):
         raise
     except OSError as error:
-        _say(f"rankwell: {error.filename or 'output'}: {error.strerror or error}.")
+        _say(f"rankwell: {printable(str(error.filename or 'output'))}: {error.strerror or error}.")
         return 2
     except MemoryError:
         _say("rankwell: out of memory.")
@@ -97,7 +97,7 @@ def _dispatch(arguments: list[str]) -> int:
 def _run(arguments: list[str]) -> int:
     from rankwell.core.catalogue import HELP, Words, command_function, command_summaries, find_command, subcommands
     from rankwell.core.options import bind, overwrites
-    from rankwell.errors import BadUsage
+    from rankwell.errors import BadUsage, printable
     from rankwell.locks import overwriting
 
     # All that read standard input know it by this name.
@@ -113,7 +113,7 @@ def _run(arguments: list[str]) -> int:
         places, named = bind(command, rest)
     except BadUsage as error:
         known = words or (arguments[:1] if subcommands(arguments[0]) else ())
-        _say(f"rankwell: {error}\nTry `{' '.join(['rankwell', *known, '--help'])}`.")
+        _say(f"rankwell: {printable(str(error))}\nTry `{' '.join(['rankwell', *known, '--help'])}`.")
         return 2
     with overwriting(overwrites(command, named)), _Bars() as bars:
         if "progress" in command.__annotations__:
@@ -124,8 +124,17 @@ def _run(arguments: list[str]) -> int:
     for note in output.notes:
         _say(note)
     if output.text:
-        sys.stdout.write(output.text if output.text.endswith("\n") else output.text + "\n")
+        text = output.text if output.text.endswith("\n") else output.text + "\n"
+        sys.stdout.write(_harmless(text) if sys.stdout.isatty() else text)
     return output.exit_code
+
+
+def _harmless(text: str) -> str:
+    """Text for a terminal: whatever would steer it, other than the colours of tables, whose cells are escaped, is an escape."""
+    import re
+
+    pattern = r"\x1b(?!\[[0-9;]*m)|[\0-\x08\x0b-\x1a\x1c-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]"
+    return re.sub(pattern, lambda match: ascii(match[0])[1:-1], text)
 
 
 def _print_page(words: "tuple[str, ...]") -> int:
@@ -139,12 +148,11 @@ def _print_page(words: "tuple[str, ...]") -> int:
 
 
 def _say(text: str) -> None:
-    """Writes a message; what is no letter is written as an escape, but for ends of lines and bytes of ids that are not UTF-8."""
-    if not text.replace("\n", "").isprintable():
-        kept = {"\n", "\t", *map(chr, range(0xDC80, 0xDD00))}
-        text = "".join(each if each.isprintable() or each in kept else ascii(each)[1:-1] for each in text)
+    """Writes lines to standard error; what a file or a user may have put into one is escaped."""
+    from rankwell.errors import printable
+
     try:
-        sys.stderr.write(text + "\n")
+        sys.stderr.write("\n".join(map(printable, text.split("\n"))) + "\n")
         sys.stderr.flush()
     except OSError:
         # The stream is closed or full; the exit code must not change by that.
@@ -183,7 +191,11 @@ class _Bars:
             self._progress = Progress(console=Console(stderr=True), transient=True)
             self._progress.start()
         if name not in self._tasks:
-            self._tasks[name] = self._progress.add_task(name, total=total)
+            from rich.markup import escape
+
+            from rankwell.errors import printable
+
+            self._tasks[name] = self._progress.add_task(escape(printable(name)), total=total)
         self._progress.update(self._tasks[name], completed=done, total=total)
 
 

@@ -291,7 +291,7 @@ def _measure(entry: MeasureEntry, values: Mapping[str, Any], text: str) -> Measu
     return Measure(entry.name, tuple((name, value) for name, value in checked.items() if value != entry.parameters[name].default))
 
 
-_LARGEST = 2**53
+_LARGEST = 2**53 - 1
 _WORDS = {int: "an integer", float: "a number", bool: "True or False", NoneType: "None"}
 
 
@@ -307,9 +307,9 @@ def _check(entry: MeasureEntry, parameter: Parameter, value: Any, text: str) -> 
         if kind is bool and isinstance(value, bool):
             return value
         number = _number(value)
-        if kind is int and number is not None and number.is_integer() and abs(value) <= _LARGEST:
+        if kind is int and number is not None and number.is_integer() and abs(number) <= _LARGEST:
             if parameter.name != "k" or number >= 1:
-                return int(value)
+                return int(number)
         elif kind is float and number is not None:
             return number
         elif get_origin(kind) is tuple and isinstance(value, tuple) and _has_elements(value, get_args(kind)[0]):

@@ -22,11 +22,11 @@ _AGRAWAL = "Agrawal, Gollapudi, Halverson and Ieong 2009, Diversifying search re
 Discount = Callable[[Ints | Floats], Floats]
 
 
-def _by_log(rank: Ints) -> Floats:
+def _by_log(rank: Ints | Floats) -> Floats:
     return 1.0 / np.log2(rank + 1.0)
 
 
-def _by_rank(rank: Ints) -> Floats:
+def _by_rank(rank: Ints | Floats) -> Floats:
     return 1.0 / rank
 
 
@@ -172,7 +172,7 @@ def nerr_ia(intents: IntentRankings, *, k: int, alpha: float = 0.5, rel: float =
 def _by_persistence(beta: float) -> Discount:
     _share("beta", beta)
 
-    def _worth(rank: Ints) -> Floats:
+    def _worth(rank: Ints | Floats) -> Floats:
         return np.power(beta, rank.astype(np.float64) - 1.0)
 
     return _worth

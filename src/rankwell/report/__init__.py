@@ -14,6 +14,7 @@ import numpy as np
 from rankwell.core.display import DISPLAYS
 from rankwell.core.registry import Catalogue
 from rankwell.core.tables import ValueRows
+from rankwell.errors import printable
 from rankwell.stats import SUMMARY_COLUMNS as SUMMARY_COLUMNS
 
 if TYPE_CHECKING:
@@ -181,9 +182,8 @@ def figure(value: Any, unit: str) -> str:
 
 
 def visible(value: Any) -> str:
-    """A text cell on one line: control characters, direction marks and bytes that are not UTF-8 are written as escapes."""
-    text = MISSING if value is None else str(value)
-    shown = text if text.isprintable() else "".join(each if each.isprintable() else ascii(each)[1:-1] for each in text)
+    """A text cell on one line; see `printable`."""
+    shown = printable(MISSING if value is None else str(value))
     return Strong(shown) if isinstance(value, Strong) else shown
 
 
@@ -200,7 +200,7 @@ def _grid(texts: Mapping[str, Iterable[Any]], numbers: Mapping[str, Iterable[str
     """A table of columns of texts, then of numbers."""
     cells = [*(map(visible, column) for column in texts.values()), *numbers.values()]
     rows = [list(row) for row in zip(*cells, strict=True)]
-    return Grid([*texts, *numbers], [False] * len(texts) + [True] * len(numbers), rows, grouped)
+    return Grid([visible(name) for name in (*texts, *numbers)], [False] * len(texts) + [True] * len(numbers), rows, grouped)
 
 
 def summary_grid(document: Document) -> Grid:
@@ -261,7 +261,7 @@ def _plain_grid(rows: Sequence[Row]) -> Grid:
     numeric = [all(isinstance(row.get(name), (int, float, NoneType)) for row in rows) for name in names]
     shown = [_number if number else visible for number in numeric]
     cells = [[show(row.get(name)) for show, name in zip(shown, names, strict=True)] for row in rows]
-    return Grid([name.replace("_", " ") for name in names], numeric, cells)
+    return Grid([visible(name.replace("_", " ")) for name in names], numeric, cells)
 
 
 def _number(value: Any) -> str:

@@ -52,7 +52,7 @@ def _text(table: SystemTable, rules: Mapping[str, Any], terminal: Terminal) -> s
     """The tables for a terminal: what does not fit its width goes on below, under the names of the rows."""
     kept = 2 if table.letters else 1
     wide = _fitting(system_table.wide_rows(table), kept, terminal)
-    parts = [table.title, *(render_rows(rows, terminal=terminal) for rows in wide)]
+    parts = [visible(table.title), *(render_rows(rows, terminal=terminal) for rows in wide)]
     parts += [OUTPUTS["table"](Document([], None, rules, (), summary=False, terminal=terminal))] if rules else []
     costs = _fitting(cost_rows(table), 1, terminal) if table.costs else []
     parts += [PERFORMANCE, *(render_rows(rows, terminal=terminal) for rows in costs)] if costs else []
