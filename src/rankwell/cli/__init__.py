@@ -65,7 +65,7 @@ def _dispatch(arguments: list[str]) -> int:
 
         print(f"rankwell {__version__}\nreader: {native.name()}")  # noqa: T201
         return 0
-    from rankwell.errors import RankwellError, printable
+    from rankwell.errors import RankwellError
 
     try:
         if arguments[:1] == ["trec-eval"]:
@@ -74,12 +74,12 @@ def _dispatch(arguments: list[str]) -> int:
             return trec_eval.main(arguments[1:], sys.stdout)
         return _run(arguments)
     except RankwellError as error:
-        _say(f"rankwell: {printable(str(error))}")
+        _say(f"rankwell: {_one_line(error)}")
         return error.exit_code
     except (KeyboardInterrupt, BrokenPipeError):
         raise
     except OSError as error:
-        _say(f"rankwell: {printable(str(error.filename or 'output'))}: {error.strerror or error}.")
+        _say(f"rankwell: {_one_line(error.filename or 'output')}: {error.strerror or error}.")
         return 2
     except MemoryError:
         _say("rankwell: out of memory.")
@@ -97,7 +97,7 @@ def _dispatch(arguments: list[str]) -> int:
 def _run(arguments: list[str]) -> int:
     from rankwell.core.catalogue import HELP, Words, command_function, command_summaries, find_command, subcommands
     from rankwell.core.options import bind, overwrites
-    from rankwell.errors import BadUsage, printable
+    from rankwell.errors import BadUsage
     from rankwell.locks import overwriting
 
     # All that read standard input know it by this name.
@@ -113,7 +113,7 @@ def _run(arguments: list[str]) -> int:
         places, named = bind(command, rest)
     except BadUsage as error:
         known = words or (arguments[:1] if subcommands(arguments[0]) else ())
-        _say(f"rankwell: {printable(str(error))}\nTry `{' '.join(['rankwell', *known, '--help'])}`.")
+        _say(f"rankwell: {_one_line(error)}\nTry `{' '.join(['rankwell', *known, '--help'])}`.")
         return 2
     with overwriting(overwrites(command, named)), _Bars() as bars:
         if "progress" in command.__annotations__:
@@ -147,12 +147,18 @@ def _print_page(words: "tuple[str, ...]") -> int:
     return 0
 
 
-def _say(text: str) -> None:
-    """Writes lines to standard error; what a file or a user may have put into one is escaped."""
-    from rankwell.errors import printable
+def _one_line(message: object) -> str:
+    """A message whose ends of lines, which come of names and texts, are escapes."""
+    return str(message).replace("\n", "\\n")
 
+
+def _say(text: str) -> None:
+    """Writes a message; what is no letter is written as an escape, but for ends of lines and bytes of ids that are not UTF-8."""
+    if not text.replace("\n", "").isprintable():
+        kept = {"\n", "\t", *map(chr, range(0xDC80, 0xDD00))}
+        text = "".join(each if each.isprintable() or each in kept else ascii(each)[1:-1] for each in text)
     try:
-        sys.stderr.write("\n".join(map(printable, text.split("\n"))) + "\n")
+        sys.stderr.write(text + "\n")
         sys.stderr.flush()
     except OSError:
         # The stream is closed or full; the exit code must not change by that.
