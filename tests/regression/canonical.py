@@ -33,7 +33,7 @@ ALWAYS_DIGESTS = "rules.measures"
 """Definitions and sources of measures, which stand in every manifest; the goldens of `measures` have them once in full."""
 
 VARYING = re.compile(
-    r"(^|\.)(seconds\w*|\w*_seconds|seconds|date|hostname|peak_memory_mib|machine\.\w+|versions\.\w+|processors|experiment_id|python)"
+    r"(^|\.)(seconds\w*|\w*_seconds|seconds|date|hostname|record_digest|peak_memory_mib|machine\.\w+|versions\.\w+|processors|experiment_id|python)"
     r"( [A-Z]+)?$"
 )
 """Names of values that differ between two runs of the same command."""

@@ -229,7 +229,7 @@ def test_what_is_kept_comes_back_unchanged(world: Write):
     assert (found.queries, list(found.items), found.scores.tolist()) == (refound.queries, list(refound.items), [0.1])
 
 
-@pytest.mark.parametrize("content", ["[]", "null", "{}", '{"rows": 3}', "[" * 100_000, '{"digest": []}'])
+@pytest.mark.parametrize("content", ["[]", "null", "{}", '{"rows": 3}', "[" * 100_000, '{"record_digest": []}'])
 def test_what_is_kept_but_changed_is_evaluated_again(world: Write, content: str):
     path = world('@[[system]]\nname = "live"\ncall = "grid_engine:answer"\nparameters = { right = 1 }\n')
     first = run(path)

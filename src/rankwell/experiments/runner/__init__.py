@@ -163,15 +163,15 @@ def read_record(path: Path) -> Any:
 
 def sealed(content: Mapping[str, Any]) -> dict[str, Any]:
     """The content of a record with its digest, by which `unsealed` knows it again."""
-    return {**content, "digest": key_of(content)}
+    return {**content, "record_digest": key_of(content)}
 
 
 def unsealed(record: Any) -> dict[str, Any] | None:
     """The content of a record; None where it is not what `sealed` returned."""
     if not isinstance(record, dict):
         return None
-    content = {name: value for name, value in record.items() if name != "digest"}
-    return content if record.get("digest") == key_of(content) else None
+    content = {name: value for name, value in record.items() if name != "record_digest"}
+    return content if record.get("record_digest") == key_of(content) else None
 
 
 def changes(before: Recipe, after: Recipe) -> Iterator[str]:
