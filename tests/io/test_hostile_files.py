@@ -16,7 +16,7 @@ import zstandard
 
 import rankwell as rw
 from rankwell.errors import BadInput
-from rankwell.io.files import read_column
+from rankwell.io.files import read_column, read_texts
 from rankwell.media.images import read_picture
 
 QRELS = "q 0 a 1\nq 0 b 0\n"
@@ -435,3 +435,11 @@ def test_tensors_that_do_not_cover_their_file_are_refused(start: int, more: byte
     (tmp_path / "a.safetensors").write_bytes(struct.pack("<Q", len(header)) + header + bytes(start + 16) + more)
     with pytest.raises(BadInput, match="do not cover"):
         embeddings(tmp_path / "a.safetensors")
+
+
+@pytest.mark.parametrize("text", ["[1, 2]\n", "{}\n", '{"id": "a", "text": "x"}\n{"id": "b", "text": [}\n'])
+def test_json_lines_without_columns_or_with_a_broken_cell_are_refused(text: str, tmp_path: Path):
+    (tmp_path / "a.jsonl").write_text(text)
+    for read in (read_column, read_texts):
+        with pytest.raises(BadInput, match=r"a\.jsonl"):
+            read(tmp_path / "a.jsonl", format="jsonl")

@@ -262,8 +262,10 @@ def _plain_parquet(holds: str) -> Callable[[Path], Any]:
             # DuckDB does not look at parts of a file that only pyarrow has a use for.
             raise Undecided(str(error)) from error
         names, rows = found["names"], found["rows"]
-        if len({name.lower() for name in names}) < len(names):
-            raise Undecided("names that differ in case alone")
+        if len({name.lower() for name in names}) < len(names) or not all(names):
+            raise Undecided("names that differ in case alone, or are empty")
+        if any(isinstance(cell, dict) for row in rows for cell in row):
+            raise Undecided("cells of other kinds")
         if holds in ("run", "judgments"):
             return table_of(names, rows, "parquet", holds)
         if holds == "texts":

@@ -157,10 +157,13 @@ def _text(raw: bytes) -> str:
 
 
 def strict_text(path: Path) -> str:
-    """The content as text. Raises Refused for what is not UTF-8."""
+    """The content as text. Raises Refused for what is not UTF-8, and Undecided where only the first line is not."""
+    raw = content(path)
     try:
-        return content(path).decode()
+        return raw.decode()
     except UnicodeDecodeError as error:
+        if error.start < len(raw.partition(b"\n")[0]):
+            raise Undecided("a first line that is not UTF-8") from error
         raise Refused(str(error)) from error
 
 
@@ -408,6 +411,8 @@ def _lines_of(path: Path) -> list[str]:
 
 def _plain_numbers(path: Path) -> list[float]:
     lines = _text(content(path)).replace("\r\n", "\n").split("\n")
+    if any("\r" in line for line in lines):
+        raise Undecided("a bare carriage return")
     while lines and not lines[-1].strip():
         lines.pop()
     return [number_of(line.strip(" \t")) for line in lines]

@@ -109,6 +109,8 @@ def choose_columns(found: Sequence[str], holds: Holds, *, aspects: bool = False)
 def choose_column(found: Sequence[str], name: str = "") -> str:
     """The one column to read: the named one, else the only one, else that of ids. Raises BadInput that lists what was found."""
     listed = ", ".join(map(repr, found)) or "none"
+    if not found:
+        raise BadInput("no column is found; expected a table with names of columns.")
     if name and name not in found:
         raise BadInput(f"no column {name!r}; found are {listed}.")
     chosen = name or (found[0] if len(found) == 1 else _column(found, _ID))

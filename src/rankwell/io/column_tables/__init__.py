@@ -111,7 +111,7 @@ def read_texts(source: Source, request: Request, *, dialect: Dialect) -> Texts:
         cast = "->>'$'" if dialect.name == "jsonl" else "::VARCHAR"
         shown = [table.column(name) + cast for name in others]
         content = "''" if request.ids_only else table.column(columns.value) + cast * (dialect.name == "jsonl")
-        rows = table.run(f"SELECT {table.id(columns.owner)}, {', '.join([content, *shown])} FROM {table.source}").fetchall()
+        rows = table.fetch(f"SELECT {table.id(columns.owner)}, {', '.join([content, *shown])} FROM {table.source}")
     texts, attributes = dict[str, str](), dict[str, dict[str, str]]()
     for number, (name, value, *rest) in enumerate(rows, 1):
         if name is None or name in texts:

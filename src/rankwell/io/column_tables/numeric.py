@@ -96,7 +96,7 @@ def read_column(source: Source, request: Request, *, dialect: Dialect) -> list[s
     """A column's strings and integers as strings, in the order of the rows; None where there is neither."""
     with opened_table(source, dialect) as table:
         chosen = choose_column(list(table.types), request.part)
-        return [value for (value,) in table.run(f"SELECT {table.id(chosen)} FROM {table.source}").fetchall()]
+        return [value for (value,) in table.fetch(f"SELECT {table.id(chosen)} FROM {table.source}")]
 
 
 def sniff_numbers(head: Head, dialect: Dialect) -> float:
@@ -117,6 +117,8 @@ def read_numbers(source: Source, request: Request, *, dialect: Dialect) -> Float
     with opened_table(source, dialect) as table:
         names = list(table.types)
         listed = ", ".join(map(repr, names))
+        if not names:
+            raise BadInput(f"{source.name}: no column is found; expected a table with names of columns.")
         if request.part and request.part not in names:
             raise BadInput(f"no column {request.part!r}; found are {listed}.")
         if not request.part and len(names) != 1:
@@ -165,7 +167,7 @@ def read_scores(source: Source, request: Request, *, dialect: Dialect) -> Scores
         items = names[1:] if has_ids else names
         if not items:
             raise BadInput(f"{source.name}: the only column is {names[0]!r}, of ids; expected a column of scores per item.")
-        ids = table.run(f"SELECT {table.id(names[0])} FROM {table.source}").fetchall() if has_ids else None
+        ids = table.fetch(f"SELECT {table.id(names[0])} FROM {table.source}") if has_ids else None
         rows: int = table.run(f"SELECT count(*) FROM {table.source}").fetchone()[0]
         small = dialect.name == "parquet" and all(_REAL.fullmatch(table.types[name]) for name in items)
         matrix = np.empty((rows, len(items)), dtype=np.float32 if small else np.float64)

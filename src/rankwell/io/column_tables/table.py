@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 from rankwell.core.tables.columns import Columns, Holds, choose_columns, known_columns, likelihood, parquet, quoted, sql_text
 from rankwell.documents import parse_json, read_json, unique_keys
@@ -313,12 +313,24 @@ class ColumnTable:
             self.session.execute("SET threads = 1")
             return self.session.execute(sql)
         except duckdb.Error as error:
-            match = re.search(r"CSV Error on Line: (\d+)\n(?:Original Line: ?(.*)\n)?\n*(.*)", str(error))
-            if match:
-                raise BadLine(f"{self.name}:{match[1]}: {(match[2] or '')[:60]!r}: {match[3]}; correct the line.") from error
-            if self.dialect.name == "jsonl" and not Head.of(self.content).text.startswith("["):
-                self._refuse_bad_record()
-            raise BadInput(f"{self.name}: {first_line(error)}") from error
+            self._refuse(error)
+
+    def fetch(self, sql: str) -> list[Any]:
+        """The rows of a statement. Raises BadInput as `run` does, also for what DuckDB reads only when it hands out rows."""
+        import duckdb
+
+        try:
+            return self.run(sql).fetchall()
+        except duckdb.Error as error:
+            self._refuse(error)
+
+    def _refuse(self, error: Exception) -> NoReturn:
+        match = re.search(r"CSV Error on Line: (\d+)\n(?:Original Line: ?(.*)\n)?\n*(.*)", str(error))
+        if match:
+            raise BadLine(f"{self.name}:{match[1]}: {(match[2] or '')[:60]!r}: {match[3]}; correct the line.") from error
+        if self.dialect.name == "jsonl" and not Head.of(self.content).text.startswith("["):
+            self._refuse_bad_record()
+        raise BadInput(f"{self.name}: {first_line(error)}") from error
 
     def _refuse_bad_record(self) -> None:
         """Raises BadLine for the first line that is not a JSON object; DuckDB counts lines in another way."""
