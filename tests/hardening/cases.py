@@ -185,7 +185,7 @@ RIGHT = [
         _runs("run.json", '{"mteb_model_meta": {}, "en": {"test": {"q1": {"d1": true, "d2": false}, "q2": {"d2": 1.0}}}}'),
     ),
     Case("gains of infinity give 0", f"{_EVALUATE} -m 'nDCG(gains={{1:1e400}})'", _runs()),
-    Case("a form feed splits a number", "pairs a.txt a.txt", _text("a.txt", "1\f2\n3\n4\n5\n")),
+    Case("a form feed splits a number", "pairs a.txt a.txt", _text("a.txt", "1\n2\f3\n4\n5\n")),
     Case(
         ".npy of version 9.9",
         "agree left.npy --reference right.npy -k 1",
