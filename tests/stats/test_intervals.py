@@ -14,7 +14,8 @@ from oracles import distributions
 from rankwell.core.kernels.resamples import over_resamples
 from rankwell.core.tables import Values
 from rankwell.errors import BadInput, BadUsage
-from rankwell.stats import on_exact_grid, percentile_interval, student_p, student_quantile, summarise, summary_notes
+from rankwell.stats import on_exact_grid, student_p, student_quantile, summarise, summary_notes
+from rankwell.stats.intervals import percentile_interval
 
 
 def make(numbers, *, run="run", measure="nDCG@10", summary="mean", unit="share", weights=None):
@@ -93,7 +94,7 @@ def test_ten_queries_have_an_interval_and_nine_have_none():
 
     assert nine.ci_low is None
     assert ten.ci_low < ten.mean < ten.ci_high
-    assert summary_notes([make(scores(10))]) == []
+    assert summary_notes([make(scores(10))], intervals="bootstrap") == []
 
 
 @pytest.mark.parametrize("level", [0.5, 0.9, 0.95, 0.999])
@@ -139,7 +140,7 @@ def test_no_intervals_are_made_where_none_are_requested():
 def test_the_bootstrap_agrees_with_scipys_within_sampling_error():
     numbers = scores(300, seed=3)
 
-    (row,) = summarise([make(numbers)], seed=1)
+    (row,) = summarise([make(numbers)], seed=1, intervals="bootstrap")
 
     theirs = stats.bootstrap((numbers,), np.mean, method="percentile", n_resamples=10_000, rng=2).confidence_interval
     spread = theirs.high - theirs.low
@@ -158,7 +159,7 @@ def geometric(numbers):
 def test_counting_gives_what_drawing_every_resample_gives(summary, statistic, n):
     numbers = scores(n, seed=n)
 
-    (row,) = summarise([make(numbers, summary=summary)], resamples=500, seed=7, level=0.9)
+    (row,) = summarise([make(numbers, summary=summary)], intervals="bootstrap", resamples=500, seed=7, level=0.9)
 
     expected = drawn_one_by_one(numbers, lambda rows: statistic(numbers[rows]), seed=7, resamples=500, level=0.9)
     assert (row.ci_low, row.ci_high) == pytest.approx(tuple(expected), rel=1e-9)
@@ -167,26 +168,31 @@ def test_counting_gives_what_drawing_every_resample_gives(summary, statistic, n)
 def test_the_interval_of_a_ratio_of_sums_is_that_of_drawing_every_resample():
     numbers, weights = scores(60), np.arange(60.0)
 
-    (row,) = summarise([make(numbers, weights=weights)], resamples=500)
+    (row,) = summarise([make(numbers, weights=weights)], intervals="bootstrap", resamples=500)
 
     expected = drawn_one_by_one(numbers, lambda rows: (numbers[rows] * weights[rows]).sum() / weights[rows].sum(), resamples=500)
     assert (row.ci_low, row.ci_high) == pytest.approx(tuple(expected), rel=1e-9)
 
 
-def test_an_interval_depends_neither_on_its_neighbours_nor_on_the_block_size():
+@pytest.mark.parametrize("intervals", ["bootstrap-t", "bootstrap"])
+def test_an_interval_depends_neither_on_its_neighbours_nor_on_the_block_size(intervals):
     everything = [
         make(scores(200, seed=place) * 10.0 ** (place % 5 - 2), measure=str(place), summary=summary)
         for place, summary in enumerate(["mean", "sum", "median", "geometric"] * 5)
     ]
-    everything += [make(scores(150), measure="fewer"), make(scores(200), measure="ratio", weights=np.arange(200.0))]
+    everything += [
+        make(scores(150), measure="fewer"),
+        make((scores(200) > 0.5), measure="0/1"),
+        make(scores(200), measure="ratio", weights=np.arange(200.0)),
+    ]
 
-    rows = summarise(everything, resamples=300)
+    rows = summarise(everything, intervals=intervals, resamples=300)
 
-    assert summarise(everything, resamples=300) == rows
-    assert summarise(everything[::-1], resamples=300)[::-1] == rows
-    assert [summarise([each], resamples=300)[0] for each in everything] == rows
+    assert summarise(everything, intervals=intervals, resamples=300) == rows
+    assert summarise(everything[::-1], intervals=intervals, resamples=300)[::-1] == rows
+    assert [summarise([each], intervals=intervals, resamples=300)[0] for each in everything] == rows
     for block in (1, 7, 299, 1000):
-        assert summarise(everything, resamples=300, block=block) == rows
+        assert summarise(everything, intervals=intervals, resamples=300, block=block) == rows
 
 
 def test_another_seed_gives_another_interval():
@@ -205,13 +211,13 @@ def test_on_the_exact_grid_no_sum_is_rounded(scale):
 
 
 @pytest.mark.parametrize("value", [0.0, 0.1, 1 / 3, -2.5])
-def test_the_interval_of_a_constant_is_the_constant(value):
-    (row,) = summarise([make([value] * 30)])
+def test_the_percentile_interval_of_a_constant_is_the_constant(value):
+    (row,) = summarise([make([value] * 30)], intervals="bootstrap")
 
     assert (row.ci_low, row.ci_high) == (float(f"{value:.10g}"),) * 2
 
 
-@pytest.mark.parametrize("intervals", ["bootstrap", "t"])
+@pytest.mark.parametrize("intervals", ["bootstrap-t", "bootstrap", "t"])
 def test_intervals_cover_the_true_mean_as_often_as_they_say(intervals):
     rng = np.random.default_rng(20)
     # A share p of zeros and a beta distribution above has the mean (1 - p) * a / (a + b).

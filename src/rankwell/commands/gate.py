@@ -45,7 +45,8 @@ class GateOptions:
     requirements
         TOML file with require = [...], no_regression, tolerance and measures = [...]; options go before it, --require adds to it.
     intervals
-        Intervals of the differences by the bootstrap over queries, or by Student's t.
+        Intervals of the differences: `bootstrap-t` (the studentised bootstrap, at least as wide as Student's t; for differences
+        of 0/1 values Bonett and Price's), `bootstrap` (percentiles), or Student's `t`.
     level
         Of those intervals.
     resamples
@@ -59,7 +60,7 @@ class GateOptions:
     tolerance: str | None = None
     measures: MeasureNames = None
     requirements: Path | None = None
-    intervals: Literal["bootstrap", "t"] = "bootstrap"
+    intervals: Literal["bootstrap-t", "bootstrap", "t"] = "bootstrap-t"
     level: float = 0.95
     resamples: int = 10_000
     seed: int = 0

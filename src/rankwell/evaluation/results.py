@@ -52,7 +52,7 @@ class Results(Displayable):
     items: Mapping[str, Sequence[Any]] | None = None
     tables: Mapping[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict[str, Sequence[Mapping[str, Any]]])
     objects: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    intervals: Intervals = "bootstrap"
+    intervals: Intervals = "bootstrap-t"
     seed: int = 0
     population_sd: bool = False
     task: str = "runs"

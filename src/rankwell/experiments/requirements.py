@@ -280,6 +280,8 @@ def _why(row: Row, figure: str, rules: Mapping[str, Any]) -> str:
             return "it was evaluated with --intervals none; evaluate it with intervals."
         if n < MIN_QUERIES:
             return f"there is no interval below {MIN_QUERIES} counted queries (n = {n}); require the mean, or add queries."
+        if row["sd"] == 0:
+            return "there is no interval where every query has the same value; require the mean."
     if n == 0:
         return "no query counts (n = 0); the notes of the evaluation say why."
     if figure == "sd" and n == 1:

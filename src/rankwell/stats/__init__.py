@@ -12,13 +12,16 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from rankwell.core.kernels.resamples import MANY, over_resamples, sums_over_resamples
-from rankwell.core.tables import Floats, Ints, Summary, Values
+from rankwell.core.tables import Floats, Ints, Summary, Unit, Values
 from rankwell.errors import BadInput, BadUsage
+from rankwell.stats.intervals import RANGES, Deviations, clopper_pearson, percentile_interval, rounded
 
-Intervals = Literal["bootstrap", "t", "none"]
+Intervals = Literal["bootstrap-t", "bootstrap", "t", "none"]
 
 MIN_QUERIES = 10
 """Below this many counted queries an interval would look exact and mean nothing, so there is none."""
+FEW_QUERIES = 20
+"""Below this many an interval of values other than 0 and 1 covers less than its level in some worlds (docs/statistics.md)."""
 SUMMARY_COLUMNS = ("run", "measure", "label", "mean", "sd", "ci_low", "ci_high", "n", "unit")
 _FLOOR = 1e-5
 _MEDIANS = ("median", "median_low", "median_floor")
@@ -46,7 +49,7 @@ class SummaryRow(dict[str, Any]):
 def summarise(
     values: Sequence[Values],
     *,
-    intervals: Intervals = "bootstrap",
+    intervals: Intervals = "bootstrap-t",
     resamples: int = 10_000,
     seed: int = 0,
     level: float = 0.95,
@@ -59,23 +62,26 @@ def summarise(
     max(value, 1e-5), which is trec_eval's gm_map; None where no query is counted. Of an even number of values, `median` is the
     mean of the two middle ones, `median_low` the lower, `median_floor` their mean rounded down to an integer. sd divides by
     n - 1 (`population_sd`: by n), and is None where that is 0.
-    intervals: `bootstrap` is the percentile interval over resampled queries (Efron and Tibshirani 1993, 13.3), seeded, with
-    10 significant digits; a row's interval depends neither on the other rows nor on `block`, the resamples worked on at once.
-    `t` is mean ± t · sd / √n, for arithmetic means without weights only. Below 10 counted queries there is no interval.
-    `summary_notes` says in words which intervals are missing and why.
+    intervals: `bootstrap-t` is Clopper and Pearson's exact interval of a mean of shares that are all 0 or 1, else the wider of
+    the studentised bootstrap's and Student's t at each end, cut at the range of the unit; of a median it is that of `bootstrap`,
+    the percentile interval over resampled queries (Efron and Tibshirani 1993, 13.3). Both are seeded and have 10 significant
+    digits; a row's interval depends neither on the other rows nor on `block`, the resamples worked on at once.
+    `t` is mean ± t · sd / √n, for arithmetic means without weights only. Below 10 counted queries there is no interval, nor a
+    studentised one of equal values. `summary_notes` says in words which intervals are missing and why.
     Raises BadUsage for a level outside (0, 1) and for less than one resample.
     """
     check_level(level)
     if resamples < 1:
         raise BadUsage(f"{resamples} resamples; expected a positive integer; 10000 is usual.")
-    counted = [_Counted.of(each) for each in values]
-    bounds: list[tuple[float, float] | None] = [None] * len(values)
-    if intervals == "bootstrap":
-        for n in sorted({each.n for each in counted if each.n >= MIN_QUERIES}):
-            places = [place for place, each in enumerate(counted) if each.n == n]
+    counted = [_Counted.of(each, studentised=intervals == "bootstrap-t") for each in values]
+    bounds: list[tuple[float, float] | None] = [each.exact(level) for each in counted]
+    if intervals in ("bootstrap-t", "bootstrap"):
+        drawing = [place for place, each in enumerate(counted) if each.n >= MIN_QUERIES and bounds[place] is None]
+        for n in sorted({counted[place].n for place in drawing}):
+            places = [place for place in drawing if counted[place].n == n]
             drawn = _resampled([counted[place] for place in places], n, resamples, seed, block)
             for place, column in zip(places, drawn.T, strict=True):
-                bounds[place] = percentile_interval(column, level)
+                bounds[place] = counted[place].interval(column, level)
     elif intervals == "t":
         bounds = [_student(each, level) for each in counted]
     return [
@@ -94,20 +100,46 @@ def figure_of(values: Floats, summary: Summary, weights: Floats | None = None) -
     return _Counted(values[kept], None if weights is None else weights[kept], summary).centre()
 
 
-def summary_notes(values: Sequence[Values], *, intervals: Intervals = "bootstrap") -> list[str]:
-    """Notes on undefined figures of the summary of these values: a sentence per reason, none where all are defined."""
+def summary_notes(values: Sequence[Values], *, intervals: Intervals = "bootstrap-t") -> list[str]:
+    """Notes on the summary of these values: what is undefined, and which intervals rest on few or equal values."""
     notes: list[str] = []
     few = [each for each in values if each.counted.sum() < MIN_QUERIES]
     if few and intervals != "none":
         sizes = sorted({int(each.counted.sum()) for each in few})
         span = f"{sizes[0]}" if len(sizes) == 1 else f"{sizes[0]} to {sizes[-1]}"
         notes.append(f"no interval below {MIN_QUERIES} counted queries (here {span}): {_named(few)}")
+    if intervals == "bootstrap-t":
+        notes += _notes_on_few([each for each in values if each.counted.sum() >= MIN_QUERIES])
     single = [each for each in values if each.counted.sum() == 1]
     if single:
         notes.append(f"no sd with a single counted query: {_named(single)}")
     other = [each for each in values if each.summary != "mean" or each.weights is not None]
     if intervals == "t" and other:
         notes.append(f"a t interval exists for arithmetic means only, none for: {_named(other)}")
+    return notes
+
+
+def _notes_on_few(values: Sequence[Values]) -> list[str]:
+    """Notes on intervals of few queries whose values are not 0 or 1, and of queries that all have one value."""
+    shares, others = list[Values](), list[Values]()
+    small: dict[int, list[Values]] = {}
+    for each in values:
+        counted = _Counted.of(each, studentised=True)
+        if np.ptp(counted.values) == 0 and counted.summary not in _MEDIANS:
+            (others if counted.successes is None else shares).append(each)
+        elif counted.n < FEW_QUERIES and counted.successes is None:
+            small.setdefault(counted.n, []).append(each)
+    notes = [
+        f"with {n} queries 95 % intervals of values other than 0 and 1 held the true mean in 89 to 98 % of simulations "
+        f"(docs/statistics.md): {_named(mine)}"
+        for n, mine in sorted(small.items())
+    ]
+    if shares:
+        notes.append(
+            f"every query has the same value, 0 or 1; the interval says how far other queries may differ: {_named(shares)}"
+        )
+    if others:
+        notes.append(f"no interval where every query has the same value: {_named(others)}")
     return notes
 
 
@@ -118,17 +150,20 @@ def _named(values: Sequence[Values]) -> str:
 
 @dataclass(frozen=True, eq=False)
 class _Counted:
-    """The values of counted queries only, (n,), with their weights."""
+    """The values of counted queries only, (n,), with their weights. studentised: whether intervals are those of `bootstrap-t`."""
 
     values: Floats
     weights: Floats | None
     summary: Summary
+    unit: Unit = "score"
+    studentised: bool = False
 
     @classmethod
-    def of(cls, source: Values) -> "_Counted":
+    def of(cls, source: Values, *, studentised: bool) -> "_Counted":
         """Those of one run and measure."""
         kept = source.counted
-        return cls(source.values[kept], None if source.weights is None else source.weights[kept], source.summary)
+        weights = None if source.weights is None else source.weights[kept]
+        return cls(source.values[kept], weights, source.summary, source.unit, studentised)
 
     @property
     def n(self) -> int:
@@ -155,21 +190,66 @@ class _Counted:
         freedom = 0 if population else 1
         return float(self.values.std(ddof=freedom)) if self.n > freedom else None
 
+    @cached_property
+    def successes(self) -> int | None:
+        """The number of values that are 1 (100 in per cent), where all others are 0 and the figure is their mean; else None."""
+        top = {"share": 1.0, "percent": 100.0}.get(self.unit)
+        if top is None or self.summary != "mean" or self.weights is not None:
+            return None
+        ones = int(np.count_nonzero(self.values == top))
+        return ones if ones + np.count_nonzero(self.values == 0) == self.n else None
+
+    def exact(self, level: float) -> tuple[float, float] | None:
+        """The exact interval of a share; None for other values."""
+        if not self.studentised or self.n < MIN_QUERIES or self.successes is None:
+            return None
+        top = RANGES[self.unit][1]
+        low, high = clopper_pearson(self.successes, self.n, level)
+        return rounded(low * top), rounded(high * top)
+
+    def interval(self, drawn: Floats, level: float) -> tuple[float, float] | None:
+        """The interval of the figure from those of `resampled`; None where a resample has none, and where nothing varies."""
+        if self._deviations is None:
+            return percentile_interval(drawn, level)
+        found = self._deviations.interval(drawn, level)
+        if found is None:
+            return None
+        if self.summary == "geometric":
+            found = math.exp(found[0]), math.exp(found[1])
+        low, high = RANGES.get(self.unit, (-math.inf, math.inf))
+        if self.values.min() >= low and self.values.max() <= high:
+            found = max(found[0], low), min(found[1], high)
+        scale = self.n if self.summary == "sum" else 1
+        return rounded(found[0] * scale), rounded(found[1] * scale)
+
+    @cached_property
+    def _deviations(self) -> Deviations | None:
+        """The deviations that a studentised figure is resampled by; None of medians, and where all weights are 0."""
+        if not self.studentised or self.summary in _MEDIANS or (self.weights is not None and not self.weights.any()):
+            return None
+        if self.summary == "geometric":
+            return Deviations.of(np.log(np.maximum(self.values, _FLOOR)))
+        return Deviations.of(self.values if self.weights is None else self.values * self.weights, self.weights)
+
     def columns(self) -> list[Floats]:
         """The columns that a resample adds up; none for a median."""
         if self.summary in _MEDIANS:
             return []
+        if self._deviations is not None:
+            return self._deviations.columns()
         if self.summary == "geometric":
             return [np.log(np.maximum(self.values, _FLOOR))]
         return [self.values] if self.weights is None else [self.values * self.weights, self.weights]
 
     def resampled(self, sums: Iterator[Floats], counts: Floats) -> Floats:
-        """(resamples,) the summary of each resample; NaN where all its weights are 0.
+        """(resamples,) the summary of each resample, or its deviation over its error; NaN where all its weights are 0.
 
         sums: those of `columns`, taken from the iterator. counts: (resamples, n) how often each value is drawn.
         """
         if self.summary in _MEDIANS:
             return self._medians(counts)
+        if self._deviations is not None:
+            return self._deviations.studentised(sums)
         total = next(sums)
         if self.weights is not None:
             with np.errstate(invalid="ignore"):
@@ -247,11 +327,6 @@ def on_exact_grid(columns: Floats) -> Floats:
     return np.ldexp(np.rint(np.ldexp(columns, shift)), -shift)
 
 
-def rounded(value: float) -> float:
-    """The value with 10 significant digits, as every figure that comes out of a matrix product is written."""
-    return float(f"{value:.10g}")
-
-
 @cache
 def special_functions() -> Any:
     """SciPy's compiled special functions, without the package around them, which takes 0.3 s more to import (ADR 4)."""
@@ -302,22 +377,6 @@ def binomial_p(n: int, up: int) -> float:
     return 2 * total / (1 << n)
 
 
-def percentile_interval(drawn: Floats, level: float) -> tuple[float, float] | None:
-    """The interval between the outer percentiles of resampled figures; None where a resample has no figure (NaN)."""
-    if np.isnan(drawn).any():
-        return None
-    ordered = np.sort(drawn)
-    return rounded(_percentile(ordered, (1 - level) / 2)), rounded(_percentile(ordered, (1 + level) / 2))
-
-
-def _percentile(ordered: Floats, share: float) -> float:
-    # The same as NumPy's quantile, whose first call loads masked arrays: that takes longer than a small evaluation.
-    place = share * (len(ordered) - 1)
-    low = int(place)
-    below, above = float(ordered[low]), float(ordered[min(low + 1, len(ordered) - 1)])
-    return below + (above - below) * (place - low)
-
-
 def counted_in_both(first: Floats, other: Floats, what: str) -> tuple[Floats, Floats]:
     """Two columns of values without the queries that either does not count (NaN). Raises BadInput for different lengths."""
     if first.shape != other.shape:
@@ -330,7 +389,7 @@ def check_intervals(intervals: str, seed: int) -> None:
     """Raises BadUsage for intervals of no known kind, and for a seed below 0."""
     if intervals not in get_args(Intervals) or seed < 0:
         options = f"intervals={intervals!r}, seed={seed!r}"
-        raise BadUsage(f"{options}: expected bootstrap, t or none, and a non-negative integer as the seed.")
+        raise BadUsage(f"{options}: expected bootstrap-t, bootstrap, t or none, and a non-negative integer as the seed.")
 
 
 def check_level(level: float) -> None:

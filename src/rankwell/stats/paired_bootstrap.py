@@ -1,12 +1,15 @@
 """Paired bootstraps: intervals and tests of mean differences, and of relative changes."""
 
+import math
 from collections.abc import Iterator, Sequence
+from statistics import NormalDist
 from typing import NamedTuple
 
 import numpy as np
 
 from rankwell.core.tables import Floats, Ints
-from rankwell.stats import MIN_QUERIES, check_level, counted_in_both, percentile_interval, resampled_sums
+from rankwell.stats import MIN_QUERIES, check_level, counted_in_both, resampled_sums
+from rankwell.stats.intervals import Deviations, percentile_interval, rounded
 
 _PIECE = 512
 """Columns that are resampled at once: 40 MiB of sums."""
@@ -15,11 +18,13 @@ _PIECE = 512
 class Differences(NamedTuple):
     """Paired differences, (n,) finite; or their sums over clusters with sizes: (n,) how many queries each cluster has.
 
-    Weighted differences are such sums too: weight times difference, with the weight as the size.
+    Weighted differences are such sums too: weight times difference, with the weight as the size. largest: the largest difference
+    that two values can have; infinite where there is none, and where sums are of clusters or weighted.
     """
 
     sums: Floats
     sizes: Floats | None = None
+    largest: float = math.inf
 
     @property
     def mean(self) -> float:
@@ -50,30 +55,35 @@ def paired_bootstrap(
     columns: Sequence[Differences],
     *,
     test: bool = False,
+    studentised: bool = False,
     resamples: int = 10_000,
     seed: int = 0,
     level: float = 0.95,
     block: int | None = None,
 ) -> list[Bootstrapped]:
-    """Percentile intervals of mean differences, and the p-value of the studentised bootstrap test where `test` asks for it.
+    """Intervals of mean differences, and the p-value of the studentised bootstrap test where `test` asks for it.
+
+    Intervals are between percentiles; `studentised`: at each end the wider of the studentised bootstrap's and Student's t, or
+    Bonett and Price's where all differences are -`largest`, 0 or `largest`. Where all are the same it is their value.
 
     Columns of as many queries (or clusters) share the resamples. The figures have 10 significant digits and depend neither on
     the other columns nor on `block`, the resamples worked on at once. The test asks how often |t| of a resample about the
     observed mean is at least the observed |t|; the observed one counts as a resample.
     Raises BadUsage for a level outside (0, 1). Source: Efron and Tibshirani 1993, 13.3 and 16.4; Sakai 2006; for clusters
-    Davison and Hinkley 1997, 3.8.
+    Davison and Hinkley 1997, 3.8; Bonett and Price 2012, Adjusted Wald confidence interval for a difference of binomial
+    proportions based on paired data.
     """
     check_level(level)
     found = [Bootstrapped(None, None)] * len(columns)
     for places in _pieces([len(each.sums) for each in columns]):
-        parts = [_parts(columns[place], test=test) for place in places]
+        parts = [_parts(columns[place], test=test, studentised=studentised) for place in places]
         table = np.column_stack([part for each in parts for part in each])
         sums = resampled_sums(table, resamples, seed=seed, block=block)
         at = 0
         for place, part in zip(places, parts, strict=True):
             own = sums[:, at : at + len(part)]
             at += len(part)
-            found[place] = _outcome(columns[place], own, level, test=test)
+            found[place] = _outcome(columns[place], own, level, test=test, studentised=studentised)
     return found
 
 
@@ -84,23 +94,47 @@ def _pieces(sizes: Sequence[int]) -> Iterator[list[int]]:
         yield from (places[start : start + _PIECE] for start in range(0, len(places), _PIECE))
 
 
-def _parts(column: Differences, *, test: bool) -> list[Floats]:
-    """The columns summed over a resample: differences and sizes, and for the test the products that make up its variance."""
-    sums, sizes = column
+def _parts(column: Differences, *, test: bool, studentised: bool = False) -> list[Floats]:
+    """The columns summed over a resample: differences and sizes, for the test the products that make up its variance, and last
+    those that are studentised."""
+    sums, sizes, _ = column
     parts = [sums] if sizes is None else [sums, sizes]
     if test:
         parts += [sums * sums] if sizes is None else [sums * sums, sums * sizes, sizes * sizes]
-    return parts
+    return [*parts, *Deviations.of(sums, sizes).columns()] if studentised else parts
 
 
-def _outcome(column: Differences, sums: Floats, level: float, *, test: bool) -> Bootstrapped:
+def _interval(column: Differences, sums: Floats, level: float) -> tuple[float, float] | None:
+    """The interval that holds its level with few queries. sums: of `_parts`, the studentised last."""
+    differences, sizes, largest = column
+    exact = _bonett_price(differences / largest, level) if sizes is None and math.isfinite(largest) else None
+    if exact is not None:
+        return rounded(exact[0] * largest), rounded(exact[1] * largest)
+    if not differences.any() or (sizes is None and np.ptp(differences) == 0):
+        return rounded(column.mean), rounded(column.mean)
+    deviations = Deviations.of(differences, sizes)
+    found = deviations.interval(deviations.studentised(iter(sums[:, -len(deviations.columns()) :].T)), level)
+    return None if found is None else (rounded(max(found[0], -largest)), rounded(min(found[1], largest)))
+
+
+def _bonett_price(differences: Floats, level: float) -> tuple[float, float] | None:
+    """The interval of differences of 0/1 values; None where some are of other values, and where all are 0."""
+    won, lost = (int(np.count_nonzero(differences == each)) for each in (1, -1))
+    if won + lost == 0 or won + lost + np.count_nonzero(differences == 0) < len(differences):
+        return None
+    n, mean = len(differences) + 2, (won - lost) / (len(differences) + 2)
+    reach = NormalDist().inv_cdf((1 + level) / 2) * math.sqrt(((won + lost + 2) / n - mean * mean) / n)
+    return max(mean - reach, -1.0), min(mean + reach, 1.0)
+
+
+def _outcome(column: Differences, sums: Floats, level: float, *, test: bool, studentised: bool) -> Bootstrapped:
     n = len(column.sums)
     totals = np.full(len(sums), float(n)) if column.sizes is None else sums[:, 1]
     means = sums[:, 0] / totals
-    interval = percentile_interval(means, level)
+    interval = _interval(column, sums, level) if studentised else percentile_interval(means, level)
     if not test:
         return Bootstrapped(interval, None)
-    spread = _spread(sums[:, 1:] if column.sizes is None else sums[:, 2:], means, totals)
+    spread = _spread(sums[:, 1:2] if column.sizes is None else sums[:, 2:5], means, totals)
     whole = np.array([[float(part.sum()) for part in _parts(column, test=True)]])
     mean = np.array([column.mean])
     size = np.array([n if column.sizes is None else float(column.sizes.sum())])

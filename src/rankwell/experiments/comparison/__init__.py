@@ -105,7 +105,7 @@ def compare_values(
         "groups": [each.row for each in groups],
         **_of_systems(comparison, differences, groups, options.level),
     }
-    notes = [*origin.notes, *comparison.notes, *notes_on(differences, groups)]
+    notes = [*origin.notes, *comparison.notes, *notes_on(differences, groups, options.intervals)]
     origin = replace(origin, rules=rules, notes=tuple(dict.fromkeys(notes)))
     baseline = None if len({pair.against for pair in pairs}) > 1 else pairs[0].against
     return _results(comparison.queries, kept, differences, tables, origin, options, baseline)

@@ -39,7 +39,8 @@ class ComparisonOptions:
         For several measures and pairs: Holm, Benjamini and Hochberg's false discovery rate, the largest t under shared sign
         flips, Tukey's HSD by randomisation over all systems of each measure, or none.
     intervals
-        Intervals of the differences by the bootstrap, by Student's t, or none.
+        Intervals of the differences: `bootstrap-t` (the studentised bootstrap, at least as wide as Student's t; for differences
+        of 0/1 values Bonett and Price's), `bootstrap` (percentiles), Student's `t`, or none.
     level
         Of the intervals; tests are at 1 less this.
     power
@@ -54,7 +55,7 @@ class ComparisonOptions:
     measures: MeasureNames = None
     test: Test = "randomisation"
     correction: Correction = "holm"
-    intervals: Intervals = "bootstrap"
+    intervals: Intervals = "bootstrap-t"
     level: float = 0.95
     power: float = 0.8
     resamples: int = 10_000
@@ -137,15 +138,23 @@ def _added(column: Column, clusters: Ints | None) -> Differences:
     own = None if weights is None else weights[kept]
     if clusters is not None:
         return cluster_sums(differences[kept], clusters[kept], own)
-    return Differences(differences[kept]) if own is None else Differences(differences[kept] * own, own)
+    if own is not None:
+        return Differences(differences[kept] * own, own)
+    return Differences(differences[kept], largest={"share": 1.0, "percent": 100.0}.get(column.matrix.unit, math.inf))
 
 
 def _boot(added: Sequence[Differences], options: ComparisonOptions) -> list[Bootstrapped]:
-    if options.intervals != "bootstrap" and options.test != "bootstrap":
+    if options.intervals in ("t", "none") and options.test != "bootstrap":
         return [Bootstrapped(None, None)] * len(added)
     sized = [each if _weighs(each) else Differences(np.zeros(0)) for each in added]
-    test = options.test == "bootstrap"
-    return paired_bootstrap(sized, test=test, resamples=options.resamples, seed=options.seed, level=options.level)
+    return paired_bootstrap(
+        sized,
+        test=options.test == "bootstrap",
+        studentised=options.intervals == "bootstrap-t",
+        resamples=options.resamples,
+        seed=options.seed,
+        level=options.level,
+    )
 
 
 def _weighs(each: Differences) -> bool:
@@ -219,7 +228,7 @@ def _tukey(columns: Sequence[Column], options: ComparisonOptions) -> list[float 
 
 def _interval(added: Differences, boot: Bootstrapped, options: ComparisonOptions) -> tuple[float, float] | None:
     if options.intervals != "t":
-        return boot.interval if options.intervals == "bootstrap" else None
+        return None if options.intervals == "none" else boot.interval
     student = _t(added)
     return None if student is None or len(added.sums) < MIN_QUERIES else student.interval(options.level)
 

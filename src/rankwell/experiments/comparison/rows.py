@@ -9,7 +9,7 @@ import numpy as np
 from rankwell.core.tables import Bools, Floats
 from rankwell.experiments.comparison.judging import ComparisonOptions, PairedDifference
 from rankwell.experiments.comparison.matrices import Comparison, Pair, QuerySystemMatrix
-from rankwell.stats import MIN_QUERIES
+from rankwell.stats import FEW_QUERIES, MIN_QUERIES, Intervals
 from rankwell.stats.correlation import kendall_tau
 from rankwell.stats.multiple_comparisons import significance_letters
 from rankwell.stats.system_rankings import (
@@ -24,7 +24,7 @@ from rankwell.stats.system_rankings import (
 from rankwell.stats.verdicts import Family, MeasuredDifference, leader, verdict
 
 FEW = 50
-"""Below so many queries bootstrap intervals cover less than their level (docs/statistics.md), and groups are called small."""
+"""Groups of fewer queries are called small: their tests find little (docs/statistics.md)."""
 
 _MOST_SENTENCES = 3
 Row = dict[str, Any]
@@ -154,8 +154,8 @@ def borda_rows(runs: Sequence[str], matrices: Sequence[QuerySystemMatrix]) -> li
     return sorted(rows, key=lambda row: row["rank"])
 
 
-def notes_on(differences: Sequence[PairedDifference], parts: Sequence[PairedDifference]) -> list[str]:
-    """Notes on queries that are left out, and on too few queries. parts: the differences in groups of the queries."""
+def notes_on(differences: Sequence[PairedDifference], parts: Sequence[PairedDifference], intervals: Intervals) -> list[str]:
+    """Notes on queries that are left out, on too few, and on systems that are the same. parts: the differences in groups."""
     lone: dict[tuple[Pair, int], list[str]] = {}
     for matrix, pair in (each.column[:2] for each in differences):
         lone.setdefault((pair, matrix.lone(pair)), []).append(matrix.label)
@@ -165,16 +165,24 @@ def notes_on(differences: Sequence[PairedDifference], parts: Sequence[PairedDiff
             what = f"{', '.join(dict.fromkeys(labels))}: {n} {'query counts' if n == 1 else 'queries count'} for one only"
             notes.append(f"{what} of {pair.run} and {pair.against}, and {'is' if n == 1 else 'are'} left out")
     sizes = [each.row.get("clusters", each.row["n"]) for each in differences]
-    if differences and min(sizes) < MIN_QUERIES:
-        unit = "queries" if "clusters" not in differences[0].row else "clusters"
-        notes.append(f"no interval below {MIN_QUERIES} {unit} (here {min(sizes)})")
+    fewest = min(sizes, default=FEW_QUERIES)
+    unit = "queries" if not differences or "clusters" not in differences[0].row else "clusters"
+    if fewest < MIN_QUERIES:
+        notes.append(f"no interval below {MIN_QUERIES} {unit} (here {fewest})")
+    elif fewest < FEW_QUERIES and intervals == "bootstrap-t":
+        held = f"with {fewest} {unit} 95 % intervals held the true difference in 90 to 100 % of simulations"
+        notes.append(f"{held}, in fewer where hardly any query differs (docs/statistics.md)")
+    if intervals == "bootstrap-t":
+        same = [each for each in differences if each.row["n"] >= MIN_QUERIES and each.row["ties"] == each.row["n"]]
+        for pair in dict.fromkeys(each.column.pair for each in same):
+            labels = ", ".join(each.column.matrix.label for each in same if each.column.pair == pair)
+            what = "no query differs; the interval of 0 holds for these queries only"
+            notes.append(f"{labels} of {pair.run} and {pair.against}: {what}")
     small = {each.column.group: each.row["n"] for each in parts if each.row["n"] < FEW}
     if small:
         listed = ", ".join(f"{name} (n = {n})" for name, n in list(small.items())[:6])
         more = f" and {len(small) - 6} more" if len(small) > 6 else ""
-        notes.append(
-            f"small groups, below {FEW} queries, whose intervals are too narrow and whose tests find little: {listed}{more}"
-        )
+        notes.append(f"small groups, below {FEW} queries, whose intervals are wide and whose tests find little: {listed}{more}")
     return notes
 
 

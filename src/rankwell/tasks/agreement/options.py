@@ -40,7 +40,8 @@ class AgreementOptions:
     convention
         Whose words and rules: rankwell or scholar-stream.
     intervals
-        95 % intervals by the bootstrap over queries, by Student's t, or none.
+        95 % intervals over queries: `bootstrap-t` (exact for values of 0 and 1, else the studentised bootstrap, at least as wide
+        as Student's t), `bootstrap` (percentiles, as earlier versions gave), Student's `t`, or none.
     """
 
     k: Annotated[Sequence[int] | int | str, Option(kind=str)] = "1,3,5,10"
@@ -55,4 +56,4 @@ class AgreementOptions:
     ceiling: bool = False
     eps: float = 0.005
     convention: ConventionName = "rankwell"
-    intervals: Intervals = "bootstrap"
+    intervals: Intervals = "bootstrap-t"

@@ -68,7 +68,8 @@ class AnswerOptions:
     isolated_format
         Likewise.
     intervals
-        95 % intervals by the bootstrap over questions, by Student's t, or none.
+        95 % intervals over questions: `bootstrap-t` (exact for values of 0 and 1, else the studentised bootstrap, at least as
+        wide as Student's t), `bootstrap` (percentiles, as earlier versions gave), Student's `t`, or none.
     seed
         Seed of the bootstrap.
     """
@@ -96,5 +97,5 @@ class AnswerOptions:
     predictions_format: str | None = None
     retrieved_format: str | None = None
     isolated_format: str | None = None
-    intervals: Intervals = "bootstrap"
+    intervals: Intervals = "bootstrap-t"
     seed: int = 0

@@ -24,7 +24,8 @@ from rankwell.evaluation.results import (
     progress_of,
 )
 from rankwell.measures.first_rank import reads_best_only
-from rankwell.stats import MIN_QUERIES, SummaryRow, check_intervals, percentile_interval, resampled_sums
+from rankwell.stats import MIN_QUERIES, SummaryRow, check_intervals, resampled_sums
+from rankwell.stats.intervals import RANGES, percentile_interval
 from rankwell.tasks.captions.conventions import CaptionConvention
 from rankwell.tasks.captions.inputs import CaptionInputs
 from rankwell.tasks.captions.options import CaptionOptions
@@ -40,7 +41,6 @@ _TIE_NOTES: dict[MatrixTies, str] = {
     ),
     "multiplied": "a query with a tied positive counts once for each place of the tie: n is the number of places, not of queries",
 }
-_LIMITS = {"percent": (0.0, 100.0), "share": (0.0, 1.0), "rank": (1.0, math.inf)}
 _SHOWN = 5
 
 
@@ -201,7 +201,7 @@ class _CaptionEvaluation:
         """Adds a summary row per aggregate of one run, or a note where some cannot be computed.
 
         `rsum` is of both directions together, the other two of each, and `r_mean` of both too. All need R@1, R@5 and R@10.
-        Intervals are those of the bootstrap.
+        Intervals are percentiles of the bootstrap.
         """
         columns: dict[str, dict[str, Column]] = {}
         for values, attributes in zip(self.builder.values, self.builder.row_attributes, strict=True):
@@ -308,7 +308,7 @@ def _beyond_notes(result: Results) -> list[str]:
     """A note on t intervals that go beyond what a measure can be."""
     names: dict[str, None] = {}
     for row in result.summary if result.intervals == "t" else ():
-        low, high = _LIMITS.get(row["unit"], (-math.inf, math.inf))
+        low, high = RANGES.get(row["unit"], (-math.inf, math.inf))
         if row["ci_low"] is not None and (row["ci_low"] < low or row["ci_high"] > high):
             names[f"{row['label']} ({row['direction']})"] = None
     if not names:

@@ -53,7 +53,8 @@ class CaptionOptions:
         What the captions say, in a file of a line each or of ids and texts: captions of equal words hold the ceiling down, and
         pages of the results show them. Without it, captions whose scores are equal to the last bit count as the same.
     intervals
-        95 % intervals by the bootstrap over queries, by Student's t, or none.
+        95 % intervals over queries: `bootstrap-t` (exact for values of 0 and 1, else the studentised bootstrap, at least as wide
+        as Student's t), `bootstrap` (percentiles, as earlier versions gave), Student's `t`, or none.
     seed
         Seed of the bootstrap.
     """
@@ -74,5 +75,5 @@ class CaptionOptions:
     query_ids: InputData = None
     item_ids: InputData = None
     texts: InputData = None
-    intervals: Intervals = "bootstrap"
+    intervals: Intervals = "bootstrap-t"
     seed: int = 0

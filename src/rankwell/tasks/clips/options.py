@@ -77,7 +77,8 @@ class ClipOptions:
     convention
         Whose words: rankwell, or alfa (Recall@K is P@K, Precision@K is R@K).
     intervals
-        95 % intervals by the bootstrap over queries, by Student's t, or none.
+        95 % intervals over queries: `bootstrap-t` (exact for values of 0 and 1, else the studentised bootstrap, at least as wide
+        as Student's t), `bootstrap` (percentiles, as earlier versions gave), Student's `t`, or none.
     seed
         Seed of the bootstrap.
     """
@@ -106,7 +107,7 @@ class ClipOptions:
     unjudged: Unjudged = "nonrelevant"
     weights: Weights = "uniform"
     convention: ConventionName = "rankwell"
-    intervals: Intervals = "bootstrap"
+    intervals: Intervals = "bootstrap-t"
     seed: int = 0
 
 

@@ -77,7 +77,8 @@ class InstanceOptions:
     learn
         Vectors of other images that whitening is learnt on, in place of the references.
     intervals
-        95 % intervals by the bootstrap over queries, by Student's t, or none.
+        95 % intervals over queries: `bootstrap-t` (exact for values of 0 and 1, else the studentised bootstrap, at least as wide
+        as Student's t), `bootstrap` (percentiles, as earlier versions gave), Student's `t`, or none.
     seed
         Seed of the bootstrap.
     """
@@ -103,7 +104,7 @@ class InstanceOptions:
     no_relevant: Literal["empty", "skip", "error"] | None = None
     transforms: Annotated[Sequence[str] | str | None, Option(("--transform",), kind=list[str])] = None
     learn: InputData = None
-    intervals: Intervals = "bootstrap"
+    intervals: Intervals = "bootstrap-t"
     seed: int = 0
 
 

@@ -56,7 +56,8 @@ class PairOptions:
     convention
         Whose words: rankwell, or st for those of sentence-transformers' EmbeddingSimilarityEvaluator.
     intervals
-        95 % intervals by the bootstrap over pairs, by Student's t (for correlations by Fisher's z), or none.
+        95 % intervals: `bootstrap-t` (of errors the studentised bootstrap over pairs, at least as wide as Student's t; of
+        correlations percentiles), `bootstrap` (percentiles), Student's `t` (for correlations Fisher's z), or none.
     seed
         Seed of the sample and of the bootstrap.
     """
@@ -70,7 +71,7 @@ class PairOptions:
     metric: list[str] | None = None
     strata: Annotated[str | None, Input(perhaps=True)] = None
     convention: Annotated[Words, Option(("--convention", "-c"))] = "rankwell"
-    intervals: Intervals = "bootstrap"
+    intervals: Intervals = "bootstrap-t"
     seed: int = 0
 
 
@@ -145,7 +146,8 @@ def measure_pairs(compared: ModelPairs, options: PairOptions) -> MeasuredPairs:
     """Correlations with p, errors, and the error after calibration, a row each, for one model's pairs.
 
     Correlations and the calibrated error are null where a column is constant, correlations also below 3 pairs, intervals below
-    10. intervals: `bootstrap` resamples pairs, `t` is Fisher's z for Pearson and Spearman and Student's t for MAE and MSE;
+    10. intervals: `bootstrap-t` and `bootstrap` resample pairs; `t` is Fisher's z for Pearson and Spearman and Student's t for
+    MAE and MSE;
     Kendall's is the asymptotic one of Brown and Benedetti (1977) under both. convention: `st` labels correlations as
     sentence-transformers does, `spearman_cosine`. Raises BadInput where there is no pair.
     """
@@ -156,7 +158,7 @@ def measure_pairs(compared: ModelPairs, options: PairOptions) -> MeasuredPairs:
         raise BadInput(f"{compared.run}: no pairs; expected at least one.")
     varied = not (correlation.is_constant(targets) or correlation.is_constant(similarities))
     drawn = PairIntervals(None, None, None)
-    if intervals == "bootstrap" and varied and n >= MIN_QUERIES:
+    if intervals.startswith("bootstrap") and varied and n >= MIN_QUERIES:
         drawn = bootstrap_pairs(targets, similarities, resamples=resamples_of(n), seed=seed)
     rows: list[dict[str, Any]] = []
     for name, found, bounds in _correlations(targets, similarities, drawn, intervals):
@@ -233,7 +235,7 @@ def _notes(compared: ModelPairs, rows: Sequence[Mapping[str, Any]], intervals: I
         notes.append(f"{who}: no correlation below {correlation.MIN_PAIRS} pairs (here {n})")
     if intervals != "none" and n < MIN_QUERIES:
         notes.append(f"{who}: no interval below {MIN_QUERIES} pairs (here {n})")
-    elif intervals == "bootstrap" and varied and any(row["ci_low"] is None for row in rows):
+    elif intervals.startswith("bootstrap") and varied and any(row["ci_low"] is None for row in rows):
         notes.append(f"{who}: a resample holds a single value of a column, so that its correlation has no bootstrap interval")
     elif intervals == "t" and varied:
         notes.append(f"{who}: the error after calibration has a bootstrap interval only")
@@ -299,7 +301,7 @@ def _rules(inputs: PairInputs, options: PairOptions) -> dict[str, Any]:
         "ranks": "average",
         "calibration": "least-squares",
         "intervals": options.intervals,
-        **({"resamples": resamples_of(n)} if options.intervals == "bootstrap" else {}),
+        **({"resamples": resamples_of(n)} if options.intervals.startswith("bootstrap") else {}),
         "seed": options.seed,
         "measures": measures,
         "version": __version__,

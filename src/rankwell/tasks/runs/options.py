@@ -19,7 +19,8 @@ class RunOptions:
     convention
         Whose words and rules: rankwell, trec_eval9, trec_eval10, ranx, beir, mteb, st.
     intervals
-        95 % intervals by the bootstrap over queries, by Student's t, or none.
+        95 % intervals over queries: `bootstrap-t` (exact for values of 0 and 1, else the studentised bootstrap, at least as wide
+        as Student's t), `bootstrap` (percentiles, as earlier versions gave), Student's `t`, or none.
     ties
         Order of items with equal scores: id-desc, id-asc, input, expected, optimistic, pessimistic, error.
     queries
@@ -46,7 +47,7 @@ class RunOptions:
 
     measures: MeasureNames = None
     convention: ConventionName = "rankwell"
-    intervals: Intervals = "bootstrap"
+    intervals: Intervals = "bootstrap-t"
     ties: str | None = None
     queries: Literal["truth", "run", "both"] | None = None
     no_relevant: Literal["empty", "skip", "error"] | None = None

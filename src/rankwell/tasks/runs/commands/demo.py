@@ -65,9 +65,13 @@ def difference(result: Results, *, seed: int = 0) -> str:
     half = len(result.values) // 2
     judging = [each.measure.entry.better != "neither" for each in result.measures]
     pairs = list(compress(zip(result.values[:half], result.values[half:], strict=True), judging))
-    gaps = [replace(first, run=f"{first.run} - {second.run}", values=first.values - second.values) for first, second in pairs]
+    # A difference is not a share, for it may be negative.
+    gaps = [
+        replace(first, run=f"{first.run} - {second.run}", unit="score", values=first.values - second.values)
+        for first, second in pairs
+    ]
     lines = [f"{gaps[0].run}, per question:"]
-    for row, gap in zip(summarise(gaps, intervals="bootstrap", seed=seed), gaps, strict=True):
+    for row, gap in zip(summarise(gaps, seed=seed), gaps, strict=True):
         better, worse = int(np.sum(gap.values > 0)), int(np.sum(gap.values < 0))
         certain = row.ci_low is not None and row.ci_high is not None and (row.ci_low > 0 or row.ci_high < 0)
         interval = "" if row.ci_low is None else f" [{row.ci_low:+.4f}, {row.ci_high:+.4f}]"
