@@ -52,6 +52,7 @@ def test_a_difference_is_that_of_the_queries_that_count_for_both():
     assert "AP: 2 queries count for one only of B and A, and are left out" in result.notes
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [{}, {"correction": "max-t"}, {"test": "bootstrap"}])
 def test_memory_does_not_grow_with_the_number_of_pairs(options):
     random = np.random.default_rng(3)

@@ -153,7 +153,7 @@ def _one_line(message: object) -> str:
 
 
 def _say(text: str) -> None:
-    """Writes a message; what is no letter is written as an escape, but for ends of lines and bytes of ids that are not UTF-8."""
+    """Writes a message with control characters as escapes, except ends of lines and bytes of ids that are not UTF-8."""
     if not text.replace("\n", "").isprintable():
         kept = {"\n", "\t", *map(chr, range(0xDC80, 0xDD00))}
         text = "".join(each if each.isprintable() or each in kept else ascii(each)[1:-1] for each in text)
