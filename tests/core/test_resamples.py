@@ -19,7 +19,7 @@ def drawn(n: int, resamples: int, **options) -> np.ndarray:
 
 @pytest.mark.parametrize("n", [1, 2, 9, 10, 23, 300, 6980])
 def test_counts_are_those_of_drawing_query_by_query(n: int):
-    size = Resamples(n, 5).piece
+    size = Resamples(n, 5, np.float64).piece
     expected = []
     for piece in range(2 if n < 1000 else 1):
         bits = np.random.PCG64(np.random.SeedSequence(5, spawn_key=(piece,)))
@@ -103,7 +103,7 @@ def test_resamples_are_drawn_apart_from_each_other():
 
     for lag in (1, 511, 512, 1024):
         assert abs(np.corrcoef(first[:-lag], first[lag:])[0, 1]) < 5 / math.sqrt(len(first))
-    sizes = [Resamples(n, 0).piece for n in (1, 512, 513, 6980, 1 << 18, 10**6)]
+    sizes = [Resamples(n, 0, np.float64).piece for n in (1, 512, 513, 6980, 1 << 18, 10**6)]
     assert sizes[0] == 512
     assert sizes[-1] == 1
     assert all(one >= other for one, other in pairwise(sizes))

@@ -5,7 +5,7 @@ import threading
 from collections.abc import Callable
 from functools import cached_property
 from itertools import accumulate
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,7 @@ from rankwell.core.kernels.workers import in_threads
 from rankwell.core.tables import Floats, Ints
 
 Result = TypeVar("Result")
+Count = TypeVar("Count", np.float64, np.uint8)
 _PIECE, _MOST = 1 << 18, 512
 _SHARES = 1 << 120
 MANY, _PART, _TOGETHER = 1 << 16, 1 << 13, 16
@@ -28,7 +29,7 @@ def over_resamples(
     Every row sums to n, and all ways to draw are as probable. The counts depend on n and the seed (PCG64) alone: measures and
     runs with n counted queries share them. block: resamples at a time; by default 2 MiB of counts.
     """
-    drawn = Resamples(n, seed)
+    drawn = Resamples(n, seed, np.float64)
     rows = min(resamples, block or drawn.piece)
     starts = range(0, resamples, rows)
     with _single_threads():
@@ -70,7 +71,7 @@ class _Chances(NamedTuple):
     rest: NDArray[np.uint64]
 
 
-class Resamples:
+class Resamples(Generic[Count]):
     """The counts of resamples of n queries.
 
     They begin as counts of Poisson's distribution, with a mean of a little less than 1: whatever these sum up to, they are
@@ -80,13 +81,13 @@ class Resamples:
     Source: Brown and Bromberg 1984, An efficient two-stage procedure for generating random variates from the multinomial.
     """
 
-    def __init__(self, n: int, seed: int, kind: "type[np.float64 | np.uint8]" = np.float64) -> None:
+    def __init__(self, n: int, seed: int, kind: type[Count]) -> None:
         self._n, self._seed, self._kind = n, seed, kind
         # A thread's memory for counts is made once: to have it cleared by the system for every piece takes as long as drawing.
         self._room = threading.local()
         self.piece = max(1, min(_MOST, _PIECE // n))
 
-    def counts(self, first: int, last: int) -> Floats:
+    def counts(self, first: int, last: int) -> NDArray[Count]:
         """(last - first, n) the counts of the resamples from first to last; the next call in the same thread overwrites them."""
         pieces = range(first // self.piece, -(-last // self.piece))
         if len(pieces) == 1:
@@ -98,12 +99,12 @@ class Resamples:
             found[max(0, start - first) :][: len(mine)] = mine
         return found
 
-    def _drawn(self, piece: int) -> Floats:
+    def _drawn(self, piece: int) -> NDArray[Count]:
         n = self._n
         bits = np.random.PCG64(np.random.SeedSequence(self._seed, spawn_key=(piece,)))
         if not hasattr(self._room, "counts"):
             self._room.counts = np.empty((self.piece, n), self._kind)
-        counts: Floats = self._room.counts
+        counts: NDArray[Count] = self._room.counts
         counts[:] = self._poisson(bits, self.piece)
         sums = counts @ np.ones(n) if self._kind is np.float64 else counts.sum(axis=1, dtype=np.int64)
         over = np.flatnonzero(sums > n)
