@@ -6,30 +6,13 @@ import threading
 import time
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
-from contextvars import ContextVar
 from pathlib import Path
 
 from rankwell.errors import BadUsage
 
-_OVERWRITE: ContextVar[bool] = ContextVar("overwrite", default=False)
 _HELD: dict[Path, int] = {}
 """The thread that holds each lock of this process."""
 _LONGEST = 300
-
-
-@contextmanager
-def overwriting(allowed: bool) -> Generator[None]:
-    """Whether results that are written in a block may replace files that were changed: `--overwrite` of a command."""
-    token = _OVERWRITE.set(allowed)
-    try:
-        yield
-    finally:
-        _OVERWRITE.reset(token)
-
-
-def may_overwrite() -> bool:
-    """Whether a result may replace files that were changed since they were written."""
-    return _OVERWRITE.get()
 
 
 @contextmanager

@@ -96,9 +96,8 @@ def _dispatch(arguments: list[str]) -> int:
 
 def _run(arguments: list[str]) -> int:
     from rankwell.core.catalogue import HELP, Words, command_function, command_summaries, find_command, subcommands
-    from rankwell.core.options import bind, overwrites
+    from rankwell.core.options import bind, overwrites, overwriting
     from rankwell.errors import BadUsage
-    from rankwell.locks import overwriting
 
     # All that read standard input know it by this name.
     arguments = ["/dev/stdin" if argument == "-" else argument for argument in arguments]

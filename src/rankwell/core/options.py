@@ -1,7 +1,9 @@
 """The options of a command: read from its function and from classes of options, and bound to the words of a command line."""
 
 from argparse import SUPPRESS, Action, ArgumentError, ArgumentParser, ArgumentTypeError, HelpFormatter, Namespace
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import is_dataclass, replace
 from functools import partial, wraps
 from inspect import Parameter, Signature, cleandoc, signature
@@ -15,6 +17,7 @@ from rankwell.errors import BadUsage, UnknownName
 REQUIRED = Parameter.empty
 Chosen = TypeVar("Chosen")
 Made = TypeVar("Made")
+_OVERWRITING: ContextVar[bool] = ContextVar("overwrite", default=False)
 
 
 class Option(NamedTuple):
@@ -101,6 +104,21 @@ def arguments_of(function: Callable[..., Any]) -> list[Argument]:
 def overwrites(function: Callable[..., Any], named: dict[str, Any]) -> bool:
     """Whether `--overwrite` of a folder for results is among the arguments of `bind`, from which it is taken."""
     return "overwrite" not in signature(function).parameters and named.pop("overwrite", False)
+
+
+@contextmanager
+def overwriting(allowed: bool) -> Generator[None]:
+    """Whether results that are written in a block may replace files that were changed: `--overwrite` of a command."""
+    token = _OVERWRITING.set(allowed)
+    try:
+        yield
+    finally:
+        _OVERWRITING.reset(token)
+
+
+def may_overwrite() -> bool:
+    """Whether a result may replace files that were changed since they were written."""
+    return _OVERWRITING.get()
 
 
 def _argument(parameter: Parameter, hint: Any) -> Argument:

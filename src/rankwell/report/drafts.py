@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from rankwell.core.kernels.workers import in_threads
+from rankwell.core.options import may_overwrite
 from rankwell.errors import BadInput, BadUsage
 from rankwell.io.result_folder import MANIFEST, digest_of, read_manifest
-from rankwell.locks import locked, may_overwrite
+from rankwell.locks import locked
 from rankwell.report import plain
 from rankwell.store import Source, refuse_blocked, replacing, write_text
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rankwell.core.tables import Floats
+from rankwell.core.tables import Floats, rounded
 
 RANGES = {"share": (0.0, 1.0), "percent": (0.0, 100.0), "rank": (1.0, math.inf), "count": (0.0, math.inf)}
 """The least and the largest value of a unit."""
@@ -142,8 +142,3 @@ def _percentile(ordered: Floats, share: float) -> float:
     low = int(place)
     below, above = float(ordered[low]), float(ordered[min(low + 1, len(ordered) - 1)])
     return below + (above - below) * (place - low)
-
-
-def rounded(value: float) -> float:
-    """The value with 10 significant digits, as every figure that comes out of a matrix product is written."""
-    return float(f"{value:.10g}")

@@ -355,3 +355,8 @@ class Judgments(QueryRows):
             junk=junk + [True] * len(added),
             all_queries=self.queries,
         )
+
+
+def rounded(value: float) -> float:
+    """The value with 10 significant digits, as every figure that comes out of a matrix product is written."""
+    return float(f"{value:.10g}")

@@ -12,14 +12,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from rankwell.core.catalogue import command_function, command_summaries
-from rankwell.core.options import Argument, arguments_of, bind
+from rankwell.core.options import Argument, arguments_of, bind, overwriting
 from rankwell.core.registry import suggest
 from rankwell.errors import BadInput, BadUsage, RankwellError, UnknownName
 from rankwell.experiments.files import Cell, Experiment, OptionValue
 from rankwell.experiments.runner import PlannedCell, content_of, reasons, recipe, results_of
 from rankwell.experiments.toml_tables import check_folder_name
 from rankwell.io.matrices import IDS_BESIDE
-from rankwell.locks import overwriting
 from rankwell.report.drafts import remove_result
 from rankwell.report.present import Input, Progress
 from rankwell.store import STDIN, split_part, write_text

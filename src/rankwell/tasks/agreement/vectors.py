@@ -9,10 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rankwell.core.tables import Floats, Ints
+from rankwell.core.tables import Floats, Ints, rounded
 from rankwell.core.tables.matrices import Embeddings, row_blocks
 from rankwell.errors import BadInput, BadUsage
-from rankwell.stats import rounded
 
 _PRODUCTS = 25_000_000_000
 _PANEL_NUMBERS = 1 << 16  # blocks of half a megabyte as float64 take half the time of large ones: their memory is used again
