@@ -42,6 +42,12 @@ def test_every_golden_belongs_to_a_case() -> None:
     assert found <= {f"{name}{suffix}.golden" for name in CASES for suffix in ("", ".anew")}
 
 
+def test_no_golden_holds_an_internal_error() -> None:
+    texts = {path: path.read_text(encoding="utf-8") for path in comparing.GOLDENS.rglob("*.golden")}
+
+    assert [path.name for path, text in texts.items() if "\nexit 3\n" in text or "\ninternal error\n" in text] == []
+
+
 def _commands() -> list[tuple[str, ...]]:
     _, out, _ = running.in_process(["--help"])
     return [tuple(words.split()) for words in re.findall(r"│ ([a-z][a-z-]*(?: [a-z-]+)?) {2,}", out)]

@@ -86,8 +86,11 @@ def process(words: list[str], folder: Path, source: Path, seconds: float) -> Out
         child = subprocess.Popen(  # noqa: S603 - cases of our own
             [sys.executable, *words], cwd=folder, env=environment, stdout=out, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL
         )
+        peak = 0
         while (found := os.wait4(child.pid, os.WNOHANG))[0] == 0:
-            if time.perf_counter() - started > seconds or resident(child.pid) > MEMORY:
+            # The system's own figure counts what this process had when it made the child.
+            peak = max(peak, resident(child.pid))
+            if time.perf_counter() - started > seconds or peak > MEMORY:
                 child.kill()
                 found = os.wait4(child.pid, 0)
                 break
@@ -95,7 +98,7 @@ def process(words: list[str], folder: Path, source: Path, seconds: float) -> Out
         child.returncode = os.waitstatus_to_exitcode(found[1])
         out.seek(0)
         said = out.read().decode("utf-8", "replace")
-        return Outcome(child.returncode, time.perf_counter() - started, found[2].ru_maxrss / 1024, said)
+        return Outcome(child.returncode, time.perf_counter() - started, peak / 2**20, said)
 
 
 def main() -> int:

@@ -77,7 +77,8 @@ if __name__ == "__main__":
 @pytest.mark.parametrize("name", ["SIGKILL", "SIGTERM"])
 def test_processes_end_with_a_killed_parent(name: str, tmp_path: Path):
     (tmp_path / "parent.py").write_text(PARENT)
-    with subprocess.Popen([sys.executable, tmp_path / "parent.py"], stdout=subprocess.PIPE, text=True) as parent:
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    with subprocess.Popen([sys.executable, tmp_path / "parent.py"], stdout=subprocess.PIPE, text=True, env=environment) as parent:
         assert parent.stdout is not None
         workers = [int(each) for each in parent.stdout.readline().split()]
         assert workers

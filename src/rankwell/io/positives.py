@@ -82,7 +82,7 @@ def read_mask(place: Any, n: int) -> Ints:
     if not np.isin(mask, (0, 1)).all():
         row = int(np.flatnonzero(~np.isin(mask, (0, 1)))[0])
         raise BadInput(
-            f"{name}entry {row} of the mask is {shown(mask[row])}; a mask holds 1 for a caption that is there, 0 for none."
+            f"{name}entry {row} of the mask is {shown(mask[row].item())}; a mask holds 1 for a caption that is there, 0 for none."
         )
     if not mask.any():
         raise BadInput(f"{name}the mask leaves no row; it holds 1 for a caption that is there.")

@@ -201,8 +201,8 @@ def yaap(judged: JudgedRankings, *, rel: float = 1) -> Floats:
 
 
 def _interpolated(view: JudgedRankings, recall: float, rel: float, rounding: Rounding) -> Floats:
-    if not 0 <= recall <= 1:
-        raise BadUsage(f"recall={recall!r}; expected a share, from 0 to 1.")
+    if not 0 <= recall < math.inf:
+        raise BadUsage(f"recall={recall!r}; expected a number from 0.")
     hit, target = view.relevant(rel), recall * view.n_relevant(rel)
     whole = np.floor(target)
     needed = whole + (target - whole >= 0.5) if rounding == "nearest" else np.floor(target + 0.9)

@@ -145,7 +145,12 @@ def test_nothing_of_an_earlier_result_stays_and_the_manifest_lists_all(files: di
     assert {"by_group.csv", "by_keyword.csv"} < told
     (folder / "by_group.csv").write_text("my own table")
     (folder / "mine.txt").write_text("mine")
-    assert run(*words, "--groups", "h", "--sheets", "1", capsys=capsys, monkeypatch=monkeypatch)[0] == 0
+    again = (*words, "--groups", "h", "--sheets", "1")
+    code, _, err = run(*again, capsys=capsys, monkeypatch=monkeypatch)
+    assert code == 2
+    assert "by_group.csv" in err
+    assert (folder / "by_group.csv").read_text() == "my own table"
+    assert run(*again, "--overwrite", capsys=capsys, monkeypatch=monkeypatch)[0] == 0
     now, told = listed()
     # What somebody wrote or changed since is theirs.
     assert now - told == {"by_group.csv", "mine.txt"}

@@ -1,6 +1,7 @@
 """Systems x data sets: figures, intervals, marks, published figures, what systems took; and the command that makes the table."""
 
 import csv
+import hashlib
 import io
 import json
 import re
@@ -36,6 +37,14 @@ def written(folder: Path, dataset: str | None, runs: Mapping[str, Sequence[float
         for run, each in runs.items()
     ]
     return written_values(folder, values, told)
+
+
+def listed(folder: Path, name: str, content: str) -> None:
+    """Writes a file of a folder of results, and its digest into the manifest, as whoever changes a file can."""
+    (folder / name).write_text(content)
+    manifest = json.loads((folder / "manifest.json").read_bytes())
+    manifest["files"][name] = f"sha256:{hashlib.sha256(content.encode()).hexdigest()}"
+    (folder / "manifest.json").write_text(json.dumps(manifest))
 
 
 def written_values(folder: Path, values: Sequence[Values], rules: Mapping[str, Any]) -> Path:
@@ -155,8 +164,9 @@ def test_marks_are_those_of_the_exact_test_after_holm(run, tmp_path: Path) -> No
 def test_letters_in_the_table_name_the_systems_that_a_figure_is_better_than(run, tmp_path: Path) -> None:
     _, out, _ = run(written(tmp_path / "r", "m", {"weak": [0] * 12, "best": [1] * 12}))
 
-    assert re.search(r"^a +weak +0\.00 \[0\.00, 0\.00\]$", out, re.M)
-    assert re.search(r"^b +best +100\.00 \[100\.00, 100\.00\] a$", out, re.M)
+    low = 100 * 0.025 ** (1 / 12)  # Clopper and Pearson's of 12 successes in 12
+    assert re.search(rf"^a +weak +0\.00 \[0\.00, {100 - low:.2f}\]$", out, re.M)
+    assert re.search(rf"^b +best +100\.00 \[{low:.2f}, 100\.00\] a$", out, re.M)
     assert "letters=a system is better than those whose letters follow its figure" in out
 
 
@@ -259,7 +269,7 @@ def test_what_a_system_took_and_what_its_user_states_stand_in_the_table(run, tmp
         "machine": {"system": "Linux", "processor": "x86_64", "processors": 2},
     }
     folder = written(tmp_path / "r", "m", {"a": [1, 0]})
-    (folder / "performance.json").write_text(json.dumps(performance))
+    listed(folder, "performance.json", json.dumps(performance))
     stated = tmp_path / "a.toml"
     stated.write_text('[[system]]\nname = "a"\ntitle = "A net"\n[system.training]\ntime = "3 h"\nhardware = "one GPU"\n')
 
@@ -593,8 +603,8 @@ def test_a_system_file_that_is_not_utf_8_is_refused(tmp_path: Path) -> None:
     ("name", "content", "says"),
     [
         ("summary.json", "[]", "no 'rows'"),
-        ("summary.json", "{", "is not JSON"),
-        ("summary.json", '{"rows": [{"run": "a"}]}', "row 1 has no 'measure'"),
+        ("summary.json", "{", "summary.json:1: '{'"),
+        ("summary.json", '{"rows": [{"run": "a"}]}', "row 1 of rows has no 'measure'"),
         ("summary.json", None, "no summary.json"),
         ("performance.json", "{}", "no 'runs'"),
     ],
@@ -603,7 +613,7 @@ def test_a_damaged_folder_is_refused_naming_its_file(run, tmp_path: Path, name: 
     folder = written(tmp_path / "r", "m", {"a": [1, 0]})
     (folder / name).unlink(missing_ok=True)
     if content is not None:
-        (folder / name).write_text(content)
+        listed(folder, name, content)
 
     code, _, err = run(folder)
 

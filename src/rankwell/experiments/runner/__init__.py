@@ -25,7 +25,7 @@ from rankwell.io.result_folder import digest_of
 from rankwell.report.present import Progress
 from rankwell.store import Source
 
-RESULTS_VERSION = 1
+RESULTS_VERSION = 2
 """Part of every recipe. Raise it when a figure changes for the same inputs and options; a golden fails until it is raised."""
 
 RESULTS = ("summary.json", "per_query.parquet")

@@ -197,7 +197,8 @@ class _InstanceEvaluation:
             rules["metric"] = runs.metric
         rules["exclude"] = ",".join(own.exclude) or "none"
         if own.reading.level != "medium":
-            rules["level"] = own.reading.level
+            # `level` is the confidence of intervals in the rules of every result.
+            rules["marks"] = own.reading.level
         if filtered is not None:
             rules |= {"contentless": own.contentless, "absent": own.absent, "filtered": filtered.counts}
             sizes = {"references": len(self.truth.references), "queries": len(self.truth.queries)}

@@ -32,7 +32,7 @@ from rankwell.store import refuse_blocked, write_text
 from rankwell.tasks.instances.cells.systems import SystemCells
 from rankwell.tasks.instances.statistics import published_instances
 
-_TASK = ("exclude", "ties", "contentless", "absent", "no_relevant", "level")
+_TASK = ("exclude", "ties", "contentless", "absent", "no_relevant", "marks")
 _WRITTEN: Mapping[TableFormat, str] = {"csv": "csv", "json": "json", "md": "md", "latex": "tex", "html": "html"}
 
 
