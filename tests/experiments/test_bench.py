@@ -680,7 +680,11 @@ def test_kept_tables_with_other_kinds_of_values_are_made_again(folder: Path, key
         ('"qrels.txt"', "1979-05-27", r"qrels is datetime.date.*; expected strings, numbers, true or false"),
         ('qrels = "qrels.txt"', "", r"bench.toml:10: dataset 'runs': runs: requires `qrels`, which is missing"),
         ("measure =", 'ties = ""\nexclude-self = "yes"\nmeasure =', r"exclude-self is 'yes'; expected true or false"),
-        ("measure =", 'intervals = "tt"\nmeasure =', r"runs/low: --intervals: there is no 'tt'; known are bootstrap-t, bootstrap, t, none"),
+        (
+            "measure =",
+            'intervals = "tt"\nmeasure =',
+            r"runs/low: --intervals: there is no 'tt'; known are bootstrap-t, bootstrap, t, none",
+        ),
         ("{system}.run", "low.run", r"'low' and 'high' have the same files and options on 'runs'; put \{system\} into a path"),
         ("[options]", "[optons]", r"bench.toml:3: optons: unknown key; did you mean 'options'"),
         ("[options]", '[table]\nbaseline = "lo"\n[options]', r"bench.toml: unknown system 'lo'; did you mean 'low'"),
