@@ -75,7 +75,7 @@ def paired_bootstrap(
     """
     check_level(level)
     found = [Bootstrapped(None, None)] * len(columns)
-    for places in _pieces([len(each.sums) for each in columns]):
+    for places in _pieces([len(each.sums) for each in columns], _PIECE // (2 if test and studentised else 1)):
         parts = [_parts(columns[place], test=test, studentised=studentised) for place in places]
         table = np.column_stack([part for each in parts for part in each])
         sums = resampled_sums(table, resamples, seed=seed, block=block)
@@ -87,11 +87,11 @@ def paired_bootstrap(
     return found
 
 
-def _pieces(sizes: Sequence[int]) -> Iterator[list[int]]:
+def _pieces(sizes: Sequence[int], most: int) -> Iterator[list[int]]:
     """The places of columns that share their resamples, so many at once that memory does not grow with the number of pairs."""
     for n in sorted({size for size in sizes if size >= MIN_QUERIES}):
         places = [place for place, size in enumerate(sizes) if size == n]
-        yield from (places[start : start + _PIECE] for start in range(0, len(places), _PIECE))
+        yield from (places[start : start + most] for start in range(0, len(places), most))
 
 
 def _parts(column: Differences, *, test: bool, studentised: bool = False) -> list[Floats]:
