@@ -12,13 +12,9 @@ from regression.permitted import PERMITTED
 
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
 CALLS = {f"python/{name}": call for name, call in cases_python.CASES.items()}
-LINES: dict[str, str] = {
-    name: line
-    for file in sorted(Path(__file__).parent.glob("cases_*.py"))
-    if file.stem != cases_python.__name__.rpartition(".")[2]
-    for name, line in import_module(f"regression.{file.stem}").CASES.items()
-}
-"""Command lines by case, of every file `cases_*.py`."""
+_FILES = [import_module(f"regression.{file.stem}") for file in sorted(Path(__file__).parent.glob("cases_*.py"))]
+LINES: dict[str, str] = {name: line for file in _FILES if file is not cases_python for name, line in file.CASES.items()}
+"""Command lines by case, of every file `cases_*.py`; a function `write` of such a file writes inputs of its own."""
 CASES = (*LINES, *CALLS)
 _SLOW = r"^demo/agree$|^bench/(again|jobs)$|^clips/convention-all$|^captions/.*-more$|^(?!evaluate/).*format-(latex|html|md|tsv|jsonl)$"
 SLOW = frozenset(name for name in CASES if re.search(_SLOW, name))
@@ -74,6 +70,9 @@ class Runner:
 
 def _build(folder: Path) -> None:
     worlds.build(folder)
+    for file in _FILES:
+        if hasattr(file, "write"):
+            file.write(folder)
     if SHARED.is_dir():
         (folder / "shared").symlink_to(SHARED, target_is_directory=True)
         worlds.build_for_shared(folder)
