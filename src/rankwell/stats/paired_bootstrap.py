@@ -193,7 +193,7 @@ def relative_changes(
     kept = [counted_in_both(first, other, "a relative change") for first, other in pairs]
     found = [Change(_ratio(first, other), None, len(first)) for first, other in kept]
     sizes = [each.n if each.value is not None else 0 for each in found]
-    for places in _pieces(sizes) if bootstrap else ():
+    for places in _pieces(sizes, _PIECE) if bootstrap else ():
         # A column that several pairs share, as that of the first candidate, is added up once for each.
         table = np.column_stack([column for place in places for column in kept[place]])
         sums = resampled_sums(table, resamples, seed=seed, block=block)
