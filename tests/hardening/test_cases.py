@@ -13,8 +13,6 @@ from regression.running import in_process
 SOURCE = Path(__file__).resolve().parents[2] / "src"
 EVERY = [(section, case) for section, cases in CASES.items() for case in cases]
 OWN_PROCESS = [case for section, case in EVERY if "python:" in case.run or section == "3 bounded"]
-KNOWN = {"the page lacks the licences of what it bundles": "vl-convert's bundle comes without the licence texts of its parts"}
-"""Cases that are not right yet, and why."""
 COMMANDS = [case for _, case in EVERY if case not in OWN_PROCESS]
 
 
@@ -30,9 +28,7 @@ def test_a_command_does_what_is_right(case: Case, tmp_path: Path, monkeypatch: p
 
 @pytest.mark.skipif(os.name != "posix", reason="memory is measured on POSIX alone")
 @pytest.mark.parametrize("case", OWN_PROCESS, ids=lambda case: case.name)
-def test_a_process_does_what_is_right(case: Case, request: pytest.FixtureRequest):
-    if reason := KNOWN.get(case.name):
-        request.applymarker(pytest.mark.xfail(reason=reason, strict=True))
+def test_a_process_does_what_is_right(case: Case):
     outcome, wrong = ran(case, SOURCE)
 
     assert wrong == "", outcome.said

@@ -2,6 +2,7 @@
 
 import base64
 import hashlib
+import html
 import json
 import os
 import re
@@ -301,7 +302,8 @@ def test_the_policy_allows_what_stands_there_and_nothing_else(small: Path) -> No
     # The policy comes before whatever it is about.
     text = page(small).read_text(encoding="utf-8")
     assert text.index("Content-Security-Policy") < text.index("<style") < text.index("<script")
-    assert not re.search(r"https?://(?!www\.w3\.org|vega\.github\.io)", text)
+    bare = re.sub(r'<pre id="licences" hidden>[^<]*</pre>', "", text)
+    assert not re.search(r"https?://(?!www\.w3\.org|vega\.github\.io)", bare)
 
 
 def test_at_most_500_queries_by_the_stated_rule(tmp_path: Path) -> None:
@@ -537,6 +539,20 @@ def test_the_bundle_is_made_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setenv("XDG_CACHE_HOME", str(blocked))
     assert scripts.vega_bundle() == first
     assert len(calls) == 2
+
+
+def test_the_page_carries_the_licences_of_the_script_that_it_bundles(small: Path) -> None:
+    import vl_convert
+
+    text = html.unescape(page(small).read_text(encoding="utf-8"))
+
+    licences = text[text.index('<pre id="licences" hidden>') :].partition("</pre>")[0]
+    embed, vega = vl_convert.get_vega_embed_version(), vl_convert.get_vega_version()
+    lite = max(vl_convert.get_vegalite_versions(), key=lambda each: [*map(int, each.split("."))])
+    assert re.search(rf"by Vega {vega}, Vega-Lite {lite}\.\d+ and Vega-Embed {embed},", licences)
+    for words in ("Redistribution and use in source", "Permission to use, copy", "Permission is hereby granted", "unencumbered"):
+        assert words in licences
+    assert len(licences) < 15_000
 
 
 def test_numbers_have_seven_digits() -> None:

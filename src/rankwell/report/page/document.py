@@ -66,7 +66,8 @@ def render_page(data: str, title: str, *, parted: bool) -> str:
         f"default-src 'none'; script-src {scripts}; style-src {_hash(style)}; img-src data:; base-uri 'none'; form-action 'none'"
     )
     filled = {"title": html.escape(title), "policy": html.escape(policy, quote=False), "style": style, "script": script}
-    filled |= {"data": data, "vega": vega}
+    licences = (assets / "licences.txt").read_text(encoding="utf-8")
+    filled |= {"data": data, "vega": vega, "licences": html.escape(licences, quote=False)}
     return _MARK.sub(lambda mark: filled[mark[1]], template)
 
 

@@ -208,6 +208,7 @@ function provenance() {
       : null,
     data.inputs?.length ? closed("Inputs", pairs(data.inputs)) : null,
     data.shown?.rule ? closed("Queries with lists", el("p", null, readable(data.shown.rule))) : null,
+    closed("Licences of the software in this page", el("pre", {class: "licences"}, $("licences").textContent)),
     el("p", {class: "note"}, `Made by ${data.tool}. This page needs no network.`),
   );
 }
