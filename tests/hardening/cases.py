@@ -373,6 +373,27 @@ ESCAPED = [
         hides=r"(?m)^a%b[^:\n]*&",
     ),
     Case(
+        "markup in the name of a run, below a comparison in Markdown",
+        "compare qrels 'a<b>' run -f md",
+        _runs(**{"a<b>": "q1 Q0 d1 1 2.0 r\n"}),
+        codes=(0,),
+        hides=r"(?m)^rules: .*(?<!\\)<b",
+    ),
+    Case(
+        "an escape sequence in the name of a run, in CSV",
+        "evaluate qrels 'a\x1b[31m' run -f csv",
+        _runs(**{"a\x1b[31m": "q1 Q0 d1 1 2.0 r\n"}),
+        codes=(0,),
+        hides="\x1b",
+    ),
+    Case(
+        "a carriage return in the name of a run, in CSV",
+        "evaluate qrels 'a\rb' run -f csv",
+        _runs(**{"a\rb": "q1 Q0 d1 1 2.0 r\n"}),
+        codes=(0,),
+        hides="(?m)^a\rb,",
+    ),
+    Case(
         "the page lacks the licences of what it bundles",
         f"{_EVALUATE} -o out\nreport out\npython: import re; text = open('out/report.html', encoding='utf-8').read(); "
         "print('licence' if re.search('(?i)permission is hereby granted|redistribution and use', text) else 'nothing')",

@@ -280,6 +280,12 @@ def test_hostile_ids_stay_data(tmp_path: Path) -> None:
     assert raw.count("\r") == 0
 
 
+def test_a_title_steers_no_tab_of_a_browser() -> None:
+    text = document.render_page("{}", "a\x1b\u202e</title>", parted=False)
+
+    assert "<title>a\\x1b\\u202e&lt;/title&gt;</title>" in text
+
+
 def test_the_policy_allows_what_stands_there_and_nothing_else(small: Path) -> None:
     found = elements(page(small))
     rules = {name: set(rest) for name, *rest in (part.split() for part in found.policy.split(";"))}

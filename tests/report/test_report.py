@@ -6,15 +6,18 @@ import json
 import re
 from dataclasses import replace
 from typing import get_args
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 
+import rankwell
 from rankwell import report
 from rankwell.core.tables import Values
 from rankwell.errors import UnknownName
 from rankwell.report import OUTPUTS, Document, Terminal, render, render_rows, rules_line
 from rankwell.report.charts import CHARTS, ChartData, draw
+from rankwell.report.difference_tables import difference_text
 from rankwell.stats import SummaryRow, summarise
 
 THIRD = 1 / 3
@@ -75,6 +78,65 @@ def test_a_name_in_a_header_or_a_cell_neither_steers_a_terminal_nor_ends_a_line(
     assert text.replace("\n", "").isprintable()
     if form == "md":
         assert all(len(re.findall(r"(?<!\\)\|", line)) == 3 for line in text.splitlines())
+
+
+UNSEEN = re.compile("[\\0-\\x09\\x0b-\\x1f\\x7f-\\x9f]")
+FOREIGN = "\x1b[31m\x07\x85\x9b<script>|&lt;$x$_y_\\\\`c`"
+
+
+@pytest.mark.parametrize("form", get_args(report.Format))
+def test_no_format_has_control_characters_of_names_columns_or_rules(form):
+    rows = [{**row, "run": FOREIGN, "label": FOREIGN, FOREIGN: FOREIGN} for row in (awkward(), awkward())]
+    single = [{**row, "run": FOREIGN, "query": FOREIGN} for row in PER_QUERY]
+
+    text = printed(rows, rules={"convention": FOREIGN}, form=form) + printed(rows, single, {"convention": FOREIGN}, form=form)
+
+    assert not UNSEEN.search(text.replace("\t", "") if form == "tsv" else text)
+    if form == "json":
+        assert strict(printed(rows, form=form))["rows"][0]["run"] == FOREIGN
+
+
+@pytest.mark.parametrize(("form", "delimiter"), [("csv", ","), ("tsv", "\t")])
+def test_ends_of_lines_in_a_cell_are_quoted(form, delimiter):
+    rows = [{"name": "a\rb", "text": "c\nd\te"}, {"name": "f", "text": "g\r\n"}]
+
+    text = render_rows(rows, form)
+
+    assert list(csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter)) == rows
+
+
+def test_sentences_in_markdown_mean_what_they_say():
+    verdict = f"{FOREIGN} is better than [x](y), 95 % interval [0.1, 0.2], not [0.1](y)"
+
+    text = difference_text({"verdicts": [{"text": verdict}]}, [], None, {"convention": FOREIGN}, "md")
+
+    safe = r"\\x1b\[31m\\x07\\x85\\x9b\<script\>\|\&lt;\$x\$\_y\_\\\\\`c\`"
+    assert text.splitlines()[0] == rf"{safe} is better than \[x\](y), 95 % interval [0.1, 0.2], not \[0.1\](y)"
+    assert f"rules: convention={safe}" in text
+
+
+def test_a_star_at_the_beginning_of_a_row_of_latex_does_not_belong_to_the_line_before():
+    text = render_rows([{"system": "*a", "x": 1.5}, {"system": "b", "x": 2.5}], "latex")
+
+    assert r"{}*a & 1.5000 \\" in text
+
+
+@pytest.mark.parametrize("name", [*CHARTS])
+def test_no_text_of_a_chart_has_control_characters(name):
+    rng = np.random.default_rng(0)
+    made = [
+        Values(f"{FOREIGN}{run}", f"{FOREIGN}AP", f"{FOREIGN}label", "share", "mean", (*"abcdefghijkl",), rng.random(12))
+        for run in range(3)
+    ]
+    result = rankwell.compare_values(made, baseline=f"{FOREIGN}0")
+
+    spec = result.chart(name)
+
+    texts = [each for leaf in leaves(spec) for each in leaf.values() if isinstance(each, str)]
+    assert all(each.isprintable() for each in texts)
+    assert any("x1b" in each for each in texts)
+    ElementTree.fromstring(draw(dict(spec)).svg)
+    assert repr(result).isprintable()
 
 
 def test_the_formats_are_those_of_the_design_one_file_each():

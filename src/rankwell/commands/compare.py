@@ -102,7 +102,7 @@ def write_tables(result: Results, folder: Path) -> list[Path]:
     """Writes the tables beside the summary, each whole or not at all, and the verdicts as text; returns their paths."""
     tables = {name: rows for name, rows in result.tables.items() if name not in ("verdicts", "mean_ranks")}
     texts = {folder / f"{name}.csv": report.render_rows(rows, "csv") for name, rows in tables.items()}
-    texts[folder / "verdicts.txt"] = "".join(f"{text}\n" for text in result.verdicts)
+    texts[folder / "verdicts.txt"] = "".join(f"{report.visible(text)}\n" for text in result.verdicts)
     for path, text in texts.items():
         write_text(path, text)
     return list(texts)

@@ -14,7 +14,7 @@ from rankwell.conventions import Convention, LabelledMeasure
 from rankwell.core.display import Displayable
 from rankwell.core.registry import Measure
 from rankwell.core.tables import Bools, Floats, Summary, ValueRows, Values
-from rankwell.errors import BadInput
+from rankwell.errors import BadInput, printable
 from rankwell.evaluation.judged import JudgedRun
 from rankwell.stats import Intervals, SummaryRow, figure_of, summarise, summary_notes
 from rankwell.store import Source
@@ -64,7 +64,7 @@ class Results(Displayable):
     def __repr__(self) -> str:
         runs = ", ".join(dict.fromkeys(each.run for each in self.values))
         measures = ", ".join(dict.fromkeys(each.measure for each in self.values))
-        return f"<Results of {runs} by {measures}; read .summary, .per_query(), .describe() and .notes>"
+        return f"<Results of {printable(runs)} by {printable(measures)}; read .summary, .per_query(), .describe() and .notes>"
 
     def __getattr__(self, name: str) -> Any:
         for known in ("objects", "tables"):

@@ -5,6 +5,7 @@ from typing import Any
 
 from rankwell.report import MISSING, PLAIN, Format, Row, Terminal, figure, plain, render_rows, rules_line, visible
 from rankwell.report.charts import difference_label
+from rankwell.report.formats.markup import markdown_text
 
 
 def difference_text(
@@ -21,6 +22,7 @@ def difference_text(
     rows of single queries, of which those of differences are shown.
     """
     mark = "% " if format == "latex" else ""
+    safe = markdown_text if format == "md" else visible
     shown: list[Sequence[Row]] = []
     if per_query is not None:
         names = {"run": "run", "against": "against", "query": "query", "measure": "label"}
@@ -35,11 +37,11 @@ def difference_text(
         shown.append(_systems(tables["systems"], tables.get("borda", ())))
     if tables.get("orders"):
         shown.append([{word: row[name] for name, word in _ORDERS.items()} for row in tables["orders"]])
-    parts = ["\n".join(mark + visible(row["text"]) for row in tables.get("verdicts", ()))]
+    parts = ["\n".join(mark + safe(row["text"]) for row in tables.get("verdicts", ()))]
     parts += [render_rows(rows, format, terminal=terminal) for rows in shown]
     line = rules_line(rules)
     # A comment in LaTeX, a paragraph elsewhere.
-    parts += [f"{mark}rules: {line}"] if line else []
+    parts += [f"{mark}rules: {safe(line)}"] if line else []
     return "\n\n".join(part.rstrip("\n") for part in parts if part) + "\n"
 
 

@@ -180,7 +180,7 @@ def parameter_chart(rows: Sequence[Row], parameter: str, *, title: str | None = 
         subtitle += f"; {still} measure{'s' if still > 1 else ''} that no run moves {'are' if still > 1 else 'is'} left out"
     if len(names) == 1:
         subtitle = f"{next(iter(names.values()))}; {subtitle}"
-    return _page(title or f"Measures over {visible(parameter)}", subtitle, panels)
+    return _page(title or f"Measures over {parameter}", subtitle, panels)
 
 
 def _page(title: str, subtitle: str, panels: Sequence[dict[str, Any]]) -> dict[str, Any]:
@@ -199,7 +199,7 @@ def _domain(low: float, high: float) -> tuple[str, list[float]]:
 
 def _axis(values: Sequence[Any], parameter: str) -> dict[str, Any]:
     """The x axis: numbers at their places, other values side by side."""
-    axis = {"title": visible(parameter), "labelAngle": 0, "labelLimit": 140, "labelOverlap": True, "labelFlush": False}
+    axis = {"title": parameter, "labelAngle": 0, "labelLimit": 140, "labelOverlap": True, "labelFlush": False}
     numbers = all(isinstance(value, (int, float)) and not isinstance(value, bool) for value in values)
     if not numbers or len(values) == 1:
         return {"field": "value", "type": "ordinal", "scale": {"domain": [_shown(value) for value in values]}, "axis": axis}
@@ -243,7 +243,7 @@ def _parameter_panel(
     colours = [_COLOURS[place % len(_COLOURS)] for place in range(len(shown))]
     colour = _series("series", shown, colours, {**_STROKES, "columns": _columns(shown)})
     return {
-        "title": _titled(visible(label), _unit(rows[0])),
+        "title": _titled(label, _unit(rows[0])),
         "width": _WIDTH,
         "height": _PARAMETER_HEIGHT,
         "data": {"values": points},

@@ -14,7 +14,7 @@ from rankwell.core.options import Option, takes_options
 from rankwell.core.tables import gather, offsets_of, sort_ids
 from rankwell.core.tables.columns import Duplicates
 from rankwell.core.tables.ranking import Ranking
-from rankwell.errors import BadUsage, NothingToEvaluate
+from rankwell.errors import BadUsage, NothingToEvaluate, printable
 from rankwell.experiments.fusion.trials import (
     BLOCK,
     Choice,
@@ -200,7 +200,7 @@ class TunedFusion:
 
     def __repr__(self) -> str:
         folds = f"{len(self.choices)} folds by {self.measure.measure}"
-        return f"<TunedFusion of {', '.join(self.names)} in {folds}; read .ranking, .rows, .whole and .describe()>"
+        return f"<TunedFusion of {printable(', '.join(self.names))} in {folds}; read .ranking, .rows, .whole and .describe()>"
 
     @cached_property
     def rows(self) -> list[Row]:

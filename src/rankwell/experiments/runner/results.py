@@ -14,7 +14,7 @@ from rankwell.core.display import DISPLAYS, Displayable
 from rankwell.core.options import MeasureNames, Option, takes_options, with_options
 from rankwell.core.registry import suggest
 from rankwell.core.tables import Values
-from rankwell.errors import BadInput, RankwellError, UnknownName
+from rankwell.errors import BadInput, RankwellError, UnknownName, printable
 from rankwell.experiments.comparison import ComparisonOptions
 from rankwell.experiments.files import Experiment, read_experiment
 from rankwell.experiments.runner import RESULTS_VERSION, CellResult, PlannedCell, evaluate_cells, key_of, read_record, results_of
@@ -46,7 +46,7 @@ class BenchResults(Displayable):
     notes: tuple[str, ...]
 
     def __repr__(self) -> str:
-        return f"<BenchResults in {self.folder}: {self.status}; read .summary, .system_tables, .cells and .notes>"
+        return f"<BenchResults in {printable(str(self.folder))}: {self.status}; read .summary, .system_tables, .cells and .notes>"
 
     @property
     def failed(self) -> tuple[CellResult, ...]:

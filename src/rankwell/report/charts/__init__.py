@@ -67,17 +67,25 @@ STEP = 26
 
 
 def page(title: str, subtitle: str, panels: Sequence[dict[str, Any]], *, columns: int) -> dict[str, Any]:
-    """A whole chart: panels in rows of `columns`, under one title."""
+    """A whole chart: panels in rows of `columns`, under one title. Every text in it is made visible here."""
     return {
         "$schema": SCHEMA,
         "background": "white",
         "padding": 20,
-        "title": {"text": title, "subtitle": subtitle, "fontSize": 16, "offset": 22, "frame": "bounds"},
-        "concat": list(panels),
+        "title": {"text": visible(title), "subtitle": visible(subtitle), "fontSize": 16, "offset": 22, "frame": "bounds"},
+        "concat": _visible(list(panels)),
         "columns": columns,
         "spacing": {"row": 30, "column": 36},
         "config": THEME["config"],
     }
+
+
+def _visible(part: Any) -> Any:
+    if isinstance(part, Mapping):
+        return {name: _visible(each) for name, each in part.items()}
+    if isinstance(part, (list, tuple)):
+        return type(part)(map(_visible, part))
+    return visible(part) if isinstance(part, str) else part
 
 
 def columns_for(panels: int) -> int:

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from rankwell.core.tables import Values
-from rankwell.report import Row, charts, figure, visible
+from rankwell.report import Row, charts, figure
 from rankwell.report.charts import ACCENT, INK, QUIET, STEP, ChartData
 
 
@@ -48,7 +48,7 @@ def _panel(title: str, rows: Sequence[Row], names: dict[str, str], *, named: boo
         fill={"condition": {"test": "datum.decisive", "value": ACCENT}, "value": "white"},
         below=[zero],
     )
-    return {"title": visible(title), **panel}
+    return {"title": title, **panel}
 
 
 # Distinguishable for people who confuse red and green.
@@ -96,7 +96,7 @@ def _delta_panel(values: Values, row: Row, reach: float) -> dict[str, Any]:
     counts = [{"shown": f"{row['wins']} won, {row['ties']} tied, {row['losses']} lost"}]
     corner = {"x": {"value": _DELTA_WIDTH}, "y": {"value": 2}, "text": {"field": "shown", "type": "nominal"}}
     look: dict[str, Any] = {"type": "text", "align": "right", "baseline": "top", "fontSize": 11, "color": QUIET}
-    name = f"{visible(row['run'])} − {visible(row['against'])}: {charts.difference_title(row)}"
+    name = f"{row['run']} − {row['against']}: {charts.difference_title(row)}"
     return {
         "title": {"text": name, "subtitle": _caption(row), "limit": _DELTA_WIDTH + 40},
         "width": _DELTA_WIDTH,

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from rankwell.report import Row, charts, visible
+from rankwell.report import Row, charts
 from rankwell.report.charts import ACCENT, STEP, ChartData
 
 _WIDTH = 250
@@ -110,7 +110,7 @@ def _subtitle(rows: Sequence[Row], runs: Sequence[str]) -> str:
     sizes = sorted({row["n"] for row in rows})
     queries = f"{sizes[0]:,}" if len(sizes) == 1 else f"{sizes[0]:,} to {sizes[-1]:,}"
     counted = f"over {queries} {'query' if sizes == [1] else 'queries'}"
-    return f"{visible(runs[0])}, {counted}" if len(runs) == 1 else counted
+    return f"{runs[0]}, {counted}" if len(runs) == 1 else counted
 
 
 def _domain(rows: Sequence[Row]) -> tuple[float, float]:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from rankwell.core.tables import Floats, Values
-from rankwell.report import charts, figure, visible
+from rankwell.report import charts, figure
 from rankwell.report.charts import ACCENT, FAINT, INK, QUIET, ChartData
 
 _WIDTH, _BINS = 250, 20
@@ -48,7 +48,7 @@ def per_query(data: ChartData) -> dict[str, Any] | None:
         )
         for place, title in enumerate(titles)
     ]
-    run = "" if len(runs) > 1 else f"{visible(values[0].run)}: "
+    run = "" if len(runs) > 1 else f"{values[0].run}: "
     subtitle = f"{run}share of the queries with values in each range; the line marks their centre"
     return charts.page("Values of single queries", subtitle, panels, columns=columns)
 

@@ -4,17 +4,19 @@ import re
 
 from rankwell.report import MISSING, Document, Grid, Strong, grids, output, rules_line, visible
 
-_SPECIAL = re.compile(r"[\\|*<>`\[\]~]|(?<![^\W_])_|_(?![^\W_])")
+# Of & and _ those alone that mean something: &amp; and _emphasis_.
+_SPECIAL = re.compile(r"[\\|*<>`\[\]~$]|&(?=#?\w+;)|(?<![^\W_])_|_(?![^\W_])")
+_INTERVAL = re.compile(r"\\\[([-+\d., ]+)\\\](?![(\[:])")
 
 
 @output("md")
 def render_markdown(document: Document) -> str:
     """Pipe tables with the rules below, a title above, a legend at the end; what Markdown would read as markup is escaped."""
-    parts = [f"**{_escape(visible(document.title))}**"] if document.title else []
+    parts = [f"**{markdown_text(document.title)}**"] if document.title else []
     parts += ["\n".join(_pipes(grid)) for grid in grids(document)]
     rules = rules_line(document.rules)
-    lines = [_escape(visible(line)) for line in document.legend]
-    return "\n\n".join([*parts, *([f"rules: {_escape(rules)}"] if rules else []), *lines]) + "\n"
+    lines = [markdown_text(line) for line in document.legend]
+    return "\n\n".join([*parts, *([f"rules: {markdown_text(rules)}"] if rules else []), *lines]) + "\n"
 
 
 def _pipes(grid: Grid) -> list[str]:
@@ -31,6 +33,11 @@ def _pipes(grid: Grid) -> list[str]:
 def _markdown(cell: str) -> str:
     first, blank, rest = cell.partition(" ")
     return f"**{_escape(first)}**{blank}{_escape(rest)}" if isinstance(cell, Strong) else _escape(cell)
+
+
+def markdown_text(text: str) -> str:
+    """A sentence between tables, which means what it meant; intervals stay readable."""
+    return _INTERVAL.sub(r"[\1]", _escape(visible(text)))
 
 
 def _escape(text: str) -> str:
@@ -77,7 +84,9 @@ def _lines(grid: Grid) -> list[str]:
 
 
 def _line(cells: list[str]) -> str:
-    return " & ".join(map(_cell, cells)) + r" \\"
+    # A star behind the line break above would belong to it.
+    line = " & ".join(map(_cell, cells))
+    return ("{}" if line.startswith("*") else "") + line + r" \\"
 
 
 def _cell(cell: str) -> str:

@@ -1,8 +1,8 @@
 """One table or document for programs: CSV and TSV, JSON and JSON lines."""
 
 import csv
-import io
 import json
+import re
 from collections.abc import Iterable, Sequence
 from itertools import chain, repeat
 from math import isfinite, isnan
@@ -13,6 +13,9 @@ from rankwell.evaluation.results import SCHEMA_VERSION
 from rankwell.report import PER_QUERY_COLUMNS, SUMMARY_COLUMNS, Document, Row, columns_of, output, plain
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
+_CONTROLS = re.compile(r"[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
+# JSON escapes the others by itself.
+_UNSEEN = re.compile("[\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 _IDS = ("run", "query", "item", "clip", "id")
 
 
@@ -22,35 +25,51 @@ def render_csv(document: Document) -> str:
 
     A text that a spreadsheet would run as a formula (it begins with = + - @ or a control character) gets a leading apostrophe;
     numbers never do, nor do names of runs, queries and items, by which tables are joined: ids of videos begin with - at times.
-    Lists and mappings are written as JSON.
+    Lists and mappings are written as JSON, control characters but tabs and ends of lines as escapes.
     """
     return _delimited(document, ",", guarded=True)
 
 
 @output("tsv")
 def render_tsv(document: Document) -> str:
-    """As `csv`, but separated by tabs and with every text as it is: this one is for scripts."""
+    """As `csv`, but separated by tabs and without apostrophes: this one is for scripts."""
     return _delimited(document, "\t", guarded=False)
 
 
 def _delimited(document: Document, delimiter: str, *, guarded: bool) -> str:
     rows, names = _single(document)
-    text = io.StringIO()
-    writer = csv.writer(text, delimiter=delimiter, lineterminator="\n")
-    writer.writerow(names)
+    lines = _Lines()
+    # A carriage return is quoted because lines end in one, which then goes.
+    writer = csv.writer(lines, delimiter=delimiter, lineterminator="\r\n")
+    writer.writerow(map(_harmless, names))
     columns = [(name, guarded and name not in _IDS and not name.endswith("_id")) for name in names]
     if isinstance(rows, ValueRows) and names == [*rows.columns]:
-        text.write("".join(_value_lines(group, delimiter, guarded=guarded) for group in rows.groups))
-    else:
-        writer.writerows([_cell(row.get(name), guarded=guard) for name, guard in columns] for row in rows)
-    return text.getvalue()
+        return lines.text() + "".join(_value_lines(group, delimiter, guarded=guarded) for group in rows.groups)
+    writer.writerows([_cell(row.get(name), guarded=guard) for name, guard in columns] for row in rows)
+    return lines.text()
+
+
+class _Lines(list[str]):
+    """Lines that a writer of the csv module has made."""
+
+    write = list[str].append
+
+    def text(self) -> str:
+        """The lines, each with the end of the other formats."""
+        return "".join([f"{line[:-2]}\n" for line in self])
+
+
+def _harmless(text: str) -> str:
+    """Text with control characters as escapes, tabs and ends of lines excepted, which are quoted."""
+    return text if text.isprintable() else _CONTROLS.sub(lambda found: ascii(found[0])[1:-1], text)
 
 
 def _value_lines(group: Sequence[Values], delimiter: str, *, guarded: bool) -> str:
     """The lines of one run's values; the cells of a measure other than query and value are joined once."""
     run = _quoted(group[0].run, delimiter) + delimiter
-    # Most tables have no id that needs quotes.
-    odd = _needs_quotes("".join(group[0].queries), delimiter)
+    # Most tables have no id that needs quotes or escapes.
+    every = "".join(group[0].queries)
+    odd = not every.isprintable() or _needs_quotes(every, delimiter)
     begins = [run + (_quoted(query, delimiter) if odd else query) for query in group[0].queries]
     pieces: list[Iterable[str]] = []
     for each in group:
@@ -61,6 +80,7 @@ def _value_lines(group: Sequence[Values], delimiter: str, *, guarded: bool) -> s
 
 
 def _quoted(text: str, delimiter: str) -> str:
+    text = _harmless(text)
     return '"' + text.replace('"', '""') + '"' if _needs_quotes(text, delimiter) else text
 
 
@@ -74,7 +94,7 @@ def _cell(value: Any, *, guarded: bool) -> str:
     if simple is None:
         return ""
     if isinstance(simple, str):
-        return "'" + simple if guarded and simple.startswith(_FORMULA) else simple
+        return "'" + _harmless(simple) if guarded and simple.startswith(_FORMULA) else _harmless(simple)
     return json.dumps(simple, ensure_ascii=False) if isinstance(simple, (list, dict)) else repr(simple)
 
 
@@ -117,8 +137,10 @@ def _array(entries: Iterable[Any]) -> str:
 
 def _json(value: Any) -> str:
     text = json.dumps(plain(value), ensure_ascii=False, allow_nan=False)
+    if text.isprintable():
+        return text
     try:
         text.encode()
     except UnicodeEncodeError:
         return json.dumps(plain(value), allow_nan=False)
-    return text
+    return _UNSEEN.sub(lambda found: f"\\u{ord(found[0]):04x}", text)

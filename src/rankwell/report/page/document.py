@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from rankwell.io.result_folder import is_result_folder, read_manifest
+from rankwell.report import visible
 from rankwell.report.drafts import write_manifest
 from rankwell.report.page import PageSource
 from rankwell.report.page.data import PageData, item_data, page_data
@@ -65,7 +66,7 @@ def render_page(data: str, title: str, *, parted: bool) -> str:
     policy = (
         f"default-src 'none'; script-src {scripts}; style-src {_hash(style)}; img-src data:; base-uri 'none'; form-action 'none'"
     )
-    filled = {"title": html.escape(title), "policy": html.escape(policy, quote=False), "style": style, "script": script}
+    filled = {"title": html.escape(visible(title)), "policy": html.escape(policy, quote=False), "style": style, "script": script}
     licences = (assets / "licences.txt").read_text(encoding="utf-8")
     filled |= {"data": data, "vega": vega, "licences": html.escape(licences, quote=False)}
     return _MARK.sub(lambda mark: filled[mark[1]], template)

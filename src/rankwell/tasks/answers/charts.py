@@ -10,7 +10,7 @@ import numpy as np
 from rankwell import report
 from rankwell.core.tables import Bools, Floats
 from rankwell.evaluation.results import Results
-from rankwell.report import Row, visible
+from rankwell.report import Row
 from rankwell.report.charts import ACCENT, CHARTS, INK, QUIET, ChartData, layer, nice_edges, page, quantity, write_chart
 from rankwell.report.line_charts import k_curves
 from rankwell.store import write_text
@@ -49,7 +49,7 @@ def precision_recall_chart(rows: Sequence[Row], areas: Mapping[str, float], *, r
     }
     lines = layer("line", encoding, strokeWidth=2.5, interpolate="step-before")
     panel = {"width": _WIDTH, "height": _HEIGHT, "data": {"values": points}, **lines}
-    subtitle = f"{visible(run)}: answering the questions that are least likely to have no answer, then the next"
+    subtitle = f"{run}: answering the questions that are least likely to have no answer, then the next"
     return page("Precision and recall of answering", subtitle, [panel], columns=1)
 
 
@@ -83,7 +83,7 @@ def no_answer_chart(numbers: Floats, answerable: Bools, thresholds: Mapping[str,
         "spec": {"width": _WIDTH, "height": 110, "layer": layers},
         "resolve": {"scale": {"y": "independent"}},
     }
-    return page("How sure of no answer", f"{visible(run)}; dashed: thresholds, {best}", [panel], columns=1)
+    return page("How sure of no answer", f"{run}; dashed: thresholds, {best}", [panel], columns=1)
 
 
 def _counts(numbers: Floats, edges: Sequence[float]) -> list[int]:

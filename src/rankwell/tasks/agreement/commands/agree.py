@@ -101,7 +101,7 @@ def write(result: Results, folder: Path) -> None:
         for run, path in zip(result.candidates, others, strict=bool(others)):
             write_text(path, _k_columns(own, run))
         if curves:
-            title = f"Agreement with {visible(result.reference)}"
+            title = f"Agreement with {result.reference}"
             others += write_chart(draft, "metrics_vs_k", k_curves(curves, bands="sd" if cut else "interval", title=title))
         write_result(result, folder, summary=[*result.summary, *result.changes], charts=False, others=others)
 
