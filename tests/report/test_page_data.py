@@ -23,7 +23,7 @@ from rankwell.errors import BadInput, BadUsage
 from rankwell.evaluation.results import Results
 from rankwell.io.result_folder import read_results
 from rankwell.report import charts
-from rankwell.report.folder import write_result
+from rankwell.report.folder import DETAIL_TYPES, write_parquet, write_result
 from rankwell.report.page import MOST_QUERIES, MOST_RELEVANT, MOST_RESULTS, document, rounded, scripts
 from rankwell.tasks.runs.evaluation import evaluate
 
@@ -477,6 +477,32 @@ def test_damaged_tables_are_named(small: Path, tmp_path: Path, name: str) -> Non
     with pytest.raises(BadInput, match=name):
         page(folder)
     assert not (folder / "report.html").exists()
+
+
+@pytest.mark.parametrize(
+    ("detail", "said"),
+    [('{"a":' * 200 + "1" + "}" * 200, "nested too deep"), ("[1]", "is not a JSON object"), ("{", "a detail:1")],
+)
+def test_a_detail_of_another_kind_is_named(tmp_path: Path, detail: str, said: str) -> None:
+    folder = with_detail(tmp_path, detail)
+
+    with pytest.raises(BadInput, match=f"details.parquet: .*{said}"):
+        page(folder)
+
+
+def test_a_detail_that_is_no_number_is_null(tmp_path: Path) -> None:
+    data = data_of(page(with_detail(tmp_path, '{"distance": NaN, "seconds": 2}')))
+
+    assert {"distance": None, "seconds": 2} in [row[5] for rows in data["lists"].values() for run in rows for row in run]
+
+
+def with_detail(folder: Path, detail: str) -> Path:
+    """A folder without a manifest, all of whose results have a detail."""
+    details = {**read_results(made(folder, 12)).details()}
+    details["detail"] = [detail] * len(details["run"])
+    write_parquet(folder / "details.parquet", details, DETAIL_TYPES)
+    (folder / "manifest.json").unlink()
+    return folder
 
 
 def test_a_folder_without_details_has_a_page_without_lists(tmp_path: Path) -> None:

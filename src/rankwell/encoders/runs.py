@@ -18,7 +18,9 @@ from numpy.typing import NDArray
 
 from rankwell.core.kernels.workers import in_threads
 from rankwell.core.tables import Floats
+from rankwell.core.tables.arrays import read_npy
 from rankwell.core.tables.matrices import Embeddings
+from rankwell.documents import read_json
 from rankwell.encoders import ImageEncoder, Singles, TextEncoder
 from rankwell.errors import BadInput, BadScore, BadUsage, NothingToEvaluate, RankwellError
 from rankwell.store import Cache, Source, write_text
@@ -113,8 +115,8 @@ def cached_arrays(cache: Cache, key: str, n: int) -> list[NDArray[Any]] | None:
         return None
     stream = io.BytesIO(raw)
     try:
-        return [np.load(stream, allow_pickle=False) for _ in range(n)]
-    except (ValueError, EOFError, OSError):
+        return [read_npy(stream) for _ in range(n)]
+    except BadInput:
         return None
 
 
@@ -211,8 +213,8 @@ def check_made_by(path: Path, manifest: Mapping[str, Any], what: str) -> None:
     """Raises BadUsage where a file of vectors has another manifest beside it, or is not the file that the manifest describes."""
     beside = path.with_suffix(".manifest.json")
     found: Any = None
-    with suppress(ValueError, RecursionError, OSError):
-        found = json.loads(beside.read_bytes())
+    with suppress(BadInput, OSError):
+        found = read_json(Source(beside))
     if not isinstance(found, dict) or found != {**json.loads(json.dumps(manifest)), "vectors": found.get("vectors")}:
         other = f"was made from other {what} or in another way"
         raise BadUsage(f"{path} is there and {other}; name another file, or --overwrite.")

@@ -1,8 +1,6 @@
 """The data of a page, whole: queries with their values, the lists of the chosen ones, the items in them."""
 
-import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,6 +8,7 @@ import numpy as np
 
 from rankwell import __version__
 from rankwell.core.tables import Bools, Floats, sort_ids
+from rankwell.documents import parse_json
 from rankwell.errors import BadInput
 from rankwell.io.result_folder import ITEMS, QUERIES
 from rankwell.report import plain, rule_pairs
@@ -309,13 +308,11 @@ def item_data(items: Items, numbers: Iterable[int]) -> dict[str, dict[str, str |
 
 
 def _known(detail: str) -> dict[str, Any]:
-    """The details of a result. Raises BadInput for anything but a JSON object."""
-    known = None
-    with suppress(ValueError, RecursionError):
-        known = json.loads(detail, parse_constant=lambda _: None)
+    """The details of a result; a number that is not finite is None. Raises BadInput for anything but a JSON object."""
+    known = parse_json(detail, "details.parquet: a detail", "a JSON object")
     if not isinstance(known, dict):
         raise BadInput(f"details.parquet: the detail {detail[:60]!r} is not a JSON object; run the command again that wrote it.")
-    return known
+    return plain(known) if "NaN" in detail or "Infinity" in detail else known
 
 
 def _snippet(text: str | None) -> str | None:

@@ -10,6 +10,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+from rankwell.documents import parse_json
+from rankwell.errors import BadInput
 from rankwell.store import write_text
 from rankwell.tasks.answers.answer_pairs import Predictions
 from rankwell.tasks.answers.formats import answer_format
@@ -155,9 +157,10 @@ def literal(text: str) -> Any:
     """The value of a cell of a table: a list or an object as JSON or as a Python literal; any other text is itself."""
     if text[:1] not in ("[", "{", "("):
         return text
-    for parse in (json.loads, ast.literal_eval):
-        with suppress(ValueError, SyntaxError, MemoryError, RecursionError):
-            return parse(text)
+    with suppress(BadInput):
+        return parse_json(text, "the cell")
+    with suppress(ValueError, SyntaxError, MemoryError, RecursionError):
+        return ast.literal_eval(text)
     return text
 
 
