@@ -213,6 +213,23 @@ def test_an_archive_may_hold_the_ids(tmp_path: Path):
     assert np.array_equal(table.vectors, VECTORS)
 
 
+@pytest.mark.parametrize(("ids", "said"), [(IDS[:3], "3"), ([IDS], "1 × 7"), ("a", "1")])
+def test_ids_of_another_number_than_the_rows_are_an_error(tmp_path: Path, ids: object, said: str):
+    np.savez(tmp_path / "e.npz", embeddings=VECTORS, ids=np.array(ids))
+
+    with pytest.raises(BadInput, match=rf"e\.npz:embeddings: 'ids' has {said} ids, 'embeddings' is 7 × 5"):
+        read_embeddings(tmp_path / "e.npz:embeddings")
+
+
+def test_tensors_of_ids_of_another_number_than_the_rows_are_an_error(tmp_path: Path):
+    torch = pytest.importorskip("torch")
+    save = pytest.importorskip("safetensors.torch").save_file
+    save({"emb": torch.tensor(VECTORS), "ids": torch.arange(3)}, tmp_path / "e.safetensors")
+
+    with pytest.raises(BadInput, match=r"e\.safetensors: 'ids' has 3 ids, 'emb' is 7 × 5"):
+        read_embeddings(tmp_path / "e.safetensors")
+
+
 def test_names_distinguish_the_two_sets_of_a_benchmark(tmp_path: Path):
     h5py = pytest.importorskip("h5py")
     with h5py.File(tmp_path / "glove.hdf5", "w") as file:

@@ -214,6 +214,25 @@ def test_a_failure_while_writing_keeps_the_file_that_was_there(tmp_path):
     assert not [path for path in tmp_path.iterdir() if path.name.startswith(".")]
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="no limit on the size of files")
+def test_a_full_disk_ends_a_table_in_one_sentence(tmp_path):
+    import resource
+
+    lines = [f"{np.random.default_rng(place).bytes(12).hex()}" for place in range(4000)]
+    (tmp_path / "qrels").write_text("".join(f"{line} 0 {line} 1\n" for line in lines))
+    (tmp_path / "run").write_text("".join(f"{line} Q0 {line} 1 1.0 t\n" for line in lines))
+
+    done = subprocess.run(
+        [sys.executable, "-m", "rankwell", "evaluate", "qrels", "run", "-m", "AP", "-o", "out"],
+        cwd=tmp_path, capture_output=True, text=True, timeout=100, check=False,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000)),
+    )  # fmt: skip
+
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1), done.stderr[-800:]
+    assert "per_query.parquet cannot be written (File too large)" in done.stderr
+    assert [each.name for each in (tmp_path / "out").iterdir()] == ["manifest.json"]
+
+
 def test_what_is_interrupted_says_so_until_it_is_written_again(tmp_path, monkeypatch):
     write(tmp_path)
     whole = {path.name: path.read_bytes() for path in tmp_path.iterdir()}

@@ -45,10 +45,18 @@ def _named(
     request: Request,
     ids: Sequence[str] = ("ids", "id"),
 ) -> Embeddings:
-    """The array that `choose_array` takes of a container; its ids from one of a usual name, one dimension and the same length."""
+    """The array that `choose_array` takes of a container; its ids from one of a usual name, one dimension and the same length.
+
+    Raises BadInput where `ids` are neither as many as its rows nor those of another array.
+    """
     chosen = choose_array(shapes, request.part, source.name)
     vectors, length = as_real(load(chosen)), shapes[chosen][:1]
     beside = next((name for name in ids if name != chosen and length and shapes.get(name) == length), None)
+    own = {shape[:1] for shape in shapes.values() if len(shape) > 1}
+    wrong = next((name for name in ("ids", "id") if beside is None and shapes.get(name) not in (None, length, *own)), None)
+    if wrong not in (None, chosen):
+        sizes = [" × ".join(map(str, shapes[name])) or "1" for name in (wrong, chosen)]
+        raise BadInput(f"{wrong!r} has {sizes[0]} ids, {chosen!r} is {sizes[1]}; give every row an id, or none.")
     return Embeddings(None if beside is None else item_ids(load(beside).tolist()), vectors)
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from rankwell.core.display import display
 from rankwell.core.tables import Values
-from rankwell.core.tables.columns import quoted, sql_text
+from rankwell.core.tables.columns import quoted, sql_text, unwritable
 from rankwell.errors import BadInput
 from rankwell.io.result_folder import DETAILS, ITEMS, PER_QUERY, QUERIES
 from rankwell.report import PER_QUERY_COLUMNS, Row, plain, render
@@ -135,8 +135,10 @@ def write_parquet(path: Path, columns: Columns, types: Mapping[str, str]) -> Non
     """Writes columns as a Parquet file, whole or not at all, with DuckDB's name of each column's type.
 
     None, NaN and masked entries become null. A text that is not UTF-8 is written with its odd bytes as escapes (`\\udcff`).
-    Raises BadInput where a column of `types` is missing or the columns differ in length.
+    Raises BadInput where a column of `types` is missing, the columns differ in length, or the disk is full.
     """
+    import duckdb
+
     missing = [name for name in types if name not in columns]
     if missing:
         raise BadInput(f"{path.name}: no column {missing[0]!r}; found are {', '.join(map(repr, columns))}.")
@@ -150,7 +152,10 @@ def write_parquet(path: Path, columns: Columns, types: Mapping[str, str]) -> Non
         base.execute("SET enable_progress_bar = false")
         base.register("columns", ready)
         form = "FORMAT parquet, COMPRESSION zstd, USE_TMP_FILE false"
-        base.execute(f"COPY (SELECT {picked} FROM columns) TO {sql_text(draft)} ({form})")  # noqa: S608
+        try:
+            base.execute(f"COPY (SELECT {picked} FROM columns) TO {sql_text(draft)} ({form})")  # noqa: S608
+        except duckdb.IOException as error:
+            raise unwritable(path.name, error) from error
 
 
 def _source(name: str, kind: str) -> str:

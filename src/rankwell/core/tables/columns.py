@@ -1,5 +1,6 @@
 """Names: of items without ids, of tables without names, of columns in other tools' tables, and as SQL literals."""
 
+import os
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -150,6 +151,13 @@ def quoted(name: str) -> str:
 def sql_text(content: Path | str) -> str:
     """A text as an SQL literal."""
     return "'" + str(content).replace("'", "''") + "'"
+
+
+def unwritable(what: str, error: Exception) -> BadInput:
+    """The error for a file that DuckDB cannot write, with the system's reason."""
+    number = re.search(r'"errno":"(\d+)"', str(error))
+    reason = os.strerror(int(number[1])) if number else str(error).partition("\n")[0].rpartition(": ")[2]
+    return BadInput(f"{what} cannot be written ({reason}); is there room on the disk?")
 
 
 def parquet(path: Path, *, numbered: bool = False) -> str:

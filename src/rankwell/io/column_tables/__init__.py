@@ -8,7 +8,7 @@ import numpy as np
 
 from rankwell.core.kernels import native
 from rankwell.core.tables import Judgments
-from rankwell.core.tables.columns import Holds, Repeats, sql_text
+from rankwell.core.tables.columns import Holds, Repeats, sql_text, unwritable
 from rankwell.core.tables.ranking import Hits, Ranking
 from rankwell.errors import BadInput, DuplicateItem
 from rankwell.io import reader
@@ -23,7 +23,7 @@ from rankwell.io.column_tables.numeric import (
     sniff_scores,
     sniff_vectors,
 )
-from rankwell.io.column_tables.table import CSV, JSONL, PAR1, PARQUET, TSV, ColumnTable, Dialect, connected, first_line, opened
+from rankwell.io.column_tables.table import CSV, JSONL, PAR1, PARQUET, TSV, ColumnTable, Dialect, connected, opened
 from rankwell.io.files import Request, Texts, file_format
 from rankwell.store import Source
 
@@ -152,8 +152,7 @@ def _write(columns: dict[str, Any], table: Ranking | Judgments, path: Path, dial
         try:
             session.execute(f"COPY (SELECT * FROM filled) TO {sql_text(path)} ({dialect.copy}, USE_TMP_FILE false)")
         except duckdb.IOException as error:
-            reason = first_line(error).rpartition(": ")[2]
-            raise BadInput(f"the {dialect.name} file cannot be written ({reason}); is there room on the disk?") from error
+            raise unwritable(f"the {dialect.name} file", error) from error
 
 
 def _refuse_unwritable(ids: Any, name: str, dialect: Dialect) -> None:
