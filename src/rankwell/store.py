@@ -6,6 +6,7 @@ import stat
 import sys
 from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from functools import cached_property, partial
 from itertools import islice
 from pathlib import Path
@@ -35,6 +36,8 @@ _FOREIGN = {
 }
 
 
+KEEPING: ContextVar[bool] = ContextVar("keeping", default=False)
+"""Whether a file that is there is replaced only by one of the same content."""
 STDIN = ("-", "/dev/stdin")
 """Names of standard input as a place."""
 
@@ -397,7 +400,7 @@ def replacing(path: Path) -> Generator[Path]:
     """A path beside the wanted one to write to; it takes its place when the block ends, and vanishes when the block fails.
 
     A link stays a link, and anything but a file (`/dev/stdout`, a named pipe) is written into once the block has ended well.
-    Raises BadUsage where the path is a folder or lies below a file.
+    Raises BadUsage where the path is a folder or lies below a file, and for a file to be kept (`KEEPING`).
     """
     import tempfile
 
@@ -414,6 +417,8 @@ def replacing(path: Path) -> Generator[Path]:
     draft = Path(name)
     try:
         yield draft
+        if KEEPING.get() and path.is_file() and path.read_bytes() != draft.read_bytes():
+            raise BadUsage(f"{path} is there with another content; move it, name another folder, or --overwrite.")
         umask = os.umask(0)
         os.umask(umask)
         draft.chmod(0o666 & ~umask)

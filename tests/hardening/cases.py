@@ -159,6 +159,12 @@ RIGHT = [
         _with_matrix(_text("counts.json", "[9223372036854775807, 9223372036854775807, 5]")),
     ),
     Case(
+        "a demo replaces a file of its user",
+        "demo captions -o mine",
+        _text("mine/captions.txt", "my own"),
+        shows="captions.txt is there with another content",
+    ),
+    Case(
         "an edited summary passes the gate",
         "evaluate qrels run -m AP -o out\npython: import re; from pathlib import Path; p = Path('out/summary.json'); "
         "p.write_text(p.read_text().replace('0.5', '0.9'))\ngate out -r 'AP >= 0.8'",

@@ -222,3 +222,31 @@ def test_a_folder_that_another_process_writes_stays_and_the_message_names_it(fol
 
     assert content(folder / "out") == before
     assert run(monkeypatch, GATE) == 0
+
+
+DEMOS = ["demo", "demo answers", "demo clips", "demo agree", "demo captions", "demo instances"]
+
+
+@pytest.mark.parametrize("line", DEMOS)
+def test_a_demo_leaves_a_folder_that_another_process_writes(line: str, tmp_path: Path, monkeypatch, capsys):
+    monkeypatch.setattr("rankwell.report.drafts._PATIENCE", 0.2)
+    monkeypatch.chdir(tmp_path)
+    Path("out").mkdir()
+    with subprocess.Popen([sys.executable, "-c", HOLDER], stdout=subprocess.PIPE, text=True) as holder:
+        assert holder.stdout is not None
+        holder.stdout.readline()
+        assert run(monkeypatch, f"{line} -o out") == 2
+        assert f"out is being written by process {holder.pid} on " in capsys.readouterr().err
+        holder.kill()
+
+    assert content(tmp_path / "out") == {}
+
+
+def test_a_demo_replaces_files_of_others_only_on_request(tmp_path: Path, monkeypatch, capsys):
+    (tmp_path / "captions.txt").write_text("mine")
+
+    assert run(monkeypatch, f"demo captions -o {tmp_path}") == 2
+    assert f"{tmp_path}/captions.txt is there with another content" in capsys.readouterr().err
+    assert (tmp_path / "captions.txt").read_text() == "mine"
+    assert run(monkeypatch, f"demo captions -o {tmp_path} --overwrite") == 0
+    assert run(monkeypatch, f"demo captions -o {tmp_path}") == 0

@@ -490,7 +490,7 @@ def test_a_detail_of_another_kind_is_named(tmp_path: Path, detail: str, said: st
         page(folder)
 
 
-def test_a_detail_that_is_no_number_is_null(tmp_path: Path) -> None:
+def test_a_detail_that_is_not_finite_is_null(tmp_path: Path) -> None:
     data = data_of(page(with_detail(tmp_path, '{"distance": NaN, "seconds": 2}')))
 
     assert {"distance": None, "seconds": 2} in [row[5] for rows in data["lists"].values() for run in rows for row in run]

@@ -14,7 +14,7 @@ from rankwell.errors import BadInput, BadUsage
 from rankwell.io.result_folder import MANIFEST, digest_of, read_manifest
 from rankwell.locks import locked
 from rankwell.report import plain
-from rankwell.store import Source, refuse_blocked, replacing, write_text
+from rankwell.store import KEEPING, Source, refuse_blocked, replacing, write_text
 
 _DRAFT = ".rankwell-draft"
 _PATIENCE = 30.0
@@ -44,6 +44,16 @@ def holding(directory: Path) -> Generator[None]:
         with suppress(OSError):
             for each in made:
                 each.rmdir()
+
+
+@contextmanager
+def keeping() -> Generator[None]:
+    """Files written in a block, those of demos, replace none with another content, except with `--overwrite`."""
+    token = KEEPING.set(not may_overwrite())
+    try:
+        yield
+    finally:
+        KEEPING.reset(token)
 
 
 @contextmanager

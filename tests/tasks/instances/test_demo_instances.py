@@ -13,6 +13,8 @@ import pytest
 from PIL import Image
 
 from rankwell import cli
+from rankwell.core.options import overwriting
+from rankwell.errors import BadUsage
 from rankwell.media.images import read_picture
 from rankwell.tasks.instances.commands.demo_instances import COLLECTIONS, SYSTEMS, make
 from rankwell.tasks.instances.drawn_museum import HEIGHT, WIDTH, furnish, nothing, paint, photograph
@@ -94,6 +96,18 @@ def test_the_same_seed_draws_the_same_museum(tmp_path: Path) -> None:
     assert all((one / path).read_bytes() == (two / path).read_bytes() for path in files)
     query = next(path for path in files if path.parts[0] == "queries")
     assert (one / query).read_bytes() != (other / query).read_bytes()
+
+
+def test_pictures_of_another_seed_are_not_mixed_with_these(tmp_path: Path) -> None:
+    small = COLLECTIONS[0]._replace(exhibits=2, absent=1, empty=1)
+    make(small, tmp_path, seed=1)
+    stray = tmp_path / "references" / "painting-01" / "9.jpg"
+
+    with pytest.raises(BadUsage, match=r"1\.jpg is there with another content"):
+        make(small, tmp_path, seed=2)
+    stray.write_bytes(b"")
+    with pytest.raises(BadUsage, match=r"9\.jpg is not a picture of this seed"), overwriting(True):
+        make(small, tmp_path, seed=1)
 
 
 @pytest.mark.parametrize("draw", [paint, furnish])

@@ -13,6 +13,7 @@ from rankwell.commands.report import page_lines, write_report
 from rankwell.encoders.tfidf_svd import TfidfSvd
 from rankwell.io.matrices import write_ids
 from rankwell.media import python_docs
+from rankwell.report.drafts import holding, keeping
 from rankwell.report.page import NAME
 from rankwell.report.present import FolderPath, Output, Progress
 from rankwell.store import replacing
@@ -37,21 +38,22 @@ def agree(
     seed
         Seed of the sample and of the bootstrap.
     """
-    if progress is not None:
-        progress("making the models", 0, 1)
-    entries = python_docs.functions()
-    reference, *small = make_models(entries, output / "models")
-    if progress is not None:
-        progress("making the models", 1, 1)
-    results = output / "results"
-    done = compare(
-        *map(str, small),
-        reference=str(reference),
-        options=AgreementOptions(samples=samples, seed=seed, convention="scholar-stream"),
-        output=results,
-        progress=progress,
-    )
-    write_report([results], results / NAME, title=_TITLE, seed=seed)
+    with holding(output):
+        if progress is not None:
+            progress("making the models", 0, 1)
+        entries = python_docs.functions()
+        reference, *small = make_models(entries, output / "models")
+        if progress is not None:
+            progress("making the models", 1, 1)
+        results = output / "results"
+        done = compare(
+            *map(str, small),
+            reference=str(reference),
+            options=AgreementOptions(samples=samples, seed=seed, convention="scholar-stream"),
+            output=results,
+            progress=progress,
+        )
+        write_report([results], results / NAME, title=_TITLE, seed=seed)
     begin = (
         f"The documentation of {len(entries):,} functions of the standard library by its words' {REFERENCE} strongest axes\n"
         f"({reference.stem}): how many of its nearest neighbours remain with {SMALL[0]} axes, and how many with {SMALL[1]}?\n"
@@ -63,6 +65,7 @@ def agree(
     return Output(text="\n".join([begin, done.text, end, page_lines(results)]), notes=done.notes)
 
 
+@keeping()
 def make_models(entries: list[python_docs.Entry], folder: Path) -> list[Path]:
     """Writes the embeddings of all entries by every model, the reference's first, each with its ids beside it."""
     texts = [f"{entry.title}\n\n{entry.text}" for entry in entries]

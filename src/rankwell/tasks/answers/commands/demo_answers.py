@@ -12,9 +12,10 @@ from rankwell.commands.report import page_lines, write_report
 from rankwell.engines.sqlite_fts import SqliteFts
 from rankwell.evaluation.results import progress_of
 from rankwell.io.files import write_run
+from rankwell.report.drafts import holding, keeping
 from rankwell.report.page import NAME
 from rankwell.report.present import FolderPath, Output, Progress
-from rankwell.store import refuse_blocked, write_bytes
+from rankwell.store import write_bytes
 from rankwell.tasks.answers.answering import gold_passages, question_texts, read_answers, retrieve
 from rankwell.tasks.answers.commands.answers import show
 from rankwell.tasks.answers.evaluation import evaluate_answers
@@ -36,14 +37,14 @@ def answers(*, output: FolderPath = Path("rankwell-demo-answers"), seed: int = 0
     seed
         Seed of the bootstrap.
     """
-    refuse_blocked(output, folder=True)
-    made = prepare(output, progress=progress)
-    gold, retrieved, predictions, isolated = map(str, made)
-    options = AnswerOptions(retrieved=retrieved, isolated=isolated, k=K_READER, retriever_k=K_RETRIEVER, seed=seed)
-    result = evaluate_answers(gold, predictions, options=options, details=True)
-    results = output / "results"
-    done = show(result, output=results)
-    write_report([results], results / NAME, title=_TITLE, seed=seed)
+    with holding(output):
+        made = prepare(output, progress=progress)
+        gold, retrieved, predictions, isolated = map(str, made)
+        options = AnswerOptions(retrieved=retrieved, isolated=isolated, k=K_READER, retriever_k=K_RETRIEVER, seed=seed)
+        result = evaluate_answers(gold, predictions, options=options, details=True)
+        results = output / "results"
+        done = show(result, output=results)
+        write_report([results], results / NAME, title=_TITLE, seed=seed)
     begin = (
         f"{len(read_questions(str(made.gold)).table.ids)} questions about the standard library. BM25 finds {K_RETRIEVER} "
         f"paragraphs for each, and a\nreader without a model picks at most {K_READER} answers from them. Who fails where?\n"
@@ -65,6 +66,7 @@ class AnswerDemoFiles(NamedTuple):
     isolated: Path
 
 
+@keeping()
 def prepare(folder: Path, *, progress: Progress = None) -> AnswerDemoFiles:
     """Runs the retriever and the reader and writes the experiment into a folder; the same bytes every time and everywhere."""
     paths = AnswerDemoFiles(*(folder / name for name in ("questions.json", "bm25.run", "answers.jsonl", "isolated.jsonl")))

@@ -11,9 +11,10 @@ import numpy as np
 
 from rankwell.commands.report import page_lines, write_report
 from rankwell.core.tables import Floats
+from rankwell.report.drafts import holding, keeping
 from rankwell.report.page import NAME
 from rankwell.report.present import FolderPath, Output, Progress
-from rankwell.store import refuse_blocked, replacing, write_text
+from rankwell.store import replacing, write_text
 from rankwell.tasks.captions.commands.captions import captions as rank
 from rankwell.tasks.captions.options import CaptionOptions
 
@@ -45,18 +46,18 @@ def captions(*, output: FolderPath = Path("rankwell-demo-captions"), seed: int =
     seed
         Seed of the scenes and of the bootstrap.
     """
-    refuse_blocked(output, folder=True)
-    scenes = make_scenes(seed)
-    scores, positives, texts = output / "scores.npy", output / "positives.json", output / "captions.txt"
-    output.mkdir(parents=True, exist_ok=True)
-    with replacing(scores) as draft, draft.open("wb") as stream:
-        np.save(stream, scenes.scores, allow_pickle=False)
-    write_text(positives, json.dumps(scenes.positives) + "\n")
-    write_text(texts, "".join(f"{text}\n" for text in scenes.texts))
-    results = output / "results"
-    options = CaptionOptions(texts=str(texts), seed=seed)
-    done = rank(str(scores), positives=str(positives), options=options, output=results, progress=progress)
-    write_report([results], results / NAME, title=_TITLE, seed=seed)
+    with holding(output):
+        scenes = make_scenes(seed)
+        scores, positives, texts = output / "scores.npy", output / "positives.json", output / "captions.txt"
+        with keeping():
+            with replacing(scores) as draft, draft.open("wb") as stream:
+                np.save(stream, scenes.scores, allow_pickle=False)
+            write_text(positives, json.dumps(scenes.positives) + "\n")
+            write_text(texts, "".join(f"{text}\n" for text in scenes.texts))
+        results = output / "results"
+        options = CaptionOptions(texts=str(texts), seed=seed)
+        done = rank(str(scores), positives=str(positives), options=options, output=results, progress=progress)
+        write_report([results], results / NAME, title=_TITLE, seed=seed)
     n = len(scenes.texts)
     begin = (
         f"{n} captions of {VIDEOS} scenes, such as {scenes.texts[0]!r}: which scene is meant (t2v), and which captions belong\n"

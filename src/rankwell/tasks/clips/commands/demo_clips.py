@@ -22,10 +22,10 @@ from rankwell.io.files import read_texts
 from rankwell.io.matrices import write_ids
 from rankwell.media.contact_sheet import sheets_of, write_sheets
 from rankwell.media.images import Thumbnails, locate, read_picture
-from rankwell.report.drafts import drafting
+from rankwell.report.drafts import drafting, holding, keeping
 from rankwell.report.page import NAME
 from rankwell.report.present import FolderPath, Output, Progress, present
-from rankwell.store import refuse_blocked, replacing, write_bytes
+from rankwell.store import replacing, write_bytes
 from rankwell.tasks.clips.commands.clips_evaluate import with_pictures
 from rankwell.tasks.clips.drawn_canvas import Scene
 from rankwell.tasks.clips.drawn_scenes import draw_clip
@@ -69,18 +69,18 @@ def clips(*, output: FolderPath = Path("rankwell-demo-clips"), seed: int = 0, pr
     seed
         Seed of the bootstrap.
     """
-    refuse_blocked(output, folder=True)
-    made = prepare(output, progress=progress)
-    found = locate(read_annotations(made.annotations).clips, made.clips)
-    pictures = Thumbnails(found)
-    results = {
-        path.stem: evaluate_clips(made.annotations, path, schema=made.schema, groups=GROUPS, details=True, seed=seed)
-        for path in made.embeddings
-    }
-    by_clip = list(results.values())
-    by_text = search_texts(made, seed=seed)
-    notes = [note for name, each in {**results, "texts": by_text}.items() for note in _write(each, output / name, pictures)]
-    write_report([output / name for name in reversed(results)], output / NAME, title=_TITLE, seed=seed)
+    with holding(output):
+        made = prepare(output, progress=progress)
+        found = locate(read_annotations(made.annotations).clips, made.clips)
+        pictures = Thumbnails(found)
+        results = {
+            path.stem: evaluate_clips(made.annotations, path, schema=made.schema, groups=GROUPS, details=True, seed=seed)
+            for path in made.embeddings
+        }
+        by_clip = list(results.values())
+        by_text = search_texts(made, seed=seed)
+        notes = [note for name, each in {**results, "texts": by_text}.items() for note in _write(each, output / name, pictures)]
+        write_report([output / name for name in reversed(results)], output / NAME, title=_TITLE, seed=seed)
     parts = [
         f"{len(found)} drawn clips of roads, each searched with every other: who is on the road, doing what? By the colours and\n"
         "shapes of the whole picture, and by the edges of what is ahead:\n",
@@ -98,6 +98,7 @@ def clips(*, output: FolderPath = Path("rankwell-demo-clips"), seed: int = 0, pr
     return Output(text="\n".join(parts), notes=tuple(dict.fromkeys(notes)))
 
 
+@keeping()
 def prepare(folder: Path, *, progress: Progress = None) -> DemoClips:
     """Draws the clips, computes their vectors from the files' middle frames, and writes everything into a folder."""
     names = {

@@ -13,9 +13,11 @@ from typing import NamedTuple
 from PIL.Image import Image
 
 from rankwell.commands.report import page_lines, write_report
+from rankwell.errors import BadUsage
+from rankwell.report.drafts import holding, keeping
 from rankwell.report.page import NAME
 from rankwell.report.present import FolderPath, Output, Progress
-from rankwell.store import refuse_blocked, write_bytes, write_text
+from rankwell.store import write_bytes, write_text
 from rankwell.tasks.instances.commands.instances_evaluate import InstanceOutputOptions, evaluate
 from rankwell.tasks.instances.commands.instances_stats import stats
 from rankwell.tasks.instances.commands.instances_table import SystemTableOptions, table
@@ -65,29 +67,30 @@ def instances(*, output: FolderPath = Path("rankwell-demo-instances"), seed: int
     seed
         Seed of the photographs and of the bootstrap.
     """
-    refuse_blocked(output, folder=True)
-    places = [make(each, output / each.name, seed=seed, progress=progress) for each in COLLECTIONS]
-    statements: list[Path] = []
-    for system in SYSTEMS:
-        statements.append(output / "systems" / f"{system.run}.toml")
-        write_text(statements[-1], _STATEMENT.format(system.run, system.run.replace("_", " "), system.training))
-    results: list[str] = []
-    for place in places:
+    with holding(output):
+        places = [make(each, output / each.name, seed=seed, progress=progress) for each in COLLECTIONS]
+        statements: list[Path] = []
         for system in SYSTEMS:
-            results.append(f"{output / 'results' / f'{place.name}-{system.run}'}")
-            evaluate(
-                str(place),
-                data=ImageSetOptions(),
-                system=ImageSystemOptions(encoder=system.encoder, cache=output / "cache"),
-                options=InstanceOptions(run=system.run, transforms=system.transforms, seed=seed),
-                further=InstanceOutputOptions(sheets=system.sheets),
-                output=Path(results[-1]),
-                progress=progress,
-            )
-    numbers = stats(*map(str, places), objects=["paintings", "glass cabinets"], data=ImageSetOptions())
-    shown = table(*results, options=SystemTableOptions(system=list(map(str, statements)), seed=seed), output=output / "table")
-    first = places[0].name
-    write_report([each for each in results if Path(each).name.startswith(first)], output / NAME, title=_TITLE, seed=seed)
+            statements.append(output / "systems" / f"{system.run}.toml")
+            with keeping():
+                write_text(statements[-1], _STATEMENT.format(system.run, system.run.replace("_", " "), system.training))
+        results: list[str] = []
+        for place in places:
+            for system in SYSTEMS:
+                results.append(f"{output / 'results' / f'{place.name}-{system.run}'}")
+                evaluate(
+                    str(place),
+                    data=ImageSetOptions(),
+                    system=ImageSystemOptions(encoder=system.encoder, cache=output / "cache"),
+                    options=InstanceOptions(run=system.run, transforms=system.transforms, seed=seed),
+                    further=InstanceOutputOptions(sheets=system.sheets),
+                    output=Path(results[-1]),
+                    progress=progress,
+                )
+        numbers = stats(*map(str, places), objects=["paintings", "glass cabinets"], data=ImageSetOptions())
+        shown = table(*results, options=SystemTableOptions(system=list(map(str, statements)), seed=seed), output=output / "table")
+        first = places[0].name
+        write_report([each for each in results if Path(each).name.startswith(first)], output / NAME, title=_TITLE, seed=seed)
     text = [
         "A museum, drawn and badly photographed: which exhibit is it? The data sets, what the filters left and all there is:\n",
         numbers.text,
@@ -99,12 +102,20 @@ def instances(*, output: FolderPath = Path("rankwell-demo-instances"), seed: int
     return Output(text="\n".join(text), notes=(*numbers.notes, *shown.notes))
 
 
+@keeping()
 def make(collection: Collection, folder: Path, *, seed: int = 0, progress: Progress = None) -> Path:
     """Draws a collection, photographs it, and writes the pictures into references/EXHIBIT and queries/EXHIBIT of a folder.
 
-    An exhibit has one to five references and one or two queries; the same seed gives the same pictures.
+    An exhibit has one to five references and one or two queries; the same seed gives the same pictures. Raises BadUsage for a
+    picture that is there and does not belong to them, such as those of another seed.
     """
-    total = collection.exhibits + collection.absent
+    total, written = collection.exhibits + collection.absent, set[Path]()
+
+    def _write(image: Image, side: str, name: str, place: int) -> None:
+        path = folder / side / name / f"{place + 1}.jpg"
+        written.add(path)
+        write_bytes(path, _jpeg(image))
+
     for number in range(total):
         name = f"{collection.name.removesuffix('s')}-{number + 1:02}"
         random, exhibit = Random(f"{seed} {name}"), collection.draw(name)  # noqa: S311 - pictures, not secrets
@@ -112,12 +123,14 @@ def make(collection: Collection, folder: Path, *, seed: int = 0, progress: Progr
             progress(f"drawing {collection.name}", number, total)
         if number < collection.exhibits:
             for place in range(random.choice((1, 2, 2, 3, 5))):
-                write_bytes(folder / "references" / name / f"{place + 1}.jpg", _jpeg(photograph(exhibit, random, badness=0.4)))
+                _write(photograph(exhibit, random, badness=0.4), "references", name, place)
         for place in range(random.choice((1, 1, 2))):
-            write_bytes(folder / "queries" / name / f"{place + 1}.jpg", _jpeg(photograph(exhibit, random, badness=1.2)))
+            _write(photograph(exhibit, random, badness=1.2), "queries", name, place)
     random = Random(f"{seed} {collection.name}")  # noqa: S311 - pictures, not secrets
     for place in range(collection.empty):
-        write_bytes(folder / "references" / "contentless" / f"{place + 1}.jpg", _jpeg(nothing(random)))
+        _write(nothing(random), "references", "contentless", place)
+    if stray := sorted({*folder.rglob("*.jpg")} - written):
+        raise BadUsage(f"{stray[0]} is not a picture of this seed; remove it, or name another folder.")
     return folder
 
 

@@ -22,6 +22,7 @@ from rankwell.experiments.files import SystemStatement, read_experiment, read_st
 from rankwell.experiments.runner import evaluate_cells
 from rankwell.experiments.runner.planning import plan_cells
 from rankwell.io.result_folder import ResultFolder, read_performance, read_results, read_summary, values_behind
+from rankwell.report.drafts import holding
 from rankwell.report.present import JobsOption, Output, OutputOption, Progress
 from rankwell.report.system_formats import render_system_tables
 from rankwell.report.system_table import SystemCost, SystemFigure, SystemTable, TableFormat
@@ -116,8 +117,9 @@ def table(
     entries = [*(each.figure(better) for each in found), *gaps, *(_published() if options.published else [])]
     made = SystemTable(exact, label, entries, [each.cost for each in found], _rules(found, options))
     if output is not None:
-        for kind, suffix in _WRITTEN.items():
-            write_text(output / f"table.{suffix}", render_system_tables([made], kind, notes=notes))
+        with holding(output):
+            for kind, suffix in _WRITTEN.items():
+                write_text(output / f"table.{suffix}", render_system_tables([made], kind, notes=notes))
         notes = [*notes, f"wrote {output}/"]
     text = render_system_tables([made], format, notes=notes, terminal=report.terminal_of(sys.stdout))
     said = notes if format not in ("json", "html") else notes[-1:] if output is not None else []

@@ -18,10 +18,11 @@ from rankwell.engines import System
 from rankwell.engines.sqlite_fts import SqliteFts
 from rankwell.evaluation.results import Results
 from rankwell.media import python_docs
+from rankwell.report.drafts import holding, keeping
 from rankwell.report.page import NAME
 from rankwell.report.present import FolderPath, Output, Progress
 from rankwell.stats import summarise
-from rankwell.store import refuse_blocked, write_text
+from rankwell.store import write_text
 from rankwell.tasks.runs.commands.evaluate import render, write
 from rankwell.tasks.runs.evaluation import evaluate
 
@@ -40,21 +41,21 @@ def demo(*, output: FolderPath = Path("rankwell-demo"), seed: int = 0, progress:
     seed
         Seed of the bootstrap.
     """
-    refuse_blocked(output, folder=True)
-    experiment = prepare(output, progress=None if progress is None else lambda done, total: progress("searching", done, total))
-    result = evaluate(
-        experiment.qrels, list(experiment.runs), MEASURES, seed=seed, details=True, texts=experiment.queries, progress=progress
-    )
-    results = output / "results"
-    write(result, results)
-    write_report([results], results / NAME, documents=str(experiment.documents), title=_TITLE, seed=seed)
+    with holding(output):
+        searching = None if progress is None else lambda done, total: progress("searching", done, total)
+        made = prepare(output, progress=searching)
+        runs = list(made.runs)
+        result = evaluate(made.qrels, runs, MEASURES, seed=seed, details=True, texts=made.queries, progress=progress)
+        results = output / "results"
+        write(result, results)
+        write_report([results], results / NAME, documents=str(made.documents), title=_TITLE, seed=seed)
     tables = [
         f"{len(read_needs())} questions about the Python standard library, two systems: BM25 over whole_docs (all that a module\n"
         "says) and over first_sentences (its name and first sentence only).\n",
         render(result, "table"),
         difference(result, seed=seed),
         f"The judgments, the runs and the results lie in {output}/. The same table from the files:\n\n"
-        f"  rankwell evaluate {experiment.qrels} {experiment.runs[0]} {experiment.runs[1]} -m '{' '.join(MEASURES)}'\n",
+        f"  rankwell evaluate {made.qrels} {made.runs[0]} {made.runs[1]} -m '{' '.join(MEASURES)}'\n",
         page_lines(results),
     ]
     return Output(text="\n".join(tables))
@@ -117,6 +118,7 @@ def read_judgments() -> list[Judgment]:
     return [Judgment(need, module, int(grade)) for need, _, module, grade in rows]
 
 
+@keeping()
 def prepare(folder: Path, *, progress: Callable[[int, int], None] | None = None) -> RunDemoFiles:
     """Runs both systems over all questions, 100 results each, and writes the experiment into `folder`.
 
