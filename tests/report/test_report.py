@@ -89,7 +89,7 @@ def test_no_format_has_control_characters_of_names_columns_or_rules(form):
     rows = [{**row, "run": FOREIGN, "label": FOREIGN, FOREIGN: FOREIGN} for row in (awkward(), awkward())]
     single = [{**row, "run": FOREIGN, "query": FOREIGN} for row in PER_QUERY]
 
-    text = printed(rows, rules={"convention": FOREIGN}, form=form) + printed(rows, single, {"convention": FOREIGN}, form=form)
+    text = printed(rows, rules={FOREIGN: FOREIGN}, form=form) + printed(rows, single, {FOREIGN: FOREIGN}, form=form)
 
     assert not UNSEEN.search(text.replace("\t", "") if form == "tsv" else text)
     if form == "json":

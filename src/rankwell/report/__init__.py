@@ -327,7 +327,7 @@ def rule_pairs(rules: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 def _settings(rules: Mapping[str, Any]) -> list[tuple[str, str]]:
     return [
-        (name.replace("_", "-"), visible("yes" if value is True else "no" if value is False else value))
+        (visible(name.replace("_", "-")), visible("yes" if value is True else "no" if value is False else value))
         for name, value in rules.items()
         if isinstance(value, (str, int, float))
     ]
