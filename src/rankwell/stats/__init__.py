@@ -74,14 +74,14 @@ def summarise(
     if resamples < 1:
         raise BadUsage(f"{resamples} resamples; expected a positive integer; 10000 is usual.")
     counted = [_Counted.of(each, studentised=intervals == "bootstrap-t") for each in values]
-    bounds: list[tuple[float, float] | None] = [each.exact(level) for each in counted]
+    bounds = [each.interval(level) if each.is_analytic else None for each in counted]
     if intervals in ("bootstrap-t", "bootstrap"):
-        drawing = [place for place, each in enumerate(counted) if each.n >= MIN_QUERIES and bounds[place] is None]
+        drawing = [place for place, each in enumerate(counted) if each.n >= MIN_QUERIES and not each.is_analytic]
         for n in sorted({counted[place].n for place in drawing}):
             places = [place for place in drawing if counted[place].n == n]
             drawn = _resampled([counted[place] for place in places], n, resamples, seed, block)
             for place, column in zip(places, drawn.T, strict=True):
-                bounds[place] = counted[place].interval(column, level)
+                bounds[place] = counted[place].interval(level, column)
     elif intervals == "t":
         bounds = [_student(each, level) for each in counted]
     return [
@@ -199,24 +199,29 @@ class _Counted:
         ones = int(np.count_nonzero(self.values == top))
         return ones if ones + np.count_nonzero(self.values == 0) == self.n else None
 
-    def exact(self, level: float) -> tuple[float, float] | None:
-        """The exact interval of a share; None for other values."""
-        if not self.studentised or self.n < MIN_QUERIES or self.successes is None:
-            return None
-        top = RANGES[self.unit][1]
-        low, high = clopper_pearson(self.successes, self.n, level)
-        return rounded(low * top), rounded(high * top)
+    @property
+    def is_analytic(self) -> bool:
+        """Whether the interval needs no resamples: those of 0/1 values are exact, those of very many are computed."""
+        if not self.studentised or self.n < MIN_QUERIES:
+            return False
+        return self.successes is not None or (self._deviations is not None and self._deviations.expands)
 
-    def interval(self, drawn: Floats, level: float) -> tuple[float, float] | None:
-        """The interval of the figure from those of `resampled`; None where a resample has none, and where nothing varies."""
+    def interval(self, level: float, drawn: Floats | None = None) -> tuple[float, float] | None:
+        """The interval of the figure; None where a resample has none, and where nothing varies.
+
+        drawn: those of `resampled`; None where the interval is analytic.
+        """
+        low, high = RANGES.get(self.unit, (-math.inf, math.inf))
+        if drawn is None and self.successes is not None:
+            least, most = clopper_pearson(self.successes, self.n, level)
+            return rounded(least * high), rounded(most * high)
         if self._deviations is None:
-            return percentile_interval(drawn, level)
-        found = self._deviations.interval(drawn, level)
+            return None if drawn is None else percentile_interval(drawn, level)
+        found = self._deviations.interval(level, drawn)
         if found is None:
             return None
         if self.summary == "geometric":
             found = math.exp(found[0]), math.exp(found[1])
-        low, high = RANGES.get(self.unit, (-math.inf, math.inf))
         if self.values.min() >= low and self.values.max() <= high:
             found = max(found[0], low), min(found[1], high)
         scale = self.n if self.summary == "sum" else 1

@@ -77,8 +77,9 @@ def paired_bootstrap(
     found = [Bootstrapped(None, None)] * len(columns)
     for places in _pieces([len(each.sums) for each in columns], _PIECE // (2 if test and studentised else 1)):
         parts = [_parts(columns[place], test=test, studentised=studentised) for place in places]
-        table = np.column_stack([part for each in parts for part in each])
-        sums = resampled_sums(table, resamples, seed=seed, block=block)
+        columns_drawn = [part for each in parts for part in each]
+        none = np.empty((resamples, 0))
+        sums = resampled_sums(np.column_stack(columns_drawn), resamples, seed=seed, block=block) if columns_drawn else none
         at = 0
         for place, part in zip(places, parts, strict=True):
             own = sums[:, at : at + len(part)]
@@ -96,12 +97,15 @@ def _pieces(sizes: Sequence[int], most: int) -> Iterator[list[int]]:
 
 def _parts(column: Differences, *, test: bool, studentised: bool = False) -> list[Floats]:
     """The columns summed over a resample: differences and sizes, for the test the products that make up its variance, and last
-    those that are studentised."""
+    those that are studentised; none where the interval needs no resamples."""
     sums, sizes, _ = column
+    deviations = Deviations.of(sums, sizes) if studentised else None
+    if not test and deviations is not None and deviations.expands:
+        return []
     parts = [sums] if sizes is None else [sums, sizes]
     if test:
         parts += [sums * sums] if sizes is None else [sums * sums, sums * sizes, sizes * sizes]
-    return [*parts, *Deviations.of(sums, sizes).columns()] if studentised else parts
+    return parts if deviations is None else [*parts, *deviations.columns()]
 
 
 def _interval(column: Differences, sums: Floats, level: float) -> tuple[float, float] | None:
@@ -113,7 +117,8 @@ def _interval(column: Differences, sums: Floats, level: float) -> tuple[float, f
     if not differences.any() or (sizes is None and np.ptp(differences) == 0):
         return rounded(column.mean), rounded(column.mean)
     deviations = Deviations.of(differences, sizes)
-    found = deviations.interval(deviations.studentised(iter(sums[:, -len(deviations.columns()) :].T)), level)
+    drawn = None if deviations.expands else deviations.studentised(iter(sums[:, -len(deviations.columns()) :].T))
+    found = deviations.interval(level, drawn)
     return None if found is None else (rounded(max(found[0], -largest)), rounded(min(found[1], largest)))
 
 
@@ -128,6 +133,8 @@ def _bonett_price(differences: Floats, level: float) -> tuple[float, float] | No
 
 
 def _outcome(column: Differences, sums: Floats, level: float, *, test: bool, studentised: bool) -> Bootstrapped:
+    if studentised and not test:
+        return Bootstrapped(_interval(column, sums, level), None)
     n = len(column.sums)
     totals = np.full(len(sums), float(n)) if column.sizes is None else sums[:, 1]
     means = sums[:, 0] / totals
