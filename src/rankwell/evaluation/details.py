@@ -1,12 +1,14 @@
 """Details: the first items of each query and every judged one, with rank, score, grade and state; the rows of details.parquet."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from math import isnan
+from itertools import pairwise, repeat
+from operator import gt
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from rankwell.core.tables import Floats, Judgments
+from rankwell.core.tables import Bools, Floats, Ints, Judgments, running_sum
 from rankwell.core.tables.ranking import Hits, Ranking
 from rankwell.core.views.judged import JudgedRankings
 
@@ -25,54 +27,89 @@ class Details(NamedTuple):
     state: list[str]
 
 
+_STATES = np.array(["relevant", "nonrelevant", "unjudged", "junk"], dtype=object)
+
+
 def details_of(judgments: Judgments, hits: Hits, view: JudgedRankings) -> Details:
     """The details of one ranking; `hits.top` gives the first items of each query, `view` the ranks after junk is gone."""
-    junk = np.zeros(len(judgments.items), dtype=np.bool_) if judgments.junk is None else judgments.junk
-    judged = {
-        (query, item): (grade, is_junk)
-        for query, item, grade, is_junk in zip(
-            judgments.query_of_row.tolist(), judgments.items, judgments.grades.tolist(), junk.tolist(), strict=True
-        )
-    }
-    rows = {} if hits.top is None else _first_items(judgments, hits.top, judged)
-    columns = (view.query_of_row.tolist(), view.items.tolist(), view.ranks.tolist(), view.scores.tolist())
-    # Of an item that appears twice in a list the first place counts.
-    for query, row, rank, score in reversed(list(zip(*columns, strict=True))):
-        rows[query, judgments.items[int(row)]] = (float(rank), score)
-    missing = (float("nan"), float("nan"))
-    everything = {**rows, **{key: rows.get(key, missing) for key in judged}}
-    ordered = sorted(everything, key=lambda key: (key[0], not everything[key][0] > 0, everything[key][0], key[1]))
-    graded = [judged.get(key) for key in ordered]
+    n = len(judgments.items)
+    # Items that are not judged have the row -1, that of the entry behind the last.
+    junk = np.append(np.zeros(n, dtype=np.bool_) if judgments.junk is None else judgments.junk, False)
+    grades, (ranks, scores) = np.append(judgments.grades, np.nan), np.full((2, n + 1), np.nan)
+    # Of an item that appears twice in a list the first place counts, which is assigned last.
+    ranks[view.items[::-1]], scores[view.items[::-1]] = view.ranks[::-1], view.scores[::-1]
+    first = _first_items(judgments, hits.top, junk)
+    listed = np.zeros(n + 1, dtype=np.bool_)
+    listed[first.row] = True
+    rest = np.flatnonzero(~listed[:n])
+    row, query = np.concatenate([first.row, rest]), np.concatenate([first.query, judgments.query_of_row[rest]])
+    item = np.concatenate([first.item, np.array(judgments.items, dtype=object)[rest]])
+    is_junk, grade, rank = junk[row], grades[row], ranks[row]
+    rank[: len(first.row)] = np.where(np.isnan(rank[: len(first.row)]), first.rank, rank[: len(first.row)])
+    score = np.concatenate([np.where(np.isnan(scores[first.row]), first.score, scores[first.row]), scores[rest]])
+    order = _order(query, rank, len(first.row), item)
+    state = np.select([is_junk, grade > 0, grade >= 0], [3, 0, 1], 2)
+    grade[is_junk] = np.nan
     return Details(
-        query=[judgments.queries[query] for query, _ in ordered],
-        item=[item for _, item in ordered],
-        rank=np.array([everything[key][0] for key in ordered]),
-        score=np.array([everything[key][1] for key in ordered]),
-        grade=np.array([float("nan") if fact is None or fact[1] else fact[0] for fact in graded]),
-        state=[_state(fact) for fact in graded],
+        query=np.array(judgments.queries, dtype=object)[query[order]].tolist(),
+        item=item[order].tolist(),
+        rank=rank[order],
+        score=score[order],
+        grade=grade[order],
+        state=_STATES[state[order]].tolist(),
     )
 
 
-def _first_items(
-    judgments: Judgments, top: Ranking, judged: Mapping[tuple[int, str], tuple[float, bool]]
-) -> dict[tuple[int, str], tuple[float, float]]:
-    """Rank and score of the first items; junk takes no rank."""
-    rows: dict[tuple[int, str], tuple[float, float]] = {}
-    for query, start, stop in zip(top.queries, top.offsets[:-1].tolist(), top.offsets[1:].tolist(), strict=True):
-        position, rank = judgments.index[query], 0
-        for row in range(start, stop):
-            key = (position, top.items[row])
-            is_junk = key in judged and judged[key][1]
-            rank += not is_junk
-            rows.setdefault(key, (float("nan") if is_junk else float(rank), float(top.scores[row])))
-    return rows
+class _FirstItems(NamedTuple):
+    """The first items of queries, each once. row: of the judgments, -1 where unjudged. rank: NaN of junk."""
+
+    query: Ints
+    item: NDArray[Any]
+    row: Ints
+    rank: Floats
+    score: Floats
 
 
-def _state(fact: tuple[float, bool] | None) -> str:
-    if fact is None:
-        return "unjudged"
-    grade, is_junk = fact
-    return "junk" if is_junk else "unjudged" if grade < 0 else "relevant" if grade > 0 else "nonrelevant"
+def _first_items(judgments: Judgments, top: Ranking | None, junk: Bools) -> _FirstItems:
+    """Junk takes no rank. junk: (rows + 1,), the last entry for items that are not judged."""
+    if top is None:
+        none = np.zeros(0, dtype=np.int64)
+        return _FirstItems(none, none.astype(object), none, np.zeros(0), np.zeros(0))
+    own = list(map(judgments.index.__getitem__, top.queries))
+    found, again = list[int](), list[int]()
+    bounds, judged = top.offsets.tolist(), judgments.offsets.tolist()
+    for position, start, stop in zip(own, bounds, bounds[1:], strict=False):
+        rows = range(judged[position], judged[position + 1])
+        known = dict(zip(judgments.items[rows.start : rows.stop], rows, strict=True))
+        items = top.items[start:stop]
+        found += map(known.get, items, repeat(-1))
+        if len(set(items)) < len(items):
+            seen: dict[str, int] = {}
+            again += [place for place, item in enumerate(items, start) if seen.setdefault(item, place) != place]
+    row = np.array(found, dtype=np.int64)
+    rank = running_sum((~junk[row]).astype(np.int64), top.offsets).astype(np.float64)
+    rank[junk[row]] = np.nan
+    query = np.repeat(np.array(own, dtype=np.int64), np.diff(top.offsets))
+    columns = query, np.array(top.items, dtype=object), row, rank, top.scores
+    return _FirstItems(*(np.delete(column, again) for column in columns)) if again else _FirstItems(*columns)
+
+
+def _order(query: Ints, rank: Floats, n_listed: int, item: NDArray[Any]) -> Ints:
+    """The order of rows: by query and rank, equal ranks by id; then junk as it was listed, then what was not retrieved by id.
+
+    n_listed: number of the first rows, which come from lists.
+    """
+    last = np.nanmax(rank, initial=0.0) + 1
+    place = np.where(np.isnan(rank), last + np.minimum(np.arange(len(rank)), n_listed), rank)
+    key = query * int(last + n_listed + 1) + place.astype(np.int64)
+    order = np.argsort(key, kind="stable")
+    key, item = key[order], item[order]
+    alike = np.flatnonzero(key[1:] == key[:-1])
+    if any(map(gt, item[alike], item[alike + 1])):
+        for start, stop in pairwise([0, *(np.flatnonzero(np.diff(key)) + 1).tolist(), len(key)]):
+            if stop - start > 1:
+                order[start:stop] = order[start + np.array(sorted(range(stop - start), key=item[start:stop].__getitem__))]
+    return order
 
 
 DETAIL_COLUMNS = ("run", "query", "item", "rank", "score", "grade", "state", "detail")
@@ -95,7 +132,7 @@ def detail_columns(
         columns["run"] += [run] * n
         columns["detail"] += [attributes] * n if attributes is None or isinstance(attributes, str) else list(attributes)
         for name, values in details._asdict().items():
-            columns[name] += values if isinstance(values, list) else [None if isnan(each) else each for each in values.tolist()]
+            columns[name] += values if isinstance(values, list) else np.where(np.isnan(values), None, values).tolist()
     if states:
         columns["state"] = [states.get(state, state) for state in columns["state"]]
     return columns

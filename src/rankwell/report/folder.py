@@ -166,18 +166,19 @@ def text_column(column: Column) -> np.ndarray:
     """The column as objects; what UTF-8 cannot hold is escaped."""
     cells: list[Any] = column.tolist() if isinstance(column, np.ndarray) else list(column)
     try:
-        # Most rows share their texts, and each is looked at once.
-        "".join({*cells} - {None}).encode()
+        if not all(map(str.isascii, filter(None, cells))):
+            # Most rows share their texts, and each is looked at once.
+            "".join({*cells} - {None}).encode()
     except UnicodeEncodeError:
         cells = [None if cell is None else cell.encode("utf-8", "backslashreplace").decode() for cell in cells]
-    return np.array(cells, dtype=object)
+    return np.fromiter(cells, dtype=object, count=len(cells))
 
 
 def number_column(column: Column) -> np.ndarray:
     """The column as numbers, NaN for None."""
     if isinstance(column, np.ndarray) and column.dtype != object:
         return column
-    return np.array([np.nan if cell is None else cell for cell in column], dtype=np.float64)
+    return np.array(column, dtype=np.float64)
 
 
 def per_query_columns(values: Sequence[Values], row_attributes: Sequence[Row]) -> tuple[Columns, Mapping[str, str]]:

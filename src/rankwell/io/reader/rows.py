@@ -50,15 +50,22 @@ class HitRows(NamedTuple):
         from rankwell.core.tables.ranking import Ranking
 
         queries, sizes, lengths = (np.frombuffer(raw, dtype=np.int64) for raw in self.top[:3])
-        bounds: list[int] = offsets_of(lengths).tolist()
+        bounds = offsets_of(lengths)
         order = np.argsort(queries)
         rows = np.argsort(np.repeat(queries, sizes), kind="stable")
         return Ranking(
-            queries=tuple(judgments.queries[query] for query in queries[order].tolist()),
+            queries=tuple(map(judgments.queries.__getitem__, queries[order].tolist())),
             offsets=offsets_of(sizes[order]),
-            items=[decode_id(self.top[4][bounds[row] : bounds[row + 1]]) for row in rows.tolist()],
+            items=_slices(self.top[4], bounds[rows].tolist(), bounds[rows + 1].tolist()),
             scores=np.frombuffer(self.top[3])[rows],
         )
+
+
+def _slices(text: bytes, starts: list[int], stops: list[int]) -> list[str]:
+    """The ids between some places of a text."""
+    if text.isascii():
+        return list(map(text.decode().__getitem__, map(slice, starts, stops)))
+    return [decode_id(text[start:stop]) for start, stop in zip(starts, stops, strict=True)]
 
 
 class JudgedRows(NamedTuple):

@@ -1,6 +1,7 @@
 """Runs against judgments: each run is read, joined with the judgments, and measured under the rules of a convention."""
 
 from collections.abc import Callable, Mapping, Sequence
+from itertools import chain
 from typing import Any, NamedTuple
 
 from rankwell.conventions import LabelledMeasure, Rules, choose_measures
@@ -166,11 +167,11 @@ class _RunEvaluation:
 
     def query_columns(self, texts: io.Texts | None) -> dict[str, list[Any]]:
         """The columns of queries.parquet: every query with its text and the other columns of the file of texts."""
-        queries = list(dict.fromkeys(query for values in self.builder.values for query in values.queries))
+        queries = list(dict.fromkeys(chain.from_iterable(values.queries for values in self.builder.values)))
         known, attributes = ({}, {}) if texts is None else (texts.texts, texts.attributes)
         names = dict.fromkeys(name for own in attributes.values() for name in own if name not in ("query", "text"))
         further = {name: [attributes.get(query, {}).get(name) for query in queries] for name in names}
-        return {"query": queries, "text": [known.get(query) for query in queries]} | further
+        return {"query": queries, "text": list(map(known.get, queries))} | further
 
     def results(self, **further: Any) -> Results:
         """The results of all runs."""
