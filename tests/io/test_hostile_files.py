@@ -309,8 +309,9 @@ def test_numbers_that_no_float_holds_are_refused(tmp_path: Path):
 @pytest.mark.parametrize("pack", [gzip.compress, zstandard.compress])
 def test_a_bomb_is_refused_by_its_ratio_and_takes_little_memory(pack, tmp_path: Path):
     (tmp_path / "qrels").write_text(QRELS)
-    (tmp_path / "bomb").write_bytes(pack(RUN.encode() + b"\n" * (1 << 28)))
-    (tmp_path / "bomb.json").write_bytes(pack(b'{"q": ' + b" " * (1 << 28) + b"{}}"))
+    # Many small members unpack to the same as a large one, and are packed sooner.
+    (tmp_path / "bomb").write_bytes(pack(RUN.encode()) + pack((b" " * 1023 + b"\n") * 1024) * 256)
+    (tmp_path / "bomb.json").write_bytes(pack(b'{"q": ') + pack(b" " * (1 << 20)) * 256 + pack(b"{}}"))
 
     for name in ("bomb", "bomb.json"):
         assert "unpack to more than 200 times as many" in refused("evaluate", "qrels", name, folder=tmp_path)

@@ -127,13 +127,15 @@ def averaged(ranking: Ranking, judgments: Judgments, kinds: tuple[str, ...]) -> 
 def per_pair(ranking: Ranking, judgments: Judgments, kinds: tuple[str, ...]) -> float:
     """Mean over the pairs of items somebody prefers one of, of the share of groups whose preference is fulfilled."""
     rank = ranks(ranking)
-    stated: dict[Pair, list[bool]] = {}
+    stated: dict[Pair, int] = {}
+    fulfilled: dict[Pair, int] = {}
     for rows in by_group(judgments):
         for better, worse in preferences(rows):
             if kind((better, worse), rank) in kinds:
                 items = (better, worse) if better < worse else (worse, better)
-                stated.setdefault(items, []).append(is_fulfilled((better, worse), rank))
-    shares = [sum(fulfilled) / len(fulfilled) for fulfilled in stated.values()]
+                stated[items] = stated.get(items, 0) + 1
+                fulfilled[items] = fulfilled.get(items, 0) + is_fulfilled((better, worse), rank)
+    shares = [fulfilled[items] / groups for items, groups in stated.items()]
     return sum(shares) / len(shares) if shares else 0.0
 
 
@@ -219,15 +221,15 @@ def balanced(rows: Rows, ranking: Ranking, *, ret: bool, quirk: bool) -> tuple[f
     Too few: the missing ones count as judged and not retrieved. Too many: only the first ones in rank order count.
     With `ret` all of this is restricted to retrieved items.
     """
-    level = levels(rows)
+    level, found = levels(rows), set(ranking)
     all_relevant = [item for item in level if level[item] > 0]
-    relevant = [item for item in all_relevant if item in ranking or not ret]
-    other = in_order([item for item in level if level[item] <= 0 and (item in ranking or not ret)], ranking)
+    relevant = [item for item in all_relevant if item in found or not ret]
+    other = in_order([item for item in level if level[item] <= 0 and (item in found or not ret)], ranking)
     kinds = RETRIEVED if ret else ALL
     missing = len(relevant) - len(other)
     if missing >= 0:
         fulfilled, possible = tally(group_outcomes(rows, tuple(ranking)), kinds)
-        retrieved = sum(item in ranking for item in relevant)
+        retrieved = sum(item in found for item in relevant)
         owed = len(all_relevant) if quirk else len(relevant)
         return fulfilled + retrieved * missing, possible + owed * missing
     if not quirk:
@@ -244,11 +246,11 @@ def balanced(rows: Rows, ranking: Ranking, *, ret: bool, quirk: bool) -> tuple[f
     kept = last[: len(relevant)]
     pairs_above = [pair for pair in preferences(rows) if level[pair[1]] > lowest]
     fulfilled, possible = tally(outcomes(pairs_above, ranking), kinds)
-    place = ranks(in_order([item for item in level if item in ranking or not ret], ranking))
+    place = ranks(in_order([item for item in level if item in found or not ret], ranking))
     for better in place:
         for worse in kept:
             possible += 1
-            fulfilled += better in ranking and place[better] < place[worse]
+            fulfilled += better in found and place[better] < place[worse]
     return fulfilled, possible
 
 
