@@ -2,6 +2,7 @@
 
 import csv
 import json
+import os
 import re
 import shutil
 import tempfile
@@ -32,23 +33,21 @@ _SAFE: dict[str, Any] = {
 
 
 @cache
-def _onlooker() -> Any:
-    """One database for all files that are only looked at; opening one takes longer than the look."""
+def _database() -> Any:
+    """One database for all files; opening one takes longer than reading a small file."""
     import duckdb
 
-    return duckdb.connect(":memory:", config=_SAFE)
+    # DuckDB makes the folder where it has to spill, and removes it.
+    folder = Path(tempfile.gettempdir(), f"rankwell-{os.urandom(8).hex()}")
+    return duckdb.connect(":memory:", config={**_SAFE, "temp_directory": str(folder)})
 
 
-@contextmanager
-def connected() -> Generator[Any]:
-    """A session in memory that keeps the order of rows, reaches no network and spills into the system's folder."""
-    import duckdb
+def connected() -> Any:
+    """A session in memory that keeps the order of rows, reaches no network and spills into the system's folder.
 
-    with (
-        tempfile.TemporaryDirectory(prefix="rankwell-") as folder,
-        duckdb.connect(":memory:", config={**_SAFE, "temp_directory": folder}) as session,
-    ):
-        yield session
+    Its temporary tables are its own, and end with it.
+    """
+    return _database().cursor()
 
 
 class Glimpse(NamedTuple):
@@ -71,7 +70,7 @@ def glimpse(path: Path) -> Glimpse:
 @lru_cache(maxsize=8)
 def _glimpse(path: Path, *_: int) -> Glimpse:
     """The same, once for a state of the file: every kind of table looks while the format is recognised."""
-    with undamaged(f"{path}: "), plain_path(path) as plain, _onlooker().cursor() as session:
+    with undamaged(f"{path}: "), plain_path(path) as plain, connected() as session:
         described = session.execute(f"DESCRIBE SELECT * FROM {parquet(plain)}").fetchall()
         nodes = session.execute(f"SELECT name, num_children FROM parquet_schema({sql_text(plain)})").fetchall()
         own, below = list[str](), 0
@@ -314,6 +313,8 @@ class ColumnTable:
             return self.session.execute(sql)
         except duckdb.Error as error:
             self._refuse(error)
+        finally:
+            _database().execute("RESET threads")
 
     def fetch(self, sql: str) -> list[Any]:
         """The rows of a statement. Raises BadInput as `run` does, also for what DuckDB reads only when it hands out rows."""
