@@ -17,4 +17,5 @@ MODULES = [".".join(path.with_suffix("").parts).removesuffix(".__init__") for pa
 def test_the_examples_of_a_module_give_what_they_show(name: str) -> None:
     found = doctest.testmod(importlib.import_module(name))
 
-    assert found.attempted and not found.failed
+    assert found.attempted
+    assert not found.failed

@@ -31,7 +31,7 @@ def folder(tmp_path):
 @pytest.fixture
 def copied(tmp_path):
     """A copy of the package, with its tools, that a test may change."""
-    shutil.copytree(SOURCE, tmp_path / "copy" / "src" / "rankwell", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(SOURCE, tmp_path / "copy" / "src" / "rankwell")
     shutil.copytree(TOOL.parent, tmp_path / "copy" / "tools", ignore=shutil.ignore_patterns("__pycache__"))
     return tmp_path / "copy"
 

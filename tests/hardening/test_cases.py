@@ -12,7 +12,8 @@ from regression.running import in_process
 
 SOURCE = Path(__file__).resolve().parents[2] / "src"
 EVERY = [(section, case) for section, cases in CASES.items() for case in cases]
-OWN_PROCESS = [case for section, case in EVERY if "python:" in case.run or section == "3 bounded"]
+PYTHON = "python: "
+OWN_PROCESS = [case for section, case in EVERY if case.run.split("\n")[-1].startswith(PYTHON) or section == "3 bounded"]
 COMMANDS = [case for _, case in EVERY if case not in OWN_PROCESS]
 
 
@@ -21,7 +22,12 @@ def test_a_command_does_what_is_right(case: Case, tmp_path: Path, monkeypatch: p
     case.write(tmp_path)
     monkeypatch.chdir(tmp_path)
 
-    found = [in_process(shlex.split(line)) for line in case.run.split("\n")][-1]
+    found = 0, "", ""
+    for line in case.run.split("\n"):
+        if line.startswith(PYTHON):
+            exec(line.removeprefix(PYTHON), {})
+        else:
+            found = in_process(shlex.split(line))
 
     assert wrong_in(case, Outcome(found[0], 0, 0, found[1] + found[2]), tmp_path) == "", found[2]
 

@@ -77,13 +77,13 @@ def test_a_comment_before_the_header_leaves_the_header_a_header(tmp_path: Path) 
 
 
 def test_scores_with_a_header_above_64_kibibytes_are_read(tmp_path: Path) -> None:
-    items = [f"item{number:06d}" for number in range(9000)]
-    rows = [f"q{row}," + ",".join(str(row + number) for number in range(9000)) for row in range(2)]
+    items = [f"item{number:0126d}" for number in range(600)]
+    rows = [f"q{row}," + ",".join(str(row + number) for number in range(600)) for row in range(2)]
     (tmp_path / "scores.csv").write_text("\n".join(["query," + ",".join(items), *rows]) + "\n")
 
     found = matrices.read_scores(tmp_path / "scores.csv")
 
-    assert found.matrix.shape == (2, 9000)
+    assert found.matrix.shape == (2, 600)
     assert list(found.item_ids or ()) == items
 
 

@@ -230,7 +230,7 @@ def test_a_success_in_every_query_is_not_certain(files):
 
 
 def test_of_very_many_queries_the_interval_needs_no_resamples():
-    """Hall 1992: the quantile of the studentised mean at z lies γ (2z² + 1) / 6√n below z; the further end is that of the tail."""
+    """Hall 1992: the quantile of the studentised mean at z is z - γ (2z² + 1) / 6√n; the further end is that of the tail."""
     column = skewed(70_000)
 
     ((low, high),) = bounds(make(column, unit="score"))

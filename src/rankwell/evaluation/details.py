@@ -90,8 +90,8 @@ def _first_items(judgments: Judgments, top: Ranking | None, junk: Bools) -> _Fir
     rank = running_sum((~junk[row]).astype(np.int64), top.offsets).astype(np.float64)
     rank[junk[row]] = np.nan
     query = np.repeat(np.array(own, dtype=np.int64), np.diff(top.offsets))
-    columns = query, np.array(top.items, dtype=object), row, rank, top.scores
-    return _FirstItems(*(np.delete(column, again) for column in columns)) if again else _FirstItems(*columns)
+    kept = np.delete(np.arange(len(row)), again)
+    return _FirstItems(query[kept], np.array(top.items, dtype=object)[kept], row[kept], rank[kept], top.scores[kept])
 
 
 def _order(query: Ints, rank: Floats, n_listed: int, item: NDArray[Any]) -> Ints:
@@ -110,6 +110,12 @@ def _order(query: Ints, rank: Floats, n_listed: int, item: NDArray[Any]) -> Ints
             if stop - start > 1:
                 order[start:stop] = order[start + np.array(sorted(range(stop - start), key=item[start:stop].__getitem__))]
     return order
+
+
+def _or_none(values: Floats) -> list[float | None]:
+    cells = values.astype(object)
+    cells[np.isnan(values)] = None
+    return cells.tolist()
 
 
 DETAIL_COLUMNS = ("run", "query", "item", "rank", "score", "grade", "state", "detail")
@@ -132,7 +138,7 @@ def detail_columns(
         columns["run"] += [run] * n
         columns["detail"] += [attributes] * n if attributes is None or isinstance(attributes, str) else list(attributes)
         for name, values in details._asdict().items():
-            columns[name] += values if isinstance(values, list) else np.where(np.isnan(values), None, values).tolist()
+            columns[name] += values if isinstance(values, list) else _or_none(values)
     if states:
         columns["state"] = [states.get(state, state) for state in columns["state"]]
     return columns
