@@ -25,6 +25,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+ROOT = Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(ROOT / "tests")]
+from regression import worlds  # noqa: E402
+
 PROGRAM = [sys.executable, "-m", "rankwell"]
 SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGKILL)
 VARYING = ("performance.json", "results.csv", "images.csv", "report.html")
@@ -34,14 +38,18 @@ VARYING = ("performance.json", "results.csv", "images.csv", "report.html")
 class Case(NamedTuple):
     """Command lines that write to `out`, of which each would do; a reader, which must not accept anything else.
 
-    words: of the command, which the registry knows.
+    words: of the command, which the registry knows. slow: only drawn where there are ten minutes or more.
     """
 
     words: str
     lines: tuple[str, ...]
     reader: str = ""
+    slow: bool = False
 
 
+_ANSWERS, _PAIRS = "worlds/answers/gold.json worlds/answers/texts.json", "worlds/vectors/pairs.csv"
+_CLIPS = "--annotations worlds/clips/table.csv --run worlds/clips/clips.run"
+_TASKS = ("agree", "answers", "captions", "clips", "instances")
 CASES = (
     Case("evaluate", ("evaluate qrels one.run -o out", "evaluate qrels two.run -o out"), "gate out --require AP>=0"),
     Case("compare", ("compare one two -o out", "compare two one -o out"), "gate out --require AP>=0"),
@@ -59,7 +67,27 @@ CASES = (
     Case("search", ("search a.npy b.npy -k 3 -o out.run", "search b.npy a.npy -k 3 -o out.run")),
     Case("convert", ("convert one.run out.parquet", "convert two.run out.parquet")),
     Case("report", ("report one -o out.html", "report two -o out.html")),
+    Case("answers", tuple(f"answers {_ANSWERS} -c {name} -o out" for name in ("squad2", "squad1")), "gate out --require EM>=0"),
+    Case(
+        "answers grid",
+        ("answers grid worlds/answers/files.toml -o out", "answers grid worlds/answers/files.toml -o out --jobs 2"),
+    ),
+    Case("pairs", tuple(f"pairs {_PAIRS}:score {_PAIRS}:{name} -o out" for name in ("one", "two")), "report out"),
+    Case("clips evaluate", tuple(f"clips evaluate {_CLIPS} {ties} -o out" for ties in ("", "--ties input")), "report out"),
+    Case(
+        "clips template",
+        ("clips template worlds/pictures -o out.csv", "clips template worlds/pictures --groups weather -o out.csv"),
+    ),
+    Case("convert experiment", ("convert experiment worlds/images/former_system.toml out.toml",)),
+    Case("instances match", ("instances match worlds/museum --cache kept --processes 2 -o out.npy",)),
+    Case("instances stats", ("instances stats worlds/images/table.csv -o out.csv", "instances stats worlds/museum -o out.csv")),
+    Case("instances table", ("instances table worlds/images/systems.toml -o out",), slow=True),
+    *(Case(f"demo{name}", (f"demo{name} -o out",), slow=True) for name in ("", *(f" {task}" for task in _TASKS))),
 )
+EXEMPT = {"clips calibrate": "it reads a model of sentence-transformers, for most of a minute"}
+"""Commands that write and are not killed here, and why."""
+WRITES = frozenset({"output", "target", "cache", "resume", "fresh"})
+"""Parameters of the commands that belong here."""
 
 
 class Workplace:
@@ -88,6 +116,8 @@ class Workplace:
         (self.inputs / "bench.toml").write_text(dataset + "".join(cells))
         for name in ("one", "two"):
             run(f"evaluate qrels {name}.run -o {name}", self.inputs)
+        (self.inputs / "worlds").mkdir()
+        worlds.build(self.inputs / "worlds")
 
     def _pictures(self, numbers: np.random.Generator) -> None:
         from PIL import Image
@@ -216,7 +246,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--only", help="words of the command of one case")
     chosen = parser.parse_args(arguments)
     rng = random.Random(chosen.seed)  # noqa: S311
-    cases = [case for case in CASES if chosen.only in (None, case.words)]
+    cases = [case for case in CASES if chosen.only == case.words or (chosen.only is None and chosen.minutes >= 10 * case.slow)]
     with tempfile.TemporaryDirectory() as folder:
         harness = Harness(Workplace(Path(folder), rng), Path(folder), rng)
         end = time.monotonic() + 60 * chosen.minutes

@@ -5,6 +5,7 @@ from random import Random
 
 import pytest
 
+from fuzz import FINDINGS, tried
 from fuzzing import KINDS, Refused, Undecided, load
 from registries import REGISTRIES
 
@@ -30,3 +31,14 @@ def test_a_valid_file_is_read_as_the_plain_parser_reads_it(name: str, tmp_path: 
         assert table == fuzzer.plain(thing)
     except (Refused, Undecided) as error:
         pytest.fail(f"the plain parser does not take what it writes: {error!r}")
+
+
+@pytest.mark.parametrize("name", [name for name in READERS if name in FUZZERS])
+def test_changed_files_are_read_right_or_refused(name: str, tmp_path: Path):
+    outcomes = dict[int, tuple[str, str]]()
+    for number in range(6):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        outcomes[number] = tried(name, number, 18, folder)
+
+    assert {number: outcome for number, outcome in outcomes.items() if outcome[0] in FINDINGS} == {}

@@ -16,8 +16,11 @@ import zstandard
 
 import rankwell as rw
 from rankwell.errors import BadInput
-from rankwell.io.files import read_column, read_texts
+from rankwell.io.columns import read_numbers
+from rankwell.io.files import read_column, read_judgments, read_ranking, read_texts
+from rankwell.io.matrices import read_embeddings
 from rankwell.media.images import read_picture
+from rankwell.tasks.answers.formats import read_questions
 
 QRELS = "q 0 a 1\nq 0 b 0\n"
 RUN = "q Q0 a 1 2 t\nq Q0 b 2 1 t\n"
@@ -75,6 +78,7 @@ HEADERS = {
     "records": npy(b"{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (12,), }\n"),
     "a header of 4 GiB": b"\x93NUMPY\2\0" + b"\xff" * 60,
     "a space that is not ASCII": npy(FLOATS % b"(3,\xa04)"),
+    "a missing comma": npy(b"{'descr': '<f4' 'fortran_order': False, 'shape': (3, 4), }\n"),
     "a key twice": npy(b"{'descr': '<f4', 'descr': '<f4', 'shape': (3, 4), }\n"),
 }
 
@@ -182,6 +186,62 @@ def test_a_key_that_is_twice_in_a_safetensors_header_is_refused(tmp_path: Path):
     (tmp_path / "a.safetensors").write_bytes(struct.pack("<Q", len(header)) + header + bytes(48))
     with pytest.raises(BadInput, match="is not UTF-8"):
         embeddings(tmp_path / "a.safetensors")
+
+
+def test_every_tensor_of_a_safetensors_file_has_the_size_that_it_states(tmp_path: Path):
+    entries = {"ids": ([], [0, 24]), "train": ([3, 4], [24, 72])}
+    kinds = {"ids": "I64", "train": "F32"}
+    header = json.dumps({n: {"dtype": kinds[n], "shape": s, "data_offsets": o} for n, (s, o) in entries.items()}).encode()
+    (tmp_path / "a.safetensors").write_bytes(struct.pack("<Q", len(header)) + header + bytes(72))
+
+    with pytest.raises(BadInput, match="gives 24 bytes"):
+        embeddings(tmp_path / "a.safetensors")
+
+
+@pytest.mark.parametrize("text", ["-\u0661", "1\x0b", "\x0c1", "1_000"])
+def test_a_number_is_written_in_ascii_without_odd_spaces(text: str, tmp_path: Path):
+    (tmp_path / "a.txt").write_text(f"1\n{text}\n", encoding="utf-8")
+    (tmp_path / "a.csv").write_text(f"query,item,score\nq,a,{text}\n", encoding="utf-8")
+
+    with pytest.raises(BadInput, match="expected a finite number"):
+        read_numbers(tmp_path / "a.txt")
+    with pytest.raises(BadInput, match="expected a finite number"):
+        read_ranking(tmp_path / "a.csv")
+
+
+def test_a_key_that_is_twice_in_a_line_of_predictions_is_refused(tmp_path: Path):
+    (tmp_path / "a.jsonl").write_text('{"query_id": "q", "results": [{"corpus_id": "a", "score": 1, "score": 2}]}\n')
+
+    assert "a.jsonl:1: the key 'score' appears twice" in refused("convert", "a.jsonl", "out.csv", folder=tmp_path)
+
+
+@pytest.mark.parametrize("odd", [None, True, 1.5, "\ud800"])
+def test_an_id_that_is_none_is_refused_behind_others(odd: object):
+    mapping: object = {"q": {"\u00e9": 1.0, odd: 2.0}}
+
+    for read in (read_judgments, read_ranking):
+        with pytest.raises(BadInput, match="the id"):
+            read(mapping)
+
+
+def test_integers_above_2_to_53_are_scores_in_every_data_frame():
+    pandas, polars, pyarrow = (pytest.importorskip(name) for name in ("pandas", "polars", "pyarrow"))
+    columns = {"qid": ["q"], "docno": ["a"], "score": [2**62]}
+
+    for frame in (pandas.DataFrame(columns), polars.DataFrame(columns), pyarrow.table(columns)):
+        assert read_ranking(frame).scores.tolist() == [2.0**62]
+
+
+def test_an_array_without_a_length_is_not_a_vector():
+    with pytest.raises(BadInput, match="vectors have one length"):
+        read_embeddings({"a": [1.0, 2.0], "b": np.array(2.0)})
+
+
+def test_questions_without_two_columns_are_refused(tmp_path: Path):
+    (tmp_path / "a.tsv").write_text("one column\n['a']\n")
+
+    with pytest.raises(BadInput, match="expected two columns"):
+        read_questions(tmp_path / "a.tsv", format="dpr-questions")
 
 
 def test_ids_in_json_lines_without_keys_are_refused(tmp_path: Path):

@@ -133,7 +133,7 @@ def _plain_arrays(library: str, holds: str) -> Callable[[Path], Any]:
             raise Undecided("kinds and shapes")
         if ids is not None and ids["kind"] not in "iu":
             raise Undecided("ids of another kind")
-        names = None if ids is None else [str(int(each)) for each in _array(ids)]
+        names = None if ids is None else ids["whole"]
         if holds == "numbers":
             return [each + 0.0 for each in _array(chosen).reshape(-1).tolist()]
         return names, *_values(_array(chosen))
@@ -171,7 +171,7 @@ def _plain_cache(path: Path) -> Any:
 
     index, width = (
         load_json((path.parent / "index.json").read_text("utf-8-sig", "replace")),
-        (path.parent / "dimension").read_text().strip(),
+        (path.parent / "dimension").read_text("utf-8-sig", "replace").strip(),
     )
     if not isinstance(index, dict) or not width.isascii() or not width.isdigit() or not int(width):
         raise Refused("the index or the dimension")

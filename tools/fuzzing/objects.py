@@ -37,12 +37,11 @@ def _change_mapping(rng: Random, thing: Any) -> Any:
     return thing
 
 
-def _read(holds: str, form: str) -> Callable[[Any], Any]:
+def _read(holds: str) -> Callable[[Any], Any]:
     def _of(thing: Any) -> Any:
-        from rankwell.io.files import FORMATS as KNOWN
-        from rankwell.io.files import Request
+        from rankwell.io.files import Request, read_as
 
-        return plain_values(holds, KNOWN[f"{form} {holds}"].read(thing, Request()))
+        return plain_values(holds, read_as(thing, holds, None, Request())[0])  # pyright: ignore[reportArgumentType]
 
     return _of
 
@@ -117,7 +116,7 @@ def _made(thing: Any) -> Any:
 
 
 def _read_frame(holds: str) -> Callable[[Any], Any]:
-    read = _read(holds, "python dataframe")
+    read = _read(holds)
 
     def _of(thing: Any) -> Any:
         frame = _made(thing)
@@ -196,9 +195,7 @@ def _plain_array(thing: Any) -> Any:
 
 
 for _holds in ("run", "judgments", "texts"):
-    FUZZERS[f"{FORMATS}: python mapping {_holds}"] = Fuzzer(
-        _mapping(_holds), _change_mapping, _read(_holds, "python mapping"), _plain_mapping
-    )
+    FUZZERS[f"{FORMATS}: python mapping {_holds}"] = Fuzzer(_mapping(_holds), _change_mapping, _read(_holds), _plain_mapping)
     FUZZERS[f"{FORMATS}: python dataframe {_holds}"] = Fuzzer(
         _frame(_holds), _change_frame, _read_frame(_holds), _plain_frame(_holds)
     )

@@ -44,7 +44,9 @@ def _shown(array: Any) -> dict[str, Any]:
     numbers = array.astype("<f8") if kind in "fiub" else np.zeros(array.shape)
     if kind in "iu":
         numbers = array.astype("<f8")
-    return {"shape": list(array.shape), "kind": kind, "bytes": np.ascontiguousarray(numbers).tobytes().hex()}
+    # As float64, large integers are others.
+    whole = [str(each) for each in array.reshape(-1).tolist()] if kind in "iu" else []
+    return {"shape": list(array.shape), "kind": kind, "bytes": np.ascontiguousarray(numbers).tobytes().hex(), "whole": whole}
 
 
 def _numpy(path: str) -> Any:
@@ -53,7 +55,9 @@ def _numpy(path: str) -> Any:
     found = np.load(path, allow_pickle=False)
     if isinstance(found, np.ndarray):
         return {"array": _shown(found)}
-    return {name: _shown(found[name]) for name in found.files}
+    # Two members may differ in their suffix alone; those without it are not arrays.
+    names = [name for name in found.zip.namelist() if name.endswith(".npy")]
+    return {name.removesuffix(".npy"): _shown(found[name]) for name in names}
 
 
 def _h5py(path: str) -> Any:

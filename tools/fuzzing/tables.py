@@ -6,7 +6,8 @@ import json
 import math
 import re
 import zlib
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Sequence
 from io import StringIO
 from pathlib import Path
 from random import Random
@@ -196,6 +197,15 @@ def id_of(value: Any) -> str:
     return text
 
 
+def _utf8(text: str) -> str:
+    """A text whose bytes were UTF-8. Raises Refused."""
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise Refused("not UTF-8") from error
+    return text
+
+
 def add(table: Table, query: str, item: str, number: float) -> None:
     """Adds a row. Raises Refused for one that is there."""
     scored = table.setdefault(query, {})
@@ -204,17 +214,28 @@ def add(table: Table, query: str, item: str, number: float) -> None:
     scored[item] = number
 
 
-def load_json(text: str) -> Any:
-    """A document in JSON. Raises Refused for anything that is none, and for a key that is there twice."""
+def load_json(text: str, keys: Collection[str] = ()) -> Any:
+    """A document in JSON. Raises Refused for anything that is none, and for a key that is there twice.
+
+    keys: those that are read, in small letters; Undecided is raised where only others are there twice. None: all are read.
+    """
 
     def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        if len(dict(pairs)) < len(pairs):
+        found = dict(pairs)
+        if len(found) < len(pairs):
+            twice = {re.sub(r"[\s_-]", "", key.lower()) for key, number in Counter(key for key, _ in pairs).items() if number > 1}
+            if keys and not twice & {*keys}:
+                raise Undecided("a key that is not read is there twice")
             raise Refused("a key is there twice")
-        return dict(pairs)
+        return found
 
     try:
         return json.loads(text, object_pairs_hook=_once)
-    except (ValueError, RecursionError) as error:
+    except RecursionError as error:
+        if keys:
+            raise Undecided("deep, perhaps where nothing is read") from error
+        raise Refused(str(error)) from error
+    except ValueError as error:
         raise Refused(str(error)) from error
 
 
@@ -269,9 +290,9 @@ def _plain_mteb(path: Path) -> Table:
     return _scored(next(iter(splits[0].values())))
 
 
-def json_lines(path: Path) -> list[dict[str, Any]]:
-    """The objects of JSON lines."""
-    found = [load_json(_text(line)) for line in content(path).split(b"\n") if line.strip()]
+def json_lines(path: Path, keys: Collection[str] = ()) -> list[dict[str, Any]]:
+    """The objects of JSON lines. keys: as for `load_json`."""
+    found = [load_json(_text(line), keys) for line in content(path).split(b"\n") if line.strip()]
     if not all(isinstance(each, dict) for each in found):
         raise Refused("a line is not an object")
     return found
@@ -291,11 +312,13 @@ def _plain_predictions(path: Path) -> Table:
     return table
 
 
-def _cells(path: Path, form: str) -> tuple[list[str], list[list[Any]]]:
+def _cells(path: Path, form: str, keys: Collection[str] = ()) -> tuple[list[str], list[list[Any]]]:
     """The names and rows of a table; of CSV what every writer means in the same way."""
     if form == "jsonl":
-        return _objects(path)
-    text = strict_text(path)
+        return _objects(path, keys)
+    text = _text(content(path))
+    if not text.partition("\n")[0].rstrip("\r").replace("\t", "").isprintable():
+        raise Undecided("a first line with odd characters")
     if text.startswith("#") or re.search(r"\r(?!\n)|\x00", text):
         raise Undecided("a comment, a bare carriage return or a zero")
     first = text.partition("\n")[0]
@@ -306,16 +329,18 @@ def _cells(path: Path, form: str) -> tuple[list[str], list[list[Any]]]:
         if '"' in field or ("Q" in field and '"' in text and field != "Q"):
             raise Undecided("quotes inside a field")
     rows = list(csv.reader(StringIO(text, newline=""), delimiter=delimiter, strict=True))
-    if not rows or any(not row for row in rows):
+    if not rows or any(not "".join(row).strip() for row in rows):
         raise Undecided("an empty line")
     if any(len(row) != len(rows[0]) for row in rows):
+        if all(len(row) == len(rows[0]) or (len(row) == len(rows[0]) + 1 and not row[-1]) for row in rows):
+            raise Undecided("a delimiter at the end of a row")
         raise Refused("rows of different length")
     return rows[0], [list(row) for row in rows[1:]]
 
 
-def _objects(path: Path) -> tuple[list[str], list[list[Any]]]:
+def _objects(path: Path, keys: Collection[str]) -> tuple[list[str], list[list[Any]]]:
     text = strict_text(path)
-    found = load_json(text) if text.lstrip().startswith("[") else json_lines(path)
+    found = load_json(text, keys) if text.lstrip().startswith("[") else json_lines(path, keys)
     if not all(isinstance(each, dict) for each in found) or not found or len(found) > 40:
         raise Refused("no objects")
     names = list(dict.fromkeys(key for each in found for key in each))
@@ -334,7 +359,7 @@ def _place(names: Sequence[str], words: Sequence[str]) -> int:
 def _cell_number(value: Any, form: str) -> float:
     if form == "jsonl":
         return value_of(value)
-    return number_of(value.strip(" ")) if isinstance(value, str) else value_of(value)
+    return number_of(value.strip(" \t\r\n")) if isinstance(value, str) else value_of(value)
 
 
 def _cell_id(value: Any) -> str:
@@ -342,16 +367,17 @@ def _cell_id(value: Any) -> str:
         raise Refused("an empty id")
     if type(value) is int and not -(2**63) <= value < 2**64:
         raise Undecided("a very large integer")
-    return id_of(value)
+    return _utf8(id_of(value))
 
 
 _QUERY, _ITEM = ("query", "qid", "queryid"), ("item", "docno", "corpusid")
+_LAST = {"judgments": ("grade", "relevance", "rel", "label", "score"), "run": ("score", "sim", "rank")}
+_READ = {"column": ("id",), "numbers": ("score",), **{holds: (*_QUERY, *_ITEM, *last) for holds, last in _LAST.items()}}
 
 
 def table_of(names: Sequence[str], rows: Sequence[Sequence[Any]], form: str, holds: str) -> Table:
     """The run or the judgments in a table."""
-    last = ("grade", "relevance", "rel", "label", "score") if holds == "judgments" else ("score", "sim", "rank")
-    query, item, value = _place(names, _QUERY), _place(names, _ITEM), _place(names, last)
+    query, item, value = _place(names, _QUERY), _place(names, _ITEM), _place(names, _LAST[holds])
     table: Table = {}
     for row in rows:
         number = _cell_number(row[value], form)
@@ -360,7 +386,7 @@ def table_of(names: Sequence[str], rows: Sequence[Sequence[Any]], form: str, hol
 
 
 def _plain_table(path: Path, *, form: str, holds: str) -> Any:
-    names, rows = _cells(path, form)
+    names, rows = _cells(path, form, _READ.get(holds, ()))
     if holds == "texts":
         return texts_of(names, rows)
     if holds == "column":
@@ -370,7 +396,7 @@ def _plain_table(path: Path, *, form: str, holds: str) -> Any:
         if any(type(row[place]) is int and not -(2**63) <= row[place] < 2**64 for row in rows):
             raise Undecided("a very large integer")
         return [
-            row[place] or None if type(row[place]) is str else str(row[place]) if type(row[place]) is int else None
+            _utf8(row[place]) or None if type(row[place]) is str else str(row[place]) if type(row[place]) is int else None
             for row in rows
         ]
     if holds == "numbers":
@@ -389,7 +415,7 @@ def texts_of(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> dict[str, s
             raise Refused(f"{key} twice")
         if not isinstance(row[text], str):
             raise Undecided("a text that is none")
-        found[key] = row[text]
+        found[key] = _utf8(row[text])
     return found
 
 

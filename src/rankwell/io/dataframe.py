@@ -122,9 +122,11 @@ def _numbers(table: Any, name: str) -> Floats:
     plain = column.dtype.is_numeric()
     if not plain and not isinstance(column.dtype, (nw.Object, nw.Unknown)):
         raise BadInput(f"column {name!r} holds {column.dtype}; expected numbers. Convert the column.")
-    whole = plain and not column.null_count()
-    found = column.cast(nw.Float64).to_numpy() if whole else [_number(value) for value in column.to_list()]
-    values = np.asarray(found, dtype=np.float64)
+    found = None
+    if plain and not column.null_count():
+        with suppress(ValueError):  # Arrow refuses integers above 2**53, which the other packages round
+            found = column.cast(nw.Float64).to_numpy()
+    values = np.asarray([_number(value) for value in column.to_list()] if found is None else found, dtype=np.float64)
     wrong = np.flatnonzero(~np.isfinite(values))
     if len(wrong):
         value = column.to_list()[int(wrong[0])]

@@ -201,7 +201,7 @@ def _entries(source: Source) -> Iterator[tuple[int, dict[str, Any]]]:
         for number, line in enumerate(stream, 1):
             if not line.strip():
                 continue
-            entry = parse_json(line, source.name, "a JSON object per line", line=number)
+            entry = parse_json(line, source.name, "a JSON object per line", line=number, pairs=unique_keys)
             if not isinstance(entry, dict):
                 raise BadLine(f"{source.name}:{number}: {line[:60]!r}; expected an object with query_id and results.")
             yield number, entry

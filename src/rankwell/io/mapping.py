@@ -213,7 +213,7 @@ def _requested_hits(run: Any, judgments: Judgments, request: Request) -> Hits:
 @file_format("python mapping", "run", accepts=lambda thing: isinstance(thing, Mapping), find_hits=_requested_hits)
 def read_ranking(run: Any, request: Request) -> Ranking:  # noqa: ARG001 - a mapping has no options
     """The ranking in a mapping query -> item -> score."""
-    clean = with_text_ids(run)
+    clean = with_text_ids(run, each=True)
     _place([_SharedQuery(query, scored, []) for query, scored in clean.items()])
     return Ranking.from_dict(clean)
 
@@ -223,7 +223,7 @@ def read_judgments(judgments: Any, request: Request) -> Judgments:
     """The judgments in a mapping query -> item -> grade."""
     if request.aspects != "none":
         raise BadInput("a mapping query -> item -> grade has no groups or intents; use a qrels file or a table.")
-    clean = with_text_ids(judgments)
+    clean = with_text_ids(judgments, each=True)
     for query, graded in clean.items():
         for item, grade in graded.items():
             if not _is_finite(grade):
@@ -241,20 +241,25 @@ def read_texts(texts: Any, request: Request) -> Texts:  # noqa: ARG001 - a mappi
     return Texts({_text_id(name): text for name, text in texts.items()}, {_text_id(name): {} for name in texts})
 
 
-def with_text_ids(mapping: Mapping[Any, Any]) -> Mapping[str, Mapping[str, float]]:
+def with_text_ids(mapping: Mapping[Any, Any], *, each: bool = False) -> Mapping[str, Mapping[str, float]]:
     """The mapping with whole-number ids as text; the mapping itself where its ids are text.
 
-    A query's items are of one kind: the first is looked at. Raises BadInput for ids that are neither, and for another shape.
+    A query's items are of one kind: the first is looked at. each: whether all are, as a table of them needs.
+    Raises BadInput for ids that are neither, for half a character, and for another shape.
     """
     for query, scored in mapping.items():
         if not isinstance(scored, Mapping):
             what = f"query {query!r} has {shown(scored)}, a {type(scored).__name__}"
             raise BadInput(f"{what}; expected a mapping query -> item -> number.")
-    if all(type(query) is str and (not scored or type(next(iter(scored))) is str) for query, scored in mapping.items()):
-        return mapping
-    clean = {_text_id(query): {_text_id(item): score for item, score in scored.items()} for query, scored in mapping.items()}
-    if len(clean) < len(mapping) or any(len(clean[_text_id(query)]) < len(scored) for query, scored in mapping.items()):
-        raise BadInput("two ids are the same once numbers are read as text, such as 7 and '7'; give ids of one type.")
+    clean = mapping
+    is_text = all(type(query) is str and (not scored or type(next(iter(scored))) is str) for query, scored in mapping.items())
+    if not is_text or (each and not all(set(map(type, scored)) <= {str} for scored in mapping.values())):
+        clean = {_text_id(query): {_text_id(item): score for item, score in scored.items()} for query, scored in mapping.items()}
+        if len(clean) < len(mapping) or any(len(clean[_text_id(query)]) < len(scored) for query, scored in mapping.items()):
+            raise BadInput("two ids are the same once numbers are read as text, such as 7 and '7'; give ids of one type.")
+    if each:
+        for item in (item for scored in clean.values() for item in scored if not item.isascii()):
+            encode_id(item)
     return clean
 
 

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from operator import length_hint
 from pathlib import Path
 from typing import Any
 
@@ -164,7 +165,7 @@ def _array(thing: Any) -> NDArray[Any]:
     """The thing as an array, without a copy where it can be. Raises BadInput for ragged lists and for what is not numbers."""
     if isinstance(thing, (list, tuple)):
         thing = list[Any](thing)
-        lengths = [len(row) if hasattr(row, "__len__") else -1 for row in thing]
+        lengths = [length_hint(row, -1) for row in thing]
         odd = next((row for row, length in enumerate(lengths) if length != lengths[0]), None)
         if odd is not None:
             raise BadInput(f"row {odd} has {lengths[odd]} numbers, row 0 has {lengths[0]}; vectors have one length.")

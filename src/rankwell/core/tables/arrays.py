@@ -15,7 +15,7 @@ _MOST_HEADER, _MOST_DIMENSIONS = 10_000, 32  # as in NumPy
 _ENTRY = re.compile(
     r"""(?P<quote>['"])(?:descr(?P=quote)\s*:\s*(?P<kind>'[^']*'|"[^"]*"|\[.*\])"""
     r"""|fortran_order(?P=quote)\s*:\s*(?P<fortran>True|False)"""
-    r"""|shape(?P=quote)\s*:\s*\((?P<shape>[^()]*)\))\s*,?\s*""",
+    r"""|shape(?P=quote)\s*:\s*\((?P<shape>[^()]*)\))\s*(?:,\s*|\Z)""",
     re.DOTALL,
 )
 _SHAPE = re.compile(r"\s*(?:\d{1,18}L?\s*,\s*)*(?:\d{1,18}L?\s*)?")
@@ -47,10 +47,11 @@ def npy_header(stream: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]]
     header = raw.decode("ascii")
     parts: dict[str, str] = {}
     body = header.strip()
-    entries = list(_ENTRY.finditer(body))
+    inner = body[1:-1].strip()
+    entries = list(_ENTRY.finditer(inner))
     for entry in entries:
         parts |= {name: entry[name] for name in ("kind", "fortran", "shape") if entry[name] is not None}
-    is_whole = body[:1] == "{" and body[-1:] == "}" and not _ENTRY.sub("", body[1:-1]).strip()
+    is_whole = body[:1] == "{" and body[-1:] == "}" and not _ENTRY.sub("", inner).strip()
     if not is_whole or len(entries) != 3 or len(parts) != 3 or not _SHAPE.fullmatch(parts["shape"]):
         raise _damaged(f"{shown(body)}; expected descr, fortran_order and shape")
     return _shape(parts["shape"]), parts["fortran"] == "True", _kind(parts["kind"])

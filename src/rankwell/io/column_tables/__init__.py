@@ -49,7 +49,7 @@ def _hits_of_stream(table: ColumnTable, sql: str, judgments: Judgments, request:
 
 
 def _ranking_of(table: ColumnTable, *, repeated: bool) -> Ranking:
-    found = table.run("SELECT owner, item, value FROM r ORDER BY rowid").fetchnumpy()
+    found = table.run("SELECT owner, item, value FROM r ORDER BY rowid", columns=True)
     return Ranking.from_rows(found["owner"].tolist(), found["item"].tolist(), found["value"], repeated=repeated)
 
 
@@ -58,7 +58,7 @@ def _refuse_duplicates(table: ColumnTable, judgments: Judgments) -> None:
     repeated = table.run(
         "SELECT owner, item, rows[1], rows[2] FROM (SELECT owner, item, list_sort(list(rowid)) AS rows "
         "FROM r GROUP BY owner, item HAVING count(*) > 1) ORDER BY rows[2]"
-    ).fetchall()
+    )
     for query, item, first, second in repeated:
         if query in judgments.index:
             what = f"{table.name}: query {query!r} lists item {item!r} twice, in rows {first + 1} and {second + 1}"
@@ -82,10 +82,10 @@ def read_run(source: Source, request: Request, *, dialect: Dialect) -> Ranking:
         table.load(columns)
         if request.warnings is not None:
             twice = table.run("SELECT DISTINCT owner FROM (SELECT owner FROM r GROUP BY owner, item HAVING count(*) > 1)")
-            request.warnings.duplicated.update(owner for (owner,) in twice.fetchall())
+            request.warnings.duplicated.update(owner for (owner,) in twice)
             if columns.rank and not columns.by_rank:
                 climbs = "SELECT owner, value > lag(value) OVER (PARTITION BY owner ORDER BY place, value DESC) AS up FROM r"
-                odd = table.run(f"SELECT DISTINCT owner FROM ({climbs}) WHERE up").fetchall()
+                odd = table.run(f"SELECT DISTINCT owner FROM ({climbs}) WHERE up")
                 request.warnings.contradicting.update(owner for (owner,) in odd)
         _drop_duplicates(table, request.duplicates)
         return _ranking_of(table, repeated=request.duplicates == "keep")
@@ -99,7 +99,7 @@ def read_judgments(source: Source, request: Request, *, dialect: Dialect) -> Jud
             raise BadInput("repeated items cannot be dropped from judgments with groups or intents; clean the table.")
         _drop_duplicates(table, request.duplicates)
         aspect = ", aspect" if columns.aspect else ""
-        found = table.run(f"SELECT owner, item, value{aspect} FROM r ORDER BY rowid").fetchnumpy()
+        found = table.run(f"SELECT owner, item, value{aspect} FROM r ORDER BY rowid", columns=True)
     aspects = found["aspect"].tolist() if columns.aspect else None
     return Judgments.from_rows(found["owner"].tolist(), found["item"].tolist(), found["value"], aspects=aspects)
 
@@ -111,7 +111,7 @@ def read_texts(source: Source, request: Request, *, dialect: Dialect) -> Texts:
         cast = "->>'$'" if dialect.name == "jsonl" else "::VARCHAR"
         shown = [table.column(name) + cast for name in others]
         content = "''" if request.ids_only else table.column(columns.value) + cast * (dialect.name == "jsonl")
-        rows = table.fetch(f"SELECT {table.id(columns.owner)}, {', '.join([content, *shown])} FROM {table.source}")
+        rows = table.run(f"SELECT {table.id(columns.owner)}, {', '.join([content, *shown])} FROM {table.source}")
     texts, attributes = dict[str, str](), dict[str, dict[str, str]]()
     for number, (name, value, *rest) in enumerate(rows, 1):
         if name is None or name in texts:

@@ -96,7 +96,7 @@ def read_column(source: Source, request: Request, *, dialect: Dialect) -> list[s
     """A column's strings and integers as strings, in the order of the rows; None where there is neither."""
     with opened_table(source, dialect) as table:
         chosen = choose_column(list(table.types), request.part)
-        return [value for (value,) in table.fetch(f"SELECT {table.id(chosen)} FROM {table.source}")]
+        return [value for (value,) in table.run(f"SELECT {table.id(chosen)} FROM {table.source}")]
 
 
 def sniff_numbers(head: Head, dialect: Dialect) -> float:
@@ -124,7 +124,7 @@ def read_numbers(source: Source, request: Request, *, dialect: Dialect) -> Float
         if not request.part and len(names) != 1:
             raise BadInput(f"{len(names)} columns; name one, as in {source.name}:{names[-1]}; found are {listed}.")
         chosen = request.part or names[0]
-        found = table.run(f"SELECT {table.number(chosen)} AS number FROM {table.source}").fetchnumpy()["number"]
+        found = table.run(f"SELECT {table.number(chosen)} AS number FROM {table.source}", columns=True)["number"]
     return _finite(
         found, lambda row: f"{source.name}: row {row + 1}, column {chosen!r}: not a finite number. Correct or drop the row."
     )
@@ -167,15 +167,15 @@ def read_scores(source: Source, request: Request, *, dialect: Dialect) -> Scores
         items = names[1:] if has_ids else names
         if not items:
             raise BadInput(f"{source.name}: the only column is {names[0]!r}, of ids; expected a column of scores per item.")
-        ids = table.fetch(f"SELECT {table.id(names[0])} FROM {table.source}") if has_ids else None
-        rows: int = table.run(f"SELECT count(*) FROM {table.source}").fetchone()[0]
+        ids = table.run(f"SELECT {table.id(names[0])} FROM {table.source}") if has_ids else None
+        rows: int = table.run(f"SELECT count(*) FROM {table.source}")[0][0]
         small = dialect.name == "parquet" and all(_REAL.fullmatch(table.types[name]) for name in items)
         matrix = np.empty((rows, len(items)), dtype=np.float32 if small else np.float64)
         step = max(1, min(256, _NUMBERS_AT_ONCE // max(rows, 1)))
         for start in range(0, len(items), step):
             some = items[start : start + step]
             listed = ", ".join(f"{table.number(name)} AS c{place}" for place, name in enumerate(some))
-            found = table.run(f"SELECT {listed} FROM {table.source}").fetchnumpy()
+            found = table.run(f"SELECT {listed} FROM {table.source}", columns=True)
             for place, name in enumerate(some):
                 what = f"column {name!r}: not a finite score. Correct it or drop the row."
                 matrix[:, start + place] = _finite(

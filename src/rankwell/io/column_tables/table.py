@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache, cached_property, lru_cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
@@ -240,7 +240,7 @@ class ColumnTable:
     """
 
     def __init__(self, session: Any, source: Source, path: Path, dialect: Dialect, *, names: Sequence[str] | None = None) -> None:
-        self.session, self.content, self.name, self.dialect = session, source, source.name, dialect
+        self.session, self.content, self.path, self.name, self.dialect = session, source, path, source.name, dialect
         self.types: dict[str, str] = {}
         head = Head.of(source)
         if dialect.name == "parquet":
@@ -298,32 +298,36 @@ class ColumnTable:
             if not _NUMBERS.fullmatch(kind):
                 raise BadInput(f"column {name!r} holds {kind}; expected numbers; convert the column.")
             return f"{column}::DOUBLE"
-        # DuckDB reads 1_000 as a thousand; no other reader of runs does.
-        return f"CASE WHEN NOT contains({column}, '_') THEN TRY_CAST({column} AS DOUBLE) END"
+        # DuckDB reads 1_000 as a thousand, and a form feed beside a number as a space; no other reader of runs does.
+        odd = " OR ".join(f"contains({column}, '{letter}')" for letter in ("_\v\f" if self._has_feeds else "_"))
+        return f"CASE WHEN NOT ({odd}) THEN TRY_CAST({column} AS DOUBLE) END"
 
-    def run(self, sql: str) -> Any:
-        """The result of a statement. Raises BadInput for what DuckDB cannot read, naming the line."""
+    @cached_property
+    def _has_feeds(self) -> bool:
+        """Whether a vertical tab or a form feed is in the file: looking for them in each cell takes longer."""
+        with self.path.open("rb") as stream:
+            return any(b"\v" in chunk or b"\f" in chunk for chunk in iter(partial(stream.read, 1 << 20), b""))
+
+    def run(self, sql: str, *, columns: bool = False) -> Any:
+        """The rows of a statement, or its columns as arrays. Raises BadInput for what DuckDB cannot read, naming the line."""
         import duckdb
 
-        with suppress(duckdb.Error):
-            return self.session.execute(sql)
+        def _rows() -> Any:
+            result = self.session.execute(sql)
+            # DuckDB reads some of a file only when it hands out rows.
+            return result.fetchnumpy() if columns else result.fetchall()
+
+        # Errors of the library's own code come as RuntimeError.
+        with suppress(duckdb.Error, RuntimeError):
+            return _rows()
         try:
             # The first of several mistakes is reported, not the one that some thread finds first.
             self.session.execute("SET threads = 1")
-            return self.session.execute(sql)
-        except duckdb.Error as error:
+            return _rows()
+        except (duckdb.Error, RuntimeError) as error:
             self._refuse(error)
         finally:
             _database().execute("RESET threads")
-
-    def fetch(self, sql: str) -> list[Any]:
-        """The rows of a statement. Raises BadInput as `run` does, also for what DuckDB reads only when it hands out rows."""
-        import duckdb
-
-        try:
-            return self.run(sql).fetchall()
-        except duckdb.Error as error:
-            self._refuse(error)
 
     def _refuse(self, error: Exception) -> NoReturn:
         match = re.search(r"CSV Error on Line: (\d+)\n(?:Original Line: ?(.*)\n)?\n*(.*)", str(error))
@@ -355,7 +359,7 @@ class ColumnTable:
 
         try:
             return self.session.sql(sql).__arrow_c_stream__()
-        except (duckdb.Error, AttributeError, ImportError):
+        except (duckdb.Error, RuntimeError, AttributeError, ImportError):
             return None
 
     def load(self, columns: Columns) -> None:
@@ -376,11 +380,10 @@ class ColumnTable:
 
     def _refuse_missing(self, name: str, column: str) -> None:
         wrong = f"{name} IS NULL" + (f" OR NOT isfinite({name})" if name == "value" else "")
-        # A result that is not fetched to its end keeps the session from streaming another.
-        row = self.run(f"SELECT min(rowid) FROM r WHERE {wrong}").fetchall()[0][0]
+        row = self.run(f"SELECT min(rowid) FROM r WHERE {wrong}")[0][0]
         if row is None:
             return
-        found = self.run(f"SELECT {self.column(column)} FROM {self.source} LIMIT 1 OFFSET {row}").fetchone()[0]
+        found = self.run(f"SELECT {self.column(column)} FROM {self.source} LIMIT 1 OFFSET {row}")[0][0]
         where = f"{self.name}: row {row + 1}, column {column!r}"
         if name == "value":
             raise BadScore(f"{where}: {_shown(found)}; expected a finite number. Correct or drop the row.")

@@ -6,7 +6,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from rankwell.errors import DuplicateItem
+from rankwell.errors import BadInput, DuplicateItem
 from rankwell.store import write_text
 from rankwell.tasks.answers.answer_pairs import Predictions
 from rankwell.tasks.answers.formats import answer_format
@@ -90,6 +90,9 @@ def read_hf(content: Content, rows: AnswerRows) -> None:
 @answer_format("dpr-questions", "questions", fits=has("form=table no-header", sure=0.9))
 def read_dpr_questions(content: Content, rows: QuestionRows) -> None:
     """DPR's question files without a header: question, tab, a Python list of answers. Source: Karpukhin et al. 2020."""
+    if len(content.header) != 2:
+        expected = "two columns without a header, the question and a list of answers"
+        raise BadInput(f"{content.name}: {len(content.header)} columns; expected {expected}.")
     first, second = content.header
     lines = [(first, second), *((record[first], record[second]) for record in content.records)]
     for row, (question, answers) in enumerate(lines, HEADER):
