@@ -5,7 +5,7 @@ EXTRAS ?= test
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-full check check-page check-c format-c docs bench soak peers against embeddings eval clean
+.PHONY: demo test test-full check check-page check-c format-c docs bench soak sanitize peers against embeddings eval clean
 
 demo: $(VENV)/installed
 	$(BIN)/rankwell demo -o results/demo
@@ -61,9 +61,19 @@ SOAK ?= 60
 SEED ?= $(shell date +%s)
 soak: $(VENV)/installed-$(EXTRAS)
 	$(BIN)/python tools/fuzz.py --minutes $(SOAK) --seed $(SEED)
+	$(BIN)/python tools/fuzz_atheris.py --minutes $(SOAK) --seed $(SEED)
 	$(BIN)/python tools/kill_commands.py --minutes $(SOAK) --seed $(SEED)
 	$(BIN)/python tools/full_disk.py --minutes $(SOAK) --seed $(SEED)
 	$(BIN)/python tools/peers.py --minutes $(SOAK) --seed $(SEED)
+
+# The fuzzers of the compiled kernel under the address and undefined-behaviour sanitizers, on a copy (Linux, GCC).
+SANITIZED := build/sanitized
+sanitize: $(VENV)/installed-$(EXTRAS)
+	rm -rf $(SANITIZED) && mkdir -p $(SANITIZED) && cp -r src tests tools setup.py pyproject.toml README.md LICENSE $(SANITIZED)
+	rm -f $(SANITIZED)/src/rankwell/core/kernels/*.so && sed -i 's/"-O3"/"-O1"/' $(SANITIZED)/setup.py
+	cd $(SANITIZED) && CFLAGS="-g -fsanitize=address,undefined -fno-sanitize-recover=all" $(abspath $(BIN))/python setup.py -q build_ext --inplace
+	cd $(SANITIZED) && LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libstdc++.so)" ASAN_OPTIONS=detect_leaks=0 \
+		$(abspath $(BIN))/python tools/fuzz.py --minutes $(SOAK) --seed $(SEED) --only compiled
 
 peers: $(VENV)/installed-$(EXTRAS)
 	$(BIN)/python tools/peers.py --seed $(SEED)

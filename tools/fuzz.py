@@ -47,9 +47,7 @@ PATIENCE, MEMORY = 60, 6 << 30
 
 def tried(name: str, number: int, seed: int, folder: Path) -> tuple[str, str]:
     """The outcome of a case, and of a finding what it was."""
-    from fuzzing import Refused, Undecided, load
-    from fuzzing.commands import Wrong
-    from rankwell.errors import RankwellError
+    from fuzzing import load
 
     fuzzer, rng = load()[name], Random(f"{seed} {name} {number}")  # noqa: S311
     thing = fuzzer.write(rng, folder)
@@ -57,6 +55,16 @@ def tried(name: str, number: int, seed: int, folder: Path) -> tuple[str, str]:
         thing = fuzzer.mutate(rng, thing)
     except (UnicodeError, ValueError, OSError) as error:
         return "unchecked", f"no case: {error}"
+    return outcome_of(name, thing)
+
+
+def outcome_of(name: str, thing: Any) -> tuple[str, str]:
+    """The outcome of reading a thing, and of a finding what it was."""
+    from fuzzing import Refused, Undecided, load
+    from fuzzing.commands import Wrong
+    from rankwell.errors import RankwellError
+
+    fuzzer = load()[name]
     try:
         table = fuzzer.read(thing)
     except RankwellError as error:

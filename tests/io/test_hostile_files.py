@@ -237,6 +237,13 @@ def test_an_array_without_a_length_is_not_a_vector():
         read_embeddings({"a": [1.0, 2.0], "b": np.array(2.0)})
 
 
+def test_two_columns_of_one_name_are_refused(tmp_path: Path):
+    (tmp_path / "a.csv").write_text("id,question,answers,answers\n1,who?,a,b\n")
+
+    with pytest.raises(BadInput, match="two columns are named 'answers'"):
+        read_questions(tmp_path / "a.csv")
+
+
 def test_questions_without_two_columns_are_refused(tmp_path: Path):
     (tmp_path / "a.tsv").write_text("one column\n['a']\n")
 

@@ -346,6 +346,8 @@ def _checked(plain: Callable[[Path], Any]) -> Callable[[Path], Any]:
     """The plain parser, which takes nothing for a decision that it fails at."""
 
     def _plain(path: Path) -> Any:
+        if content(path).lstrip()[:1] not in (b"{", b"["):
+            raise Undecided("perhaps a table")
         found = plain(path)
         if not found and plain is not PLAIN["na-probs na-probs"]:
             raise Refused("there is nothing in it")

@@ -232,8 +232,8 @@ def _identified(place: Any, holds: AnswerHolds, name: str | None) -> tuple[Conte
     if part and part not in entry.parts:
         advice = f"its parts are {', '.join(entry.parts)}" if entry.parts else f"it has no parts; write {bare!r}"
         raise UnknownName(f"the format {bare!r} has no part {part!r}; {advice}.")
-    if content.ragged:
-        raise BadInput(content.ragged)
+    if content.problem:
+        raise BadInput(content.problem)
     return content, entry, part
 
 

@@ -38,8 +38,9 @@ class Content:
     """A document in memory.
 
     value: any JSON value; for lines and tables a list of objects. numbers: the line or row, from 1, of each of these.
-    header: the first row of a table. marked: whether a byte order mark was skipped. ragged: the message on a row of a
-    table that has more or fewer fields than the header; no error yet, because the file may be no table at all.
+    header: the first row of a table. marked: whether a byte order mark was skipped. problem: the message on a row of a
+    table that has more or fewer fields than the header, or on a name that the header has twice; no error yet, because the file
+    may be no table at all.
     """
 
     name: str
@@ -48,7 +49,7 @@ class Content:
     numbers: tuple[int, ...] = ()
     header: tuple[str, ...] = ()
     marked: bool = False
-    ragged: str = ""
+    problem: str = ""
 
     @cached_property
     def prefix(self) -> Where:
@@ -339,10 +340,13 @@ def _table(source: Source, text: str) -> Content:
         raise BadInput(f"{source.name}: {first[:60]!r}: {error}; expected JSON, CSV, TSV or Parquet.") from error
     header = rows[0] if rows else []
     ragged = next((number for number, row in enumerate(rows) if len(row) != len(header)), 0)
-    problem = f"{source.name}: row {ragged} has {len(rows[ragged])} fields, the header has {len(header)}; correct the row."
+    twice = next((name for name in header if name and header.count(name) > 1), "")
+    problem = f"{source.name}: two columns are named {twice!r}; rename or drop one of them." if twice else ""
+    if ragged:
+        problem = f"{source.name}: row {ragged} has {len(rows[ragged])} fields, the header has {len(header)}; correct the row."
     records = [dict(zip(header, row, strict=False)) for row in rows[1:]]
     numbers = tuple(range(1, len(rows)))
-    return Content(source.name, "table", records, numbers, tuple(header), source.marked, ragged=problem if ragged else "")
+    return Content(source.name, "table", records, numbers, tuple(header), source.marked, problem)
 
 
 def _of_python(thing: Any) -> Content:
