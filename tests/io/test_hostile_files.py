@@ -78,6 +78,7 @@ HEADERS = {
     "records": npy(b"{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (12,), }\n"),
     "a header of 4 GiB": b"\x93NUMPY\2\0" + b"\xff" * 60,
     "a space that is not ASCII": npy(FLOATS % b"(3,\xa04)"),
+    "a control character": npy(FLOATS.rstrip() % b"(3, 4)" + b"  \x1f \n"),
     "a missing comma": npy(b"{'descr': '<f4' 'fortran_order': False, 'shape': (3, 4), }\n"),
     "a key twice": npy(b"{'descr': '<f4', 'descr': '<f4', 'shape': (3, 4), }\n"),
 }
@@ -242,6 +243,12 @@ def test_two_columns_of_one_name_are_refused(tmp_path: Path):
 
     with pytest.raises(BadInput, match="two columns are named 'answers'"):
         read_questions(tmp_path / "a.csv")
+
+
+def test_a_run_that_begins_with_a_number_sign_is_read_by_its_named_format(tmp_path: Path):
+    (tmp_path / "a.tsv").write_text("#q\ta\t1\n")
+
+    assert read_ranking(tmp_path / "a.tsv", format="msmarco").queries == ("#q",)
 
 
 def test_questions_without_two_columns_are_refused(tmp_path: Path):

@@ -29,7 +29,7 @@ def _sniff_texts(head: Head) -> float:
 
 def _refuse_scores(source: Source) -> None:
     """Raises BadLine where the first line has a number with a point for its third field."""
-    fields = Head.of(source).fields[0]
+    fields = next(iter(Head.of(source).fields), ())
     if len(fields) == 3 and re.fullmatch(rb"-?\d*\.\d*([eE][-+]?\d+)?", fields[2]):
         what = f"{source.name}:1: {decode_id(b' '.join(fields))[:60]!r}: the third of three columns is not a rank"
         raise BadLine(f"{what}; if it is a score, add the header line `qid docno score`, separated as the rest.")

@@ -42,8 +42,8 @@ def npy_header(stream: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]]
     raw = stream.read(length)
     if len(raw) < length:
         raise _damaged(f"{length} bytes are stated, {len(raw)} are there")
-    if not raw.isascii():
-        raise _damaged(f"{shown(raw)} is not ASCII")
+    if not re.fullmatch(rb"[\t\n\r -~]*", raw):
+        raise _damaged(f"{shown(raw)} is not a text in ASCII")
     header = raw.decode("ascii")
     parts: dict[str, str] = {}
     body = header.strip()
