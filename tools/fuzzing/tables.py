@@ -20,6 +20,8 @@ from fuzzing.mutations import text_file
 
 NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?", re.ASCII)
 Table = dict[str, dict[str, float]]
+SPACES = " \t\v\f\x1c\x1d\x1e\x1f"
+"""White space beside a number on a line."""
 
 
 # What is written
@@ -359,7 +361,7 @@ def _place(names: Sequence[str], words: Sequence[str]) -> int:
 def _cell_number(value: Any, form: str) -> float:
     if form == "jsonl":
         return value_of(value)
-    return number_of(value.strip(" \t\r\n")) if isinstance(value, str) else value_of(value)
+    return number_of(value.strip(" \t\r\n\v\f")) if isinstance(value, str) else value_of(value)
 
 
 def _cell_id(value: Any) -> str:
@@ -441,7 +443,7 @@ def _plain_numbers(path: Path) -> list[float]:
         raise Undecided("a bare carriage return")
     while lines and not lines[-1].strip():
         lines.pop()
-    return [number_of(line.strip(" \t")) for line in lines]
+    return [number_of(line.strip(SPACES)) for line in lines]
 
 
 def _plain_msmarco_texts(path: Path) -> dict[str, str]:

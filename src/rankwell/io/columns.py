@@ -52,10 +52,9 @@ def read_array(source: Source, request: Request) -> Floats:  # noqa: ARG001 - an
 
 
 def _number(text: str) -> float | None:
-    text = text.strip(" \t")
     try:
-        # Python reads 1_000, Arabic digits and a form feed behind a number; no other reader of numbers does.
-        return float(text) if text.isascii() and text.isprintable() and "_" not in text else None
+        # Python reads 1_000 as a thousand, and Arabic digits; no other reader of numbers does.
+        return float(text) if text.isascii() and "_" not in text else None
     except ValueError:
         return None
 
