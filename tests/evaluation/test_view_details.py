@@ -11,11 +11,15 @@ import numpy as np
 import pytest
 
 from answer_forms import CONTEXT, lines, qa, squad, written
-from rankwell.core.tables import Values
+from rankwell.core.tables import Judgments, Values
+from rankwell.core.tables.ranking import Ranking, hits_of_ranking
+from rankwell.core.views.judged import JudgedRankings
+from rankwell.evaluation.details import detail_columns, details_of
 from rankwell.experiments.comparison.folders import from_folders
 from rankwell.io.result_folder import read_results
 from rankwell.media.texts import NORMALIZERS, normalizer
 from rankwell.report.folder import FolderContent, write_folder
+from rankwell.store import encode_id
 from rankwell.tasks.agreement.evaluation import agree
 from rankwell.tasks.answers.evaluation import evaluate_answers
 from rankwell.tasks.answers.marks import context, overlap, shortened
@@ -314,3 +318,42 @@ def test_a_comparison_keeps_what_its_folders_know_of_items(tmp_path: Path) -> No
         ("i3", None, "third"),
     ]
     assert rows_of(origin.queries)[0]["picture_item"] == "i1"
+
+
+# ---- details of any ranking -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_details_are_those_of_looking_at_every_item_of_every_query(seed: int) -> None:
+    draw = random.Random(seed)
+    items, repeated = [f"i{number}" for number in range(draw.randint(1, 9))] + ["é", "z\udcff"], seed % 3 == 0
+    judged = {query: {item: draw.choice([-1, 0, 1, 2]) for item in items if draw.random() < 0.5} for query in ("p", "q", "r")}
+    junk = {query: {item for item in items if draw.random() < 0.2 * (seed % 2)} for query in judged}
+    lists = {query: draw.choices(items, k=6) if repeated else draw.sample(items, min(3, len(items))) for query in ("p", "r", "s")}
+    rows = [(query, item, 9.0 - place) for query, listed in lists.items() for place, item in enumerate(listed)]
+    truth, keep = Judgments.from_dict(judged).with_junk(junk), draw.choice([1, 3, 20])
+
+    hits = hits_of_ranking(Ranking.from_rows(*zip(*rows, strict=True), repeated=repeated), truth, keep=keep)
+    found = details_of(truth, hits, JudgedRankings.join(truth, hits))
+
+    rows = list(zip(*(detail_columns([("run", found, None)])[name] for name in found._fields), strict=True))
+    assert rows == [
+        row for query in judged for row in plain_details(lists.get(query, []), judged[query], junk[query], keep, query)
+    ]
+
+
+def plain_details(listed: list[str], grades: dict[str, int], junk: set[str], keep: int, query: str) -> list[tuple[Any, ...]]:
+    """Ranked items by rank, then junk of the list in its order, then the rest by id."""
+    ranked = [item for item in listed if item not in junk]
+    near = [item for item in dict.fromkeys(listed) if listed.index(item) < keep]
+    shown = [item for item in dict.fromkeys(ranked) if item in near or item in grades]
+    excluded = [item for item in near if item in junk]
+    rest = sorted((junk | set(grades)) - {*shown, *excluded}, key=encode_id)
+    rows = []
+    for item in [*shown, *excluded, *rest]:
+        grade = None if item in junk or item not in grades else float(grades[item])
+        state = "junk" if item in junk else "unjudged" if grade is None or grade < 0 else "relevant" if grade else "nonrelevant"
+        rank = float(ranked.index(item) + 1) if item in shown else None
+        score = 9.0 - listed.index(item) if item in [*shown, *excluded] else None
+        rows.append((query, item, rank, score, grade, state))
+    return rows

@@ -44,12 +44,15 @@ def details_of(judgments: Judgments, hits: Hits, view: JudgedRankings) -> Detail
     rest = np.flatnonzero(~listed[:n])
     row, query = np.concatenate([first.row, rest]), np.concatenate([first.query, judgments.query_of_row[rest]])
     item = np.concatenate([first.item, np.array(judgments.items, dtype=object)[rest]])
-    is_junk, grade, rank = junk[row], grades[row], ranks[row]
-    rank[: len(first.row)] = np.where(np.isnan(rank[: len(first.row)]), first.rank, rank[: len(first.row)])
-    score = np.concatenate([np.where(np.isnan(scores[first.row]), first.score, scores[first.row]), scores[rest]])
+    is_junk, grade, rank, score = junk[row], grades[row], ranks[row], scores[row]
+    for column, own in ((rank, first.rank), (score, first.score)):
+        open_ = np.flatnonzero(np.isnan(column[: len(own)]))
+        column[open_] = own[open_]
     order = _order(query, rank, len(first.row), item)
-    state = np.select([is_junk, grade > 0, grade >= 0], [3, 0, 1], 2)
-    grade[is_junk] = np.nan
+    state = np.full(len(row), 2, dtype=np.int8)
+    state[grade >= 0] = 1
+    state[grade > 0] = 0
+    state[is_junk], grade[is_junk] = 3, np.nan
     return Details(
         query=np.array(judgments.queries, dtype=object)[query[order]].tolist(),
         item=item[order].tolist(),
@@ -100,8 +103,9 @@ def _order(query: Ints, rank: Floats, n_listed: int, item: NDArray[Any]) -> Ints
     n_listed: number of the first rows, which come from lists.
     """
     last = np.nanmax(rank, initial=0.0) + 1
-    place = np.where(np.isnan(rank), last + np.minimum(np.arange(len(rank)), n_listed), rank)
-    key = query * int(last + n_listed + 1) + place.astype(np.int64)
+    key, none = query * int(last + n_listed + 1), np.isnan(rank)
+    key[~none] += rank[~none].astype(np.int64)
+    key[none] += int(last) + np.minimum(np.flatnonzero(none), n_listed)
     order = np.argsort(key, kind="stable")
     key, item = key[order], item[order]
     alike = np.flatnonzero(key[1:] == key[:-1])
@@ -138,7 +142,8 @@ def detail_columns(
         columns["run"] += [run] * n
         columns["detail"] += [attributes] * n if attributes is None or isinstance(attributes, str) else list(attributes)
         for name, values in details._asdict().items():
-            columns[name] += values if isinstance(values, list) else _or_none(values)
+            listed = values if isinstance(values, list) else _or_none(values)
+            columns[name] = columns[name] + listed if columns[name] else listed
     if states:
         columns["state"] = [states.get(state, state) for state in columns["state"]]
     return columns

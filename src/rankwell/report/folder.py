@@ -164,7 +164,7 @@ def _source(name: str, kind: str) -> str:
 
 def text_column(column: Column) -> np.ndarray:
     """The column as objects; what UTF-8 cannot hold is escaped."""
-    cells: list[Any] = column.tolist() if isinstance(column, np.ndarray) else list(column)
+    cells: Sequence[Any] = column.tolist() if isinstance(column, np.ndarray) else column
     try:
         if not all(map(str.isascii, filter(None, cells))):
             # Most rows share their texts, and each is looked at once.
