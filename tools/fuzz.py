@@ -53,7 +53,7 @@ def tried(name: str, number: int, seed: int, folder: Path) -> tuple[str, str]:
     thing = fuzzer.write(rng, folder)
     try:
         thing = fuzzer.mutate(rng, thing)
-    except (UnicodeError, ValueError, OSError) as error:
+    except (UnicodeError, ValueError, OSError, RecursionError) as error:
         return "unchecked", f"no case: {error}"
     return outcome_of(name, thing)
 

@@ -336,12 +336,16 @@ def _cells(path: Path, form: str, keys: Collection[str] = ()) -> tuple[list[str]
     if any(len(row) != len(rows[0]) for row in rows):
         if all(len(row) == len(rows[0]) or (len(row) == len(rows[0]) + 1 and not row[-1]) for row in rows):
             raise Undecided("a delimiter at the end of a row")
+        if delimiter in ";|":
+            raise Undecided("perhaps not a delimiter")
         raise Refused("rows of different length")
     return rows[0], [list(row) for row in rows[1:]]
 
 
 def _objects(path: Path, keys: Collection[str]) -> tuple[list[str], list[list[Any]]]:
     text = strict_text(path)
+    if re.search(r"\d{300}", text):
+        raise Undecided("an integer that Python does not read, perhaps where nothing is read")
     found = load_json(text, keys) if text.lstrip().startswith("[") else json_lines(path, keys)
     if not all(isinstance(each, dict) for each in found) or not found or len(found) > 40:
         raise Refused("no objects")
