@@ -112,3 +112,18 @@ with replacing(Path("a.txt")) as draft:
         write_text(tmp_path / "a.txt", "text")
         assert {path.name for path in tmp_path.iterdir()} == {"a.txt", drafts[1]}
         living.kill()
+
+
+def test_where_files_are_kept_a_draft_is_written_by_a_block_within_its_own(tmp_path: Path):
+    (tmp_path / "mine").write_text("mine")
+    token = store.KEEPING.set(True)
+    try:
+        with store.replacing(tmp_path / "new") as draft:
+            store.write_text(draft, "one")
+        with pytest.raises(BadUsage, match="is there with another content"):
+            store.write_text(tmp_path / "mine", "other")
+        store.write_text(tmp_path / "mine", "mine")
+    finally:
+        store.KEEPING.reset(token)
+
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"new": "one", "mine": "mine"}

@@ -38,6 +38,8 @@ _FOREIGN = {
 
 KEEPING: ContextVar[bool] = ContextVar("keeping", default=False)
 """Whether a file that is there is replaced only by one of the same content."""
+_DRAFTS: set[Path] = set()
+"""Files that blocks of `replacing` write to, which blocks inside them may replace."""
 STDIN = ("-", "/dev/stdin")
 """Names of standard input as a place."""
 
@@ -415,15 +417,17 @@ def replacing(path: Path) -> Generator[Path]:
     handle, name = tempfile.mkstemp(prefix=_clean_drafts(path), suffix=path.suffix, dir=path.parent)
     os.close(handle)
     draft = Path(name)
+    _DRAFTS.add(draft)
     try:
         yield draft
-        if KEEPING.get() and path.is_file() and path.read_bytes() != draft.read_bytes():
+        if KEEPING.get() and path not in _DRAFTS and path.is_file() and path.read_bytes() != draft.read_bytes():
             raise BadUsage(f"{path} is there with another content; move it, name another folder, or --overwrite.")
         umask = os.umask(0)
         os.umask(umask)
         draft.chmod(0o666 & ~umask)
         draft.replace(path)
     finally:
+        _DRAFTS.discard(draft)
         draft.unlink(missing_ok=True)
 
 
