@@ -10,7 +10,8 @@ from types import SimpleNamespace
 import pytest
 import zstandard
 
-from rankwell.errors import BadInput
+from rankwell import store
+from rankwell.errors import BadInput, BadUsage
 from rankwell.store import Cache, Source, replacing, write_text
 
 
@@ -118,11 +119,11 @@ def test_where_files_are_kept_a_draft_is_written_by_a_block_within_its_own(tmp_p
     (tmp_path / "mine").write_text("mine")
     token = store.KEEPING.set(True)
     try:
-        with store.replacing(tmp_path / "new") as draft:
-            store.write_text(draft, "one")
+        with replacing(tmp_path / "new") as draft:
+            write_text(draft, "one")
         with pytest.raises(BadUsage, match="is there with another content"):
-            store.write_text(tmp_path / "mine", "other")
-        store.write_text(tmp_path / "mine", "mine")
+            write_text(tmp_path / "mine", "other")
+        write_text(tmp_path / "mine", "mine")
     finally:
         store.KEEPING.reset(token)
 
