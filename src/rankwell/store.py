@@ -421,7 +421,7 @@ def replacing(path: Path) -> Generator[Path]:
     try:
         yield draft
         if KEEPING.get() and path not in _DRAFTS and path.is_file() and path.read_bytes() != draft.read_bytes():
-            raise BadUsage(f"{path} is there with another content; move it, name another folder, or --overwrite.")
+            raise BadUsage(f"{path} is there with another content; move it, name another place, or --overwrite.")
         umask = os.umask(0)
         os.umask(umask)
         draft.chmod(0o666 & ~umask)

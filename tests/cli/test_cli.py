@@ -210,7 +210,9 @@ def test_a_target_that_is_not_a_file_is_written_into_and_a_link_stays_a_link(fol
 
     (folder / "real.csv").write_text("old")
     (folder / "link.csv").symlink_to(folder / "real.csv")
-    subprocess.run([sys.executable, "-m", "rankwell", "convert", "a.run", "link.csv"], check=True, capture_output=True)
+    subprocess.run(
+        [sys.executable, "-m", "rankwell", "convert", "a.run", "link.csv", "--overwrite"], check=True, capture_output=True
+    )
     assert (folder / "link.csv").is_symlink()
     assert (folder / "real.csv").read_text().startswith("query")
 

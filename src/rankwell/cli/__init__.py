@@ -96,7 +96,7 @@ def _dispatch(arguments: list[str]) -> int:
 
 def _run(arguments: list[str]) -> int:
     from rankwell.core.catalogue import HELP, Words, command_function, command_summaries, find_command, subcommands
-    from rankwell.core.options import bind, overwrites, overwriting
+    from rankwell.core.options import bind, files_to_write, overwrites, overwriting
     from rankwell.errors import BadUsage
 
     # All that read standard input know it by this name.
@@ -110,11 +110,13 @@ def _run(arguments: list[str]) -> int:
             return _print_page(words)
         command = command_function(words)
         places, named = bind(command, rest)
+        allowed = overwrites(command, named)
+        files = files_to_write(command, places, named, allowed)
     except BadUsage as error:
         known = words or (arguments[:1] if subcommands(arguments[0]) else ())
         _say(f"rankwell: {_one_line(error)}\nTry `{' '.join(['rankwell', *known, '--help'])}`.")
         return 2
-    with overwriting(overwrites(command, named)), _Bars() as bars:
+    with overwriting(allowed, keeping=bool(files)), _Bars() as bars:
         if "progress" in command.__annotations__:
             named["progress"] = bars.update
         output: Any = command(*places, **named)

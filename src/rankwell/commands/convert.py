@@ -15,7 +15,7 @@ from rankwell.store import STDIN, Head, Source
 
 def convert(
     source: str,
-    target: Path,
+    target: Annotated[Path, Option(writes="file")],
     /,
     *,
     source_format: Annotated[str | None, Option(("--from",))] = None,

@@ -19,7 +19,7 @@ from rankwell.evaluation.results import Results
 from rankwell.experiments.fusion import FusionOptions, FusionTuningOptions, TunedFusion, fusion_notes, read_runs, tune_fusion
 from rankwell.experiments.fusion import fuse as fuse_runs
 from rankwell.io import files as io
-from rankwell.report.present import Output, OutputPath, Progress, listed
+from rankwell.report.present import FilePath, Output, Progress, listed
 from rankwell.store import STDIN
 from rankwell.transforms.fusion import parse_fusion
 
@@ -63,7 +63,7 @@ class TuneOptions:
 
 def fuse(
     *runs: str,
-    output: OutputPath,
+    output: FilePath,
     options: FusionOptions,
     tuning: TuneOptions,
     target_format: Annotated[str | None, Option(("--to",))] = None,

@@ -22,7 +22,7 @@ from rankwell.report.charts import difference_label
 from rankwell.report.drafts import holding
 from rankwell.report.page import NAME, PageSource, PlacedFolder
 from rankwell.report.page.document import write_page
-from rankwell.report.present import Output, OutputOption
+from rankwell.report.present import FolderOption, Output
 from rankwell.store import refuse_blocked
 
 _MOST_NAMED = 3
@@ -31,7 +31,7 @@ _MOST_PAIRED = 5
 
 def report(
     *places: str,
-    output: OutputOption = None,
+    output: FolderOption = None,
     documents: str | None = None,
     thumbnails: str | None = None,
     title: str | None = None,

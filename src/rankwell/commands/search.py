@@ -16,7 +16,7 @@ from rankwell.io.files import read_column
 from rankwell.io.matrices import read_embeddings
 from rankwell.io.vectors import write_ground_truth
 from rankwell.neighbours import search as find
-from rankwell.report.present import Output, OutputPath, Progress
+from rankwell.report.present import FilePath, Output, Progress
 
 _HDF5 = (".hdf5", ".h5")
 
@@ -58,7 +58,7 @@ class SearchChoices:
     device: str | None = None
 
 
-def search(base: str, queries: str, /, *, output: OutputPath, options: SearchChoices, progress: Progress = None) -> Output:
+def search(base: str, queries: str, /, *, output: FilePath, options: SearchChoices, progress: Progress = None) -> Output:
     """Find the nearest items of each query among embeddings, exactly: a run, or the ground truth of an approximate index.
 
     Parameters

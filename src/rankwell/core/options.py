@@ -8,11 +8,13 @@ from dataclasses import is_dataclass, replace
 from functools import partial, wraps
 from inspect import Parameter, Signature, cleandoc, signature
 from numbers import Integral, Real
+from pathlib import Path
 from types import NoneType
 from typing import Annotated, Any, Literal, NamedTuple, TypeVar, get_args, get_origin, get_type_hints
 
 from rankwell.core.catalogue import suggest
 from rankwell.errors import BadUsage, UnknownName
+from rankwell.store import KEEPING
 
 REQUIRED = Parameter.empty
 Chosen = TypeVar("Chosen")
@@ -25,14 +27,14 @@ class Option(NamedTuple):
 
     names: with their hyphens; by default the parameter's own, `--k-values` for k_values, `-k` for k. many: a list takes all the
     words up to the next option, and not one each time it is given. kind: the type that a command line reads, where Python takes
-    more (`list[str]` for a parameter that is a sequence or a text). folder: whether it names the folder for results, to which
-    `--overwrite` belongs.
+    more (`list[str]` for a parameter that is a sequence or a text). writes: whether it names the folder for results, or a file to
+    write (or a folder for files without a manifest); `--overwrite` belongs to either.
     """
 
     names: tuple[str, ...] = ()
     many: bool = False
     kind: Any = None
-    folder: bool = False
+    writes: Literal["", "folder", "file"] = ""
 
 
 class Injected(NamedTuple):
@@ -96,24 +98,60 @@ def arguments_of(function: Callable[..., Any]) -> list[Argument]:
             found += [argument._replace(owner=each.name) for argument in arguments_of(hint)]  # pyright: ignore[reportArgumentType]
         elif Injected() not in getattr(hint, "__metadata__", ()):
             found.append(_argument(each, hint))
-            if any(isinstance(mark, Option) and mark.folder for mark in found[-1].marks):
+            if any(isinstance(mark, Option) and mark.writes for mark in found[-1].marks):
                 found.append(Argument("overwrite", ("--overwrite",), bool, (), "switch", False, ()))
     return found
 
 
 def overwrites(function: Callable[..., Any], named: dict[str, Any]) -> bool:
-    """Whether `--overwrite` of a folder for results is among the arguments of `bind`, from which it is taken."""
+    """Whether `--overwrite` of what a command writes is among the arguments of `bind`, from which it is taken."""
     return "overwrite" not in signature(function).parameters and named.pop("overwrite", False)
 
 
 @contextmanager
-def overwriting(allowed: bool) -> Generator[None]:
-    """Whether results that are written in a block may replace files that were changed: `--overwrite` of a command."""
-    token = _OVERWRITING.set(allowed)
+def overwriting(allowed: bool, *, keeping: bool = False) -> Generator[None]:
+    """Whether results that are written in a block may replace files that were changed: `--overwrite` of a command.
+
+    keeping: whether single files are kept, too, without it.
+    """
+    token, files = _OVERWRITING.set(allowed), KEEPING.set(keeping and not allowed)
     try:
         yield
     finally:
+        KEEPING.reset(files)
         _OVERWRITING.reset(token)
+
+
+def files_to_write(function: Callable[..., Any], places: Sequence[Any], named: Mapping[str, Any], allowed: bool) -> list[Path]:
+    """The files that the arguments of a command name as its output.
+
+    Raises BadUsage for one that is there, unless `allowed`, and for one that is an input of the command, even then.
+    """
+    written = {each.name for each in arguments_of(function) for mark in each.marks if getattr(mark, "writes", "") == "file"}
+    given = signature(function).bind(*places, **named).arguments
+    outputs = [Path(given[name]) for name in written if given.get(name) is not None]
+    others = [value for name, each in given.items() if name not in written for value in _flat(each)]
+    for path in filter(Path.is_file, outputs):
+        if any(place.exists() and place.samefile(path) for value in others for place in _places(value)):
+            raise BadUsage(f"{path} is an input of this command; name another file to write.")
+        if not allowed:
+            raise BadUsage(f"{path} exists; name another file, or --overwrite.")
+    return outputs
+
+
+def _flat(value: Any) -> Iterable[str | Path]:
+    """The texts and paths among the arguments of a command, in lists and options, too."""
+    if isinstance(value, (str, Path)):
+        return [value]
+    parts: Iterable[Any] = vars(value).values() if is_dataclass(value) else value if isinstance(value, (list, tuple)) else ()
+    return [each for part in parts for each in _flat(part)]
+
+
+def _places(value: str | Path) -> list[Path]:
+    """The paths that an argument may mean: PLACE, NAME=PLACE, PLACE:PART."""
+    text = str(value)
+    whole = [text, text.partition("=")[2]]
+    return [Path(each) for name in whole for each in (name, name.rpartition(":")[0]) if each and "\0" not in each]
 
 
 def may_overwrite() -> bool:
@@ -227,7 +265,7 @@ def texts_of(function: Callable[..., Any]) -> tuple[str, dict[str, str]]:
     return about, {name: texts[name] for name in sorted(texts, key=lambda name: order.get(name, len(order)))}
 
 
-_OVERWRITE = "Replace files in the folder that are not as an earlier result wrote them."
+_OVERWRITE = "Replace files that are there."
 
 
 def _described(documented: Any) -> tuple[str, dict[str, str]]:

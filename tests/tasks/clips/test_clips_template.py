@@ -124,7 +124,7 @@ def test_a_table_that_may_hold_annotations_is_not_replaced(tmp_path: Path, monke
     (tmp_path / "table.csv").write_text("work of a week")
 
     assert run(monkeypatch, "clips", "template", tmp_path / "ids.txt", "-o", tmp_path / "table.csv") == 2
-    assert "may hold annotations" in capsys.readouterr().err
+    assert "table.csv exists; name another file, or --overwrite" in capsys.readouterr().err
     assert (tmp_path / "table.csv").read_text() == "work of a week"
 
     assert run(monkeypatch, "clips", "template", tmp_path / "ids.txt", "-o", tmp_path / "table.csv", "--overwrite") == 0

@@ -11,7 +11,9 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from rankwell.io.result_folder import is_result_folder, read_manifest
+from rankwell.core.options import may_overwrite
+from rankwell.errors import BadUsage
+from rankwell.io.result_folder import digest_of, is_result_folder, read_manifest
 from rankwell.report import visible
 from rankwell.report.drafts import write_manifest
 from rankwell.report.page import PageSource
@@ -124,14 +126,19 @@ def _remove_parts(folder: Path, kept: set[str]) -> None:
 def _listing(folder: Path, files: Mapping[str, str], beside: str) -> Generator[None]:
     """Puts a page and its lists among the files of a manifest beside it, where there is one that lists files.
 
-    They leave it first and come back once they are written, so that it never lists what is not there.
+    They leave it first and come back once they are written, so that it never lists what is not there. Raises BadUsage, without
+    `--overwrite`, for a file in their place that no manifest lists as it is.
     """
     manifest = read_manifest(folder) if is_result_folder(folder) else None
+    raw = {name: text.encode("utf-8", "surrogateescape") for name, text in sorted(files.items(), key=lambda each: "/" in each[0])}
+    own = {name: f"sha256:{hashlib.sha256(each).hexdigest()}" for name, each in raw.items()}
+    for name, digest in own.items():
+        known = [digest] if manifest is None else [digest, manifest.files.get(name), manifest.written.get(name)]
+        if (folder / name).is_file() and digest_of(folder / name) not in known and not may_overwrite():
+            raise BadUsage(f"{folder / name} is there with another content; name another file with -o, or --overwrite.")
     if manifest is None or not manifest.files:
         yield
         return
-    raw = {name: text.encode("utf-8", "surrogateescape") for name, text in sorted(files.items(), key=lambda each: "/" in each[0])}
-    own = {name: f"sha256:{hashlib.sha256(each).hexdigest()}" for name, each in raw.items()}
     kept = {name: digest for name, digest in manifest.files.items() if name not in own and not name.startswith(f"{beside}/")}
     write_manifest(folder, {**manifest.content, "written": {**manifest.written, **own}}, kept)
     yield

@@ -9,7 +9,7 @@ from rankwell import __version__, report
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate
 from rankwell.report.charts import write_chart
 from rankwell.report.line_charts import parameter_chart
-from rankwell.report.present import FormatOption, Output, OutputOption, Progress
+from rankwell.report.present import FileOption, FormatOption, Output, Progress
 from rankwell.store import Source, write_text
 from rankwell.tasks.clips.annotations import Annotations, Keyword
 from rankwell.tasks.clips.formats import TextQuery, read_annotations, read_text_queries
@@ -52,7 +52,7 @@ def calibrate(
     encoder: str,
     options: CalibrationOptions,
     format: FormatOption = "table",  # noqa: A002
-    output: OutputOption = None,
+    output: FileOption = None,
     progress: Progress = None,
 ) -> Output:
     """Find the threshold that maps texts to keywords best: labelled queries in, precision and recall at each threshold out.

@@ -9,7 +9,7 @@ from rankwell.core.tables.matrices import item_ids
 from rankwell.errors import BadInput, BadUsage, DuplicateItem, NothingToEvaluate
 from rankwell.io.files import read_column
 from rankwell.media.images import VIDEO_SUFFIXES, is_media, list_media
-from rankwell.report.present import Output, OutputOption
+from rankwell.report.present import FileOption, Output
 from rankwell.store import split_part, write_text
 from rankwell.tasks.clips.formats import read_schema
 
@@ -22,13 +22,7 @@ _Clip = tuple[str, str]
 
 
 def template(
-    clips: str,
-    /,
-    *more: str,
-    output: OutputOption = None,
-    schema: str | None = None,
-    groups: str | None = None,
-    overwrite: bool = False,
+    clips: str, /, *more: str, output: FileOption = None, schema: str | None = None, groups: str | None = None
 ) -> Output:
     """Write an empty annotation table for a list of clips: a row per clip, a column per group of keywords.
 
@@ -48,13 +42,9 @@ def template(
     groups
         Names of the groups separated by commas; by default pv_object_type, pv_actor_behavior, pv_spatial_relation,
         ego_behavior and scene_type.
-    overwrite
-        Replace an existing table with everything written in it.
     """
     if output is not None and output.suffix.lower() != ".csv":
         raise BadUsage(f"{output}: the table is written as CSV; name a file that ends in .csv.")
-    if output is not None and output.exists() and not overwrite:
-        raise BadUsage(f"{output} exists and may hold annotations; name another file, or use --overwrite.")
     declared = read_schema(schema).vocabulary if schema is not None else None
     if declared is not None and groups is not None:
         raise BadUsage("--groups and --schema both name the columns; leave one of them out.")

@@ -8,7 +8,7 @@ import numpy as np
 import rankwell
 from rankwell.errors import BadInput, BadUsage
 from rankwell.locks import locked
-from rankwell.report.present import Output, OutputPath, Progress
+from rankwell.report.present import FilePath, Output, Progress
 from rankwell.store import Source, refuse_blocked, replacing, write_text
 from rankwell.tasks.instances.computed_runs import matched
 from rankwell.tasks.instances.formats import read_images
@@ -20,7 +20,7 @@ def match(
     images: str,
     /,
     *,
-    output: OutputPath,
+    output: FilePath,
     query_images: str | None = None,
     root: str | None = None,
     pattern: str | None = None,

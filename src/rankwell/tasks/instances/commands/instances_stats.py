@@ -5,7 +5,7 @@ from typing import Any, Literal
 
 from rankwell import report
 from rankwell.errors import BadUsage
-from rankwell.report.present import FormatOption, Output, OutputOption
+from rankwell.report.present import FileOption, FormatOption, Output
 from rankwell.store import write_text
 from rankwell.tasks.instances.formats import named_place, read_images
 from rankwell.tasks.instances.options import ImageSetOptions
@@ -20,7 +20,7 @@ def stats(
     contentless: Literal["filter", "keep"] = "filter",
     absent: Literal["filter", "keep"] = "filter",
     format: FormatOption = "table",  # noqa: A002
-    output: OutputOption = None,
+    output: FileOption = None,
 ) -> Output:
     """Print the table of data sets of images: instances, references, queries, images per instance, before and after filtering.
 
