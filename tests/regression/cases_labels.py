@@ -130,7 +130,7 @@ def _instances() -> dict[str, str]:
         "root": "instances evaluate museum/table.csv --root museum --encoder small-grey",
         "sift": "instances evaluate museum --local-features sift --score matches --longest 64 --processes 1",
         "rootsift": "instances evaluate museum --local-features rootsift",
-        "match": "instances match museum -o out/match.npy --workers 1",
+        "match": "instances match museum -o out/match.npy --workers 1 --overwrite",
         "match-options": "instances match museum -o out/match.npy --descriptor sift --score matches --longest 20 --features 50 --ratio 0.9 "
         "--reprojection 3 --processes 1 --cache kept --seed 2",
         "match-pictures": "instances match museum/references/mona -o out/match.npy --query-images museum/queries/mona "
@@ -202,13 +202,13 @@ def _instances_others() -> dict[str, str]:
     )
     table = "instances table res/one res/two"
     cases = {
-        "stats": "instances stats images/table.csv rev=images/revisited.json museum -o out",
+        "stats": "instances stats images/table.csv rev=images/revisited.json museum -o out --overwrite",
         "stats-keep": "instances stats images/table.csv --contentless keep --absent keep --objects things",
         "stats-published": "instances stats CLICIDE=images/table.csv --published --objects paintings",
         "stats-pictures": "instances stats museum/references --query-images museum/queries --contentless-images '*wall*'",
         "stats-root": "instances stats museum/table.csv --root museum",
         "stats-pattern": "instances stats museum/references/mona --query-images museum/queries/mona --pattern '{instance}.png'",
-        "system": "convert experiment images/former_system.toml images/converted.toml",
+        "system": "convert experiment images/former_system.toml images/converted.toml --overwrite",
         "table": f"{made}{table}",
         "table-folder": f"{made}{table} -o out",
         "table-system": f"{made}{table} --system scores=images/system.toml",

@@ -146,7 +146,7 @@ def _search() -> dict[str, str]:
         "self": f"{base} {ids} --exclude self -o out/run.csv",
         "groups": f"{base} {ids} --base-groups vectors/base_groups.txt --query-groups vectors/asked_groups.txt -o out/run.csv",
         "real": "search vectors/real.npy vectors/noisy.npy -k 5 -o out/run.csv",
-        "all": "search vectors/base.npy vectors/asked.npy -o out/run.csv",
+        "all": "search vectors/base.npy vectors/asked.npy -o out/run.csv --overwrite",
     }
     for metric in ("cosine", "dot", "l2"):
         cases[f"metric-{metric}"] = f"{base} --metric {metric} -o out/run.csv"

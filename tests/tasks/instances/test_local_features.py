@@ -305,6 +305,7 @@ def test_the_command_prints_no_next_step_that_has_nothing_to_go_by(museum, tmp_p
     monkeypatch.setattr("sys.argv", arguments)
     assert cli.main() == 0
     first = capsys.readouterr()
+    monkeypatch.setattr("sys.argv", [*arguments, "--overwrite"])
     assert cli.main() == 0
     again = capsys.readouterr()
 

@@ -570,7 +570,7 @@ def test_a_system_file_of_an_earlier_version_is_converted(tmp_path: Path, monkey
     assert read_statements(tmp_path / "new.toml") == {"net": SystemStatement("A net", "3 h", notes="fine-tuned")}
     monkeypatch.setattr(sys, "argv", ["rankwell", "convert", "experiment", str(path), str(path)])
     assert cli.main() == 2
-    assert "is the input; name another file" in capsys.readouterr().err
+    assert "is an input of this command; name another file" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
