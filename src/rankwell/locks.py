@@ -8,7 +8,7 @@ from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from rankwell.errors import BadUsage
+from rankwell.errors import BadUsage, printable
 
 _HELD: dict[Path, int] = {}
 """The thread that holds each lock of this process."""
@@ -102,6 +102,5 @@ def _own_name() -> bytes:
 def _holder(path: Path) -> str:
     """The process that holds a lock, without characters that a terminal obeys."""
     with suppress(OSError), path.open("rb") as stream:
-        text = stream.read(4 * _LONGEST).decode("utf-8", "replace")
-        return "".join(each if each.isprintable() else ascii(each)[1:-1] for each in text) or "another process"
+        return printable(stream.read(4 * _LONGEST).decode("utf-8", "replace")) or "another process"
     return "another process"

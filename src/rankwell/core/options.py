@@ -19,7 +19,7 @@ from rankwell.store import KEEPING
 REQUIRED = Parameter.empty
 Chosen = TypeVar("Chosen")
 Made = TypeVar("Made")
-_OVERWRITING: ContextVar[bool] = ContextVar("overwrite", default=False)
+_MAY_OVERWRITE: ContextVar[bool] = ContextVar("overwrite", default=False)
 
 
 class Option(NamedTuple):
@@ -114,12 +114,12 @@ def overwriting(allowed: bool, *, keeping: bool = False) -> Generator[None]:
 
     keeping: whether single files are kept, too, without it.
     """
-    token, files = _OVERWRITING.set(allowed), KEEPING.set(keeping and not allowed)
+    token, files = _MAY_OVERWRITE.set(allowed), KEEPING.set(keeping and not allowed)
     try:
         yield
     finally:
         KEEPING.reset(files)
-        _OVERWRITING.reset(token)
+        _MAY_OVERWRITE.reset(token)
 
 
 def files_to_write(function: Callable[..., Any], places: Sequence[Any], named: Mapping[str, Any], allowed: bool) -> list[Path]:
@@ -156,7 +156,7 @@ def _places(value: str | Path) -> list[Path]:
 
 def may_overwrite() -> bool:
     """Whether a result may replace files that were changed since they were written."""
-    return _OVERWRITING.get()
+    return _MAY_OVERWRITE.get()
 
 
 def _argument(parameter: Parameter, hint: Any) -> Argument:
@@ -260,12 +260,12 @@ def texts_of(function: Callable[..., Any]) -> tuple[str, dict[str, str]]:
         if is_dataclass(hint):
             texts |= _described(hint)[1]
     known = arguments_of(function)
-    texts |= {each.name: _OVERWRITE for each in known if each.name == "overwrite" and each.name not in texts}
+    texts |= {each.name: _OVERWRITE_TEXT for each in known if each.name == "overwrite" and each.name not in texts}
     order = {each.name: place for place, each in enumerate(known)}
     return about, {name: texts[name] for name in sorted(texts, key=lambda name: order.get(name, len(order)))}
 
 
-_OVERWRITE = "Replace files that are there."
+_OVERWRITE_TEXT = "Replace files that are there."
 
 
 def _described(documented: Any) -> tuple[str, dict[str, str]]:

@@ -4,17 +4,17 @@ import json
 import re
 import shutil
 from collections.abc import Generator, Iterable, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 from rankwell.core.kernels.workers import in_threads
-from rankwell.core.options import may_overwrite
+from rankwell.core.options import may_overwrite, overwriting
 from rankwell.errors import BadInput, BadUsage
 from rankwell.io.result_folder import MANIFEST, digest_of, read_manifest
 from rankwell.locks import locked
 from rankwell.report import plain
-from rankwell.store import KEEPING, Source, refuse_blocked, replacing, write_text
+from rankwell.store import Source, refuse_blocked, replacing, write_text
 
 _DRAFT = ".rankwell-draft"
 _PATIENCE = 30.0
@@ -46,14 +46,9 @@ def holding(directory: Path) -> Generator[None]:
                 each.rmdir()
 
 
-@contextmanager
-def keeping() -> Generator[None]:
+def keeping() -> AbstractContextManager[None]:
     """Files written in a block, those of demos, replace none with another content, except with `--overwrite`."""
-    token = KEEPING.set(not may_overwrite())
-    try:
-        yield
-    finally:
-        KEEPING.reset(token)
+    return overwriting(may_overwrite(), keeping=True)
 
 
 @contextmanager
