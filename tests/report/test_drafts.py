@@ -10,6 +10,10 @@ from pathlib import Path
 import pytest
 
 from rankwell import cli
+from rankwell.core.options import overwriting
+from rankwell.errors import BadUsage
+from rankwell.report.drafts import keeping
+from rankwell.store import write_text
 
 QRELS = "q1 0 a 1\nq1 0 b 0\nq2 0 a 1\n"
 RUN = "q1 Q0 a 1 3 x\nq1 Q0 b 2 2 x\nq2 Q0 b 1 3 x\nq2 Q0 a 2 2 x\n"
@@ -250,3 +254,18 @@ def test_a_demo_replaces_files_of_others_only_on_request(tmp_path: Path, monkeyp
     assert (tmp_path / "captions.txt").read_text() == "mine"
     assert run(monkeypatch, f"demo captions -o {tmp_path} --overwrite") == 0
     assert run(monkeypatch, f"demo captions -o {tmp_path}") == 0
+
+
+def test_a_decorated_function_keeps_files_by_the_overwrite_of_its_call(tmp_path: Path):
+    @keeping()
+    def write() -> None:
+        write_text(tmp_path / "a", "ours")
+
+    (tmp_path / "a").write_text("mine")
+    with pytest.raises(BadUsage, match="is there with another content"):
+        write()
+    assert (tmp_path / "a").read_text() == "mine"
+
+    with overwriting(True):
+        write()
+    assert (tmp_path / "a").read_text() == "ours"

@@ -4,7 +4,7 @@ import json
 import re
 import shutil
 from collections.abc import Generator, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -46,9 +46,12 @@ def holding(directory: Path) -> Generator[None]:
                 each.rmdir()
 
 
-def keeping() -> AbstractContextManager[None]:
+@contextmanager
+def keeping() -> Generator[None]:
     """Files written in a block, those of demos, replace none with another content, except with `--overwrite`."""
-    return overwriting(may_overwrite(), keeping=True)
+    # As a decorator this is called before the command is: what it may replace is read when the block begins.
+    with overwriting(may_overwrite(), keeping=True):
+        yield
 
 
 @contextmanager
