@@ -11,7 +11,6 @@ from scipy import stats
 from oracles import distributions
 from rankwell.core.kernels.resamples import over_resamples
 from rankwell.errors import BadUsage
-from rankwell.stats import student_p
 from rankwell.stats.correlation import (
     bootstrap_pairs,
     concordance,
@@ -25,6 +24,7 @@ from rankwell.stats.correlation import (
     pearson,
     spearman,
 )
+from rankwell.stats.distributions import student_p
 
 
 def columns(n, kind, seed=0):

@@ -14,7 +14,8 @@ from oracles import distributions
 from rankwell.core.kernels.resamples import over_resamples
 from rankwell.core.tables import Values
 from rankwell.errors import BadInput, BadUsage
-from rankwell.stats import on_exact_grid, student_p, student_quantile, summarise, summary_notes
+from rankwell.stats import on_exact_grid, summarise, summary_notes
+from rankwell.stats.distributions import student_p, student_quantile
 from rankwell.stats.intervals import percentile_interval
 
 
@@ -266,7 +267,7 @@ def test_values_that_cannot_be_summarised_are_refused_at_the_door(wrong, message
 def test_scipys_compiled_functions_leave_its_package_to_those_who_need_more():
     code = """
 import sys
-from rankwell.stats import special_functions, student_quantile
+from rankwell.stats.distributions import special_functions, student_quantile
 quantile = student_quantile(0.95, 9)
 assert "scipy.special" not in sys.modules
 import scipy.special, scipy.stats
@@ -282,19 +283,19 @@ def test_a_scipy_whose_compiled_functions_have_another_name_gives_the_same_figur
     code = """
 import sys
 sys.modules["scipy.special._ufuncs"] = None
-import rankwell.stats
-import_module = rankwell.stats.importlib.import_module
+import rankwell.stats.distributions as distributions
+import_module = distributions.importlib.import_module
 
 def without_the_old_name(name):
     if name == "scipy.special":
         del sys.modules["scipy.special._ufuncs"]
     return import_module(name)
 
-rankwell.stats.importlib.import_module = without_the_old_name
-found = rankwell.stats.special_functions()
+distributions.importlib.import_module = without_the_old_name
+found = distributions.special_functions()
 import scipy.special
 assert found is scipy.special
-print(rankwell.stats.student_quantile(0.95, 9), rankwell.stats.student_p(2.5, 9))
+print(distributions.student_quantile(0.95, 9), distributions.student_p(2.5, 9))
 """
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
 

@@ -1,12 +1,9 @@
-"""Statistics over queries: the figure of a collection from one value per query, with its interval, and distributions."""
+"""Statistics over queries: the figure of a collection from one value per query, with its interval."""
 
-import importlib
 import math
-import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property
-from types import ModuleType
+from functools import cached_property
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -14,6 +11,7 @@ import numpy as np
 from rankwell.core.kernels.resamples import MANY, over_resamples, sums_over_resamples
 from rankwell.core.tables import Floats, Ints, Summary, Unit, Values, rounded
 from rankwell.errors import BadInput, BadUsage
+from rankwell.stats.distributions import check_level, student_quantile
 from rankwell.stats.intervals import RANGES, Deviations, clopper_pearson, percentile_interval
 
 Intervals = Literal["bootstrap-t", "bootstrap", "t", "none"]
@@ -332,56 +330,6 @@ def on_exact_grid(columns: Floats) -> Floats:
     return np.ldexp(np.rint(np.ldexp(columns, shift)), -shift)
 
 
-@cache
-def special_functions() -> Any:
-    """SciPy's compiled special functions, without the package around them, which takes 0.3 s more to import (ADR 4)."""
-    import scipy
-
-    if "scipy.special" not in sys.modules:
-        package = ModuleType("scipy.special")
-        package.__path__ = [f"{folder}/special" for folder in scipy.__path__]
-        sys.modules["scipy.special"] = package
-        try:
-            return importlib.import_module("scipy.special._ufuncs")
-        except ImportError:  # A later SciPy may name the file differently.
-            pass
-        finally:
-            # Whoever imports the package gets the true one.
-            del sys.modules["scipy.special"]
-    return importlib.import_module("scipy.special")
-
-
-def student_quantile(level: float, freedom: int) -> float:
-    """The t with P(-t < T < t) = level under Student's t distribution. Raises BadUsage for a level outside (0, 1)."""
-    check_level(level)
-    return float(special_functions().stdtrit(freedom, (1 + level) / 2))
-
-
-def student_p(t: float, freedom: float) -> float:
-    """The two-sided p-value of a t statistic; 0 below the smallest float64. freedom: degrees of freedom, above 0."""
-    square = t * t
-    if math.isinf(square):
-        return 0.0
-    special = special_functions()
-    # One and the same function; each form keeps its digits where its argument is not near 1.
-    if square > freedom:
-        return float(special.betainc(freedom / 2, 0.5, freedom / (freedom + square)))
-    return float(special.betaincc(0.5, freedom / 2, square / (freedom + square)))
-
-
-def binomial_p(n: int, up: int) -> float:
-    """The two-sided probability of a split of n coins at least as uneven as `up` of them; 1 where it is even."""
-    low = min(up, n - up)
-    if 2 * low == n:
-        return 1.0
-    # Integers all the way: the quotient is rounded once.
-    coefficient, total = 1, 1
-    for place in range(low):
-        coefficient = coefficient * (n - place) // (place + 1)
-        total += coefficient
-    return 2 * total / (1 << n)
-
-
 def counted_in_both(first: Floats, other: Floats, what: str) -> tuple[Floats, Floats]:
     """Two columns of values without the queries that either does not count (NaN). Raises BadInput for different lengths."""
     if first.shape != other.shape:
@@ -395,9 +343,3 @@ def check_intervals(intervals: str, seed: int) -> None:
     if intervals not in get_args(Intervals) or seed < 0:
         options = f"intervals={intervals!r}, seed={seed!r}"
         raise BadUsage(f"{options}: expected bootstrap-t, bootstrap, t or none, and a non-negative integer as the seed.")
-
-
-def check_level(level: float) -> None:
-    """Raises BadUsage for a confidence level outside (0, 1)."""
-    if not 0 < level < 1:
-        raise BadUsage(f"the confidence level is {level}; expected a number between 0 and 1, such as 0.95.")

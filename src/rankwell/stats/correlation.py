@@ -9,7 +9,8 @@ import numpy as np
 
 from rankwell.core.kernels.resamples import over_resamples
 from rankwell.core.tables import Floats, Ints
-from rankwell.stats import check_level, on_exact_grid, student_p
+from rankwell.stats import on_exact_grid
+from rankwell.stats.distributions import check_level, student_p
 from rankwell.stats.intervals import percentile_interval
 
 MIN_PAIRS = 3

@@ -2,13 +2,13 @@
 
 import math
 from collections.abc import Iterator
-from functools import cache
 from typing import NamedTuple
 
 import numpy as np
 
 from rankwell.core.kernels.resamples import MANY
 from rankwell.core.tables import Floats, rounded
+from rankwell.stats.distributions import special_functions, student_quantile
 
 RANGES = {"share": (0.0, 1.0), "percent": (0.0, 100.0), "rank": (1.0, math.inf), "count": (0.0, math.inf)}
 """The least and the largest value of a unit."""
@@ -80,7 +80,7 @@ class Deviations(NamedTuple):
         if self.error <= 1e-12 * abs(self.mean):
             return None
         n = len(self.off)
-        student = student_reach(level, n - 1) * math.sqrt(n / (n - 1))
+        student = student_quantile(level, n - 1) * math.sqrt(n / (n - 1))
         if drawn is None:
             shift = float((self._shares**3).sum()) * (2 * student * student + 1) / 6
             outer = -student - shift, student - shift
@@ -94,55 +94,10 @@ class Deviations(NamedTuple):
 def clopper_pearson(successes: int, n: int, level: float) -> tuple[float, float]:
     """The exact interval of a share: it holds the true one at least as often as the level says. Source: Clopper, Pearson 1934."""
     tail = (1 - level) / 2
-    low = beta_quantile(successes, n - successes + 1, tail) if successes else 0.0
-    high = beta_quantile(successes + 1, n - successes, 1 - tail) if successes < n else 1.0
+    quantile = special_functions().betaincinv
+    low = float(quantile(successes, n - successes + 1, tail)) if successes else 0.0
+    high = float(quantile(successes + 1, n - successes, 1 - tail)) if successes < n else 1.0
     return low, high
-
-
-@cache
-def student_reach(level: float, freedom: int) -> float:
-    """The t with P(-t < T < t) = level under Student's t distribution, without loading SciPy."""
-    share = beta_quantile(0.5, freedom / 2, level)
-    return math.sqrt(freedom * share / (1 - share))
-
-
-@cache
-def beta_quantile(a: float, b: float, p: float) -> float:
-    """The x at which the regularised incomplete beta function I(a, b) is p, 0 < p < 1; Newton's steps within a bracket.
-
-    SciPy has it too, but takes as long to load as a small evaluation (docs/adr/18-small-samples.md..
-    """
-    low, high, x = 0.0, 1.0, a / (a + b)
-    scale = math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b)
-    for _ in range(200):
-        front = math.exp(scale + a * math.log(x) + b * math.log1p(-x))
-        below = x < (a + 1) / (a + b + 2)
-        reached = front * _fraction(x, a, b) / a if below else 1 - front * _fraction(1 - x, b, a) / b
-        low, high = (x, high) if reached < p else (low, x)
-        step = (reached - p) * x * (1 - x) / front if front else math.inf
-        moved = x - step if low < x - step < high else (low + high) / 2
-        x, moved = moved, abs(moved - x)
-        # Newton's next step would be about the square of this one.
-        if moved <= 1e-11 * min(x, 1 - x):
-            break
-    return x
-
-
-def _fraction(x: float, a: float, b: float) -> float:
-    """The continued fraction of the incomplete beta function, by Lentz's method. Source: Numerical Recipes 2007, 6.4."""
-    last, value = 1.0, 1 / (1 - (a + b) * x / (a + 1))
-    term = value
-    for m in range(1, 100_000):
-        for factor in (
-            m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m)),
-            -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1)),
-        ):
-            term = 1 / (1 + factor * term)
-            last = 1 + factor / last
-            value *= term * last
-        if abs(term * last - 1) < 1e-16:
-            break
-    return value
 
 
 def percentile_interval(drawn: Floats, level: float) -> tuple[float, float] | None:

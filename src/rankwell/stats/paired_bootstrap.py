@@ -8,7 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 from rankwell.core.tables import Floats, Ints, rounded
-from rankwell.stats import MIN_QUERIES, check_level, counted_in_both, resampled_sums
+from rankwell.stats import MIN_QUERIES, counted_in_both, resampled_sums
+from rankwell.stats.distributions import check_level
 from rankwell.stats.intervals import Deviations, percentile_interval
 
 _PIECE = 512
