@@ -55,8 +55,8 @@ def report(name: str, view: AnswerPairs, k: int = 5, **options: Any) -> dict[str
 
 
 def of_texts(right: dict[str, list[str]], given: dict[str, list[str | None]], retrieved: str = "") -> AnswerPairs:
-    view = answer_pairs(right, given)
-    return view.with_retrieved({query: query in retrieved.split() if retrieved else True for query in right})
+    known = {query: query in retrieved.split() if retrieved else True for query in right}
+    return AnswerPairs.pair(Questions.from_texts(right), Predictions.from_texts(given), retrieved=known)
 
 
 # ---- PIAF and Haystack --------------------------------------------------------------------------------------------------

@@ -200,8 +200,8 @@ def test_a_question_outside_the_population_is_not_counted():
 
 
 def test_what_was_not_retrieved_is_left_out_or_zero():
-    view = answer_pairs({"a": ["x"], "b": ["x"]}, {"a": ["x"], "b": ["x"]})
-    joined = view.with_retrieved({"a": True})
+    questions, predictions = (kind.from_texts({"a": ["x"], "b": ["x"]}) for kind in (Questions, Predictions))
+    view, joined = (AnswerPairs.pair(questions, predictions, retrieved=known) for known in (None, {"a": True}))
 
     assert answer_em(joined, retrieval="only").tolist() == pytest.approx([1.0, math.nan], nan_ok=True)
     assert answer_em(joined, retrieval="required").tolist() == [1.0, 0.0]

@@ -139,27 +139,15 @@ def flat(lists: Sequence[Sequence[tuple[Any, ...]]], width: int) -> tuple[Ints, 
     return offsets, [tuple([row[place] for row in rows]) for place in range(width)]
 
 
-class Unmatched(NamedTuple):
-    """Ids of questions without a prediction, and of predictions without a question."""
-
-    missing: tuple[str, ...]
-    extra: tuple[str, ...]
-
-
-def unmatched(questions: Questions, predictions: Predictions) -> Unmatched:
-    """The ids without a counterpart on the other side, each in the order of its own table."""
-    if questions.ids == predictions.ids:
-        return Unmatched((), ())
+def unmatched(questions: Questions, predictions: Predictions) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The ids of questions without a prediction, and of predictions without a question, in the order of their tables."""
     known, answered = set(questions.ids), set(predictions.ids)
     missing = tuple(each for each in questions.ids if each not in answered)
-    return Unmatched(missing, tuple(each for each in predictions.ids if each not in known))
+    return missing, tuple(each for each in predictions.ids if each not in known)
 
 
 class NormalForms(NamedTuple):
-    """The normal forms of answers by number, equal where the forms are.
-
-    texts: (forms,). vanished: (forms,) whether nothing is left. given: (answers,) and right: (right answers,) numbers of forms.
-    """
+    """The normal forms of answers by number: those of the given and of the right ones, and whether nothing is left of a form."""
 
     texts: tuple[str, ...]
     vanished: Bools
@@ -217,7 +205,7 @@ class AnswerPairs(_Lists):
         question. retrieved: question id -> whether what its answer needs was retrieved; not, where it is absent.
         Raises BadInput for what is an error, NothingToEvaluate where no question has a prediction.
         """
-        _check(questions, predictions, {"missing": missing, "extra": extra})
+        _check(questions, predictions, (missing, extra))
         # A question without a prediction has the empty list after the last one.
         n, columns = len(predictions.ids), np.arange(len(questions.ids))
         if questions.ids != predictions.ids:
@@ -228,6 +216,7 @@ class AnswerPairs(_Lists):
         number = {name: code for code, name in enumerate(dict.fromkeys((*questions.answer_documents, *predictions.documents)))}
         lengths = np.fromiter(map(len, questions.answers), dtype=np.int64, count=len(questions.answers))
         lost, unanswered = columns == n, np.diff(questions.offsets) == 0
+        known = None if retrieved is None else np.array([bool(retrieved.get(each)) for each in questions.ids], dtype=np.bool_)
         view = cls(
             queries=questions.ids,
             impossible=unanswered & questions.impossible if impossible == "flagged" else unanswered,
@@ -243,14 +232,10 @@ class AnswerPairs(_Lists):
             starts=predictions.starts[given],
             ends=predictions.ends[given],
             no_answer=np.append(no_answer, np.nan)[columns],
+            retrieved=known,
             positions=_without_positions(questions, predictions),
         )
-        view = view if retrieved is None else view.with_retrieved(retrieved)
         return view.take(np.flatnonzero(~lost)) if missing == "skip" else view
-
-    def with_retrieved(self, retrieved: Mapping[str, bool]) -> "AnswerPairs":
-        """The same answers, with other knowledge of what was retrieved."""
-        return replace(self, retrieved=np.array([bool(retrieved.get(each, False)) for each in self.queries], dtype=np.bool_))
 
     def take(self, queries: Ints, single: Ints | None = None) -> "AnswerPairs":
         """The view of some questions only, in the order given by their indices. single: the row of the only answer of each."""
@@ -298,16 +283,16 @@ def _coded(names: Sequence[str | None], number: Mapping[Any, int]) -> Ints:
     return np.fromiter(map(number.__getitem__, names), dtype=np.int64, count=len(names))
 
 
-def _check(questions: Questions, predictions: Predictions, policies: Mapping[str, str]) -> None:
+def _check(questions: Questions, predictions: Predictions, policies: Sequence[str]) -> None:
     away = unmatched(questions, predictions)
-    if len(away.missing) == len(questions.ids):
+    if len(away[0]) == len(questions.ids):
         known = questions.ids and predictions.ids
         example = f" (questions have ids like {questions.ids[0]!r}, predictions like {predictions.ids[0]!r})" if known else ""
         what = f"none of the {len(questions.ids)} questions has a prediction{example}"
         raise NothingToEvaluate(f"{what}; are these the predictions of another data set?")
-    for name, what in (("missing", "question without a prediction"), ("extra", "prediction without a question")):
-        found = getattr(away, name)
-        if found and policies[name] == "error":
+    kinds = ("question without a prediction", "prediction without a question")
+    for found, policy, what in zip(away, policies, kinds, strict=True):
+        if found and policy == "error":
             raise BadInput(f"{len(found)} × {what}, the first {found[0]!r}; complete the files, or choose another policy.")
 
 

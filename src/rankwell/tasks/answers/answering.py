@@ -14,10 +14,7 @@ Progress = Callable[[int, int], None]
 
 
 def retrieve(system: System, questions: Mapping[str, str], k: int, *, progress: Progress | None = None) -> Ranking:
-    """The best `k` documents of the system for every question, in its order; questions without any are kept.
-
-    questions: id -> text. Raises DuplicateItem where a list names a document twice, BadScore for a score that is not finite.
-    """
+    """The best `k` documents of the system for every question; questions without any are kept. Raises DuplicateItem, BadScore."""
     rows: list[tuple[str, str, float]] = []
     for done, (name, text) in enumerate(questions.items(), start=1):
         rows += [(name, document, score) for document, score in system.search(text, k)[:k]]

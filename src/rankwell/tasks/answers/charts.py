@@ -24,8 +24,7 @@ _MOST_POINTS = 2000
 def precision_recall_chart(rows: Sequence[Row], areas: Mapping[str, float], *, run: str) -> dict[str, Any]:
     """A Vega-Lite spec: precision against recall of answering the surest questions first, a line for each measure.
 
-    rows: `label, recall, precision`, shares, in the order of thresholds; `oracle` is who answers every answerable one rightly.
-    areas: label -> area below the line.
+    rows: points in the order of thresholds; `oracle` answers every answerable one rightly. areas: label -> area below the line.
     """
     names = {label: f"{label} (area {area:.3f})" for label, area in areas.items()}
     points: list[dict[str, Any]] = []
@@ -54,10 +53,7 @@ def precision_recall_chart(rows: Sequence[Row], areas: Mapping[str, float], *, r
 
 
 def no_answer_chart(numbers: Floats, answerable: Bools, thresholds: Mapping[str, float], *, run: str) -> dict[str, Any]:
-    """A Vega-Lite spec: the no-answer numbers of answerable questions above those of impossible ones, with the best thresholds.
-
-    numbers: (questions,) finite. thresholds: label -> the threshold that is best for it.
-    """
+    """A Vega-Lite spec: the no-answer numbers of answerable questions above those of impossible ones, with best thresholds."""
     edges = nice_edges(float(numbers.min()), float(numbers.max()), _BINS)
     kinds = {"answerable": numbers[answerable], "impossible": numbers[~answerable]}
     labels = {kind: f"{len(own):,} {kind}" for kind, own in kinds.items()}

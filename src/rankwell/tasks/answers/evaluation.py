@@ -194,12 +194,12 @@ class _AnswerEvaluation:
         predictions, name = self.inputs.tables[role].table, self.inputs.names[role]
         view = AnswerPairs.pair(questions, predictions, retrieved=known, **plan.pairing)
         run = ReaderRun(name=name, attributes={"part": _PARTS[role]}, view=view, predictions=predictions)
-        away = unmatched(questions, predictions)
+        missing, extra = map(len, unmatched(questions, predictions))
         notes = {
-            f"{{}} questions have no prediction; {_POLICIES.get(plan.pairing['missing'], '')}": len(away.missing),
-            "{} predictions are of no question here and are ignored": len(away.extra),
+            f"{{}} questions have no prediction; {_POLICIES.get(plan.pairing['missing'], '')}": missing,
+            "{} predictions are of no question here and are ignored": extra,
         }
-        self._count(run, view.impossible, {QUERIES_MISSING: len(away.missing), QUERIES_UNKNOWN: len(away.extra)}, notes)
+        self._count(run, view.impossible, {QUERIES_MISSING: missing, QUERIES_UNKNOWN: extra}, notes)
         if any(compares_positions(each.measure) for each in plan.measures.reader):
             documents = [each for each in predictions.documents if each is not None]
             retrieved = self.inputs.tables["retrieved"].table.items if "retrieved" in self.inputs.tables else ()
@@ -222,10 +222,7 @@ class _AnswerEvaluation:
             self.builder.add(run, [each], np.ones(len(run.view.queries), dtype=np.bool_))
 
     def _search(self, reader: ReaderRun | None) -> thresholds.ThresholdSearch | None:
-        """The best thresholds, where a file has no-answer numbers, or the reader gave them and not all questions are of one kind.
-
-        Raises BadUsage for an option about numbers that are not given, or about a search that is not needed.
-        """
+        """The best thresholds, if a file, or the reader for both kinds of questions, gives no-answer numbers. Raises BadUsage."""
         options, search = self.options, None
         mixed = bool(self._impossible.any() and not self._impossible.all())
         order = tuple(self.inputs.tables["na_probs"].table) if "na_probs" in self.inputs.tables else ()
@@ -249,7 +246,9 @@ class _AnswerEvaluation:
             run = reader if reader is not None and isinstance(reader.view, measure.entry.view) else retriever
             if run is None:
                 continue
-            for k in _cutoffs(measure.cutoff or 1):
+            last = measure.cutoff or 1
+            # Every cut-off up to ten, and round ones beyond.
+            for k in sorted({each for each in (*range(1, 11), 15, 20, 30, 50, 75, 100, 200, 500, 1000) if each < last} | {last}):
                 at_k = LabelledMeasure(measure.with_parameters(k=k), f"{word}@{k}")
                 builder.add(run, [at_k], np.ones(len(run.view.queries), dtype=np.bool_))
                 ks.append(k)
@@ -299,8 +298,3 @@ class _LazyTables(UserDict[str, Any]):
         if callable(self.data[name]):
             self.data[name] = self.data[name]()
         return self.data[name]
-
-
-def _cutoffs(k: int) -> list[int]:
-    """Every cut-off up to ten, and round ones beyond."""
-    return sorted({each for each in (*range(1, 11), 15, 20, 30, 50, 75, 100, 200, 500, 1000) if each < k} | {k})

@@ -19,11 +19,9 @@ _AROUND, _LONGEST_CONTEXT = 90, 400
 
 
 class Overlap(NamedTuple):
-    """The common parts of two texts, as spans of characters, end exclusive.
+    """The common parts of two texts, as spans of characters, end exclusive: shared ones in the answer and in the right one.
 
-    characters, tokens: shared ones, in the answer and in the right one.
-    char_f1, token_f1: 2 P R / (P + R) of the marked characters, and of the tokens of the normal forms, each shared once, which
-    is what F1 counts under this normaliser.
+    char_f1, token_f1: 2 P R / (P + R) of the marked characters, and of the tokens of the normal forms, each shared once.
     """
 
     characters: tuple[Spans, Spans]
@@ -33,13 +31,16 @@ class Overlap(NamedTuple):
 
 
 def overlap(answer: str, right: str, *, offset: int | None, normalizer: Normalizer) -> Overlap:
-    """The characters and tokens that two texts share.
+    """The characters and tokens that two texts share; tokens are those of their normal forms, each shared once.
 
     offset: the place of the right answer less that of the answer, where both are known in one document: then characters are
-    shared where they are the same place. Otherwise they are those of common pieces of four letters, or half of the shorter
-    text, at least, whatever their case. Tokens are those of the texts' normal forms, shared where they are equal, each once.
+    shared where they are the same place. Otherwise they are those of common pieces of four letters, or half of the shorter text.
     """
-    characters = _same_places(len(answer), len(right), offset) if offset is not None else _same_pieces(answer, right)
+    if offset is None:
+        characters = _same_pieces(answer, right)
+    else:
+        start, end = max(0, offset), min(len(answer), offset + len(right))
+        characters = (((start, end),), ((start - offset, end - offset),)) if end > start else ((), ())
     mine, theirs = _tokens(answer, normalizer), _tokens(right, normalizer)
     left = Counter(form for _, form in mine) & Counter(form for _, form in theirs)
     shared = sum(end - start for start, end in characters[0])
@@ -49,11 +50,6 @@ def overlap(answer: str, right: str, *, offset: int | None, normalizer: Normaliz
         char_f1=_f1(shared, len(answer), len(right)),
         token_f1=_f1(left.total(), len(mine), len(theirs)),
     )
-
-
-def _same_places(size: int, other: int, offset: int) -> tuple[Spans, Spans]:
-    start, end = max(0, offset), min(size, offset + other)
-    return (((start, end),), ((start - offset, end - offset),)) if end > start else ((), ())
 
 
 def _same_pieces(answer: str, right: str) -> tuple[Spans, Spans]:
@@ -117,9 +113,9 @@ def _f1(shared: int, given: int, right: int) -> float:
 def context(text: str, answer: Span | None, rights: Sequence[Span]) -> dict[str, Any] | None:
     """A cut of a document around an answer, or around the first right one where there is none; None where there is neither.
 
-    answer, rights: spans of characters, end exclusive; those outside the document are ignored. `text` is the cut, of 400
-    characters at most, with … where something is left out; `spans` its parts that are `both` answered and right, `gold` or
-    `predicted` alone, as start, end and word, in order.
+    answer, rights: spans of characters, end exclusive; those outside the document are ignored. `text` is the cut, with … where
+    something is left out; `spans` its parts that are `both` answered and right, `gold` or `predicted` alone, as start, end and
+    word.
     """
     known = [span for span in rights if 0 <= span[0] < span[1] <= len(text)]
     mine = answer if answer is not None and 0 <= answer[0] < answer[1] <= len(text) else None

@@ -68,12 +68,6 @@ class ReaderRun(JudgedRun):
         none[filled] = [is_blank(self.pairs.texts[row]) for row in self.pairs.offsets[:-1][filled].tolist()]
         return none
 
-    def abstained(self, na_threshold: float | None) -> Bools:
-        """(questions,) whether nothing was answered, or the no-answer number is above the threshold."""
-        if na_threshold is None:
-            return self.silent
-        return self.silent | (np.nan_to_num(self.pairs.no_answer, nan=-np.inf) > na_threshold)
-
     def position_notes(self, questions: Questions) -> list[str]:
         """Notes on answers whose positions are compared: those that cannot be right, or whose text is elsewhere."""
         homes = any(document is not None for document in questions.answer_documents)
@@ -132,20 +126,12 @@ class Outcome(NamedTuple):
 
 
 class Judge(NamedTuple):
-    """The measures that decide outcomes: `right` from 0.5 on; `partial` for answers right in part; `later` looks further.
-
-    label: the word of the convention for what decides, over all questions.
-    """
+    """The measures that decide outcomes: `right` from 0.5 on, `partial` for parts, `later` further down. label: a word for it."""
 
     right: Measure
     partial: Measure
     later: Measure
     label: str
-
-    @property
-    def na_threshold(self) -> float | None:
-        """The number above which no answer is given."""
-        return self.right.parameters.get("na_threshold")
 
 
 class _FirstAnswer(NamedTuple):
@@ -167,11 +153,10 @@ def outcomes(
     isolated: ReaderRun | None,
     judge: Judge | None,
 ) -> list[Outcome]:
-    """The outcome of every question, by the first stage that failed it.
+    """The outcome of every question, by the first stage that failed it; without answers the retriever alone is judged.
 
-    An answerable question that was answered wrongly is the retriever's where no relevant document was found, else the fault of
-    silence where nothing was answered, else the reader's. An impossible one that was answered is that of silence, too. Without
-    answers the retriever alone is judged.
+    A wrong answer is the retriever's where no relevant document was found, else the fault of silence where nothing was answered,
+    else the reader's. An impossible question that was answered is the fault of silence, too.
     """
     found = {} if retriever is None else dict(zip(queries, map(bool, retriever.found), strict=True))
     integrated = None if reader is None or judge is None else _first_answers(reader, judge)
@@ -212,18 +197,16 @@ def _attribute(first: _FirstAnswer, impossible: bool, found: bool | None) -> tup
 
 
 def _first_answers(reader: ReaderRun, judge: Judge) -> dict[str, _FirstAnswer]:
-    pairs = reader.pairs
-    values = (judge.right(pairs), judge.partial(pairs), judge.later(pairs))
-    columns = (*values, reader.abstained(judge.na_threshold), pairs.missing)
+    pairs, silent, threshold = reader.pairs, reader.silent, judge.right.parameters.get("na_threshold")
+    if threshold is not None:
+        silent = silent | (np.nan_to_num(pairs.no_answer, nan=-np.inf) > threshold)
+    columns = (judge.right(pairs), judge.partial(pairs), judge.later(pairs), silent, pairs.missing)
     rows = zip(*(column.tolist() for column in columns), strict=True)
     return {query: _FirstAnswer(*row) for query, row in zip(pairs.queries, rows, strict=True)}
 
 
 def failure_rows(found: Sequence[Outcome]) -> list[dict[str, Any]]:
-    """The number of questions that each stage failed, and why: `failed, why, questions, share`.
-
-    `right_alone` is the number of them that the reader answers rightly from the right passage, where that is known.
-    """
+    """The number of questions that each stage failed, and why; `right_alone` of them are right from the right passage."""
     counted = [each for each in found if each.failed is not None]
     groups = Counter((each.failed, each.why) for each in counted)
     rows: list[dict[str, Any]] = []
@@ -239,7 +222,7 @@ def failure_rows(found: Sequence[Outcome]) -> list[dict[str, Any]]:
 def hardest(found: Sequence[Outcome]) -> list[Outcome]:
     """The failed questions, the hardest first: not right further down, least right in part, then least so from the right passage.
 
-    Those that are equally hard take turns by the stage that failed them, and are then in the order of their ids.
+    Those that are equally hard take turns by the stage that failed them.
     """
     wrong = [each for each in found if each.failed not in (None, "none")]
     turns: Counter[Any] = Counter()

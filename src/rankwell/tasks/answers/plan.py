@@ -20,10 +20,7 @@ _PLAIN = ("Success", "AP", "RR")
 
 
 class AnswerMeasures(NamedTuple):
-    """The measures of the retriever and of the reader, and those that decide whether a question is answered rightly.
-
-    notes: measures that cannot be computed without a retriever's run, and are left out.
-    """
+    """The measures of the retriever and of the reader, those that decide outcomes, and notes on those that are left out."""
 
     retriever: tuple[LabelledMeasure, ...]
     reader: tuple[LabelledMeasure, ...]
@@ -142,10 +139,9 @@ class AnswerPlan:
         return AnswerMeasures(retriever if has_run else (), kept, self._judge(reader), tuple(notes))
 
     def reader_measures(self, texts: Sequence[str] | None) -> tuple[LabelledMeasure, ...]:
-        """The measures of answers that words name, those of the convention's report where none are given.
+        """The measures of answers that words name, those of the convention's report where none are given. Raises BadUsage.
 
-        k is for words without a cut-off of their own; normalizer, or the language's where the convention has several, for
-        measures that compare texts; na_threshold for every measure that may abstain. Raises BadUsage for an unknown language.
+        Words without a cut-off of their own get k, measures that compare texts the normalizer, or the language's.
         """
         options, languages = self.options, self.rules.languages
         normalizer, language, name = options.normalizer, options.language, self.convention.name

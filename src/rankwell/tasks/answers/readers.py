@@ -212,7 +212,8 @@ class TransformersReader:
             starts, ends = self._logits({name: column[rows.start : rows.stop] for name, column in encoded.items()})
             for place, row in enumerate(rows):
                 inside = [token for token, part in enumerate(encoded.sequence_ids(row)) if part == 1]
-                null = self._null_token(encoded["input_ids"][row])
+                tokens, mark = encoded["input_ids"][row], self._tokenizer.cls_token_id
+                null = tokens.index(mark) if mark in tokens else 0
                 yield _Window(
                     passage=owners[row],
                     spans=[offsets[row][token] for token in inside],
@@ -248,11 +249,6 @@ class TransformersReader:
         if not (np.isfinite(starts).all() and np.isfinite(ends).all()):
             raise BadInput(f"{self._name} gives logits that are not finite; look at its weights and their precision.")
         return starts, ends
-
-    def _null_token(self, tokens: Sequence[int]) -> int:
-        """The place of the classification token; the first token of models that have none."""
-        mark = self._tokenizer.cls_token_id
-        return tokens.index(mark) if mark in tokens else 0
 
 
 class _Window(NamedTuple):

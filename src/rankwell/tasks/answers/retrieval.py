@@ -26,10 +26,7 @@ Relevance = Literal["document", "dpr", "kilt", "lower", "raw", "context"]
 
 
 class RelevanceRules(NamedTuple):
-    """The rules of a retriever's part. ties: of equal scores in a run file. k, needs_evidence: see `RetrieverRun`.
-
-    as_published: the rule for answers is that of its source, by which an answer of nothing is in every text.
-    """
+    """The rules of a retriever's part; `as_published`: an answer of nothing is in every text, as in the rule's source."""
 
     relevance: Relevance
     as_published: bool
@@ -43,9 +40,8 @@ class RelevanceRules(NamedTuple):
 class RetrieverRun(JudgedRun):
     """The lists of one retriever, judged; queries are all questions, in their order.
 
-    rules.k: the number of first documents that count as retrieved. rules.needs_evidence: whether a question counts as retrieved
-    only where the first documents are just its evidence, as in KILT. nothing_to_find: (questions,) those that have 1 for every
-    measure; None for none. texts: document -> its text, as far as that is known.
+    rules.k: the number of first documents that count as retrieved. rules.needs_evidence: only where these are just its evidence
+    is a question retrieved, as in KILT. nothing_to_find: (questions,) those with 1 for every measure. texts: by document.
     """
 
     judgments: Judgments
@@ -65,10 +61,7 @@ class RetrieverRun(JudgedRun):
         corpus: Mapping[str, str] | None = None,
         nothing_to_find: Bools | None = None,
     ) -> "RetrieverRun":
-        """The lists of a retriever, judged. corpus: document id -> text, beside the other inputs' texts.
-
-        Raises BadInput where relevance cannot be decided: the questions name no documents, or texts are missing.
-        """
+        """The lists of a retriever, judged. corpus: texts by document. Raises BadInput where relevance cannot be decided."""
         texts, items = {**questions.contexts, **(corpus or {}), **found.contexts}, found.table.items
         impossible, vanished = nothing_to_find is None, "all" if rules.as_published else "none"
         # Where the lists bring their own texts, the rest of the collection is unknown.

@@ -108,9 +108,8 @@ class AnswerTables:
     def details(self) -> dict[str, list[Any]]:
         """The columns of details.parquet: the first documents and answers of every question, and what is right but not there.
 
-        The item of an answer is its text, empty where it says that there is none; `detail` has `document`, `start`, `end`,
-        `right` (the right answer that it shares most with), the spans of shared characters and words in both, `context` where
-        that is known (see there), and in the first answer's row `no_answer`, how likely there is none, where the reader says it.
+        The item of an answer is its text; `detail` has its place, the right answer that it shares most with, the spans of shared
+        characters and words in both, its `context`, and in the first answer's row how likely there is none (`no_answer`).
         """
         parts: list[tuple[str, Details, list[str] | None]] = []
         if self.retriever is not None:

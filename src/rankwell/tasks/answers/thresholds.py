@@ -27,10 +27,7 @@ class BestThreshold(NamedTuple):
 
 
 class PrecisionRecall(NamedTuple):
-    """Precision and recall after each threshold, from the first point, where nothing is answered (precision 1, recall 0).
-
-    thresholds: (points,) NaN for the first. average_precision: a share, the sum of precision x gain of recall.
-    """
+    """Precision and recall after each threshold; at the first point nothing is answered, and the threshold is NaN."""
 
     thresholds: Floats
     precision: Floats
@@ -69,8 +66,7 @@ def best_threshold(
 ) -> BestThreshold:
     """The threshold above which giving no answer makes the mean score greatest, the lowest of equally good ones.
 
-    scores: (questions,) the values of the answers without a threshold. answerable: (questions,). no_answer: (questions,) the
-    probability or score of there being no answer. Questions with the same one fall on the same side of every threshold. Where
+    scores: (questions,) without a threshold. no_answer: (questions,) the probability or score of there being no answer. Where
     giving no answer at all is best, the threshold is 0, or just below the lowest number if that is not above 0 (`official`: 0).
     ties: `official` is SQuAD 2.0's script (Rajpurkar and others 2018), which tries a threshold after each question even among
     equal ones, so that the order of the rows decides; there `blank` says which answers are "" (by default: the impossible
@@ -98,10 +94,8 @@ def best_threshold(
 def precision_recall(scores: Floats, answerable: Bools, no_answer: Floats) -> PrecisionRecall:
     """Precision and recall of answering, from the questions that are least likely to have no answer on (SQuAD 2.0, 2018).
 
-    precision: scores of the answerable questions among those answered, over all answered; recall: over all answerable questions.
-    There is a point only where the next question has another number. scores: (questions,), 1 for each answerable one gives the
-    curve of an oracle that answers every answerable question rightly.
-    Raises NothingToEvaluate without an answerable question, BadInput where a question has no number.
+    There is a point only where the next question has another number. scores: 1 for each answerable one gives the curve of an
+    oracle. Raises NothingToEvaluate without an answerable question, BadInput where a question has no number.
     """
     _check(scores, answerable, no_answer)
     if not answerable.any():
@@ -131,7 +125,7 @@ def search_thresholds(
 ) -> ThresholdSearch | None:
     """The best thresholds for the first answers' exact match and F1; None where there are no numbers, or none of these measures.
 
-    ties: `official` is SQuAD's script, whose result depends on the order of rows where numbers are equal: `order`, ids.
+    ties: `official` is SQuAD's script, for which the rows are in the order of the ids in `order`.
     """
     known, pairs = [each for each in measures if each.measure.name in ("AnswerEM", "AnswerF1")], reader.pairs
     chosen = [each for each in known if each.measure.cutoff == 1 and over_all_questions(each.measure) == each.measure]

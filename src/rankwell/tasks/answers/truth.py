@@ -24,8 +24,7 @@ _WORDS_IN_A_ROW = 3
 def by_document(questions: Questions, *, impossible: bool = True) -> Judgments:
     """The documents that each question was asked about, that hold its answers in the data set, or are its evidence.
 
-    impossible: whether the document of a question that nothing in it answers is relevant, as in PIAF: then abstaining from
-    retrieval is a miss; otherwise such a question has nothing relevant. Every question is there, also without a document.
+    impossible: whether the document of a question that nothing in it answers is relevant, as in PIAF: abstaining is then a miss.
     """
     return _judgments(zip(questions.ids, _documents(questions, impossible=impossible), strict=True))
 
@@ -38,13 +37,11 @@ def by_answer(
     retrieved: Sequence[Ranking] = (),
     vanished: Vanished = "none",
 ) -> Judgments:
-    """The documents whose text holds any right answer of a question; one without right answers has none.
+    """The documents whose text holds any right answer of a question. Source: Karpukhin and others 2020, Petroni and others 2021.
 
-    texts: document id -> text. rule: how an answer is found, a name from `rankwell.media.texts.CONTAINMENTS`. retrieved: only
-    documents that some of these rankings list for a question are searched; others count nowhere, as in pooling.
-    vanished: an answer of which the rule leaves nothing, such as `.`, is in no text, or in `all`, as in DPR's own script.
-    Raises BadInput for a retrieved document without a text, UnknownName for a rule that does not exist.
-    Source: Karpukhin and others 2020, Petroni and others 2021, by `rule`.
+    rule: a name from `rankwell.media.texts.CONTAINMENTS`. retrieved: only documents that these rankings list are searched, as in
+    pooling. vanished: an answer of which the rule leaves nothing, such as `.`, is in no text, or in `all`, as in DPR's own
+    script. Raises BadInput for a retrieved document without a text, UnknownName for a rule that does not exist.
     """
     if vanished not in ("none", "all"):
         raise UnknownName(f"vanished={vanished!r}; known are 'none' and 'all'.")
@@ -79,8 +76,7 @@ def by_context(
 ) -> Judgments:
     """The documents that share their text with a document of the question, however either was cut into passages.
 
-    Two texts share as much as the part of the shorter one's runs of three words that the longer one has, from 0 to 1; `share` is
-    the least that counts. texts, retrieved: as for `by_answer`. impossible: as for `by_document`.
+    share: the least part of the shorter one's runs of three words that the longer one has. retrieved, impossible: as above.
     Raises BadInput where no text of the questions' own documents is known, or a retrieved document has none. Source: rankwell.
     """
     if not 0 < share <= 1:

@@ -56,10 +56,7 @@ class GridPoint(NamedTuple):
 
 
 class PointResult(NamedTuple):
-    """A point with its summary rows and the notes on them. seconds: of the system, None for files.
-
-    date: of the evaluation, in UTC. hostname: of the machine. reused: whether an earlier run evaluated it.
-    """
+    """A point with its summary rows and notes. seconds: of the system, None for files. date: of the evaluation, in UTC."""
 
     point: GridPoint
     rows: Sequence[Row]
@@ -80,10 +77,10 @@ def run_grid(
 ) -> Iterator[PointResult]:
     """The result of every cell, in the file's order; all are checked before the first is evaluated.
 
-    The working directory is the file's own. folder: of finished work, absolute; results are kept by their recipe, and answers of
-    a callable by theirs (docs/answers.md), so that another evaluation does not run it again. fresh: everything is made anew.
-    Raises BadUsage for an unknown call, parameter or setting, BadInput for a missing file and for a callable that fails or
-    returns something else, with the name of the point.
+    folder: of finished work, absolute; results are kept by their recipe, and answers of a callable by theirs (docs/answers.md),
+    so that another evaluation does not run it again. fresh: everything is made anew. Raises BadUsage for an unknown call,
+    parameter or setting, BadInput for a missing file and for a callable that fails or returns something else, with the name of
+    the point.
     """
     points = plan_grid(experiment, evaluate)
     plans: list[runner.PlannedCell] = []
@@ -231,11 +228,7 @@ CELL_KINDS.add("grid", GridCells)
 
 
 def _system_answers(result: Any, call: str) -> tuple[Ranking | None, Predictions | None]:
-    """The output of a callable: a ranking, answers, or a pair of both in this order, either of which may be None.
-
-    A ranking is a Ranking, or question id -> document -> score; answers are Predictions, or question id ->
-    string or list of strings.
-    """
+    """The output of a callable: a ranking, answers, or both in this order, as a table or by question id. Raises BadInput."""
     pair = result
     if isinstance(result, Mapping) and result and all(isinstance(each, Mapping) for each in result.values()):
         pair = (result, None)
@@ -283,8 +276,7 @@ def _restored(kind: type, columns: Row | None) -> Any:
 def wide(done: Sequence[PointResult]) -> list[Row]:
     """One row a run: its parameters, every figure under its label, seconds, date, host and experiment id.
 
-    All rows have the parameters and figures of all, in this order, None where a run has none of a name. Figures of one label are
-    distinguished by the columns in which their rows differ. Raises BadInput where a parameter has the name of a figure.
+    All rows have the same columns, None where a run has none of a name. Raises BadInput for a parameter that is a figure, too.
     """
     entries = [{name: row["mean"] for name, row in figures_of(each.rows).items()} for each in done]
     parameters = dict.fromkeys(name for each in done for name in each.point.values)

@@ -199,11 +199,7 @@ def blame(result: Results, most: int, terminal: Terminal) -> str:
 
 
 def hardest_questions(rows: Sequence[Row], *, terminal: Terminal = PLAIN) -> str:
-    """A block of lines for each question: the stage that failed it, the right and the given answer, marks below shared parts.
-
-    rows: mappings with `query, text, failed, why, right, right_document, other_right`, and as far as they are known `answered,
-    answer, answer_document, characters, right_characters, tokens, right_tokens` (spans of each text), `document_rank`, `alone`.
-    """
+    """A block of lines for each question: the stage that failed it, the right and the given answer, marks below shared parts."""
     width = max(min(terminal.width or _WIDTH, 120), 40)
     return "\n\n".join("\n".join(_block(row, width, terminal)) for row in rows)
 

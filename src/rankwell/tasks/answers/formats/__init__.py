@@ -35,9 +35,8 @@ _MEANT = {
 class AnswerFormat:
     """One way to hold questions, predictions, no-answer probabilities or what was retrieved.
 
-    fits: confidence that a document has this form, from 0 to 1; from 0.5 on it is read as that. read: (document, rows) fills
-    the rows. write: (predictions, path). suffixes: file names that ask for it. parts: words that may follow a colon in the
-    format's name.
+    fits: confidence that a document has this form; from 0.5 on it is read as that. read: (document, rows) fills the rows.
+    suffixes: file names that ask for it. parts: words that may follow a colon in the format's name.
     """
 
     name: str
@@ -134,10 +133,7 @@ def _read(kind: Callable[..., AnyRows], place: Any, holds: AnswerHolds, name: st
 
 
 def read_na_probs(place: Any, *, format: str | None = None) -> FoundTable[Mapping[str, float]]:  # noqa: A002
-    """Probabilities of there being no answer, or scores of it (null odds), by question id.
-
-    Raises BadInput for a value that is not a finite number, with its path.
-    """
+    """Probabilities of there being no answer, or scores of it (null odds), by question id. Raises BadInput for other values."""
     content, entry, _ = _identified(place, "na-probs", format)
     rows = EntryRows(content)
     table: dict[str, float] = entry.read(content, rows)
@@ -159,9 +155,7 @@ def read_retrieved(
 ) -> FoundTable[Ranking]:
     """The retrieved documents of each question: any run file, or the retrieval results of a question answering tool.
 
-    place: as for `read_questions`, or a Ranking. questions: their texts identify the questions of a file without ids.
-    duplicates: what is done with a document that a list has twice; `keep` leaves it at all its places. Raises BadInput as
-    `read_questions` does.
+    Arguments as for `read_predictions`. duplicates: of a document in one list; `keep` leaves it at all its places.
     """
     if isinstance(place, Ranking):
         return FoundTable(place, "table")

@@ -37,10 +37,9 @@ MOST_START = 1 << 62
 class Content:
     """A document in memory.
 
-    value: any JSON value; for lines and tables a list of objects. numbers: the line or row, from 1, of each of these.
-    header: the first row of a table. marked: whether a byte order mark was skipped. problem: the message on a row of a
-    table that has more or fewer fields than the header, or on a name that the header has twice; no error yet, because the file
-    may be no table at all.
+    value: any JSON value; for lines and tables a list of objects. numbers: of the lines, from 1. header: the first row of a
+    table. marked: whether a byte order mark was skipped. problem: the message on a row or a header that is wrong; no error yet,
+    because the file may be no table at all.
     """
 
     name: str
@@ -82,10 +81,6 @@ class Content:
             raise self.wrong(where, value, expected)
         return Record(self, value, where)
 
-    def by_id(self, expected: str) -> "Record":
-        """The document, an object by ids."""
-        return self.record(self.value, (), expected)
-
     @cached_property
     def features(self) -> frozenset[str]:
         """The features by which formats are recognised, in the words of `has`."""
@@ -102,8 +97,8 @@ class Content:
     def place(self, where: Where) -> str:
         """The file and the path inside it, for messages: `gold.json: data[0].title`, `gold.jsonl:3: title`."""
         if self.form in ("lines", "table") and where:
-            number, rest = self.numbers[int(where[0])] if where[0] != HEADER else 0, path(where[1:])
-            begin = f"{self.name}:{number}" if self.form == "lines" else f"{self.name}: row {number}"
+            row, rest = int(where[0]), path(where[1:])
+            begin = f"{self.name}:{self.numbers[row]}" if self.form == "lines" else f"{self.name}: row {row + 1}"
             if self.form == "table" and len(where) > 1:
                 return f"{begin}, column {where[1]!r}{path(where[2:])}"
             return f"{begin}: {rest}" if rest else begin
@@ -179,10 +174,7 @@ class Record(NamedTuple):
 
     def whole(self, key: str, expected: str = "an integer") -> int:
         """An integer below a key, -1 where there is none."""
-        value = self.value.get(key)
-        if value is None or (type(value) is int and abs(value) < MOST_START):
-            return -1 if value is None else value
-        return self.content.whole(value, (*self.where, key), expected)
+        return self.content.whole(self.value.get(key), (*self.where, key), expected)
 
     def number(self, key: str) -> float:
         """A finite number below a key, also written as a text, as DPR writes its scores; NaN where there is none."""
@@ -263,7 +255,7 @@ def load(place: Any) -> Content:
     head.refuse_foreign()
     if head.raw.startswith(b"PAR1"):
         rows: list[Any] = FORMATS["parquet records"].read(source, Request())
-        return Content(source.name, "table", rows, tuple(range(1, len(rows) + 1)), tuple(rows[0]) if rows else ())
+        return Content(source.name, "table", rows, header=tuple(rows[0]) if rows else ())
     text = decode_id(source.read())
     if text.lstrip()[:1] not in ("{", "["):
         return _table(source, text)
@@ -345,8 +337,7 @@ def _table(source: Source, text: str) -> Content:
     if ragged:
         problem = f"{source.name}: row {ragged} has {len(rows[ragged])} fields, the header has {len(header)}; correct the row."
     records = [dict(zip(header, row, strict=False)) for row in rows[1:]]
-    numbers = tuple(range(1, len(rows)))
-    return Content(source.name, "table", records, numbers, tuple(header), source.marked, problem)
+    return Content(source.name, "table", records, (), tuple(header), source.marked, problem)
 
 
 def _of_python(thing: Any) -> Content:
@@ -364,7 +355,7 @@ def _of_python(thing: Any) -> Content:
         what = f"questions and answers cannot be read from an object of type {type(thing).__name__}"
         raise BadInput(f"{what}; give a path, a mapping, a list of records or a data frame.") from error
     rows = [{key: _plain(value) for key, value in row.items()} for row in frame.iter_rows(named=True)]
-    return Content(f"the {type(thing).__name__}", "table", rows, tuple(range(1, len(rows) + 1)), tuple(frame.columns))
+    return Content(f"the {type(thing).__name__}", "table", rows, header=tuple(frame.columns))
 
 
 def _plain(value: Any) -> Any:

@@ -54,7 +54,7 @@ def read_pyserini_retrieved(content: Content, rows: RetrievedRows) -> None:
 
 
 def _by_id(content: Content) -> Iterator[tuple[str, Record]]:
-    for name, record in content.by_id("an object {id: {question, answers, contexts}}").value.items():
+    for name, record in content.record(content.value, (), "an object {id: {question, answers, contexts}}").value.items():
         yield name, content.record(record, (name,), "an object with question, answers and contexts")
 
 

@@ -189,7 +189,7 @@ def _write_predictions(predictions: Predictions, path: Path) -> None:
 )
 def read_official_predictions(content: Content, rows: AnswerRows) -> None:
     """The official form `{id: text}`; an empty text, or null, says that there is no answer. Source: Rajpurkar et al. 2018."""
-    whole = content.by_id("an object {id: text}")
+    whole = content.record(content.value, (), "an object {id: text}")
     for name, text in whole.value.items():
         rows.begin((name,), name)
         rows.answer(text if type(text) is str else whole.text_or_null(name, "a string, or null for no answer"))
@@ -202,7 +202,7 @@ def _is_number(value: Any) -> bool:
 @answer_format("na-probs", "na-probs", fits=lambda content: _first(content, _is_number))
 def read_na_probs(content: Content, rows: EntryRows) -> dict[str, float]:  # noqa: ARG001 - numbers need no rows
     """The form `{id: number}`: probabilities that there is no answer, or null odds, a score of that."""
-    whole = content.by_id("an object {id: number}")
+    whole = content.record(content.value, (), "an object {id: number}")
     wrong = next((name for name, value in whole.value.items() if not (_is_number(value) and math.isfinite(value))), None)
     if wrong is not None:
         raise whole.wrong("a finite number", wrong)
@@ -220,7 +220,7 @@ def _listed(content: Content, kind: Callable[[Any], bool]) -> float:
 
 def _lists(content: Content, form: str, kind: str) -> Iterator[tuple[str, list[Any]]]:
     """The ids and lists of an object {id: list}."""
-    for name, listed in content.by_id(f"an object {{id: [{form}]}}").value.items():
+    for name, listed in content.record(content.value, (), f"an object {{id: [{form}]}}").value.items():
         if not isinstance(listed, list):
             raise content.wrong((name,), listed, f"a list of {kind}, best first")
         yield name, listed
