@@ -25,21 +25,8 @@ from rankwell.neighbours import TopK
 from rankwell.stats import Intervals, SummaryRow
 from rankwell.stats.paired_bootstrap import relative_changes
 from rankwell.store import Source, sources_of
-from rankwell.tasks.agreement.inputs import (
-    MeasurePlan,
-    Model,
-    ReferenceLists,
-    Sample,
-    bare_words,
-    check_vectors,
-    convention_of,
-    cuts_gold,
-    named_models,
-    plan_measures,
-    read_models,
-    requested_measures,
-    with_parameter,
-)
+from rankwell.tasks.agreement import inputs
+from rankwell.tasks.agreement.inputs import MeasurePlan, Model, ReferenceLists, Sample, cuts_gold, plan_measures
 from rankwell.tasks.agreement.measures.agreement_space import margin
 from rankwell.tasks.agreement.options import AgreementOptions
 from rankwell.tasks.agreement.vectors import AGGREGATES, Representation, VectorPanel, hubness, linear_cka
@@ -48,6 +35,7 @@ _MARGIN_DEPTH = 100
 """Depth of the reference's lists, for the margin, beyond the last place that a measure reads."""
 _ALIGNED_ITEMS = 10_000
 """Kernel alignment is of so many evenly spaced items at most: its bias is gone there, and its cost grows with the items."""
+_CHANGES_NOTE = "relative changes have a bootstrap interval only"
 ListOfIds = Sequence[Hashable] | Mapping[Any, float]  # the keys of a Mapping are invariant
 
 
@@ -72,13 +60,13 @@ def agree(
     Raises BadInput for vectors that are not finite, or zero under cosine, and tables that do not match; BadUsage for cut-offs
     that the items do not allow and for names that are used twice; NothingToEvaluate where the labels judge none of the queries.
     """
-    rules, ks = convention_of(options), tuple(sorted(set(cutoffs(options.k))))
-    named = named_models(reference, candidates)
-    models, notes = read_models(named, options)
+    rules, ks = inputs.convention_of(options), tuple(sorted(set(cutoffs(options.k))))
+    named = inputs.named_models(reference, candidates)
+    models, notes = inputs.read_models(named, options)
     quick = options.intervals == "none"
-    panel = check_vectors(models, spectrum=not quick if spectrum is None else spectrum)
+    panel = inputs.check_vectors(models, spectrum=not quick if spectrum is None else spectrum)
     sample = Sample.draw(models[0].items.names(), options)
-    plans = requested_measures(options, rules, ks, sample)
+    plans = inputs.requested_measures(options, rules, ks, sample)
     # A source that prints no margin need not wait for one.
     cut = cuts_gold(rules)
     depth = max([max(ks), *(each.gold_depth for each in plans)]) + (0 if cut and quick else _MARGIN_DEPTH)
@@ -90,7 +78,7 @@ def agree(
     if not (cut and quick):
         evaluation.add_reference(rows=whole)
     if options.labels is not None:
-        words = bare_words(rules.defaults) if cut else ["nDCG", "P", "R", "AP", "RR"]
+        words = inputs.bare_words(rules.defaults) if cut else ["nDCG", "P", "R", "AP", "RR"]
         evaluation.judge(options.labels, plan_measures(words, ks, rules.words, None, JudgedRankings))
     chosen = {"rows": "matched by position"} if notes else {}
     if sample.requested > len(sample.items):
@@ -209,7 +197,7 @@ class _AgreementEvaluation:
             for each in plans:
                 values = np.full(len(names), np.nan)
                 values[there] = each.measure(view)
-                exact = with_parameter(each.exact, "truth='labels'")
+                exact = inputs.with_parameter(each.exact, "truth='labels'")
                 self._keep(run, each._replace(exact=exact, label=f"{each.label} (labels)"), values)
 
     def _keep(self, run: str, each: MeasurePlan, values: Floats, chance: Floats | None = None) -> None:
@@ -275,7 +263,7 @@ class _AgreementEvaluation:
             sources=sources,
             intervals=intervals,
             seed=seed,
-            check=_change_notes,
+            check=lambda result: [_CHANGES_NOTE] if intervals == "t" and result.changes else [],
             task="agreement",
         )
 
@@ -305,11 +293,7 @@ class _AgreementEvaluation:
         }
 
     def _query_columns(self, depth: int) -> dict[str, Sequence[Any]]:
-        """The columns of queries.parquet: the sampled items, their rows and labels, and the certainty of the reference's lists.
-
-        `margin` is the reference's similarity of the last item that counts as relevant less that of the next one; `near_cut` the
-        number of other items within the tolerance of that last one. Left out where the reference's lists end there.
-        """
+        """The columns of queries.parquet: the sampled items, rows and labels, and how certain the reference's lists end."""
         sample, pairs = self._lists.sample, next(iter(self.pairs.values()))
         rows: list[int] = sample.rows.tolist()
         columns: dict[str, Sequence[Any]] = {"query": sample.names, "text": [None] * len(rows), "position": rows}
@@ -345,17 +329,12 @@ def _changes(builder: ResultsBuilder, candidates: Sequence[str], intervals: Inte
     return rows
 
 
-def _change_notes(result: Results) -> list[str]:
-    return ["relative changes have a bootstrap interval only"] if result.intervals == "t" and result.changes else []
-
-
 def _detail_columns(pairs_of_run: Mapping[str, RankingPairs], items: Sequence[str], depth: int) -> dict[str, list[Any]]:
     """The columns of details.parquet: the candidates' lists, then the reference's first items that they lack.
 
     `detail` has the item's rank and similarity under the reference, and its `margin`: that similarity less the one of the last
-    item which counts as relevant, 0 for that item itself and below 0 for items that do not count. A candidate that trades items
-    of small margins, of either sign, is hardly wrong. Each is null where the reference's list does not show it.
-    Source: EverMind-AI 2026, EverOS issue 332.
+    item which counts as relevant; a candidate that trades items of small margins is hardly wrong (EverMind-AI 2026, EverOS issue
+    332).
     """
     parts: list[tuple[str, Details, list[str]]] = []
     for run, pairs in pairs_of_run.items():

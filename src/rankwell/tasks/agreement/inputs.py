@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple, get_args
+from typing import Any, NamedTuple, cast, get_args
 
 import numpy as np
 
@@ -59,10 +59,7 @@ def read_models(named: Mapping[str, Any], options: AgreementOptions) -> "tuple[l
 
 
 def check_vectors(models: "Sequence[Model]", *, spectrum: bool) -> VectorPanel:
-    """The panel of the models' vectors.
-
-    Raises BadScore naming the first number that is not finite, BadInput naming a zero vector where it has no similarity.
-    """
+    """The panel of the models' vectors. Raises BadScore for a number that is not finite, BadInput for zero under cosine."""
     panel = vector_panel({model.name: model.items for model in models}, spectrum=spectrum)
     for model, row in zip(models, panel.rows, strict=True):
         if row["nan"] or row["infinite"]:
@@ -80,8 +77,7 @@ def check_vectors(models: "Sequence[Model]", *, spectrum: bool) -> VectorPanel:
 class Sample:
     """The items that are queries. An item is never its own neighbour, nor is one with the same label.
 
-    rows: (queries,) their places among the items. items: (items,) the names of all. labels: (items,) None excludes nothing.
-    requested: how many queries were requested.
+    rows: (queries,) their places among the items. labels: (items,) None excludes nothing. requested: number of queries.
     """
 
     rows: Ints
@@ -91,10 +87,9 @@ class Sample:
 
     @classmethod
     def draw(cls, items: Sequence[str], options: AgreementOptions) -> "Sample":
-        """Items without replacement, as NumPy's `RandomState(seed).choice` draws them; all in order if there are fewer.
+        """Items without replacement, as NumPy's `RandomState(seed).choice` draws them; all where that is not fewer.
 
-        Raises BadUsage for a size that is neither a positive integer nor `all`, BadInput where there are not as many labels as
-        items.
+        Raises BadUsage for a size that is neither a positive integer nor `all`, BadInput for another number of labels.
         """
         size, n = options.samples, len(items)
         if isinstance(size, str) and size != "all" and not size.isdecimal():
@@ -181,10 +176,7 @@ class Model:
 
 
 class ReferenceLists:
-    """The reference's lists, made once for every candidate and cut-off.
-
-    depth: length of the candidates' lists. reference_depth: length of the reference's, at most all neighbours.
-    """
+    """The lists of the reference, made once for every candidate and cut-off; the candidates' are as long as `depth`."""
 
     def __init__(self, sample: Sample, model: Model, depth: int, reference_depth: int, progress: Progress | None = None) -> None:
         self.sample, self.model, self.depth = sample, model, depth
@@ -210,10 +202,7 @@ class ReferenceLists:
 
 
 def convention_of(options: AgreementOptions) -> Convention:
-    """The convention under which models are compared.
-
-    Raises BadUsage for one whose words are about judgments, and for a tolerance or a gold depth that does not exist.
-    """
+    """The convention under which models are compared. Raises BadUsage for one that judges runs, and for bad numbers."""
     if not options.eps >= 0:
         raise BadUsage(f"eps={options.eps!r}: expected 0 or more.")
     if options.gold_depth is not None and options.gold_depth < 1:
@@ -231,10 +220,7 @@ def cuts_gold(convention: Convention) -> bool:
 
 
 class MeasurePlan(NamedTuple):
-    """A measure of two lists, or of a candidate's list judged by the reference's.
-
-    exact, label: its exact name, and the word that was used for it. gold_depth, gains: as in `RankingPairs.judged`.
-    """
+    """A measure of two lists, or of a list judged by the reference's. exact, label: its exact name, and the word used."""
 
     measure: Measure
     exact: str
@@ -277,8 +263,7 @@ def plan_measures(
 ) -> tuple[MeasurePlan, ...]:
     """The measures that texts name, at every cut-off of `ks` where a text names none; no measure twice.
 
-    words: a convention's, as `parse_measure` takes them. gold_depth: None for as many as the cut-off. view: what all must read.
-    Raises UnknownName and BadUsage as `parse_measure` does, and for a cut-off beyond the largest of `ks`.
+    gold_depth: None for as many as the cut-off. view: what all must read. Raises UnknownName and BadUsage.
     """
     found: dict[str, MeasurePlan] = {}
     for text in texts:
@@ -325,7 +310,6 @@ def _without_gains(text: str) -> tuple[str, Gains]:
     match = _GAINS.search(text)
     if match is None:
         return text, "binary"
-    for gains in get_args(Gains):
-        if gains == match[2]:
-            return (text[: match.start()] + text[match.end() :]).replace("()", "").replace(",)", ")"), gains
-    raise UnknownName(f"unknown gains {match[2]!r} (in {text!r}); known are {', '.join(get_args(Gains))}.")
+    if match[2] not in get_args(Gains):
+        raise UnknownName(f"unknown gains {match[2]!r} (in {text!r}); known are {', '.join(get_args(Gains))}.")
+    return (text[: match.start()] + text[match.end() :]).replace("()", "").replace(",)", ")"), cast(Gains, match[2])

@@ -50,12 +50,10 @@ class _Scan(NamedTuple):
 def vector_panel(models: Mapping[str, Embeddings], *, spectrum: bool = True, block: int | None = None) -> VectorPanel:
     """One row per model: shape, type, NaN and infinite numbers, zero and repeated rows, norms, mean similarity, effective rank.
 
-    Rows with a number that is not finite count in `nan` and `infinite` only. duplicates: vectors that equal an earlier one.
-    mean_similarity: mean cosine of all pairs of two vectors that are not zero, by the mean unit vector; null below two.
-    effective_rank: exp of the entropy of the normalised singular values of the centred vectors, from 1 to the smaller of vectors
-    and dimensions; null where all vectors are equal, and without `spectrum`, which costs a matrix product. rank_rows: how many
-    evenly spaced vectors it is taken from, fewer than all where all would cost more than some seconds. same_as: an earlier model
-    with the same numbers in the same rows. block: rows at a time. Source: effective rank, Roy and Vetterli 2007.
+    Rows with a number that is not finite count in `nan` and `infinite` only. mean_similarity: mean cosine of all pairs of vectors
+    that are not zero. effective_rank: exp of the entropy of the normalised singular values of the centred vectors (Roy and
+    Vetterli 2007), from `rank_rows` evenly spaced vectors; null without `spectrum`. same_as: an earlier model with the same
+    numbers in the same rows.
     """
     block = block or max(16, _PANEL_NUMBERS // max(table.dimensions for table in models.values()))
     scans: dict[str, _Scan] = {}
@@ -70,7 +68,7 @@ def vector_panel(models: Mapping[str, Embeddings], *, spectrum: bool = True, blo
         warnings += [
             f"{name}: the same vectors as {other}, in another order; are the ids right?"
             for other, seen in scans.items()
-            if row["same_as"] is None and _is_shuffled(seen, scan)
+            if row["same_as"] is None and len(seen.mean) == len(scan.mean) and _is_shuffled(seen.hashes, scan.hashes)
         ]
         scans[name] = scan
     return VectorPanel(rows, tuple(warnings))
@@ -189,13 +187,8 @@ def _is_same(first: Embeddings, seen: _Scan, second: Embeddings, scan: _Scan) ->
     return all(np.array_equal(first.vectors[rows], second.vectors[rows], equal_nan=True) for rows in pairs)
 
 
-def _is_shuffled(seen: _Scan, scan: _Scan) -> bool:
-    return (
-        len(seen.hashes) == len(scan.hashes)
-        and len(seen.mean) == len(scan.mean)
-        and not np.array_equal(seen.hashes, scan.hashes)
-        and np.array_equal(np.sort(seen.hashes), np.sort(scan.hashes))
-    )
+def _is_shuffled(seen: NDArray[np.uint64], hashes: NDArray[np.uint64]) -> bool:
+    return not np.array_equal(seen, hashes) and np.array_equal(np.sort(seen), np.sort(hashes))
 
 
 def _warnings(table: Embeddings, scan: _Scan, row: Mapping[str, Any]) -> list[str]:
@@ -221,10 +214,7 @@ def _vectors(count: int) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Representation:
-    """Embeddings of some items by one model, read a block of rows at a time; what one model alone contributes is computed once.
-
-    vectors: (items, dimensions) numbers of any real type, also memory-mapped. block: rows in float64 at a time.
-    """
+    """Embeddings of some items by one model, read `block` rows at a time, also from mapped memory; sums are computed once."""
 
     vectors: Any
     block: int = 1024
@@ -295,11 +285,8 @@ class Cka(NamedTuple):
 def linear_cka(reference: Representation, candidate: Representation) -> Cka:
     """Linear kernel alignment of the same items in two spaces, whatever their rotation, scale and number of dimensions.
 
-    Undefined where all vectors of a model are equal; the debiased one also below 4 items, and where an estimate is not positive.
-    Time grows with the product of the dimensions, memory with that and one block.
-    Raises BadInput where the numbers of items differ.
-    Source: Kornblith and others 2019, Similarity of neural network representations revisited; debiased: Nguyen, Raghu and
-    Kornblith 2021, after Song and others 2012.
+    NaN where all vectors of a model are equal; the debiased one also below 4 items, and where an estimate is not positive.
+    Source: Kornblith and others 2019; debiased: Nguyen, Raghu and Kornblith 2021, after Song and others 2012. Raises BadInput.
     """
     n = len(reference.vectors)
     if n != len(candidate.vectors):
@@ -318,10 +305,7 @@ def _normalised(product: float, first: float, second: float) -> float:
 
 
 class Hubness(NamedTuple):
-    """The distribution of k-occurrences. skewness: of the counts, 0 where even; NaN where all counts are equal.
-
-    largest: the count of the most frequent neighbour. never: the share of items that no query has as a neighbour.
-    """
+    """The distribution of k-occurrences: skewness (NaN where all are equal), the largest, and the share of items with 0."""
 
     skewness: float
     largest: int
@@ -331,9 +315,7 @@ class Hubness(NamedTuple):
 def hubness(positions: Ints, n_items: int, *, k: int | None = None) -> Hubness:
     """The skewness of the k-occurrences: how often each of all items is among the first `k` neighbours of a query.
 
-    positions: (queries, depth) items as numbers, -1 after the end of a list. n_items: how many there are. Only the queries that
-    are given count, so that a sample shows fewer hubs than the whole.
-    Raises BadUsage for a number of items that a position exceeds.
+    positions: (queries, depth) items as numbers, -1 after the end of a list. Raises BadUsage for a position beyond `n_items`.
     Source: Radovanović, Nanopoulos and Ivanović 2010, Hubs in space.
     """
     listed = positions[:, :k]

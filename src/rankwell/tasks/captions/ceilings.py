@@ -34,11 +34,7 @@ class Choices(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class CopyCeilings:
-    """Limits on the values of any scorer in one direction, beside those of a perfect ranking.
-
-    judgments: of the queries. retrieved: (queries,) items of each. alike: (queries,) the first query that is the same; None where
-    none is the same or that is not known. choices: as there are, where items are the same.
-    """
+    """The limits of any scorer in one direction. alike: (queries,) the first query that is the same. choices: of same items."""
 
     ties: MatrixTies
     judgments: Judgments
@@ -63,9 +59,8 @@ class CopyCeilings:
         """Queries that are the same share one ranking."""
         single = measure.name == "Success" and measure.cutoff == 1
         if self.overlapping and not single:
-            return Ceiling(
-                None, "the positives of captions that are the same overlap in part, and who comes best first is not known"
-            )
+            why = "the positives of captions that are the same overlap in part, and who comes best first is not known"
+            return Ceiling(None, why)
         if self.ties in ("expected", "averaged") and measure.entry.summary not in _MEANS:
             return Ceiling(None, f"under the tie rule {self.ties} a scorer can lower medians by ties")
         if self.ties == "averaged" and measure.name == "Success" and not single:

@@ -138,15 +138,13 @@ def _other_meaning(measure: Measure, direction: Direction) -> str:
 
 
 def _is_exact(text: str) -> bool:
-    if "(" not in text:
-        return False
     try:
         parse_measure(text if "@" in text else f"{text}@1")
     except UnknownName:
         return False
     except BadUsage:
-        return True
-    return True
+        pass
+    return "(" in text
 
 
 class _CaptionEvaluation:
@@ -198,10 +196,9 @@ class _CaptionEvaluation:
             self.details.append((name, direction, run.details(compared)))
 
     def add_aggregates(self, run: str, names: Sequence[str], options: CaptionOptions) -> None:
-        """Adds a summary row per aggregate of one run, or a note where some cannot be computed.
+        """Adds a summary row per aggregate of one run, or a note where one of R@1, R@5 and R@10 is missing.
 
-        `rsum` is of both directions together, the other two of each, and `r_mean` of both too. All need R@1, R@5 and R@10.
-        Intervals are percentiles of the bootstrap.
+        `rsum` is of both directions together, the other two of each, and `r_mean` of both too.
         """
         columns: dict[str, dict[str, Column]] = {}
         for values, attributes in zip(self.builder.values, self.builder.row_attributes, strict=True):
@@ -253,10 +250,7 @@ class _CaptionEvaluation:
         )
 
     def _item_columns(self) -> dict[str, list[Any]]:
-        """The columns of items.parquet: what the captions say that are ranked, and of videos what their own captions say.
-
-        `of` is the direction, for a caption and a video may have the same name. Empty where no text is known.
-        """
+        """The columns of items.parquet by direction: what the ranked captions say, and of videos what their own captions say."""
         texts, listed, known = self.inputs.said, dict[str, set[str]](), dict[str, Mapping[str, str]]()
         if not texts:
             return {}
@@ -265,11 +259,8 @@ class _CaptionEvaluation:
             listed.setdefault(direction.name, set()).update(details.item)
             known[direction.name] = texts if direction.video_to_text and not direction.collapsed else own
         rows = [(item, name) for name, items in listed.items() for item in sort_ids(items & known[name].keys())]
-        return {
-            "item": [item for item, _ in rows],
-            "of": [name for _, name in rows],
-            "text": [known[name][item] for item, name in rows],
-        }
+        text = [known[name][item] for item, name in rows]
+        return {"item": [item for item, _ in rows], "of": [name for _, name in rows], "text": text}
 
     def _query_columns(self) -> dict[str, list[Any]]:
         """The columns of queries.parquet: the queries of every direction, with their text where it is known."""
@@ -364,11 +355,10 @@ DEFINITIONS = {
 def aggregate_interval(
     groups: Sequence[Floats], aggregate: Callable[[Sequence[float]], float], *, resamples: int = 10_000, seed: int = 0
 ) -> tuple[float, float] | None:
-    """The 95 % percentile bootstrap interval of an aggregate of means; queries are drawn with replacement.
+    """The 95 % percentile bootstrap interval of an aggregate of means; None below 10 queries (Efron and Tibshirani 1993, 13.3).
 
-    groups: for each set of queries (queries, means) the averaged values, in the order in which `aggregate` takes the means.
-    Sets of as many queries are drawn alike, for where captions and videos are in pairs the same pair is drawn for both; sets of
-    different sizes are drawn apart. None below 10 queries in any set. Source: Efron and Tibshirani 1993, 13.3.
+    groups: (queries, means) of each set of queries, in the order of `aggregate`. Sets of as many queries are drawn alike, for
+    where captions and videos are in pairs the same pair is drawn for both; sets of different sizes are drawn apart.
     """
     if not groups or min(map(len, groups)) < MIN_QUERIES:
         return None
@@ -381,9 +371,8 @@ def aggregate_interval(
 
 
 def named_aggregates(names: Sequence[str] | None, convention: Convention, which: str) -> tuple[list[str] | None, list[str]]:
-    """The measures among the names, and the aggregates: those named, or the convention's where nothing is named.
+    """The measures among the names, with the recalls of named aggregates, and the aggregates; else the convention's.
 
-    Where aggregates are named, the recalls that they are made of are among the measures. which: the requested directions.
     Raises BadUsage for a sum over both directions where only one is requested.
     """
     if names is None:
@@ -402,10 +391,8 @@ def _aggregate_row(name: str, recalls: Mapping[str, Sequence[Column]], options: 
     aggregate, every = _AGGREGATES[name], [each for group in recalls.values() for each in group]
     # The recalls of one direction count the same queries.
     groups = [np.column_stack([values.values[values.counted] for values, _ in group]) for group in recalls.values()]
-    low, high = (None if options.intervals == "none" else aggregate_interval(groups, aggregate, seed=options.seed)) or (
-        None,
-        None,
-    )
+    interval = None if options.intervals == "none" else aggregate_interval(groups, aggregate, seed=options.seed)
+    low, high = interval or (None, None)
     first, n = every[0][0], sum(map(len, groups))
     mean = aggregate([float(mean) for group in groups for mean in group.mean(axis=0)])
     row = SummaryRow.of(first.run, name, name, mean, None, low, high, n, first.unit) | {"direction": "+".join(recalls)}

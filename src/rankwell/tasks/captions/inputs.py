@@ -25,10 +25,10 @@ from rankwell.transforms import Transform, parse_transform
 
 
 class CaptionInputs:
-    """The inputs of all runs. runs: name -> scores, or both tables of embeddings. positives: of each caption that takes part.
+    """The inputs of all runs. Raises BadUsage for neither or both of scores and embeddings, BadInput for what does not fit them.
 
-    names: those of all captions and of the videos. rows: the captions that take part, None for all. said: caption -> its text.
-    Raises BadUsage where neither or both of scores and embeddings are given, BadInput for what does not fit the rows and columns.
+    runs: name -> scores, or both tables of embeddings. names: of all captions and of the videos. rows: the captions that take
+    part, None for all; positives: theirs. said: caption -> its text.
     """
 
     def __init__(self, scores: Any, positives: Any, options: CaptionOptions, directions: Sequence[Direction]) -> None:

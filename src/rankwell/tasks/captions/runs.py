@@ -26,10 +26,7 @@ Progress = Callable[[int, int], None]
 
 
 class Direction(NamedTuple):
-    """A direction. name: `t2v`, `v2t` (the best caption among all captions) or `v2t-videos` (captions collapsed, among videos).
-
-    ties: the tie rule. words: the meanings of the source's words here. video_to_text: whether the videos are the queries.
-    """
+    """A direction: `t2v`, `v2t` (the best caption among all captions) or `v2t-videos` (captions collapsed, among videos)."""
 
     name: str
     ties: MatrixTies
@@ -50,8 +47,7 @@ class CaptionRun(JudgedRun):
     """The queries of a direction with the rank counts of their positives.
 
     items: the names of what is ranked, n_items of which take part. place: that of each item among items of equal score, None for
-    that of the table. copies: captions and videos that no scorer can distinguish. positives: of each query, in the order of the
-    judgments. groups: the captions of each video where they are collapsed.
+    that of the table. copies: what no scorer can distinguish. positives: by judgments. groups: the captions of collapsed videos.
     """
 
     direction: Direction

@@ -139,9 +139,11 @@ class _RunEvaluation:
                 raise NothingToEvaluate(
                     f"{run.name}: no query has anything relevant, and --no-relevant skip leaves all of them out."
                 )
+            first = (view.queries[:1], sorted(hits.unknown)[:1])
+            example = f" (judged: {first[0][0]!r}, …; in the run: {first[1][0]!r}, …)" if all(first) else ""
             raise NothingToEvaluate(
                 f"{run.name}: no query to evaluate: the run has {both + len(hits.unknown)} queries, the truth "
-                f"{len(hits.present)}, {both} are in both{_examples(view.queries, tuple(hits.unknown))}."
+                f"{len(hits.present)}, {both} are in both{example}."
             )
         missing = [query for query, present in zip(view.queries, view.present.tolist(), strict=True) if not present]
         self._left_out[run.name] = {"missing": missing, "unknown": sorted(hits.unknown)}
@@ -207,17 +209,10 @@ class _RunEvaluation:
         }
 
 
-def _examples(truth: Sequence[str], unknown: Sequence[str]) -> str:
-    return f" (judged: {truth[0]!r}, …; in the run: {sorted(unknown)[0]!r}, …)" if truth and unknown else ""
-
-
 def read_run_judgments(
     judgments: Any, measures: Sequence[LabelledMeasure], form: str | None, *, exclude_self: bool
 ) -> RunJudgments:
-    """The judgments, each query's own item as junk where it is excluded.
-
-    Raises BadUsage for measures that do not read rankings or that read the judgments in different ways, NothingToEvaluate.
-    """
+    """The judgments, each query's own item as junk where it is excluded. Raises BadUsage, and NothingToEvaluate for none."""
     kinds = {each.measure.entry.view.__name__ for each in measures}
     special = sorted(kinds - {"JudgedRankings"})
     for each in measures:

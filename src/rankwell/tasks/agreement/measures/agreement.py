@@ -57,16 +57,12 @@ def _jaccard(shared: Ints, first: int | Ints, second: int | Ints) -> Floats:
     return _where_any(ratio(shared, union), union)
 
 
-def _chance_jaccard(pairs: RankingPairs, *, k: int) -> Floats:
-    return pairs.mean_by_chance(_jaccard, k)
-
-
 @measure(
     "Jaccard",
     source="Jaccard 1901, Étude comparative de la distribution florale dans une portion des Alpes et des Jura",
     aliases="jaccard_similarity",
     exempt={"unjudged tail": _LONGER},
-    chance=_chance_jaccard,
+    chance=lambda pairs, *, k: pairs.mean_by_chance(_jaccard, k),
 )
 def jaccard(pairs: RankingPairs, *, k: int) -> Floats:
     """The number of items that the first `k` places of both lists share, over that of either; not counted where both are empty.
@@ -190,10 +186,7 @@ def _size(prefixes: Prefixes) -> Ints:
 def _mean_agreement(
     prefixes: Prefixes, shared: Floats, p: float, longer: Ints, shorter: Ints, beyond: Floats
 ) -> tuple[Floats, Floats]:
-    """(queries,) the weighted agreement down to the end of the longer list, and the agreement there.
-
-    beyond: (queries,) the share of the places after the end of the shorter list that are held to be common.
-    """
+    """(queries,) the weighted agreement down to the end of the longer list, and there; `beyond`: a share held to be common."""
     added = np.maximum(prefixes.depth - shorter[prefixes.query], 0) * beyond[prefixes.query]
     agreement = 2 * (shared + added) / _size(prefixes)
     weights = (1 - p) * p ** (prefixes.depth - 1.0)

@@ -57,16 +57,12 @@ def _union_worth(shared: Ints, first: int, second: int) -> Floats:
     return (products - m * ((m + 1) / 2) ** 2) / ((m**3 - m) / 12)
 
 
-def _chance_union(pairs: RankingPairs, *, k: int | None = None) -> Floats:
-    return pairs.mean_by_chance(_union_worth, k)
-
-
 @measure(
     "SpearmanUnion",
     source=_SPEARMAN + "; over the union of two lists: Fagin, Kumar and Sivakumar 2003, Comparing top k lists",
     scale=Scale((-1.0, 1.0), unit="score", empty=float("nan")),
     exempt={"unjudged tail": "items of unknown rank that enter the first places leave the value unknown"},
-    chance=_chance_union,
+    chance=lambda pairs, *, k=None: pairs.mean_by_chance(_union_worth, k),
 )
 def spearman_union(pairs: RankingPairs, *, k: int | None = None) -> Floats:
     """Spearman's rank correlation of the items in the first `k` places of either list, by their ranks in both models.
@@ -92,10 +88,7 @@ def spearman_union(pairs: RankingPairs, *, k: int | None = None) -> Floats:
 
 
 def _earlier_and_smaller(values: Ints, offsets: Ints) -> Ints:
-    """(rows,) how many rows before each one in its segment have a smaller value; values differ within a segment.
-
-    Halves of growing blocks are held against each other, as a merge sort does, all segments at once.
-    """
+    """(rows,) how many rows before each one in its segment have a smaller value; all blocks are merged at once."""
     place, segment = position_in_segment(offsets), np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
     found = np.zeros(len(values), dtype=np.int64)
     width, longest = 1, int(np.diff(offsets).max(initial=0))

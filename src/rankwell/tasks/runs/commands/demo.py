@@ -120,11 +120,9 @@ def read_judgments() -> list[Judgment]:
 
 @keeping()
 def prepare(folder: Path, *, progress: Callable[[int, int], None] | None = None) -> RunDemoFiles:
-    """Runs both systems over all questions, 100 results each, and writes the experiment into `folder`.
+    """Runs both systems over all questions, 100 results each, and writes the experiment; one interpreter, always the same bytes.
 
-    Judgments of modules that this version of Python does not have are left out, as no system could find them.
-    progress: called with the number of searches done and their total, after each.
-    The same interpreter writes the same bytes every time.
+    Judgments of modules that this version of Python does not have are left out. progress: called with searches done and in all.
     """
     entries = python_docs.modules()
     present = {entry.id for entry in entries}
