@@ -100,7 +100,7 @@ def encode(
             write_ids(output, ids)
             write_manifest(output, manifest, digest)
 
-        done = write_vectors(
+        resumed = write_vectors(
             encoder,
             found,
             output,
@@ -110,9 +110,9 @@ def encode(
             before=_finish,
             progress=None if progress is None else lambda part, whole: progress("encoding", part, whole),
         )
-    if done.resumed:
-        notes.append(f"{done.resumed} vectors were there from a run that had not ended")
-    return Output(notes=(*notes, f"wrote {output} ({done.texts} × {encoder.dimensions} {options.dtype})"))
+    if resumed:
+        notes.append(f"{resumed} vectors were there from a run that had not ended")
+    return Output(notes=(*notes, f"wrote {output} ({len(found)} × {encoder.dimensions} {options.dtype})"))
 
 
 def _encoder(model: str, options: EncodeOptions) -> TextEncoder:

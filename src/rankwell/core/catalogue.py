@@ -98,8 +98,8 @@ class Catalogue(Generic[Entry]):
             raise ValueError(f"two entries in {self.folder} are named {name!r}")
         self._entries[name] = entry
 
-    def register(self, name: str, entry_of: Callable[[Made], Entry]) -> Callable[[Made], Made]:
-        """A decorator that files `entry_of` of a function under the name and returns the function unchanged."""
+    def register(self, name: str, entry_of: Callable[[Any], Entry] = lambda function: function) -> Callable[[Made], Made]:
+        """A decorator that files a function, or `entry_of` it, under the name and returns the function unchanged."""
 
         def _file(function: Made) -> Made:
             self.add(name, entry_of(function))

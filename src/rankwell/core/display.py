@@ -5,17 +5,13 @@ Results do not import the report: displays are found by name in `report/`.
 
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, TypeVar
+from typing import Any
 
 from rankwell.core.catalogue import Catalogue
 
-Made = TypeVar("Made", bound=Callable[..., Any])
 DISPLAYS: Catalogue[Callable[..., Any]] = Catalogue("report", "display")
-
-
-def display(name: str) -> Callable[[Made], Made]:
-    """Registers a function of a result as the display of this name."""
-    return DISPLAYS.register(name, lambda function: function)
+display = DISPLAYS.register
+"""Registers a function of a result as the display of this name."""
 
 
 class Chart(dict[str, Any]):

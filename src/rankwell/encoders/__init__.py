@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Annotated, Any, Literal, Protocol, Self, TypeVar
+from typing import Annotated, Any, Literal, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -63,13 +63,9 @@ class Settings:
 
 
 Load = Callable[[str, Settings], TextEncoder]
-Loads = TypeVar("Loads", bound=Callable[..., Any])
 ENCODERS: Catalogue[Load] = Catalogue("encoders", "family of encoders")
-
-
-def encoder(name: str) -> Callable[[Loads], Loads]:
-    """Registers a function `(model, settings) -> TextEncoder` as the family of this name; `name:model` asks for it."""
-    return ENCODERS.register(name, lambda load: load)
+encoder = ENCODERS.register
+"""Registers a function `(model, settings) -> TextEncoder` as the family of this name; `name:model` requests it."""
 
 
 def load_encoder(model: str, settings: Settings = Settings()) -> TextEncoder:
@@ -104,7 +100,14 @@ class ImageEncoder:
 
     def __call__(self, paths: Sequence[Path], /) -> Singles:
         """(paths, d) the vectors of some pictures."""
-        return picture_vectors(self.encode(paths), len(paths), self.name, normalize=self.normalize)
+        found, n = np.asarray(self.encode(paths)), len(paths)
+        is_of_numbers = found.dtype.kind in "fiu" and found.ndim > 1
+        if not is_of_numbers or len(found) != n or math.prod(found.shape[2:]) != 1 or not found.shape[1]:
+            what = f"{found.dtype} of shape {found.shape}"
+            raise BadUsage(f"{self.name} gives {what} from {n} pictures; expected ({n}, dimensions). Name another.")
+        flat = found.reshape(n, -1)
+        with np.errstate(over="ignore", invalid="ignore"):
+            return unit_length(flat) if self.normalize else flat.astype(np.float32)
 
 
 Channels = Literal["RGB", "BGR"]
@@ -239,11 +242,8 @@ class Pixels:
 
 ImageLoad = Callable[[Any, ImageSettings], ImageEncoder]
 IMAGE_ENCODERS: Catalogue[ImageLoad] = Catalogue("encoders", "family of image encoders")
-
-
-def image_encoder(name: str) -> Callable[[Loads], Loads]:
-    """Registers a function `(model, settings) -> ImageEncoder` as the family of this name; `name:model` asks for it."""
-    return IMAGE_ENCODERS.register(name, lambda load: load)
+image_encoder = IMAGE_ENCODERS.register
+"""Registers a function `(model, settings) -> ImageEncoder` as the family of this name; `name:model` requests it."""
 
 
 def load_image_encoder(model: Any, settings: ImageSettings = ImageSettings()) -> ImageEncoder:
@@ -272,21 +272,3 @@ def load_image_encoder(model: Any, settings: ImageSettings = ImageSettings()) ->
             f"named by its folder, as owner/name, or as {DEFAULT}:{model}."
         )
     return IMAGE_ENCODERS[DEFAULT](model, settings)
-
-
-def picture_vectors(found: Any, n: int, who: str, *, normalize: bool) -> Singles:
-    """(n, d) what a model made of n pictures, checked and perhaps divided by the lengths. Raises BadUsage for another shape."""
-    array = np.asarray(found)
-    if (
-        array.dtype.kind not in "fiu"
-        or array.ndim < 2
-        or len(array) != n
-        or math.prod(array.shape[2:]) != 1
-        or not array.shape[1]
-    ):
-        raise BadUsage(
-            f"{who} gives {array.dtype} of shape {array.shape} from {n} pictures; expected ({n}, dimensions). Name another."
-        )
-    flat = array.reshape(n, -1)
-    with np.errstate(over="ignore", invalid="ignore"):
-        return unit_length(flat) if normalize else flat.astype(np.float32)

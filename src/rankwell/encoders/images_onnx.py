@@ -54,7 +54,11 @@ def _load(model: str, settings: ImageSettings, *, preset: str | None = None) -> 
     if output is None and len(names) > 1:
         raise BadUsage(f"{path} has the outputs {', '.join(names)}; name the one to take with --output-name.")
     output = output or names[0]
-    pixels = Pixels.of(settings, _size(path, taken, settings, preset))
+    pixels = Pixels.of(settings, taken.size if preset is None else PRESETS[preset].size)
+    if taken.size is not None and pixels.size != taken.size:
+        what = "pictures as large as they are" if pixels.size is None else f"{pixels.size[0]} x {pixels.size[1]}"
+        width, height = taken.size
+        raise BadUsage(f"{path} takes {width} x {height} pixels, not {what}; export it with free sides, or ask for its size.")
     expected = PRESETS[preset].dimensions if preset is not None and settings.output_name is None else None
     normalize, batch_size = settings.normalize is not False, settings.batch_size or 16
 
@@ -121,19 +125,6 @@ class _Input(NamedTuple):
             raise BadInput(f"{path} fixes one side of a picture ({shape}); export it with both sides fixed, or both free.")
         size = (width, height) if width else None
         return cls(inputs[0].name, _TYPES[inputs[0].type], last, size, known[0])
-
-
-def _size(path: Path, wants: _Input, settings: ImageSettings, preset: str | None) -> tuple[int, int] | None:
-    """The size that pictures are scaled to. Raises BadUsage where the settings, the preset and the file contradict each other."""
-    fixed = wants.size
-    own = PRESETS[preset].size if preset is not None else fixed
-    chosen = own if settings.size is None else None if settings.size == "original" else settings.size
-    if fixed is not None and chosen != fixed:
-        what = "pictures as large as they are" if chosen is None else f"{chosen[0]} x {chosen[1]}"
-        raise BadUsage(
-            f"{path} takes {fixed[0]} x {fixed[1]} pixels, not {what}; export it with free sides, or ask for its size."
-        )
-    return chosen
 
 
 def _session(path: str, device: str | None) -> Any:

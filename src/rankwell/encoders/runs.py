@@ -1,7 +1,4 @@
-"""Runs of encoders: vectors are kept as they are made, so that a run that was killed continues.
-
-Those of texts go to a file `PATH.part` that gets its name when it is whole; those of pictures are kept by content.
-"""
+"""Runs of encoders: vectors are kept as they are made, so that a run that was killed continues."""
 
 import hashlib
 import io
@@ -37,9 +34,8 @@ class Failure(NamedTuple):
 class EncodedImages(NamedTuple):
     """Vectors of those pictures that have one, in order, and the outcome of all.
 
-    encoder: its description. seconds: (vectors,) time of each when it was made: its batch's time, reading and decoding
-    included, divided by the pictures in the batch. computed: pictures encoded now. cached: those encoded by an earlier run.
-    failures: those without a vector, in order. The others have the content of an earlier one, and its vector.
+    encoder: its description. seconds: (vectors,) that of its batch when it was made, divided by the pictures in the batch.
+    computed: pictures encoded now. cached: by an earlier run. The others have the content of an earlier one, and its vector.
     """
 
     embeddings: Embeddings
@@ -61,15 +57,17 @@ def encode_images(
     """The vectors of pictures; one that cannot be read or encoded, or whose vector is zero or not finite, is listed.
 
     ids: what each picture is called. cache: a folder in which vectors are kept by the content of the picture and the encoder, a
-    file each as soon as it is made: a killed run goes on, with the same batches. None keeps nothing; neither are the vectors of
-    an encoder kept that is not `is_known`. progress: called with the pictures done and the pictures in all.
-    Pictures with the same content are encoded once. Raises BadInput where none has a vector, NothingToEvaluate for no pictures,
-    BadUsage where the encoder does not give a vector per picture, each of as many numbers.
+    file each as soon as it is made, except those of an encoder that is not `is_known`. Equal contents are encoded once.
+    Raises BadInput where none has a vector, NothingToEvaluate for no pictures, BadUsage where the encoder does not give a vector
+    per picture, each of as many numbers.
     """
+    import PIL
+
     if not paths:
         raise NothingToEvaluate("there are no pictures to encode.")
     described = dict(encoder.description)
-    work = _Encoding(encoder, Cache(cache, described, _versions()) if cache is not None and encoder.is_known else None)
+    versions = {"pillow": PIL.__version__, "numpy": np.__version__}
+    work = _Encoding(encoder, Cache(cache, described, versions) if cache is not None and encoder.is_known else None)
     made: list[_Made] = []
     for start in range(0, len(paths), encoder.batch_size):
         made += work.batch(paths[start : start + encoder.batch_size])
@@ -87,13 +85,6 @@ def encode_images(
         work.cached,
         tuple(failures),
     )
-
-
-def _versions() -> dict[str, str]:
-    """The versions of what reads pictures and computes, whatever the encoder."""
-    import PIL
-
-    return {"pillow": PIL.__version__, "numpy": np.__version__}
 
 
 def digests(paths: Sequence[Path]) -> list[str]:
@@ -222,13 +213,6 @@ def check_made_by(path: Path, manifest: Mapping[str, Any], what: str) -> None:
         raise BadUsage(f"{path} is not the file that {beside.name} describes; name another file, or --overwrite.")
 
 
-class Written(NamedTuple):
-    """The number of texts written in all, and by an earlier run."""
-
-    texts: int
-    resumed: int
-
-
 def write_vectors(
     encoder: TextEncoder,
     texts: Sequence[str],
@@ -239,14 +223,12 @@ def write_vectors(
     chunk: int = 1024,
     before: Callable[[str], None] = lambda _: None,
     progress: Callable[[int, int], None] | None = None,
-) -> Written:
-    """Writes the vectors of the texts as `.npy`; what an earlier run with the same identity left in `PATH.part` is kept.
+) -> int:
+    """Writes the vectors of the texts as `.npy`; returns how many an earlier run with the same identity left in `PATH.part`.
 
-    identity: what decides every byte (hash of the texts, model, settings), as JSON; the numbers of a part with another one are
-    made again. chunk: texts between two writings; a part is kept as far as its chunks have the digests that were noted of them,
-    so that a resumed run has the same batches, hence bytes, as one that was not killed. before: called with the digest of the
-    file when all vectors are there and an earlier file is removed, before the new one gets its name: where vectors are, whatever
-    belongs to them is. The caller holds the lock of the path.
+    identity: what decides every byte (hash of the texts, model, settings), as JSON. chunk: texts between two writings; a part is
+    kept as far as its chunks have the digests that were noted of them, so that a resumed run has the same batches, hence bytes.
+    before: called with the digest of the file once an earlier file is removed, before the new one gets its name.
     Raises BadScore naming the first text whose vector has a number that is not finite.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -275,7 +257,7 @@ def write_vectors(
     before(f"sha256:{part.digest.hexdigest()}")
     part.file.replace(path)
     part.plan.unlink()
-    return Written(len(texts), part.done)
+    return part.done
 
 
 class _Part:

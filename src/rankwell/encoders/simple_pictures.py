@@ -37,10 +37,7 @@ def small_grey(image: "Image", *, width: int = 16, height: int = 9) -> Singles:
 
 
 def colours_and_shapes(images: Iterable["Image"]) -> Singles:
-    """(images, 208) colour histogram and small grey picture side by side, each with the same say; every length is 1.
-
-    One picture at a time is looked at.
-    """
+    """(images, 208) colour histogram and small grey picture side by side, each with the same say; every length is 1."""
     rows = [np.concatenate([colour_histogram(image), small_grey(image)]) for image in images]
     return unit_length(np.array(rows, dtype=np.float32).reshape(len(rows), 4**3 + 16 * 9))
 

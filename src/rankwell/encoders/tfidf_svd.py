@@ -11,7 +11,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rankwell.core.tables import Floats, Ints, offsets_of
 from rankwell.encoders import Settings, Singles, encoder, unit_length
@@ -82,11 +81,7 @@ class TfidfSvd:
         return {
             "family": "tfidf-svd",
             "model": f"tfidf-svd:{self.dimensions}",
-            "dimensions": self.dimensions,
-            "min_texts": self.min_texts,
-            "max_words": self.max_words,
-            "normalize": self.normalize,
-            "seed": self.seed,
+            **{name: getattr(self, name) for name in ("dimensions", "min_texts", "max_words", "normalize", "seed")},
             "words": len(self.words),
             "fitted_on": self.fitted_on,
             "versions": {"numpy": np.__version__},
@@ -155,8 +150,7 @@ def _weighed(counted: Sequence[Mapping[str, int]], words: Mapping[str, int], rar
 
 def _axes(matrix: _Sparse, dimensions: int, seed: int) -> Floats:
     """(width, dimensions) the strongest right singular vectors, each with its largest entry positive."""
-    rows = len(matrix.offsets) - 1
-    small = min(rows, matrix.width) <= _EXACT_BELOW
+    small = min(len(matrix.offsets) - 1, matrix.width) <= _EXACT_BELOW
     axes = _exact_axes(matrix, dimensions) if small else _random_axes(matrix, dimensions, seed)
     largest = np.abs(axes).argmax(axis=0)
     return axes * np.where(axes[largest, np.arange(dimensions)] < 0, -1.0, 1.0)
@@ -165,12 +159,11 @@ def _axes(matrix: _Sparse, dimensions: int, seed: int) -> Floats:
 def _exact_axes(matrix: _Sparse, dimensions: int) -> Floats:
     """From the products of all pairs of rows, or of all pairs of columns, whichever are fewer."""
     turned = matrix.turned()
-    rows = len(matrix.offsets) - 1
-    narrow, wide = (matrix, turned) if rows <= matrix.width else (turned, matrix)
+    narrow, wide = (matrix, turned) if turned.width <= matrix.width else (turned, matrix)
     energies, vectors = np.linalg.eigh(narrow.times(wide.times(np.eye(wide.width))))
     energies, vectors = energies[::-1][:dimensions], vectors[:, ::-1][:, :dimensions]
-    if not energies[-1] > energies[0] * len(vectors) * np.finfo(np.float64).eps:
-        rank = int((energies > energies[0] * len(vectors) * np.finfo(np.float64).eps).sum())
+    rank = int((energies > energies[0] * len(vectors) * np.finfo(np.float64).eps).sum())
+    if rank < dimensions:
         raise BadInput(
             f"the corpus has {rank} different directions, fewer than the {dimensions} dimensions requested; request fewer."
         )
@@ -181,12 +174,10 @@ def _random_axes(matrix: _Sparse, dimensions: int, seed: int) -> Floats:
     """From the range that some random directions, multiplied a few times, are drawn to."""
     turned = matrix.turned()
     width = min(dimensions + _EXTRA, matrix.width, len(matrix.offsets) - 1)
-    drawn: NDArray[np.float64] = np.random.Generator(np.random.PCG64(seed)).standard_normal((matrix.width, width))
-    found = matrix.times(drawn)
+    found = matrix.times(np.random.Generator(np.random.PCG64(seed)).standard_normal((matrix.width, width)))
     for _ in range(_POWERS):
         found = matrix.times(np.linalg.qr(turned.times(np.linalg.qr(found).Q)).Q)
-    basis = np.linalg.qr(found).Q
-    return np.linalg.svd(turned.times(basis), full_matrices=False).U[:, :dimensions]
+    return np.linalg.svd(turned.times(np.linalg.qr(found).Q), full_matrices=False).U[:, :dimensions]
 
 
 def _hash(texts: Sequence[str]) -> str:

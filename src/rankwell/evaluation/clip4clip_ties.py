@@ -22,31 +22,26 @@ def multiplied_values(measure: Measure, view: JudgedRankings) -> tuple[Floats, I
     return measure(wide), source
 
 
-def multiplied(view: JudgedRankings, *, rel: float = 1) -> tuple[JudgedRankings, Ints]:
+def multiplied(view: JudgedRankings) -> tuple[JudgedRankings, Ints]:
     """The view with a query for every place that the best positive may take by its ties, and which query of the view each one is.
 
-    A positive tied with four others makes five queries, of which each finds it at another place: so does the code of CLIP4Clip,
-    whose figures are shares of places and not of queries. A tie counts for as much as it is long; without ties all stays as it
-    is. Each new query holds its best positive alone. A query without a positive in its list stays one query.
+    Each new query holds its best positive alone, so that a tie counts for as much as it is long; without a positive it stays one.
     Source: Luo and others 2021, CLIP4Clip, metrics.py.
     """
-    hit = np.flatnonzero(view.relevant(rel))
+    hit = np.flatnonzero(view.relevant(1))
     owner, first = np.unique(view.query_of_row[hit], return_index=True)
     best = hit[first]
     places = np.ones(len(view.queries), dtype=np.int64)
     places[owner] = view.tied[best]
     source = np.repeat(np.arange(len(places), dtype=np.int64), places)
     place = position_in_segment(offsets_of(places))
-    served = np.zeros(len(places), dtype=np.bool_)
-    served[owner] = True
-    row_of = np.zeros(len(places), dtype=np.int64)
+    row_of = np.full(len(places), -1)
     row_of[owner] = best
-    kept = served[source]
+    kept = row_of[source] >= 0
     rows = row_of[source][kept]
-    wide = view.take(source)
     ones = np.ones(len(rows), dtype=np.int64)
     alone = replace(
-        wide,
+        view.take(source),
         offsets=offsets_of(kept.astype(np.int64)),
         items=view.items[rows],
         grades=view.grades[rows],

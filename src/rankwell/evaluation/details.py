@@ -98,10 +98,7 @@ def _first_items(judgments: Judgments, top: Ranking | None, junk: Bools) -> _Fir
 
 
 def _order(query: Ints, rank: Floats, n_listed: int, item: NDArray[Any]) -> Ints:
-    """The order of rows: by query and rank, equal ranks by id; then junk as it was listed, then what was not retrieved by id.
-
-    n_listed: number of the first rows, which come from lists.
-    """
+    """The order of rows: by query and rank, equal ranks by id; then junk of the first `n_listed` rows, then the rest by id."""
     last = np.nanmax(rank, initial=0.0) + 1
     key, none = query * int(last + n_listed + 1), np.isnan(rank)
     key[~none] += rank[~none].astype(np.int64)
@@ -116,12 +113,6 @@ def _order(query: Ints, rank: Floats, n_listed: int, item: NDArray[Any]) -> Ints
     return order
 
 
-def _or_none(values: Floats) -> list[float | None]:
-    cells = values.astype(object)
-    cells[np.isnan(values)] = None
-    return cells.tolist()
-
-
 DETAIL_COLUMNS = ("run", "query", "item", "rank", "score", "grade", "state", "detail")
 
 COMPLETE = {"unjudged": "nonrelevant"}
@@ -131,10 +122,9 @@ COMPLETE = {"unjudged": "nonrelevant"}
 def detail_columns(
     parts: Iterable[tuple[str, Details, Sequence[str | None] | str | None]], *, states: Mapping[str, str] | None = None
 ) -> dict[str, list[Any]]:
-    """The columns of details.parquet; NaN becomes None.
+    """The columns of details.parquet; NaN becomes None. states: state -> the task's word for it, such as `COMPLETE`.
 
     parts: the name of a run, its details, and what the task knows of the rows as JSON: one text each, one for all, or None.
-    states: state -> the task's word for it, such as `unjudged` -> `nonrelevant` where the judgments are complete.
     """
     columns: dict[str, list[Any]] = {name: [] for name in DETAIL_COLUMNS}
     for run, details, attributes in parts:
@@ -142,7 +132,7 @@ def detail_columns(
         columns["run"] += [run] * n
         columns["detail"] += [attributes] * n if attributes is None or isinstance(attributes, str) else list(attributes)
         for name, values in details._asdict().items():
-            listed = values if isinstance(values, list) else _or_none(values)
+            listed = values if isinstance(values, list) else np.where(np.isnan(values), np.array(None), values).tolist()
             columns[name] = columns[name] + listed if columns[name] else listed
     if states:
         columns["state"] = [states.get(state, state) for state in columns["state"]]

@@ -152,7 +152,6 @@ class JudgedRun:
         """(queries,) the values expected of a ranker without knowledge; NaN without a closed form, None without candidates."""
         if self.levels is None:
             return None
-
         return expected_values(measure, self.levels.random)
 
     @cached_property
@@ -161,10 +160,7 @@ class JudgedRun:
         return tuple(map(self.view.resolve, OrderTies)) if self.has_ties else ()
 
     def tied(self, measure: Measure) -> Bools:
-        """(queries,) whether another order of tied items would change the value.
-
-        For a measure that reads another view: whether a judged item is tied.
-        """
+        """(queries,) whether another order of ties would change the value; with another view, whether a judged item is tied."""
         changed = np.zeros(len(self.view.queries), dtype=np.bool_)
         if not self._ends:
             return changed
@@ -210,7 +206,6 @@ def ideal(judgments: Judgments, retrieved: Ints) -> JudgedRankings:
     """The view of a perfect ranker that returns `retrieved` items per query: the judged ones first, from the highest grade down.
 
     retrieved: (queries,) from 0; a query with more judged items than that gets its best ones. Junk is nowhere.
-    The ceiling of a measure is its value on this view. Where queries share a ranking it is lower: see `ideal_if_shared`.
     Raises BadInput for numbers of items that are negative or not one per query.
     """
     flat, real, owner, counts = _real_rows(judgments, retrieved)
@@ -223,8 +218,7 @@ def ideal(judgments: Judgments, retrieved: Ints) -> JudgedRankings:
 def constant(judgments: Judgments, candidates: Ints) -> JudgedRankings:
     """The view of a scorer that gives all `candidates` items of a query one score, all judged items among them, junk none.
 
-    The chance level of a measure is its expected value here: `measure.entry.expected(view, **dict(measure.given))`. Its ranks
-    mean nothing: the judged items stand first.
+    The chance level of a measure is its expected value here; the ranks mean nothing.
     candidates: (queries,). Raises BadInput for a query with fewer candidates than judged items, naming it.
     """
     flat, real, owner, counts = _real_rows(judgments, candidates)
@@ -239,22 +233,19 @@ def constant(judgments: Judgments, candidates: Ints) -> JudgedRankings:
     return _view(flat, real, np.zeros(len(real), dtype=np.int64), candidates, tied=candidates[owner], before=place)
 
 
-def ideal_if_shared(judgments: Judgments, groups: Sequence[int] | Ints, retrieved: Ints, *, rel: float = 1) -> JudgedRankings:
+def ideal_if_shared(judgments: Judgments, groups: Sequence[int] | Ints, retrieved: Ints) -> JudgedRankings:
     """The view of the best ranking where all queries of a group must get the same one, as captions of the same words do.
 
     groups: (queries,) equal numbers for queries that a system cannot distinguish. retrieved: (queries,) items in each ranking.
-    Each group's list begins with the item that is relevant to most of its queries, then comes the one relevant to most of those
-    that are not served yet, and so on; equal counts in the order of item ids. So the mean of `Success@1` is the greatest
-    possible, and those of `Success@k`, `RR` and the rank of the best positive too where two queries' positives are the same or
-    have none in common (one positive per query, for instance); where they overlap in part it is what this greedy choice reaches.
-    Measures of all positives have no ceiling here: a query's first positive alone is placed early.
+    Each next item of a group's list is the one relevant to most of its queries that are not served yet, so that the mean of
+    `Success@1` is the greatest possible, and those of `Success@k`, `RR` and the best rank, too, unless positives overlap in part.
     Source: Nemhauser, Wolsey and Fisher 1978, An analysis of approximations for maximizing submodular set functions.
     """
     flat, real, _, _ = _real_rows(judgments, retrieved)
     numbers = np.asarray(groups, dtype=np.int64)
     if numbers.shape != (len(flat.queries),):
         raise BadInput(f"the groups have the shape {numbers.shape}; expected one number per query, ({len(flat.queries)},).")
-    wanted = real[flat.grades[real] >= max(rel, 0)]
+    wanted = real[flat.grades[real] >= 1]
     owners = flat.query_of_row[wanted]
     place = np.zeros(len(wanted), dtype=np.int64)
     by_group = np.argsort(numbers[owners], kind="stable")
@@ -290,10 +281,7 @@ def _greedy(queries: Iterable[int], items: list[str]) -> dict[str, int]:
 
 
 def _real_rows(judgments: Judgments, numbers: Ints) -> tuple[Judgments, Ints, Ints, Ints]:
-    """The judgments with one row per item, those rows that are not junk, the query of each, and how many each query has.
-
-    Raises BadInput for numbers of items that are negative or not one per query.
-    """
+    """The judgments with one row per item, those rows that are not junk, the query of each, and how many each query has."""
     flat, n = judgments.flat, len(judgments.queries)
     if numbers.shape != (n,):
         raise BadInput(f"the numbers of items have the shape {numbers.shape}; expected one per query of the judgments, {(n,)}.")

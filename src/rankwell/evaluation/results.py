@@ -146,11 +146,10 @@ QUERIES_BEST_TIED = "queries_best_relevant_tied"
 def counted_queries(
     queries: Sequence[str], bare: Bools, no_relevant: str, *, considered: Bools | None = None, refuse: Callable[[str, int], str]
 ) -> Bools:
-    """(queries,) whether each query counts.
+    """(queries,) whether each query counts. bare: those without anything relevant, for which `no_relevant` is the rule.
 
-    bare: (queries,) those without anything relevant. no_relevant: `empty` counts them, `skip` leaves them out, `error` refuses
-    them. considered: (queries,) those that may count, None for all. refuse: the message for the first bare query and how many
-    there are. Raises BadInput under `error`.
+    considered: those that may count, None for all. refuse: the message for the first bare query and how many there are.
+    Raises BadInput under `error`.
     """
     if no_relevant == "error" and bare.any():
         raise BadInput(refuse(queries[int(np.flatnonzero(bare)[0])], int(bare.sum())))

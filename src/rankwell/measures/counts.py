@@ -1,5 +1,7 @@
 """Counts per query, summed over queries: how much was asked, found and judged."""
 
+from functools import partial
+
 import numpy as np
 
 from rankwell.core.registry import COUNT, Scale, measure
@@ -7,17 +9,10 @@ from rankwell.core.tables import Floats
 from rankwell.core.views.judged import JudgedRankings
 
 _SOURCE = "trec_eval, Buckley 1991-2008"
-_OF_THE_LIST = "it counts what is in the list, whatever it is"
+_count = partial(measure, source=_SOURCE, scale=COUNT, summary="sum", expected="same")
 
 
-@measure(
-    "NumQ",
-    source=_SOURCE,
-    scale=Scale((1.0, 1.0), better="neither", unit="count", empty=1.0),
-    summary="sum",
-    aliases="num_q",
-    expected="same",
-)
+@_count("NumQ", scale=Scale((1.0, 1.0), better="neither", unit="count", empty=1.0), aliases="num_q")
 def num_q(judged: JudgedRankings) -> Floats:
     """One for every query, also for one without a ranking.
 
@@ -28,14 +23,12 @@ def num_q(judged: JudgedRankings) -> Floats:
     return np.ones(len(judged.queries))
 
 
-@measure(
+@_count(
     "NumRet",
     source=_SOURCE + "; with rel: ir_measures, MacAvaney 2022",
-    scale=COUNT,
-    summary="sum",
     aliases="num_ret hits(rel=1)",
     expected="linear",
-    exempt={"unjudged tail": _OF_THE_LIST},
+    exempt={"unjudged tail": "it counts what is in the list, whatever it is"},
 )
 def num_ret(judged: JudgedRankings, *, rel: float | None = None, k: int | None = None) -> Floats:
     """Number of items in the first `k` places; with `rel` only those with grade `rel` or more, as ranx counts hits.
@@ -50,15 +43,7 @@ def num_ret(judged: JudgedRankings, *, rel: float | None = None, k: int | None =
     return judged.sum_rows(judged.relevant(rel) * judged.share_within(k))
 
 
-@measure(
-    "NumRel",
-    source=_SOURCE,
-    scale=COUNT,
-    summary="sum",
-    aliases="num_rel",
-    expected="same",
-    exempt={"empty": "what is relevant does not depend on the ranking"},
-)
+@_count("NumRel", aliases="num_rel", exempt={"empty": "what is relevant does not depend on the ranking"})
 def num_rel(judged: JudgedRankings, *, rel: float = 1) -> Floats:
     """Number of items judged with grade `rel` or more, retrieved or not, also for a query without a ranking.
 
@@ -71,9 +56,7 @@ def num_rel(judged: JudgedRankings, *, rel: float = 1) -> Floats:
     return judged.n_relevant(rel)
 
 
-@measure(
-    "NumRelRet", source=_SOURCE, scale=COUNT._replace(better="higher"), summary="sum", aliases="num_rel_ret", expected="same"
-)
+@_count("NumRelRet", scale=COUNT._replace(better="higher"), aliases="num_rel_ret")
 def num_rel_ret(judged: JudgedRankings, *, rel: float = 1) -> Floats:
     """Number of retrieved items with grade `rel` or more.
 
@@ -84,7 +67,7 @@ def num_rel_ret(judged: JudgedRankings, *, rel: float = 1) -> Floats:
     return judged.sum_rows(judged.relevant(rel))
 
 
-@measure("NumNonrelJudgedRet", source=_SOURCE, scale=COUNT, summary="sum", aliases="num_nonrel_judged_ret", expected="same")
+@_count("NumNonrelJudgedRet", aliases="num_nonrel_judged_ret")
 def num_nonrel_judged_ret(judged: JudgedRankings, *, rel: float = 1) -> Floats:
     """Number of retrieved items judged with a grade from 0 to below `rel`; unjudged items do not count.
 

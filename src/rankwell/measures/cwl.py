@@ -23,7 +23,7 @@ _NERR = "Azzopardi, Mackenzie and Moffat 2021, ERR is not C/W/L, equation "
 GoesOn = Callable[[Floats, Floats], Floats]
 
 
-def _gain_per_item(judged: JudgedRankings, goes_on: GoesOn, *, k: int | None, min_rel: float, max_rel: float) -> Floats:
+def _gain_per_item(judged: JudgedRankings, goes_on: GoesOn, k: int | None, min_rel: float, max_rel: float) -> Floats:
     """(queries,) the mean gain of the items looked at in the first `k` ranks, weighed by the chance that each is reached."""
     if not max_rel > min_rel:
         raise BadUsage(f"min_rel={min_rel!r}, max_rel={max_rel!r}: the highest grade of the scale must be above the lowest.")
@@ -70,7 +70,7 @@ def nerr8(judged: JudgedRankings, *, k: int, max_rel: float, min_rel: float = 0)
     >>> nerr8(judged_rankings({"q": {"a": 1, "b": 2}}, {"q": {"a": 3.0, "b": 2.0}}), k=2, max_rel=2).tolist()
     [0.6666666666666666]
     """
-    return _gain_per_item(judged, lambda _, gains: 1 - gains, k=k, min_rel=min_rel, max_rel=max_rel)
+    return _gain_per_item(judged, lambda _, gains: 1 - gains, k, min_rel, max_rel)
 
 
 @measure("NERR9", source=_NERR + "9", aliases="nERR9")
@@ -83,7 +83,7 @@ def nerr9(judged: JudgedRankings, *, k: int, max_rel: float, min_rel: float = 0)
     >>> nerr9(judged_rankings({"q": {"a": 1, "b": 2}}, {"q": {"a": 3.0, "b": 2.0}}), k=2, max_rel=2).tolist()
     [0.6]
     """
-    return _gain_per_item(judged, lambda ranks, gains: ranks / (ranks + 1) * (1 - gains), k=k, min_rel=min_rel, max_rel=max_rel)
+    return _gain_per_item(judged, lambda ranks, gains: ranks / (ranks + 1) * (1 - gains), k, min_rel, max_rel)
 
 
 @measure("NERR10", source=_NERR + "10", aliases="nERR10")
@@ -99,7 +99,7 @@ def nerr10(judged: JudgedRankings, *, p: float = 0.9, max_rel: float, min_rel: f
     """
     if not 0 <= p <= 1:
         raise BadUsage(f"p={p!r}: the chance of going on to the next item is from 0 to 1.")
-    return _gain_per_item(judged, lambda _, gains: p * (1 - gains), k=k, min_rel=min_rel, max_rel=max_rel)
+    return _gain_per_item(judged, lambda _, gains: p * (1 - gains), k, min_rel, max_rel)
 
 
 @measure("NERR11", source=_NERR + "11", aliases="nERR11")
@@ -114,9 +114,7 @@ def nerr11(judged: JudgedRankings, *, T: float = 1.0, max_rel: float, min_rel: f
     [1.0]
     """
     left = 2 * _goal(T)
-    return _gain_per_item(
-        judged, lambda ranks, gains: _patience(ranks + left) * (1 - gains), k=k, min_rel=min_rel, max_rel=max_rel
-    )
+    return _gain_per_item(judged, lambda ranks, gains: _patience(ranks + left) * (1 - gains), k, min_rel, max_rel)
 
 
 @measure("INST", source="Bailey, Moffat, Scholer and Thomas 2015, User variability and IR system evaluation", aliases="inst")
@@ -131,9 +129,7 @@ def inst(judged: JudgedRankings, *, T: float = 1.0, max_rel: float, min_rel: flo
     [0.8]
     """
     left = 2 * _goal(T)
-    return _gain_per_item(
-        judged, lambda ranks, gains: _patience(ranks + left - np.cumsum(gains, axis=1)), k=k, min_rel=min_rel, max_rel=max_rel
-    )
+    return _gain_per_item(judged, lambda ranks, gains: _patience(ranks + left - np.cumsum(gains, axis=1)), k, min_rel, max_rel)
 
 
 @measure("INSQ", source="Moffat, Scholer and Thomas 2012, Models and metrics: IR evaluation as a user process", aliases="insq")
@@ -148,9 +144,7 @@ def insq(judged: JudgedRankings, *, T: float = 1.0, max_rel: float, min_rel: flo
     [0.6923]
     """
     left = 2 * _goal(T)
-    return _gain_per_item(
-        judged, lambda ranks, gains: np.broadcast_to(_patience(ranks + left), gains.shape), k=k, min_rel=min_rel, max_rel=max_rel
-    )
+    return _gain_per_item(judged, lambda ranks, gains: np.broadcast_to(_patience(ranks + left), gains.shape), k, min_rel, max_rel)
 
 
 @measure(
@@ -166,6 +160,4 @@ def bpm(judged: JudgedRankings, *, k: int, T: float = 1.0, max_rel: float, min_r
     >>> bpm(judged_rankings({"q": {"b": 1}}, {"q": {"a": 3.0, "b": 2.0}}), k=5, max_rel=1).tolist()
     [0.5]
     """
-    return _gain_per_item(
-        judged, lambda _, gains: (np.cumsum(gains, axis=1) < _goal(T)).astype(np.float64), k=k, min_rel=min_rel, max_rel=max_rel
-    )
+    return _gain_per_item(judged, lambda _, gains: (np.cumsum(gains, axis=1) < _goal(T)).astype(np.float64), k, min_rel, max_rel)

@@ -1,5 +1,6 @@
 """Ranks of the positives themselves: the best one's rank with its three medians, and mean ranks."""
 
+from functools import partial
 from typing import Literal
 
 import numpy as np
@@ -14,6 +15,7 @@ Positives = Literal["best", "all"]
 
 _SOURCE = "Hodosh, Young and Hockenmaier 2013, Framing image description as a ranking task"
 _NOT_FOUND = "an item that is not found ranks after the whole list, so that a longer list is a worse one"
+_rank = partial(measure, scale=RANK, expected="linear", exempt={"unjudged tail": _NOT_FOUND})
 
 
 def _last(view: JudgedRankings, missing: Missing, n_items: int | None) -> Floats:
@@ -55,14 +57,11 @@ def _filled(rank: Floats, last: Floats) -> Floats:
     return np.where(np.isinf(rank), last, rank)
 
 
-@measure(
+@_rank(
     "MedR",
     source=_SOURCE + "; the mean of the two middle ranks: HGR, Chen and others 2020, and MMT, Gabeur and others 2020",
-    scale=RANK,
     summary="median",
     aliases="MedianR median_rank MdR",
-    expected="linear",
-    exempt={"unjudged tail": _NOT_FOUND},
 )
 def median_rank(judged: JudgedRankings, *, rel: float = 1, missing: Missing = "last", n_items: int | None = None) -> Floats:
     """The rank, from 1, of the first item with grade `rel` or more; over queries the median, of two middle ones their mean.
@@ -79,13 +78,8 @@ def median_rank(judged: JudgedRankings, *, rel: float = 1, missing: Missing = "l
     return _filled(_best(judged, rel), _last(judged, missing, n_items))
 
 
-@measure(
-    "MedRLow",
-    source=_SOURCE + "; the lower middle rank: torch.median in CLIP4Clip, Luo and others 2021",
-    scale=RANK,
-    summary="median_low",
-    expected="linear",
-    exempt={"unjudged tail": _NOT_FOUND},
+@_rank(
+    "MedRLow", source=_SOURCE + "; the lower middle rank: torch.median in CLIP4Clip, Luo and others 2021", summary="median_low"
 )
 def median_rank_low(judged: JudgedRankings, *, rel: float = 1, missing: Missing = "last", n_items: int | None = None) -> Floats:
     """As `MedR`; over an even number of queries the lower of the two middle ranks.
@@ -99,14 +93,7 @@ def median_rank_low(judged: JudgedRankings, *, rel: float = 1, missing: Missing 
     return median_rank(judged, rel=rel, missing=missing, n_items=n_items)
 
 
-@measure(
-    "MedRFloor",
-    source=_SOURCE + "; cut down to a whole rank: VSE++, Faghri and others 2018",
-    scale=RANK,
-    summary="median_floor",
-    expected="linear",
-    exempt={"unjudged tail": _NOT_FOUND},
-)
+@_rank("MedRFloor", source=_SOURCE + "; cut down to a whole rank: VSE++, Faghri and others 2018", summary="median_floor")
 def median_rank_floor(judged: JudgedRankings, *, rel: float = 1, missing: Missing = "last", n_items: int | None = None) -> Floats:
     """As `MedR`; over queries the median, rounded down to an integer.
 
@@ -132,14 +119,7 @@ def _mean_of_all(view: JudgedRankings, ranks: Floats, last: Floats, rel: float, 
     return np.where(positives > 0, mean, last)
 
 
-@measure(
-    "MnR",
-    source=_SOURCE + "; of the best positive: HGR, Chen and others 2020, eval_q2m",
-    scale=RANK,
-    aliases="MeanR mean_rank",
-    expected="linear",
-    exempt={"unjudged tail": _NOT_FOUND},
-)
+@_rank("MnR", source=_SOURCE + "; of the best positive: HGR, Chen and others 2020, eval_q2m", aliases="MeanR mean_rank")
 def mean_rank(
     judged: JudgedRankings, *, rel: float = 1, of: Positives = "best", missing: Missing = "last", n_items: int | None = None
 ) -> Floats:

@@ -1,5 +1,7 @@
 """Measures that tell judged from unjudged items, for judgments that are not complete."""
 
+from functools import partial
+
 import numpy as np
 
 from rankwell.core.registry import Scale, measure
@@ -8,6 +10,9 @@ from rankwell.core.views.judged import JudgedRankings
 
 # trec_eval's own smoothing of infAP: without it no judged item above would be 0 / 0.
 _EPSILON = 0.00001
+_judged = partial(
+    measure, scale=Scale(better="neither"), expected="linear", exempt={"unjudged tail": "it counts the unjudged items"}
+)
 _BPREF = "Buckley and Voorhees 2004, Retrieval evaluation with incomplete information, as corrected in trec_eval"
 
 
@@ -64,14 +69,7 @@ def inferred_ap(judged: JudgedRankings, *, rel: float = 1) -> Floats:
     return ratio(judged.sum_rows(np.where(hit, precision, 0.0)), judged.n_relevant(rel))
 
 
-@measure(
-    "Judged",
-    source="ir_measures, MacAvaney, Macdonald and Ounis 2022",
-    scale=Scale(better="neither"),
-    aliases="judged",
-    expected="linear",
-    exempt={"unjudged tail": "it counts the unjudged items"},
-)
+@_judged("Judged", source="ir_measures, MacAvaney, Macdonald and Ounis 2022", aliases="judged")
 def judged_share(judged: JudgedRankings, *, k: int | None = None) -> Floats:
     """The share of the first `k` places, as far as the list goes, that hold a judged item; 0 for an empty list.
 
@@ -84,14 +82,7 @@ def judged_share(judged: JudgedRankings, *, k: int | None = None) -> Floats:
     return ratio(judged.sum_rows(judged.relevant(0) * judged.share_within(k)), judged.n_shown(k))
 
 
-@measure(
-    "Unj",
-    source="trec_eval 10 unj, 2026",
-    scale=Scale(better="neither"),
-    aliases="unj",
-    expected="linear",
-    exempt={"unjudged tail": "it counts the unjudged items"},
-)
+@_judged("Unj", source="trec_eval 10 unj, 2026", aliases="unj")
 def unjudged_share(judged: JudgedRankings, *, k: int) -> Floats:
     """The share of the first `k` places that hold an unjudged item; places that the list lacks hold none.
 

@@ -13,10 +13,12 @@ from rankwell.core.tables import Bools, Floats, Ints, ranks_to, ratio
 from rankwell.core.views.aspects import IntentRankings
 from rankwell.errors import BadUsage
 
-_ALPHA = "Clarke and others 2008, Novelty and diversity in information retrieval evaluation"
-_ERR = "Chapelle, Metzler, Zhang and Grinspan 2009, Expected reciprocal rank for graded relevance"
-_NRBP = "Clarke, Kolla and Vechtomova 2009, An effectiveness measure for ambiguous and underspecified queries"
-_AGRAWAL = "Agrawal, Gollapudi, Halverson and Ieong 2009, Diversifying search results"
+_NDEVAL = "; ndeval, Clarke 2013"
+_ALPHA = "Clarke and others 2008, Novelty and diversity in information retrieval evaluation" + _NDEVAL
+_ERR = "Chapelle, Metzler, Zhang and Grinspan 2009, Expected reciprocal rank for graded relevance" + _NDEVAL
+_NRBP = "Clarke, Kolla and Vechtomova 2009, An effectiveness measure for ambiguous and underspecified queries" + _NDEVAL
+_AGRAWAL = "Agrawal, Gollapudi, Halverson and Ieong 2009, Diversifying search results" + _NDEVAL
+_UNBOUNDED = Scale((0.0, np.inf))
 
 # rank -> what novelty at that rank is worth.
 Discount = Callable[[Ints | Floats], Floats]
@@ -97,12 +99,7 @@ def _greedy_gains(serves: Bools, alpha: float, depth: int) -> Floats:
     return gains
 
 
-@measure(
-    "alpha_DCG",
-    source=_ALPHA + "; ndeval, Clarke 2013",
-    scale=Scale((0.0, np.inf)),
-    aliases="alpha-DCG α_DCG αDCG α-DCG alphaDCG",
-)
+@measure("alpha_DCG", source=_ALPHA, scale=_UNBOUNDED, aliases="alpha-DCG α_DCG αDCG α-DCG alphaDCG")
 def alpha_dcg(
     intents: IntentRankings, *, k: int, alpha: float = 0.5, rel: float = 1, judged_only: bool = False, quirk: bool = True
 ) -> Floats:
@@ -120,12 +117,7 @@ def alpha_dcg(
     return _over_perfect(intents, _by_log, k=k, alpha=alpha, rel=rel, judged_only=judged_only, quirk=quirk)
 
 
-@measure(
-    "alpha_nDCG",
-    source=_ALPHA + "; ndeval, Clarke 2013",
-    scale=Scale((0.0, np.inf)),
-    aliases="alpha-nDCG α_nDCG αnDCG α-nDCG alphanDCG",
-)
+@measure("alpha_nDCG", source=_ALPHA, scale=_UNBOUNDED, aliases="alpha-nDCG α_nDCG αnDCG α-nDCG alphanDCG")
 def alpha_ndcg(intents: IntentRankings, *, k: int, alpha: float = 0.5, rel: float = 1, judged_only: bool = False) -> Floats:
     """The novelty of the first `k` items, discounted by log2(rank + 1), over that of the greedy ideal list.
 
@@ -141,7 +133,7 @@ def alpha_ndcg(intents: IntentRankings, *, k: int, alpha: float = 0.5, rel: floa
     return _over_ideal(intents, _by_log, k=k, alpha=alpha, rel=rel, judged_only=judged_only)
 
 
-@measure("ERR_IA", source=_ERR + "; ndeval, Clarke 2013", scale=Scale((0.0, np.inf)), aliases="ERR-IA")
+@measure("ERR_IA", source=_ERR, scale=_UNBOUNDED, aliases="ERR-IA")
 def err_ia(
     intents: IntentRankings, *, k: int, alpha: float = 0.5, rel: float = 1, judged_only: bool = False, quirk: bool = True
 ) -> Floats:
@@ -157,7 +149,7 @@ def err_ia(
     return _over_perfect(intents, _by_rank, k=k, alpha=alpha, rel=rel, judged_only=judged_only, quirk=quirk)
 
 
-@measure("nERR_IA", source=_ERR + "; ndeval, Clarke 2013", scale=Scale((0.0, np.inf)), aliases="nERR-IA")
+@measure("nERR_IA", source=_ERR, scale=_UNBOUNDED, aliases="nERR-IA")
 def nerr_ia(intents: IntentRankings, *, k: int, alpha: float = 0.5, rel: float = 1, judged_only: bool = False) -> Floats:
     """The novelty of the first `k` items, discounted by the rank, over that of the greedy ideal list of `alpha_nDCG`.
 
@@ -178,7 +170,7 @@ def _by_persistence(beta: float) -> Discount:
     return _worth
 
 
-@measure("NRBP", source=_NRBP + "; ndeval, Clarke 2013")
+@measure("NRBP", source=_NRBP)
 def nrbp(intents: IntentRankings, *, alpha: float = 0.5, beta: float = 0.5, rel: float = 1) -> Floats:
     """(1 - (1 - alpha) beta) / S times the sum over the whole list of novelty times beta^(rank - 1).
 
@@ -193,7 +185,7 @@ def nrbp(intents: IntentRankings, *, alpha: float = 0.5, beta: float = 0.5, rel:
     return (1 - (1 - alpha) * beta) * ratio(value, _live(intents, rel))
 
 
-@measure("nNRBP", source=_NRBP + "; ndeval, Clarke 2013", scale=Scale((0.0, np.inf)))
+@measure("nNRBP", source=_NRBP, scale=_UNBOUNDED)
 def nnrbp(intents: IntentRankings, *, alpha: float = 0.5, beta: float = 0.5, rel: float = 1) -> Floats:
     """NRBP over that of the greedy ideal list of `alpha_nDCG`; 0 where nothing is relevant to any intent (pyndeval: NaN).
 
@@ -205,7 +197,7 @@ def nnrbp(intents: IntentRankings, *, alpha: float = 0.5, beta: float = 0.5, rel
     return _over_ideal(intents, _by_persistence(beta), k=None, alpha=alpha, rel=rel)
 
 
-@measure("AP_IA", source=_AGRAWAL + "; ndeval, Clarke 2013", aliases="AP-IA MAP_IA MAP-IA")
+@measure("AP_IA", source=_AGRAWAL, aliases="AP-IA MAP_IA MAP-IA")
 def ap_ia(intents: IntentRankings, *, rel: float = 1, judged_only: bool = False) -> Floats:
     """The mean over the S intents of average precision for that intent alone.
 
@@ -222,7 +214,7 @@ def ap_ia(intents: IntentRankings, *, rel: float = 1, judged_only: bool = False)
     return ratio(intents.sum_aspects(ratio(view.sum_rows(precision), view.n_relevant(rel))), _live(intents, rel))
 
 
-@measure("P_IA", source=_AGRAWAL + "; ndeval, Clarke 2013", aliases="P-IA")
+@measure("P_IA", source=_AGRAWAL, aliases="P-IA")
 def p_ia(intents: IntentRankings, *, k: int, rel: float = 1, judged_only: bool = False) -> Floats:
     """The mean over the S intents of the share of the first `k` places that hold an item relevant to that intent.
 

@@ -11,7 +11,7 @@ from rankwell.core.views.judged import Depth, JudgedRankings
 
 _CRANFIELD = "Cleverdon, Mills and Keen 1966, Factors determining the performance of indexing systems"
 _SETS = "van Rijsbergen 1979, Information Retrieval, chapter 7"
-_LENGTH = "it divides by the length of the list, so that a longer list is a worse one"
+_LENGTH = {"unjudged tail": "it divides by the length of the list, so that a longer list is a worse one"}
 
 
 def _found(view: JudgedRankings, rel: float, depth: Depth = None) -> Floats:
@@ -151,7 +151,7 @@ def success(judged: JudgedRankings, *, k: int, rel: float = 1, judged_only: bool
     return (_found(view, rel, k) > 0).astype(np.float64)
 
 
-@measure("F", source=_SETS, aliases="f1", expected="linear", exempt={"unjudged tail": _LENGTH})
+@measure("F", source=_SETS, aliases="f1", expected="linear", exempt=_LENGTH)
 def f_at(judged: JudgedRankings, *, rel: float = 1, beta: float = 1.0, k: int | None = None) -> Floats:
     """The harmonic mean of precision and recall in the first `k` places, recall `beta` times as important; 0 without a hit.
 
@@ -209,7 +209,7 @@ def r_precision_multiple(judged: JudgedRankings, *, x: float = 1.0, rel: float =
     source=_SETS + "; trec_eval set_P and set_relative_P, Buckley 2008",
     aliases="set_P set_relative_P(relative=True)",
     expected="same",
-    exempt={"unjudged tail": _LENGTH},
+    exempt=_LENGTH,
 )
 def set_precision(judged: JudgedRankings, *, rel: float = 1, relative: bool = False, judged_only: bool = False) -> Floats:
     """The share of the retrieved items that have grade `rel` or more; 0 for an empty list.
@@ -237,13 +237,7 @@ def set_recall(judged: JudgedRankings, *, rel: float = 1) -> Floats:
     return ratio(_found(judged, rel), judged.n_relevant(rel))
 
 
-@measure(
-    "SetF",
-    source="trec_eval set_F, Buckley 2008, after " + _SETS,
-    aliases="set_F",
-    expected="same",
-    exempt={"unjudged tail": _LENGTH},
-)
+@measure("SetF", source="trec_eval set_F, Buckley 2008, after " + _SETS, aliases="set_F", expected="same", exempt=_LENGTH)
 def set_f(judged: JudgedRankings, *, rel: float = 1, beta: float = 1.0, judged_only: bool = False) -> Floats:
     """(beta + 1) P R / (beta P + R) of the retrieved set; 0 if nothing with grade `rel` or more was retrieved.
 

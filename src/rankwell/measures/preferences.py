@@ -5,17 +5,23 @@ Measures end in Ret where only preferences between two retrieved items count, in
 others count all. trec_eval breaks equal scores by id ascending here, and descending everywhere else.
 """
 
-from typing import Literal
+from collections.abc import Callable
+from typing import Any, Literal
 
 import numpy as np
 
-from rankwell.core.registry import COUNT, measure
+from rankwell.core.registry import COUNT, Function, measure
 from rankwell.core.tables import Bools, Floats, ratio
 from rankwell.core.views.preferences import PlacedGroup, PreferenceRankings, Tally, count_true, tally
 
 Kind = Literal["all", "one", "both"]
 
 _SOURCE = "Carterette, Bennett, Chickering and Dumais 2008, Here or there; trec_eval "
+
+
+def _prefs(name: str, word: str, **further: Any) -> Callable[[Function], Function]:
+    """Registers a measure that trec_eval calls by this word."""
+    return measure(name, source=f"{_SOURCE}{word}, Buckley 2008", aliases=word, **further)
 
 
 def _of(counts: Tally, kind: Kind) -> Floats:
@@ -38,12 +44,11 @@ def _over_pairs(stated: PreferenceRankings, kind: Kind) -> Floats:
     return ratio(_of(fulfilled, kind), _of(pairs, kind))
 
 
-@measure(
+@_prefs(
     "PrefsNumPoss",
-    source=_SOURCE + "prefs_num_prefs_poss, Buckley 2008",
+    "prefs_num_prefs_poss",
     scale=COUNT,
     summary="sum",
-    aliases="prefs_num_prefs_poss",
     exempt={"empty": "what is preferred does not depend on the ranking"},
 )
 def prefs_num_poss(stated: PreferenceRankings) -> Floats:
@@ -57,13 +62,7 @@ def prefs_num_poss(stated: PreferenceRankings) -> Floats:
     return stated.sum_groups(_of(stated.tallies[1], "all"))
 
 
-@measure(
-    "PrefsNumFul",
-    source=_SOURCE + "prefs_num_prefs_ful, Buckley 2008",
-    scale=COUNT._replace(better="higher"),
-    summary="sum",
-    aliases="prefs_num_prefs_ful",
-)
+@_prefs("PrefsNumFul", "prefs_num_prefs_ful", scale=COUNT._replace(better="higher"), summary="sum")
 def prefs_num_ful(stated: PreferenceRankings) -> Floats:
     """Number of fulfilled preferences of the groups.
 
@@ -75,13 +74,7 @@ def prefs_num_ful(stated: PreferenceRankings) -> Floats:
     return stated.sum_groups(_of(stated.tallies[0], "all"))
 
 
-@measure(
-    "PrefsNumFulRet",
-    source=_SOURCE + "prefs_num_prefs_ful_ret, Buckley 2008",
-    scale=COUNT._replace(better="higher"),
-    summary="sum",
-    aliases="prefs_num_prefs_ful_ret",
-)
+@_prefs("PrefsNumFulRet", "prefs_num_prefs_ful_ret", scale=COUNT._replace(better="higher"), summary="sum")
 def prefs_num_ful_ret(stated: PreferenceRankings) -> Floats:
     """Number of fulfilled preferences between two retrieved items.
 
@@ -93,7 +86,7 @@ def prefs_num_ful_ret(stated: PreferenceRankings) -> Floats:
     return stated.sum_groups(_of(stated.tallies[0], "both"))
 
 
-@measure("PrefsSimp", source=_SOURCE + "prefs_simp, Buckley 2008", aliases="prefs_simp")
+@_prefs("PrefsSimp", "prefs_simp")
 def prefs_simp(stated: PreferenceRankings) -> Floats:
     """The share of all preferences that are fulfilled, the groups taken together; 0 without preferences.
 
@@ -105,7 +98,7 @@ def prefs_simp(stated: PreferenceRankings) -> Floats:
     return _pooled(stated, "all")
 
 
-@measure("PrefsSimpImp", source=_SOURCE + "prefs_simp_imp, Buckley 2008", aliases="prefs_simp_imp")
+@_prefs("PrefsSimpImp", "prefs_simp_imp")
 def prefs_simp_imp(stated: PreferenceRankings) -> Floats:
     """The share that is fulfilled of the preferences with at least one item retrieved, the groups taken together.
 
@@ -117,7 +110,7 @@ def prefs_simp_imp(stated: PreferenceRankings) -> Floats:
     return _pooled(stated, "one")
 
 
-@measure("PrefsSimpRet", source=_SOURCE + "prefs_simp_ret, Buckley 2008", aliases="prefs_simp_ret")
+@_prefs("PrefsSimpRet", "prefs_simp_ret")
 def prefs_simp_ret(stated: PreferenceRankings) -> Floats:
     """The share that is fulfilled of the preferences between two retrieved items, the groups taken together.
 
@@ -129,7 +122,7 @@ def prefs_simp_ret(stated: PreferenceRankings) -> Floats:
     return _pooled(stated, "both")
 
 
-@measure("PrefsAvgjg", source=_SOURCE + "prefs_avgjg, Buckley 2008", aliases="prefs_avgjg")
+@_prefs("PrefsAvgjg", "prefs_avgjg")
 def prefs_over_groups(stated: PreferenceRankings) -> Floats:
     """The mean over the groups of the share of their preferences that is fulfilled; a group without any counts as 0.
 
@@ -141,7 +134,7 @@ def prefs_over_groups(stated: PreferenceRankings) -> Floats:
     return _over_groups(stated, "all")
 
 
-@measure("PrefsAvgjgImp", source=_SOURCE + "prefs_avgjg_imp, Buckley 2008", aliases="prefs_avgjg_imp")
+@_prefs("PrefsAvgjgImp", "prefs_avgjg_imp")
 def prefs_over_groups_imp(stated: PreferenceRankings) -> Floats:
     """The mean over the groups of the share that is fulfilled of their preferences with at least one item retrieved.
 
@@ -153,7 +146,7 @@ def prefs_over_groups_imp(stated: PreferenceRankings) -> Floats:
     return _over_groups(stated, "one")
 
 
-@measure("PrefsAvgjgRet", source=_SOURCE + "prefs_avgjg_ret, Buckley 2008", aliases="prefs_avgjg_ret")
+@_prefs("PrefsAvgjgRet", "prefs_avgjg_ret")
 def prefs_over_groups_ret(stated: PreferenceRankings) -> Floats:
     """The mean over the groups of the share that is fulfilled of their preferences between two retrieved items.
 
@@ -165,7 +158,7 @@ def prefs_over_groups_ret(stated: PreferenceRankings) -> Floats:
     return _over_groups(stated, "both")
 
 
-@measure("PrefsPair", source=_SOURCE + "prefs_pair, Buckley 2008", aliases="prefs_pair")
+@_prefs("PrefsPair", "prefs_pair")
 def prefs_pair(stated: PreferenceRankings) -> Floats:
     """The mean over the pairs of items with a stated preference of the share of groups whose preference is fulfilled.
 
@@ -177,7 +170,7 @@ def prefs_pair(stated: PreferenceRankings) -> Floats:
     return _over_pairs(stated, "all")
 
 
-@measure("PrefsPairImp", source=_SOURCE + "prefs_pair_imp, Buckley 2008", aliases="prefs_pair_imp")
+@_prefs("PrefsPairImp", "prefs_pair_imp")
 def prefs_pair_imp(stated: PreferenceRankings) -> Floats:
     """The mean over the stated pairs with at least one item retrieved, of the share of groups whose preference is fulfilled.
 
@@ -189,7 +182,7 @@ def prefs_pair_imp(stated: PreferenceRankings) -> Floats:
     return _over_pairs(stated, "one")
 
 
-@measure("PrefsPairRet", source=_SOURCE + "prefs_pair_ret, Buckley 2008", aliases="prefs_pair_ret")
+@_prefs("PrefsPairRet", "prefs_pair_ret")
 def prefs_pair_ret(stated: PreferenceRankings) -> Floats:
     """The mean over the stated pairs of retrieved items, of the share of groups whose preference is fulfilled.
 
@@ -247,7 +240,7 @@ def _balanced_mean(stated: PreferenceRankings, *, ret: bool, quirk: bool) -> Flo
     return value
 
 
-@measure("PrefsAvgjgRnonrel", source=_SOURCE + "prefs_avgjg_Rnonrel, Buckley 2008", aliases="prefs_avgjg_Rnonrel")
+@_prefs("PrefsAvgjgRnonrel", "prefs_avgjg_Rnonrel")
 def prefs_balanced(stated: PreferenceRankings, *, quirk: bool = True) -> Floats:
     """PrefsAvgjg as if each group had as many items that are not relevant (level 0) as relevant ones.
 
@@ -263,7 +256,7 @@ def prefs_balanced(stated: PreferenceRankings, *, quirk: bool = True) -> Floats:
     return _balanced_mean(stated, ret=False, quirk=quirk)
 
 
-@measure("PrefsAvgjgRnonrelRet", source=_SOURCE + "prefs_avgjg_Rnonrel_ret, Buckley 2008", aliases="prefs_avgjg_Rnonrel_ret")
+@_prefs("PrefsAvgjgRnonrelRet", "prefs_avgjg_Rnonrel_ret")
 def prefs_balanced_ret(stated: PreferenceRankings, *, quirk: bool = True) -> Floats:
     """PrefsAvgjgRnonrel among the retrieved items.
 

@@ -31,16 +31,13 @@ _OLD_ATOMS = (b"moov", b"mdat", b"wide", b"free", b"skip")
 
 
 def read_picture(path: str | Path, *, longest: int | None = None, grey: bool = False) -> "Image":
-    """The picture in a file as RGB, the right way up; of a GIF, another moving picture or a video the frame in its middle.
+    """The picture in a file as RGB, the right way up; of a GIF, another moving picture or a video frame n // 2 of n.
 
-    longest: pixels of the longer side at most; smaller pictures stay as they are. Large JPEGs then never unpack in full.
-    grey: brightness alone (mode L); that of a JPEG as it is stored, not computed back from its colours.
-    Turned as EXIF says; CMYK, palettes and grey become RGB; what is transparent stands on white; of 16 bits the upper 8 remain;
-    integers beyond 16 bits and floats are stretched from their least to their largest value.
-    The content determines the kind. Frame n // 2 of n is the middle. Videos need OpenCV (`rankwell[vision]`).
+    longest: pixels of the longer side at most; large JPEGs then never unpack in full. grey: brightness alone (mode L).
+    Turned as EXIF says; what is transparent is put on white; of 16 bits the upper 8 remain; more bits and floats are stretched
+    from their least to their largest value. The content determines the kind. Videos need OpenCV (`rankwell[vision]`).
     Raises BadInput that names the file where it is missing, damaged, no picture, or has more pixels than Pillow opens
-    (twice `PIL.Image.MAX_IMAGE_PIXELS`: a small file can unpack to that and fill the memory);
-    MissingExtra for a video without OpenCV.
+    (twice `PIL.Image.MAX_IMAGE_PIXELS`); MissingExtra for a video without OpenCV.
     """
     place = Path(path)
     head = _head(place)
@@ -76,10 +73,7 @@ def _is_video(head: bytes) -> bool:
 
 
 class _Silence:
-    """No warnings while anything is decoded: the causes are reported here, or do not matter.
-
-    Python's filters are those of the process and not of a thread: the first one in changes them, the last one out puts them back.
-    """
+    """No warnings while any thread decodes: the first one in changes the filters, the last one out restores them."""
 
     def __init__(self) -> None:
         self._lock, self._inside = threading.Lock(), 0
@@ -212,33 +206,23 @@ def _video_frame(path: Path) -> "Image":
     return Image.fromarray(opencv.cvtColor(frame, opencv.COLOR_BGR2RGB))
 
 
-@contextmanager
-def _film(opencv: Any, path: Path) -> "Generator[Any]":
-    film = opencv.VideoCapture(str(path), opencv.CAP_FFMPEG)
-    try:
-        yield film
-    finally:
-        film.release()
-
-
 def _jump(opencv: Any, path: Path) -> Any:
     """The middle frame by the length that the file states; None where it does not, or cannot jump."""
-    with _film(opencv, path) as film:
-        total = int(film.get(opencv.CAP_PROP_FRAME_COUNT)) if film.isOpened() else 0
-        if total < 1 or (total > 1 and not film.set(opencv.CAP_PROP_POS_FRAMES, total // 2)):
-            return None
-        return film.read()[1]
+    film = opencv.VideoCapture(str(path), opencv.CAP_FFMPEG)
+    total = int(film.get(opencv.CAP_PROP_FRAME_COUNT)) if film.isOpened() else 0
+    if total < 1 or (total > 1 and not film.set(opencv.CAP_PROP_POS_FRAMES, total // 2)):
+        return None
+    return film.read()[1]
 
 
 def _walk(opencv: Any, path: Path, number: int | None = None) -> tuple[int, Any]:
     """The number of frames of a video, gone through one by one, or the frame of that number."""
-    with _film(opencv, path) as film:
-        passed = 0
-        while film.isOpened() and film.grab():
-            if passed == number:
-                return passed, film.retrieve()[1]
-            passed += 1
-        return passed, None
+    film, passed = opencv.VideoCapture(str(path), opencv.CAP_FFMPEG), 0
+    while film.isOpened() and film.grab():
+        if passed == number:
+            return passed, film.retrieve()[1]
+        passed += 1
+    return passed, None
 
 
 def data_uri(image: "Image", *, longest: int = 160, quality: int = 70) -> str:
@@ -298,8 +282,7 @@ class Thumbnail(NamedTuple):
 class Thumbnails:
     """Small pictures by id, read on request; one that cannot be read is reported and stops nothing.
 
-    files: id -> its picture or video. longest: pixels of the longer side. keep: number of pictures kept in memory, the last
-    ones requested. problems: id -> the reason why it has no picture, for each one requested.
+    longest: pixels of the longer side. keep: number of pictures kept in memory. problems: id -> the reason why it has no picture.
     """
 
     def __init__(self, files: Mapping[str, Path], *, longest: int = 480, keep: int = 64) -> None:

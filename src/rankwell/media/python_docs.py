@@ -1,7 +1,6 @@
 """The documentation of Python's standard library, read from the interpreter that runs: a corpus that everybody has.
 
-Modules with source are parsed, never run, because importing some of them does things (`antigravity` opens a browser,
-`this` prints). Modules written in C have no source and are imported; those that are read do nothing on import.
+Modules with source are parsed, never run (`antigravity` opens a browser); those written in C do nothing on import.
 """
 
 import ast
@@ -70,10 +69,7 @@ class Module(NamedTuple):
 
 
 def modules() -> list[Entry]:
-    """One entry per public module, sorted by name; the text holds its functions, classes and their methods as well.
-
-    A module that cannot be read is left out, so the list differs a little between versions and platforms.
-    """
+    """One entry per public module that can be read, sorted by name; the text holds its functions, classes and methods as well."""
     entries: list[Entry] = []
     for name, (doc, members) in _library().items():
         parts = [doc, *(f"{_named(path)}({member.parameters})\n{member.doc}".strip() for path, member in _walk(members))]
@@ -140,10 +136,7 @@ def _public_names(package: str = "") -> Iterator[str]:
 
 @cache
 def _spec(name: str) -> importlib.machinery.ModuleSpec | None:
-    """The location of a module of the standard library, found without importing it or its package.
-
-    Only the library's own folders are searched: a file `secrets.py` beside the user's script is not the library's.
-    """
+    """The location of a module in the standard library's own folders, found without importing it or its package."""
     if package := name.rpartition(".")[0]:
         parent = _spec(package)
         folders = list((parent and parent.submodule_search_locations) or [])

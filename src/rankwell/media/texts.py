@@ -1,7 +1,4 @@
-"""Texts made comparable: normalisers by name, each a list of exact steps in order, and ways to find one text in another.
-
-The tokens of a text are what white space separates in its normal form; `dpr` and `mlqa-zh` put a blank between all of theirs.
-"""
+"""Texts made comparable: normalisers by name, each a list of exact steps in order, and ways to find one text in another."""
 
 import re
 import string
@@ -24,33 +21,33 @@ Step = Callable[[str], str]
 class Normalizer:
     """A normalisation that makes texts comparable: `normalizer(text)` is the normal form.
 
-    steps: (what it does, the function), in order. source: who defined them. frozen: exactly as published. One that is not keeps
-    the last form that is not empty where a step would leave nothing, so that an answer such as `A+` or `The` does not vanish.
+    source: who defined it. described: the words of its steps, in order. frozen: exactly as published. One that is not keeps the
+    last form that is not empty where a step would leave nothing, so that an answer such as `A+` or `The` does not vanish.
     whole, batch: all steps at once, and for many texts of printable ASCII at once, where that is faster.
     """
 
     name: str
     source: str
-    steps: tuple[tuple[str, Step], ...]
+    described: str
     frozen: bool = True
     whole: Step | None = None
     batch: Callable[[Sequence[str]], list[str]] | None = None
+
+    @cached_property
+    def steps(self) -> tuple[Step, ...]:
+        """The functions of its steps, in order."""
+        return () if self.described == _NOTHING else tuple(map(_step, self.described.split(" → ")))
 
     def __call__(self, text: str) -> str:
         """The normal form of a text."""
         if self.whole is not None:
             return self.whole(text)
-        for _, step in self.steps:
+        for step in self.steps:
             shorter = step(text)
             if not self.frozen and not shorter.strip():
                 return collapse(text)
             text = shorter
         return text
-
-    @cached_property
-    def described(self) -> str:
-        """Its steps in words, in order."""
-        return " → ".join(words for words, _ in self.steps) or "nothing is changed"
 
 
 class _Letters(dict[int, str | int | None]):
@@ -65,20 +62,23 @@ class _Letters(dict[int, str | int | None]):
         return found
 
 
-_ASCII_PUNCTUATION = frozenset(string.punctuation)
-_TRIVIA_PUNCTUATION = _ASCII_PUNCTUATION | frozenset("‘’´`")
 _WITHOUT_ASCII = str.maketrans("", "", string.punctuation)
 _ENGLISH = re.compile(r"\b(?:a|an|the)\b")
+_FRENCH_WORDS = frozenset(("le", "la", "les", "un", "une", "des", "du", "au", "aux"))
 
 
 def _is_punctuation(letter: str) -> bool:
-    return letter in _ASCII_PUNCTUATION or unicodedata.category(letter).startswith("P")
+    return letter in string.punctuation or unicodedata.category(letter).startswith("P")
 
 
-_WITHOUT_PUNCTUATION = _Letters(lambda letter: None if _is_punctuation(letter) else letter)
-_BLANK_FOR_PUNCTUATION = _Letters(lambda letter: " " if _is_punctuation(letter) else letter)
-_BLANK_FOR_TRIVIA = str.maketrans(dict.fromkeys(_TRIVIA_PUNCTUATION, " "))
-_APOSTROPHES = str.maketrans(dict.fromkeys("’‘ʼ", "'"))
+def _as_token(letter: str) -> str:
+    """A character in DPR's tokenisation: part of a word, a blank, or a token of its own."""
+    kind = unicodedata.category(letter)[0]
+    return letter if kind in "LNM" else " " if kind in "ZC" else f" {letter} "
+
+
+def _translated(table: Mapping[int, str | int | None]) -> Step:
+    return lambda text: text.translate(table)
 
 
 def collapse(text: str) -> str:
@@ -86,10 +86,39 @@ def collapse(text: str) -> str:
     return " ".join(text.split())
 
 
-def _without(pattern: str) -> Step:
-    """Whole words replaced by a blank."""
-    words = re.compile(rf"\b(?:{pattern})\b")
-    return lambda text: words.sub(" ", text)
+_NOTHING = "nothing is changed"
+_WORDS = "a blank for the words "
+_STEPS: Mapping[str, Step] = {
+    "lower case": str.lower,
+    "NFC": partial(unicodedata.normalize, "NFC"),
+    "NFD": partial(unicodedata.normalize, "NFD"),
+    "collapse white space": collapse,
+    "strip white space at both ends": str.strip,
+    "delete ASCII punctuation": _translated(_WITHOUT_ASCII),
+    "delete Unicode punctuation": _translated(_Letters(lambda letter: None if _is_punctuation(letter) else letter)),
+    "a blank for Unicode punctuation": _translated(_Letters(lambda letter: " " if _is_punctuation(letter) else letter)),
+    "a blank for ASCII punctuation and ‘ ’ ´": _translated(str.maketrans(dict.fromkeys(string.punctuation + "‘’´`", " "))),
+    "a blank for _": _translated(str.maketrans("_", " ")),
+    "' for ’ ‘ ʼ": _translated(str.maketrans(dict.fromkeys("’‘ʼ", "'"))),
+    "a blank for l' and d' where a word begins": partial(re.compile(r"(?<!\w)[ld]'").sub, " "),
+    "delete the words le, la, les, un, une, des, du, au, aux and collapse white space": lambda text: " ".join(
+        word for word in text.split() if word not in _FRENCH_WORDS
+    ),
+    # The script of MLQA means a prefix, but its pattern finds the two letters anywhere.
+    "a blank for ال anywhere": lambda text: text.replace("ال", " "),
+    "a token for each CJK ideograph": _translated(
+        _Letters(lambda letter: f" {letter} " if "\u4e00" <= letter <= "\u9fa5" else letter)
+    ),
+    "tokens: runs of letters, numbers and marks, or one other character": _translated(_Letters(_as_token)),
+}
+"""The steps by what they do; those that begin with `_WORDS` name the words that give way to a blank."""
+
+
+def _step(words: str) -> Step:
+    if words in _STEPS:
+        return _STEPS[words]
+    pattern = "|".join(words.removeprefix(_WORDS).split(", "))
+    return partial(re.compile(rf"\b(?:{pattern})\b").sub, " ")
 
 
 def _squad(text: str) -> str:
@@ -114,119 +143,61 @@ def _squad_batch(texts: Sequence[str]) -> list[str]:
     return [line.strip(" ") for line in joined.split("\n")]
 
 
-_LOWER = ("lower case", str.lower)
-_COLLAPSE = ("collapse white space", collapse)
-_DELETE_ASCII = ("delete ASCII punctuation", lambda text: text.translate(_WITHOUT_ASCII))
-_DELETE_ALL = ("delete Unicode punctuation", lambda text: text.translate(_WITHOUT_PUNCTUATION))
-_BLANK_ALL = ("a blank for Unicode punctuation", lambda text: text.translate(_BLANK_FOR_PUNCTUATION))
-_NFC = ("NFC", partial(unicodedata.normalize, "NFC"))
-_NFD = ("NFD", partial(unicodedata.normalize, "NFD"))
-_ARTICLES = ("a blank for the words a, an, the", _without("a|an|the"))
-_SQUAD = (_LOWER, _DELETE_ASCII, _ARTICLES, _COLLAPSE)
-
-_FRENCH_WORDS = frozenset(("le", "la", "les", "un", "une", "des", "du", "au", "aux"))
-_ELIDED = re.compile(r"(?<!\w)[ld]'")
-
-
-def _as_token(letter: str) -> str:
-    """A character in DPR's tokenisation: part of a word, a blank, or a token of its own."""
-    kind = unicodedata.category(letter)[0]
-    return letter if kind in "LNM" else " " if kind in "ZC" else f" {letter} "
-
-
-_TOKENS = _Letters(_as_token)
-
-
-_IDEOGRAPHS = _Letters(lambda letter: f" {letter} " if "\u4e00" <= letter <= "\u9fa5" else letter)
-
+_ARTICLES = _WORDS + "a, an, the → collapse white space"
+_SQUAD = "lower case → delete ASCII punctuation → " + _ARTICLES
 _SQUAD_SOURCE = "Rajpurkar and others 2016, SQuAD: 100,000+ questions for machine comprehension of text, evaluation script"
+_MLQA = "lower case → delete Unicode punctuation → "
 _MLQA_SOURCE = "Lewis and others 2020, MLQA: Evaluating cross-lingual extractive question answering, evaluation script"
-_MLQA_ARTICLES = {
-    "ar": r"ال",
-    "de": "ein|eine|einen|einem|eines|einer|der|die|das|den|dem|des",
-    "en": "a|an|the",
-    "es": "un|una|unos|unas|el|la|los|las",
+_MLQA_STEPS = {
+    "ar": "a blank for ال anywhere → ",
+    "de": _WORDS + "ein, eine, einen, einem, eines, einer, der, die, das, den, dem, des → ",
+    "en": _WORDS + "a, an, the → ",
+    "es": _WORDS + "un, una, unos, unas, el, la, los, las → ",
     "hi": "",
-    "vi": "của|là|cái|chiếc|những",
-    "zh": "",
+    "vi": _WORDS + "của, là, cái, chiếc, những → ",
+    "zh": "a token for each CJK ideograph → ",
 }
-
-
-def _mlqa(language: str, words: str) -> Normalizer:
-    steps: list[tuple[str, Step]] = [_LOWER, _DELETE_ALL]
-    if language == "ar":
-        # The script means a prefix, but its pattern finds the two letters anywhere.
-        steps.append((f"a blank for {words} anywhere", lambda text: text.replace(words, " ")))
-    elif words:
-        steps.append((f"a blank for the words {words.replace('|', ', ')}", _without(words)))
-    if language == "zh":
-        steps.append(("a token for each CJK ideograph", lambda text: text.translate(_IDEOGRAPHS)))
-    return Normalizer(f"mlqa-{language}", _MLQA_SOURCE, (*steps, _COLLAPSE))
-
-
-NORMALIZERS: Mapping[str, Normalizer] = {
-    each.name: each
-    for each in (
-        Normalizer("none", "rankwell", ()),
-        Normalizer("strip", "KILT's strict accuracy, Petroni and others 2021", (("strip white space at both ends", str.strip),)),
-        Normalizer("lower", "rankwell", (_LOWER, _COLLAPSE)),
-        Normalizer("squad", _SQUAD_SOURCE, _SQUAD, whole=_squad, batch=_squad_batch),
-        Normalizer("english", "rankwell, after SQuAD", (_NFC, _LOWER, _DELETE_ALL, _NFC, _COLLAPSE, *_SQUAD[2:]), frozen=False),
-        Normalizer(
-            "french",
-            "rankwell; FQuAD's own rule is not published, parity with it is not claimed",
-            (
-                _NFC,
-                _LOWER,
-                ("' for ’ ‘ ʼ", lambda text: text.translate(_APOSTROPHES)),
-                ("a blank for l' and d' where a word begins", lambda text: _ELIDED.sub(" ", text)),
-                _BLANK_ALL,
-                (
-                    "delete the words le, la, les, un, une, des, du, au, aux and collapse white space",
-                    lambda text: " ".join(word for word in text.split() if word not in _FRENCH_WORDS),
-                ),
-            ),
-            frozen=False,
-        ),
-        Normalizer(
-            "french-bench",
-            "lm-evaluation-harness french_bench, Gao and others 2023",
-            (
-                _LOWER,
-                _DELETE_ASCII,
-                ("a blank for the words un, une, des, le, la, les", _without("un|une|des|le|la|les")),
-                _COLLAPSE,
-            ),
-        ),
-        Normalizer(
-            "nq-open",
-            "Lee, Chang and Toutanova 2019, Latent retrieval for weakly supervised open domain question answering",
-            (_NFD, *_SQUAD),
-        ),
-        Normalizer(
-            "triviaqa",
-            "Joshi and others 2017, TriviaQA, evaluation script",
-            (
-                ("a blank for _", lambda text: text.replace("_", " ")),
-                _LOWER,
-                ("a blank for ASCII punctuation and ‘ ’ ´", lambda text: text.translate(_BLANK_FOR_TRIVIA)),
-                _ARTICLES,
-                _COLLAPSE,
-            ),
-        ),
-        Normalizer(
-            "dpr",
-            "Karpukhin and others 2020, Dense passage retrieval for open-domain question answering",
-            (
-                _NFD,
-                ("tokens: runs of letters, numbers and marks, or one other character", lambda text: text.translate(_TOKENS)),
-                _LOWER,
-                _COLLAPSE,
-            ),
-        ),
-        *(_mlqa(language, words) for language, words in _MLQA_ARTICLES.items()),
-    )
-}
+_NORMALIZERS = (
+    Normalizer("none", "rankwell", _NOTHING),
+    Normalizer("strip", "KILT's strict accuracy, Petroni and others 2021", "strip white space at both ends"),
+    Normalizer("lower", "rankwell", "lower case → collapse white space"),
+    Normalizer("squad", _SQUAD_SOURCE, _SQUAD, whole=_squad, batch=_squad_batch),
+    Normalizer(
+        "english",
+        "rankwell, after SQuAD",
+        f"NFC → lower case → delete Unicode punctuation → NFC → collapse white space → {_ARTICLES}",
+        frozen=False,
+    ),
+    Normalizer(
+        "french",
+        "rankwell; FQuAD's own rule is not published, parity with it is not claimed",
+        "NFC → lower case → ' for ’ ‘ ʼ → a blank for l' and d' where a word begins → a blank for Unicode punctuation → "
+        "delete the words le, la, les, un, une, des, du, au, aux and collapse white space",
+        frozen=False,
+    ),
+    Normalizer(
+        "french-bench",
+        "lm-evaluation-harness french_bench, Gao and others 2023",
+        f"lower case → delete ASCII punctuation → {_WORDS}un, une, des, le, la, les → collapse white space",
+    ),
+    Normalizer(
+        "nq-open",
+        "Lee, Chang and Toutanova 2019, Latent retrieval for weakly supervised open domain question answering",
+        f"NFD → {_SQUAD}",
+    ),
+    Normalizer(
+        "triviaqa",
+        "Joshi and others 2017, TriviaQA, evaluation script",
+        f"a blank for _ → lower case → a blank for ASCII punctuation and ‘ ’ ´ → {_ARTICLES}",
+    ),
+    Normalizer(
+        "dpr",
+        "Karpukhin and others 2020, Dense passage retrieval for open-domain question answering",
+        "NFD → tokens: runs of letters, numbers and marks, or one other character → lower case → collapse white space",
+    ),
+    *(Normalizer(f"mlqa-{each}", _MLQA_SOURCE, f"{_MLQA}{own}collapse white space") for each, own in _MLQA_STEPS.items()),
+)
+NORMALIZERS: Mapping[str, Normalizer] = {each.name: each for each in _NORMALIZERS}
 
 
 def normalizer(name: str) -> Normalizer:

@@ -41,10 +41,9 @@ class Multiplier(Protocol):
         ...
 
     def hits(self, rows: slice, cut: Reals, slack: Reals, keep: int, excluded: ExcludedPairs) -> ProductHits:
-        """All pairs with a product of at least `cut` that are not excluded; those that cannot be among the best may be missing.
+        """All pairs with a product of at least `cut` that are not excluded; cut, slack: (queries,).
 
-        cut, slack: (queries,). A pair may be missing if `keep` other pairs of its query have products above its own by more than
-        twice the slack.
+        A pair may be missing if `keep` others of its query have products above its own by more than twice the slack.
         """
         ...
 
@@ -199,9 +198,7 @@ class _Task:
     def run(self, work: Callable[["_QueryRange"], PartResult | None], bytes_each: int) -> list[PartResult]:
         """The result of the work for every part of the queries, in order; bytes_each: memory per query besides its vector.
 
-        Parts are small enough to bound memory. Where the work gives up, because products in float32 distinguish too few
-        pairs, it is done again with products in float64. Several parts run at once, because threads that multiply and compare
-        blocks of their own do not wait for each other.
+        Where the work gives up, because products in float32 distinguish too few pairs, it is done again in float64.
         """
         width, n = self.space().width, self.queries.n
         workers = min(processors(), _MOST_WORKERS, 1 + n * self.items.n // _WORTH_A_WORKER) if self._backend.parallel else 1

@@ -1,7 +1,6 @@
 """Search with faiss: its flat search finds a few more than k of each block; where they may not be all, it is compared whole."""
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
 import numpy as np
 
@@ -12,15 +11,6 @@ from rankwell.neighbours import BACKENDS, Backend, optional
 
 _MARGIN = 8
 _CELLS = 1 << 22
-
-
-class _ProductBlock(NamedTuple):
-    """Some queries by their place in a tile, with all their products, their excluded pairs, and room for marks."""
-
-    rows: Ints
-    products: Reals
-    excluded: ExcludedPairs
-    mask: Bools
 
 
 class _FaissMultiplier:
@@ -58,32 +48,31 @@ class _FaissMultiplier:
         """The hits of some queries of a tile, from all of their products."""
         empty = np.empty(0, dtype=np.int64)
         parts = [ProductHits(empty, empty, cut[:0])]
-        for part in self._whole(tile, rows, excluded):
-            found = sift(part.products, cut[part.rows], slack[part.rows], keep, part.excluded, part.mask)
-            parts.append(ProductHits(part.rows[found.rows], found.columns, found.products))
-        row, column = np.concatenate([part.rows for part in parts]), np.concatenate([part.columns for part in parts])
-        return ProductHits(row, column, np.concatenate([part.products for part in parts]))
+        for some, products, inner, mask in self._whole(tile, rows, excluded):
+            found = sift(products, cut[some], slack[some], keep, inner, mask)
+            parts.append(found._replace(rows=some[found.rows]))
+        return ProductHits(*(np.concatenate(column) for column in zip(*parts, strict=True)))
 
     def counts(self, rows: slice, low: Reals, high: Reals, excluded: ExcludedPairs) -> Counted:
         # faiss finds the best and counts nothing, so the products are made here.
         above = np.empty(low.shape, dtype=np.int64)
         empty = np.empty(0, dtype=np.int64)
         found = [(empty, empty, empty)]
-        for part in self._whole(rows, np.arange(rows.stop - rows.start), excluded):
-            counted = tally(part.products, low[part.rows], high[part.rows], part.excluded, part.mask)
-            above[part.rows] = counted.above
-            found.append((part.rows[counted.rows], counted.columns, counted.which))
+        for some, products, inner, mask in self._whole(rows, np.arange(rows.stop - rows.start), excluded):
+            counted = tally(products, low[some], high[some], inner, mask)
+            above[some] = counted.above
+            found.append((some[counted.rows], counted.columns, counted.which))
         return Counted(above, *(np.concatenate(column) for column in zip(*found, strict=True)))
 
-    def _whole(self, tile: slice, rows: Ints, excluded: ExcludedPairs) -> Iterator[_ProductBlock]:
-        """All products of some queries of a tile, a few queries at a time."""
+    def _whole(self, tile: slice, rows: Ints, excluded: ExcludedPairs) -> Iterator[tuple[Ints, Reals, ExcludedPairs, Bools]]:
+        """A few queries of a tile at a time: their places, all their products, their excluded pairs, and room for marks."""
         step = max(1, _CELLS // len(self._items))
         for top in range(0, len(rows), step):
             some = rows[top : top + step]
             mine = np.isin(excluded.rows, some)
             inner = ExcludedPairs(np.searchsorted(some, excluded.rows[mine]), excluded.columns[mine])
             products = np.matmul(self._queries[tile][some], self._items.T)
-            yield _ProductBlock(some, products, inner, np.empty(products.shape, dtype=np.bool_))
+            yield some, products, inner, np.empty(products.shape, dtype=np.bool_)
 
 
 BACKENDS.add("faiss", Backend("faiss", lambda queries, *_: _FaissMultiplier(queries), 8192, 32_768))

@@ -10,7 +10,7 @@ from rankwell.neighbours import BACKENDS, Backend
 
 
 class _NumpyMultiplier:
-    def __init__(self, queries: Reals, query_block: int, item_block: int) -> None:
+    def __init__(self, queries: Reals, query_block: int, item_block: int, _: str | None) -> None:
         self._queries = queries
         self._space = np.empty(min(query_block, len(queries)) * item_block, dtype=queries.dtype)
         self._marks = np.empty(len(self._space), dtype=np.bool_)
@@ -35,10 +35,6 @@ class _NumpyMultiplier:
         return tally(products, low, high, excluded, mask)
 
 
-def _open(queries: Reals, query_block: int, item_block: int, _: str | None) -> _NumpyMultiplier:
-    return _NumpyMultiplier(queries, query_block, item_block)
-
-
 # NumPy compares rows with one number each half again as fast from 8,192 numbers a row on, the size of its buffers; the compiled
 # kernel is fastest on what is still in the cache.
-BACKENDS.add("numpy", Backend("numpy", _open, 512, 8192 if native.library is None else 4096, parallel=True))
+BACKENDS.add("numpy", Backend("numpy", _NumpyMultiplier, 512, 8192 if native.library is None else 4096, parallel=True))

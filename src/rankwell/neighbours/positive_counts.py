@@ -89,11 +89,9 @@ class _ComparedVectors:
 
     def first_items(self, depth: int, *, transposed: bool, order: Ints | None = None) -> tuple[Ints, Floats]:
         queries, items = self._sides(transposed)
-        if order is None:
-            found = search(queries, items, k=depth, metric=self.metric)
-            return found.positions, found.scores
-        listed = np.argsort(order)
-        found = search(queries, Embeddings(None, np.asarray(items.vectors)[listed]), k=depth, metric=self.metric)
+        listed = np.arange(items.n) if order is None else np.argsort(order)
+        table = items if order is None else Embeddings(None, np.asarray(items.vectors)[listed])
+        found = search(queries, table, k=depth, metric=self.metric)
         return listed[found.positions], found.scores
 
     def copies(self, *, transposed: bool) -> Ints | None:
@@ -109,10 +107,7 @@ Compared = ComparedScores | _ComparedVectors
 def _compare(
     space: Space, sides: tuple[Embeddings, Embeddings], block: Block, begin: tuple[int, int], stop: int, mine: Floats
 ) -> tuple[Bools, Bools]:
-    """(queries, items) whether items score higher than `mine`, (queries,), and whether the same.
-
-    Exact where products are not sure. begin, stop: the first query of the block and the first item, and the end of the items.
-    """
+    """(queries, items) whether items score higher than `mine`, and whether the same, exactly. begin: the first of both."""
     first, start = begin
     loaded = space.items(start, stop)
     products = np.matmul(block.vectors, loaded.vectors.T).astype(np.float64)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from types import NoneType
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TextIO, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TextIO
 
 import numpy as np
 
@@ -72,13 +72,9 @@ class Output(NamedTuple):
     exit_code: int = 0
 
 
-Made = TypeVar("Made", bound=Callable[..., Any])
 OUTPUTS: Catalogue[Callable[[Document], str]] = Catalogue("report.formats", "output format")
-
-
-def output(name: str) -> Callable[[Made], Made]:
-    """Registers a function `(document) -> text` as the output format of this name."""
-    return OUTPUTS.register(name, lambda function: function)
+output = OUTPUTS.register
+"""Registers a function `(document) -> text` as the output format of this name."""
 
 
 def render(
@@ -93,10 +89,9 @@ def render(
 ) -> str:
     """The text of a result in one of the formats, ending in a line break.
 
-    rows: the summary, with a protocol's columns after `SUMMARY_COLUMNS`. per_query: rows with `PER_QUERY_COLUMNS`, likewise.
-    `csv`, `tsv` and `jsonl` are one table: with `per_query` they hold its rows and not the summary; all others hold both.
-    Floats have full precision there and in `json`, 4 decimals elsewhere (percentages and ranks 2, counts none where whole).
-    Notes stand in `json` only; elsewhere they belong on standard error. Raises UnknownName for another format.
+    rows: the summary, with a protocol's columns after `SUMMARY_COLUMNS`. per_query: likewise with `PER_QUERY_COLUMNS`, which
+    `csv`, `tsv` and `jsonl`, being one table, have in place of the summary. Floats have full precision there and in `json`, 4
+    decimals elsewhere (percentages and ranks 2, counts none where whole). Notes are in `json` only. Raises UnknownName.
     """
     listed = per_query if per_query is None or isinstance(per_query, Sequence) else list(per_query)
     return OUTPUTS[format](Document(rows, listed, rules, notes, terminal=terminal, tables=tables or {}))
@@ -126,9 +121,8 @@ def present(
 ) -> Output:
     """The output of a command for a result; `output` is the folder that it is written to as well, each file whole or not at all.
 
-    notes: the command's own, before those of the result. tables: further rows by name, after the summary.
-    charts: whether the charts of any result are drawn; a command may have better ones of its own. others: files that it has
-    written into the folder already, for the manifest.
+    notes: the command's own, before those of the result. tables: further rows by name. charts: whether charts of any result are
+    drawn. others: files that the command has written into the folder already, for the manifest.
     """
     own = [*result.notes, *result.interval_notes]
     rows, terminal = list(result.per_query()) if per_query else None, terminal_of(sys.stdout)
@@ -310,11 +304,7 @@ _COUNTS = {
 
 
 def rules_line(rules: Mapping[str, Any]) -> str:
-    """The rules in one line: how many queries were counted, missing and so on, then every plain entry as name=value.
-
-    Counts are said once where they are the same for all runs, else for each run.
-    Nested entries (definitions, hashes) are left to the manifest. Empty where there are no rules.
-    """
+    """The rules in one line: the counts, once where they are the same for all runs, then every plain entry as name=value."""
     counts = ", ".join(f"{number} {words}" if same else f"{words}: {number}" for words, number, same in _counted(rules))
     settings = " ".join(f"{name}={value}" for name, value in _settings(rules))
     return "; ".join(filter(None, (counts, settings)))

@@ -18,8 +18,7 @@ def difference_text(
 ) -> str:
     """The text of a comparison in a format for people, ending in a line break.
 
-    tables: those of the results; of groups those by the first measure are shown. differences: rows of the summary. per_query:
-    rows of single queries, of which those of differences are shown.
+    differences: rows of the summary. Of the groups those by the first measure are shown, of `per_query` those of differences.
     """
     mark = "% " if format == "latex" else ""
     safe = markdown_text if format == "md" else visible

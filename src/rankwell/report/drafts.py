@@ -58,9 +58,8 @@ def keeping() -> Generator[None]:
 def drafting(directory: Path, inputs: Iterable[Source] = (), *, growing: Sequence[str] = ()) -> Generator[Path]:
     """A folder inside a result folder, to which its files are written before `publish` puts them in place.
 
-    Until then the result folder is marked as unfinished. Blocks inside each other share a draft, and what a killed process left
-    is removed. inputs: of the command. growing: files that the command itself has written in place. Raises BadUsage where an
-    input is a file that may be replaced or removed; and, without `--overwrite`, where a file is not what its manifest states.
+    Blocks inside each other share it. growing: files that the command itself has written in place. Raises BadUsage where one of
+    the inputs may be replaced or removed; and, without `--overwrite`, where a file is not what its manifest states.
     """
     draft = directory / _DRAFT
     with holding(directory):
@@ -132,10 +131,9 @@ def _remove(directory: Path, files: Mapping[str, str]) -> None:
 
 
 def _earlier(directory: Path, growing: Sequence[str] = (), *, changed: bool = False) -> dict[str, str]:
-    """The files of an earlier result that are there, with their digests; none under a manifest that is not rankwell's.
+    """The files of an earlier result that are there, with their digests: those listed, or written before a process was killed.
 
-    A process that was killed may have replaced some by those that it lists as written. changed: whether files that are neither
-    are left out; else BadUsage is raised for them, except with `--overwrite`.
+    changed: whether files that are neither are left out; else BadUsage is raised for them, except with `--overwrite`.
     """
     try:
         manifest = read_manifest(directory)

@@ -84,9 +84,7 @@ def write_folder(
     """Writes a result folder, made if need be, and returns the paths of its files; the same content gives the same bytes.
 
     charts: whether to write every registered chart that has something to draw, as PNG and as SVG. others: files that the caller
-    has written into the draft of the folder. inputs: what was read. manifest.json comes last, with the SHA-256 of every other
-    file. Files of an earlier result that are not written now are removed. A killed run leaves a manifest marked `unfinished`,
-    from which the next one knows which files are rankwell's.
+    has written into the draft of the folder. inputs: what was read.
 
     Raises BadInput for a missing column and for columns of different length, and as `drafting` and `publish` do.
     """

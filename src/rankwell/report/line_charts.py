@@ -26,10 +26,8 @@ def k_curves(rows: Sequence[Row], *, bands: Bands = "sd", title: str | None = No
     """A Vega-Lite spec: for every measure a panel with a line per run over k, with a point and a tick at every k there is.
 
     rows: mappings with `run`, `label` (`Recall@5`), `k`, `mean`, `sd`, `ci_low`, `ci_high`, and where known `n` and `unit` (else
-    `share`). Rows without a mean are left out. Panels stand in the order of first sight, runs likewise.
-    bands: the mean ± `sd`, or from `ci_low` to `ci_high`, absent where they are unknown; cut to what the unit allows (shares to 0
-    and 1, percentages to 0 and 100, from -1 and -100 where a mean is negative; ranks from 1, counts from 0). A single k has bars.
-    k is drawn on a logarithmic scale where it grows 25-fold. Panels of one unit have one scale.
+    `share`). Rows without a mean are left out. bands: the mean ± `sd`, or from `ci_low` to `ci_high`, cut to the unit's bounds.
+    A single k has bars. k is drawn on a logarithmic scale where it grows 25-fold. Panels of one unit have one scale.
     Raises NothingToEvaluate where no row has a mean.
     """
     known = [row for row in rows if row["mean"] is not None]
@@ -96,10 +94,7 @@ def _subtitle(rows: Sequence[Row], points: Sequence[Row], bands: Bands, *, is_cu
 
 
 def _k_panel(points: Sequence[Row], names: Sequence[str], ks: Sequence[int], ends: Sequence[float]) -> dict[str, Any]:
-    """The panel of one measure. ends: all that the scale covers, from 0, or below it where a value is.
-
-    Bands have faint edges, which show whose band ends where several overlap; the more runs, the paler they are.
-    """
+    """The panel of one measure; the more runs, the paler their bands. ends: all that the scale covers, from 0 or below."""
     y, legend = _scale(nice_edges(min(0.0, *ends), max(ends), 5)), {"columns": _columns(names), **_STROKES}
     x: dict[str, Any] = {"x": _cut_offs(ks)}
     if len(ks) == 1:
@@ -154,10 +149,9 @@ def parameter_chart(rows: Sequence[Row], parameter: str, *, title: str | None = 
     """A Vega-Lite spec: for every measure a panel with the parameter's values on the x axis and a line per system.
 
     rows: mappings with `system`, `series` (the system with its other parameters), `value` (of the parameter), `label`, `mean`,
-    and where known `ci_low`, `ci_high` and `unit` (else `share`). Rows without a mean are left out, and so are measures that are
-    the same in all rows, as long as another is not. With more than `MOST_LINES` series a line is the median of a system's series
-    at each value, and a point one series; intervals are drawn for up to three. Numbers are at their places, on a logarithmic
-    scale where they grow 25-fold; other values are side by side in the order of first sight. point: the word for one.
+    and where known `ci_low`, `ci_high` and `unit` (else `share`). Left out are rows without a mean and measures that are the same
+    in all rows, as long as another is not. With more than `MOST_LINES` series a line is the median of a system's series at each
+    value; intervals are drawn for up to three. Numbers that grow 25-fold have a logarithmic scale. point: the word for one.
     Raises NothingToEvaluate where no row has a mean.
     """
     known = [row for row in rows if plain(row["mean"]) is not None]

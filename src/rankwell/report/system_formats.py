@@ -89,10 +89,7 @@ def _cost_legend(table: SystemTable) -> list[str]:
 
 
 def page(tables: Sequence[SystemTable], notes: Sequence[str], *, title: str = "") -> str:
-    """The tables as one page, without scripts or anything from elsewhere; every name in it is escaped.
-
-    title: of the page; by default that of its first table.
-    """
+    """The tables as one page, without scripts or anything from elsewhere; every name in it is escaped."""
     style = (files("rankwell.report.page") / "assets/systems.css").read_text(encoding="utf-8")
     levels = ["h2" if title or each is not tables[0] else "h1" for each in tables]
     parts = [

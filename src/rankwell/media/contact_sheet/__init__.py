@@ -14,10 +14,7 @@ from rankwell.store import write_bytes
 
 
 def write_sheets(directory: Path, sheets: Iterable[Sheet]) -> list[Path]:
-    """Draws each sheet into a PNG of its own and returns the files; one sheet at a time is in memory.
-
-    Files are called by their place in the order and the query's id, of which letters that not every file system takes become `_`.
-    """
+    """Draws each sheet into a PNG named by its place and the query's id; letters that not every file system takes become `_`."""
     paths: list[Path] = []
     for place, sheet in enumerate(sheets, 1):
         safe = re.sub(r"[^A-Za-z0-9.-]+", "_", sheet.name).strip("._-")[:80]

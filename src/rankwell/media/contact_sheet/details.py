@@ -112,9 +112,7 @@ def sheets_of(
 
     details: the columns of details.parquet. Of `detail`, a JSON object, `found` and `missing` (lists of keywords) or `groups`
     (group -> both), `label`, `match`, `note`, `reasons` and `ranks` (the first and last rank that a tie leaves open) are shown.
-    pictures: of the items, and of queries that are items. titles: query -> its text, where the id does not state it. lines:
-    (run, query) -> lines below the title, before that of the number of right results. queries: the (run, query) to draw, in that
-    order; by default all, in the order of rows.
+    titles: query -> its text. lines: (run, query) -> lines below the title. queries: the (run, query) to draw, None for all.
     """
     rows = _rows(details)
     several, items = len({run for run, _ in rows}) > 1, set(details["item"])
@@ -148,8 +146,7 @@ def picture_columns(
 ) -> dict[str, list[Any]]:
     """The columns of items.parquet: the pictures of queries, of their first results and of the first right one, each item once.
 
-    `thumbnail` is a JPEG in a `data:` address of `width` x `height` pixels, the longer side 160 at most; where there is none,
-    `problem` says why in a few words. queries: those that are pictures themselves; one without a file has no row.
+    `thumbnail` is a JPEG in a `data:` address of `width` x `height` pixels, else `problem` says why not in a few words.
     """
     shown = {query for query in queries if query in pictures}
     for found in _rows(details).values():
@@ -170,10 +167,7 @@ def picture_columns(
 
 
 def pictured(queries: Columns, pictures: Mapping[str, Any]) -> dict[str, Any]:
-    """The columns of queries.parquet with `picture_item`, the row of items.parquet whose picture is the query's.
-
-    pictures: columns as `picture_columns` makes them of these queries.
-    """
+    """The columns of queries.parquet with `picture_item`, the row of `picture_columns` whose picture is the query's."""
     known = {item for item, source in zip(pictures["item"], pictures["thumbnail"], strict=True) if source is not None}
     return {**queries, "picture_item": [query if query in known else None for query in queries["query"]]}
 

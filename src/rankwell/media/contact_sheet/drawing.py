@@ -33,11 +33,7 @@ class _Text(NamedTuple):
 
 
 def draw_sheet(sheet: Sheet, *, scale: int = 2) -> bytes:
-    """The sheet as a PNG of 1200 × `scale` pixels, as high as it needs; the same sheet gives the same bytes.
-
-    The query comes first. Right results have a green frame, a round mark with a tick, and the word; wrong ones a red frame, a
-    square mark with a cross, and the word: colour alone distinguishes nothing.
-    """
+    """The sheet as a PNG of 1200 × `scale` pixels, as high as it needs; colour alone distinguishes nothing."""
     return _Drawing(sheet, scale).png()
 
 

@@ -83,10 +83,7 @@ class Letters:
         return self._font.getlength(self.line(text).signs)
 
     def wrap(self, text: str, width: float, *, lines: int = 3) -> list[str]:
-        """The text in at most so many lines of that width, broken at blanks, else after signs as `_ - / .`, else anywhere.
-
-        Where that is not enough, its middle is left out: ids differ at their ends. A text always has a line.
-        """
+        """The text in at most so many lines of that width; a longer one loses its middle: ids differ at their ends."""
         broken = self._broken(text, width)
         if len(broken) <= lines:
             return broken

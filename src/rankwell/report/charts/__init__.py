@@ -5,7 +5,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 from rankwell.core.registry import Catalogue
 from rankwell.core.tables import Values
@@ -25,13 +25,9 @@ class ChartData(NamedTuple):
     row_attributes: Sequence[Row] = ()
 
 
-Made = TypeVar("Made", bound=Callable[[ChartData], dict[str, Any] | None])
 CHARTS: Catalogue[Callable[[ChartData], dict[str, Any] | None]] = Catalogue("report.charts", "chart")
-
-
-def chart(name: str) -> Callable[[Made], Made]:
-    """Registers a function `(data) -> Vega-Lite spec`, or None where there is nothing to draw; the name is that of its files."""
-    return CHARTS.register(name, lambda function: function)
+chart = CHARTS.register
+"""Registers a function `(data) -> Vega-Lite spec`, or None where there is nothing to draw; the name is that of its files."""
 
 
 class Picture(NamedTuple):
@@ -157,8 +153,7 @@ def interval_panel(
 ) -> dict[str, Any]:
     """A line per name: a rule from `low` to `high`, a point at the mean, the text `shown` to the right of the panel.
 
-    axis, point: further properties of the axis of names and of the points. fill: the points' fill, by datum. below: layers that
-    lie under these.
+    axis, point: further properties of both. fill: the points' fill, by datum. below: layers that lie under these.
     """
     own = {"title": None, "grid": True, **axis}
     x = quantity("mean", domain, {"title": None, "tickCount": 5}, zero=False)

@@ -157,10 +157,7 @@ def _package(name: str) -> Any:
 
 
 def _columns_of_table(result: Results, table: str) -> dict[str, tuple[str, np.ndarray]]:
-    """The kind and the cells of each column of a table: NaN in floats, None in others where undefined.
-
-    Kinds are `float`, `int`, `bool`, `text`, and `nothing` where no cell is known. Raises UnknownName for an unknown table.
-    """
+    """The kind and cells of each column of a table: NaN in floats, None in others where undefined, `nothing` for no cell."""
     if table == "per_query":
         columns, types = per_query_columns(result.values, result.query_attributes)
         return {name: _column("float" if kind == "DOUBLE" else "text", columns[name]) for name, kind in types.items()}

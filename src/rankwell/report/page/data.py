@@ -232,8 +232,7 @@ def cut_of(measures: Mapping[Key, Any]) -> int | None:
 def choose(questions: PageQueries, listed: Bools, measure: Mapping[str, Any], seed: int) -> tuple[list[int], str]:
     """The queries that have lists, at most 500, in order, and the sentence that says which they are.
 
-    listed: (queries,) which of them have any. By the first measure: those about which the runs differ most, the worst, the best,
-    and of the rest some at random; a query without a value by it comes last everywhere.
+    listed: (queries,) which of them have any. A query without a value by the first measure comes last everywhere.
     """
     able = np.flatnonzero(listed)
     depth = f"each shows the first {MOST_RESULTS} results of a run and all relevant items (at most {MOST_RELEVANT} beyond them)"

@@ -32,9 +32,7 @@ _CALL = "rankwellPart("
 def write_page(path: Path, source: PageSource, *, most_bytes: int = MOST_BYTES) -> list[Path]:
     """Writes the page, and returns its path and those of the files of lists beside it; the same source gives the same bytes.
 
-    most_bytes: above this size of the data the lists go to files, for report.html in report_data/. Those that an earlier page of
-    this name left there are removed; the manifest of a result folder lists the page. Every file is written whole or not at all,
-    the page after its lists.
+    most_bytes: above this size of the data the lists go to files, for report.html in report_data/, each whole or not at all.
     """
     refuse_blocked(path)
     beside = f"{path.stem}_data"
@@ -89,10 +87,7 @@ def _hash(text: str) -> str:
 
 
 def _parts(made: PageData, folder: str) -> Iterator[tuple[str, int, int, str]]:
-    """The lists in files of some 1.5 MB, each with what is known of its items: name, first and last query, text.
-
-    A name holds a digest: no page finds another's.
-    """
+    """The lists in files of some 1.5 MB, each with its items: name with a digest, first and last query, text."""
     waiting: list[tuple[int, str]] = []
     size, number = 0, 0
     for query in sorted(made.lists):
@@ -124,10 +119,9 @@ def _remove_parts(folder: Path, kept: set[str]) -> None:
 
 @contextmanager
 def _listing(folder: Path, files: Mapping[str, str], beside: str) -> Generator[None]:
-    """Puts a page and its lists among the files of a manifest beside it, where there is one that lists files.
+    """Puts a page and its lists among the files of a manifest beside it, if there is one that lists files, once they are there.
 
-    They leave it first and come back once they are written, so that it never lists what is not there. Raises BadUsage, without
-    `--overwrite`, for a file in their place that no manifest lists as it is.
+    Raises BadUsage, without `--overwrite`, for a file in their place that no manifest lists as it is.
     """
     manifest = read_manifest(folder) if is_result_folder(folder) else None
     raw = {name: text.encode("utf-8", "surrogateescape") for name, text in sorted(files.items(), key=lambda each: "/" in each[0])}

@@ -94,10 +94,7 @@ def join_modules(root: Traversable, entries: Iterable[str]) -> str:
     """The entries and all that they import as one script: each module once, after its imports, in a function scope of its own.
 
     root: a folder; entries are paths below it. Supported are `import {a, b} from "./file.js";` and `export` before a function,
-    a constant or a class, both at the start of a line.
-
-    Raises ValueError with file and line for any other form of these, a missing module, a cycle, a name that its module does not
-    export, and a name imported or exported twice.
+    a constant or a class, both at the start of a line. Raises ValueError with file and line for anything else.
     """
     modules: dict[str, _Module] = {}
     for entry in entries:

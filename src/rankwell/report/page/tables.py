@@ -106,8 +106,7 @@ class Tables:
     def lists_of(self, queries: Sequence[int]) -> Iterable[tuple[Any, ...]]:
         """Rows of query, run, item, state, detail, rank, score, grade, in the order of query, run and rank.
 
-        They are the first results of these queries, every relevant item wherever it is, and junk among the first; items that were
-        not retrieved come last.
+        They are the first results of these queries, every relevant item, and junk among the first; what was not found is last.
         """
         self._register("chosen", ("query",), [(query,) for query in queries])
         found = self._numpy(
