@@ -395,6 +395,7 @@ WRONG_RUNS = {
     "NaN for a score": ("qid,docno,score\nq,d,nan\n", BadScore, r"row 1, column 'score': 'nan'"),
     "an infinite score": ("qid,docno,score\nq,d,1e999\n", BadScore, r"row 1, column 'score': '1e999'"),
     "a thousands separator": ("qid,docno,score\nq,d,1_000\n", BadScore, r"row 1, column 'score': '1_000'"),
+    "two signs": ("qid,docno,score\nq,d,+-1\n", BadScore, r"row 1, column 'score': '\+-1'"),
     "no score": ("qid,docno,score\nq,d,1\nq,e,\n", BadScore, r"row 2, column 'score': nothing"),
     "no id": ("qid,docno,score\nq,d,1\n,e,1\n", BadInput, r"row 2, column 'qid': nothing"),
     "a short line": ("qid,docno,score\nq,d,1\nq,e\n", BadLine, r"x:3: 'q,e'"),

@@ -518,3 +518,8 @@ def test_json_lines_without_columns_or_with_a_broken_cell_are_refused(text: str,
     for read in (read_column, read_texts):
         with pytest.raises(BadInput, match=r"a\.jsonl"):
             read(tmp_path / "a.jsonl", format="jsonl")
+
+
+def test_texts_with_half_a_character_in_an_id_are_refused():
+    with pytest.raises(BadInput, match="half a character"):
+        read_texts({"\ud800": "a text"})

@@ -238,6 +238,8 @@ def load_json(text: str, keys: Collection[str] = ()) -> Any:
             raise Undecided("deep, perhaps where nothing is read") from error
         raise Refused(str(error)) from error
     except ValueError as error:
+        if text.strip(" \t\r\n") != text.strip(" \t\r\n\v\f"):
+            raise Undecided("a vertical tab or form feed beside a document") from error
         raise Refused(str(error)) from error
 
 
@@ -378,7 +380,12 @@ def _cell_id(value: Any) -> str:
 
 _QUERY, _ITEM = ("query", "qid", "queryid"), ("item", "docno", "corpusid")
 _LAST = {"judgments": ("grade", "relevance", "rel", "label", "score"), "run": ("score", "sim", "rank")}
-_READ = {"column": ("id",), "numbers": ("score",), **{holds: (*_QUERY, *_ITEM, *last) for holds, last in _LAST.items()}}
+_READ = {
+    "column": ("id",),
+    "texts": ("id", "text"),
+    "numbers": ("score",),
+    **{holds: (*_QUERY, *_ITEM, *last) for holds, last in _LAST.items()},
+}
 
 
 def table_of(names: Sequence[str], rows: Sequence[Sequence[Any]], form: str, holds: str) -> Table:

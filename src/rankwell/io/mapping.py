@@ -265,6 +265,7 @@ def with_text_ids(mapping: Mapping[Any, Any], *, each: bool = False) -> Mapping[
 
 def _text_id(thing: Any) -> str:
     if isinstance(thing, str):
+        encode_id(thing)
         return str(thing)
     if isinstance(thing, (int, np.integer)) and not isinstance(thing, bool):
         with suppress(ValueError):  # Python writes only so many digits

@@ -298,8 +298,8 @@ class ColumnTable:
             if not _NUMBERS.fullmatch(kind):
                 raise BadInput(f"column {name!r} holds {kind}; expected numbers; convert the column.")
             return f"{column}::DOUBLE"
-        # DuckDB reads 1_000 as a thousand; no other reader of runs does.
-        return f"CASE WHEN NOT contains({column}, '_') THEN TRY_CAST({column} AS DOUBLE) END"
+        # DuckDB reads 1_000 as a thousand and +-1 as -1; no other reader of runs does.
+        return f"CASE WHEN NOT contains({column}, '_') AND NOT contains({column}, '+-') THEN TRY_CAST({column} AS DOUBLE) END"
 
     def run(self, sql: str, *, columns: bool = False) -> Any:
         """The rows of a statement, or its columns as arrays. Raises BadInput for what DuckDB cannot read, naming the line."""
