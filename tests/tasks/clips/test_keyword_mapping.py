@@ -159,7 +159,7 @@ def test_a_negated_keyword_is_reported():
 
 
 def test_a_phrase_ends_at_punctuation_and_conjunctions():
-    words = ClauseWords.of("red car, blue truck and green-ish bus")
+    words = ClauseWords("red car, blue truck and green-ish bus")
 
     assert list(zip(words.plain, words.joined, strict=True)) == [
         *(("red", False), ("car", True), ("blue", False), ("truck", True)),

@@ -91,10 +91,7 @@ class Vocabulary:
 
     @cached_property
     def names(self) -> dict[tuple[str, ...], Name]:
-        """Every literal text of every keyword, folded: labels, `group:label`, aliases, and the alternatives of a slash.
-
-        An earlier kind wins: no alias hides a label. A label that several groups have is a name of all of them.
-        """
+        """Every literal text of every keyword, folded: labels, `group:label`, aliases, parts of a slash; labels come first."""
         places = {entry: place for place, entry in enumerate(self.entries)}
         aliases = {fold(alias): meant for alias, meant in self.aliases.items()}
         kinds: tuple[tuple[Literal["exact", "alias"], list[tuple[tuple[str, ...], Keyword]]], ...] = (
@@ -264,10 +261,7 @@ class Annotations:
         return self.given.sum(axis=0, dtype=np.int64)
 
     def find_group(self, name: str) -> str:
-        """The group of a name in any case, spelling (behaviour) and prefix: `object type` is `pv_object_type`.
-
-        Groups without a keyword are found too. Raises UnknownName, which suggests the nearest.
-        """
+        """The group of a name in any case, spelling and prefix: `object type` is `pv_object_type`. Raises UnknownName."""
         plain, known = group_key(name), (*self.groups, *self.bare_groups)
         exact = [group for group in known if group_key(group) == plain]
         near = exact or [group for group in known if group_key(group).endswith(f"_{plain}")]
@@ -297,11 +291,10 @@ class Annotations:
         return found
 
     def select(self, groups: Iterable[str] = (), keywords: Iterable[str] = ()) -> Bools:
-        """(keywords,) whether each counts.
+        """(keywords,) whether each counts: those of the named groups, or of all; of a group with named keywords only these.
 
-        Counted are the keywords of the named groups, of all groups where none is named; of a group with named keywords only
-        these. Where keywords are named and no group, nothing else counts. Raises UnknownName, and BadUsage for a keyword of a
-        group that is left out.
+        Where keywords are named and no group, nothing else counts. Raises UnknownName, and BadUsage for a keyword of another
+        group.
         """
         chosen = {self.find_group(group) for group in groups}
         single: set[Keyword] = set()

@@ -33,8 +33,7 @@ class Scene(NamedTuple):
 class Actor(NamedTuple):
     """A road user. x, depth: metres to the right of the centre of the ego lane, and in front of the camera.
 
-    side: 1 moving to the right, -1 to the left, 0 along the road. front: along the road, whether it faces the camera. step: the
-    place of the feet in a stride, from -1 to 1.
+    side: 1 moving to the right, -1 to the left, 0 along the road. front: whether it faces the camera. step: of a stride, -1 to 1.
     """
 
     kind: str
@@ -47,11 +46,7 @@ class Actor(NamedTuple):
 
 
 class View(NamedTuple):
-    """The direction of the camera.
-
-    horizon: as a share of the height. yaw: in pixels of the finished picture. bend: of the road, in metres per metre squared.
-    shift: of the ego vehicle from the centre of its lane, in metres.
-    """
+    """The direction of the camera: horizon as a share of the height, yaw in pixels, bend of the road, shift in metres."""
 
     horizon: float
     yaw: float

@@ -10,22 +10,11 @@ from rankwell.errors import BadInput, BadUsage
 from rankwell.evaluation.details import detail_columns
 from rankwell.evaluation.results import DETAIL_DEPTH, Results, ResultsBuilder
 from rankwell.store import sources_of
+from rankwell.tasks.clips import results
 from rankwell.tasks.clips.annotations import Keyword
 from rankwell.tasks.clips.inputs import ClipInputs, load_clips
 from rankwell.tasks.clips.options import ClipOptions, check_options
 from rankwell.tasks.clips.rankings import ClipList
-from rankwell.tasks.clips.results import (
-    answers_of,
-    details_of_clips,
-    group_rows,
-    keyword_rows,
-    mapping_notes,
-    query_columns,
-    refuse_empty,
-    rows_with_answers,
-    variant_notes,
-    worst_queries,
-)
 from rankwell.tasks.clips.runs import ClipLevels, ClipVariant
 from rankwell.tasks.clips.sources import RankedClips, rank_clips
 from rankwell.tasks.clips.truth import Required
@@ -67,33 +56,33 @@ def evaluate_clips(
     by_group, by_keyword = list[Mapping[str, Any]](), list[Mapping[str, Any]]()
     levels, measured = list[ClipLevels](), list[tuple[ClipVariant, list[Values]]]()
     for variant in variants:
-        refuse_empty(variant, notes)
+        results.refuse_empty(variant, notes)
         values = variant.measure(builder)
         measured.append((variant, values))
         levels += variant.levels()
-        by_group += group_rows(variant, builder)
-        by_keyword += keyword_rows(variant, values)
-        notes += variant_notes(variant, values)
+        by_group += results.group_rows(variant, builder)
+        by_keyword += results.keyword_rows(variant, values)
+        notes += results.variant_notes(variant, values)
         builder.counts[variant.name] = variant.counts()
-    answers = {variant.name: answers_of(variant) for variant in variants}
+    answers = {variant.name: results.answers_of(variant) for variant in variants}
     return builder.results(
         rules=_rules(inputs, ranked, builder, rules or {}),
         measures=inputs.measures,
-        notes=[*inputs.convention.notes, *notes, *builder.notes, *mapping_notes(measured)],
+        notes=[*inputs.convention.notes, *notes, *builder.notes, *results.mapping_notes(measured)],
         intervals=options.intervals,
         seed=options.seed,
         task="clips",
         sources={**sources_of({"annotations": annotations}), **ranked.sources},
-        details=detail_columns(map(details_of_clips, variants)) if details else None,
-        queries=query_columns(answers) if details else None,
+        details=detail_columns(map(results.details_of_clips, variants)) if details else None,
+        queries=results.query_columns(answers) if details else None,
         tables={"by_group": tuple(by_group), "by_keyword": tuple(by_keyword)},
-        query_rows=partial(rows_with_answers, levels, answers),
+        query_rows=partial(results.rows_with_answers, levels, answers),
         objects={
             "annotations": inputs.annotations,
             "answers": answers,
             "levels": tuple(levels),
             "k": inputs.k,
-            "worst": partial(worst_queries, builder.values, {row["measure"] for row in by_keyword}, answers),
+            "worst": partial(results.worst_queries, builder.values, {row["measure"] for row in by_keyword}, answers),
         },
     )
 

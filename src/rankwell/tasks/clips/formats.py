@@ -30,11 +30,8 @@ class TextQuery(NamedTuple):
     keywords: tuple[str, ...] | None = None
 
 
-class _Record(NamedTuple):
-    """A row of a table, and its place for messages."""
-
-    place: str
-    cells: Mapping[str, Any]
+_Record = tuple[str, Mapping[str, Any]]
+"""The place of a row for messages, and its cells by column."""
 
 
 def read_annotations(place: Any, *, schema: Schema | Place | None = None, groups: Sequence[str] = ()) -> Annotations:
@@ -57,7 +54,7 @@ def read_annotations(place: Any, *, schema: Schema | Place | None = None, groups
     name, records = _records(place)
     if not records:
         raise BadInput(f"{name} annotates no clip; expected a row per clip, such as {_IDS[0]},{','.join(_USUAL[:2])}.")
-    columns = list(dict.fromkeys(column for record in records for column in record.cells))
+    columns = list(dict.fromkeys(column for _, cells in records for column in cells))
     owner = _column(columns, _IDS)
     if owner is None:
         raise BadInput(f"{name}: no column for the clips' ids ({', '.join(_IDS)}); found are {', '.join(map(repr, columns))}.")
@@ -75,24 +72,23 @@ def read_annotations(place: Any, *, schema: Schema | Place | None = None, groups
 def read_text_queries(place: Any) -> list[TextQuery]:
     """Text queries in the order of their file, with their keywords where the file has them.
 
-    place: a file with a text per line; a table (CSV, TSV, JSON lines, a JSON list, Parquet) with a column `text` or `query`, and
-    perhaps `id` and `keywords`; a mapping id -> text; or a list of texts. Without ids their positions are the ids, from 0.
-    Keywords are `bicyclist, entering ego path`, `group: label; group: label, label`, a list of labels or of [group, label], or
-    an object group -> labels. Raises BadInput for a file without a text, DuplicateItem for an id that is listed twice.
+    place: a file with a text per line; a table with a column `text` or `query`, and perhaps `id` and `keywords`; a mapping id ->
+    text; or a list of texts. Without ids their positions are the ids, from 0. Keywords are `bicyclist, entering ego path`,
+    `group: label; group: label, label`, a list, or an object group -> labels. Raises BadInput, DuplicateItem.
     """
     name = str(place) if _is_place(place) else "the queries"
     found: dict[str, TextQuery] = {}
-    for row, record in enumerate(_query_records(place)):
-        columns = list(record.cells)
+    for row, (where, cells) in enumerate(_query_records(place)):
+        columns = list(cells)
         owner, column = _column(columns, _QUERY_IDS), _column(columns, _TEXTS)
-        text = None if column is None else record.cells[column]
+        text = None if column is None else cells[column]
         if not isinstance(text, str) or not text.strip():
-            raise BadInput(f"{name}: {record.place} has no text ({', '.join(_TEXTS)}); every query needs one.")
-        key = str(row) if owner is None or record.cells[owner] is None else str(record.cells[owner])
+            raise BadInput(f"{name}: {where} has no text ({', '.join(_TEXTS)}); every query needs one.")
+        key = str(row) if owner is None or cells[owner] is None else str(cells[owner])
         if key in found:
             raise DuplicateItem(f"{name}: the query {key!r} is listed twice; give each query an id of its own.")
         labelled = _column(columns, _ONE_COLUMN)
-        value = None if labelled is None else record.cells[labelled]
+        value = None if labelled is None else cells[labelled]
         found[key] = TextQuery(key, text.strip(), None if value is None else tuple(_labels_of_query(value)))
     if not found:
         raise BadInput(f"{name} has no query; expected one text per query.")
@@ -103,18 +99,18 @@ def _is_place(place: Any) -> bool:
     return isinstance(place, str) or hasattr(place, "__fspath__")
 
 
-def _query_records(place: Any) -> list[_Record]:
+def _query_records(place: Any) -> Sequence[_Record]:
     if isinstance(place, Mapping):
-        return [_Record(f"row {row}", {"id": key, "text": text}) for row, (key, text) in enumerate(place.items(), 1)]
+        return [(f"row {row}", {"id": key, "text": text}) for row, (key, text) in enumerate(place.items(), 1)]
     if isinstance(place, (list, tuple)):
-        return [_Record(f"query {row}", each if isinstance(each, Mapping) else {"text": each}) for row, each in enumerate(place)]
+        return [(f"query {row}", each if isinstance(each, Mapping) else {"text": each}) for row, each in enumerate(place)]
     if _is_place(place):
         source = Source(place)
         head = Head.of(source)
         first = head.lines[0].decode("utf-8", "replace") if head.lines else ""
         if not head.raw.startswith((b"PAR1", b"[", b"{")) and _column(_split_header(first)[1], _TEXTS) is None:
             lines = split_lines(decode_id(source.read()))
-            return [_Record(f"line {row}", {"text": line}) for row, line in enumerate(lines, 1) if line.strip()]
+            return [(f"line {row}", {"text": line}) for row, line in enumerate(lines, 1) if line.strip()]
     return _records(place)[1]
 
 
@@ -138,7 +134,7 @@ def _labels_of_query(value: Any) -> Iterable[str]:
     return _labels(value)
 
 
-def _records(place: Any) -> tuple[str, list[_Record]]:
+def _records(place: Any) -> tuple[str, Sequence[_Record]]:
     """The rows of a table of any kind, and its name in messages."""
     if not (_is_place(place) or isinstance(place, Source)):
         import narwhals as nw
@@ -148,17 +144,15 @@ def _records(place: Any) -> tuple[str, list[_Record]]:
         except TypeError as error:
             what = f"annotations cannot be read from a {type(place).__name__}"
             raise BadInput(f"{what}; give a path, a data frame or a mapping clip -> group -> labels.") from error
-        return "the table", [_Record(f"row {row}", cells) for row, cells in enumerate(table.iter_rows(named=True), 1)]
+        return "the table", [(f"row {row}", cells) for row, cells in enumerate(table.iter_rows(named=True), 1)]
     source = place if isinstance(place, Source) else Source(place)
     head = Head.of(source)
     head.refuse_foreign()
     if head.raw.startswith(b"PAR1"):
         rows: list[dict[str, Any]] = FORMATS["parquet records"].read(source, Request())
-        return source.name, [_Record(f"row {row}", cells) for row, cells in enumerate(rows, 1)]
+        return source.name, [(f"row {row}", cells) for row, cells in enumerate(rows, 1)]
     text = decode_id(source.read())
-    if text.lstrip()[:1] in ("{", "["):
-        return source.name, [_Record(place, cells) for place, cells in json_records(text, source.name)]
-    return source.name, _of_lines(source.name, text)
+    return source.name, (json_records if text.lstrip()[:1] in ("{", "[") else _of_lines)(text, source.name)
 
 
 def _split_header(line: str) -> tuple[str, list[str]]:
@@ -168,7 +162,7 @@ def _split_header(line: str) -> tuple[str, list[str]]:
     return delimiter, split[delimiter]
 
 
-def _of_lines(name: str, text: str) -> list[_Record]:
+def _of_lines(text: str, name: str) -> Sequence[_Record]:
     """The rows of a delimited table; a space may precede a quote."""
     lines = list(io.StringIO(text, newline=""))
     if not lines:
@@ -189,7 +183,7 @@ def _of_lines(name: str, text: str) -> list[_Record]:
             if len(fields) > len(columns) or (len(fields) < len(columns) and not is_empty):
                 where = f"{name}:{last}: {delimiter.join(fields)[:60]!r}"
                 raise BadLine(f"{where} has {len(fields)} fields, the header {len(columns)}; put cells with commas in quotes.")
-            found += [] if is_empty else [_Record(f"line {last}", dict(zip(columns, fields, strict=True)))]
+            found += [] if is_empty else [(f"line {last}", dict(zip(columns, fields, strict=True)))]
     except csv.Error as error:
         # An open quote takes in the rest of a long file.
         raise BadLine(f"{name}:{reader.line_num + 1}: {error}; close the quote before this line.") from error
@@ -240,16 +234,17 @@ def _bare(group: str) -> str:
 
 
 def _row(record: _Record, owner: str, chosen: Mapping[str, str], others: Sequence[str], schema: Schema | None) -> Row:
-    value = record.cells.get(owner)
+    where, cells = record
+    value = cells.get(owner)
     clip = str(value).strip().strip("'\"") if isinstance(value, (str, int)) and not isinstance(value, bool) else ""
     if not clip:
-        raise BadInput(f"{record.place}, column {owner!r}: {value!r}; expected the clip's id, a string or an integer.")
+        raise BadInput(f"{where}, column {owner!r}: {value!r}; expected the clip's id, a string or an integer.")
     labels: dict[str, list[str]] = {}
     for column, group in chosen.items():
-        for text in _labels(record.cells.get(column)):
+        for text in _labels(cells.get(column)):
             own, label = _placed(text, group, schema) if group_key(column) in _ONE_COLUMN else (group, text)
             labels.setdefault(own, []).append(label)
-    return Row(clip, labels, {name: str(record.cells[name]) for name in others if record.cells.get(name) not in (None, "")})
+    return Row(clip, labels, {name: str(cells[name]) for name in others if cells.get(name) not in (None, "")})
 
 
 def _placed(text: str, otherwise: str, schema: Schema | None) -> tuple[str, str]:

@@ -8,7 +8,7 @@ from typing import Any
 from rankwell.conventions import CONVENTIONS, Convention, LabelledMeasure, choose_measures
 from rankwell.core.kernels.similarity import Metric
 from rankwell.core.options import cutoffs
-from rankwell.core.registry import measure_names, parse_measure
+from rankwell.core.registry import at_each_cutoff, measure_names
 from rankwell.core.tables import Bools
 from rankwell.core.views.judged import JudgedRankings
 from rankwell.errors import BadInput, BadUsage, UnknownName
@@ -24,9 +24,8 @@ _WORDS = ("P", "R", "AP", "nDCG")
 class ClipInputs:
     """The validated inputs of an evaluation.
 
-    selection: (keywords,) those that count. queries: clips, or texts. labelled: text query -> keywords, None where no file labels
-    them. titles: query -> its name in messages. drives: clip -> its drive, None without exclusion. excluded: query -> clips that
-    are removed before any cut. ks: cut-offs, ascending. notes: on the options.
+    selection: (keywords,) those that count. labelled: text query -> keywords, None where no file labels them. titles: query ->
+    its name in messages. drives: clip -> its drive. excluded: query -> clips that are removed before any cut. ks: ascending.
     """
 
     options: ClipOptions
@@ -134,27 +133,17 @@ def load_clips(annotations: Any, options: ClipOptions, progress: Callable[[int, 
 def choose_clip_measures(texts: Sequence[str] | None, ks: Sequence[int], convention: Convention) -> tuple[LabelledMeasure, ...]:
     """The measures of the texts, at each cut-off where they need one or the convention gives them one."""
     cut = {each.partition("@")[0].lower() for each in convention.defaults if "@" in each}
-    bare = list(dict.fromkeys(each.partition("@")[0] for each in convention.defaults))
+    words = _WORDS if convention.name == "rankwell" else dict.fromkeys(each.partition("@")[0] for each in convention.defaults)
     spelled: list[str] = []
-    for text in texts or (bare if convention.name != "rankwell" else _WORDS):
+    for text in texts or words:
         name = text.partition("(")[0].strip().lower()
-        spelled += [f"{text}@{k}" for k in ks] if "@" not in text and (name in cut or _needs_k(text, convention)) else [text]
+        bare = "@" not in text and name in cut
+        spelled += [f"{text}@{k}" for k in ks] if bare else at_each_cutoff(text, ks, convention.words)
     labelled = choose_measures(spelled, convention)
     for each in labelled:
         if each.measure.entry.view is not JudgedRankings:
             raise BadUsage(f"{each.measure} reads {each.measure.entry.view.__name__}; clips make judged rankings.")
     return labelled
-
-
-def _needs_k(text: str, convention: Convention) -> bool:
-    for tried in (text, f"{text}@1"):
-        try:
-            return parse_measure(tried, convention.words).cutoff == 1 and tried != text
-        except UnknownName:
-            raise
-        except BadUsage:
-            continue
-    return False
 
 
 def _drives(table: Annotations, column: str) -> dict[str, str]:

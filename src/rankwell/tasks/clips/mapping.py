@@ -32,10 +32,9 @@ _LONGEST_SPAN = 5
 
 
 class Mapped(NamedTuple):
-    """A keyword that a span of a text means.
+    """A keyword that a span of a text means, with its place in characters; its score is 1 for a name.
 
-    span: as written. score: 1 for a name, else the similarity of span and label. runner_up: the next best label, None for a name.
-    margin: the lead over the runner-up in the comparison that decided. start, end: the span in characters.
+    runner_up: the next best label, None for a name; margin: the lead over it in the comparison that decided.
     """
 
     span: str
@@ -50,11 +49,7 @@ class Mapped(NamedTuple):
 
 @dataclass(frozen=True)
 class MappedText:
-    """The keywords of a text.
-
-    mapped: in the order of the text, each keyword once. excluded: the negated keywords. unmapped: content words without a
-    keyword. ambiguous: labels named without their group, where several groups have them.
-    """
+    """The keywords of a text, those that it negates, its content words without one, and labels that several groups have."""
 
     text: str
     mapped: tuple[Mapped, ...]
@@ -91,10 +86,7 @@ class _Candidate(NamedTuple):
 
 
 class _TextMatch(NamedTuple):
-    """The matches of a text before any threshold.
-
-    named: found by name. spans: candidates of the semantic stage. taken: whether a word is part of a name. ambiguous: labels.
-    """
+    """The matches of a text before any threshold: by name and by similarity. taken: whether a word is part of a name."""
 
     words: ClauseWords
     named: tuple[_Candidate, ...]
@@ -153,7 +145,7 @@ class KeywordMapper:
         return {"strategy": self.strategy, **limit, "vocabulary_size": len(self.vocabulary.entries)}
 
     def _match(self, text: str) -> _TextMatch:
-        words = ClauseWords.of(text)
+        words = ClauseWords(text)
         if not words.tokens:
             raise BadInput(f"the text {text!r} has no word; expected words to map to keywords.")
         if self.strategy == "algorithm1" and self._labels is not None:
@@ -232,10 +224,7 @@ def _best(span: tuple[int, int], plain: Floats, rephrased: Floats, groups: Seque
 
 
 def _names_enough(candidate: _Candidate, words: ClauseWords, labels: Sequence[frozenset[str]], scores: Floats) -> bool:
-    """Whether a span has half the content words of its label or more, and is not part of other labels with nearly the same score.
-
-    `lane` alone does not mean `ego lane change`. `front` is part of many labels and means none, as none is clearly ahead.
-    """
+    """Whether a span has half the content words of its label or more, and is not part of other labels that are as near."""
     places = [place for place in range(candidate.start, candidate.end) if words.content[place]]
     if 2 * len(places) < len(labels[candidate.entry]):
         return False
@@ -285,8 +274,7 @@ def _cover(match: _TextMatch, threshold: float, vocabulary: Vocabulary) -> Mappe
 def best_cover(spans: Sequence[tuple[int, int]], gains: Sequence[float], size: int) -> list[int]:
     """The positions of non-overlapping spans with the largest sum of gains, in order of place; only positive gains are chosen.
 
-    spans: (start, end) in places from 0 to `size`, end exclusive. Of sums that differ by less than 1e-9 the one is taken that
-    leaves the last place empty, then the span that is listed first. Dynamic programming, linear in places and spans.
+    Of sums that differ by less than 1e-9 the one is taken that leaves the last place empty, then the span that is listed first.
     """
     ending: list[list[int]] = [[] for _ in range(size + 1)]
     for position, (_, end) in enumerate(spans):

@@ -70,12 +70,11 @@ class ClauseWords:
     """The words of a text in order; every other attribute has an entry for each of them."""
 
     text: str
-    tokens: tuple[Token, ...]
 
-    @classmethod
-    def of(cls, text: str) -> "ClauseWords":
-        """The words of a text."""
-        return cls(text, tuple(words_of(text)))
+    @cached_property
+    def tokens(self) -> tuple[Token, ...]:
+        """As they are compared, with their places."""
+        return tuple(words_of(self.text))
 
     @cached_property
     def plain(self) -> tuple[str, ...]:
@@ -114,7 +113,7 @@ class ClauseWords:
         """Whether a word is negated: from a cue to the end of the first phrase after it and of what is coordinated with that.
 
         taken: words of known names, whose own `non` is not a cue. A comma ends the negation, unless an enumeration continues to
-        its `or`; so do `but`, `only`, `with`, and a preposition after the phrase.
+        its `or`.
         """
         found = [False] * len(self.plain)
         inside = said = False
@@ -156,10 +155,7 @@ class KeyBertEncoder:
 
 
 def load_keybert(model: str, *, device: str | None = None) -> KeyBertEncoder:
-    """A model of sentence-transformers, by folder or name, in a `keybert.KeyBERT`; the model alone where that is not installed.
-
-    The vectors are the same. Raises MissingExtra without sentence-transformers, BadInput for an unknown model.
-    """
+    """A model of sentence-transformers in a `keybert.KeyBERT`, or alone where that is missing. Raises MissingExtra, BadInput."""
     encoder = load_encoder(model, Settings(device=device))
     name = Path(model).resolve().name if Path(model).is_dir() else model
     inner = getattr(encoder, "model", None)
@@ -174,10 +170,7 @@ def load_keybert(model: str, *, device: str | None = None) -> KeyBertEncoder:
 
 
 class LabelVectors:
-    """Labels that phrases are compared with; each is encoded once, when it is first needed.
-
-    encode: texts -> (texts, dimensions). Raises BadInput for vectors of another shape, BadScore for vectors that are not finite.
-    """
+    """Labels that phrases are compared with; each is encoded once, when it is first needed. Raises BadInput, BadScore."""
 
     def __init__(self, labels: Sequence[str], encode: Encode) -> None:
         self._labels, self._encode = list(labels), encode
@@ -197,8 +190,7 @@ class LabelVectors:
     def scores(self, words: ClauseWords, spans: Sequence[tuple[int, int]]) -> tuple[Floats, Floats, Floats]:
         """(spans, labels) the similarity of spans of a text with each label, as they are, and in the phrases of `PHRASINGS`.
 
-        The third is the least similarity of a content word of the span with its best counterpart in the label. Words are taken in
-        the singular, without determiners, and in the label's form: `enters` is `entering` where that is a word of a label.
+        The third is the least similarity of a content word of the span with its best counterpart in the label.
         """
         folded = [self._form(token.word) for token in words.tokens]
         kept = [word not in DETERMINERS for word in words.plain]
@@ -264,11 +256,7 @@ class LabelVectors:
 def word_alignment(
     near: Floats, phrases: Sequence[Ints], labels: Sequence[Ints], weights: Sequence[Floats]
 ) -> tuple[Floats, Floats]:
-    """(phrases, labels) weighted mean similarity of the words of each with their best counterparts, and the least of a phrase's.
-
-    near: (words of the text, words of the labels) cosines, 1 for the same word. phrases, labels: rows and columns of `near`.
-    The label's words have the share `RECALL` by their weights, the phrase's words the rest, evenly.
-    """
+    """(phrases, labels) weighted mean similarity of the words of each with their best counterparts, and a phrase's least."""
     found, least = np.zeros((2, len(phrases), len(labels)))
     for row, places in enumerate(phrases):
         part = near[places]

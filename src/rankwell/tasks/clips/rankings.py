@@ -31,11 +31,7 @@ class ClipList(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class ClipLists:
-    """Definite lists of an engine or a run: query -> items from first to last.
-
-    failed: query -> error. doubled: number of results that repeat an item of their list; the first stays. unknown: items without
-    annotation, each once, in the order of the lists.
-    """
+    """Definite lists of an engine or a run. failed: query -> error. doubled: repeated items. unknown: without annotation."""
 
     lists: Mapping[str, ClipList]
     failed: Mapping[str, str] = field(default_factory=dict[str, str])
@@ -109,11 +105,10 @@ def _at_least(hits: Hits, least: float, retrieved: Ints) -> Hits:
 
 @dataclass(frozen=True, eq=False)
 class ClipVectors:
-    """An exact search over vectors of queries and items.
+    """An exact search over vectors of queries and items, both with ids.
 
-    queries, items: both with ids. ties: the rule, whose order the items have; without an order in the rule, that of their ids.
-    labels: an item with the query's label is excluded. exclude_self: so is the item with the query's id. order: (items,) their
-    rows in the input, None where they are in that order.
+    ties: the rule, whose order the items have; else that of their ids. labels: an item with the query's label is excluded. order:
+    (items,) their rows in the input, None where they are in that order.
     """
 
     queries: Embeddings

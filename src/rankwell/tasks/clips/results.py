@@ -67,9 +67,8 @@ def keyword_rows(variant: ClipVariant, measured: Sequence[Values]) -> list[dict[
     """A row per keyword that counted queries require, the one that is missing most often first.
 
     The measure is the first that reads as deep as the largest cut-off. `missing`: the share of the first k results of these
-    queries that lack the keyword, as results without annotation do; `by_chance`: the share of the clips that could be found that
-    lack it. The columns of a summary row, `ceiling` and `chance` are those of the measure over the queries for which it has a
-    value; a keyword has few queries and so no interval.
+    queries that lack the keyword; `by_chance`: the share of the clips that could be found that lack it. A keyword has few queries
+    and so no interval.
     """
     inputs = variant.inputs
     deepest = next((place for place, each in enumerate(inputs.measures) if each.measure.cutoff == inputs.k), 0)
@@ -110,10 +109,7 @@ def _lacking(variant: ClipVariant) -> np.ndarray:
 
 
 def _lacking_by_chance(variant: ClipVariant) -> Floats:
-    """(keywords,) the share of the clips that a query could find that lack a keyword, the mean over the queries that require it.
-
-    Clips without annotations lack every keyword.
-    """
+    """(keywords,) the share of the clips that a query could find that lack a keyword, the mean over queries that require it."""
     table, required, candidates = variant.inputs.annotations, variant.required, variant.candidates
     everywhere = table.carried.sum(axis=0, dtype=np.int64)
     shares, counts = np.zeros(len(table.keywords)), np.zeros(len(table.keywords), dtype=np.int64)

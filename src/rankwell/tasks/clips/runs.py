@@ -1,7 +1,7 @@
 """Judged rankings of clips, also where the query clip is removed after the cut (Algorithm 2 of ALFA)."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -55,11 +55,9 @@ def own_ranks(judgments: Judgments, hits: Hits, ties: TieRule) -> OwnRanks:
 class ClipRun(JudgedRun):
     """The rankings of clips under one set of judgments; the view never has the query clip itself.
 
-    counted: (queries,) whether each counts. own: the ranks of the query clips; None where they are removed before any cut.
-    Otherwise each list is cut to the k of a measure, then the query clip is removed, and no other clip moves up. no_relevant: the
-    rule for counted queries without a relevant clip by a measure, although some clips have part of the keywords. is_weighted:
-    whether means weight each query by its number of relevant clips. reordered: the same run with tied clips in the order of the
-    input.
+    own: the ranks of the query clips; None where they are removed before any cut. Otherwise each list is cut to the k of a
+    measure, then the query clip is removed, and no other clip moves up. no_relevant: the rule for queries without a relevant clip
+    by a measure. reordered: the same run with tied clips in the order of the input.
     """
 
     # Clips always have a known number of candidates.
@@ -69,6 +67,7 @@ class ClipRun(JudgedRun):
     no_relevant: NoRelevant = "skip"
     is_weighted: bool = False
     reordered: Callable[[], "ClipRun"] | None = None
+    _references: dict[str, ClipLevels] = field(default_factory=dict[str, ClipLevels])
 
     @property
     def in_input_order(self) -> "ClipRun":
@@ -107,10 +106,7 @@ class ClipRun(JudgedRun):
         return self.n_relevant.astype(np.float64) if self.is_weighted and measure.entry.summary == "mean" else None
 
     def measured(self, measure: Measure) -> MeasuredQueries:
-        """The values of a measure; a list that loses its query within the first k has k - 1 clips left.
-
-        This has no closed form under random order of ties.
-        """
+        """The values of a measure; a list that loses its query within the first k has k - 1 clips left."""
         k = measure.cutoff
         if self.own is None or k is None:
             return super().measured(measure)
@@ -136,16 +132,8 @@ class ClipRun(JudgedRun):
             self._references[str(measure)] = ClipLevels(ceiling, chance)
         return self._references[str(measure)]
 
-    @cached_property
-    def _references(self) -> dict[str, ClipLevels]:
-        return {}
-
     def _chance_of_short(self, measure: Measure, perfect: JudgedRankings, k: int) -> Floats:
-        """The chance level at k of a list with k - 1 clips.
-
-        Such a list has the same gain at k and at k - 1, divided by different constants of k and the judgments; the perfect list
-        has the same ratio of the two.
-        """
+        """The chance level at k of k - 1 clips: the gain is that at k - 1, and the perfect list has the ratio of both."""
         if k == 1:
             return measure(perfect)
         shorter = measure.with_parameters(k=k - 1)
@@ -164,10 +152,7 @@ class ClipRun(JudgedRun):
 
 @dataclass(frozen=True, eq=False)
 class ClipVariant:
-    """The rankings of a system with one source of the queries' keywords.
-
-    first: query -> its first clips, as many as any table shows. origin: `given` or `mapped`; empty where clips are the queries.
-    """
+    """The rankings of a system with one source of the queries' keywords, `given` or `mapped`. first: for tables, by query."""
 
     inputs: ClipInputs
     ranked: RankedClips
@@ -258,10 +243,7 @@ class ClipVariant:
         return Explainer(self.required, inputs.annotations, self.judgments, inputs.options.min_similarity, inputs.by_clips)
 
     def measure(self, builder: ResultsBuilder) -> list[Values]:
-        """Adds the values of every measure to the results, and returns them.
-
-        Raises BadInput for the first query that a measure would leave out where that is an error.
-        """
+        """Adds the values of every measure to the results, and returns them. Raises BadInput for a query without a match."""
         inputs, run = self.inputs, self.run
         for each in inputs.measures if inputs.options.no_relevant == "error" else ():
             out = run.unmatched(each.measure)

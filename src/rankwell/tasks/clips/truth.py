@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from math import isnan
 from typing import Any, Literal, NamedTuple
@@ -44,11 +44,7 @@ class Relevance(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Required:
-    """The keywords that each query requires.
-
-    queries: ids in the order of their bytes. wanted: (queries, keywords) in the order of `Annotations.keywords`. selection:
-    (keywords,) those that count at all; no other is required.
-    """
+    """The keywords that each query requires: (queries, keywords) of a selection. queries: ids in the order of their bytes."""
 
     queries: tuple[str, ...]
     wanted: Bools
@@ -93,13 +89,12 @@ def judge(
     excluded: Mapping[str, Collection[str]] | None = None,
     vacuous: bool = False,
 ) -> Judgments:
-    """The clips that are relevant to each query.
+    """The clips that are relevant to each query. Without a required keyword there are none, or with `vacuous` all.
 
-    `all`: those that carry every required keyword, and perhaps more. `any`: at least one. `jaccard`: those whose keywords have a
-    Jaccard index of at least `least` with the required ones. `graded`: any, with the grade matched / required, so that a grade of
-    1 is `all`; else the grade is 1. A narrower keyword counts as the wider ones that it implies.
-    excluded: query -> clips that cannot be found for it (itself, its own drive). A query that requires no keyword has no relevant
-    clip; with `vacuous` every clip is relevant to it, as none lacks a keyword.
+    `all`: those that carry every required keyword. `any`: at least one. `jaccard`: those whose keywords have a Jaccard index of
+    at least `least` with the required ones. `graded`: any, with the grade matched / required; else the grade is 1. A narrower
+    keyword counts as the wider ones that it implies. excluded: query -> clips that cannot be found for it (itself, its own
+    drive).
     """
     rule = Relevance.parse(relevance) if isinstance(relevance, str) else relevance
     step = max(1, _BLOCK // max(len(annotations.clips), 1))
@@ -136,11 +131,10 @@ def _grades(wanted: np.ndarray, carried: np.ndarray, given: np.ndarray, relevanc
 
 
 class ClipResult(NamedTuple):
-    """One clip in the list of one query.
+    """One clip in the list of one query; its rank is None where it was not retrieved.
 
-    rank: from 1; None where it was not retrieved. similarity: None where unknown. state: `relevant`, `nonrelevant`, `unjudged`
-    (without annotation) or `junk` (the query itself). detail: as JSON the match, the found and missing labels of each required
-    group, and the reasons why the clip does not count: `missing:LABEL`, `below_threshold`, `unannotated`, `query_itself`.
+    state: `relevant`, `nonrelevant`, `unjudged` (without annotation) or `junk` (the query itself). detail: as JSON the match, the
+    found and missing labels of each required group, and the reasons why the clip does not count.
     """
 
     item: str
@@ -190,6 +184,7 @@ class Explainer:
     judgments: Judgments
     least: float | None = None
     clips_search: bool = False
+    _details: dict[tuple[int, int, float, bool], str] = field(default_factory=dict[tuple[int, int, float, bool], str])
 
     @cached_property
     def _row(self) -> dict[str, int]:
@@ -200,10 +195,6 @@ class Explainer:
         """The keywords of each query and of each clip, a bit per keyword: few sets, even of thousands of clips."""
         tables = (self.required.wanted, self.annotations.carried)
         return [[int.from_bytes(row.tobytes()) for row in np.packbits(each, axis=1)] for each in tables]
-
-    @cached_property
-    def _details(self) -> dict[tuple[int, int, float, bool], str]:
-        return {}
 
     def grades(self, query: str) -> dict[str, float]:
         """clip -> grade, of the relevant clips of a query."""

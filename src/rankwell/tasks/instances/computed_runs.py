@@ -22,10 +22,9 @@ Progress = Callable[[str, int, int], None]
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ComputedRun:
-    """A run and its cost. vectors: of all images that have one, scores: of queries and references; one of the two.
+    """A run and its cost: vectors of all images, or scores of queries and references.
 
-    failures: images not encoded. performance: `encode_seconds_per_image`, perhaps `seconds_per_query`, `images`, and
-    `seconds_making`, the time from start to end. rules: those that decide the numbers.
+    failures: images not encoded. performance: seconds and numbers of images. rules: those that decide the numbers.
     """
 
     run: str
@@ -64,10 +63,7 @@ def by_encoder(
     cache: Path | None = None,
     progress: Progress | None = None,
 ) -> ComputedRun:
-    """The vectors of all images. encoder: as `load_image_encoder` reads it. cache: as for `encode_images`.
-
-    An image that cannot be encoded is listed; it counts as not found. Raises BadUsage where no image has a file.
-    """
+    """The vectors of all images; one that cannot be encoded is listed. Raises BadUsage where no image has a file."""
     start = time.perf_counter()
     images, paths = _with_files(images, "an encoder")
     model = load_image_encoder(encoder, settings or ImageSettings())
@@ -89,10 +85,7 @@ def by_encoder(
 def by_local_features(
     images: Images | None, features: LocalFeatures, *, run: str | None = None, progress: Progress | None = None
 ) -> ComputedRun:
-    """The score of every query with every reference; an image that cannot be read is listed, and counts as not found.
-
-    Raises BadUsage where no image has a file, BadInput where no query or no reference can be read.
-    """
+    """The score of every query with every reference; an image that cannot be read is listed. Raises BadUsage, BadInput."""
     start = time.perf_counter()
     images, paths = _with_files(images, "local features")
     found, scores = matched(images, features, progress)

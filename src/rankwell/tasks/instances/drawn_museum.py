@@ -61,10 +61,7 @@ def furnish(name: str) -> Image:
 
 
 def photograph(image: Image, random: Random, *, badness: float = 1.0, size: tuple[int, int] = (320, 240)) -> Image:
-    """A visitor's photograph of a picture: askew, cut off, out of focus, too dark or too bright, and noisy.
-
-    badness: how much of all this; 0 is straight, sharp and whole, 1 is what visitors do, and more is worse.
-    """
+    """A visitor's photograph of a picture: askew, cut off, out of focus, too dark or too bright, and noisy, by its badness."""
     wide, high = size
     wall = _wall(random, size)
     margin = 0.1 if badness else 0.0

@@ -12,13 +12,12 @@ import numpy as np
 
 from rankwell.conventions import LabelledMeasure
 from rankwell.core.options import takes_options
-from rankwell.core.registry import Measure, parse_measure
+from rankwell.core.registry import parse_measure
 from rankwell.core.tables import Bools, Values
 from rankwell.core.views.judged import JudgedRankings
 from rankwell.errors import BadScore, BadUsage, NothingToEvaluate
 from rankwell.evaluation.details import COMPLETE, Details, detail_columns
 from rankwell.evaluation.results import (
-    DETAIL_DEPTH,
     QUERIES_BEST_TIED,
     QUERIES_COUNTED,
     QUERIES_MISSING,
@@ -206,14 +205,13 @@ class _InstanceEvaluation:
             self.builder.notes += [f"left out: {note}" for note in filtered.notes]
         rules |= runs.transform_rules()
         rules["counts"] = self.builder.counts
-        rules["measures"] = {str(each.measure): self._definition(each.measure) for each in self.measures}
+        for measure, _ in self.measures:
+            # Parameters distinguish a measure from others of its name.
+            given = {"parameters": dict(measure.given)} if measure.given else {}
+            rules.setdefault("measures", {})[str(measure)] = {**self.builder.definition(measure), **given}
         if self.named:
             rules["measures"][NAMED] = _NAMED_DEFINITION
         return rules
-
-    def _definition(self, measure: Measure) -> dict[str, Any]:
-        """The definition of a measure with its parameters, which distinguish it from others of its name."""
-        return {**self.builder.definition(measure), **({"parameters": dict(measure.given)} if measure.given else {})}
 
 
 def _digest(images: Images) -> str:
@@ -233,11 +231,8 @@ def _worst(values: Sequence[Values], run: str) -> list[str]:
 
 
 def _detail_rows(run: InstanceRun) -> tuple[str, Details, list[str]]:
-    """A run's rows of details.parquet; `detail` has the reference's label, and marks the first relevant one.
-
-    Where no rule places tied references, `ranks` in it are the first and the last possible rank of a relevant one.
-    """
-    details = run.details(run.first(DETAIL_DEPTH))
+    """A run's rows of details.parquet; `detail` has the label and the first relevant one, and of tied ones the possible ranks."""
+    details = run.details()
     truth, ranks = run.truth, run.open_ranks
     labels = {} if truth.reference_instances is None else dict(zip(truth.references, truth.reference_instances, strict=True))
     has_first: set[str] = set()

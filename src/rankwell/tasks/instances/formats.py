@@ -37,10 +37,9 @@ _KINDS = {"easy": "easy", "good": "easy", "hard": "hard", "ok": "hard", "junk": 
 
 
 class ImageSetRequest(NamedTuple):
-    """A data set to read.
+    """A data set to read, whose queries may be in a folder beside it.
 
-    queries: a folder of queries beside the place, which then holds references only. root: the folder that ids are paths in.
-    pattern: the form of file names, with instance, camera, group or split; None where folders or columns have these.
+    root: the folder that ids are paths in. pattern: the form of file names; None where folders or columns say what is shown.
     """
 
     place: Path
@@ -55,13 +54,6 @@ class ImageSet(NamedTuple):
     entries: list[ImageEntry]
     marks: Mapping[str, Marks] | None = None
     listed: ListedIds | None = None
-
-
-class ImageSetForm(NamedTuple):
-    """One form of a data set. fits: confidence that a place has it, from 0 to 1."""
-
-    read: Callable[[ImageSetRequest], ImageSet]
-    fits: Callable[[Path], float]
 
 
 def read_images(
@@ -95,10 +87,7 @@ def read_images(
             raise BadInput(f"{each}: no such folder.")
     beside, below = (None if each is None else Path(each) for each in (queries, root))
     request = ImageSetRequest(path, beside, below, pattern)
-    form = max(FORMS.values(), key=lambda each: each.fits(path))
-    if form.fits(path) <= 0:
-        raise BadInput(f"{path} is not a data set of images; known are {', '.join(FORMS)}.")
-    content = form.read(request)
+    content = FORMS[_form(path)](request)
     if not content.entries:
         raise BadInput(f"{path} holds no image ({', '.join(PICTURE_SUFFIXES[:6])} …); name a folder or a table of images.")
     try:
@@ -307,9 +296,8 @@ def _lines(name: str, text: str) -> Sequence[Row]:
 def read_revisitop(request: ImageSetRequest) -> ImageSet:
     """Ground truth with easy, hard and junk references per query, as in Revisited Oxford and Paris, in JSON.
 
-    `imlist` and `qimlist` name the images, `gnd` has for each query lists of positions in `imlist`, from 0, or of names.
-    Images are searched below `root` where it is named, with and without a suffix. A query may have the name of a reference: it is
-    then on both sides, as in the first Oxford. Scores without ids follow both lists. `bbx` is ignored: crop queries first.
+    `imlist` and `qimlist` name the images, `gnd` has for each query lists of positions in `imlist`, from 0, or of names. A query
+    may have the name of a reference: it is then on both sides, as in the first Oxford. `bbx` is ignored: crop queries first.
     """
     place = request.place
     content: Any = read_json(Source(place), pairs=unique_keys)
@@ -370,13 +358,18 @@ def _file(table: Path, name: str, root: Path | None) -> Path | None:
     raise BadInput(f"{table}: the image {name!r} is not in {root}, with or without a suffix; fetch it, or name another --root.")
 
 
-def _is_ground_truth(place: Path) -> float:
-    head = Source(place).head() if place.is_file() else b""
-    return float(head.lstrip().startswith(b"{") and any(name in head for name in (b'"imlist"', b'"gnd"', b'"qimlist"')))
+def _form(place: Path) -> str:
+    if place.is_dir():
+        return "folders"
+    if not place.is_file():
+        raise BadInput(f"{place} is not a data set of images; known are {', '.join(FORMS)}.")
+    head = Source(place).head()
+    is_truth = head.lstrip().startswith(b"{") and any(name in head for name in (b'"imlist"', b'"gnd"', b'"qimlist"'))
+    return "revisitop" if is_truth else "tables"
 
 
-FORMS: Mapping[str, ImageSetForm] = {
-    "folders": ImageSetForm(read_folders, lambda place: float(place.is_dir())),
-    "revisitop": ImageSetForm(read_revisitop, _is_ground_truth),
-    "tables": ImageSetForm(read_table, lambda place: 0.5 * place.is_file()),
+FORMS: Mapping[str, Callable[[ImageSetRequest], ImageSet]] = {
+    "folders": read_folders,
+    "revisitop": read_revisitop,
+    "tables": read_table,
 }

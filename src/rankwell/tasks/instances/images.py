@@ -155,9 +155,8 @@ def filter_images(
 ) -> FilteredImages:
     """The images without references that show nothing, and then without queries whose instance no reference shows.
 
-    contentless, absent: whether to apply the filter. junk_label: references with this label are left out, too.
-    With marks, a query is absent if they list nothing easy or hard. An image of both sides loses the filtered side only.
-    A query without a label is absent, unless no image has a label.
+    junk_label: references with this label are left out, too. With marks, a query is absent if they list nothing easy or hard. An
+    image of both sides loses the filtered side only. A query without a label is absent, unless no image has a label.
     """
     references, queries = images.references(), images.queries()
     bare = references.contentless if contentless == "filter" else np.zeros(len(references), dtype=np.bool_)
@@ -213,8 +212,8 @@ def _without(images: Images, references: Set[str], queries: Set[str]) -> Images:
 class InstanceTruth:
     """The relevant references of each query and its junk, by position; sorted by query, then by reference.
 
-    queries, references: ids. owner, item: (pairs,) positions in them. junk: (pairs,) whether a pair counts nowhere.
-    query_instances, reference_instances: the label of each, None where labels are unknown.
+    owner, item: (pairs,) positions of both. junk: (pairs,) whether a pair counts nowhere. query_instances, reference_instances:
+    labels.
     """
 
     queries: Sequence[str]
@@ -265,9 +264,8 @@ def instance_truth(
 
     exclude: references that count nowhere: the query `self`, those of its instance by its own `camera`, all of its `group`.
     level: of marks, `easy` are the easy ones, `medium` easy and hard, `hard` the hard ones; all others that are listed are junk.
-    labels: False leaves the judgments to the caller; the table then has the excluded pairs alone.
-    Raises BadUsage where cameras, groups or a level are requested and the images have none, NothingToEvaluate without a query
-    or without a reference.
+    labels: False leaves the judgments to the caller. Raises BadUsage where cameras, groups or a level are requested and the
+    images have none, NothingToEvaluate without a query or without a reference.
     """
     queries, references = both_sides(images)
     for name, column in (("camera", images.cameras), ("group", images.groups)):

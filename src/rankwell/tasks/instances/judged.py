@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from rankwell.core.views.judged import JudgedRankings
 from rankwell.errors import TieRefused
 from rankwell.evaluation.details import Details, details_of
 from rankwell.evaluation.judged import Ceiling, JudgedRun, ReferenceLevels
-from rankwell.evaluation.results import counted_queries
+from rankwell.evaluation.results import DETAIL_DEPTH, counted_queries
 from rankwell.tasks.instances.images import InstanceTruth
 from rankwell.tasks.instances.runs import AlignedRun
 
@@ -24,19 +24,9 @@ _OPEN = ("expected", "optimistic", "pessimistic", "error")
 """The tie rules under which several references can share the first place."""
 
 
-class FirstReferences(NamedTuple):
-    """The first references of each query of the truth: positions in it, -1 where there are no more; and their scores."""
-
-    positions: Ints
-    scores: Floats
-
-
 @dataclass(frozen=True, eq=False, kw_only=True)
 class InstanceRun(JudgedRun):
-    """A run with the rank counts of its relevant references, ties open.
-
-    place: the place of each reference of the run among references of equal score; None for that in the run.
-    """
+    """A run with the rank counts of its relevant references, ties open. place: of each reference among those of equal score."""
 
     truth: InstanceTruth
     aligned: AlignedRun
@@ -100,8 +90,8 @@ class InstanceRun(JudgedRun):
         lengths, retrieved = self.levels.candidates, self.view.retrieved
         return Ceiling(measure(self.levels.perfect_of(np.where(retrieved > 0, np.minimum(lengths, retrieved), lengths))))
 
-    def first(self, depth: int) -> FirstReferences:
-        """The first references of each query that are not junk."""
+    def first(self, depth: int) -> tuple[Ints, Floats]:
+        """The first references of each query that are not junk: positions, -1 where there are no more, and scores."""
         truth, aligned = self.truth, self.aligned
         junk = np.bincount(truth.owner[truth.junk], minlength=len(truth.queries)).max(initial=0)
         n = len(aligned.references)
@@ -113,26 +103,25 @@ class InstanceRun(JudgedRun):
         order = np.argsort(is_junk, axis=1, kind="stable")
         kept = np.take_along_axis(~is_junk, order, axis=1)[:, :depth]
         shape = len(truth.queries), kept.shape[1]
-        first = FirstReferences(np.full(shape, -1, dtype=np.int64), np.full(shape, np.nan))
-        first.positions[aligned.queries] = np.where(kept, np.take_along_axis(positions, order, axis=1)[:, :depth], -1)
-        first.scores[aligned.queries] = np.where(kept, np.take_along_axis(scores, order, axis=1)[:, :depth], np.nan)
-        return first
+        first, own = np.full(shape, -1, dtype=np.int64), np.full(shape, np.nan)
+        first[aligned.queries] = np.where(kept, np.take_along_axis(positions, order, axis=1)[:, :depth], -1)
+        own[aligned.queries] = np.where(kept, np.take_along_axis(scores, order, axis=1)[:, :depth], np.nan)
+        return first, own
 
     def best(self) -> list[list[int]]:
         """The best references of each query, by position: all of the highest score where the rule leaves their order open or
         depends on it, else the one that it places first; none where nothing was found."""
         if self.ties not in _OPEN:
-            return [[item for item in row if item >= 0] for row in self.first(1).positions.tolist()]
+            return [[item for item in row if item >= 0] for row in self.first(1)[0].tolist()]
         depth, n = 2, len(self.aligned.references)
         while True:
-            first = self.first(depth)
-            same = (first.scores == first.scores[:, :1]) & (first.positions >= 0)
+            positions, scores = self.first(depth)
+            same = (scores == scores[:, :1]) & (positions >= 0)
             if depth >= n or not same[:, -1].any():
                 break
             depth *= 2
         return [
-            [item for item, tied in zip(*row, strict=True) if tied]
-            for row in zip(first.positions.tolist(), same.tolist(), strict=True)
+            [item for item, tied in zip(*row, strict=True) if tied] for row in zip(positions.tolist(), same.tolist(), strict=True)
         ]
 
     @cached_property
@@ -146,23 +135,21 @@ class InstanceRun(JudgedRun):
         ends = np.stack([view.above + 1, view.above + view.tied], axis=1)
         return {(view.queries[int(view.query_of_row[row])], items[int(view.items[row])]): ends[row].tolist() for row in rows}
 
-    def details(self, first: FirstReferences) -> Details:
+    def details(self) -> Details:
         """The first references of each query, and every relevant and every junk one at any rank."""
-        present = first.positions >= 0
-        listed: list[int] = first.positions[present].tolist()
-        names = self.truth.references
-        offsets = offsets_of(present.sum(axis=1))
-        top = Ranking(tuple(self.truth.queries), offsets, [names[item] for item in listed], first.scores[present])
+        positions, scores = self.first(DETAIL_DEPTH)
+        present, names = positions >= 0, self.truth.references
+        listed = [names[item] for item in map(int, positions[present])]
+        top = Ranking(tuple(self.truth.queries), offsets_of(present.sum(axis=1)), listed, scores[present])
         return details_of(self.truth.judgments, replace(self.hits, top=top), self.resolved)
 
 
 class NamedLabels:
-    """TP / PRED by query and by instance: the labels of the best references; ties in the first place follow the tie rule.
+    """TP / PRED by query and by instance: the labels of the best references. Raises TieRefused where these differ, under `error`.
 
-    shares: per query, label -> the share of its best references that have it; the rest have no label, or nothing was found. Of
-    references with the same score all are the best (`expected`), the first by the rule, or a right one (`optimistic`) or a wrong
-    one (`pessimistic`). named, right: (queries,) PRED and TP of each query.
-    Raises TieRefused under `error` where they have different labels.
+    shares: per query, label -> the share of its best references that have it. Of references with the same score all are the best
+    (`expected`), the first by the rule, or a right one (`optimistic`) or a wrong one (`pessimistic`). named, right: (queries,)
+    PRED and TP of each query.
     """
 
     def __init__(self, ranked: InstanceRun) -> None:
@@ -199,10 +186,7 @@ class NamedLabels:
         return None if np.isin(self.named, (0.0, 1.0)).all() else self.named
 
     def by_instance(self, run: str, truth: InstanceTruth) -> list[dict[str, Any]]:
-        """A row per instance: number of references, of queries, of queries named so (PRED), and of those named rightly (TP).
-
-        Queries with several best references count in parts.
-        """
+        """A row per instance: number of references, of queries, of queries named so (PRED), and of those named rightly (TP)."""
         sides = {"references": Counter(truth.reference_instances or ()), "queries": Counter(truth.query_instances or ())}
         pairs = list(zip(self.own, self.shares, strict=True))
         named = _sums((label, share) for _, each in pairs for label, share in each.items())

@@ -58,11 +58,9 @@ _NOTHING = Features(np.zeros((0, 2), dtype=np.float32), np.zeros((0, 128), dtype
 
 @dataclass(frozen=True, eq=False)
 class PairMatches:
-    """The matches of pairs of pictures.
+    """The matches of pairs of pictures, (queries, references) integers, and the seconds that they took.
 
-    matches, inliers: (queries, references) integers. problems: path -> why a picture could not be read; its row or column is 0.
-    feature_seconds: path -> time to find the features, of those in the cache when they were found. matching_seconds: (queries,)
-    time to match a query with all references. cached: number of pictures whose features were in the cache.
+    problems: path -> why a picture could not be read; its row or column is 0. cached: pictures whose features were in the cache.
     """
 
     matches: Floats
@@ -146,11 +144,7 @@ class LocalFeatures:
         return found.scores(self.score)
 
     def compare(self, queries: Sequence[Path], references: Sequence[Path], *, progress: Progress | None = None) -> PairMatches:
-        """Every query against every reference; pictures that cannot be read are listed.
-
-        Where `score` is `matches`, no homography is computed and inliers are 0. progress: called with the name of the step, the
-        number of its parts that are done, and their total.
-        """
+        """Every query against every reference; pictures that cannot be read are listed. progress: of each step, by its name."""
         paths = list(dict.fromkeys([*queries, *references]))
         place = {path: number for number, path in enumerate(paths)}
         with _one_thread_each(), crew(self.processes, threads=self.workers, prepare=_spare_threads) as each:

@@ -188,10 +188,7 @@ class InstanceRules:
 
     @classmethod
     def of(cls, options: InstanceOptions, *, by_id: bool) -> "InstanceRules":
-        """The rules of the options. by_id: whether images are known, so that two of one id are the same.
-
-        With positives, queries without a label are not absent. Raises UnknownName and BadUsage.
-        """
+        """The rules of the options. by_id: whether two images of one id are the same. Raises UnknownName and BadUsage."""
         convention = convention_of(options.convention)
         reading = convention.rules_of("instances", InstanceConvention(exclude=("self",)))
         own = options.exclude
@@ -219,10 +216,7 @@ class InstanceRules:
 
 
 def taking_part(images: Images, options: InstanceOptions) -> Images:
-    """The images that an evaluation with these options uses; no others need be encoded.
-
-    Raises NothingToEvaluate where no query or no reference is left.
-    """
+    """The images that an evaluation with these options uses. Raises NothingToEvaluate where a side has none left."""
     kept = InstanceRules.of(options, by_id=True).filtered(images).images
     both_sides(kept)
     return kept

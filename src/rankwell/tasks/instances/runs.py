@@ -68,10 +68,7 @@ class InstanceRuns:
         return _names(next(iter(self.tables.values())))
 
     def in_order(self, listed: ListedIds | None) -> "InstanceRuns":
-        """The runs with the ids of a data set's own lists, where rows and columns, or vectors of a side, have no names.
-
-        Raises BadInput where a list has another length.
-        """
+        """The runs with the ids of a data set's own lists, where sides have no names. Raises BadInput for other lengths."""
         if listed is None:
             return self
         found = dict(self.tables)
@@ -174,10 +171,7 @@ class InstanceRuns:
 
 @dataclass(frozen=True, eq=False)
 class AlignedRun:
-    """The scores of a run. queries, references: their places in the truth; those of queries ascend.
-
-    dimensions: of the compared vectors, None for scores.
-    """
+    """The scores of a run. queries, references: their places in the truth; those of queries ascend. dimensions: of vectors."""
 
     compared: Compared
     queries: Ints

@@ -3,7 +3,6 @@
 import tomllib
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from statistics import median
@@ -13,10 +12,9 @@ from rankwell.tasks.instances.images import FilteredImages, Images, Switch, filt
 
 
 class ImageStatistics(NamedTuple):
-    """The numbers of a data set, counted after filtering except for those named `total`.
+    """The numbers of a data set, counted after filtering except for those named `total`; None where no image has a label.
 
-    objects: the kind of objects. query_instances: instances that the queries show; likewise the others. median, min, max:
-    reference images per instance, None where no reference has a label. Numbers of instances are None where no image has a label.
+    objects: the kind of objects. median, min, max: reference images per instance.
     """
 
     name: str
@@ -90,20 +88,11 @@ def statistics_rows(columns: Mapping[str, ImageStatistics]) -> list[dict[str, An
     ]
 
 
-class PublishedFigure(NamedTuple):
-    """One system on one data set. figure: as printed, in percent, with its trailing zeros."""
-
-    system: str
-    dataset: str
-    figure: str
-
-
-@dataclass(frozen=True)
-class PublishedTables:
-    """datasets: by name, in the order of print. systems: figures of `measure` (`label` in print), in the order of print."""
+class PublishedTables(NamedTuple):
+    """Data sets by name, and (system, data set, figure as printed) of `measure` (`label` in print), in the order of print."""
 
     datasets: Mapping[str, ImageStatistics]
-    systems: tuple[PublishedFigure, ...]
+    systems: Sequence[tuple[str, str, str]]
     measure: str
     label: str
 
@@ -112,8 +101,6 @@ class PublishedTables:
 def published_instances() -> PublishedTables:
     """The published tables that ship with the package: CLICIDE and GaRoFou, with four baselines."""
     table = tomllib.loads((files("rankwell.tasks.instances") / "data" / "published_instances.toml").read_text(encoding="utf-8"))
-    systems = [
-        PublishedFigure(system, dataset, figure) for system, row in table["systems"].items() for dataset, figure in row.items()
-    ]
+    systems = [(system, dataset, figure) for system, row in table["systems"].items() for dataset, figure in row.items()]
     datasets = {name: ImageStatistics(name=name, **column) for name, column in table["datasets"].items()}
-    return PublishedTables(datasets, tuple(systems), table["measure"]["measure"], table["measure"]["label"])
+    return PublishedTables(datasets, systems, table["measure"]["measure"], table["measure"]["label"])

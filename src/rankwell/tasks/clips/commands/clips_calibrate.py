@@ -155,10 +155,7 @@ def tally(mapper: KeywordMapper, meant: Mapping[str, Iterable[Keyword]], *, thre
 
 
 def best_threshold(tallies: Mapping[float, MappingTally]) -> float:
-    """The threshold with the highest micro F1; the middle one of several.
-
-    Raises NothingToEvaluate where no keyword is meant, or no meant keyword is mapped at any threshold.
-    """
+    """The threshold with the highest micro F1; the middle one of several. Raises NothingToEvaluate where there is none."""
     if not any(each.meant for each in tallies.values()):
         raise NothingToEvaluate("no text means a keyword, so that no threshold is best; label some texts with what they mean.")
     scored = {threshold: each.f1 for threshold, each in sorted(tallies.items()) if each.f1 is not None}

@@ -82,11 +82,7 @@ def _for_people(found: Sequence[LintFinding]) -> list[LintFinding]:
 
 
 def findings(annotations: Annotations) -> list[LintFinding]:
-    """The problems of annotations: unread columns and empty rows, then probable mistakes, then unused labels.
-
-    Labels of a group are near-duplicates where their words differ by a few letters, their order or their spaces, and not both are
-    declared.
-    """
+    """The problems of annotations: unread columns and empty rows, then probable mistakes, then unused labels."""
     unread = "not read as keywords; name it (--groups) or declare it"
     columns = dict.fromkeys(name for attributes in annotations.attributes.values() for name in attributes)
     found = [LintFinding("unknown column", "", name, 0, unread) for name in columns]

@@ -106,8 +106,8 @@ def instances(*, output: FolderPath = Path("rankwell-demo-instances"), seed: int
 def make(collection: Collection, folder: Path, *, seed: int = 0, progress: Progress = None) -> Path:
     """Draws a collection, photographs it, and writes the pictures into references/EXHIBIT and queries/EXHIBIT of a folder.
 
-    An exhibit has one to five references and one or two queries; the same seed gives the same pictures. Raises BadUsage for a
-    picture that is there and does not belong to them, such as those of another seed.
+    An exhibit has one to five references and one or two queries. Raises BadUsage for a picture that is there and is not of this
+    seed.
     """
     total, written = collection.exhibits + collection.absent, set[Path]()
 

@@ -174,11 +174,11 @@ def _statements(places: Sequence[str]) -> dict[str, SystemStatement]:
 
 def _published() -> Iterator[SystemFigure]:
     source = published_instances()
-    for each in source.systems:
-        n = source.datasets[each.dataset].queries
-        granularity = granularity_of(each.figure, n)
+    for system, dataset, figure in source.systems:
+        n = source.datasets[dataset].queries
+        granularity = granularity_of(figure, n)
         warning = "" if granularity.possible else str(granularity)
-        yield SystemFigure(each.system, each.dataset, float(each.figure), n, printed=each.figure, warning=warning)
+        yield SystemFigure(system, dataset, float(figure), n, printed=figure, warning=warning)
 
 
 @dataclass(frozen=True, eq=False)
